@@ -485,6 +485,11 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "Tell the nodes, memory, disk and processes that a store takes, by what was measured. Opens no store.",
         ),
         OperationRow(
+            "simulate",
+            "ops.commands.simulate",
+            "Reckon a day of a store of any size in virtual time: lag, CPU, RAM, leases, and what failures do. Opens no store.",
+        ),
+        OperationRow(
             "schema", "api.cli.commands.reading", "JSON Schema of every event's envelope, by type. Opens no store."
         ),
         OperationRow(

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import islice
 from time import monotonic
 from typing import NamedTuple, TypeVar
 
 from consumers.fold.folder import CommitLane, PartitionFolder, Tell
 from consumers.fold.node_clocks import NodeClocks
+from consumers.fold.sharing import MOST_ASIDE_SECONDS, is_free, next_aside, order_of_tries, renewal_seconds, surplus
 from events.alarms import CLUSTER_WAITS, INBOX_FULL, KEYS_UNAVAILABLE, Alarms
 from events.errors import DamagedState, FoldError, LogGap, LogRolledBack, StoreUnavailable
 from events.partitions import LogKeys, ranges
 from events.redis.cluster.routing import slot_of
-from events.redis.gap import refuse_gap
+from events.redis.gap import look, refuse_gap, refuse_gap_seen
 from events.redis.wire import Wire
 from projections.fold.builds import BuildKeys, version_of
 from projections.fold.owner import PROJECTION_VERSION
-from projections.redis.store import Lease, read_checkpoint, release_lease, renew_lease, take_lease
+from projections.redis.store import Lease, read_checkpoint, release_lease, release_leases, renew_leases, take_lease
 
 _T = TypeVar("_T")
 STANDING_SECONDS = 5.0
@@ -29,12 +31,12 @@ NAMED = 5
 """Owners that the alarm of full inboxes names."""
 LOOK_SECONDS, MOST_LOOK_SECONDS = 10.0, 60.0
 """How often it is looked whether keys are back that owners wait for: at first, and at most apart while none is."""
+LOOKED_AT = 500
+"""Partitions of which it is asked in one go whether they are free."""
 MOST_LOCKED = 500
 """Such owners that are looked at in one go."""
 MOST_FREED = 50
 """Of them that are folded in one go; then it is the turn of others."""
-ASIDE_SECONDS, MOST_ASIDE_SECONDS = 0.25, 2.0
-"""How long a partition is left alone that a Cluster cannot serve now: at first, and at most."""
 TOLD_ASIDE_SECONDS = 1.0
 """From so long a wait on an alarm tells of it: a failover, or a slot that is moved, takes seconds."""
 STANDS_STILL: Mapping[type[FoldError], str] = {
@@ -104,22 +106,59 @@ class HeldPartitions:
         return {partition: folder.checkpoint.seq for partition, folder in self.folders.items()}
 
     def balance(self, share: int) -> None:
-        """Give up what is above the share, take what is free below it; either is told in one line."""
-        released = sorted(self.folders)[share:]
-        for partition in released:
-            release_lease(self._wire, self.folders.pop(partition).lease)
+        """Give up what is above the share, take what is free below it; either is told in one line.
+
+        What is not taken when leases are due is taken at the next tick: to take hundreds may take longer than a lease lasts.
+        """
+        released = surplus(self.folders, share)
+        release_leases(self._wire, [self.folders.pop(partition).lease for partition in released])
         if released:
             self._tell("partitions released", partitions=ranges(released))
-        offset = sum(self._worker_id.encode()) % len(self._tags)
         taken = list[int]()
         try:
-            for partition in [*range(offset, len(self._tags)), *range(offset)]:
+            for partition in self._free(share):
                 if len(self.folders) >= share:
                     return
-                if partition not in self.folders and monotonic() >= self._not_before.get(partition, 0.0):
+                if monotonic() >= self._not_before.get(partition, 0.0):
                     taken += [partition] if self._take_or_set_aside(partition) else []
+                if self.is_renewal_due:
+                    return
         finally:
             self._tell_taken([partition for partition in taken if partition in self.folders])
+
+    def _free(self, share: int) -> Iterator[int]:
+        """Partitions that look free, in the order in which they are tried; asked for in few goes, while some are lacking."""
+        now = monotonic()
+        due = (
+            partition
+            for partition in order_of_tries(self._worker_id, len(self._tags))
+            if partition not in self.folders and now >= self._not_before.get(partition, 0.0)
+        )
+        while len(self.folders) < share and (some := list(islice(due, LOOKED_AT))):
+            try:
+                yield from self._looking_free(some)
+            except StoreUnavailable:
+                if not self._wire.many:
+                    raise
+                yield from some  # each is tried, and tells by itself which node is lost
+
+    def _looking_free(self, partitions: Sequence[int]) -> list[int]:
+        """Those of these that nobody holds, as it looks; one without a build looks free, so that it is tried and told."""
+        lives = self._wire.answers([["HGET", LogKeys(self._tags[one]).meta, "live"] for one in partitions])
+        builds = [
+            BuildKeys(self._tags[one], (live or b"").decode()) for one, live in zip(partitions, lives, strict=True)
+        ]
+        held = self._wire.answers([["HMGET", keys.checkpoint, "holder", "until"] for keys in builds])
+        return [
+            partition
+            for partition, live, (holder, ends) in zip(partitions, lives, held, strict=True)
+            if not live or self._is_free(partition, holder, ends)
+        ]
+
+    def _is_free(self, partition: int, holder: bytes | None, ends: bytes | None) -> bool:
+        name = None if holder is None else holder.decode("utf-8", "replace")
+        until = float(ends) if ends and ends.isdigit() else 0.0
+        return is_free(name, until, self._worker_id, self._clocks.ms(partition), self._lease_ms)
 
     def _tell_taken(self, partitions: Sequence[int]) -> None:
         if partitions:
@@ -168,7 +207,7 @@ class HeldPartitions:
         news = [one for one in partitions if self._aside.get(one, _Aside(0.0, 0.0)).until + MOST_ASIDE_SECONDS < now]
         for partition in partitions:
             before = self._aside.get(partition)
-            wait = ASIDE_SECONDS if before is None or partition in news else min(2 * before.wait, MOST_ASIDE_SECONDS)
+            wait = next_aside(None if before is None or partition in news else before.wait)
             self._aside[partition] = _Aside(now + wait, wait)
             self._not_before[partition] = now + wait
             if wait >= TOLD_ASIDE_SECONDS:
@@ -215,14 +254,19 @@ class HeldPartitions:
         """Renew every lease where that is due; what was lost is let go."""
         if not self.is_renewal_due:
             return
-        self._next_renewal = monotonic() + self._lease_ms / 3_000
-        for partition, folder in list(self.folders.items()):
-            if not renew_lease(self._wire, folder.lease, now_ms=self._clocks.ms(partition), ttl_ms=self._lease_ms):
+        self._next_renewal = monotonic() + renewal_seconds(self._lease_ms)
+        folders = dict(self.folders)
+        leases, now_ms = [folder.lease for folder in folders.values()], [self._clocks.ms(one) for one in folders]
+        ours = renew_leases(self._wire, leases, now_ms=now_ms, ttl_ms=self._lease_ms)
+        for (partition, folder), is_ours in zip(list(folders.items()), ours, strict=True):
+            if not is_ours:
                 self._tell("lease lost", partition=partition, epoch=folder.lease.epoch)
                 self.folders.pop(partition)
-                continue
+                del folders[partition]
+        seen = look(self._wire, [folder.lease.keys.tag for folder in folders.values()])
+        for (partition, folder), one in zip(folders.items(), seen, strict=True):
             tag, folded = folder.lease.keys.tag, folder.checkpoint.seq
-            self.unless_gap(partition, partial(refuse_gap, self._wire, tag, folded))
+            self.unless_gap(partition, partial(refuse_gap_seen, one, tag, folded))
 
     def tell_full(self, partitions: Iterable[int]) -> None:
         """Raise the alarm of full inboxes in these, anew where their number changed, and clear it where there is none any more."""
@@ -276,8 +320,9 @@ class HeldPartitions:
 
     def carry_out_requests(self) -> None:
         """What operators ask: to fold the parked events of owners again."""
-        for partition, folder in list(self.folders.items()):
-            answer = self._wire.call("HGETALL", folder.lease.keys.log.control)
+        folders = list(self.folders.items())
+        answers = self._wire.answers([["HGETALL", folder.lease.keys.log.control] for _, folder in folders])
+        for (partition, folder), answer in zip(folders, answers, strict=True):
             for request, owner in zip(answer[::2], answer[1::2], strict=True):
                 freed = folder.retry(owner.decode(), request.decode())
                 self._tell("retry carried out", partition=partition, owner=owner.decode(), freed=freed)

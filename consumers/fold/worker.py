@@ -174,8 +174,9 @@ class FoldWorker:
         for partition in in_hand:
             if partition in folders:
                 folders[partition].fold()
-                if self._partitions.is_renewal_due:
+                if self._partitions.is_renewal_due:  # nor must a long round make others take this one for dead
                     self._partitions.renew()
+                    self._presence.company(self.held, self.folded)
         self._lane.send()
         self._partitions.tell_full(in_hand)
         self._partitions.all_fold()

@@ -6,11 +6,13 @@ costs microseconds however long the log is. It sees what reading on from a check
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from events.envelope import Stored
 from events.errors import LogGap
 from events.partitions import LogKeys
+from events.redis.many import run_many
 from events.redis.wire import AGAIN, Script, Wire
 
 MENDING = 'nothing is appended to it and nothing is folded over it; docs/operating.md, "A gap in the log", says what can be done'
@@ -34,7 +36,18 @@ return {head, many, first, last}
 def refuse_gap(wire: Wire, tag: str, folded: int = 0) -> None:
     """Raises LogGap where a partition's log is not whole, or ends before `folded`, up to where it was folded. Writes nothing."""
     keys = LogKeys(tag)
-    problem = gap_of(wire.run(LOOK, [keys.stream, keys.meta], []), folded)
+    refuse_gap_seen(wire.run(LOOK, [keys.stream, keys.meta], []), tag, folded)
+
+
+def look(wire: Wire, tags: Sequence[str]) -> list[list[Any]]:
+    """What LOOK answers of each of these partitions' logs, all asked in one go. Raises StoreError."""
+    asked = [((keys.stream, keys.meta), ()) for keys in map(LogKeys, tags)]
+    return run_many(wire, LOOK, asked)
+
+
+def refuse_gap_seen(seen: list[Any], tag: str, folded: int = 0) -> None:
+    """Raises LogGap as `refuse_gap` does, by what `look` gave."""
+    problem = gap_of(seen, folded)
     if problem:
         raise LogGap(f"partition {{{tag}}}: {problem}; {MENDING}", partition=tag)
 

@@ -17,6 +17,7 @@ from events.envelope import Stored
 from events.errors import DamagedState, LogGap, LogRolledBack, LostLease
 from events.redis.gap import MENDING
 from events.redis.log import entries, runs
+from events.redis.many import run_many
 from events.redis.opening import opened as opened_entries
 from events.redis.secrets import read_ciphers
 from events.redis.wire import Argument, Wire, as_store_error
@@ -73,6 +74,24 @@ def renew_lease(wire: Wire, lease: Lease, *, now_ms: int, ttl_ms: int) -> bool:
     """Whether the lease is still ours; it then lasts `ttl_ms` from now."""
     arguments: list[Argument] = ["renew", lease.holder, now_ms, ttl_ms, lease.epoch, ""]
     return bool(wire.run(LEASE, [lease.keys.checkpoint, lease.keys.log.meta], arguments)[0])
+
+
+def renew_leases(wire: Wire, leases: Sequence[Lease], *, now_ms: Sequence[int], ttl_ms: int) -> list[bool]:
+    """Of each whether it is still ours, as `renew_lease` tells it; `now_ms` by the clock of each one's server."""
+    asked = [
+        ((lease.keys.checkpoint, lease.keys.log.meta), ("renew", lease.holder, now, ttl_ms, lease.epoch, ""))
+        for lease, now in zip(leases, now_ms, strict=True)
+    ]
+    return [bool(answer[0]) for answer in run_many(wire, LEASE, asked)]
+
+
+def release_leases(wire: Wire, leases: Sequence[Lease]) -> None:
+    """Hand all of these over at once, as `release_lease` does."""
+    asked = [
+        ((lease.keys.checkpoint, lease.keys.log.meta), ("release", lease.holder, 0, 0, lease.epoch, ""))
+        for lease in leases
+    ]
+    run_many(wire, LEASE, asked)
 
 
 def release_lease(wire: Wire, lease: Lease) -> None:

@@ -115,6 +115,12 @@ class Server:
             self._process = None
 
     @property
+    def pid(self) -> int:
+        """Of its process, which lives."""
+        assert self._process is not None
+        return self._process.pid
+
+    @property
     def file(self) -> Path:
         """The append-only file that grows (6.2 has one, 7.0 a folder of them)."""
         grown = sorted(self.folder.glob("appendonlydir/*.incr.aof"))
@@ -149,6 +155,11 @@ class Actor:
         self._process = _launch([sys.executable, "-P", "-m", module, *arguments], log, environment)
         self.killed = False
         """Whether we killed it: else it was its fate, or its end."""
+
+    @property
+    def pid(self) -> int:
+        """Of its process."""
+        return self._process.pid
 
     @property
     def code(self) -> int | None:

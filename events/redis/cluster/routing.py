@@ -16,6 +16,8 @@ from events.redis.wire import READS, Argument
 
 SUMMED = frozenset({"EXISTS", "UNLINK", "DEL", "TOUCH"})
 """Commands of many keys, of which each may lie elsewhere: their answers are added up."""
+POLL_SECONDS, POLL_EACH = 0.02, 0.001
+"""How often streams of several slots are looked at while none has anything: at least so far apart, and so much for each."""
 _ABOUT_FILES = {"BGREWRITEAOF", "BGSAVE", "LASTSAVE", "SAVE", "SHUTDOWN", "WAIT", "WAITAOF"}
 _ABOUT_A_SERVER = {
     "ACL",
@@ -125,6 +127,11 @@ class SentGroup(NamedTuple):
     """Its first key, where it is several commands: all go to the node of that one."""
     writes: bool = True
     """Whether it may change something."""
+
+
+def poll_seconds(streams: int) -> float:
+    """How long after a look at so many streams that found nothing they are looked at again."""
+    return max(POLL_SECONDS, POLL_EACH * streams)
 
 
 def key_needed(command: Sequence[Argument]) -> bytes:

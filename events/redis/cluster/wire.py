@@ -38,6 +38,7 @@ from events.redis.cluster.routing import (
     key_needed,
     key_of_packed,
     merged,
+    poll_seconds,
     read_many,
     slot_of,
     spread,
@@ -52,8 +53,6 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 HANGS_SECONDS = 1.0
 """After so long a silence it is asked whether a node is still the one."""
-POLL_SECONDS, POLL_EACH = 0.02, 0.001
-"""How often streams of several slots are looked at while none has anything: at least so far apart, and so much for each."""
 
 
 class ClusterWire(Wire):
@@ -452,7 +451,7 @@ class ClusterWire(Wire):
 
         One that cannot be read keeps no other from being told; it raises once there is nothing to tell, after `patience`.
         """
-        pause = max(POLL_SECONDS, POLL_EACH * len(fan.many.streams))
+        pause = poll_seconds(len(fan.many.streams))
         while True:
             answers = [self._answer(owed, timeout) for owed in fan.parts]
             if found := [one for answer in answers if not isinstance(answer, Exception) for one in answer or ()]:

@@ -1,0 +1,165 @@
+"""A worker of many partitions: few writes keep its leases, taking outlasts none, and the simulation's leases are the script's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from random import Random
+from threading import Event as Flag
+from threading import Thread
+from time import sleep
+from typing import Any
+
+import pytest
+
+from consumers.fold import held as held_module
+from consumers.fold.worker import FoldWorker
+from events.errors import LogGap
+from events.partitions import LogKeys
+from events.redis.gap import look, refuse_gap, refuse_gap_seen
+from events.redis.many import AT_ONCE, run_many
+from events.redis.wire import Script, Wire, connect
+from ops.planning.simulation.control import RENEWED_BY
+from ops.planning.simulation.leases import HeldLease
+from projections.fold.builds import BuildKeys
+from projections.redis.create import open_store
+from projections.redis.store import Lease, release_lease, release_leases, renew_lease, renew_leases, take_lease
+from tests.integration.live import wait_until
+from tests.patience import PATIENCE
+from tests.servers import RedisServer
+from tests.simulated.looking import look as looked
+
+NOW, TTL = 1_800_000_000_000, 3_000
+
+
+@pytest.fixture
+def wire(redis_server: RedisServer) -> Iterator[Wire]:
+    found = Wire(connect(redis_server.url))
+    yield found
+    found.close()
+
+
+def stored(wire: Wire, partitions: int) -> list[BuildKeys]:
+    tags = open_store(wire, store_id="test", partitions=partitions).tags
+    return [BuildKeys(tag, wire.call("HGET", LogKeys(tag).meta, "live").decode()) for tag in tags]
+
+
+def test_a_simulated_lease_answers_as_the_script_does_whatever_is_asked_of_it(wire: Wire) -> None:
+    (keys,) = stored(wire, 1)
+    chance, lease, now = Random(7), HeldLease(), NOW
+    known: dict[str, Lease] = {}
+    answers: list[object] = []
+    for _ in range(600):
+        who, what = chance.choice("abc"), chance.choice(["take", "take", "renew", "renew", "release"])
+        now += chance.choice([1, 700, 1_500, 2_999, 3_000, 3_001, -400, -20_000])
+        if what == "take":
+            found = take_lease(wire, keys, who, now_ms=now, ttl_ms=TTL)
+            answers.append((lease.take(who, now, TTL), None if found is None else found.epoch))
+            known |= {} if found is None else {who: found}
+        elif (mine := known.get(who)) is not None and what == "renew":
+            told = renew_lease(wire, mine, now_ms=now, ttl_ms=TTL)
+            answers.append((lease.renew(who, mine.epoch, now, TTL), told))
+        elif mine is not None:
+            release_lease(wire, mine)
+            lease.release(who, mine.epoch)
+            holder, until = wire.call("HMGET", keys.checkpoint, "holder", "until")
+            answers.append((lease.holder, None if holder is None else holder.decode()))
+            answers.append((lease.until, float(until or 0)))
+    assert all(simulated == real for simulated, real in answers)
+    assert {None, True, False} <= {real for _, real in answers}  # of each kind of answer there were some
+
+
+def test_of_many_leases_each_is_told_and_a_server_that_forgot_the_script_is_given_it_again(wire: Wire) -> None:
+    keys = stored(wire, 3)
+    leases = [take_lease(wire, one, "me", now_ms=NOW, ttl_ms=TTL) for one in keys]
+    mine = [one for one in leases if one is not None]
+    assert len(mine) == 3
+    wire.call("HSET", keys[1].checkpoint, "holder", "another")
+    wire.call("SCRIPT", "FLUSH")
+    assert renew_leases(wire, mine, now_ms=[NOW + 5, NOW + 5, NOW + 9], ttl_ms=TTL) == [True, False, True]
+    assert [int(wire.call("HGET", one.checkpoint, "until")) - NOW for one in keys] == [TTL + 5, TTL, TTL + 9]
+    release_leases(wire, mine)
+    assert [wire.call("HGET", one.checkpoint, "holder") for one in keys] == [None, b"another", None]
+    assert renew_leases(wire, [], now_ms=[], ttl_ms=TTL) == []
+
+
+def test_answers_stay_in_their_order_over_several_writes(wire: Wire) -> None:
+    script = Script("same", "return {KEYS[1], ARGV[1]}")
+    asked = [((f"{{e0}}:{n}",), (n,)) for n in range(2 * AT_ONCE + 3)]
+    assert run_many(wire, script, asked) == [[b"{e0}:%d" % n, b"%d" % n] for n in range(2 * AT_ONCE + 3)]
+
+
+def test_of_many_logs_the_one_that_is_not_whole_is_told(wire: Wire) -> None:
+    tags = [keys.tag for keys in stored(wire, 3)]
+    wire.call("HSET", LogKeys(tags[1]).meta, "head", 7)
+    seen = look(wire, tags)
+    for tag, one in zip(tags, seen, strict=True):
+        if tag != tags[1]:
+            refuse_gap_seen(one, tag)
+    with pytest.raises(LogGap) as alone:
+        refuse_gap(wire, tags[1])
+    with pytest.raises(LogGap, match=tags[1]) as together:
+        refuse_gap_seen(seen[1], tags[1])
+    assert together.value.message == alone.value.message
+
+
+class Told:
+    """What workers tell."""
+
+    def __init__(self) -> None:
+        self.facts: list[tuple[str, Mapping[str, Any]]] = []
+
+    def __call__(self, fact: str, **context: Any) -> None:
+        self.facts.append((fact, context))
+
+    def many(self, fact: str) -> int:
+        return sum(name == fact for name, _ in self.facts)
+
+
+def test_workers_that_take_longer_to_take_than_a_lease_lasts_lose_none(
+    redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that syncs slowly: 64 leases of 0.03 s each take twice as long as one of them lasts."""
+    lease_ms, told, stop = 1_000, Told(), Flag()
+    take = held_module.take_lease
+
+    def slowly(*given: Any, **more: Any) -> Any:
+        sleep(0.03)
+        return take(*given, **more)
+
+    monkeypatch.setattr(held_module, "take_lease", slowly)
+    client = connect(redis_server.url)
+    tags = open_store(Wire(client), store_id="test", partitions=64).tags
+    workers = [
+        FoldWorker(connect(redis_server.url), tags, name, tell=told, lease_ms=lease_ms) for name in ("one", "two")
+    ]
+    threads = [Thread(target=worker.run, args=(stop,), daemon=True) for worker in workers]
+    for thread in threads:
+        thread.start()
+    try:
+        wait_until(lambda: [len(worker.held) for worker in workers] == [32, 32])
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join(PATIENCE)
+    assert told.many("lease lost") == 0
+    assert sum(context["partitions"] != "" for fact, context in told.facts if fact == "partitions taken") > 2
+
+
+def test_an_idle_worker_asks_what_the_simulation_says_it_asks(redis_server: RedisServer) -> None:
+    """By renewal and by tick, not by second: how busy the machine is does not matter."""
+    partitions, client = 32, connect(redis_server.url)
+    tags = open_store(Wire(client), store_id="test", partitions=partitions).tags
+    worker = FoldWorker(client, tags, "one")
+    worker.drain(dict.fromkeys(range(partitions), 1), give_up_after=0.3)
+    assert len(worker.held) == partitions
+    before = looked([client], [])
+    worker.drain({0: 1}, give_up_after=2.5)
+    after = looked([client], [])
+    worker.hand_over()
+    calls = {kind: many - before.commands.get(kind, 0) for kind, many in after.commands.items()}
+    renewals, rest = divmod(calls["evalsha"], RENEWED_BY * partitions)
+    assert renewals >= 1
+    assert rest == 0
+    ticks = calls["hset"] - renewals * partitions  # each renewal writes one, each sign of life one
+    assert ticks >= renewals
+    assert calls["hgetall"] == ticks * (partitions + 1)

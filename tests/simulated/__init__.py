@@ -1,0 +1,1 @@
+"""Small runs of real servers and workers that the simulation is held against."""
