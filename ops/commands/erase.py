@@ -132,7 +132,8 @@ def erase(
         if again and not failed and all(_exit_code(one) != 1 for one in done):
             store.alarms.cleared("erased_came_back", "")
     if again:
-        show({"certificates": done}, json, render_all)
+        if done or not failed or json:
+            show({"certificates": done}, json, render_all)
         if failed:
             raise failed[0]
         codes = {_exit_code(one) for one in done}
