@@ -47,7 +47,7 @@ def test_memory_is_full(night: Night) -> None:
     night.setting(ENGRAMLOG_REDIS_MAXMEMORY=8_388_608)
     night.given("systemctl start engramlog", f"engramlog add alice '{TEA}'")
     with connect(private(night), timeout=10) as client:
-        client.set("filler", b"x" * 5_600_000)
+        client.eval("return redis.call('SET', 'filler', string.rep('x', 5000000))", 0)
     night.until(lambda: night.given("engramlog add alice 'it is near' > /dev/null 2>&1 || echo full").out)
     night.when()
     night.do()
@@ -112,14 +112,15 @@ def test_the_queue_is_lost(night: Night) -> None:
             night.check()
         finally:
             with connect(f"redis://127.0.0.1:{port}", timeout=10) as client:
-                client.execute_command("SHUTDOWN", "NOSAVE")
+                client.shutdown(nosave=True)
 
 
 def test_redis_does_not_write_as_it_should(night: Night) -> None:
-    with redis_of_ones_own(night.folder) as server:
+    (port,) = free_ports(1)
+    with redis_of_ones_own(night.folder, port=port) as server:
         with server.client() as client:
             client.config_set("appendonly", "no")
-        night.setting(ENGRAMLOG_REDIS_URL=server.url)
+        night.setting(ENGRAMLOG_REDIS_URL=f"redis://127.0.0.1:{port}")
         night.given(f"engramlog add alice '{TEA}'")
         night.when()
         night.do()
