@@ -38,7 +38,16 @@ with socket.socket(socket.AF_UNIX) as there:
 sys.exit(code[0] if code else 70)
 """
 """The program on PATH; `<socket>` is where the process listens."""
-LOADED = ("api.application", "cryptography", "events.catalogue", "numpy", "ops.main", "ops.settings", "ops.wiring", "typer")
+LOADED = (
+    "api.application",
+    "cryptography",
+    "events.catalogue",
+    "numpy",
+    "ops.main",
+    "ops.settings",
+    "ops.wiring",
+    "typer",
+)
 """What nearly every command loads."""
 
 

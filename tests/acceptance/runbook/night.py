@@ -34,7 +34,8 @@ for unit; do
     fi
   esac
   case $verb in start|restart)
-    engramlog $words --json < /dev/null > "$log" 2>&1 & echo $! > "$pid"
+    : > "$log"
+    engramlog $words --json < /dev/null >> "$log" 2>&1 & echo $! > "$pid"
     until grep -qE '"event": "(ready|worker started)"' "$log"; do
       kill -0 "$(cat "$pid")" 2>/dev/null && ! grep -q ') Z ' "/proc/$(cat "$pid")/stat" || { cat "$log" >&2; exit 1; }
       sleep 0.05
