@@ -139,7 +139,8 @@ def erase(
             for one in failed:
                 complain(one)
             raise typer.Exit(failed[0].exit_code)
-        show({"certificates": done}, json, render_all)
+        if done or not failed:
+            show({"certificates": done}, json, render_all)
         if failed:
             raise failed[0]
         codes = {_exit_code(one) for one in done}

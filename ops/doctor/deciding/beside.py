@@ -32,7 +32,7 @@ def heads(facts: HeadFacts, public: bool) -> CheckFinding:
     in."""
     check = "kept heads"
     if facts.trouble is not None:
-        return BACKUPS.wrong(check, facts.trouble, "docs/operating.md, `Kept heads`: a rebuild would only hide it")
+        return BACKUPS.wrong(check, facts.trouble, "docs/integrity.md, `Kept heads`: a rebuild would only hide it")
     if facts.sinks:
         return BACKUPS.ok(check, f"heads go to {many(facts.sinks, 'place')} beside the data folder")
     told = f"{many(facts.kept, 'head')} kept on this machine alone" if facts.kept else "no head is kept yet"
@@ -57,7 +57,7 @@ def rejections(facts: ValueFacts) -> CheckFinding:
     """Whether a restored copy will know what was rejected since."""
     check = "kept rejections"
     if facts.trouble is not None:
-        return BACKUPS.wrong(check, facts.trouble, "docs/operating.md, `Kept rejections`")
+        return BACKUPS.wrong(check, facts.trouble, "docs/integrity.md, `Kept rejections`")
     told = f"{many(facts.kept, 'rejection')} kept in {facts.path}" if facts.kept else "none was needed yet"
     if facts.kept and not facts.apart:
         told += "; a copy that is put back leaves this file as it is"

@@ -2,40 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
-from tests.acceptance.docs.test_readme import ROOT
-from tests.patience import PATIENCE
+from tests.acceptance.docs.pages import Shell, commands_of
+from tests.places import ROOT
 
 PAGE = (ROOT / "docs" / "backup.md").read_text("utf-8")
 DRILL = PAGE.partition("## The drill")[2].partition("\n## ")[0]
-BLOCKS = re.findall(r"^```sh\n(.*?)^```$", DRILL, re.MULTILINE | re.DOTALL)
+BLOCKS = commands_of(DRILL)
 MADE, LOST, VERIFIED, WENT_ON = 1, 2, 3, 4
 
 
 def test_the_drill_brings_back_what_was_said_and_not_who_was_erased(tmp_path: Path) -> None:
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    (tools / "engramlog").write_text(f'#!/bin/sh\nexec {sys.executable} -P -m ops.main "$@"\n')
-    (tools / "engramlog").chmod(0o755)
     assert len(BLOCKS) == WENT_ON + 1
-    marks = "".join(f"{block}echo '--- {number}'\n" for number, block in enumerate(BLOCKS))
-    done = subprocess.run(
-        ["bash", "-euc", marks],
-        cwd=tmp_path,
-        env={name: value for name, value in os.environ.items() if not name.startswith("ENGRAMLOG_")}
-        | {"PATH": f"{tools}:/usr/bin:/bin", "PYTHONPATH": str(ROOT), "COLUMNS": "300", "HOME": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        timeout=4 * PATIENCE,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    told = re.split(r"^--- \d\n", done.stdout, flags=re.MULTILINE)
+    shell = Shell(tmp_path)
+    told, errors = zip(*map(shell.run, BLOCKS), strict=True)
     assert "2 events" in told[MADE]
     assert "up to" in told[MADE]
     assert "store_restored" in told[LOST]
@@ -46,8 +28,8 @@ def test_the_drill_brings_back_what_was_said_and_not_who_was_erased(tmp_path: Pa
     assert "I drink tea in the morning" in told[VERIFIED]
     assert "Lisbon" not in told[VERIFIED]
     assert "bees" not in told[LOST] + told[VERIFIED] + told[WENT_ON]
-    assert "OwnerErased" in done.stderr
-    assert "is not the original" in done.stderr
+    assert "OwnerErased" in "".join(errors)
+    assert "is not the original" in "".join(errors)
     assert re.search(r"^ok \d+ events, 2 memories", told[WENT_ON], re.MULTILINE)
     assert {one.name for one in (tmp_path / "backups").iterdir()} == {"monday", "tuesday"}
     assert not (tmp_path / "data").exists()

@@ -1,0 +1,33 @@
+"""Each test of this folder follows the procedure of docs/operating.md that names it, to its last command."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.runbook.night import PROCEDURES, Night
+from tests.places import ROOT
+from tests.servers import MISSING, newer_server
+
+
+@pytest.fixture
+def night(request: pytest.FixtureRequest) -> Iterator[Night]:
+    """The procedure that is marked as run by this test, in an empty folder; its private Redis is of version 7 or newer."""
+    name = f"{request.path.relative_to(ROOT)}::{request.node.name}"
+    (procedure,) = (one for one in PROCEDURES.values() if ("runs", name) in one.marks)
+    server = newer_server()
+    if server is None:
+        pytest.skip(MISSING)
+    folder = Path(tempfile.mkdtemp(prefix="el-", dir="/tmp"))  # a socket's path holds 107 bytes at most
+    settings = {"REDIS_SERVER": str(server), "PORT": "0", "PARTITIONS": "2", "JOB_WORKERS": "0"}
+    one = Night(procedure, folder, OWNER="alice", **{f"ENGRAMLOG_{name}": value for name, value in settings.items()})
+    try:
+        yield one
+        assert one.broke_off or one.left() == []
+    finally:
+        one.end()
+        shutil.rmtree(folder, ignore_errors=True)
