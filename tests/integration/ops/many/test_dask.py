@@ -21,7 +21,7 @@ from ops.processes.shares import ToldLine
 from ops.settings import Settings
 from ops.wiring import open_application
 from tests.acceptance.helpers.store import Store, day
-from tests.given.dask_cluster import DEATHS, dies_in_the_middle, local_cluster
+from tests.given.clusters.local_dask import DEATHS, dies_in_the_middle, local_cluster
 from tests.integration.ops.many.test_all_owners import OWNERS, figures, journals, ran, told_of
 from tests.patience import PATIENCE
 from tests.servers import RedisServer, Servers, wheel_server
