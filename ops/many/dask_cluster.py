@@ -208,14 +208,19 @@ class DaskCluster:
                 self._tell_lost(0)
             except (CancelledError, asyncio.CancelledError):
                 raise self._gone() from None
-            try:
-                nobody = 0.0 if self._client.nthreads() else nobody + LOOK_SECONDS
-            except Exception:  # noqa: BLE001 - whatever it is, it does not answer
-                raise self._gone() from None
+            nobody = 0.0 if self._is_anybody() else nobody + LOOK_SECONDS
             if nobody >= WORKERS_SECONDS:
                 raise EngramlogError(
-                    f"all workers of the Dask scheduler at {self._address} are gone: the same command goes on where it stood"
+                    f"the Dask scheduler at {self._address} has no worker any more, or does not answer: the same command goes on"
+                    " where it stood"
                 )
+
+    def _is_anybody(self) -> bool:
+        """Whether any worker is there. A scheduler that is slow to answer once may be busy."""
+        try:
+            return bool(self._client.nthreads())
+        except Exception:  # noqa: BLE001 - whatever it is, it did not answer
+            return False
 
     def _gone(self) -> EngramlogError:
         return EngramlogError(

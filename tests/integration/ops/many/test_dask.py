@@ -21,8 +21,9 @@ from ops.processes.shares import ToldLine
 from ops.settings import Settings
 from ops.wiring import open_application
 from tests.acceptance.helpers.store import Store, day
-from tests.given.dask_cluster import DEATHS, dies_in_the_middle, local_cluster
+from tests.given.clusters.local_dask import DEATHS, dies_in_the_middle, local_cluster
 from tests.integration.ops.many.test_all_owners import OWNERS, figures, journals, ran, told_of
+from tests.patience import PATIENCE
 from tests.servers import RedisServer, Servers, wheel_server
 
 distributed = pytest.importorskip("distributed")
@@ -61,6 +62,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
 def here(place: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
     monkeypatch.setenv("ENGRAMLOG_REDIS_URL", place.url)
     monkeypatch.setenv("ENGRAMLOG_DATA", str(place.data))
+    monkeypatch.setattr(dask_cluster, "CONNECT_SECONDS", PATIENCE)
     return place
 
 
