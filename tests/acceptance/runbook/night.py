@@ -20,8 +20,8 @@ SYSTEMCTL = """\
 verb=$1; shift
 for unit; do
   case $unit in
-    engramlog) words=up;;
-    engramlog-worker@*) words=worker;;
+    engramlog) words=up fact=ready;;
+    engramlog-worker@*) words=worker fact="worker started";;
     *) echo "no unit $unit" >&2; exit 5;;
   esac
   log=$UNITS/$unit.log pid=$UNITS/$unit.pid
@@ -36,7 +36,7 @@ for unit; do
   case $verb in start|restart)
     : > "$log"
     engramlog $words --json < /dev/null >> "$log" 2>&1 & echo $! > "$pid"
-    until grep -qE '"event": "(ready|worker started)"' "$log"; do
+    until grep -q '"event": "'"$fact"'"' "$log"; do
       kill -0 "$(cat "$pid")" 2>/dev/null && ! grep -q ') Z ' "/proc/$(cat "$pid")/stat" || { cat "$log" >&2; exit 1; }
       sleep 0.05
     done
@@ -78,7 +78,10 @@ class Night:
         told = Told("", "")
         for _ in range(len(left) if blocks is None else blocks):
             self.broke_off = True
-            told = self.shell.run(left.pop(0))
+            try:
+                told = self.shell.run(left.pop(0))
+            except AssertionError as error:
+                raise AssertionError(f"{error}\n{self._logs()}") from None
             self.broke_off = False
         return told
 
@@ -97,6 +100,12 @@ class Night:
     def undo(self, blocks: int | None = None) -> Told:
         """What it says of a way back."""
         return self.follow("Undo", blocks)
+
+    def _logs(self) -> str:
+        """The newest lines of each unit's log."""
+        return "\n".join(
+            f"{file.name}: {line}" for file in self.units.glob("*.log") for line in file.read_text().splitlines()[-9:]
+        )
 
     def left(self) -> list[str]:
         """Commands of the page that were not run."""
