@@ -95,8 +95,8 @@ HTTP_CPU = CostFigure(
 REDIS_CPU = CostFigure(45, "us of Redis's main thread an event, appended and folded", _CPU, 27, 180)
 FOLD_CPU = CostFigure(70, "us of a fold worker's CPU an event", _CPU, 41, 240)
 REPLICA_CPU = CostFigure(20, "us of a replica's main thread an event", _TENTH, 15, 32)
-REBUILD_CPU = CostFigure(54, "us of CPU an event that is folded anew, Redis's among it", _HUNDREDTH, 45, 58)
-VERIFY_CPU = CostFigure(68, "us of CPU an event that is verified, Redis's among it", _HUNDREDTH, 60, 94)
+REBUILD_CPU = CostFigure(68, "us of CPU an event that is folded anew, Redis's among it", _SCALE, 45, 70)
+VERIFY_CPU = CostFigure(82, "us of CPU an event that is verified, Redis's among it", _SCALE, 60, 94)
 VIEW_CPU = CostFigure(
     36, "us of a job worker's CPU a memory of an owner whose view is loaded", "bench search --memories 1000000"
 )

@@ -134,7 +134,7 @@ def plan(demand: Demand, present: PresentStore | None = None) -> SizePlan:
         PlanLine("job workers", "", _jobs(demand, load).whole(), ("VIEW_CPU",), JOBS_TOLD),
         PlanLine("network of a node", "bytes/s", _network(demand, load) * share, ("AOF_BYTES", "STREAM_BYTES"), "at the peak"),
         PlanLine("restart of a node", "seconds", _loading(load.events * share), ("LOADING_SECONDS",), "from its own file"),
-        PlanLine("fork of a node", "seconds", span_of(m.FORK_SECONDS) * (load.data.likely * share / 1e9), ("FORK_SECONDS",), FORK_TOLD),
+        PlanLine("fork of a node", "seconds", _fork(load.data.likely * share), ("FORK_SECONDS",), FORK_TOLD),
         PlanLine("days until full", "days", _until_full(demand, load, count, share), _BYTES, UNTIL_TOLD),
         *_backup_lines(demand, load),
         *_hot_lines(demand, load),
@@ -223,6 +223,10 @@ def _network(demand: Demand, load: _Load) -> AmountSpan:
 
 def _loading(events: float) -> AmountSpan:
     return span_of(m.LOADING_SECONDS) * (events / 1e6)
+
+
+def _fork(data: float) -> AmountSpan:
+    return span_of(m.FORK_SECONDS) * (data / 1e9)
 
 
 def _until_full(demand: Demand, load: _Load, primaries: int, share: float) -> AmountSpan:
