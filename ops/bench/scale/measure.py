@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from statistics import median
+from threading import current_thread, main_thread
 from typing import Any, NamedTuple
 
 from rich.console import Console
@@ -209,8 +212,26 @@ def _again(nodes: Nodes, events: int, *, sealed: bool) -> dict[str, Any]:
     }
 
 
+@contextmanager
+def _cleared_at_sigterm() -> Iterator[None]:
+    """SIGTERM ends the block as Ctrl-C does: what servers kept goes, which may be gigabytes."""
+    if current_thread() is not main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def measure(plan: ScaleAsked, console: Console) -> dict[str, Any]:
     """All of it, with a bar where somebody looks. Raises EmbeddedRedisError."""
+    with _cleared_at_sigterm():
+        return _measured(plan, console)
+
+
+def _measured(plan: ScaleAsked, console: Console) -> dict[str, Any]:
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("bench scale", total=_events(plan))
