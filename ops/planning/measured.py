@@ -31,7 +31,6 @@ class CostFigure(msgspec.Struct, frozen=True):
 _SCALE = "bench scale, 1,000,000 events of 5,000 owners, one Redis 7.0.15, open"
 _TENTH = "bench scale, 100,000 events of 500 owners, three primaries with replicas"
 _HUNDREDTH = "bench scale, 10,000 events of 50 owners"
-_OLD = "release 0.2.0, one Redis 6.2, 1,001,000 events, a file of 457 MB"
 _TEXTS = "bench scale, 5,000 events of 25 owners, texts `talk` and `answers`"
 _CPU = "bench scale, 100,000 and 1,000,000 events, load 13 to 28; the least of a quiet machine, the most of events one by one"
 _IDLE = "bench scale, 16 and 256 partitions; the most 16 on three primaries"
@@ -66,12 +65,23 @@ AOF_A_LETTER = CostFigure(1.5, "bytes of the file an event for each byte more of
 AOF_BYTES = CostFigure(
     1_850, "bytes of disk an event, before the file is written anew, 1,000 at a time", _SCALE, 1_307, 1_864
 )
-REWRITTEN_BYTES = CostFigure(682, "bytes of disk an event, once the file is written anew", _HUNDREDTH, 650, 720)
+REWRITTEN_BYTES = CostFigure(691, "bytes of disk an event, once the file is written anew", _SCALE, 650, 720)
 REWRITTEN_SEALED_BYTES = CostFigure(
     1_095, "bytes of disk an event, once the file is written anew, sealed", _HUNDREDTH, 1_050, 1_150
 )
 LOADING_SECONDS = CostFigure(
-    45, "seconds to ready for a million events; the least just after its file was written anew", _OLD, 6, 60
+    11.5,
+    "seconds to ready for a million events, the file doubled since it was written anew; the least just after that",
+    "bench scale, 1,000,000 events, by CPU: 3.3, and 11.8 a GB of commands; the most by the clock, release 0.2.0",
+    3.3,
+    45,
+)
+FORK_SECONDS = CostFigure(
+    0.08,
+    "seconds that a server answers nobody, a GB of its memory, as it begins to write its file anew",
+    "bench scale, 1,000,000 events, load 20, is the most; 10,000 the least",
+    0.08,
+    0.76,
 )
 
 DOOR_CPU = CostFigure(36, "us of a producer's or service's CPU an event, in process", _CPU, 28, 140)
@@ -85,8 +95,8 @@ HTTP_CPU = CostFigure(
 REDIS_CPU = CostFigure(45, "us of Redis's main thread an event, appended and folded", _CPU, 27, 180)
 FOLD_CPU = CostFigure(70, "us of a fold worker's CPU an event", _CPU, 41, 240)
 REPLICA_CPU = CostFigure(20, "us of a replica's main thread an event", _TENTH, 15, 32)
-REBUILD_CPU = CostFigure(54, "us of CPU an event that is folded anew, Redis's among it", _HUNDREDTH, 45, 58)
-VERIFY_CPU = CostFigure(68, "us of CPU an event that is verified, Redis's among it", _HUNDREDTH, 60, 94)
+REBUILD_CPU = CostFigure(68, "us of CPU an event that is folded anew, Redis's among it", _SCALE, 45, 70)
+VERIFY_CPU = CostFigure(82, "us of CPU an event that is verified, Redis's among it", _SCALE, 60, 94)
 VIEW_CPU = CostFigure(
     36, "us of a job worker's CPU a memory of an owner whose view is loaded", "bench search --memories 1000000"
 )

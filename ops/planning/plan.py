@@ -34,26 +34,26 @@ NEAR = 0.1
 GIB = 1_024**3
 
 
-class Span(msgspec.Struct, frozen=True):
+class AmountSpan(msgspec.Struct, frozen=True):
     """An amount: the least, the likely one, the most."""
 
     low: float
     likely: float
     high: float
 
-    def __add__(self, other: Span) -> Span:
-        return Span(self.low + other.low, self.likely + other.likely, self.high + other.high)
+    def __add__(self, other: AmountSpan) -> AmountSpan:
+        return AmountSpan(self.low + other.low, self.likely + other.likely, self.high + other.high)
 
-    def __mul__(self, factor: float) -> Span:
-        return Span(self.low * factor, self.likely * factor, self.high * factor)
+    def __mul__(self, factor: float) -> AmountSpan:
+        return AmountSpan(self.low * factor, self.likely * factor, self.high * factor)
 
-    def by(self, other: Span) -> Span:
+    def by(self, other: AmountSpan) -> AmountSpan:
         """Least by least, likely by likely, most by most."""
-        return Span(self.low * other.low, self.likely * other.likely, self.high * other.high)
+        return AmountSpan(self.low * other.low, self.likely * other.likely, self.high * other.high)
 
-    def whole(self, least: int = 1) -> Span:
+    def whole(self, least: int = 1) -> AmountSpan:
         """Rounded up to whole ones."""
-        return Span(*(float(max(ceil(one - 1e-9), least)) for one in (self.low, self.likely, self.high)))
+        return AmountSpan(*(float(max(ceil(one - 1e-9), least)) for one in (self.low, self.likely, self.high)))
 
 
 class PlanLine(msgspec.Struct, frozen=True):
@@ -61,7 +61,7 @@ class PlanLine(msgspec.Struct, frozen=True):
 
     name: str
     unit: str
-    amount: Span
+    amount: AmountSpan
     by: tuple[str, ...]
     told: str
 
@@ -82,10 +82,10 @@ class SizePlan(msgspec.Struct, frozen=True):
     assumptions: Sequence[str]
 
 
-def span_of(figure: CostFigure, more: float = 0.0) -> Span:
+def span_of(figure: CostFigure, more: float = 0.0) -> AmountSpan:
     """A figure, and so much more of it, or less, but for half of what was measured at most."""
     found = (one + max(more, -abs(one) / 2) for one in (figure.low, figure.value, figure.high))
-    return Span(*found)
+    return AmountSpan(*found)
 
 
 class _Load(msgspec.Struct, frozen=True):
@@ -97,11 +97,11 @@ class _Load(msgspec.Struct, frozen=True):
     mean: float
     """Events a second."""
     peak: float
-    stream: Span
+    stream: AmountSpan
     """Bytes of all streams."""
-    data: Span
+    data: AmountSpan
     """Bytes of all data in Redis."""
-    file: Span
+    file: AmountSpan
     """Bytes of all files, just written anew."""
 
 
@@ -111,29 +111,30 @@ def plan(demand: Demand, present: PresentStore | None = None) -> SizePlan:
     room = demand.node_gib * GIB
     memory = _memory(load.data)
     redis = span_of(m.REDIS_CPU) * (load.peak / 1e6 / BUSY)
-    needed = Span(*(max(one, other) for one, other in zip(_each(memory * (1 / room)), _each(redis), strict=True)))
-    primaries = Span(*(float(_primaries(one)) for one in _each(needed)))
+    needed = AmountSpan(*(max(one, other) for one, other in zip(_each(memory * (1 / room)), _each(redis), strict=True)))
+    primaries = AmountSpan(*(float(_primaries(one)) for one in _each(needed)))
     if demand.primaries is not None:
-        primaries = Span(*[float(demand.primaries)] * 3)
+        primaries = AmountSpan(*[float(demand.primaries)] * 3)
     count = min(int(primaries.likely), MAX_PARTITIONS)
     workers = (span_of(m.FOLD_CPU) * (load.peak / 1e6 / BUSY)).whole()
     wanted = _partitions(load, count, int(workers.likely))
     partitions = min(wanted, MAX_PARTITIONS)
     share = ceil(partitions / count) / partitions
     lines = [
-        PlanLine("partitions", "", Span(*[float(partitions)] * 3), ("STREAM_BYTES", "FOLD_CPU"), PARTITIONS_TOLD),
+        PlanLine("partitions", "", AmountSpan(*[float(partitions)] * 3), ("STREAM_BYTES", "FOLD_CPU"), PARTITIONS_TOLD),
         PlanLine("primaries", "", primaries, ("REDIS_CPU", *_BYTES), f"of {demand.node_gib:g} GiB each"),
         PlanLine("replicas", "", primaries * demand.replicas, (), f"{demand.replicas} of each primary"),
         PlanLine("data", "bytes", load.data, _BYTES, "in Redis, all primaries together"),
         PlanLine("memory of a node", "bytes", memory * share, (*_BYTES, "RESIDENT_SHARE"), MEMORY_TOLD),
         PlanLine("maxmemory of a node", "bytes", load.data * (share / APPEND_FULL), _BYTES, MAXMEMORY_TOLD),
-        PlanLine("disk of a node", "bytes", load.file.by(Span(*FILES)) * share, ("REWRITTEN_BYTES",), DISK_TOLD),
-        PlanLine("fold workers", "", workers + Span(1, 1, 1), ("FOLD_CPU",), f"at {load.peak:,.0f} events/s, one to spare"),
+        PlanLine("disk of a node", "bytes", load.file.by(AmountSpan(*FILES)) * share, ("REWRITTEN_BYTES",), DISK_TOLD),
+        PlanLine("fold workers", "", workers + AmountSpan(1, 1, 1), ("FOLD_CPU",), f"at {load.peak:,.0f} events/s, one to spare"),
         PlanLine("memory of all fold workers", "bytes", _held(load, workers, partitions), _OF_WORKERS, HELD_TOLD),
         PlanLine("API processes", "", (span_of(m.HTTP_CPU) * (load.peak / 1e6 / BUSY)).whole(), ("HTTP_CPU",), API_TOLD),
         PlanLine("job workers", "", _jobs(demand, load).whole(), ("VIEW_CPU",), JOBS_TOLD),
         PlanLine("network of a node", "bytes/s", _network(demand, load) * share, ("AOF_BYTES", "STREAM_BYTES"), "at the peak"),
         PlanLine("restart of a node", "seconds", _loading(load.events * share), ("LOADING_SECONDS",), "from its own file"),
+        PlanLine("fork of a node", "seconds", _fork(load.data.likely * share), ("FORK_SECONDS",), FORK_TOLD),
         PlanLine("days until full", "days", _until_full(demand, load, count, share), _BYTES, UNTIL_TOLD),
         *_backup_lines(demand, load),
         *_hot_lines(demand, load),
@@ -151,12 +152,13 @@ DISK_TOLD = "its append-only file, doubled, and a new one beside it"
 HELD_TOLD = "what they keep of memories, at most 200,000 of a partition; the least is without any"
 API_TOLD = "events over HTTP, 100 in a request; questions are not counted"
 JOBS_TOLD = "each active owner's memories are loaded once a day; models and embedders are not counted"
+FORK_TOLD = "nobody is answered that long, each time its file is written anew"
 UNTIL_TOLD = "from an empty store until appends are refused, by the memory of these nodes"
 _OF_WORKERS = ("WORKER_BYTES", "WORKER_MEMORY_BYTES")
 _BYTES = ("STREAM_BYTES", "CHANGES_BYTES", "MEMORY_BYTES", "DEDUPE_BYTES", "OWNER_BYTES", "REST_BYTES")
 
 
-def _each(span: Span) -> tuple[float, float, float]:
+def _each(span: AmountSpan) -> tuple[float, float, float]:
     return span.low, span.likely, span.high
 
 
@@ -169,7 +171,7 @@ def _load(demand: Demand, present: PresentStore | None) -> _Load:
     stream = span_of(m.STREAM_BYTES, more * m.STREAM_A_LETTER.value) * events
     mean = demand.events_per_day / DAY
     if present is not None:
-        data = Span(1 - NEAR, 1, 1 + NEAR) * (present.bytes_an_event * events)
+        data = AmountSpan(1 - NEAR, 1, 1 + NEAR) * (present.bytes_an_event * events)
     else:
         event = span_of(m.CHANGES_BYTES) + span_of(m.DEDUPE_BYTES) + span_of(m.REST_BYTES)
         if demand.sealed:
@@ -179,13 +181,13 @@ def _load(demand: Demand, present: PresentStore | None) -> _Load:
     written = m.REWRITTEN_SEALED_BYTES if demand.sealed else m.REWRITTEN_BYTES
     file = span_of(written, more * m.AOF_A_LETTER.value) * events
     if present is not None and present.file_bytes_an_event:
-        file = Span(0.5, 1, 1 + NEAR) * (present.file_bytes_an_event * events)
+        file = AmountSpan(0.5, 1, 1 + NEAR) * (present.file_bytes_an_event * events)
     return _Load(events, memories, mean, mean * demand.peak, stream, data, file)
 
 
-def _memory(data: Span) -> Span:
+def _memory(data: AmountSpan) -> AmountSpan:
     """Bytes of all nodes that so much data takes, by all that has to be free beside it."""
-    return (data * (1 / APPEND_FULL)).by(span_of(m.RESIDENT_SHARE)).by(Span(*(1 + one for one in COPIED)))
+    return (data * (1 / APPEND_FULL)).by(span_of(m.RESIDENT_SHARE)).by(AmountSpan(*(1 + one for one in COPIED)))
 
 
 def _primaries(needed: float) -> int:
@@ -202,32 +204,36 @@ def _partitions(load: _Load, primaries: int, workers: int) -> int:
     return int(2 ** ceil(log2(least)))
 
 
-def _held(load: _Load, workers: Span, partitions: int) -> Span:
+def _held(load: _Load, workers: AmountSpan, partitions: int) -> AmountSpan:
     """Bytes of all fold workers: of all memories or as many as they keep; at first, and while owners are quiet, of none."""
     kept = span_of(m.WORKER_MEMORY_BYTES) * min(load.memories, float(m.CACHED_MEMORIES * partitions))
-    processes = span_of(m.WORKER_BYTES).by(workers + Span(1, 1, 1))
-    return processes + Span(0, kept.likely, kept.high)
+    processes = span_of(m.WORKER_BYTES).by(workers + AmountSpan(1, 1, 1))
+    return processes + AmountSpan(0, kept.likely, kept.high)
 
 
-def _jobs(demand: Demand, load: _Load) -> Span:
+def _jobs(demand: Demand, load: _Load) -> AmountSpan:
     a_day = demand.active * load.memories * span_of(m.VIEW_CPU).likely / 1e6 / DAY / JOBS_BUSY
-    return Span(0.3, 1, 3) * a_day
+    return AmountSpan(0.3, 1, 3) * a_day
 
 
-def _network(demand: Demand, load: _Load) -> Span:
+def _network(demand: Demand, load: _Load) -> AmountSpan:
     """Bytes a second of all primaries: what is written, once more for each replica, and what workers read."""
     return (span_of(m.AOF_BYTES) * (1 + demand.replicas) + span_of(m.STREAM_BYTES)) * load.peak
 
 
-def _loading(events: float) -> Span:
+def _loading(events: float) -> AmountSpan:
     return span_of(m.LOADING_SECONDS) * (events / 1e6)
 
 
-def _until_full(demand: Demand, load: _Load, primaries: int, share: float) -> Span:
+def _fork(data: float) -> AmountSpan:
+    return span_of(m.FORK_SECONDS) * (data / 1e9)
+
+
+def _until_full(demand: Demand, load: _Load, primaries: int, share: float) -> AmountSpan:
     each = _memory(load.data) * (share * primaries / load.events)
     held = demand.node_gib * GIB * primaries
     found = [held / one / demand.events_per_day for one in _each(each)]
-    return Span(found[2], found[1], found[0])
+    return AmountSpan(found[2], found[1], found[0])
 
 
 def _backup_lines(demand: Demand, load: _Load) -> list[PlanLine]:
@@ -236,7 +242,7 @@ def _backup_lines(demand: Demand, load: _Load) -> list[PlanLine]:
     hour = load.events / 1e6 / 3_600
     more = max(demand.text - m.MEASURED_TEXT, 0) * m.STREAM_A_LETTER.value
     return [
-        PlanLine("backup", "bytes", Span(0.7, 1, 1.5).by(span_of(size, more)) * load.events, (name,), "of all there is"),
+        PlanLine("backup", "bytes", AmountSpan(0.7, 1, 1.5).by(span_of(size, more)) * load.events, (name,), "of all there is"),
         PlanLine("backup, CPU", "hours", span_of(m.BACKUP_CPU) * hour, ("BACKUP_CPU",), "one process"),
         PlanLine("restore, CPU", "hours", span_of(m.RESTORE_CPU) * hour, ("RESTORE_CPU",), "one process"),
         PlanLine("rebuild, CPU", "hours", span_of(m.REBUILD_CPU) * hour, ("REBUILD_CPU",), "all partitions"),
@@ -248,7 +254,9 @@ def _hot_lines(demand: Demand, load: _Load) -> list[PlanLine]:
     if demand.hot_hours is None:
         return []
     kept = min(demand.hot_hours / 24 * demand.events_per_day / load.events, 1.0)
-    data = Span(*(one - stream * (1 - kept) for one, stream in zip(_each(load.data), _each(load.stream), strict=True)))
+    data = AmountSpan(
+        *(one - stream * (1 - kept) for one, stream in zip(_each(load.data), _each(load.stream), strict=True))
+    )
     told = f"if the log of {demand.hot_hours:g} hours alone lay in Redis: not so today, there is no archive"
     return [PlanLine("data, hot", "bytes", data, _BYTES, told)]
 
@@ -256,8 +264,8 @@ def _hot_lines(demand: Demand, load: _Load) -> list[PlanLine]:
 class _Grounds(msgspec.Struct, frozen=True):
     """What warnings go by."""
 
-    primaries: Span
-    workers: Span
+    primaries: AmountSpan
+    workers: AmountSpan
     wanted: int
     """Partitions."""
     restart: float

@@ -10,7 +10,7 @@ from consumers.verify.store_and_log import verify_partition
 from events.partitions import LogKeys
 from ops.bench.rounds import quiet
 from ops.bench.scale.fold_process import MASTER
-from ops.bench.scale.servers import Node, Nodes
+from ops.bench.scale.servers import BenchNode, Nodes
 from ops.bench.scale.workers import heads_of
 from projections.fold.builds import BuildKeys
 from projections.redis.retire import drop_build
@@ -29,7 +29,7 @@ class Restarted(NamedTuple):
     """Bytes of its append-only file."""
 
 
-class Rewritten(NamedTuple):
+class FileRewritten(NamedTuple):
     """A rewrite of an append-only file."""
 
     before: int
@@ -39,14 +39,14 @@ class Rewritten(NamedTuple):
     """Bytes that had to be copied although nobody wrote meanwhile."""
 
 
-class Proved(NamedTuple):
+class ProvedAgain(NamedTuple):
     """Microseconds of CPU an event, the client's and Redis's together."""
 
     rebuild_us: float
     verify_us: float
 
 
-def restart(node: Node) -> Restarted:
+def restart(node: BenchNode) -> Restarted:
     """Kill it as the system would, and start it again."""
     file = int(node.info("persistence")["aof_current_size"])
     node.kill()
@@ -57,16 +57,16 @@ def restart(node: Node) -> Restarted:
     return Restarted(seconds, float(told["used_cpu_user_main_thread"]) + float(told["used_cpu_sys_main_thread"]), file)
 
 
-def rewrite(node: Node) -> Rewritten:
+def rewrite(node: BenchNode) -> FileRewritten:
     """Have it write its file anew, and wait until it is done."""
     before = int(node.info("persistence")["aof_current_size"])
     node.rewrite()
     told = node.info("persistence")
     fork = int(node.info("stats")["latest_fork_usec"])
-    return Rewritten(before, int(told["aof_current_size"]), fork, int(told["aof_last_cow_size"]))
+    return FileRewritten(before, int(told["aof_current_size"]), fork, int(told["aof_last_cow_size"]))
 
 
-def prove(nodes: Nodes, *, sealed: bool = False) -> Proved:
+def prove(nodes: Nodes, *, sealed: bool = False) -> ProvedAgain:
     """Rebuild some partitions, then verify them. What is replaced goes before that."""
     rebuild = verify = 0.0
     with nodes.store(MASTER if sealed else None) as (client, wire):
@@ -87,7 +87,7 @@ def prove(nodes: Nodes, *, sealed: bool = False) -> Proved:
                 verdict = verify_partition(client, number, tag)
                 verify += _cpu(nodes) - cpu
             assert not verdict.differences, "what the benchmark folded differs from its log"
-    return Proved(rebuild / events * 1e6, verify / events * 1e6)
+    return ProvedAgain(rebuild / events * 1e6, verify / events * 1e6)
 
 
 def _cpu(nodes: Nodes) -> float:

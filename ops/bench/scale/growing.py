@@ -11,7 +11,7 @@ from events.redis.log import RedisEventLog
 from events.redis.wire import Wire
 from ops.bench.rounds import quiet
 from ops.bench.scale.fold_process import MASTER
-from ops.bench.scale.servers import Nodes, Used
+from ops.bench.scale.servers import Nodes, ServersUsed
 from ops.bench.scale.traffic import LOT, Traffic
 from ops.bench.scale.workers import WorkerProcess, await_folded, fold_workers
 from projections.language.marks import MARKER
@@ -118,7 +118,9 @@ def _slice(
     return _told(before, size, client, fold, used, now, most, clock), bodies
 
 
-def _told(before: int, size: int, client: float, fold: float, used: Used, now: Used, most: int, clock: float) -> Slice:
+def _told(
+    before: int, size: int, client: float, fold: float, used: ServersUsed, now: ServersUsed, most: int, clock: float
+) -> Slice:
     return Slice(
         before,
         size,

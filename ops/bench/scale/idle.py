@@ -34,7 +34,7 @@ class Idle(NamedTuple):
     """CPU of all servers' main threads by the clock."""
 
 
-class Standstill(NamedTuple):
+class FoldStandstill(NamedTuple):
     """Seconds by the clock until what one worker held was folded by another, after each end."""
 
     handed_over: list[float]
@@ -61,10 +61,10 @@ def idle(nodes: Nodes, partitions: int, seconds: float) -> Idle:
     )
 
 
-def standstill(nodes: Nodes, texts: str, rounds: int) -> Standstill:
+def standstill(nodes: Nodes, texts: str, rounds: int) -> FoldStandstill:
     """Two workers, of which one goes, as many times as there are rounds; then the same by SIGKILL."""
     nodes.new_store(PARTITIONS)
-    traffic, found = Traffic(100, texts), Standstill([], [])
+    traffic, found = Traffic(100, texts), FoldStandstill([], [])
     with nodes.store() as (client, wire):
         log = RedisEventLog(client, nodes.tags, read_debt=FoldDebt(nodes.tags), marker=MARKER)
         for _ in range(rounds):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from statistics import median
+from threading import current_thread, main_thread
 from typing import Any, NamedTuple
 
 from rich.console import Console
@@ -13,7 +16,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from ops.bench.scale import again, idle
 from ops.bench.scale.flat import compared
 from ops.bench.scale.growing import PARTITIONS, SLICES, Grown, grow
-from ops.bench.scale.servers import ONE, THREE, WITH_REPLICAS, Layout, Nodes, servers
+from ops.bench.scale.servers import ONE, THREE, WITH_REPLICAS, Nodes, ServerLayout, servers
 from ops.bench.scale.sharing import Folded, evenness, fold_again
 from ops.bench.scale.sizes import KINDS, measure_sizes
 from ops.bench.scale.traffic import LOT, SKEW, Traffic, owners_of
@@ -49,10 +52,10 @@ SMALL = ScaleAsked((600,), (1, 2), (16,), 0.3, 200, ("talk",), rounds=1)
 """To see that it runs."""
 
 
-class Kind(NamedTuple):
+class StoreKind(NamedTuple):
     """A layout, with a store that lies open or is sealed."""
 
-    layout: Layout
+    layout: ServerLayout
     sealed: bool = False
 
     def told(self, events: int) -> dict[str, Any]:
@@ -60,8 +63,8 @@ class Kind(NamedTuple):
         return {"layout": self.layout.name, "sealed": self.sealed, "events": events}
 
 
-KINDS_IN_ROUNDS = (Kind(ONE), Kind(THREE), Kind(WITH_REPLICAS), Kind(ONE, sealed=True))
-KINDS_ONCE = (Kind(ONE), Kind(THREE))
+KINDS_IN_ROUNDS = (StoreKind(ONE), StoreKind(THREE), StoreKind(WITH_REPLICAS), StoreKind(ONE, sealed=True))
+KINDS_ONCE = (StoreKind(ONE), StoreKind(THREE))
 
 
 class Scale:
@@ -69,8 +72,8 @@ class Scale:
 
     def __init__(self, plan: ScaleAsked, say: Callable[[str], None], advance: Callable[[int], None]) -> None:
         self._plan, self._say, self._advance = plan, say, advance
-        self.grown: dict[tuple[int, Kind], list[Grown]] = {}
-        self.folded: dict[tuple[int, Kind, int], list[Folded]] = {}
+        self.grown: dict[tuple[int, StoreKind], list[Grown]] = {}
+        self.folded: dict[tuple[int, StoreKind, int], list[Folded]] = {}
         self.sizes: Rows = []
         self.again: Rows = []
         self.version = ""
@@ -89,11 +92,11 @@ class Scale:
                     self._round(kind, nodes, events, 0, is_last=True)
 
     @contextmanager
-    def _servers(self, kind: Kind) -> Iterator[Nodes]:
+    def _servers(self, kind: StoreKind) -> Iterator[Nodes]:
         with servers(kind.layout, self._plan.redis_server) as nodes:
             yield nodes
 
-    def _round(self, kind: Kind, nodes: Nodes, events: int, number: int, *, is_last: bool) -> None:
+    def _round(self, kind: StoreKind, nodes: Nodes, events: int, number: int, *, is_last: bool) -> None:
         self.version = nodes.version
         told = f"{events:,} events, {kind.layout.name}{', sealed' if kind.sealed else ''}"
         self._say(f"{told}: growing")
@@ -141,11 +144,11 @@ class Scale:
             THREE: f"three primaries for one, {events:,} events",
             WITH_REPLICAS: f"a replica each for none, {events:,} events",
         }
-        base = {THREE: Kind(ONE), WITH_REPLICAS: Kind(THREE)}
+        base = {THREE: StoreKind(ONE), WITH_REPLICAS: StoreKind(THREE)}
         return [
             compared(cost, of, _costs(self.grown[events, base[layout]], cost), _costs(found, cost))
             for layout, of in told.items()
-            if (found := self.grown.get((events, Kind(layout))))
+            if (found := self.grown.get((events, StoreKind(layout))))
             for cost in ("append_us", "redis_us", "fold_us", "redis_bytes")
         ]
 
@@ -164,7 +167,7 @@ class Scale:
         ]
 
 
-def _compared(kind: Kind) -> Sequence[str]:
+def _compared(kind: StoreKind) -> Sequence[str]:
     return [cost for cost in COSTS if cost != "replicas_us" or kind.layout.replicas]
 
 
@@ -209,8 +212,26 @@ def _again(nodes: Nodes, events: int, *, sealed: bool) -> dict[str, Any]:
     }
 
 
+@contextmanager
+def _cleared_at_sigterm() -> Iterator[None]:
+    """SIGTERM ends the block as Ctrl-C does: what servers kept goes, which may be gigabytes."""
+    if current_thread() is not main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def measure(plan: ScaleAsked, console: Console) -> dict[str, Any]:
     """All of it, with a bar where somebody looks. Raises EmbeddedRedisError."""
+    with _cleared_at_sigterm():
+        return _measured(plan, console)
+
+
+def _measured(plan: ScaleAsked, console: Console) -> dict[str, Any]:
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("bench scale", total=_events(plan))
@@ -249,7 +270,7 @@ def measure(plan: ScaleAsked, console: Console) -> dict[str, Any]:
 
 def _beside(plan: ScaleAsked) -> tuple[Rows, dict[str, Any]]:
     found = list[idle.Idle]()
-    stands = idle.Standstill([], [])
+    stands = idle.FoldStandstill([], [])
     for layout in (ONE, THREE):
         with servers(layout, plan.redis_server) as nodes:
             found += [idle.idle(nodes, partitions, plan.idle_seconds) for partitions in plan.partitions]
@@ -262,7 +283,7 @@ def _beside(plan: ScaleAsked) -> tuple[Rows, dict[str, Any]]:
 def _by_text(plan: ScaleAsked) -> Rows:
     """What an event takes by what people say, in stores that lie open and in sealed ones."""
     rows: Rows = []
-    for kind in (Kind(ONE), Kind(ONE, sealed=True)):
+    for kind in (StoreKind(ONE), StoreKind(ONE, sealed=True)):
         with servers(kind.layout, plan.redis_server) as nodes:
             for texts in plan.sets:
                 traffic = Traffic(owners_of(plan.by_text), texts)

@@ -37,7 +37,7 @@ _LOOK_SECONDS, _MOST_LOOK_SECONDS = 0.005, 0.1
 """Between two looks at first and at most: looking costs the servers that are measured something."""
 
 
-class Layout(NamedTuple):
+class ServerLayout(NamedTuple):
     """How many primaries, and replicas of each."""
 
     name: str
@@ -45,12 +45,12 @@ class Layout(NamedTuple):
     replicas: int = 0
 
 
-ONE = Layout("one Redis")
-THREE = Layout("three primaries", 3)
-WITH_REPLICAS = Layout("three primaries, a replica each", 3, 1)
+ONE = ServerLayout("one Redis")
+THREE = ServerLayout("three primaries", 3)
+WITH_REPLICAS = ServerLayout("three primaries, a replica each", 3, 1)
 
 
-class Node:
+class BenchNode:
     """One redis-server on a port; its settings stand in a file of its folder, so that no list of processes shows the password."""
 
     def __init__(self, binary: RedisBinary, folder: Path, port: int, password: str, *, clustered: bool) -> None:
@@ -117,7 +117,7 @@ class Node:
         return self.client.execute_command(*command)  # type: ignore[no-untyped-call]
 
 
-class Used(NamedTuple):
+class ServersUsed(NamedTuple):
     """What servers took so far: seconds of CPU of their main threads, those of the replicas, bytes of their append-only files,
     bytes of memory, commands."""
 
@@ -131,7 +131,7 @@ class Used(NamedTuple):
 class Nodes:
     """The servers of a layout, and the store on them."""
 
-    def __init__(self, layout: Layout, binary: RedisBinary, folder: Path) -> None:
+    def __init__(self, layout: ServerLayout, binary: RedisBinary, folder: Path) -> None:
         self.layout = layout
         self.version = binary.version
         self._password = secrets.token_hex(16)
@@ -148,7 +148,8 @@ class Nodes:
         count = self.layout.primaries * (1 + self.layout.replicas)
         for last in reversed(range(_TRIES)):
             made = [
-                Node(binary, folder / str(port), port, self._password, clustered=clustered) for port in _free(count)
+                BenchNode(binary, folder / str(port), port, self._password, clustered=clustered)
+                for port in _free(count)
             ]
             self.all = made
             try:
@@ -183,14 +184,14 @@ class Nodes:
         with self.store(master) as (_, wire):
             self.tags = open_store(wire, store_id="bench", partitions=partitions).tags
 
-    def used(self) -> Used:
+    def used(self) -> ServersUsed:
         """Of all servers together."""
         cpu, replicas = (sum(map(_cpu, nodes)) for nodes in (self.primaries, self.replicas))
         files = [node.info("persistence") for node in self.primaries]
         aof = sum(int(one["aof_current_size"]) + int(one["aof_buffer_length"]) for one in files)
         memory = sum(int(node.info("memory")["used_memory_dataset"]) for node in self.primaries)
         commands = sum(int(node.info("stats")["total_commands_processed"]) for node in self.primaries)
-        return Used(cpu, replicas, aof, memory, commands)
+        return ServersUsed(cpu, replicas, aof, memory, commands)
 
     def close(self) -> None:
         """End them all."""
@@ -199,7 +200,7 @@ class Nodes:
 
 
 @contextmanager
-def servers(layout: Layout, redis_server: str | None) -> Iterator[Nodes]:
+def servers(layout: ServerLayout, redis_server: str | None) -> Iterator[Nodes]:
     """Servers for the length of the block; what they kept goes with them. Raises EmbeddedRedisError."""
     binary = find_redis_server(redis_server)
     with TemporaryDirectory(prefix="engramlog-bench-", ignore_cleanup_errors=True) as folder:
@@ -221,7 +222,7 @@ def wait_until(fact: Callable[[], bool], what: str, seconds: float = 60.0) -> fl
     return monotonic() - began
 
 
-def _cpu(node: Node) -> float:
+def _cpu(node: BenchNode) -> float:
     told = node.info("cpu")
     return float(told["used_cpu_user_main_thread"]) + float(told["used_cpu_sys_main_thread"])
 
@@ -242,7 +243,7 @@ def _is_free(port: int) -> bool:
         return True
 
 
-def _meet(nodes: Sequence[Node], primaries: int) -> None:
+def _meet(nodes: Sequence[BenchNode], primaries: int) -> None:
     """Make a cluster of servers that know nothing of each other: slots shared out evenly, the rest replicas in turn."""
     names = [node.ask("CLUSTER MYID").decode() for node in nodes]
     for number, node in enumerate(nodes):
@@ -267,13 +268,13 @@ def _meet(nodes: Sequence[Node], primaries: int) -> None:
     wait_until(is_whole, "the benchmark's cluster is whole")
 
 
-def _known(node: Node) -> set[str]:
+def _known(node: BenchNode) -> set[str]:
     told = node.ask("CLUSTER NODES")
     if isinstance(told, dict):  # as redis-py reads it
         return {str(one["node_id"]) for one in told.values()}
     return {line.split()[0] for line in told.decode().splitlines()}
 
 
-def _is_fine(node: Node) -> bool:
+def _is_fine(node: BenchNode) -> bool:
     told = node.ask("CLUSTER INFO")
     return bool(told["cluster_state"] == "ok") if isinstance(told, dict) else b"cluster_state:ok" in told

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
-from ops.bench.scale.servers import Node, Nodes
+from ops.bench.scale.servers import BenchNode, Nodes
 
 _AT_ONCE = 500
 _WHOLE = 2_000_000
@@ -50,7 +50,7 @@ def measure_sizes(nodes: Nodes, events: int) -> Sizes:
     return Sizes(dict(kinds), data - sum(kinds.values()), keys, memories, largest, resident, used)
 
 
-def _weighed(node: Node, samples: int) -> Iterator[tuple[str, int, int]]:
+def _weighed(node: BenchNode, samples: int) -> Iterator[tuple[str, int, int]]:
     """Of each key its kind, its bytes, and how many memories it holds."""
     scanned = iter(node.client.scan_iter(count=_AT_ONCE))
     while names := list(islice(scanned, _AT_ONCE)):

@@ -19,7 +19,7 @@ from projections.fold.builds import FIRST_BUILD, BuildKeys
 FOLD_SECONDS = 3_600.0
 
 
-class Taken(msgspec.Struct, frozen=True):
+class WorkerTaken(msgspec.Struct, frozen=True):
     """What a worker took since it began: seconds of CPU, events folded, partitions held now, most bytes of memory ever."""
 
     cpu: float
@@ -46,15 +46,15 @@ class WorkerProcess:
         self._send("begin")
         return self
 
-    def taken(self) -> Taken:
+    def taken(self) -> WorkerTaken:
         """Since it began."""
         self._send("tell")
-        return msgspec.json.decode(self._line(), type=Taken)
+        return msgspec.json.decode(self._line(), type=WorkerTaken)
 
-    def end(self) -> Taken:
+    def end(self) -> WorkerTaken:
         """Have it hand over; what it took in all."""
         self.tell_to_end()
-        return msgspec.json.decode(self._line(), type=Taken)
+        return msgspec.json.decode(self._line(), type=WorkerTaken)
 
     def tell_to_end(self) -> None:
         """The same without waiting."""

@@ -69,9 +69,10 @@ def descendants(pid: int) -> dict[int, str]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_its_servers_and_workers_end_with_it(how: signal.Signals) -> None:
+def test_its_servers_and_workers_end_with_it(how: signal.Signals, tmp_path: Path) -> None:
     command = [sys.executable, "-P", "-m", "ops.main", "bench", "scale", "--quick", "--json"]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as bench:
+    kept = os.environ | {"TMPDIR": str(tmp_path)}
+    with subprocess.Popen(command, env=kept, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as bench:
         try:
             there = dict[int, str]()
 
@@ -88,3 +89,4 @@ def test_its_servers_and_workers_end_with_it(how: signal.Signals) -> None:
         lambda: not any(Path(f"/proc/{pid}").exists() for pid in there),
         lambda: f"they are gone: {list(there.values())}",
     )
+    assert how is signal.SIGKILL or not list(tmp_path.iterdir())

@@ -16,14 +16,14 @@ from events.errors import InputError
 from events.partitions import MAX_PARTITIONS
 from ops.planning import measured
 from ops.planning.asked import RANGES, Demand, check_demand, read_present
-from ops.planning.plan import Span, plan
+from ops.planning.plan import AmountSpan, plan
 
 SMALL = Demand(events_per_day=2_000, owners=50, days=100)
 LARGE = Demand(events_per_day=1e9, owners=100_000_000, memories_per_owner=200, days=365, active=0.02)
 DOCS = Path(__file__).parents[4] / "docs" / "planning.md"
 
 
-def amounts(demand: Demand, **beside: Any) -> dict[str, Span]:
+def amounts(demand: Demand, **beside: Any) -> dict[str, AmountSpan]:
     return {line.name: line.amount for line in plan(demand, **beside).lines}
 
 
