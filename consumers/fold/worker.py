@@ -71,10 +71,8 @@ class FoldWorker:
         self._lane = CommitLane(Wire(client), script, probe, figures)
         self._prefetch = Prefetch(Wire(client), self._tags)
         for wire in (self._load, self._tend, self._lane.wire, self._prefetch.wire):
-            wire.patience, wire.answer_seconds = (
-                0.0,
-                ANSWER_SECONDS,
-            )  # what waits is set aside, and keeps nothing else waiting
+            # what waits is set aside, and keeps nothing else waiting
+            wire.patience, wire.answer_seconds = 0.0, ANSWER_SECONDS
         self._presence = Presence(self._tend, worker_id, lease_ms, facts or {}, tell)
         self._partitions = HeldPartitions(
             *(self._tend, self._lane, self._tags, worker_id),
