@@ -481,12 +481,12 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "plan",
-            "ops.commands.plan",
+            "ops.commands.sizing.plan",
             "Tell the nodes, memory, disk and processes that a store takes, by what was measured. Opens no store.",
         ),
         OperationRow(
             "simulate",
-            "ops.commands.simulate",
+            "ops.commands.sizing.simulate",
             "Reckon a day of a store of any size in virtual time: lag, CPU, RAM, leases, and what failures do. Opens no store.",
         ),
         OperationRow(

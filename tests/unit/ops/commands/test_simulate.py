@@ -8,7 +8,7 @@ from typing import Any
 import plotext
 import pytest
 
-from ops.commands.simulate import KINDS
+from ops.commands.sizing.simulate import KINDS
 from ops.main import main
 from ops.planning.simulation.asked import KINDS as KNOWN
 from ops.planning.simulation.asked import SimulationAsked, happenings_of
