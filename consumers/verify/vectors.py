@@ -40,7 +40,8 @@ def compare_vectors(
     looked = any(owner.state.applied for owner in oracle.owners.values())  # else a walk marks its model and nobody
     for model_raw, at in pairs(wire, tables.models):
         build, _, seq = at.partition(b"/")
-        if (looked and model_raw not in models) or (at != b"0" and not (is_build(_text(build)) and _is_count(seq))):
+        unknown = looked and model_raw not in models and not _walked_since(wire, tables, _text(model_raw))
+        if unknown or (at != b"0" and not (is_build(_text(build)) and _is_count(seq))):
             verdict.differs("a mark of vectors that nothing writes", key=tables.models, model=_text(model_raw))
     walks = [unquote(named.decode()) for mark, named in sorted(found.models) if mark == b"vea"]
     for table, named, owner in sorted(found.vectors):
@@ -50,6 +51,11 @@ def compare_vectors(
         cipher = opening.ciphers([owner]).get(owner) if opening.is_on else None
         if owner not in opening.locked:  # its key may have gone since
             _compare_owner(wire, keys, (table, unquote(named.decode())), owner, looks, oracle, cipher, verdict)
+
+
+def _walked_since(wire: Wire, tables: VectorKeys, model: str) -> bool:
+    """Whether a walk by a model has left something of its own by now: it may have begun since keys were looked through."""
+    return bool(wire.call("EXISTS", tables.changes(model), tables.seen(model)))
 
 
 def _compare_owner(

@@ -16,6 +16,8 @@ from consumers.jobs.rq.cron import Cron
 from consumers.jobs.rq.jobs import EMBEDDING, KINDS, run, serving
 from consumers.jobs.rq.lent import Lent
 from consumers.jobs.rq.serving import JobResources
+from consumers.verify import store_and_log
+from consumers.verify.keys import scan_partition
 from events.catalogue import (
     MemoryDeleted,
     SensitivityRaised,
@@ -283,6 +285,29 @@ def test_an_owner_s_vectors_are_its_own(stood: Vectors) -> None:
     stood.job.carry_out("bo")
     assert (stood.known("ada"), stood.known("bo")) == ({"a"}, {"c"})
     assert stood.fields("ada") == stood.named("I like tea")
+
+
+def test_a_first_walk_that_begins_while_a_store_is_verified_is_no_difference(
+    stood: Vectors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stood.tell("ada", *said(3))
+    number = partition_of("ada", 2)
+
+    def scanned_before(*given: Any) -> Any:
+        found = scan_partition(*given)
+        assert found is not None
+        assert not found.models
+        assert stood.job.walk(number)["embedded"] == 3
+        return found
+
+    monkeypatch.setattr(store_and_log, "scan_partition", scanned_before)
+    tag = stood.live.identity.tags[number]
+    verdict = store_and_log.verify_partition(stood.live.client, number, tag)
+    assert verdict.differences == []
+    monkeypatch.undo()
+    stood.live.client.hset(VectorKeys(tag).models, "nobody/7", "0")
+    verdict = store_and_log.verify_partition(stood.live.client, number, tag)
+    assert [one["model"] for one in verdict.differences] == ["nobody/7"]
 
 
 def test_a_rebuild_leaves_vectors_alone_and_computes_none_again(stood: Vectors) -> None:
