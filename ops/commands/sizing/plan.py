@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 10_000_000
 """Of what `engramlog capacity --json` printed."""
+_SECONDS = {"seconds": 1.0, "hours": 3_600.0}
+_LASTING = (("days", 86_400.0), ("h", 3_600.0), ("min", 60.0))
 _UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
 
 
@@ -118,7 +120,15 @@ def _told(amount: float, unit: str) -> str:
         while amount >= 1_000 and number < len(_UNITS) - 1:
             amount, number = amount / 1_000, number + 1
         return f"{_short(amount)} {_UNITS[number]}{unit[5:]}"
+    if unit in _SECONDS:
+        return _lasting(amount * _SECONDS[unit])
     return f"{_short(amount)} {unit}".rstrip()
+
+
+def _lasting(seconds: float) -> str:
+    """A time in the unit in which it reads best."""
+    unit, size = next(((unit, size) for unit, size in _LASTING if seconds >= 2 * size), ("s", 1.0))
+    return f"{_short(seconds / size)} {unit}"
 
 
 def _short(amount: float) -> str:
