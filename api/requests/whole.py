@@ -12,7 +12,20 @@ if TYPE_CHECKING:
     from api.requests.timelines import TimesAsked
 
 
-class WholeAsked(msgspec.Struct, forbid_unknown_fields=True, tag_field="work", tag="replay"):
+class _AskedOfAPast(msgspec.Struct):
+    """What may be asked of a past."""
+
+    as_of: str | None = None
+    known: str | None = None
+    at: str | None = None
+
+    def times(self) -> TimesAsked:
+        """The past that is asked about."""
+        told = {"as_of": self.as_of, "known": self.known, "at": self.at}
+        return {name: value for name, value in told.items() if value is not None}  # type: ignore[return-value]
+
+
+class WholeAsked(_AskedOfAPast, forbid_unknown_fields=True, tag_field="work", tag="replay"):
     """How its reading would change is asked of a whole store; JSON-ready, so that another process can be asked the same."""
 
     parameters: dict[str, ParameterValue] = {}
@@ -21,27 +34,10 @@ class WholeAsked(msgspec.Struct, forbid_unknown_fields=True, tag_field="work", t
     alone: bool = False
     queries: list[str] = []
     limit: int = 10
-    as_of: str | None = None
-    known: str | None = None
-    at: str | None = None
-
-    def times(self) -> TimesAsked:
-        """The past that is asked about."""
-        told = {"as_of": self.as_of, "known": self.known, "at": self.at}
-        return {name: value for name, value in told.items() if value is not None}  # type: ignore[return-value]
 
 
-class HealthAsked(msgspec.Struct, forbid_unknown_fields=True, tag_field="work", tag="health"):
+class HealthAsked(_AskedOfAPast, forbid_unknown_fields=True, tag_field="work", tag="health"):
     """How its memories are held, and what wants a look, is asked of a whole store."""
-
-    as_of: str | None = None
-    known: str | None = None
-    at: str | None = None
-
-    def times(self) -> TimesAsked:
-        """The past that is asked about."""
-        told = {"as_of": self.as_of, "known": self.known, "at": self.at}
-        return {name: value for name, value in told.items() if value is not None}  # type: ignore[return-value]
 
 
 class ReadingAsked(msgspec.Struct, forbid_unknown_fields=True, tag_field="work", tag="extract"):

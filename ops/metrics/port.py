@@ -5,7 +5,6 @@ Small on purpose: a fold worker loads no web framework for it. Connections are f
 
 from __future__ import annotations
 
-import errno
 import socket
 from contextlib import closing
 from http import HTTPStatus
@@ -15,7 +14,7 @@ from typing import Any, Self
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
-from api.http.server.port_holder import holder_of
+from api.http.server.claiming import bound
 from events.errors import BadSetting
 from events.text.origins import is_loopback
 
@@ -25,25 +24,6 @@ MOST_AT_ONCE = 8
 SECONDS = 3.0
 """How long a client may keep silent within a request."""
 MOST_PORT = 65_535
-
-
-def free_port(host: str, port: int) -> socket.socket:
-    """A socket bound there. Raises BadSetting, which says who has the port."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(("127.0.0.1" if host.lower() == "localhost" else host, port))
-    except OSError as error:
-        listener.close()
-        holder = f": {holder_of(port)} listens on it" if error.errno == errno.EADDRINUSE else ""
-        raise BadSetting(
-            f"{SETTING}: got {port}; allowed: a free port of {host}, 0 for any ({error.strerror}{holder})",
-            setting=SETTING,
-            got=port,
-            allowed="a free port, 0 for any",
-        ) from None
-    return listener
 
 
 def ports_of(port: int, processes: int) -> list[int]:
@@ -61,7 +41,7 @@ def ports_of(port: int, processes: int) -> list[int]:
 def refuse_taken(host: str, ports: list[int]) -> None:
     """Raise BadSetting for the first of these ports that is taken, before a process is started that would end by it."""
     for port in ports:
-        with closing(free_port(host, port)):
+        with closing(bound(host, port, SETTING)):
             pass
 
 
@@ -70,7 +50,7 @@ class MetricsPort:
     it listens on this machine alone: a page in a browser cannot ask under a name of its own."""
 
     def __init__(self, registry: CollectorRegistry, host: str, port: int) -> None:
-        self._server = _Server(registry, host, free_port(host, port))
+        self._server = _Server(registry, host, bound(host, port, SETTING))
         self._thread = Thread(target=self._server.serve_forever, name="metrics", daemon=True)
 
     @property

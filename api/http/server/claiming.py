@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import socket
-from ipaddress import ip_address
 
 from api.http.server.listener import OF_THIS_MACHINE, Listener, address_of
 from api.http.server.port_holder import holder_of
@@ -40,8 +39,13 @@ def claim(
 ) -> socket.socket:
     """A socket on the port, which nobody can take from then on, and nobody is let in to yet. Raises as `listening` does."""
     check_host(host, listener, OPERATE_HOST if setting == OPERATE_PORT else "ENGRAMLOG_HOST")
+    return bound(host, port, setting)
+
+
+def bound(host: str, port: int, setting: str) -> socket.socket:
+    """A socket bound there. Raises BadSetting, which says who has the port."""
     where = address(host)
-    family = socket.AF_INET6 if ip_address(where).version == 6 else socket.AF_INET
+    family = socket.AF_INET6 if ":" in where else socket.AF_INET
     found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, or asyncio leaves Nagle's wait on
     try:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

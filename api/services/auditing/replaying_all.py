@@ -55,7 +55,17 @@ def whole_asked(
         parse_line(moment, field)
     if at is not None:
         parse_instant(at)
-    return WholeAsked(forced, profile, told, alone, texts, check_limit(limit), as_of=as_of, known=known, at=at)
+    return WholeAsked(
+        parameters=forced,
+        profile=profile,
+        strikes=told,
+        alone=alone,
+        queries=texts,
+        limit=check_limit(limit),
+        as_of=as_of,
+        known=known,
+        at=at,
+    )
 
 
 class StoreReplayer:
