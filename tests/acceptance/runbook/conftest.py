@@ -11,7 +11,7 @@ import pytest
 
 from tests.acceptance.runbook.night import PROCEDURES, Night
 from tests.places import ROOT
-from tests.servers import MISSING, newer_server
+from tests.servers import MISSING, NO_TOOLS, newer_server
 
 
 @pytest.fixture
@@ -22,6 +22,8 @@ def night(request: pytest.FixtureRequest) -> Iterator[Night]:
     server = newer_server()
     if server is None:
         pytest.skip(MISSING)
+    if not all(map(shutil.which, ("curl", "jq", "openssl"))):
+        pytest.skip(NO_TOOLS)
     folder = Path(tempfile.mkdtemp(prefix="el-", dir="/tmp"))  # a socket's path holds 107 bytes at most
     settings = {"REDIS_SERVER": str(server), "PORT": "0", "PARTITIONS": "2", "JOB_WORKERS": "0"}
     one = Night(procedure, folder, OWNER="alice", **{f"ENGRAMLOG_{name}": value for name, value in settings.items()})
