@@ -53,6 +53,8 @@ Tell = Callable[..., None]
 Probe = Callable[[str], None]
 CACHED_MEMORIES = 200_000
 """Records a folder keeps at most; the least recently folded owners leave first."""
+CACHED_BY_A_WORKER = 600_000
+"""Records that all folders of a worker keep together, about 1.1 GB."""
 
 
 def silent(_fact: str, **_context: Any) -> None:
@@ -159,6 +161,11 @@ class PartitionFolder:
         """Whether the working set holds all there is: the build began empty under this lease, and nothing was trimmed."""
         self.may_read = True
         """Whether owners may be parked whom this release reads: at first, for an older worker may have held the partition."""
+
+    @property
+    def cached(self) -> int:
+        """How many records it keeps, between two batches."""
+        return self._cached
 
     @property
     def at(self) -> int:
@@ -343,8 +350,14 @@ class PartitionFolder:
             self._cached += held - owner.counted
             owner.counted = held
 
-    def _evict(self, kept: int) -> None:
+    def keep(self, most: int) -> None:
+        """Let go of those folded longest ago until so many records are left; not while a batch about them is prepared."""
+        if not self._ready:
+            self._evict(0, most)
+
+    def _evict(self, kept: int, most: int | None = None) -> None:
         """While too much is cached, owners at the front leave; not so many at the end."""
-        while self._cached > self._most and len(self._owners) > kept:
+        most = self._most if most is None else most
+        while self._cached > most and len(self._owners) > kept:
             self._cached -= self._owners.pop(next(iter(self._owners))).counted
             self._whole = False

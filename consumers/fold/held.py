@@ -11,7 +11,15 @@ from typing import NamedTuple, TypeVar
 
 from consumers.fold.folder import CommitLane, PartitionFolder, Tell
 from consumers.fold.node_clocks import NodeClocks
-from consumers.fold.sharing import MOST_ASIDE_SECONDS, is_free, next_aside, order_of_tries, renewal_seconds, surplus
+from consumers.fold.sharing import (
+    MOST_ASIDE_SECONDS,
+    even_most,
+    is_free,
+    next_aside,
+    order_of_tries,
+    renewal_seconds,
+    surplus,
+)
 from events.alarms import CLUSTER_WAITS, INBOX_FULL, KEYS_UNAVAILABLE, Alarms
 from events.errors import DamagedState, FoldError, LogGap, LogRolledBack, StoreUnavailable
 from events.partitions import LogKeys, ranges
@@ -326,6 +334,14 @@ class HeldPartitions:
             for request, owner in zip(answer[::2], answer[1::2], strict=True):
                 freed = folder.retry(owner.decode(), request.decode())
                 self._tell("retry carried out", partition=partition, owner=owner.decode(), freed=freed)
+
+    def keep_within(self, most: int) -> None:
+        """Have folders let go of what was folded longest ago, where they keep more records than that together."""
+        kept = [folder.cached for folder in self.folders.values()]
+        if sum(kept) > most:
+            each = even_most(kept, most)
+            for folder in self.folders.values():
+                folder.keep(each)
 
     def retry_locked(self) -> None:
         """Fold the parked events of owners whose keys are back, some at a time; those that wait are told by an alarm."""

@@ -43,3 +43,15 @@ def renewal_seconds(lease_ms: int) -> float:
 def next_aside(before: float | None) -> float:
     """How long a partition is left alone that cannot be served; `before`: how long the last time, None where that is long ago."""
     return ASIDE_SECONDS if before is None else min(2 * before, MOST_ASIDE_SECONDS)
+
+
+def even_most(kept: Collection[int], most: int) -> int:
+    """How much each of some may keep so that all together keep `most` at the most: who keeps less has all of it, the others the
+    same."""
+    left = max(most, 0)
+    for number, one in enumerate(sorted(kept)):
+        share = left // (len(kept) - number)
+        if one > share:
+            return share
+        left -= one
+    return max(kept, default=0)

@@ -15,7 +15,7 @@ from typing import Any
 import redis
 
 from consumers.fold.figures import FoldFigures
-from consumers.fold.folder import CommitLane, PartitionFolder, Probe, Tell, silent, unprobed
+from consumers.fold.folder import CACHED_BY_A_WORKER, CommitLane, PartitionFolder, Probe, Tell, silent, unprobed
 from consumers.fold.held import LOOK_SECONDS, STANDING_SECONDS, STANDS_STILL, HeldPartitions
 from consumers.fold.prefetch import Prefetch
 from consumers.fold.presence import LEASE_MS, Presence, fair_share
@@ -205,6 +205,7 @@ class FoldWorker:
         self._partitions.balance(fair_share(workers, self.worker_id, len(self._tags)))
         self._partitions.carry_out_requests()
         self._partitions.retry_parked()
+        self._partitions.keep_within(CACHED_BY_A_WORKER)
         if monotonic() >= self._next_retirement:
             self._next_retirement = monotonic() + RETIRE_SECONDS
             for partition, folder in self._partitions.folders.items():

@@ -107,8 +107,8 @@ RESTORE_CPU = CostFigure(128, "us of CPU an event that is restored", "bench back
 
 WORKER_BYTES = CostFigure(75e6, "bytes of a fold worker that holds no owner", _SCALE, 51e6, 79e6)
 WORKER_MEMORY_BYTES = CostFigure(1_780, "bytes of a fold worker for each memory that it holds", _SCALE, 1_450, 1_800)
-CACHED_MEMORIES = 200_000
-"""Memories of one partition that a fold worker keeps; it is `consumers.fold.folder`'s."""
+CACHED_MEMORIES, CACHED_BY_A_WORKER = 200_000, 600_000
+"""Memories that a fold worker keeps of one partition, and of all that it holds; they are `consumers.fold.folder`'s."""
 API_BYTES = CostFigure(104e6, "bytes of an idle API process", "docs/benchmarks.md, memory of an idle service")
 IDLE_COMMANDS = CostFigure(10, "commands a second of an idle worker for each partition", _IDLE, 9, 62)
 HANDOVER_SECONDS = CostFigure(0.3, "seconds from SIGTERM of a worker until another folds", _TWO, 0.26, 0.7)

@@ -149,7 +149,7 @@ PARTITIONS_TOLD = "fixed when the store is made"
 MEMORY_TOLD = "below 85 % of maxmemory, with gaps, and pages copied while its file is written anew"
 MAXMEMORY_TOLD = "appends are refused from 85 % of it on"
 DISK_TOLD = "its append-only file, doubled, and a new one beside it"
-HELD_TOLD = "what they keep of memories, at most 200,000 of a partition; the least is without any"
+HELD_TOLD = "what they keep of memories, at most 200,000 of a partition and 600,000 each; the least is without any"
 API_TOLD = "events over HTTP, 100 in a request; questions are not counted"
 JOBS_TOLD = "each active owner's memories are loaded once a day; models and embedders are not counted"
 FORK_TOLD = "nobody is answered that long, each time its file is written anew"
@@ -206,7 +206,9 @@ def _partitions(load: _Load, primaries: int, workers: int) -> int:
 
 def _held(load: _Load, workers: AmountSpan, partitions: int) -> AmountSpan:
     """Bytes of all fold workers: of all memories or as many as they keep; at first, and while owners are quiet, of none."""
-    kept = span_of(m.WORKER_MEMORY_BYTES) * min(load.memories, float(m.CACHED_MEMORIES * partitions))
+    most = min(load.memories, float(m.CACHED_MEMORIES * partitions))
+    memories = (min(most, one * m.CACHED_BY_A_WORKER) for one in (workers.low, workers.likely, workers.high))
+    kept = span_of(m.WORKER_MEMORY_BYTES).by(AmountSpan(*memories))
     processes = span_of(m.WORKER_BYTES).by(workers + AmountSpan(1, 1, 1))
     return processes + AmountSpan(0, kept.likely, kept.high)
 

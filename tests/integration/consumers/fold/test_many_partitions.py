@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from consumers.fold import held as held_module
+from consumers.fold import worker as worker_module
 from consumers.fold.worker import FoldWorker
 from events.errors import LogGap
 from events.partitions import LogKeys
@@ -23,7 +24,7 @@ from ops.planning.simulation.leases import HeldLease
 from projections.fold.builds import BuildKeys
 from projections.redis.create import open_store
 from projections.redis.store import Lease, release_lease, release_leases, renew_lease, renew_leases, take_lease
-from tests.integration.live import wait_until
+from tests.integration.live import live_store, wait_until
 from tests.patience import PATIENCE
 from tests.servers import RedisServer
 from tests.simulated.looking import look as looked
@@ -143,6 +144,24 @@ def test_workers_that_take_longer_to_take_than_a_lease_lasts_lose_none(
             thread.join(PATIENCE)
     assert told.many("lease lost") == 0
     assert sum(context["partitions"] != "" for fact, context in told.facts if fact == "partitions taken") > 2
+
+
+def test_a_worker_keeps_no_more_of_all_its_partitions_than_it_may_and_folds_what_it_let_go_of(
+    redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_module, "CACHED_BY_A_WORKER", 10)
+    with live_store(redis_server.url, partitions=4) as live:
+        worker = live.start_worker("folder")
+        owners = [f"owner-{number}" for number in range(12)]
+        for number in range(6):
+            live.append(*(live.created(owner, f"m{number}", f"said {number}") for owner in owners))
+        wait_until(live.folded)
+        kept = worker._partitions.folders.values()
+        wait_until(lambda: sum(folder.cached for folder in kept) <= 10)
+        live.append(*(live.mentioned(owner, f"m{number}") for owner in owners for number in (0, 5)))
+        wait_until(live.folded)
+        assert live.differences() == []
+        wait_until(lambda: sum(folder.cached for folder in kept) <= 10)
 
 
 def test_an_idle_worker_asks_what_the_simulation_says_it_asks(redis_server: RedisServer) -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.fold.folder import CACHED_MEMORIES
+from consumers.fold.folder import CACHED_BY_A_WORKER, CACHED_MEMORIES
 from events.errors import InputError
 from events.partitions import MAX_PARTITIONS
 from ops.planning import measured
@@ -205,4 +205,4 @@ def test_the_page_tells_every_figure_as_it_is_reckoned_with() -> None:
 
 
 def test_what_a_worker_keeps_is_what_the_fold_keeps() -> None:
-    assert CACHED_MEMORIES == measured.CACHED_MEMORIES
+    assert (CACHED_MEMORIES, CACHED_BY_A_WORKER) == (measured.CACHED_MEMORIES, measured.CACHED_BY_A_WORKER)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from consumers.fold.sharing import is_free, next_aside, order_of_tries, renewal_seconds, surplus
+from consumers.fold.sharing import even_most, is_free, next_aside, order_of_tries, renewal_seconds, surplus
 from events.redis.cluster.routing import poll_seconds
 
 
@@ -50,3 +52,13 @@ def test_what_cannot_be_served_is_left_alone_longer_each_time() -> None:
 def test_leases_are_renewed_three_times_and_streams_looked_at_seldomer_where_there_are_many() -> None:
     assert renewal_seconds(3_000) == 1.0
     assert [poll_seconds(many) for many in (1, 20, 128)] == [0.02, 0.02, 0.128]
+
+
+@given(st.lists(st.integers(0, 1_000), max_size=30), st.integers(-5, 20_000))
+def test_what_is_kept_is_shared_out_so_that_small_ones_keep_all_and_nothing_is_wasted(
+    kept: list[int], most: int
+) -> None:
+    each = even_most(kept, most)
+    after = [min(one, each) for one in kept]
+    assert sum(after) <= max(most, 0)
+    assert after == kept or sum(after) > most - len(kept)  # less than one each is left over
