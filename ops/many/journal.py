@@ -19,9 +19,9 @@ from typing import Self
 
 import msgspec
 
-from api.version import program_version
 from events.errors import InputError, StoreUnavailable
 from ops.embedded.private_file import NotPrivate, not_private
+from ops.many.release import release
 from projections.reports.many.kinds import AnyFigures
 
 MOST_BYTES = 256 * 1024 * 1024
@@ -45,7 +45,7 @@ class _Begun(msgspec.Struct):
     store: str
     asked: str
     release: str
-    """Another release may read the same otherwise."""
+    """Another release may read the same otherwise; see `ops.many.release`."""
 
 
 class Journal:
@@ -54,7 +54,7 @@ class Journal:
 
     def __init__(self, folder: Path, work: str, store_id: str, asked: bytes, *, anew: bool = False) -> None:
         """`asked`: all that is asked, in bytes that are the same where it is. `anew`: what was done before does not count."""
-        self._begun = _Begun(1, work, store_id, sha256(asked).hexdigest(), program_version())
+        self._begun = _Begun(1, work, store_id, sha256(asked).hexdigest(), release())
         self.path = folder / f"{work}-{self._begun.asked[:16]}-{store_id[:8]}.jsonl"
         self._anew = anew
         self._descriptor = -1

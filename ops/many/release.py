@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import unicodedata
+from functools import cache
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
@@ -14,6 +15,7 @@ PACKAGES = ("events", "projections", "consumers", "api", "ops")
 READ = frozenset({".py", ".tsv", ".lua", ".md"})
 
 
+@cache
 def release() -> str:
     """The version, and a digest of its files and of what else decides how a text is read: some 30 ms."""
     digest = blake2b(f"{unicodedata.unidata_version} {version('PyStemmer')}".encode(), digest_size=16)

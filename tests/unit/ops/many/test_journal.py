@@ -94,7 +94,7 @@ def test_each_question_store_and_release_has_its_own(tmp_path: Path, monkeypatch
     assert kept(opened(tmp_path, b"another question")) == []
     assert kept(opened(tmp_path, store="0299c0de" + STORE[8:])) == []
     assert kept(opened(tmp_path)) == [done("a", "b")]
-    monkeypatch.setattr(module, "program_version", lambda: "99.0")
+    monkeypatch.setattr(module, "release", lambda: "99.0")
     assert kept(opened(tmp_path)) == []
 
 
