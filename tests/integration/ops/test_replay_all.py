@@ -340,7 +340,7 @@ def test_one_who_was_erased_or_is_too_large_is_left_out_by_why(
         assert main(["erase", "bo", "--ground", "consent_withdrawn", "--reason", "a letter", "--yes"]) == 0, (
             capsys.readouterr()
         )
-        asked = WholeAsked({"user_factor": 1.3}, at=day(40))
+        asked = WholeAsked(parameters={"user_factor": 1.3}, at=day(40))
         found: Any = WORKS["replay"](one.app)(["ada", "bo"], asked)
         assert (found.owners, found.left_out, found.memories) == (2, {"OwnerErased": 1}, 1)
         answer = whole(capsys, *FASTER)
@@ -359,7 +359,7 @@ def test_what_is_wrong_with_the_store_ends_it_and_counts_nobody(store: Store, mo
 
     monkeypatch.setattr(StoreReplayer, "_one", gone)
     with pytest.raises(StoreError, match="does not answer"):
-        WORKS["replay"](store.app)(OWNERS, WholeAsked({"user_factor": 1.3}))
+        WORKS["replay"](store.app)(OWNERS, WholeAsked(parameters={"user_factor": 1.3}))
 
 
 def test_owners_are_looked_at_in_passing(store: Store) -> None:
@@ -369,7 +369,7 @@ def test_owners_are_looked_at_in_passing(store: Store) -> None:
     with store.app.views.view(OWNERS[0]):
         pass
     asked = store.app.views.asked
-    WORKS["replay"](store.app)(OWNERS, WholeAsked({"user_factor": 1.3}))
+    WORKS["replay"](store.app)(OWNERS, WholeAsked(parameters={"user_factor": 1.3}))
     before = dict(asked)
     for owner in OWNERS[:2]:
         with store.app.views.view(owner):
@@ -427,7 +427,7 @@ def test_one_of_whom_newer_events_wait_is_told(redis_servers: Servers, capsys: C
         try:
             reader = Reader(live.log, views)
             replayer = StoreReplayer(reader, Refolder(reader, 2), 2, views.passing)
-            found = replayer.part(["ada", "bo"], WholeAsked({"user_factor": 1.3}))
+            found = replayer.part(["ada", "bo"], WholeAsked(parameters={"user_factor": 1.3}))
         finally:
             views.close()
     assert (found.owners, found.behind, found.quarantined) == (2, 1, 0)
