@@ -45,7 +45,7 @@ def refused(group: CheckGroup, check: str, error: EngramlogError) -> CheckFindin
     for parting, begins in (("; allowed", "allowed"), ("; ", ""), (": ", "")):
         found, told, cure = error.message.partition(parting)
         if told:
-            return group.wrong(check, found, begins + cure)
+            return group.wrong(check, found.removeprefix(f"{check}: "), begins + cure)
     return group.wrong(check, error.message, "look at it, then try again")
 
 
