@@ -210,7 +210,7 @@ def test_no_command_of_the_table_speaks_to_a_service_but_by_the_folder_s_socket(
     files = {
         *(ROOT / "ops/asking").glob("*.py"),
         *(ROOT / "api/cli").rglob("*.py"),
-        *(ROOT / "ops/commands").glob("*.py"),
+        *(ROOT / "ops/commands").rglob("*.py"),
     }
     files |= {*(ROOT / "api/operations").rglob("*.py")}
     files.add(ROOT / "ops/bench/command.py")
