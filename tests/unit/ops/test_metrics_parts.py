@@ -11,12 +11,13 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 from api.http.metrics.scrape import LATE, Scrape
 from api.http.metrics.store import KEPT, STATUS, StoreCollector, readings
+from api.http.server.claiming import bound
 from api.operations.answers import StoreStatus
 from api.services.auditing.supervision import AppendOnlyFile, Kept, Supervision
 from consumers.fold.figures import FoldFigures, Spread
 from events.errors import BadSetting, StoreUnavailable
 from events.partitions import PASSING
-from ops.metrics.port import free_port, ports_of, refuse_taken
+from ops.metrics.port import SETTING, ports_of, refuse_taken
 from projections.fold.partition import Outcome
 
 AOF = AppendOnlyFile(True, 10, 5, True, True, False, None, 0)
@@ -181,7 +182,7 @@ def test_workers_have_a_port_each_or_a_free_one() -> None:
 
 
 def test_a_port_that_is_taken_is_refused_with_who_has_it() -> None:
-    with free_port("127.0.0.1", 0) as listener:
+    with bound("127.0.0.1", 0, SETTING) as listener:
         listener.listen()
         port = listener.getsockname()[1]
         with pytest.raises(BadSetting, match=rf"ENGRAMLOG_METRICS_PORT: got {port}; .*pid \d+"):
