@@ -63,6 +63,8 @@ def here(place: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
     monkeypatch.setenv("ENGRAMLOG_REDIS_URL", place.url)
     monkeypatch.setenv("ENGRAMLOG_DATA", str(place.data))
     monkeypatch.setattr(dask_cluster, "CONNECT_SECONDS", PATIENCE)
+    for left in journals(place.data):  # by a test whose run was refused: the next of the same question goes on with it
+        left.unlink()
     return place
 
 
