@@ -98,7 +98,7 @@ class Attendant:
                     self._ending.worker.beat()
             except Exception as error:  # noqa: BLE001 - the thread's end would end all scheduling unnoticed
                 expected = isinstance(error, EngramlogError | redis.RedisError | OSError)
-                self._tell("queue refused", reason=reason_of(error), alarm=not expected)
+                self._tell("schedule waits", reason=reason_of(error), alarm=not expected)
             looks += 1
 
 

@@ -312,7 +312,7 @@ CLI_UNASKED = {
     **dict.fromkeys(("status", "owners", "alarms", "heads", "jobs", "capacity", "models",
                      "doctor", "master-key new", "master-key show", "master-key rotate", "master-key rewrap", "master-key drop",
                      "seals save", "seals strip", "seals restore",
-                     "backup make", "backup check", "backup restore", "backup take-over",
+                     "backup make", "backup rotate", "backup check", "backup restore", "backup take-over",
                      "key new", "key list", "key revoke", "key narrow", "grant", "access", "audit",
                      "schema", "laws", "parameters", "plan", "dead list", "dead show", "dead retry",
                      "dead discard"),

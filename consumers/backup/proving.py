@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -36,9 +36,11 @@ class HeldEntry(NamedTuple):
 class LogProof:
     """What is proved of a partition's log as its entries pass, from the first on."""
 
-    def __init__(self, tag: str, wanted: Mapping[int, bytes] | None = None) -> None:
-        """`wanted`: links of the chain that must stand at some seqs."""
-        self.tag, self._wanted = tag, wanted or {}
+    def __init__(self, tag: str, wanted: Mapping[int, bytes] | None = None, noted: Collection[int] = ()) -> None:
+        """`wanted`: links of the chain that must stand at some seqs; `noted`: seqs whose links are to be told."""
+        self.tag, self._wanted, self._noted = tag, wanted or {}, frozenset(noted)
+        self.links = dict[int, bytes]()
+        """Links of the chain at the seqs that are noted, as far as it passed."""
         self.seq, self.chain, self.newest = 0, FIRST_LINK, b""
         """Of the newest entry that passed: its place, the chain there, its event's id."""
         self.rows, self._digest = b"", sha256()
@@ -58,6 +60,8 @@ class LogProof:
         for one, entry in zip(some, stored, strict=True):
             self._refuse_changed(one, entry)
             self.chain = event_link(self.chain, entry)
+            if entry.seq in self._noted:
+                self.links[entry.seq] = self.chain
             if self._wanted.get(entry.seq, self.chain) != self.chain:
                 raise DamagedState(
                     f"partition {{{self.tag}}}: the chain at seq {entry.seq} is another than was folded; see `engramlog verify`",

@@ -282,15 +282,52 @@ def _drop_left(folder: Path, mine: Path) -> None:
     """Remove what killed processes left of backups in a folder: what holds a backup's files alone, and nobody writes to. What
     cannot be removed stays."""
     for one in folder.glob(f".*{MAKING}"):
+        if one != mine:
+            drop_backup(one)
+
+
+def drop_backup(path: Path) -> str | None:
+    """Remove a folder that holds a backup's files alone, and that nobody writes to or reads under a lock. Gives why it stays.
+
+    It loses its name first: what a kill leaves of it is no backup, and goes with the next that is made beside it.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        return f"cannot be opened ({error.strerror})"
+    try:
+        if not all(_is_ours(one.name) for one in path.iterdir()):
+            return "holds more than a backup"
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not path.name.endswith(MAKING):
+            path = path.rename(path.with_name(f".{path.name}{MAKING}"))
+        shutil.rmtree(path)
+        _sync(path.parent)
+    except BlockingIOError:
+        return "is being checked or restored"
+    except OSError as error:
+        return f"cannot be removed ({error.strerror})"
+    finally:
+        os.close(descriptor)
+    return None
+
+
+@contextmanager
+def held(folder: BackupFolder) -> Iterator[BackupFolder]:
+    """Keep a backup from going with a rotation, for the length of a `with`. Raises BackupUnusable where it goes already. Where the
+    file system knows no locks nothing keeps it."""
+    try:
+        descriptor = os.open(folder.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        raise _unusable(folder.path, f"cannot be opened ({error.strerror})") from None
+    try:
         with suppress(OSError):
-            if one == mine or one.is_symlink() or not all(_is_ours(inner.name) for inner in one.iterdir()):
-                continue
-            descriptor = os.open(one, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(one)
-            finally:
-                os.close(descriptor)
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
+        if not folder.path.exists():
+            raise _unusable(folder.path, "went with a rotation just now")
+        yield folder
+    finally:
+        os.close(descriptor)
 
 
 def _is_ours(name: str) -> bool:

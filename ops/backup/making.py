@@ -27,6 +27,7 @@ from events.redis.wire import Wire
 from ops.backup.checking import check_backup
 from ops.backup.folder import RowsOut, about, made_whole, open_backup, refuse_destination, write_file
 from ops.backup.manifest import BACKUP_FORMAT, NAMES, BackupManifest, BackupPart, write_manifest
+from ops.backup.older import OlderBackups
 from ops.clock import now, now_micros
 from ops.settings import Settings
 from ops.store import OpenStore, folder_of
@@ -61,10 +62,11 @@ def make_backup(
     settings: Settings,
     destination: Path,
     *,
+    older: OlderBackups | None = None,
     probe: Probe = unprobed,
     on_progress: Progress = lambda _done, _all: None,
 ) -> BackupMade:
-    """Write a backup of a store into a folder that is not there yet, and prove it.
+    """Write a backup of a store into a folder that is not there yet, and prove it. `older` hears what of those of before is in it.
 
     Raises InputError for a place that cannot be used, StoreMismatch where the store was restored and nobody took it over, or was
     replaced meanwhile, LogGap and DamagedState where it is damaged, StoreUnavailable where it cannot be read or written: then
@@ -75,7 +77,7 @@ def make_backup(
     began, wire = monotonic(), store.wire()
     try:
         with made_whole(path, probe) as folder:
-            _write(wire, store.identity, folder, probe, on_progress)
+            _write(wire, store.identity, folder, older or OlderBackups(), probe, on_progress)
             probe("before it is proved")
             made = open_backup(folder)
             all_of_it = made.manifest.events
@@ -99,7 +101,9 @@ def make_backup(
     )
 
 
-def _write(wire: Wire, identity: StoreIdentity, folder: Path, probe: Probe, on_progress: Progress) -> None:
+def _write(
+    wire: Wire, identity: StoreIdentity, folder: Path, older: OlderBackups, probe: Probe, on_progress: Progress
+) -> None:
     backup, sealed = token_hex(8), identity.sealed is not None
     beside = RowsOut(folder / NAMES.store, about(backup, identity.store_id, ""))
     try:
@@ -117,7 +121,7 @@ def _write(wire: Wire, identity: StoreIdentity, folder: Path, probe: Probe, on_p
         done = sum(part.head for part in parts)
         out = RowsOut(folder / NAMES.part(number), about(backup, identity.store_id, one.tag))
         try:
-            parts.append(_part(wire, one, out, sealed, probe, partial(_within, on_progress, done, 2 * total)))
+            parts.append(_part(wire, one, out, sealed, older, probe, partial(_within, on_progress, done, 2 * total)))
         finally:
             out.close()
         probe("after a partition")
@@ -153,10 +157,16 @@ def _fixed(identity: StoreIdentity) -> tuple[object, ...]:
 
 
 def _part(
-    wire: Wire, at: PartitionHead, out: RowsOut, sealed: bool, probe: Probe, on_progress: Callable[[int], None]
+    wire: Wire,
+    at: PartitionHead,
+    out: RowsOut,
+    sealed: bool,
+    older: OlderBackups,
+    probe: Probe,
+    on_progress: Callable[[int], None],
 ) -> BackupPart:
     """A partition's file."""
-    proof = LogProof(at.tag, {at.folded: at.chain} if at.folded else None)
+    proof = LogProof(at.tag, {at.folded: at.chain} if at.folded else None, older.heads(at.tag))
     for row in read_boundary(wire, at.tag):
         out.put(row.kind, row.parts)
     for page, stored in read_entries(wire, at.tag, at.head):
@@ -164,6 +174,7 @@ def _part(
         out.write(proof.rows)
         probe("after a page")
         on_progress(proof.seq)
+    older.passed(proof)
     for row in () if sealed else read_secrets_of(wire, at.tag):
         out.put(row.kind, row.parts)
     return BackupPart(

@@ -1,4 +1,4 @@
-"""Commands about backups of a store: `engramlog backup make | check | restore | take-over`."""
+"""Commands about backups of a store: `engramlog backup make | rotate | check | restore | take-over`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="What `engramlog 
 
 
 @backup_app.command(
-    "make", epilog="Example: `engramlog backup make /backup/$(date +%F)`, from cron, while `engramlog up` runs"
+    "make", epilog="Example: `engramlog backup make /backup/before-the-upgrade`, while `engramlog up` runs"
 )
 def make(
     destination: Annotated[
@@ -48,6 +48,51 @@ def make(
     with open_the_store(settings, on_wait=patient(err)) as store, progress("backup", json, long=0) as advance:
         done = make_backup(store, settings, destination, on_progress=advance)
     show(done._asdict(), json, _render_made)
+
+
+@backup_app.command(
+    "rotate", epilog="Example: `engramlog backup rotate /backup --keep 14`, from a timer, while `engramlog up` runs"
+)
+def rotate(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Where backups lie; it must be there, outside of the data folder.")
+    ],
+    keep: Annotated[
+        int,
+        typer.Option("--keep", min=1, max=1_000, help="How many of this store stay there, the new one among them."),
+    ] = 7,
+    json: Json = False,
+) -> None:
+    """Make a backup in a folder, named by its second, and remove the oldest beyond so many that were made so.
+
+    One goes only once the new one is proved and holds all that it holds; what another store, or somebody by hand, put there stays.
+    Where ENGRAMLOG_SEALS_BACKUP is set the seals are saved as well. Exit code 3 where one had to stay: each is named, and why.
+    """
+    from ops.backup.rotating import rotate_backups
+    from ops.commands.notices import patient
+    from ops.settings import load_settings
+    from ops.store import open_the_store
+
+    settings = load_settings()
+    with open_the_store(settings, on_wait=patient(err)) as store, progress("backup", json, long=0) as advance:
+        done = rotate_backups(store, settings, folder, keep, on_progress=advance)
+    show(done._asdict() | {"made": done.made._asdict()}, json, _render_rotated)
+    if done.left:
+        raise typer.Exit(3)
+
+
+def _render_rotated(answer: dict[str, Any]) -> None:
+    _render_made(answer["made"])
+    if answer["seals"]:
+        out.print(f"its seals lie in {escape(answer['seals']['file'])}", soft_wrap=True)
+    removed = answer["removed"]
+    out.print(
+        f"{many(len(answer['kept']), 'backup')} of this store kept there"
+        + (f"; removed: {', '.join(removed)}" if removed else ""),
+        soft_wrap=True,
+    )
+    for one in answer["left"]:
+        out.print(f"[yellow]{escape(one['name'])}[/] stays: {escape(one['why'])}", soft_wrap=True)
 
 
 def _render_made(answer: dict[str, Any]) -> None:
@@ -74,10 +119,9 @@ def _render_made(answer: dict[str, Any]) -> None:
 def check(folder: Folder, json: Json = False) -> None:
     """Prove a backup: every file's hash, no entry missing, every body as it was committed to, every chain. Needs no store."""
     from ops.backup.checking import check_backup
-    from ops.backup.folder import open_backup
+    from ops.backup.folder import held, open_backup
 
-    found = open_backup(folder)
-    with progress("check", json, long=0) as advance:
+    with held(open_backup(folder)) as found, progress("check", json, long=0) as advance:
         done = check_backup(found, advance)
     show(done._asdict(), json, _render_checked)
 
@@ -116,7 +160,7 @@ def restore(
     Kept rejections and erasures since are asked for before it answers. It says that it is a copy, and takes nothing new until
     `engramlog backup take-over`. Killed anywhere, run it again. Exit code 3 where some entries do not open.
     """
-    from ops.backup.folder import open_backup
+    from ops.backup.folder import held, open_backup
     from ops.backup.restoring import restore_backup
     from ops.commands.notices import patient
     from ops.settings import load_settings
@@ -126,7 +170,7 @@ def restore(
     if not json:
         _render_plan(found, settings)
     _confirm(yes, json, "Restore it now?", {"backup": found.manifest.backup, "events": found.manifest.events})
-    with progress("restore", json, long=0) as advance:
+    with held(found), progress("restore", json, long=0) as advance:
         done = restore_backup(settings, found, path, alone=alone, on_progress=advance, on_wait=patient(err))
     answer = done._asdict() | _asked_what_is_kept(settings)
     show(answer, json, _render_restored)

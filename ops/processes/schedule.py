@@ -16,7 +16,7 @@ from consumers.jobs.rq.cron import Cron
 from consumers.jobs.rq.embedding import EmbedDue
 from consumers.jobs.rq.jobs import kinds_of
 from consumers.jobs.rq.linking import LinksDue
-from events.errors import EngramlogError, StoreError
+from events.errors import EngramlogError, StoreError, StoreMismatch
 from events.redis.ready import refuse_kind
 from events.redis.wire import Wire, connect
 from ops.embedders import embed_minutes, embedders_of
@@ -109,7 +109,8 @@ class JobSchedule:
                 self._nothing_since = None  # who cannot tell lets them look themselves
                 expected = isinstance(error, EngramlogError)
                 if (reason := reason_of(error)) != self._trouble:
-                    self._tell("queue refused", reason=reason, alarm=not expected)
+                    what = "queue refused" if isinstance(error, StoreMismatch) else "schedule waits"
+                    self._tell(what, reason=reason, alarm=not expected)
                 self._trouble = reason
         self._leave()
 

@@ -58,6 +58,8 @@ def partitions(answer: dict[str, Any]) -> None:
     if embedder := answer["embedder"]:
         out.print(_embedder(embedder))
     out.print(_schedule(answer["lifecycle"]))
+    if made := answer.get("backed_up"):
+        out.print(f"[dim]last backup: as it stood at {told_at(made)}[/]")
     if (sealing := answer.get("sealing")) and sealing["on"]:
         out.print(_sealing(sealing))
     else:
@@ -142,8 +144,9 @@ def _used(memory: dict[str, Any]) -> str:
     used = memory.get("used_bytes")
     if not used:
         return ""
-    each = memory.get("bytes_an_event")
-    return f", {used / 1e6:,.1f} MB in Redis" + (f" ({each:,.0f} bytes an event)" if each else "")
+    each, node = memory.get("bytes_an_event"), memory.get("node")
+    where = f"its fullest node, {escape(node)}" if node else "Redis"
+    return f", {used / 1e6:,.1f} MB in {where}" + (f" ({each:,.0f} bytes an event)" if each else "")
 
 
 def _figures(answer: dict[str, Any]) -> dict[str, str]:

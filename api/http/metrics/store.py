@@ -165,6 +165,11 @@ def _of_status(status: Mapping[str, Any]) -> Iterator[Metric]:
     yield _store(
         "engramlog_events_until_full", "about how many events still fit into Redis.", memory.get("events_until_full")
     )
+    if "backed_up" not in (status.get("unread") or ()):
+        made = _seconds(status.get("backed_up")) or 0.0
+        yield _store(
+            "engramlog_last_backup_timestamp_seconds", "the moment of the last backup; 0 where none was made.", made
+        )
 
 
 def _sealing(told: Mapping[str, Any] | None) -> Iterator[Metric]:

@@ -252,6 +252,7 @@ class StoreStatus(BaseModel):
             "embedder": {"name": "auto", "chosen_by": "store", "missing": [], "loaded": ["all-MiniLM-L6-v2"]},
             "listening": {"by": "tls", "certificate_ends": "2027-02-20T09:30:00+00:00", "operating": "socket"},
             "restored": None,
+            "backed_up": "2026-11-22T03:00:04.120000Z",
             "sealed": True,
             "sealing": {
                 "on": True,
@@ -288,7 +289,7 @@ class StoreStatus(BaseModel):
         default=None,
         description="Partitions of which nothing could be read now: they are not among `partitions`, nor in any sum.",
     )
-    unread: list[Literal["alarms", "workers", "restored"]] | None = Field(
+    unread: list[Literal["alarms", "workers", "restored", "backed_up"]] | None = Field(
         default=None,
         description="What could not be read, since the node that keeps it is away: what is told of it is empty.",
     )
@@ -307,6 +308,9 @@ class StoreStatus(BaseModel):
     )
     restored: RestoredTold | None = Field(
         default=None, description="From which backup the store was restored; null where it never was."
+    )
+    backed_up: str | None = Field(
+        default=None, description="The moment of the last `engramlog backup` of this store; null where none was made."
     )
     sealed: bool
     sealing: SealingTold | None = Field(

@@ -37,7 +37,7 @@ from projections.checks import Check
 from projections.fold.builds import BuildKeys
 from projections.redis.create import StoreIdentity
 from projections.redis.debt import FoldDebt
-from projections.redis.restored import restored_by
+from projections.redis.restored import BACKED_UP, backed_up_at, restored_by
 from projections.redis.sealed import opens
 from projections.redis.store import decode_quarantine, read_entries, read_parked
 from projections.shapes import EmbedderStanding, ListeningTold, PartitionStatus, SealingTold
@@ -117,6 +117,15 @@ class Operator:
                 lambda: restored_by(wire.call("HGET", STORE_KEY, RESTORED)),
                 None,
             )
+            backed_up = _kept_at(
+                wire,
+                read,
+                "backed_up",
+                STORE_KEY,
+                unread,
+                lambda: _backed_up(wire.call("HGET", STORE_KEY, BACKED_UP)),
+                None,
+            )
             alarms: Sequence[Mapping[str, Any]] = _kept_at(
                 wire, read, "alarms", ALARMS_KEY, unread, lambda: self.alarms()["alarms"], []
             )
@@ -145,6 +154,7 @@ class Operator:
             "embedder": self._embedder(),
             "listening": self.listening(),
             "restored": None if restored is None else restored.told,
+            "backed_up": backed_up,
             "sealed": sealing["on"],
             "sealing": sealing,
             "notice": _notice(sealing),
@@ -362,6 +372,12 @@ def _notice(sealing: SealingTold) -> str:
     if sealing["on"]:
         return SEALED_NOTICE.format(sealing["key"])
     return NOTICE + (OPEN_NOTICE if sealing["key"] is not None else "")
+
+
+def _backed_up(raw: bytes | None) -> str | None:
+    """The moment of the last backup; None where none was made, or it cannot be read."""
+    made = None if raw is None else backed_up_at(raw)
+    return None if made is None else utc_text(made)
 
 
 def _told(micros: int) -> str:

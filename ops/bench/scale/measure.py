@@ -53,18 +53,32 @@ SMALL = ScaleAsked((600,), (1, 2), (16,), 0.3, 200, ("talk",), rounds=1)
 
 
 class StoreKind(NamedTuple):
-    """A layout, with a store that lies open or is sealed."""
+    """A layout, with a store that lies open or is sealed, and of whom one hears."""
 
     layout: ServerLayout
     sealed: bool = False
+    at_once: int | None = None
+    """Owners who speak at a time, and then others do; None: all, at any time."""
 
     def told(self, events: int) -> dict[str, Any]:
         """What a row begins with."""
-        return {"layout": self.layout.name, "sealed": self.sealed, "events": events}
+        at_once = self.at_once or owners_of(events)
+        return {"layout": self.layout.name, "sealed": self.sealed, "events": events, "owners_at_once": at_once}
 
 
 KINDS_IN_ROUNDS = (StoreKind(ONE), StoreKind(THREE), StoreKind(WITH_REPLICAS), StoreKind(ONE, sealed=True))
 KINDS_ONCE = (StoreKind(ONE), StoreKind(THREE))
+
+
+def in_turn(plan: ScaleAsked, events: int) -> Sequence[StoreKind]:
+    """One Redis with as many owners at a time as the smallest store has in all, where a store has more."""
+    at_once = owners_of(min(plan.scales))
+    return [StoreKind(ONE, at_once=at_once)] if at_once < owners_of(events) else []
+
+
+def kinds_of(plan: ScaleAsked, events: int) -> Sequence[StoreKind]:
+    """Every kind of store that is filled with so many events."""
+    return [*(KINDS_IN_ROUNDS if events <= ROUNDS_UP_TO else KINDS_ONCE), *in_turn(plan, events)]
 
 
 class Scale:
@@ -80,14 +94,15 @@ class Scale:
 
     def at(self, events: int) -> None:
         """A store of so many events, in rounds where it is small; every kind of it in turn."""
+        kinds = kinds_of(self._plan, events)
         if events <= ROUNDS_UP_TO:
             with ExitStack() as stack:
-                open_ = {kind: stack.enter_context(self._servers(kind)) for kind in KINDS_IN_ROUNDS}
+                open_ = {kind: stack.enter_context(self._servers(kind)) for kind in kinds}
                 for number in range(self._plan.rounds):
                     for kind, nodes in open_.items():
                         self._round(kind, nodes, events, number, is_last=number == self._plan.rounds - 1)
         else:
-            for kind in KINDS_ONCE:
+            for kind in kinds:
                 with self._servers(kind) as nodes:
                     self._round(kind, nodes, events, 0, is_last=True)
 
@@ -100,10 +115,12 @@ class Scale:
         self.version = nodes.version
         told = f"{events:,} events, {kind.layout.name}{', sealed' if kind.sealed else ''}"
         self._say(f"{told}: growing")
-        traffic = Traffic(owners_of(events), self._plan.texts, seed=number, ids=f"m{number}-")
+        traffic = Traffic(owners_of(events), self._plan.texts, seed=number, ids=f"m{number}-", at_once=kind.at_once)
         slices = SLICES if events > ROUNDS_UP_TO else 1
         found = grow(nodes, traffic, events, sealed=kind.sealed, slices=slices, advance=self._advance)
         self.grown.setdefault((events, kind), []).append(found)
+        if kind.at_once is not None:
+            return
         if is_last:
             self._say(f"{told}: weighing")
             self.sizes.append(kind.told(events) | _sizes(nodes, events, traffic.owners))
@@ -121,14 +138,15 @@ class Scale:
         """Every comparison: by size, within the largest store, by workers, by primaries."""
         small, large = min(self._plan.scales), max(self._plan.scales)
         rows: Rows = []
-        for kind in KINDS_ONCE:
-            before, after = (self.grown.get((events, kind), []) for events in (small, large))
+        for kind in (*KINDS_ONCE, *in_turn(self._plan, large)):
+            before, after = self.grown[small, kind._replace(at_once=None)], self.grown[large, kind]
+            few = "" if kind.at_once is None else f", {kind.at_once:,} owners at a time"
             if large > small:
-                told = f"{large:,} events for {small:,}, {kind.layout.name}"
+                told = f"{large:,} events for {small:,}{few}, {kind.layout.name}"
                 rows += [compared(cost, told, _costs(before, cost), _costs(after, cost)) for cost in _compared(kind)]
             slices = [one for grown in after for one in grown.slices]
             if len(slices) >= 2 * _LAST:
-                told = f"the last {_LAST} of {len(slices)} parts of {large:,} events for the first {_LAST}, {kind.layout.name}"
+                told = f"the last {_LAST} of {len(slices)} parts of {large:,} events for the first {_LAST}{few}, {kind.layout.name}"
                 first, last = slices[:_LAST], slices[-_LAST:]
                 rows += [
                     compared(cost, told, [getattr(one, cost) for one in first], [getattr(one, cost) for one in last])
@@ -298,7 +316,7 @@ def _events(plan: ScaleAsked) -> int:
     """Events that will have been appended or folded again at the end."""
     total = 0
     for events in plan.scales:
-        rounds, kinds = (plan.rounds, KINDS_IN_ROUNDS) if events <= ROUNDS_UP_TO else (1, KINDS_ONCE)
+        rounds, kinds = plan.rounds if events <= ROUNDS_UP_TO else 1, kinds_of(plan, events)
         again_ = sum(len(plan.workers) for kind in kinds if kind in KINDS_ONCE)
         total += rounds * events * (len(kinds) + again_)
     return total

@@ -13,6 +13,7 @@ _GROWTH = (
     "layout",
     "sealed",
     "events",
+    "owners_at_once",
     "rounds",
     "append_us",
     "redis_us",
@@ -32,7 +33,17 @@ _WORKERS = (
     "partitions",
     "largest_share",
 )
-_SLICES = ("layout", "before", "append_us", "redis_us", "fold_us", "aof_bytes", "redis_bytes", "worker_bytes")
+_SLICES = (
+    "layout",
+    "owners_at_once",
+    "before",
+    "append_us",
+    "redis_us",
+    "fold_us",
+    "aof_bytes",
+    "redis_bytes",
+    "worker_bytes",
+)
 _KINDS = ("stream_bytes", "changes_bytes", "records_bytes", "dedupe_bytes", "owners_bytes", "salts_bytes", "rest_bytes")
 _SIZES = ("layout", "sealed", "events", *_KINDS, "owner_bytes", "memory_bytes", "resident_to_used")
 _TEXTS = (

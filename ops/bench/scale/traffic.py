@@ -21,14 +21,19 @@ LOT = 1_000
 class Traffic:
     """Lots of events over so many owners, the same for the same seed."""
 
-    def __init__(self, owners: int, texts: str, *, seed: int = SEED, ids: str = "m") -> None:
+    def __init__(
+        self, owners: int, texts: str, *, seed: int = SEED, ids: str = "m", at_once: int | None = None
+    ) -> None:
+        """`at_once`: among how many owners each event falls, who come and go one by one; among all when left out."""
         self.owners = owners
-        shares = list(accumulate(rank**-SKEW for rank in range(1, owners + 1)))
+        at_once = min(at_once or owners, owners)
+        shares = list(accumulate(rank**-SKEW for rank in range(1, at_once + 1)))
         self.largest = shares[0] / shares[-1]
-        """The share of the owner who says most."""
+        """The share of the owner who says most at a time."""
 
-        def whose(_number: int, chance: Random) -> int:
-            return bisect(shares, chance.random() * shares[-1])
+        def whose(number: int, chance: Random) -> int:
+            gone = number // EVENTS_AN_OWNER if at_once < owners else 0
+            return (gone + bisect(shares, chance.random() * shares[-1])) % owners
 
         self._events: Iterator[AnyEvent] = told(owners, whose, seed=seed, texts=texts, ids=ids, first=1)
 

@@ -54,3 +54,14 @@ def test_an_erasure_did_not_finish(night: Night) -> None:
     night.when()
     night.do()
     night.check()
+
+
+def test_backups_that_make_themselves(night: Night) -> None:
+    backups = night.folder / "backups"
+    backups.mkdir()
+    night.setting(BACKUPS=str(backups), ENGRAMLOG_SEALED_BY="none")
+    night.given(f"engramlog add alice '{TEA}'")
+    night.when()
+    night.do()
+    night.check()
+    assert len(list(backups.iterdir())) == 1

@@ -63,8 +63,9 @@ def has_kubectl() -> bool:
 def pods(documents: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The pods of a set of manifests, by the name of what makes them."""
     for one in documents:
-        if one["kind"] in ("Deployment", "StatefulSet", "Job"):
-            yield one["metadata"]["name"], one["spec"]["template"]["spec"]
+        if one["kind"] in ("Deployment", "StatefulSet", "CronJob"):
+            made = one["spec"].get("jobTemplate", one)["spec"]
+            yield one["metadata"]["name"], made["template"]["spec"]
 
 
 def conf(path: Path) -> dict[str, str]:

@@ -55,7 +55,7 @@ def test_ports_are_published_on_loopback_unless_told() -> None:
     assert published == ["${PUBLISH:-127.0.0.1}:8733:8733", "127.0.0.1:8735:8735"]
 
 
-@pytest.mark.parametrize("name", ["redis", "api", "worker"])
+@pytest.mark.parametrize("name", ["redis", "api", "worker", "backup"])
 def test_a_container_may_write_where_it_says_and_do_nothing_more(name: str) -> None:
     one = services()[name]
     assert one["read_only"] is True
@@ -74,9 +74,19 @@ def test_its_end_is_waited_for(name: str) -> None:
 def test_commands_are_the_programs_and_the_images() -> None:
     assert taken(services()["api"]["command"]) == "engramlog up"
     assert taken(services()["worker"]["command"]) == "engramlog worker"
+    backup = [one.replace("${KEEP_BACKUPS:-14}", "14") for one in services()["backup"]["command"]]
+    assert taken(backup) == "engramlog backup rotate"
     healthy = services()["worker"]["healthcheck"]["test"]
     assert healthy == ["CMD", "python", "-I", "/opt/engramlog/healthy.py", "worker"]
     assert services()["worker"]["deploy"]["replicas"] == "${FOLD_WORKERS:-3}"
+
+
+def test_a_backup_is_made_when_it_is_asked_for_into_a_volume_that_the_image_gives_its_user() -> None:
+    one, api = services()["backup"], services()["api"]
+    assert (one["profiles"], one["restart"]) == (["backup"], "no")
+    assert f"{one['command'][2]}\n" in (IMAGE / "Dockerfile").read_text("utf-8").replace(" ", "\n")
+    assert f"${{BACKUPS:-backups}}:{one['command'][2]}" in one["volumes"]
+    assert one["environment"]["ENGRAMLOG_SEALS_BACKUP"] == api["environment"]["ENGRAMLOG_SEALS_BACKUP"]
 
 
 def test_secrets_are_files_and_passwords_are_asked_for() -> None:
@@ -96,7 +106,7 @@ def test_the_example_of_the_environment_names_what_the_files_read() -> None:
 
 def test_a_cluster_has_its_queue_beside_it() -> None:
     told = compose("compose.cluster.yaml")["services"]
-    for name in ("api", "worker"):
+    for name in ("api", "worker", "backup"):
         assert told[name]["environment"]["ENGRAMLOG_QUEUE_URL"].startswith("redis://")
         assert told[name]["environment"]["ENGRAMLOG_REDIS_URL"].startswith("${CLUSTER_URL:?")
     assert set(told) <= set(services())

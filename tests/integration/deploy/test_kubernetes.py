@@ -69,7 +69,7 @@ def test_what_is_put_together_is_what_kubernetes_knows(overlay: str) -> None:
 @pytest.mark.parametrize("overlay", OVERLAYS)
 def test_pods_are_nobodys_root_and_write_where_they_say(overlay: str) -> None:
     found = dict(pods(manifests(overlay)))
-    assert len(found) == (2 if overlay == "base" else 3)
+    assert len(found) == (3 if overlay == "base" else 4)
     for name, pod in found.items():
         assert pod["enableServiceLinks"] is False, name
         assert pod["automountServiceAccountToken"] is False, name
@@ -111,6 +111,7 @@ def test_containers_run_the_program(overlay: str) -> None:
     found = dict(pods(manifests(overlay)))
     assert taken(found["engramlog"]["containers"][0]["args"]) == "engramlog up"
     assert taken(found["engramlog-worker"]["containers"][0]["args"]) == "engramlog worker"
+    assert taken(found["engramlog-backup"]["containers"][0]["args"]) == "engramlog backup rotate"
     images = {one["image"] for name, pod in found.items() if name != "engramlog-redis" for one in pod["containers"]}
     assert images == {"registry.example.org/engramlog:0.2.0"}
 
@@ -127,6 +128,31 @@ def test_probes_ask_what_is_answered_without_a_key_by_a_name_of_the_certificate(
         (host,) = asked["httpHeaders"]
         assert f"DNS:{host['value']}" in page
     assert {port["name"]: port["containerPort"] for port in api["ports"]}["https"] == 8733
+
+
+def test_a_backup_lies_in_a_claim_and_its_seals_where_the_first_pod_of_the_api_keeps_them() -> None:
+    job, api = written("CronJob/engramlog-backup")["spec"], written("StatefulSet/engramlog")
+    assert (job["concurrencyPolicy"], job["jobTemplate"]["spec"]["backoffLimit"]) == ("Forbid", 0)
+    pod = job["jobTemplate"]["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    mounted = {one["mountPath"]: one["name"] for one in container["volumeMounts"]}
+    claims = {
+        one["name"]: one["persistentVolumeClaim"]["claimName"]
+        for one in pod["volumes"]
+        if len(one) == 2 and "persistentVolumeClaim" in one
+    }
+    assert (
+        claims[mounted[container["args"][2]]] == written("PersistentVolumeClaim/engramlog-backups")["metadata"]["name"]
+    )
+    (told,) = [one["value"] for one in container["env"] if one["name"] == "ENGRAMLOG_SEALS_BACKUP"]
+    (of_api,) = api["spec"]["template"]["spec"]["containers"]
+    assert {"name": "ENGRAMLOG_SEALS_BACKUP", "value": told} in of_api["env"]
+    assert claims[mounted[told.rpartition("/")[0]]] == f"kept-{api['metadata']['name']}-0"
+    (beside,) = pod["affinity"]["podAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    assert beside["labelSelector"]["matchLabels"] == {
+        "statefulset.kubernetes.io/pod-name": f"{api['metadata']['name']}-0"
+    }
+    assert "exec engramlog-0 -- engramlog erase" in (KUBERNETES / "README.md").read_text("utf-8")
 
 
 def test_the_end_is_waited_for() -> None:

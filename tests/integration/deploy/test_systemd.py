@@ -13,6 +13,7 @@ from ops.processes.ending import END_SECONDS
 from tests.integration.deploy.read import NO_ANALYZE, SYSTEMD
 
 UNITS = ("engramlog.service", "engramlog-worker@.service")
+BACKUP, TIMER = "engramlog-backup.service", "engramlog-backup.timer"
 SECTIONS = ["Unit", "Service", "Install"]
 CLOSED = {
     "NoNewPrivileges": "yes",
@@ -47,9 +48,10 @@ def directives(name: str) -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize("name", UNITS)
+@pytest.mark.parametrize("name", [*UNITS, BACKUP])
 def test_a_unit_has_its_sections_and_is_closed(name: str) -> None:
-    assert re.findall(r"(?m)^\[(\w+)\]$", (SYSTEMD / name).read_text("utf-8")) == SECTIONS
+    sections = SECTIONS[:-1] if name == BACKUP else SECTIONS  # a timer starts it
+    assert re.findall(r"(?m)^\[(\w+)\]$", (SYSTEMD / name).read_text("utf-8")) == sections
     told = directives(name)
     assert {key: told[key] for key in CLOSED} == {key: [value] for key, value in CLOSED.items()}
     assert told["User"] == ["engramlog"]
@@ -64,7 +66,7 @@ def test_its_main_process_alone_is_told_to_end_and_is_waited_for(name: str) -> N
     assert told["StartLimitIntervalSec"] == ["0"]
 
 
-@pytest.mark.parametrize("name", UNITS)
+@pytest.mark.parametrize("name", [*UNITS, BACKUP])
 def test_keys_are_given_by_systemd_and_the_master_key_becomes_the_users_own(name: str) -> None:
     told = directives(name)
     given = {one.partition(":")[0] for one in told["LoadCredential"]}
@@ -96,18 +98,33 @@ def test_each_worker_has_a_port_and_a_folder_of_its_own() -> None:
     assert int(up) not in range(9461, 9470)
 
 
+def test_a_backup_is_made_every_night_into_a_folder_that_the_page_makes_with_the_seals_that_erasures_write() -> None:
+    told, service = directives(BACKUP), directives("engramlog.service")
+    (line,) = told["ExecStart"]
+    (folder,) = told["ReadWritePaths"]
+    assert line.split()[1:4] == ["backup", "rotate", folder]
+    assert f"-g engramlog {folder} " in (SYSTEMD / "README.md").read_text("utf-8")
+    assert (told["Type"], told.get("Restart")) == (["oneshot"], None)
+    for name in ("ENGRAMLOG_DATA=", "ENGRAMLOG_SEALS_BACKUP="):
+        (mine,), (its,) = ([one for one in unit["Environment"] if one.startswith(name)] for unit in (told, service))
+        assert mine == its
+    assert directives(TIMER)["Persistent"] == ["true"]
+    assert directives(TIMER)["OnCalendar"] == ["*-*-* 03:00:00"]
+    assert TIMER.partition(".")[0] == BACKUP.partition(".")[0], "a timer starts the service of its name"
+
+
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason=NO_ANALYZE)
 def test_systemd_takes_them_and_finds_them_closed(tmp_path: Path) -> None:
     """The program is none of this machine's: another stands in its place."""
     names = []
-    for name in UNITS:
+    for name in (*UNITS, BACKUP, TIMER):
         at = tmp_path / name.replace("@", "@1")
         at.write_text((SYSTEMD / name).read_text("utf-8").replace("/opt/engramlog/bin/engramlog", "/bin/true"))
         names.append(str(at))
     ran = subprocess.run(["systemd-analyze", "verify", *names], check=False, capture_output=True, text=True)
     ours = [line for line in ran.stderr.splitlines() if "engramlog" in line]
     assert (ran.returncode, ours) == (0, [])
-    for name in names:
+    for name in names[:-1]:
         told = subprocess.run(
             ["systemd-analyze", "security", "--offline=yes", name], check=False, capture_output=True, text=True
         ).stdout

@@ -20,20 +20,24 @@ LAYOUTS = ["one Redis", "three primaries", "three primaries, a replica each", "o
 
 
 def test_every_kind_of_store_is_measured_and_compared(capsys: pytest.CaptureFixture[str]) -> None:
-    told = run(capsys, "scale", "--workers", "1,2")["scale"]
-    assert [row["layout"] for row in told["growth"]] == LAYOUTS
-    assert [row["sealed"] for row in told["growth"]] == [False, False, False, True]
+    told = run(capsys, "scale", "--workers", "1,2", "--scales", "600,1200")["scale"]
+    assert [row["layout"] for row in told["growth"]] == [*LAYOUTS, *LAYOUTS, "one Redis"]
+    assert [row["sealed"] for row in told["growth"]] == [False, False, False, True, False, False, False, True, False]
+    assert [row["owners_at_once"] for row in told["growth"]] == [3, 3, 3, 3, 6, 6, 6, 6, 3]
     for row in told["growth"]:
         assert all(row[cost] > 0 for cost in COSTS if cost != "replicas_us")
         assert (row["replicas_us"] > 0) == (row["layout"] == LAYOUTS[2])
         assert row["worker_bytes"] > 1_000_000
     assert [(row["layout"], row["workers"], row["partitions"]) for row in told["workers"]] == [
-        (layout, workers, partitions) for layout in LAYOUTS[:2] for workers, partitions in ((1, [16]), (2, [8, 8]))
+        (layout, workers, partitions)
+        for _ in (600, 1_200)
+        for layout in LAYOUTS[:2]
+        for workers, partitions in ((1, [16]), (2, [8, 8]))
     ]
     open_, *_, sealed = told["sizes"]
     for row in told["sizes"]:
         assert all(row[f"{kind}_bytes"] > 0 for kind in ("stream", "changes", "records", "dedupe", "owners"))
-        assert (row["owners"], row["memories"] > 100, row["keys"] > 16) == (3, True, True)
+        assert (row["owners"], row["memories"] > 100, row["keys"] > 16) == (row["owners_at_once"], True, True)
     assert (open_["salts_bytes"], sealed["salts_bytes"] > 0) == (0, True)
     assert sealed["stream_bytes"] > open_["stream_bytes"]
     for row in told["again"]:
@@ -43,10 +47,19 @@ def test_every_kind_of_store_is_measured_and_compared(capsys: pytest.CaptureFixt
     assert [len(told["standstill"][how]) for how in ("handed_over", "replaced")] == [1, 1]
     assert {row["verdict"] for row in told["flat"]} <= {"flat", "not flat"}
     assert {row["of"] for row in told["flat"]} == {
-        "three primaries for one, 600 events",
-        "a replica each for none, 600 events",
-        "2 workers for 1, 600 events folded at once, one Redis",
-        "2 workers for 1, 600 events folded at once, three primaries",
+        "1,200 events for 600, one Redis",
+        "1,200 events for 600, three primaries",
+        "1,200 events for 600, 3 owners at a time, one Redis",
+        *(
+            f"{of}, {events} events{rest}"
+            for events in ("600", "1,200")
+            for of, rest in (
+                ("three primaries for one", ""),
+                ("a replica each for none", ""),
+                ("2 workers for 1", " folded at once, one Redis"),
+                ("2 workers for 1", " folded at once, three primaries"),
+            )
+        ),
     }
 
 

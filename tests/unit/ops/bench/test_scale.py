@@ -8,9 +8,10 @@ import pytest
 
 from ops.bench.sample import sample
 from ops.bench.scale.flat import compared, spread
+from ops.bench.scale.measure import SMALL, kinds_of
 from ops.bench.scale.sharing import evenness
 from ops.bench.scale.sizes import _part
-from ops.bench.scale.traffic import Traffic, owners_of
+from ops.bench.scale.traffic import EVENTS_AN_OWNER, Traffic, owners_of
 
 
 @pytest.mark.parametrize(
@@ -47,6 +48,23 @@ def test_traffic_is_the_same_for_the_same_seed_and_few_say_much() -> None:
     assert first == pytest.approx(Traffic(100, "talk").largest, rel=0.2)
     assert first > 5 * min(counts.values()) / len(one)
     assert {event.kind.partition(".")[0] for event in one} >= {"MemoryCreated", "MemoryMentioned", "MemoriesAccessed"}
+
+
+def test_owners_come_and_go_so_that_as_many_speak_at_a_time_in_a_store_of_more() -> None:
+    traffic = Traffic(400, "talk", at_once=20)
+    lots = [{event.owner for event in traffic.lot(1_000)} for _ in range(80)]
+    assert all(len(lot) <= 20 + 1_000 // EVENTS_AN_OWNER for lot in lots)
+    assert not lots[0] & lots[20]
+    assert len(set().union(*lots)) == 400
+    everybody = [event.body for event in Traffic(20, "talk", at_once=20).lot(500)]
+    assert everybody == [event.body for event in Traffic(20, "talk").lot(500)]
+
+
+def test_a_larger_store_is_also_filled_by_as_many_owners_at_a_time_as_the_smallest_has() -> None:
+    plan = SMALL._replace(scales=(1_000, 400_000))
+    kinds = {events: [kind.at_once for kind in kinds_of(plan, events)] for events in plan.scales}
+    assert kinds == {1_000: [None] * 4, 400_000: [None, None, 5]}
+    assert [kind.told(400_000)["owners_at_once"] for kind in kinds_of(plan, 400_000)] == [2_000, 2_000, 5]
 
 
 def test_a_sample_of_owners_who_say_as_much_is_what_it_was() -> None:

@@ -1,0 +1,60 @@
+"""Backups that `engramlog backup rotate` made before: which lie in a folder, and which of them a newer one holds whole."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from consumers.backup.proving import LogProof
+from ops.backup.folder import BackupFolder, BackupUnusable, open_backup
+
+_NAME = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ")
+_FORM = "%Y-%m-%dT%H-%M-%SZ"
+
+
+def name_of(at: datetime) -> str:
+    """How a backup of this second is called, such as `2026-11-28T03-00-00Z`. `at` is of UTC."""
+    return at.strftime(_FORM)
+
+
+class OlderBackups:
+    """Backups of one store, and up to where a new one holds the same log: by the chain, as that one is read."""
+
+    def __init__(self, found: Sequence[BackupFolder] = ()) -> None:
+        """`found`: newest first."""
+        self.found = found
+        self._heads, self._links = dict[str, int](), dict[tuple[str, int], str]()
+
+    def heads(self, tag: str) -> set[int]:
+        """Where the backups of before end in a partition."""
+        return {part.head for one in self.found for part in one.manifest.parts if part.tag == tag}
+
+    def passed(self, proof: LogProof) -> None:
+        """Hear of a partition of the new backup, all of which passed."""
+        self._heads[proof.tag] = proof.seq
+        self._links.update({(proof.tag, seq): link.hex() for seq, link in proof.links.items()})
+
+    def beyond(self, one: BackupFolder) -> str | None:
+        """What an older backup holds that the new one does not, as words behind its name; None where that holds all of it."""
+        for number, part in enumerate(one.manifest.parts):
+            if part.head > (now := self._heads.get(part.tag, 0)):
+                return f"holds {part.head:,} entries of partition {number}, and the newest {now:,}"
+            if part.head and self._links.get((part.tag, part.head)) != part.chain:
+                return f"holds other entries of partition {number} than the newest"
+        return None
+
+
+def rotated_in(folder: Path, store_id: str, unusable: dict[str, str]) -> Iterator[BackupFolder]:
+    """The backups of a store in a folder that are called as a rotation calls them; others are none of its. `unusable`
+    gets the names of what cannot be read, and why. Raises OSError."""
+    for path in sorted(folder.iterdir()):
+        if _NAME.fullmatch(path.name) and not path.is_symlink():
+            try:
+                found = open_backup(path)
+            except BackupUnusable as error:
+                unusable[path.name] = error.message
+                continue
+            if found.manifest.store_id == store_id:
+                yield found

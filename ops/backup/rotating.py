@@ -1,0 +1,81 @@
+"""`engramlog backup rotate FOLDER --keep N`: one more backup, of a sealed store the seals' own anew, and those go that are
+beyond so many and that it holds whole: all that a timer has to call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple, TypedDict
+
+from consumers.fold.folder import Probe, unprobed
+from events.errors import InputError, StoreUnavailable
+from ops.backup.folder import drop_backup
+from ops.backup.making import BackupMade, Progress, make_backup
+from ops.backup.older import OlderBackups, name_of, rotated_in
+from ops.clock import now
+from ops.sealing.seals_save import save_seals
+from ops.settings import Settings
+from ops.store import OpenStore
+
+MOST_KEPT = 1_000
+"""Backups that may be kept of one store in one folder."""
+
+
+class LeftBackup(TypedDict):
+    """A backup beyond those that are to be kept, and why it stays."""
+
+    name: str
+    why: str
+
+
+class BackupRotated(NamedTuple):
+    """What was made, what is kept and what went; names in the folder, newest first."""
+
+    made: BackupMade
+    seals: dict[str, Any] | None
+    """What `engramlog seals save` tells; None of a store that lies open, or where no file of them is set."""
+    kept: list[str]
+    removed: list[str]
+    left: list[LeftBackup]
+
+
+def rotate_backups(
+    store: OpenStore,
+    settings: Settings,
+    folder: Path,
+    keep: int,
+    *,
+    probe: Probe = unprobed,
+    on_progress: Progress = lambda _done, _all: None,
+    name: Callable[[], str] = lambda: name_of(now()),
+) -> BackupRotated:
+    """Make a backup in a folder, named by its second, and remove the oldest of this store beyond `keep` that a rotation made there.
+
+    Nothing goes before the new one is proved and has its name, and the seals are saved; nothing that holds what it does not; none
+    that somebody checks or restores. Raises what `make_backup` and `save_seals` raise: then nothing went.
+    """
+    if not 1 <= keep <= MOST_KEPT:
+        raise InputError(f"keep: got {keep}; allowed: 1 to {MOST_KEPT:,}", field="keep")
+    folder = folder.expanduser().absolute()
+    unusable = dict[str, str]()
+    try:
+        found = list(rotated_in(folder, store.identity.store_id, unusable)) if folder.is_dir() else []
+    except OSError as error:
+        raise StoreUnavailable(
+            f"{folder} cannot be looked through: {error.strerror or error}", file=str(folder)
+        ) from None
+    older = OlderBackups(sorted(found, key=lambda one: one.manifest.moment, reverse=True))
+    made = make_backup(store, settings, folder / name(), older=older, probe=probe, on_progress=on_progress)
+    seals = None
+    if store.identity.sealed is not None and settings.seals_backup is not None:
+        seals = save_seals(store, settings, settings.seals_backup)._asdict()
+    kept = [Path(made.folder).name, *(one.path.name for one in older.found[: keep - 1])]
+    removed = list[str]()
+    left = [LeftBackup(name=unread, why=why) for unread, why in unusable.items()]
+    for one in older.found[keep - 1 :]:
+        probe("before one goes")
+        if (why := older.beyond(one) or drop_backup(one.path)) is None:
+            removed.append(one.path.name)
+        else:
+            left.append(LeftBackup(name=one.path.name, why=why))
+    return BackupRotated(made, seals, kept, removed, left)
