@@ -26,6 +26,7 @@ from events.vocabulary import Actor, Trust
 from projections.checks import Check, unchecked
 from projections.language.extraction.rules import ExtractedStatement, StatedTriple, Taken, TurnText
 from projections.language.sensitivity.text_level import detect_sensitivity
+from projections.language.similar import similarity
 from projections.lifecycle.decision import Decision
 from projections.lifecycle.judge.against import against, ended
 from projections.lifecycle.judge.candidates import Candidates
@@ -104,7 +105,7 @@ class JudgeRun:
             return None if unfit is None else self._tell("SKIP", heard, said, None, unfit)
         memory_id, told = self._id(heard, said), self._shelf.told(heard.turn.turn_id)
         known = self._view.get(memory_id) is not None or self._shelf.holds(memory_id)
-        if known or any(says_again(said, content) for content in told):
+        if known or any(says_again(said, one) and similarity(core(said.content), core(one)) >= TOPIC for one in told):
             return self._tell("SKIP", heard, said, memory_id, "known from this turn")
         if self._said_before_taken_back(heard, said):
             return None

@@ -276,6 +276,23 @@ def test_what_holds_only_at_times_takes_nothing_back(first: str, second: str, ne
     assert (found[1] == "NEGATE") == negates
 
 
+@pytest.mark.parametrize(
+    ("said", "drawn"),
+    [
+        ("I love jazz. I own a blue boat.", "User is fond of jazz"),
+        ("我喜欢爵士乐。我养了一只猫。", "用户爱听爵士乐"),
+    ],
+)
+def test_of_a_turn_of_which_one_thing_was_drawn_in_other_words_the_other_is_drawn_as_well(
+    said: str, drawn: str
+) -> None:
+    made = created(drawn, "m1", 0, kind="preference", source="judge", source_turns=("t1",))
+    jazz, boat = verdicts(view_of([turn(said, "t1"), made]), at(9))
+    assert (jazz.operation, jazz.reason) == ("SKIP", "known from this turn")
+    assert boat.operation == "ADD"
+    assert "boat" in boat.statement.content or "猫" in boat.statement.content
+
+
 # --- ids of words ----------------------------------------------------------------------------------------------------
 
 SAID = "I live in Berlin."
