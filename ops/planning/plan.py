@@ -103,6 +103,8 @@ class _Load(msgspec.Struct, frozen=True):
     """Bytes of all data in Redis."""
     file: AmountSpan
     """Bytes of all files, just written anew."""
+    by: tuple[str, ...]
+    """The figures that data comes from."""
 
 
 def plan(demand: Demand, present: PresentStore | None = None) -> SizePlan:
@@ -122,11 +124,11 @@ def plan(demand: Demand, present: PresentStore | None = None) -> SizePlan:
     share = ceil(partitions / count) / partitions
     lines = [
         PlanLine("partitions", "", AmountSpan(*[float(partitions)] * 3), ("STREAM_BYTES", "FOLD_CPU"), PARTITIONS_TOLD),
-        PlanLine("primaries", "", primaries, ("REDIS_CPU", *_BYTES), f"of {demand.node_gib:g} GiB each"),
+        PlanLine("primaries", "", primaries, ("REDIS_CPU", *load.by), f"of {demand.node_gib:g} GiB each"),
         PlanLine("replicas", "", primaries * demand.replicas, (), f"{demand.replicas} of each primary"),
-        PlanLine("data", "bytes", load.data, _BYTES, "in Redis, all primaries together"),
-        PlanLine("memory of a node", "bytes", memory * share, (*_BYTES, "RESIDENT_SHARE"), MEMORY_TOLD),
-        PlanLine("maxmemory of a node", "bytes", load.data * (share / APPEND_FULL), _BYTES, MAXMEMORY_TOLD),
+        PlanLine("data", "bytes", load.data, load.by, "in Redis, all primaries together"),
+        PlanLine("memory of a node", "bytes", memory * share, (*load.by, "RESIDENT_SHARE"), MEMORY_TOLD),
+        PlanLine("maxmemory of a node", "bytes", load.data * (share / APPEND_FULL), load.by, MAXMEMORY_TOLD),
         PlanLine("disk of a node", "bytes", load.file.by(AmountSpan(*FILES)) * share, ("REWRITTEN_BYTES",), DISK_TOLD),
         PlanLine("fold workers", "", workers + AmountSpan(1, 1, 1), ("FOLD_CPU",), f"at {load.peak:,.0f} events/s, one to spare"),
         PlanLine("memory of all fold workers", "bytes", _held(load, workers, partitions), _OF_WORKERS, HELD_TOLD),
@@ -135,7 +137,7 @@ def plan(demand: Demand, present: PresentStore | None = None) -> SizePlan:
         PlanLine("network of a node", "bytes/s", _network(demand, load) * share, ("AOF_BYTES", "STREAM_BYTES"), "at the peak"),
         PlanLine("restart of a node", "seconds", _loading(load.events * share), ("LOADING_SECONDS",), "from its own file"),
         PlanLine("fork of a node", "seconds", _fork(load.data.likely * share), ("FORK_SECONDS",), FORK_TOLD),
-        PlanLine("days until full", "days", _until_full(demand, load, count, share), _BYTES, UNTIL_TOLD),
+        PlanLine("days until full", "days", _until_full(demand, load, count, share), load.by, UNTIL_TOLD),
         *_backup_lines(demand, load),
         *_hot_lines(demand, load),
     ]  # fmt: skip
@@ -155,7 +157,7 @@ JOBS_TOLD = "each active owner's memories are loaded once a day; models and embe
 FORK_TOLD = "nobody is answered that long, each time its file is written anew"
 UNTIL_TOLD = "from an empty store until appends are refused, by the memory of these nodes"
 _OF_WORKERS = ("WORKER_BYTES", "WORKER_MEMORY_BYTES")
-_BYTES = ("STREAM_BYTES", "CHANGES_BYTES", "MEMORY_BYTES", "DEDUPE_BYTES", "OWNER_BYTES", "REST_BYTES")
+_BYTES = ("STREAM_BYTES", "CHANGES_BYTES", "MEMORY_BYTES", "OWNER_BYTES", "REST_BYTES")
 
 
 def _each(span: AmountSpan) -> tuple[float, float, float]:
@@ -169,11 +171,11 @@ def _load(demand: Demand, present: PresentStore | None) -> _Load:
     memories = made if demand.memories_per_owner is None else demand.owners * demand.memories_per_owner
     events = max(told, memories / m.MEMORIES_AN_EVENT.value if memories > made else 0.0)
     stream = span_of(m.STREAM_BYTES, more * m.STREAM_A_LETTER.value) * events
-    mean = demand.events_per_day / DAY
+    mean, dedupe = demand.events_per_day / DAY, _dedupe(events)
     if present is not None:
         data = AmountSpan(1 - NEAR, 1, 1 + NEAR) * (present.bytes_an_event * events)
     else:
-        event = span_of(m.CHANGES_BYTES) + span_of(m.DEDUPE_BYTES) + span_of(m.REST_BYTES)
+        event = span_of(m.CHANGES_BYTES) + span_of(m.figures()[dedupe]) + span_of(m.REST_BYTES)
         if demand.sealed:
             event = event + span_of(m.SALTS_BYTES) + span_of(m.SEALED_BYTES)
         memory = span_of(m.MEMORY_BYTES, more * m.MEMORY_A_LETTER.value)
@@ -182,7 +184,12 @@ def _load(demand: Demand, present: PresentStore | None) -> _Load:
     file = span_of(written, more * m.AOF_A_LETTER.value) * events
     if present is not None and present.file_bytes_an_event:
         file = AmountSpan(0.5, 1, 1 + NEAR) * (present.file_bytes_an_event * events)
-    return _Load(events, memories, mean, mean * demand.peak, stream, data, file)
+    return _Load(events, memories, mean, mean * demand.peak, stream, data, file, (*_BYTES, dedupe))
+
+
+def _dedupe(events: float) -> str:
+    """By which figure: a plan wants so many partitions that it lies in lists, as long as there may be more of them."""
+    return "DEDUPE_TABLE_BYTES" if events > m.LISTED_EVENTS * MAX_PARTITIONS else "DEDUPE_BYTES"
 
 
 def _memory(data: AmountSpan) -> AmountSpan:
@@ -260,7 +267,7 @@ def _hot_lines(demand: Demand, load: _Load) -> list[PlanLine]:
         *(one - stream * (1 - kept) for one, stream in zip(_each(load.data), _each(load.stream), strict=True))
     )
     told = f"if the log of {demand.hot_hours:g} hours alone lay in Redis: not so today, there is no archive"
-    return [PlanLine("data, hot", "bytes", data, _BYTES, told)]
+    return [PlanLine("data, hot", "bytes", data, load.by, told)]
 
 
 class _Grounds(msgspec.Struct, frozen=True):

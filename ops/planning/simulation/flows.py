@@ -10,7 +10,15 @@ from numpy.typing import NDArray
 
 from events.admission import APPEND_FULL
 from events.redis.cluster.client import PATIENCE_SECONDS
-from ops.planning.measured import AOF_BYTES, CHANGES_BYTES, DEDUPE_BYTES, RECORDS_BYTES, STREAM_BYTES
+from ops.planning.measured import (
+    AOF_BYTES,
+    CHANGES_BYTES,
+    DEDUPE_BYTES,
+    DEDUPE_TABLE_BYTES,
+    LISTED_EVENTS,
+    RECORDS_BYTES,
+    STREAM_BYTES,
+)
 from ops.planning.simulation.control import control_commands
 from ops.planning.simulation.figures import (
     APPEND_BYTES,
@@ -38,6 +46,8 @@ MEMORY_SECONDS = 10.0
 LEAST_IDLE, ANSWERS_BY = 0.01, 0.2
 """A primary answers as a queue does, at most a hundred times later; how much of a step's load the next one feels."""
 STATE_BYTES = CHANGES_BYTES.value + RECORDS_BYTES.value + DEDUPE_BYTES.value
+TABLE_BYTES = DEDUPE_TABLE_BYTES.value - DEDUPE_BYTES.value
+"""More, of every event of a partition whose dedupe lies in tables."""
 GIGABYTE = 1e9
 
 
@@ -87,6 +97,8 @@ class Flow:
         self._level_at = np.zeros(many)
         """When nothing waited last, by partition."""
         self._ram = np.zeros(asked.primaries)
+        self._logged = np.zeros(many)
+        """Events of each partition, whose ids stay known."""
         self._busy = 0.0
         """Share of its core that the busiest primary takes, smoothed: the busier, the later it answers, the fewer rounds."""
         self._by_minute: dict[int, Numbers] = {}
@@ -228,7 +240,12 @@ class Flow:
     def _keep(self, now: float, appends: Numbers) -> None:
         asked = self.ground.asked
         by_node = np.bincount(self.ground.nodes, appends, asked.primaries)
+        before, self._logged = self._logged, self._logged + appends
+        tabled = np.where(self._logged > LISTED_EVENTS, self._logged, 0.0) - np.where(
+            before > LISTED_EVENTS, before, 0.0
+        )
         self._ram += by_node * (STREAM_BYTES.value + STATE_BYTES)
+        self._ram += np.bincount(self.ground.nodes, tabled * TABLE_BYTES, asked.primaries)
         self.ground.stream_bytes += appends * STREAM_BYTES.value
         if asked.hot_hours is None:
             return

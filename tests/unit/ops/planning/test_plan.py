@@ -135,6 +135,17 @@ def test_longer_texts_and_sealing_take_more() -> None:
     assert sealed["backup"].likely > 2 * plain["backup"].likely
 
 
+def test_dedupe_lies_in_tables_where_even_the_most_partitions_hold_too_many_ids() -> None:
+    few, many = (
+        Demand(events_per_day=rate, owners=1_000_000, days=100, primaries=64) for rate in (2_000_000, 3_000_000)
+    )
+    of = {rate: next(line for line in plan(rate).lines if line.name == "data") for rate in (few, many)}
+    assert ("DEDUPE_BYTES" in of[few].by, "DEDUPE_TABLE_BYTES" in of[many].by) == (True, True)
+    more = of[many].amount.likely / 3e8 - of[few].amount.likely / 2e8
+    tables = measured.DEDUPE_TABLE_BYTES.value - measured.DEDUPE_BYTES.value
+    assert tables - 1 < more < tables + 1
+
+
 def test_memories_that_no_event_of_these_days_made_were_made_by_events_before() -> None:
     found = plan(Demand(events_per_day=1, owners=1_000, memories_per_owner=100, days=1))
     assert any("there already" in one for one in found.assumptions)

@@ -13,7 +13,7 @@ import pytest
 
 from events.errors import InputError
 from events.partitions import crc16, partition_of, spread_tags
-from ops.planning.simulation import running
+from ops.planning.simulation import flows, running
 from ops.planning.simulation.asked import DAY, KINDS, Happening, SimulationAsked, happenings_of
 from ops.planning.simulation.load import DailyCurve, nodes_of, shares
 from ops.planning.simulation.rounds import fastest, steady
@@ -110,6 +110,14 @@ def test_a_primary_that_is_full_refuses_and_one_whose_events_leave_is_not() -> N
     assert bare.turned_away < full.turned_away
     roomy, emptied = (simulate(asked(minutes=3, hot_hours=hours))[0].ram_gb for hours in (None, 1 / 60))
     assert emptied < 0.8 * roomy
+
+
+def test_dedupe_takes_more_once_a_partition_holds_too_many_ids_for_its_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = simulate(asked(minutes=3))[0]
+    monkeypatch.setattr(flows, "LISTED_EVENTS", 1)
+    tabled = simulate(asked(minutes=3))[0]
+    each = (tabled.ram_gb - listed.ram_gb) * 1e9 / (listed.events / 3)
+    assert flows.TABLE_BYTES * 0.9 < each < flows.TABLE_BYTES * 1.3  # of the fullest primary of three
 
 
 def test_one_owner_is_one_worker_s_speed_and_what_is_more_waits() -> None:
