@@ -2126,7 +2126,7 @@ class StoreStatus(TypedDict):
     silent: NotRequired[list[dict[str, Any]] | None]
     nodes: NotRequired[list[NodeStanding] | None]
     unreachable: NotRequired[list[PartitionsAway] | None]
-    unread: NotRequired[list[Literal["alarms", "workers", "restored"]] | None]
+    unread: NotRequired[list[Literal["alarms", "workers", "restored", "backed_up"]] | None]
     memory: dict[str, Any]
     lifecycle: Schedule
     alarms: list[AlarmStanding]
@@ -2134,6 +2134,7 @@ class StoreStatus(TypedDict):
     embedder: NotRequired[EmbedderStanding | None]
     listening: NotRequired[ListeningTold | None]
     restored: NotRequired[RestoredTold | None]
+    backed_up: NotRequired[str | None]
     sealed: bool
     sealing: NotRequired[SealingTold | None]
     notice: str

@@ -2679,7 +2679,7 @@ class StoreStatus(Result):
     """The servers that hold the store: one Redis, or every primary of a Cluster."""
     unreachable: list[PartitionsAway] | None = None
     """Partitions of which nothing could be read now: they are not among `partitions`, nor in any sum."""
-    unread: list[Literal["alarms", "workers", "restored"]] | None = None
+    unread: list[Literal["alarms", "workers", "restored", "backed_up"]] | None = None
     """What could not be read, since the node that keeps it is away: what is told of it is empty."""
     memory: dict[str, Any]
     """Of a Cluster that of its fullest node, by its name as `node`; `events_until_full` of the whole store."""
@@ -2692,6 +2692,8 @@ class StoreStatus(Result):
     """How this process is asked; null of a command, which serves nobody."""
     restored: RestoredTold | None = None
     """From which backup the store was restored; null where it never was."""
+    backed_up: str | None = None
+    """The moment of the last `engramlog backup` of this store; null where none was made."""
     sealed: bool
     sealing: SealingTold | None = None
     """Under what contents are sealed, and whether it can be had."""

@@ -20,19 +20,20 @@ def name_of(at: datetime) -> str:
 
 
 class OlderBackups:
-    """Backups of one store, and up to where a new one holds the same log: by the chain, as that one is read."""
+    """Backups of one store that are to go, and up to where a new one holds the same log: by the chain, as that one is read."""
 
     def __init__(self, found: Sequence[BackupFolder] = ()) -> None:
-        """`found`: newest first."""
-        self.found = found
+        self.found, self._ends = found, dict[str, set[int]]()
+        for part in (part for one in found for part in one.manifest.parts):
+            self._ends.setdefault(part.tag, set()).add(part.head)
         self._heads, self._links = dict[str, int](), dict[tuple[str, int], str]()
 
     def heads(self, tag: str) -> set[int]:
-        """Where the backups of before end in a partition."""
-        return {part.head for one in self.found for part in one.manifest.parts if part.tag == tag}
+        """Where they end in a partition."""
+        return self._ends.get(tag, set())
 
     def passed(self, proof: LogProof) -> None:
-        """Hear of a partition of the new backup, all of which passed."""
+        """Hear of a partition of the new one, all of which passed."""
         self._heads[proof.tag] = proof.seq
         self._links.update({(proof.tag, seq): link.hex() for seq, link in proof.links.items()})
 
@@ -46,9 +47,9 @@ class OlderBackups:
         return None
 
 
-def rotated_in(folder: Path, store_id: str, unusable: dict[str, str]) -> Iterator[BackupFolder]:
-    """The backups of a store in a folder that are called as a rotation calls them; others are none of its. `unusable`
-    gets the names of what cannot be read, and why. Raises OSError."""
+def rotated_in(folder: Path, store_id: str, unusable: dict[str, str]) -> Iterator[tuple[str, Path]]:
+    """The moments and places of a store's backups in a folder that are called as a rotation calls them; others are none of its.
+    `unusable` gets the names of what cannot be read, and why. Raises OSError."""
     for path in sorted(folder.iterdir()):
         if _NAME.fullmatch(path.name) and not path.is_symlink():
             try:
@@ -57,4 +58,4 @@ def rotated_in(folder: Path, store_id: str, unusable: dict[str, str]) -> Iterato
                 unusable[path.name] = error.message
                 continue
             if found.manifest.store_id == store_id:
-                yield found
+                yield found.manifest.moment, path

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypedDict
 
 from consumers.fold.folder import Probe, unprobed
-from events.errors import InputError, StoreUnavailable
-from ops.backup.folder import drop_backup
+from events.errors import StoreUnavailable, refused
+from ops.backup.folder import drop_backup, open_backup
 from ops.backup.making import BackupMade, Progress, make_backup
 from ops.backup.older import OlderBackups, name_of, rotated_in
 from ops.clock import now
@@ -19,6 +19,8 @@ from ops.store import OpenStore
 
 MOST_KEPT = 1_000
 """Backups that may be kept of one store in one folder."""
+AT_ONCE = 100
+"""Of those that are to go: their manifests are in memory together."""
 
 
 class LeftBackup(TypedDict):
@@ -29,7 +31,7 @@ class LeftBackup(TypedDict):
 
 
 class BackupRotated(NamedTuple):
-    """What was made, what is kept and what went; names in the folder, newest first."""
+    """What was made, what is kept (the newest first) and what went (the oldest first); names in the folder."""
 
     made: BackupMade
     seals: dict[str, Any] | None
@@ -49,30 +51,34 @@ def rotate_backups(
     on_progress: Progress = lambda _done, _all: None,
     name: Callable[[], str] = lambda: name_of(now()),
 ) -> BackupRotated:
-    """Make a backup in a folder, named by its second, and remove the oldest of this store beyond `keep` that a rotation made there.
+    """Make a backup in a folder, named by its second, and remove the oldest of this store beyond `keep` that a rotation made there,
+    `AT_ONCE` at most.
 
     Nothing goes before the new one is proved and has its name, and the seals are saved; nothing that holds what it does not; none
     that somebody checks or restores. Raises what `make_backup` and `save_seals` raise: then nothing went.
     """
     if not 1 <= keep <= MOST_KEPT:
-        raise InputError(f"keep: got {keep}; allowed: 1 to {MOST_KEPT:,}", field="keep")
+        raise refused("keep", keep, f"1 to {MOST_KEPT:,}")
     folder = folder.expanduser().absolute()
+    if not folder.is_dir():
+        raise refused("folder", str(folder), "a folder that is there, and that this user may write to")
     unusable = dict[str, str]()
     try:
-        found = list(rotated_in(folder, store.identity.store_id, unusable)) if folder.is_dir() else []
+        found = sorted(rotated_in(folder, store.identity.store_id, unusable))
+        going = max(len(found) + 1 - keep, 0)
+        older = OlderBackups([open_backup(path) for _, path in found[: min(going, AT_ONCE)]])
     except OSError as error:
         raise StoreUnavailable(
             f"{folder} cannot be looked through: {error.strerror or error}", file=str(folder)
         ) from None
-    older = OlderBackups(sorted(found, key=lambda one: one.manifest.moment, reverse=True))
     made = make_backup(store, settings, folder / name(), older=older, probe=probe, on_progress=on_progress)
     seals = None
     if store.identity.sealed is not None and settings.seals_backup is not None:
         seals = save_seals(store, settings, settings.seals_backup)._asdict()
-    kept = [Path(made.folder).name, *(one.path.name for one in older.found[: keep - 1])]
+    kept = [Path(made.folder).name, *(path.name for _, path in reversed(found[going:]))]
     removed = list[str]()
     left = [LeftBackup(name=unread, why=why) for unread, why in unusable.items()]
-    for one in older.found[keep - 1 :]:
+    for one in older.found:
         probe("before one goes")
         if (why := older.beyond(one) or drop_backup(one.path)) is None:
             removed.append(one.path.name)

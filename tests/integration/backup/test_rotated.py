@@ -67,6 +67,18 @@ def test_the_newest_stay_and_those_go_that_the_newest_holds_whole(depot: Depot, 
     assert depot.restore(backups / night(4))["events"] == EVENTS + 3
 
 
+def test_of_very_many_some_go_at_a_time(lying_open: Depot, backups: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rotating, "AT_ONCE", 2)
+    for number in (1, 2, 3, 4):
+        rotated(backups, number, 9)
+    done = rotated(backups, 5, 1)
+    assert (done.removed, done.kept, there(backups)) == (
+        [night(1), night(2)],
+        [night(5)],
+        [night(3), night(4), night(5)],
+    )
+
+
 def test_by_the_command_line_it_is_named_by_its_second_and_says_what_went(depot: Depot, backups: Path) -> None:
     rotated(backups, 1, 1)
     told = depot.cli("backup", "rotate", str(backups), "--keep", "1").out
@@ -124,7 +136,7 @@ def test_one_that_is_being_checked_or_restored_is_left_to_the_next_night(lying_o
     rotated(backups, 1, 1)
     with held(open_backup(backups / night(1))):
         assert rotated(backups, 2, 1).left == [{"name": night(1), "why": "is being checked or restored"}]
-    assert rotated(backups, 3, 1).removed == [night(2), night(1)]
+    assert rotated(backups, 3, 1).removed == [night(1), night(2)]
     found = open_backup(backups / night(3))
     rmtree(backups / night(3))
     with pytest.raises(InputError, match="cannot be opened"), held(found):
@@ -156,11 +168,11 @@ def test_killed_between_two_that_go_the_rest_goes_with_the_next(lying_open: Depo
     for number in (1, 2, 3):
         rotated(backups, number, 3)
     killed(ROTATE, "before one goes", str(backups), "2", "4")
-    assert there(backups) == [night(1), night(2), night(4)]
+    assert there(backups) == [night(2), night(3), night(4)]
     going = backups / f".{night(2)}.making"
     (backups / night(2)).rename(going)  # as one that was killed while it went
     (going / "manifest.json").unlink()
-    assert rotated(backups, 5, 1).removed == [night(4), night(1)]
+    assert rotated(backups, 5, 1).removed == [night(3), night(4)]
     assert there(backups) == [night(5)]
 
 
@@ -171,7 +183,7 @@ def test_bad_input_says_what_is_allowed_and_makes_nothing(lying_open: Depot, bac
     )
     with pytest.raises(InputError, match="keep: got 1001; allowed: 1 to 1,000"):
         rotated(backups, 1, 1_001)
-    assert "whose folder is not there" in lying_open.cli("backup", "rotate", str(backups / "no"), code=2).err
+    for no_folder in (str(backups / "no"), "/dev/null"):
+        assert f"folder: got '{no_folder}'" in lying_open.cli("backup", "rotate", no_folder, code=2).err
     assert "in the data folder" in lying_open.cli("backup", "rotate", str(lying_open.data), code=2).err
-    assert "whose folder is not there" in lying_open.cli("backup", "rotate", "/dev/null", code=2).err
     assert there(backups) == []
