@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import pairwise
 from math import ceil, floor
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
@@ -122,6 +123,9 @@ def draw_time_axis(picture: Element, frame: Frame, look: Look) -> None:
     """Faint lines at round instants through curves and lanes, and dates below."""
     most = int((frame.right - frame.left) / (46 if look.is_narrow else 64))
     ticks = time_ticks(frame.start, frame.end, most, look.language)
+    while most > 1 and not _apart(ticks, frame, look):
+        most -= 1
+        ticks = time_ticks(frame.start, frame.end, most, look.language)
     held = group(picture, "axis times")
     below = _that_fit(ticks, frame, look)
     for tick in ticks:
@@ -138,6 +142,12 @@ def _held(x: float, text: str, look: Look) -> float:
     """The middle of a text moved into the picture."""
     half = width(text, TICK_LETTERS) / 2
     return min(max(x, half + 2), look.width - half - 2)
+
+
+def _apart(ticks: Sequence[Tick], frame: Frame, look: Look) -> bool:
+    """Whether no tick's text meets that of the next one."""
+    spans = [(_held(frame.x(one.at), one.text, look), width(one.text, TICK_LETTERS) / 2) for one in ticks]
+    return all(at + half + 1 <= other - its for (at, half), (other, its) in pairwise(spans))
 
 
 def _that_fit(ticks: Sequence[Tick], frame: Frame, look: Look) -> list[Tick]:

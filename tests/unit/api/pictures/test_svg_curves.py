@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from api.pictures.colours import THEMES
@@ -201,6 +201,8 @@ def test_ticks_are_at_round_instants_by_the_length_of_the_span(days: float, text
     assert not any(one[0].meets(other[0]) for one, other in combinations(boxes, 2))
 
 
+@example(datetime(2000, 1, 6, 0, 0, 0, 1), 5.5, "zh", SIZES[0])
+@example(datetime(2000, 1, 6, 0, 0, 0, 1), 5.5, "zh", SIZES[1])
 @given(
     st.datetimes(datetime(1970, 1, 2), datetime(2199, 1, 1)),
     st.floats(1e-6, 80_000),
