@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -70,13 +71,14 @@ def test_a_size_that_cannot_be_is_refused(capsys: pytest.CaptureFixture[str], va
 
 
 def descendants(pid: int) -> dict[int, str]:
-    """Every process below one, with its command."""
+    """Every process below one, with its command; one that ends meanwhile is none."""
     found, waiting = dict[int, str](), [pid]
     while waiting:
         for task in Path(f"/proc/{waiting.pop()}/task").glob("*/children"):
-            for child in map(int, task.read_text().split()):
-                found[child] = Path(f"/proc/{child}/cmdline").read_bytes().decode()
-                waiting.append(child)
+            with suppress(FileNotFoundError, ProcessLookupError):
+                for child in map(int, task.read_text().split()):
+                    found[child] = Path(f"/proc/{child}/cmdline").read_bytes().decode()
+                    waiting.append(child)
     return found
 
 
