@@ -314,8 +314,8 @@ def drop_backup(path: Path) -> str | None:
 
 @contextmanager
 def held(folder: BackupFolder) -> Iterator[BackupFolder]:
-    """Keep a backup from going with a rotation, for the length of a `with`. Raises BackupUnusable where it goes already. Where the
-    file system knows no locks nothing keeps it."""
+    """Keep a backup from going with a rotation, for the length of a `with`. Raises BackupUnusable where it goes already. Where it
+    cannot be locked, as on some that are mounted, nothing keeps it."""
     try:
         descriptor = os.open(folder.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError as error:
