@@ -120,7 +120,6 @@ PROMISES = (
         "the commands of the README do what the README shows",
         (
             "acceptance/docs/test_readme.py::test_every_command_of_a_page_succeeds_and_shows_what_the_page_shows[README.md]",
-            "acceptance/docs/test_readme.py::test_the_readme_shows_why_and_proves_it",
         ),
     ),
 )

@@ -20,6 +20,6 @@ def test_what_a_mutant_changes_stands_once_in_its_file(mutant: Mutant) -> None:
     assert all((ROOT / "tests" / path).exists() for path in mutant.near)
 
 
-def test_there_are_thirty_and_each_breaks_something_else() -> None:
-    assert len({mutant.breaks for mutant in MUTANTS}) == len(MUTANTS) >= 30
+def test_each_breaks_something_else() -> None:
+    assert len({mutant.breaks for mutant in MUTANTS}) == len(MUTANTS)
     assert EQUAL.keys() <= {mutant.breaks for mutant in MUTANTS}

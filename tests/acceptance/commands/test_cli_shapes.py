@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from api.cli.frame import whole
 from tests.acceptance.helpers.cli import Cli, event, lines, turn, written
 from tests.servers import Servers
 
@@ -29,27 +28,6 @@ def commands(group: Any, before: tuple[str, ...] = ()) -> Iterator[tuple[str, An
             yield from commands(command, (*before, name))
         else:
             yield " ".join((*before, name)), command
-
-
-ALL = dict(commands(whole()))
-
-
-def test_there_are_all_the_commands_that_were_promised() -> None:
-    promised = (
-        "demo up worker add edit mention append search get list history why provenance negate confirm delete restore merge"
-        " unmerge stats status"
-        " replay rebuild verify schema bench health fading reinforce review profile laws compare cleanup assess map"
-        " associations facts export embed extract episodes synonym synonyms eval eval-pairs mcp context uses chat-import"
-    )
-    assert set(promised.split()) | {"import turns", "import records", "dead list"} <= set(ALL)
-
-
-@pytest.mark.parametrize("name", sorted(ALL))
-def test_every_command_takes_json_and_its_help_shows_an_example(name: str) -> None:
-    command = ALL[name]
-    assert "--json" in {option for parameter in command.params for option in parameter.opts}
-    assert re.search(r"`[^`]*engramlog " + name, command.epilog or ""), command.epilog
-    assert len(command.help.strip()) > 20
 
 
 def test_append_counts_and_gives_one_position_per_event_in_input_order(cli: Cli) -> None:

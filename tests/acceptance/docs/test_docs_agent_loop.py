@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.docs.test_readme import ROOT, run_tour, steps_of
+from tests.acceptance.docs.test_readme import ROOT, run_tour
 
 PAGE = (ROOT / "docs" / "agent-loop.md").read_text("utf-8")
 
@@ -67,9 +67,3 @@ def test_a_day_of_an_agent_goes_as_it_is_told(folder: Path) -> None:
     }
     page = PAGE.replace("8733", up).replace("8099", model)
     assert run_tour(page, folder, environment) == {}
-
-
-def test_the_tour_has_every_step_of_the_loop() -> None:
-    commands = "\n".join(step.command for step in steps_of(PAGE))
-    assert commands.count("openai_loop.py") == 4
-    assert all(f"engramlog {name} me" in commands for name in ("facts", "uses", "history", "list", "context"))

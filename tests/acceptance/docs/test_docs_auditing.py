@@ -13,7 +13,7 @@ import pytest
 from events.partitions import LogKeys
 from ops.settings import Settings
 from ops.store import open_the_store
-from tests.acceptance.docs.test_readme import missing, steps_of
+from tests.acceptance.docs.test_readme import missing
 from tests.acceptance.docs.test_readme import run_tour as run
 from tests.places import ROOT
 
@@ -50,27 +50,6 @@ def test_every_question_of_an_auditor_is_answered_as_the_page_shows(tmp_path: Pa
     assert run(before, tmp_path, environment) == {}
     tampered(tmp_path / "audited", tmp_path / SUSPECT)
     assert run(between + after, tmp_path, environment) == {}
-
-
-def test_the_page_answers_each_question_in_one_command() -> None:
-    page = PAGE.read_text("utf-8")
-    commands = [step.command.split("engramlog ", 1)[1].split()[0] for step in steps_of(page)]
-    asked = {
-        "events",
-        "sources",
-        "times",
-        "why",
-        "search",
-        "diff",
-        "history",
-        "answers",
-        "replay",
-        "retract",
-        "verify",
-        "export",
-    }
-    assert asked <= set(commands)
-    assert "redis-cli" not in page
 
 
 def test_a_page_that_shows_something_else_is_noticed() -> None:

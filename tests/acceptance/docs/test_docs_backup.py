@@ -33,13 +33,3 @@ def test_the_drill_brings_back_what_was_said_and_not_who_was_erased(tmp_path: Pa
     assert re.search(r"^ok \d+ events, 2 memories", told[WENT_ON], re.MULTILINE)
     assert {one.name for one in (tmp_path / "backups").iterdir()} == {"monday", "tuesday"}
     assert not (tmp_path / "data").exists()
-
-
-def test_the_table_tells_of_every_key_of_the_operating_page() -> None:
-    keys = (ROOT / "docs" / "operating.md").read_text("utf-8").partition("\n## Keys")[2].partition("\n## ")[0]
-    named = set(re.findall(r"^\| `(?:engramlog:(\w+)|\{tag\}:(?!<build>)(\w+))", keys, re.MULTILINE))
-    there = {one or other for one, other in named}
-    assert {"store", "ev", "keys", "vec", "ctl"} <= there
-    table = PAGE.partition("## What is in it")[2].partition("\n## ")[0]
-    cells = " ".join(re.findall(r"^\| (.*?) \|", table, re.MULTILINE))
-    assert {one for one in there if not re.search(rf"[:` ]{one}[`:<]", cells)} == set()

@@ -11,14 +11,11 @@ import pytest
 
 from events.envelope import micros
 from events.parameters import DEFAULTS
-from projections.choices import RANKINGS
 from projections.laws import LAWS
-from projections.laws.modes import MODES
-from projections.laws.spaced import graded, interval_days, review_due_at, review_importance
-from projections.lifecycle import JOBS
+from projections.laws.spaced import graded, interval_days, review_due_at
 from projections.lifecycle.may_merge import may_merge
 from projections.memory.record import DAY, with_changes
-from projections.memory.tags import TAGS, context_of
+from projections.memory.tags import context_of
 from projections.ranking.recall import search
 from projections.ranking.search_request import SearchRequest
 from projections.views.query import ViewQuery
@@ -138,11 +135,6 @@ def test_every_row_of_figures_is_what_the_code_gives(part: str, row: str) -> Non
     assert row in PAGE, f"{part}: the page lacks\n{row}"
 
 
-def test_a_new_memory_is_less_important_than_a_review_asks() -> None:
-    value = review_importance(0.6, 0.3, 0.0, DEFAULTS)
-    assert f"a new memory of confidence 0.6 without emotion has {value:.2f}" in PAGE
-
-
 @pytest.mark.parametrize(
     ("one", "other"),
     [("I'm allergic to peanuts.", "I am really allergic to peanuts"), ("我喜欢喝咖啡", "我很喜欢喝咖啡。")],
@@ -150,8 +142,3 @@ def test_a_new_memory_is_less_important_than_a_review_asks() -> None:
 def test_the_duplicates_of_the_page_are_merged(one: str, other: str) -> None:
     memories = folded(created(one, "m"), created(other, "n")).memories
     assert (one in PAGE, other in PAGE, may_merge(memories["m"], memories["n"], DEFAULTS)) == (True, True, None)
-
-
-@pytest.mark.parametrize("word", [*TAGS, *JOBS, *MODES, *RANKINGS])
-def test_every_tag_job_mode_and_ranking_is_named(word: str) -> None:
-    assert f"`{word}`" in PAGE or f"`--ranking {word}`" in PAGE

@@ -15,7 +15,7 @@ from events.parameters import DEFAULTS, NAMES, Parameters, allowed
 from projections.laws import LAWS
 from projections.laws.consolidating import adaptive_half_life, consolidation
 from projections.laws.ebbinghaus import decay_rate, retention, strength
-from projections.laws.law import FOREVER, Law
+from projections.laws.law import FOREVER
 from projections.laws.modes import visibility
 from projections.laws.tiered import fallen_at, review_threshold_of
 from projections.laws.weighted import (
@@ -266,11 +266,3 @@ def test_every_parameter_is_told_with_its_default_and_its_bounds(name: str) -> N
 def test_no_parameter_is_told_that_does_not_exist_and_none_twice() -> None:
     told = re.findall(r"^\| `([a-z_]+)` \|", LAWS_PAGE.partition("## Parameters")[2], re.MULTILINE)
     assert sorted(told) == sorted(NAMES)
-
-
-@pytest.mark.parametrize("law", LAWS.values(), ids=list(LAWS))
-def test_every_law_has_its_section_with_every_factor_and_its_thresholds(law: Law) -> None:
-    section = re.findall(rf"^## The {law.name} law$(.*?)(?=^## )", LAWS_PAGE, re.MULTILINE | re.DOTALL)[0]
-    assert [name for name in law.factors if f"`{name}`" not in section] == []
-    normal, review = law.normal_threshold(DEFAULTS), law.review_threshold(DEFAULTS)
-    assert f"normal mode from {normal:g}, review mode from {review:g}" in section

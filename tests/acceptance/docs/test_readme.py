@@ -96,17 +96,6 @@ def test_every_command_of_a_page_succeeds_and_shows_what_the_page_shows(page: st
     assert run_tour((ROOT / page).read_text("utf-8"), tmp_path, environment) == {}
 
 
-def test_the_readme_shows_why_and_proves_it() -> None:
-    commands = [step.command.split()[1] for step in steps_of((ROOT / "README.md").read_text("utf-8"))]
-    assert commands == ["import", "negate", "why", "verify"]
-
-
-def test_the_tour_shows_every_part_to_run() -> None:
-    commands = [step.command.split()[1] for step in steps_of((ROOT / "docs" / "tour.md").read_text("utf-8"))]
-    assert {"import", "search", "negate", "why", "merge", "provenance", "append", "replay", "verify"} <= set(commands)
-    assert {"compare", "health", "assess", "cleanup"} <= set(commands)
-
-
 def test_the_path_that_the_readme_sets_puts_no_other_redis_server_before_that_of_the_system(tmp_path: Path) -> None:
     (line,) = re.findall(r"^export PATH=.*$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
     told = subprocess.run(
