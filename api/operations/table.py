@@ -480,16 +480,6 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "Measure against the limits, on a private Redis of its own: raw XADD and XRANGE, empty jobs, the parts of a search.",
         ),
         OperationRow(
-            "plan",
-            "ops.commands.sizing.plan",
-            "Tell the nodes, memory, disk and processes that a store takes, by what was measured. Opens no store.",
-        ),
-        OperationRow(
-            "simulate",
-            "ops.commands.sizing.simulate",
-            "Reckon a day of a store of any size in virtual time: lag, CPU, RAM, leases, and what failures do. Opens no store.",
-        ),
-        OperationRow(
             "schema", "api.cli.commands.reading", "JSON Schema of every event's envelope, by type. Opens no store."
         ),
         OperationRow(

@@ -1,7 +1,4 @@
-"""How workers share partitions, as decisions alone: what is given up, what is tried next, when leases are due. Pure.
-
-The fold worker (`consumers.fold.held`) and the simulation of many of them run the same code.
-"""
+"""How workers share partitions, as decisions alone: what is given up, what is tried next, when leases are due. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How workers share partitions: the decisions that the worker and the simulation both run."""
+"""How workers share partitions."""
 
 from __future__ import annotations
 

@@ -1,1 +1,0 @@
-"""Small runs of real servers and workers that the simulation is held against."""
