@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE :=# hundreds of commands that tests start would each compile all they load
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rest test-all check format bench bench-browser bench-peers mutants client cluster chaos chaos-cluster lock image-locks audit pictures clean
+.PHONY: help setup demo test test-rest test-all check format bench bench-browser bench-peers mutants house client cluster chaos chaos-cluster lock image-locks audit pictures clean
 
 help: ## Show what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -62,6 +62,9 @@ bench-peers: ## The same texts through six other libraries, in an environment of
 
 mutants: $(READY) ## Break thirty central lines, one at a time, and see that `make test` notices; hours where little is caught early
 	@$(BIN)/python -P -m tests.mutants $(ONLY)
+
+house: $(READY) ## Print the files passed by add, search, why and context, and the lines of each room
+	@$(BIN)/python -P -m tests.house
 
 client: $(READY) ## Write anew what is made of the application's operations: verbs of the client, and the shapes of answers
 	@$(BIN)/python -P -m tests.made.client_source
