@@ -2,7 +2,7 @@
 
 An event that is accepted takes memory twice: in the log, and as what it is folded into. Appends are refused so early that
 all that is in the log can still be folded; else a full store could answer no question about what it accepted.
-Figures are bytes of Redis's memory, measured (docs/adr/0031): a folded event takes about 1.05 to 1.25 of its body and 240
+Figures are bytes of Redis's memory, measured: a folded event takes about 1.05 to 1.25 of its body and 240
 more, one of an owner who is new about 600 on top.
 """
 

@@ -1,4 +1,4 @@
-"""An entry of format 2: what is derived from an owner's secret and an event's words, and what the chain tells of it (ADR 0033).
+"""An entry of format 2: what is derived from an owner's secret and an event's words, and what the chain tells of it.
 
 Pure: secrets, salts and clocks are arguments.
 """

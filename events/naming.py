@@ -1,7 +1,7 @@
 """Ids that are made of an owner's words: the same words give the same id, and without the owner's secret nobody confirms a guess.
 
 Release 0.2 made them without a secret (`events.envelope.derived_id`). What it appended stands under those ids, so they are tried
-first wherever the log has a part of its format (ADR 0039). Pure.
+first wherever the log has a part of its format. Pure.
 """
 
 from __future__ import annotations

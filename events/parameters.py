@@ -302,7 +302,7 @@ class Parameters:
     search_accesses: Annotated[int, Field(ge=2, le=1_000_000)] = 100
     """Accesses from which more count no more."""
 
-    # what is old and matches strongly (ADR 0053)
+    # what is old and matches strongly
     long_ago: bool = True
     """Normal mode shows, as long ago, what a question matches strongly and age alone withholds; false: as published."""
     long_ago_share: _Share = 0.2
@@ -328,7 +328,7 @@ class Parameters:
     session_idle_hours: Annotated[float, Field(gt=0, le=8_760)] = 12.0
     """Hours without a message after which a sitting of a session is over; one hour where another session went on."""
 
-    # meaning (ADR 0093)
+    # meaning
     embedder: Annotated[
         str,
         AfterValidator(_known_embedder),
@@ -338,7 +338,7 @@ class Parameters:
     ] = STORE
     """What compares meanings: store (as the process is set, else as the store was made), none, auto, or an embedder's name."""
 
-    # questions in other words (ADR 0101)
+    # questions in other words
     expansion: bool = True
     """A language model may put questions in other words, where the process is set to ask one; false: no question is given to it."""
 

@@ -23,7 +23,7 @@ connects anew, ends before it writes."""
 
 STORE_KEY = "engramlog:store"
 FORMAT = 2
-"""The format of entries that this release writes (ADR 0033); it reads those before it."""
+"""The format of entries that this release writes; it reads those before it."""
 SEALED_META = "sealed"
 """The field of a partition's meta by which it takes no body that lies open: `moving` while it is being sealed, when it takes none
 at all, and `1` in a sealed store. It holds against a process that takes the store for one that lies open."""

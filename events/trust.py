@@ -1,4 +1,4 @@
-"""How far an event's word goes: what whoever brings it may reach at most, decided at the door and told beside the entry (ADR 0059).
+"""How far an event's word goes: what whoever brings it may reach at most, decided at the door and told beside the entry.
 
 A payload may only lower it (`trust` of the envelope). An entry tells it only where it is less than `asserted`, so that entries
 from before go on as they did.

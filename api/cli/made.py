@@ -228,7 +228,7 @@ def _read(parameter: Parameter, value: Any) -> Any:
 
 
 def _traced(given: Given) -> dict[str, bool]:
-    """What a command records. Without an option it only looks: recorded of the present, and no memory gains by it (ADR 0046)."""
+    """What a command records. Without an option it only looks: recorded of the present, and no memory gains by it."""
     trace, no_trace, inspect = (bool(given.pop(name, False)) for name in ("trace", "no_trace", "inspect"))
     if trace and (no_trace or inspect):
         raise refused("trace", f"--trace with {'--no-trace' if no_trace else '--inspect'}", "one of them")

@@ -1,4 +1,4 @@
-"""What an export holds of an owner whose records lie in a spool: chosen as of a view, without one. ADR 0068."""
+"""What an export holds of an owner whose records lie in a spool: chosen as of a view, without one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the call in hand may see of an owner's view. ADR 0115.
+"""What the call in hand may see of an owner's view.
 
 What a mode hides is looked up as it is asked for. What a low ceiling leaves out makes a view of its own, which is kept while the
 owner's stands still: its making takes as long as reading the owner's memories.

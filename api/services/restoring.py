@@ -1,4 +1,4 @@
-"""Restoring a deleted memory with what its deletion took along, not with what somebody deleted by itself: ADR 0021."""
+"""Restoring a deleted memory with what its deletion took along, not with what somebody deleted by itself."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Reading ahead: what follows on each partition is asked for while the batch before it is folded.
 
 A partition of which an answer held as much as was asked for is *behind*. Those that are behind are read by turns, one at a time
-and much of it, so that an owner's events meet in one commit; the others are read beside it, little of each (ADR 0071).
+and much of it, so that an owner's events meet in one commit; the others are read beside it, little of each.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Folding a partition into a build that nobody reads yet: window by window, each written in pieces (ADR 0066)."""
+"""Folding a partition into a build that nobody reads yet: window by window, each written in pieces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bringing a log of format 1 over to format 2 (ADR 0033), in steps that can each be repeated.
+"""Bringing a log of format 1 over to format 2, in steps that can each be repeated.
 
 The mark comes first: from then on 0.2.0 refuses the store, and so does every command of this release but the upgrade. Then all
 vectors go: 0.2.0 named them by hashes of their texts that anybody can make. Then every partition: a secret for each owner, dedupe

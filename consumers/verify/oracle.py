@@ -58,7 +58,7 @@ class ExpectedKeys:
 
 
 class Oracle:
-    """The partition folded anew: read in windows, each folded owner by owner, as a rebuild does (ADR 0066)."""
+    """The partition folded anew: read in windows, each folded owner by owner, as a rebuild does."""
 
     def __init__(self, base: Parameters, number: int | None = None, limits: WindowLimits = LIMITS) -> None:
         self._number, self._limits = number, limits

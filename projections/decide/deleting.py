@@ -1,4 +1,4 @@
-"""Deleting memories with what was made of them (ADR 0021): which go, which stay and why, and the events of it. Pure."""
+"""Deleting memories with what was made of them: which go, which stay and why, and the events of it. Pure."""
 
 from __future__ import annotations
 

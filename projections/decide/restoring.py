@@ -1,4 +1,4 @@
-"""Restoring a deleted memory with what its deletion took along, not with what somebody deleted by itself (ADR 0021). Pure."""
+"""Restoring a deleted memory with what its deletion took along, not with what somebody deleted by itself. Pure."""
 
 from __future__ import annotations
 

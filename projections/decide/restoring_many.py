@@ -1,4 +1,4 @@
-"""Restoring many memories at once: the undoing of a deletion of many, each with what went along with it (ADR 0021). Pure."""
+"""Restoring many memories at once: the undoing of a deletion of many, each with what went along with it. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which embedder counts for an owner, and the embedders of a process. The choice is pure; ADR 0093 has the rule as a table.
+"""Which embedder counts for an owner, and the embedders of a process. The choice is pure; docs/design.md has the rule.
 
 What counts is said by the owner's parameter, else by the process's setting, else by what the store was made with. What a process
 may use is another thing: models that are built in unless it is set to none, and others only where its own setting names the same.

@@ -1,7 +1,7 @@
 """Meaning: what an embedder gives, how its vectors are packed, and how near a text is to a question. Pure.
 
 An embedder gives every text one **whole** vector and, where it can, **pieces**: one vector a token or sentence. Pieces find
-what a whole vector blurs (measured: ADR 0017), and are looked at for the best candidates only.
+what a whole vector blurs (measured), and are looked at for the best candidates only.
 """
 
 from __future__ import annotations

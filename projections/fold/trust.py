@@ -1,4 +1,4 @@
-"""How far a memory can be trusted, and what waits for a person: a lower source never overrides a higher one (ADR 0059). Pure."""
+"""How far a memory can be trusted, and what waits for a person: a lower source never overrides a higher one. Pure."""
 
 from __future__ import annotations
 

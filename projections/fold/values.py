@@ -1,4 +1,4 @@
-"""What an event states, as digests, and what a person rejects: a later statement of a rejected value changes nothing (ADR 0052).
+"""What an event states, as digests, and what a person rejects: a later statement of a rejected value changes nothing.
 
 Digests stand beside the body since log format 2. Those of older entries are made here, where the owner's secret is at hand.
 """

@@ -4,9 +4,9 @@ Two extents of Han, for two purposes:
 
 - `HAN`: every Han character there is. Whatever reads a text reads by it.
 - `HAN_BLOCK`: the block of unified ideographs alone. The rules of sensitivity read by it; levels are decided when an event is
-  accepted and stored beside it, so a wider range would be other rules (docs/adr/0034, 0045).
+  accepted and stored beside it, so a wider range would be other rules.
 
-`WORDS_BY_THEMSELVES` and `FROM_KANA_TO_HAN` are parts of how a statement is written (docs/adr/0035); digests of it are stored,
+`WORDS_BY_THEMSELVES` and `FROM_KANA_TO_HAN` are parts of how a statement is written; digests of it are stored,
 so the two stay as they are, with all that a purer list would leave out.
 """
 

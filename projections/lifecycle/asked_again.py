@@ -1,4 +1,4 @@
-"""Questions that were asked again in other words: proposed as what somebody keeps asking (ADR 0100). Pure.
+"""Questions that were asked again in other words: proposed as what somebody keeps asking. Pure.
 
 The judge counts a question that is asked again in the same words. Here turns that are a question and little else are compared by
 their vectors, as recorded: three of one speaker that ask the same, of which rules tell at least two apart, are proposed once.

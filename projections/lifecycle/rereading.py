@@ -1,6 +1,6 @@
 """Reading entries again under newer rules: what they find more in a memory's words is appended as a raised level. Pure.
 
-An entry's level is what the rules of its day found (ADR 0033). So when the rules change, the owner's events are folded once more
+An entry's level is what the rules of its day found. So when the rules change, the owner's events are folded once more
 as if today's rules had validated it: what a person judged by hand holds there as ever, and merges take their highest source.
 """
 

@@ -1,4 +1,4 @@
-"""Suggestions: what says the same, or belongs together, by its meaning is proposed to a person (ADR 0100). Pure.
+"""Suggestions: what says the same, or belongs together, by its meaning is proposed to a person. Pure.
 
     v' = v - n / (n + 10) * mean of the owner's n statements, of length 1      so that no model has a floor
     merge: cosine' >= 0.6, and one says all that the other says in the same frame, contradicting nothing of it

@@ -1,4 +1,4 @@
-"""What goes with a memory that somebody deletes, and what comes back with one that is restored (ADR 0021). Pure."""
+"""What goes with a memory that somebody deletes, and what comes back with one that is restored. Pure."""
 
 from __future__ import annotations
 

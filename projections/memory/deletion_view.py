@@ -1,4 +1,4 @@
-"""What deletions leave standing of what was made of turns and memories (ADR 0021). Pure.
+"""What deletions leave standing of what was made of turns and memories. Pure.
 
 A turn is retracted once every memory that is that turn is deleted by somebody, or purged. With it goes what was made of it and
 of nothing that stands: typed memories, summaries, merges. What is deleted by a law's decay retracts nothing.
@@ -126,7 +126,7 @@ class DeletionView:
 
 
 def spared(memory: Memory) -> str | None:
-    """Why a memory is never taken along, whatever it was made of; None for most. A core memory is: see ADR 0021."""
+    """Why a memory is never taken along, whatever it was made of; None for most. A core memory is."""
     if memory.tier == "system":
         return f"memory {memory.id} is of tier system: system memories are left alone"
     return f"memory {memory.id} is verified: name it to delete it" if memory.verified else None

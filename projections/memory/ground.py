@@ -23,7 +23,7 @@ of importance counts for nothing here, nor does what an owner's parameters say."
 WITNESSES = frozenset({"operator"})
 """Whose word for a use is evidence. All others' reach the log by whoever holds a token, under any of their names and dated at
 will; so do the turns in which jobs find uses. When the log took them (format 2) shows when they were told, not that they happened:
-whoever has a day's patience tells them one after the other. Until keys say who may tell uses, they are no evidence (ADR 0028)."""
+whoever has a day's patience tells them one after the other. Until keys say who may tell uses, they are no evidence."""
 
 
 def always_holds(memory: Memory) -> bool:

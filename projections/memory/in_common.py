@@ -1,6 +1,6 @@
 """What several memories have in common by their triples: the same thing said on several days, or things of one word. Pure.
 
-Measured on real talk (ADR 0085): where predicate and object are the same, what they have in common is certain. Where objects
+Measured on real talk: where predicate and object are the same, what they have in common is certain. Where objects
 share but a word, a person has to look at it.
 """
 

@@ -1,7 +1,7 @@
 """Values that a person rejected, each known by the keyed digest of its statement: which are refused, and until when. Pure.
 
 What is kept of a value is the newest rejection and the newest readmission by `occurred_at`; ties go to the rejection. So the
-order in which they arrive decides nothing. Nothing is ever let go: what does not fit is refused, and told (ADR 0052).
+order in which they arrive decides nothing. Nothing is ever let go: what does not fit is refused, and told.
 """
 
 from __future__ import annotations

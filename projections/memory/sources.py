@@ -1,7 +1,7 @@
 """Who wrote what, and in which session; and which of these sources a person set aside. Pure.
 
 What is kept of a source is the newest setting aside and the newest bringing back by `occurred_at`; ties go to the setting
-aside. So the order in which they arrive decides nothing. Nothing is ever let go: what does not fit is refused, and told (ADR 0058).
+aside. So the order in which they arrive decides nothing. Nothing is ever let go: what does not fit is refused, and told.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Twins are known by the digest of what they say, or of the one triple that they back. A value has one state, whatever order its
 events came in: the newest rejection or negation against the newest statement by the user, by `occurred_at`; ties go against it.
-Records stay as they were folded: here is how they read beside the others (ADR 0052).
+Records stay as they were folded: here is how they read beside the others.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Questions put in other words by a language model while somebody waits: bounded in time, in number and in memory (ADR 0101).
+"""Questions put in other words by a language model while somebody waits: bounded in time, in number and in memory.
 
 What the model says too late is kept for the next who asks the same: ten minutes, under its owner, and dropped then by a timer.
 """

@@ -1,4 +1,4 @@
-"""What a block brings up for a turn: what is close to it and, where it asks, what answers it as a whole. Pure; ADR 0094.
+"""What a block brings up for a turn: what is close to it and, where it asks, what answers it as a whole. Pure.
 
 Whether anything is brought up is for the threshold to say. Where something passes it and the turn asks, the block need not stop
 at what is close: an agent that gets half of an answer tells half of it.

@@ -1,4 +1,4 @@
-"""The conversation ranking: BM25 of a turn's own text, and what its place in the conversation says. Pure; ADR 0015.
+"""The conversation ranking: BM25 of a turn's own text, and what its place in the conversation says. Pure.
 
     score = sum over terms of weight * value            every value lies in [0, 1]
 

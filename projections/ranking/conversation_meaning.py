@@ -1,6 +1,5 @@
 """Meaning in the conversation ranking: how near each row is to the question, mixed with what its text says. Pure.
 
-ADR 0018, 0092, 0104, 0106.
 
     nearness = (p + m) / 2                                             p alone where the embedder gives no pieces
     p = (cosine of the wholes - floor) / (best - floor)                floor: mean + half a standard deviation of the rows;
@@ -49,7 +48,7 @@ class WholeShares(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MeaningSettings:
-    """What is fixed in the mix; none is an owner's parameter. ADR 0018."""
+    """What is fixed in the mix; none is an owner's parameter."""
 
     share: float = 0.5
     """The most that meaning counts against text, where the embedder gives pieces ..."""

@@ -1,4 +1,4 @@
-"""The weights and settings of the conversation ranking, in one place; none is an owner's parameter. ADR 0015."""
+"""The weights and settings of the conversation ranking, in one place; none is an owner's parameter."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from projections.ranking.conversation_dates import DateShares
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """The most that each term adds to a score. Fitted together; which figures they rest on is in ADR 0015."""
+    """The most that each term adds to a score. Fitted together; docs/design.md has the figures they rest on."""
 
     text: float = 2.8
     """BM25 of the turn's own text, over the best shown turn's."""
     meaning: float = 2.8
-    """Nearness to the question, in hybrid and semantic: with it, `text` adds so much less. The same as `text`'s. ADR 0018."""
+    """Nearness to the question, in hybrid and semantic: with it, `text` adds so much less. The same as `text`'s."""
     focus: float = 0.9
     """text x the same of the question's last sentence; text x text where it has only one: lifts a clear winner."""
     phrase: float = 1.2
@@ -46,10 +46,10 @@ class Weights:
     many: float = 1.6
     """Asked how many, and the turn has a number."""
     window: float = 2.5
-    """(1 - long) x how near the turn is, its neighbours' words taken for its own where these are nearer. ADR 0104."""
+    """(1 - long) x how near the turn is, its neighbours' words taken for its own where these are nearer."""
     asked: float = 1.5
     """(1 - long) x (1/4 + 3/4 window of the turn before the previous), if the previous, another's, asks for the question's kind of
-    thing: a place, a time, a reason. ADR 0106."""
+    thing: a place, a time, a reason."""
     standing: float = 4.0
     """Nearness of a turn in which the user asks for something for good."""
     prefers: float = 2.0
@@ -69,9 +69,9 @@ class RankingConstants:
     most_times: int = 2
     """A term that the question has more often counts so many times."""
     framing_share: float = 0.4
-    """What a word counts that says where to look or how to answer, where the question has others. ADR 0104."""
+    """What a word counts that says where to look or how to answer, where the question has others."""
     asked_alone: float = 0.25
-    """What the previous turn's question counts where nothing near was said before it. ADR 0106."""
+    """What the previous turn's question counts where nothing near was said before it."""
     thread_less: float = 0.22
     """Share of `thread` that goes, in talk of short turns, where `window` and `asked` tell what goes on from a match ..."""
     phrase_less: float = 0.42

@@ -1,4 +1,4 @@
-"""Long ago: what a question matches strongly by its words, though its age alone withholds it. Pure; ADR 0053.
+"""Long ago: what a question matches strongly by its words, though its age alone withholds it. Pure.
 
 A match is strong where it holds, or stands beside a turn that holds, at least a share of the weight of the question's rarest
 words. Words that nobody used count too: a question about what was never told is strong nowhere.

@@ -33,7 +33,7 @@ def closeness(relevance: float, coverage: float, score: float, best: float) -> f
 
     The greater of the published relevance (memory.md, section 11) and sqrt(coverage * score / best): how many of the turn's
     words it holds, and how near it stands to the best result. The published relevance alone hardly ever reaches 0.7 for turns
-    as people say them (docs/adr, context).
+    as people say them.
     """
     standing = min(max(score / best, 0.0), 1.0) if best > 0 else 0.0
     return min(1.0, max(relevance, sqrt(min(max(coverage, 0.0), 1.0) * standing)))

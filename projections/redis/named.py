@@ -1,7 +1,7 @@
 """Which of an owner's records may read as more sensitive for the sake of what they have words of, found by numbers alone.
 
 An account is not held for it: 16 bytes for each memory that it names, and some for each that hides its words. What is found is
-whatever may be reached, and never too little; how sensitive each is, `projections.views.word_levels` says of these. ADR 0109.
+whatever may be reached, and never too little; how sensitive each is, `projections.views.word_levels` says of these.
 """
 
 from __future__ import annotations

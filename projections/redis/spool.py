@@ -2,7 +2,7 @@
 
 Of a sealed store what comes to the disk is encrypted under a key that this process alone holds, and that goes with it.
 Secrets are held in memory, and come to no disk; so is what has words of what is secret or gone. Whatever else has words of others
-waits, by its id, until all that it may name was met. ADR 0068, 0109.
+waits, by its id, until all that it may name was met.
 """
 
 from __future__ import annotations

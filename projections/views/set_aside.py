@@ -1,6 +1,6 @@
 """What setting a source aside makes of an owner's records: what it said is withheld, what it did to others is undone. Pure.
 
-Records stay as they were folded: here is how they read while a source is set aside (ADR 0058). What was drawn from its turns
+Records stay as they were folded: here is how they read while a source is set aside. What was drawn from its turns
 counts as of it, unless the user says it elsewhere too. Negations, revisions and merges by it count for nothing meanwhile;
 a deletion stays one.
 """

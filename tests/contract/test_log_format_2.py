@@ -1,4 +1,4 @@
-"""What every log keeps beside a body (ADR 0033): one suite for the log in memory and for Redis Streams."""
+"""What every log keeps beside a body: one suite for the log in memory and for Redis Streams."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What services answer, as types: `make client` writes `projections/shapes.pyi` of the models of `api.operations.answers`.
 
 A service builds plain dicts, so that no answer is validated on its way out; mypy holds them to these TypedDicts instead. Nobody
-imports a stub, so no command pays for them. See docs/adr/0051-typed-answers.md.
+imports a stub, so no command pays for them.
 """
 
 from __future__ import annotations

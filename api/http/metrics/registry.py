@@ -1,7 +1,7 @@
 """Prometheus metrics of one API process: what this process did, and the store's state read when it is scraped.
 
 A family is either of this process, or of the store, which its help begins to say: those are the same from every process of a store,
-so that over several processes the former are summed, and of the latter the largest is taken (ADR 0078).
+so that over several processes the former are summed, and of the latter the largest is taken.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether a question may be put in other words by a language model, and how an answer tells it (ADR 0101)."""
+"""Whether a question may be put in other words by a language model, and how an answer tells it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deleting memories, with what was made of them: ADR 0021. Whatever stays is named with the reason.
+"""Deleting memories, with what was made of them. Whatever stays is named with the reason.
 
 Seed 003, "批量删除": ids separated in any way, core memories skipped. Deletions are soft and can be undone for 30 days.
 """

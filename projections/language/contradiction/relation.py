@@ -52,8 +52,8 @@ def compare(new: str, known: str, *, rewritten: bool = False) -> Relation:
     """The relation of two texts in English, Chinese or both; never raises. Time grows with their length.
 
     Contradicts and unrelated are symmetric. "Same" means that `new` adds nothing to `known`, "refines" that it adds
-    something and takes nothing away. `rewritten`: one was made of the other, so that shared characters tell what it is about
-    (ADR 0097). Beyond `MOST_READ` characters of each nothing is read, and none is the same but an equal.
+    something and takes nothing away. `rewritten`: one was made of the other, so that shared characters tell what it is about.
+    Beyond `MOST_READ` characters of each nothing is read, and none is the same but an equal.
     """
     whole = len(new) <= MOST_READ and len(known) <= MOST_READ
     if new == known or (whole and difference(new, known) is None):

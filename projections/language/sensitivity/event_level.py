@@ -1,6 +1,6 @@
 """How sensitive an event is: the highest level that today's rules find in what its producer wrote there. Pure.
 
-It is asked once, when the event is appended, and stands beside its body (ADR 0033). Folding takes the figure and runs no rules.
+It is asked once, when the event is appended, and stands beside its body. Folding takes the figure and runs no rules.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ _INDEX = Index(RULES)
 def detect_sensitivity(text: str) -> int:
     """The level of the text, 0 to 3: the highest among the rules that match it. Never raises, whatever the text.
 
-    Time grows in step with the length of the text: see ADR 0029 for how long it takes.
+    Time grows in step with the length of the text.
     """
     text = folded(text)
     read, rules = _INDEX.read(text, in_lower_case(text))

@@ -1,6 +1,6 @@
 """Whether what somebody states was rejected by its owner: asked before anything follows from it. Pure.
 
-The fold decides, and would pass it over (ADR 0052). But a statement may replace another: "I live in Lisbon" ends "I live in Porto".
+The fold decides, and would pass it over. But a statement may replace another: "I live in Lisbon" ends "I live in Porto".
 So what is rejected ends nothing either.
 """
 

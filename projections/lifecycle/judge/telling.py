@@ -2,7 +2,7 @@
 
 The same letter by letter, of one kind, category, speaker, project and task, is a mention of the memory that says it, where nothing
 is lost by that: all that is told beside is known of it, its time is the same, and it is no lower word than the new one. The rest
-is the judge's (`against`), whose sure findings end something only where who tells may end it (ADR 0057).
+is the judge's (`against`), whose sure findings end something only where who tells may end it.
 """
 
 from __future__ import annotations

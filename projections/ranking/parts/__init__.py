@@ -1,1 +1,1 @@
-"""Questions that ask for several things: each part of one is answered by itself (ADR 0094). Pure."""
+"""Questions that ask for several things: each part of one is answered by itself. Pure."""

@@ -1,9 +1,9 @@
-"""A question of several parts: each brings its share of the first ten, so that what is shown answers all of it. Pure; ADR 0094.
+"""A question of several parts: each brings its share of the first ten, so that what is shown answers all of it. Pure.
 
 The whole question keeps its first places. Behind them whichever part has the fewest among the first ten brings its best match that
 is not there yet, the whole question among them. What a part brings in is lifted by a part of the score of its own, `share`.
 Expansions, which somebody else says the question may also be put as, bring two to the last places at most, but for what is the only
-match of a part there, and fill what is empty: where they are nonsense, that is all that it can cost (ADR 0101).
+match of a part there, and fill what is empty: where they are nonsense, that is all that it can cost.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What 0.2.0 imported, extracted and injected is known again after the upgrade: repeated, it adds nothing (ADR 0039)."""
+"""What 0.2.0 imported, extracted and injected is known again after the upgrade: repeated, it adds nothing."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def test_a_chat_that_0_2_0_imported_and_read_adds_nothing_when_both_are_repeated
     head = len(store.events())
     assert store.imports(CHATS) == (0, events_of(CHATS))
     assert store.extracts() == []
-    told = store._cli.json("context", "ada", ASKS, "--no-whole", "--trace")  # the block that 0.2.0 made (ADR 0094)
+    told = store._cli.json("context", "ada", ASKS, "--no-whole", "--trace")  # the block that 0.2.0 made
     assert (told["injected"], told["recorded"]["status"]) == (injected["injected"], "already")
     assert len(store.events()) == head
 

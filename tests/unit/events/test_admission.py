@@ -21,7 +21,7 @@ def test_what_waits_to_be_folded_is_counted_as_if_it_were_there() -> None:
     [(297, 448, 532), (394, 532, 627), (2_660, 3_269, 3_337), (365, 532, 9), (197, 310, 171), (345, 466, 340)],
 )
 def test_a_prediction_is_never_under_what_was_measured(body: int, log: int, fold: int) -> None:
-    """Bytes of body, and in Redis: short, middle and long memories, turns, mentions, revisions (docs/adr/0031)."""
+    """Bytes of body, and in Redis: short, middle and long memories, turns, mentions, revisions."""
     assert fold <= fold_bytes(1, body)
     assert log + fold <= append_bytes(1, body)
 

@@ -1,4 +1,4 @@
-"""What goes with a deletion and comes back with it, on a real store and over HTTP: ADR 0021."""
+"""What goes with a deletion and comes back with it, on a real store and over HTTP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading ahead: who is behind is read by turns and much of it, the others beside it, and nothing is waited for (ADR 0071)."""
+"""Reading ahead: who is behind is read by turns and much of it, the others beside it, and nothing is waited for."""
 
 from __future__ import annotations
 

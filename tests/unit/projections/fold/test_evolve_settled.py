@@ -1,4 +1,4 @@
-"""Edges that the specification leaves open, and how they are settled (docs/adr/0011)."""
+"""Edges that the specification leaves open, and how they are settled."""
 
 from __future__ import annotations
 

@@ -204,7 +204,7 @@ WAYS: dict[str, Path] = {"user": "http", "assistant": "http", "judge": "http", "
 def test_uses_that_really_came_one_after_the_other_over_days_are_no_ground_either_but_for_an_operators(
     actor: str,
 ) -> None:
-    """Recorded time shows when a use was told, not that it happened: six of them in twenty-six hours would do (ADR 0028)."""
+    """Recorded time shows when a use was told, not that it happened: six of them in twenty-six hours would do."""
     clock = [NOW]
     log = InMemoryEventLog(lambda: clock[0], 1, marker=MARKER)
 

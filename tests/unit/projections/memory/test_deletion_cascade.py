@@ -1,4 +1,4 @@
-"""What goes with a memory that somebody deletes, and what comes back with it: ADR 0021."""
+"""What goes with a memory that somebody deletes, and what comes back with it."""
 
 from __future__ import annotations
 
