@@ -18,7 +18,7 @@ LEAVE: Final = "leave"
 CUT: Final = "cut"
 WAYS = (LEAVE, CUT)
 """What becomes of a turn over 64 KiB: it is left out and counted, or its beginning is kept."""
-FORMATS = ("jsonl", "text", "html")
+FORMATS = ("jsonl", "text")
 """Of an export; the last is of everything."""
 LANGUAGES = ("en", "zh")
 """Of a page for people."""

@@ -1,17 +1,13 @@
-"""What pictures are drawn of in tests, and how a drawn one is read: texts with their boxes, scales, pixels."""
+"""What pictures are drawn of in tests, and how a drawn one is read: texts with their boxes, scales."""
 
 from __future__ import annotations
 
-import struct
-import zlib
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 from xml.etree.ElementTree import Element
-
-import numpy as np
 
 from api.pictures.labels import Box
 from api.pictures.text import width
@@ -107,59 +103,3 @@ def points_of(path: Element) -> list[tuple[float, float]]:
     """The points of a path of straight lines."""
     pairs = (path.get("d") or "").strip("MZ").split("L")
     return [(float(one.split()[0]), float(one.split()[1])) for one in pairs]
-
-
-def size_of(path: Path) -> tuple[int, int]:
-    """Width and height of a PNG in pixels, from its header."""
-    content = path.read_bytes()
-    assert content[:8] == b"\x89PNG\r\n\x1a\n"
-    wide, high = struct.unpack(">II", content[16:24])
-    return wide, high
-
-
-def pixels_of(path: Path) -> Any:
-    """The colours of a PNG of eight bits a colour and four colours, shape (height, width, 4)."""
-    content, data, at = path.read_bytes(), b"", 8
-    while at < len(content):
-        (length,) = struct.unpack(">I", content[at : at + 4])
-        if content[at + 4 : at + 8] == b"IDAT":
-            data += content[at + 8 : at + 8 + length]
-        at += length + 12
-    wide, high = size_of(path)
-    assert content[24:26] == b"\x08\x06"
-    raw, above, rows = zlib.decompress(data), bytes(4 * wide), []
-    for at in range(0, len(raw), 4 * wide + 1):
-        above = _unfiltered(raw[at], raw[at + 1 : at + 4 * wide + 1], above)
-        rows.append(above)
-    return np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(high, wide, 4)
-
-
-def _unfiltered(way: int, line: bytes, above: bytes) -> bytes:
-    """A row without its filter (the PNG standard, 9.2)."""
-    if way == 0:
-        return line
-    if way == 2:
-        return bytes((one + up) & 255 for one, up in zip(line, above, strict=True))
-    made = bytearray(line)
-    for at, up in enumerate(above):
-        left, corner = (made[at - 4], above[at - 4]) if at > 3 else (0, 0)
-        if way == 1:
-            guess = left
-        elif way == 3:
-            guess = (left + up) // 2
-        else:
-            far = abs(up - corner), abs(left - corner), abs(left + up - 2 * corner)
-            guess = left if far[0] <= far[1] and far[0] <= far[2] else up if far[1] <= far[2] else corner
-        made[at] = (made[at] + guess) & 255
-    return bytes(made)
-
-
-def inked(path: Path) -> int:
-    """How many pixels of a PNG are not white."""
-    return int((pixels_of(path)[:, :, :3].min(axis=2) < 250).sum())
-
-
-def painted(path: Path, colour: str) -> int:
-    """How many pixels of a PNG have a colour."""
-    wanted = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
-    return int((np.abs(pixels_of(path)[:, :, :3].astype(int) - wanted).max(axis=2) < 6).sum())

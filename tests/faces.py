@@ -148,7 +148,6 @@ HTTP: dict[str, list[Face]] = {
         get("/export", kept=ASKED_FOR, include=["deleted", "merged", "superseded", "negated", "retired"]),
         get("/export", kept=ASKED_FOR, include="deleted", format="text"),
         get("/export", kept=ASKED_FOR, everything=True),
-        get("/export", kept=ASKED_FOR, format="html", language="zh"),
     ],
     "POST /v1/owners/{owner}/export": [
         post("/export", reveal=True),

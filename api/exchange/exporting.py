@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Container, Iterator, Mapping, 
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from api.choices import ASKED_FOR, LANGUAGES, REJECTIONS
+from api.choices import ASKED_FOR, REJECTIONS
 from api.exchange.record_shapes import FORMAT, OF_THE_LOG
 from api.requests.checks import check_id_of
 from events.errors import refused
@@ -48,7 +48,6 @@ class ExportOptions:
     """Whether memories of sensitivity 3 are told."""
     everything: bool = False
     """Whether also what was said, asked and put into prompts, and the change log; of memories all `ASKED_FOR`."""
-    language: str = LANGUAGES[0]
     """Of a page."""
     ids: Collection[str] = ()
     """Only these memories; all where none is named."""

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
-from html import escape
-from importlib import import_module
 from typing import Any, Unpack
 
 import orjson
 
-from api.choices import FORMATS, LANGUAGES, REJECTIONS
+from api.choices import FORMATS, REJECTIONS
 from api.exchange.everything.bundle import Everything, bundle_lines
 from api.exchange.everything.gathering import Gatherer
-from api.exchange.exporting import Chosen, ExportOptions, Made, line_of, selection, told_memories, told_text, untold
+from api.exchange.exporting import Chosen, ExportOptions, Made, line_of, selection, told_text, untold
 from api.exchange.importing_records import (
     MOST_FLAGS_TOLD,
     ImportedRecords,
@@ -50,8 +48,6 @@ from projections.views.telling import UNTOLD, Telling, telling
 from projections.views.view import OwnerView
 
 _IGNORED = DECISIONS.index("ignored")
-_PAGE = "api.exchange.everything.page"
-"""Loaded where a page is asked for: the maker of pages takes its time."""
 
 
 @dataclass(slots=True)
@@ -94,7 +90,7 @@ class Export:
     rejections: tuple[dict[str, Any], ...] = ()
     """What was rejected, where that was asked for: a line a value, before all memories."""
     text: Iterator[str] | None = None
-    """The pieces of the text or the page, where that was asked for: made as they are taken, once."""
+    """The pieces of the text, where that was asked for: made as they are taken, once."""
     everything: Everything | None = None
     """What it holds beside the memories, where that was asked for."""
 
@@ -126,8 +122,7 @@ class Export:
     def cut(self, error: EngramlogError) -> bytes:
         """What ends it where an error does: a line that no import takes for a memory."""
         if self.text is not None:
-            told = escape(error.message) if self.format == "html" else error.message
-            return shown_json(f"\n[cut: {told}]\n").encode()
+            return shown_json(f"\n[cut: {error.message}]\n").encode()
         return shown_json(orjson.dumps({CUT: error.as_dict()}, default=str).decode() + "\n").encode()
 
     def as_dict(self) -> dict[str, Any]:
@@ -243,24 +238,16 @@ class Records:
         return self.take_in(lines, options)
 
     def export(self, owner: str, options: ExportOptions, form: str = "jsonl", **times: Unpack[LineTerms]) -> Export:
-        """An owner's memories, at present unless told, as lines to import again, as a text or as a page. Leaves no trace.
+        """An owner's memories, at present unless told, as lines to import again or as a text. Leaves no trace.
 
-        With `options.everything`, and on a page, also what was said, asked and put into prompts, and the change log.
-        Raises InputError for a format, a reason, a language or a time that cannot be.
+        With `options.everything` also what was said, asked and put into prompts, and the change log.
+        Raises InputError for a format, a reason or a time that cannot be.
         """
         if form not in FORMATS:
             raise refused("format", form, ", ".join(FORMATS))
-        if options.language not in LANGUAGES:
-            raise refused("language", options.language, " or ".join(LANGUAGES))
         options.named()
         if options.everything and form == "text":
-            raise refused(
-                "format", form, "with everything: jsonl, which an import reads again, or html, a page for people"
-            )
-        if form == "html" and options.ids:
-            raise refused("format", form, "with ids: jsonl or text; a page is of everything")
-        if form == "html" and not options.everything:
-            options = replace(options, everything=True)
+            raise refused("format", form, "with everything: jsonl, which an import reads again")
         whole = options.everything or telling_in_hand() is not None
         glanced = None if whole else self._reader.glance(owner, **times)
         if glanced is not None and not glanced.view.state.asides:
@@ -284,10 +271,6 @@ class Records:
         everything = self._gatherer.gathered(owner, snapshot, times) if options.everything else None
         if everything is not None:
             everything.head.update(memories=found.number, left_out=found.left_out)
-            if form == "html":
-                memories = told_memories(law, parameters, now, found, made)
-                page = import_module(_PAGE).page
-                text = page(everything, memories, found, options.language)
         rejections = view.state.rejections if form == "jsonl" else ()
         carried: tuple[dict[str, Any], ...] = ()
         if rejections and REJECTIONS in options.include:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from api.choices import (
     ASKED_FOR,
     FORMATS,
-    LANGUAGES,
     LEAVE,
     MOST_CHAT_BYTES,
     MOST_CHAT_TURNS,
@@ -20,13 +19,11 @@ from api.operations.places import OF_PLACE, OF_WRITES, OWNER
 _FORM = Parameter(
     "form",
     str,
-    "`jsonl`, which an import reads again, `text`, Markdown for people, or `html`, a page for people, of everything.",
+    "`jsonl`, which an import reads again, or `text`, Markdown for people.",
     "jsonl",
     FORMATS,
     wire="format",
-    option=Option(
-        ("--format",), "jsonl, which `import records` reads again; text, for people; or html, a page of everything."
-    ),
+    option=Option(("--format",), "jsonl, which `import records` reads again, or text, for people."),
 )
 _EVERYTHING = Parameter(
     "everything",
@@ -35,7 +32,6 @@ _EVERYTHING = Parameter(
     False,
     (True,),
 )
-_LANGUAGE = Parameter("language", str, "Of the page: `en` or `zh`.", LANGUAGES[0], LANGUAGES)
 _INCLUDE = Parameter(
     "include",
     list[str],
@@ -63,12 +59,11 @@ EXPORT = Operation(
         _INCLUDE,
         _EVERYTHING,
         _IDS,
-        _LANGUAGE,
         Parameter("reveal", NEVER, "Refused: POST shows secrets too, and records it.", False, (False,)),
         *PLACE,
     ),
     statuses=OF_PLACE,
-    route_help="All memories of an owner as lines to import again, as a text, or everything as lines or a page; of secrets none."
+    route_help="All memories of an owner as lines to import again, as a text, or everything as lines; of secrets none."
     " Leaves no trace.",
 )
 EXPORT_REVEALED = Operation(
@@ -83,7 +78,6 @@ EXPORT_REVEALED = Operation(
         _INCLUDE,
         _EVERYTHING,
         _IDS,
-        _LANGUAGE,
         Parameter("reveal", bool, "Also secret memories (sensitivity 3).", False, (True,)),
         *LINES,
         AFTER,
@@ -104,8 +98,8 @@ EXPORT_REVEALED = Operation(
     "Leaves no trace but for --reveal: which secrets are shown is recorded first.",
     route_help="The same, secrets too with `reveal`: which ones are shown is recorded first (`MemoriesRevealed`,"
     " `engramlog-revealed`).",
-    example="Example: `engramlog export alice --out alice.jsonl` or `engramlog export alice --format html --out"
-    " alice.html`",
+    example="Example: `engramlog export alice --out alice.jsonl` or `engramlog export alice --everything"
+    " --out all.jsonl`",
 )
 OUT = (
     Parameter("file", str, "Where to; standard output if not given.", "-", option=Option(("--out",), metavar="FILE|-")),

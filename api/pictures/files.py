@@ -1,33 +1,30 @@
-"""Files of pictures: which there are, and how each is written whole or not at all."""
+"""A picture as an SVG file, written whole or not at all."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from uuid import uuid4
+from xml.etree.ElementTree import Element
 
+from api.pictures.svg import written
 from events.errors import refused
 
-PICTURES: Mapping[str, str] = {".png": "png", ".svg": "svg"}
-"""What a picture's file ends with, and its format."""
+
+def check_file(path: Path) -> None:
+    """Raises InputError for a name that does not end in .svg."""
+    if path.suffix.lower() != ".svg":
+        raise refused("out", path.name, "a name that ends in .svg")
 
 
-def replace_file(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all; what stood there is replaced. Raises InputError where it cannot be written."""
+def write_picture(picture: Element, path: Path) -> None:
+    """Write a picture into a file; what stood there is replaced. Raises InputError where it cannot be written."""
+    check_file(path)
     if not path.parent.is_dir():
         raise refused("out", str(path), "a file in a folder that exists")
     temporary = path.with_name(f".{uuid4().hex}.tmp")
     try:
-        temporary.write_bytes(content)
+        temporary.write_text(written(picture), "utf-8")
         temporary.replace(path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise refused("out", str(path), f"a file that can be written ({error.strerror})") from None
-
-
-def format_of(path: Path) -> str:
-    """`png` or `svg` by a file's suffix, or InputError."""
-    try:
-        return PICTURES[path.suffix.lower()]
-    except KeyError:
-        raise refused("out", path.name, f"a name that ends in {' or '.join(PICTURES)}") from None

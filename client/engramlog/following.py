@@ -21,7 +21,7 @@ SILENCE = 120.0
 
 
 class Exported(Result):
-    """An owner's memories, oldest first, as lines to import again or as a text for people; or everything, as lines or a page."""
+    """An owner's memories, oldest first, as lines to import again or as a text for people; or everything, as lines."""
 
     text: str
     position: str
@@ -34,7 +34,7 @@ class Exported(Result):
     def records(self) -> list[dict[str, Any]]:
         """Each line of an export as JSON Lines."""
         if not self.text.startswith("{") and self.text.strip():
-            raise refused("format", "a text or a page", "jsonl, whose lines are records")
+            raise refused("format", "a text", "jsonl, whose lines are records")
         return [json.loads(line) for line in self.text.split("\n") if line.strip()]
 
 
@@ -55,7 +55,6 @@ def export(
     include: Sequence[str] = (),
     everything: bool = False,
     ids: Sequence[str] = (),
-    language: str | None = None,
     reveal: bool = False,
     actor: str = "user",
     reason: str = "",
@@ -68,11 +67,11 @@ def export(
     `include`: what else than what stands: deleted, merged, retired, rejected, superseded, negated, set_aside, proposed;
     `rejections`: what was rejected, for another store to refuse it too. Secrets only with `reveal=True`: that they were shown,
     to which `actor` and for what `reason`, is recorded first. `everything`: all that is held of the owner: memories in any state,
-    turns, tool results, contexts, questions asked and the change log; as `jsonl`, or as `html`, a page in `language` (en or zh).
+    turns, tool results, contexts, questions asked and the change log, as `jsonl`.
     `ids`: only these memories, at most 1,000; `left_out` counts those that are not there as `unknown`.
     """
     path = path_of(scope.whose(owner), "export")
-    asked = {"format": format, "as_of": spelled(as_of), "known": spelled(known), "after": after, "language": language}
+    asked = {"format": format, "as_of": spelled(as_of), "known": spelled(known), "after": after}
     if reveal:
         told = {
             "include": list(include),

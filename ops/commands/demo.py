@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import plotext
 from rich.console import Console
 from rich.markup import escape
 from rich.panel import Panel
@@ -28,7 +27,7 @@ from projections.memory.creating import created, recorded
 
 OWNER = "mei"
 START = datetime(2025, 3, 3, 8, 0, tzinfo=UTC)
-SHOWN = {"name": "n", "coffee": "c", "latte-habit": "l", "parking": "p"}
+SHOWN = ("name", "coffee", "latte-habit", "parking")
 """Memories in the picture, each with the letter that draws it."""
 
 BEGINNING: Sequence[tuple[str, float, str, str, str]] = (
@@ -112,7 +111,7 @@ class Demo:
         self._say(
             "6", "Time passes", "Nothing is stored as faded: a weight is computed at the instant that is asked for."
         )
-        self._picture()
+        self._course()
         self._table(at=day(200.0))
         self._say(
             "7",
@@ -227,25 +226,23 @@ class Demo:
             table.add_row(*row, "" if memory["status"] == "live" else memory["status"])
         self._out.print(table)
 
-    def _picture(self) -> None:
-        """Weights over the days, each point read from the log as of that day."""
-        figure = plotext.figure
-        figure.clear()
-        figure.theme("clear")
-        for memory_id, marker in SHOWN.items():
-            xs, ys = [], []
-            for number in range(0, 151, 2):
-                with self._app.reader.snapshot(OWNER, as_of=utc_text(day(number))) as snapshot:
-                    memory = snapshot.view.get(memory_id)
-                    if memory is not None:
-                        xs.append(float(number))
-                        ys.append(
-                            snapshot.view.law.read(memory, micros(day(number)), snapshot.view.parameters).unclipped
-                        )
-            curve = figure.signal(xs, ys, marker=marker)
-            curve.label(memory_id)
-            figure.draw(curve)
-        figure.legend(x=150, y=2.3, ha="right", relative=True)
-        figure.title("weight by day: coffee is mentioned on day 11 and 25, negated on day 60")
-        figure.plot_size(min(self._out.width, 110), 22)
-        self._out.print(Text.from_ansi(str(figure.build())))
+    def _course(self) -> None:
+        """Weights over the days, each read from the log as of that day."""
+        table = Table(
+            title="weight by day: coffee is mentioned on day 11 and 25, negated on day 60",
+            title_justify="left",
+            title_style="dim",
+        )
+        table.add_column("day", justify="right")
+        for memory_id in SHOWN:
+            table.add_column(memory_id, justify="right")
+        for number in (0, 5, 10, 11, 25, 26, 40, 59, 60, 90, 120, 150):
+            with self._app.reader.snapshot(OWNER, as_of=utc_text(day(number))) as snapshot:
+                view, instant = snapshot.view, micros(day(number))
+                found = [view.get(memory_id) for memory_id in SHOWN]
+                weights = [
+                    "" if one is None else f"{view.law.read(one, instant, view.parameters).unclipped:.2f}"
+                    for one in found
+                ]
+            table.add_row(str(number), *weights)
+        self._out.print(table)

@@ -23,8 +23,6 @@ HEAVY = {
         "rq",
         "structlog",
         "networkx",
-        "plotext",
-        "resvg_py",
     ),
     *("Stemmer", "rjieba", "fsrs", "uuid_utils", "prometheus_client", "platformdirs", "asyncio", "httpx2"),
     *(

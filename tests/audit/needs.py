@@ -42,7 +42,6 @@ WORDED = {
 """Licences that are told in other words."""
 UNTOLD = {
     "axe-playwright-python": "MIT",
-    "resvg-py": "MIT",
 }
 """What no metadata tell: as the package's own page or file has it."""
 

@@ -283,13 +283,14 @@ def main(arguments: Sequence[str]) -> None:
         for one in stored(year.events, OWNER):
             sys.stdout.buffer.write(one.body + b"\n")
         return
-    from api.pictures.draw import draw_curves
+    from api.pictures.curves import curves_picture
+    from api.pictures.files import write_picture
+    from api.pictures.look import Look
 
     told, folder = story_of_the_coffee(year), Path(arguments[0])
     figures = json.dumps(rounded(told), ensure_ascii=False, separators=(",", ":"))
     (folder / "compare.json").write_text(figures + "\n", encoding="utf-8")
-    for remark in draw_curves(told, folder / "compare.svg"):
-        print(remark, file=sys.stderr)
+    write_picture(curves_picture(told, Look()), folder / "compare.svg")
 
 
 if __name__ == "__main__":

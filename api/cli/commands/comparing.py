@@ -20,8 +20,6 @@ from events.errors import refused
 
 SHOWN_EVENTS = 30
 """Events told in a table; JSON has all."""
-CURVE_ROWS = 30
-"""Height of the curves in a terminal, for all laws together."""
 
 
 @command(
@@ -35,7 +33,7 @@ CURVE_ROWS = 30
             None,
             option=Option(argument=True, metavar="[ID]"),
         ),
-        Parameter("out", Path | None, "With an ID: draw the curves into this .png or .svg.", None),
+        Parameter("out", Path | None, "With an ID: draw the curves into this .svg.", None),
         *LOOK_OPTIONS,
     ),
 )
@@ -54,9 +52,11 @@ def compare(call: Call) -> None:
     look = look_of(call, path)
     answer = call.answer(CURVES, points=200 if given["points"] is None else given["points"])
     if path is not None:
-        from api.pictures.draw import draw_curves
+        from api.pictures.curves import curves_picture
+        from api.pictures.files import write_picture
 
-        answer["picture"] = {"file": str(path), "remarks": draw_curves(answer, path, look)}
+        write_picture(curves_picture(answer, look), path)
+        answer["picture"] = {"file": str(path)}
     call.print(answer, story)
 
 
@@ -133,19 +133,15 @@ def _verdict(told: dict[str, Any]) -> Text:
 
 
 def story(answer: dict[str, Any], console: Console = out) -> None:
-    """One memory over time: what touched it and what that did under each law, and the curves."""
-    from api.pictures.terminal_curves import terminal_curves
-
+    """One memory over time: what touched it and what that did under each law."""
     span = " to ".join(told_at(instant, console) for instant in answer["window"].values())
     place = f"position {answer['position']}{times_of(answer)}"
     console.print(Text(f"{answer['owner']} / {answer['title']}, {span}, {place}", "dim"))
     _touches(answer["events"], list(answer["laws"]), console)
-    console.print()
-    console.print(Text.from_ansi(terminal_curves(answer, console.width, CURVE_ROWS)))
     if picture := answer.get("picture"):
         console.print(Text(f"drawn into {picture['file']}"))
-        for remark in picture["remarks"]:
-            console.print(Text(remark, "yellow"))
+    else:
+        console.print("[dim]The curves: --out FILE.svg; as numbers: --json[/]")
 
 
 def _touches(events: list[dict[str, Any]], laws: list[str], console: Console) -> None:

@@ -188,18 +188,26 @@ def stats(call: Call) -> None:
 @command(
     MAP,
     more=(
-        Parameter("out", Path | None, "Also write it: .json, .graphml, .dot or .gv; .png or .svg as a picture.", None),
+        Parameter("out", Path | None, "Also draw it into this .svg.", None),
         *LOOK_OPTIONS,
     ),
 )
 def map_(call: Call) -> None:
     """Into a file too, where one is named."""
-    from api.pictures.graph_files import write_graph
+    from api.pictures.files import check_file, write_picture
+    from api.pictures.map import map_picture
 
     (path,) = call.take("out")
-    look = look_of(call, path)
+    look, remarks = look_of(call, path), list[str]()
+    if path is not None:
+        check_file(path)
     answer = call.answer()
-    remarks = write_graph(answer, path, look) if path is not None else []
+    if path is not None:
+        if not answer["nodes"]:
+            raise refused("map", "no memories", "at least one memory; nothing was drawn")
+        drawn = map_picture(answer, look)
+        write_picture(drawn.root, path)
+        remarks = drawn.remarks
     call.print(answer, lambda told: render_knowing.mapped(told, path, remarks))
 
 

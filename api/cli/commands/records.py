@@ -59,11 +59,11 @@ def export(call: Call) -> None:
     from api.revealing import By
 
     file, force, include, reveal, actor, reason = call.take("file", "force", "include", "reveal", "actor", "reason")
-    everything, language, ids = call.take("everything", "language", "ids")
+    everything, ids = call.take("everything", "ids")
     json = call.json
     target = None if file == "-" else _target(file, force)
     included = [one for told in include for one in told.split(",")]
-    options = ExportOptions(include=included, reveal=reveal, everything=everything, language=language, ids=ids)
+    options = ExportOptions(include=included, reveal=reveal, everything=everything, ids=ids)
     with opened(call.context) as application:  # until all is written: the log is read while it is
         by = By("command", actor, reason)
         found, revealed = EXPORT_REVEALED.ask(application, call.given | {"options": options, "by": by})

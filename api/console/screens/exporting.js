@@ -5,10 +5,10 @@ import { askBlob, path } from "../core/http.js";
 import { useMoment } from "../core/moment.js";
 import { Check, download, Field, note } from "../core/parts.js";
 import { may } from "../core/rights.js";
-import { language, number, t } from "../core/words.js";
+import { number, t } from "../core/words.js";
 import { FormDialog } from "./verbs.js";
 
-const ENDS = { jsonl: "jsonl", text: "md", html: "html" };
+const ENDS = { jsonl: "jsonl", text: "md" };
 /** What is picked was seen in whatever state it is in. */
 const ANY_STATE = ["deleted", "merged", "retired", "set_aside", "rejected", "proposed", "superseded", "negated"];
 
@@ -19,11 +19,11 @@ export function ExportDialog({ owner, picked = [], filtered = false, everything 
   const [format, setFormat] = useState("jsonl");
   const [reveal, setReveal] = useState(false);
   const [reason, setReason] = useState("");
-  const formats = what === "everything" ? ["jsonl", "html"] : ["jsonl", "text"];
+  const formats = what === "everything" ? ["jsonl"] : ["jsonl", "text"];
   const chosen = formats.includes(format) ? format : "jsonl";
   const act = async () => {
     const told = { format: chosen, ...moment.query };
-    if (what === "everything") Object.assign(told, { everything: true, language: language.get() });
+    if (what === "everything") told.everything = true;
     if (what === "picked") Object.assign(told, { ids: picked, include: ANY_STATE });
     if (reveal) Object.assign(told, { reveal: true, reason });
     const address = path("owners", owner, "export");

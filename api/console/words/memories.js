@@ -176,7 +176,6 @@ words({
   "export.format": ["Form", "格式"],
   "export.format.jsonl": ["JSON Lines, that import again", "JSON Lines（可再导入）"],
   "export.format.text": ["Markdown, to read", "Markdown（供阅读）"],
-  "export.format.html": ["A page, to read", "网页（供阅读）"],
   "export.reveal": ["With secrets, which is recorded", "包含机密（会被记录）"],
   "export.reason": ["Why (recorded)", "原因（记录）"],
   "export.go": ["Download", "下载"],

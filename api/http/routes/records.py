@@ -21,7 +21,7 @@ from api.http.made import new_router, register, shape_of
 from api.http.parsing import by_thread
 from api.http.routes.operations import check_size, partly
 from api.http.streamed import Pieces, StreamCut
-from api.operations.answers.records import EXAMPLE_ENTRY, EXAMPLE_PAGE, EXAMPLE_RECORD, EXAMPLE_TEXT
+from api.operations.answers.records import EXAMPLE_ENTRY, EXAMPLE_RECORD, EXAMPLE_TEXT
 from api.operations.definition import Given
 from api.operations.records import EXPORT, EXPORT_REVEALED, IMPORT_RECORDS
 from api.revealing import By
@@ -46,16 +46,12 @@ _EXPORTED: dict[int | str, dict[str, Any]] = {
                 "example": msgspec.json.encode(EXAMPLE_RECORD).decode() + "\n",
             },
             "text/markdown": {"schema": {"type": "string"}, "example": EXAMPLE_TEXT},
-            "text/html": {
-                "schema": {"type": "string", "description": "A page for people, of everything."},
-                "example": EXAMPLE_PAGE,
-            },
         },
     }
 }
 
 
-_KINDS = {"text": "text/markdown; charset=utf-8", "html": "text/html; charset=utf-8"}
+_KINDS = {"text": "text/markdown; charset=utf-8"}
 
 
 def _export(parts: Parts, owner: str, asked: Any) -> Response:
@@ -74,7 +70,7 @@ def _export_revealed(parts: Parts, owner: str, asked: Any = None) -> Response:
 
 def _options(told: dict[str, Any], *, reveal: bool = False) -> ExportOptions:
     """What to export, taken out of what was told."""
-    names = ("include", "everything", "language", "ids")
+    names = ("include", "everything", "ids")
     return ExportOptions(reveal=reveal, **{name: told.pop(name) for name in names})
 
 
@@ -94,8 +90,6 @@ def _answered(found: Export, more: dict[str, str]) -> Pieces:
         headers["engramlog-behind"] = str(found.warning["behind"])
     if stuck := found.warning.get("quarantined"):
         headers["engramlog-quarantined"] = stuck["position"]
-    if found.format == "html":
-        headers |= {"content-security-policy": "default-src 'none'; style-src 'unsafe-inline'"}
     return Pieces(_joined(found), _KINDS.get(found.format, "application/x-ndjson"), headers | more)
 
 

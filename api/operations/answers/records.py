@@ -33,7 +33,6 @@ EXAMPLE_ENTRY: Example = {
     "createdAt": "2026-11-22T09:30:00.000Z",
     "accessCount": 5,
 }
-EXAMPLE_PAGE = '<!doctype html>\n<html lang="en">...'
 EXAMPLE_TEXT = """# Memories of alice
 
 1 memory at 2026-11-22T09:30:00Z, weights by the weighted law; left out: 2 deleted

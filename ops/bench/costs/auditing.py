@@ -101,7 +101,6 @@ def _questions(log: RedisEventLog, views: RedisViews, reader: Reader, events: in
     yield "reach of retracting a session", partial(reach, without_sessions=["s-1"])
     yield "reach of retracting a late session", partial(reach, without_sessions=[f"s-{events // 40 - 1}"])
     yield "export of everything, as lines", partial(_written, records, "jsonl")
-    yield "export of everything, as a page", partial(_written, records, "html")
 
 
 def _folded(reader: Reader) -> None:

@@ -120,7 +120,7 @@ UNKNOWN = "nothing of nobody is recorded; `engramlog owners --search PART` finds
         ("history", "nobody"),
         ("history", "nobody", "-k", "1"),
         ("export", "nobody"),
-        ("export", "nobody", "--everything", "--format", "html"),
+        ("export", "nobody", "--everything"),
         ("diff", "nobody", "--from", "2026-01-01"),
     ],
     ids=" ".join,

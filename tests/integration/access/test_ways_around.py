@@ -67,13 +67,13 @@ def test_an_admin_renews_his_own_key_and_makes_none_in_the_name_of_the_store(htt
         assert (refused.status_code, refused.json()["field"]) == (422, "principal")
 
 
-def test_a_page_is_of_everything_and_an_auditors(http: HttpStore) -> None:
+def test_an_export_of_everything_is_an_auditors(http: HttpStore) -> None:
     http.told("alice", created("gone", "I keep a hedgehog named Zuleika"), event("MemoryDeleted", memory_id="gone"))
     path = "/v1/owners/alice/export"
     by = shown(http, "reader", {"verbs": USES})
     assert http.client.get(path, headers=by).status_code == 200
-    assert http.client.get(path, params={"format": "html"}, headers=by).status_code == 403
-    assert http.client.post(path, json={"format": "html"}, headers=by).status_code == 403
+    assert http.client.get(path, params={"everything": True}, headers=by).status_code == 403
+    assert http.client.post(path, json={"everything": True}, headers=by).status_code == 403
     modes = ["normal", "review", "debug"]
     auditor = shown(http, "auditor", {"verbs": ["read", "audit"], "modes": modes})
-    assert http.client.get(path, params={"format": "html"}, headers=auditor).status_code == 200
+    assert http.client.get(path, params={"everything": True}, headers=auditor).status_code == 200

@@ -1,21 +1,18 @@
-"""An export of everything: what is in it, what is withheld, that it proves itself, reads in again, and is a page for people."""
+"""An export of everything: what is in it, what is withheld, that it proves itself, and reads in again."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from html.parser import HTMLParser
 from typing import Any
 
 import orjson
 import pytest
 
 from projections.fold.changelog import _DECISION, _FIELD, _TYPE, FIRST_LINK, Entry, link
-from projections.memory.record import LEVELS
 from tests.given.http import HttpStore, created, event, http_store
 
 LINES = {"content-type": "application/x-ndjson"}
@@ -39,13 +36,6 @@ def exported(http: HttpStore, owner: str, **asked: Any) -> list[dict[str, Any]]:
     answer = http.client.get(f"/v1/owners/{owner}/export", params={"everything": "true"} | asked)
     assert answer.status_code == 200, answer.text
     return [json.loads(line) for line in answer.text.splitlines()]
-
-
-def page(http: HttpStore, owner: str, **asked: Any) -> str:
-    answer = http.client.get(f"/v1/owners/{owner}/export", params={"everything": "true", "format": "html"} | asked)
-    assert answer.status_code == 200, answer.text
-    assert answer.headers["content-type"] == "text/html; charset=utf-8"
-    return answer.text
 
 
 def of(lines: list[dict[str, Any]], part: str) -> list[dict[str, Any]]:
@@ -152,7 +142,6 @@ def test_words_that_may_not_be_told_are_withheld_with_the_reason(http: HttpStore
     assert [one["event"]["data"]["text"] for one in of(lines, "turn")] == marks
     told = orjson.dumps(lines).decode()
     assert "hunter2" not in told
-    assert "hunter2" not in page(http, "hidden")
     assert lines[0]["left_out"] == {"rejections": 1, "sensitive": 1}
 
 
@@ -166,9 +155,9 @@ def test_a_question_is_told_only_while_all_that_it_showed_may_be(http: HttpStore
     http.client.post("/v1/owners/asked/memories/boat/delete", json={})
     lines = exported(http, "asked")
     assert {one["withheld"] for one in of(lines, "question")} == {"secret", "deleted"}
-    for told in (str([one for one in lines if "memory_id" not in one]), page(http, "asked").partition('id="said"')[2]):
-        assert "which blue door" not in told
-        assert "whose kayak" not in told
+    told = str([one for one in lines if "memory_id" not in one])
+    assert "which blue door" not in told
+    assert "whose kayak" not in told
 
 
 def test_what_a_tool_answered_in_a_turn_of_a_source_set_aside_is_withheld_whatever_withholds_the_turn(
@@ -277,84 +266,13 @@ def test_of_a_moment_it_holds_what_was_there_then(http: HttpStore) -> None:
     assert len(of(exported(http, "then"), "turn")) == 2
 
 
-class _Page(HTMLParser):
-    """What stands in a page: its texts, the places that it links to, and whatever would be carried out or fetched."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.texts: list[str] = []
-        self.ids: set[str] = set()
-        self.links: set[str] = set()
-        self.foreign: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        told = dict(attrs)
-        self.ids |= {told["id"] or ""} if "id" in told else set()
-        self.links |= {told["href"] or ""} if tag == "a" else set()
-        if tag in ("script", "img", "link", "iframe", "object", "base", "form") or any(
-            name.startswith("on") for name in told
-        ):
-            self.foreign.append(tag)
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append(data)
-
-
-def test_the_page_carries_nothing_out_and_fetches_nothing_whatever_was_said(http: HttpStore) -> None:
-    attack = "</p><script>alert(1)</script><img src=x onerror=alert(2)>{{ 7*7 }} \u202eevil\u200b"
-    http.told(
-        "attacked",
-        turn("t1", attack, speaker="<b>mallory</b>"),
-        event("ToolResultRecorded", tool="<script>", text=attack),
-        created("m", attack, keywords=["<i>"]),
-    )
-    read = _Page()
-    read.feed(page(http, "attacked"))
-    text = "".join(read.texts)
-    assert read.foreign == []
-    assert text.count("<script>alert(1)</script>") == 3
-    assert "{{ 7*7 }}" in text
-    assert not re.search("[\u202e\u200b]", text)
-
-
-def test_every_link_of_the_page_leads_to_a_place_in_it(http: HttpStore) -> None:
-    a_life(http, "linked")
-    read = _Page()
-    read.feed(page(http, "linked"))
-    places = {f"#{one}" for one in read.ids}
-    assert {link for link in read.links if link.startswith("#")} <= places
-    assert len(read.links) > 4
-
-
-def test_what_is_not_in_the_page_is_named_and_not_linked(http: HttpStore) -> None:
-    http.told("unlinked", created("tea", "I like green tea", at=YESTERDAY), created("code", SECRET, at=YESTERDAY))
-    http.application.contexts.context("unlinked", "green tea?", session="s1", turn_id="never-recorded")
-    http.application.settle()
-    read = _Page()
-    read.feed(page(http, "unlinked"))
-    text = "".join(read.texts)
-    assert ("never-recorded" in text, "code" in text) == (True, True)
-    assert {link for link in read.links if link.startswith("#")} <= {f"#{one}" for one in read.ids}
-
-
-def test_the_page_speaks_chinese_where_that_is_asked(http: HttpStore) -> None:
-    a_life(http, "中文")
-    told = page(http, "中文", language="zh")
-    assert '<html lang="zh">' in told
-    for words in ("关于 中文 的全部记忆", "已被取代", "已删除", "说过、问过和展示过的", "放入提示词", "提问"):
-        assert words in told
-    assert not re.search(r">\s*(superseded|deleted|Memories|Asked)\s*<", told)
-    assert not any(f"· {level} ·" in told for level in LEVELS)
-
-
-@pytest.mark.parametrize("asked", [{"format": "text", "everything": "true"}, {"language": "fr"}, {"format": "pdf"}])
+@pytest.mark.parametrize("asked", [{"format": "text", "everything": "true"}, {"format": "html"}])
 def test_what_cannot_be_asked_together_is_refused_by_its_name(http: HttpStore, asked: dict[str, str]) -> None:
     answer = http.client.get("/v1/owners/nobody/export", params=asked)
     assert answer.status_code == 422
-    assert next(iter({"language", "format"} & asked.keys())) in answer.text
+    assert "format" in answer.text
 
 
 def test_of_nobody_it_is_a_head_and_an_end(http: HttpStore) -> None:
     lines = exported(http, "nobody")
     assert [one["part"] for one in lines] == ["everything", "end"]
-    assert "No memories." in page(http, "nobody")

@@ -63,7 +63,6 @@ def everything(of: Doors, owner: str) -> dict[str, str]:
         ("events", {"limit": 500}),
         ("history", {}),
         ("export", {"everything": True}),
-        ("export", {"format": "html", "everything": True}),
         ("stats", {}),
         ("sources", {}),
         ("times", {}),

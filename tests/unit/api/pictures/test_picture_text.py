@@ -2,47 +2,17 @@
 
 from __future__ import annotations
 
-import string
 from itertools import product
-from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from fontTools.ttLib import TTCollection, TTFont, TTLibError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.pictures.font_files import (
-    characters_of,
-    chinese_fonts,
-    family_of,
-    has_chinese_name,
-    installed_fonts,
-    usual_font,
-)
 from api.pictures.text import ELLIPSIS, broken, columns, cut, short, shown, width
 from tests.drawn import HOSTILE
 
 TEXTS = st.text(max_size=60) | st.sampled_from(HOSTILE)
-
-
-@pytest.mark.parametrize(
-    ("name", "chinese"),
-    [
-        ("NotoSansCJK-Regular.ttc", True),
-        ("NotoSansSC[wght].ttf", True),
-        ("wqy-microhei.ttc", True),
-        ("simhei.ttf", True),
-        ("msyh.ttc", True),
-        ("PingFang.ttc", True),
-        ("Hiragino Sans GB.ttc", True),
-        ("DejaVuSans.ttf", False),
-        ("NotoSans-Regular.ttf", False),
-        ("NotoColorEmoji.ttf", False),
-    ],
-)
-def test_fonts_with_chinese_are_known_by_their_file_name(name: str, chinese: bool) -> None:
-    assert has_chinese_name(Path("fonts") / name) is chinese
 
 
 @pytest.mark.parametrize(
@@ -55,7 +25,7 @@ def test_fonts_with_chinese_are_known_by_their_file_name(name: str, chinese: boo
         (" two\nlines\x00 ", 10, "two lines"),
     ],
 )
-def test_a_label_of_a_terminal_is_cut_by_its_columns(text: str, most: float, told: str) -> None:
+def test_a_title_is_cut_by_its_columns(text: str, most: float, told: str) -> None:
     assert short(text, most) == told
     assert columns(told) <= most
 
@@ -109,55 +79,6 @@ def test_lines_are_broken_between_words_and_anywhere_in_chinese_but_not_before_p
     told = broken("早上一定要喝咖啡，不然没精神", 5.2 * 11 * 1.02, 11, 4)
     assert len(told) > 1
     assert not any(one.startswith("，") for one in told)
-
-
-@pytest.mark.parametrize("bold", [False, True])
-def test_no_usual_font_here_is_wider_than_the_estimate(bold: bool) -> None:
-    letters = [*string.printable[:95], *"äöüéèñçßøåœ–—“”‘’…·早上咖啡，。！？（）「」ＡБжщЩ"]
-    measured = 0
-    for path in installed_fonts():
-        if not any(one in path.stem for one in ("DejaVuSans", "LiberationSans-", "NotoSansCJK", "Arial", "Roboto-")):
-            continue
-        if "Mono" in path.stem or ("Bold" in path.stem) is not bold or "Condensed" in path.stem:
-            continue
-        font = _font(path)
-        if font is None:
-            continue
-        names, em = font.getBestCmap(), font["head"].unitsPerEm
-        for char in letters:
-            if ord(char) in names:
-                advance = font["hmtx"][names[ord(char)]][0] / em
-                assert advance <= width(char, 1.0, bold=bold) + 0.03, (path.name, char, advance)
-        measured += 1
-    if installed_fonts():
-        assert measured or usual_font(installed_fonts()) is None
-
-
-def _font(path: Path) -> TTFont | None:
-    try:
-        return TTCollection(path).fonts[0] if path.suffix == ".ttc" else TTFont(path)
-    except TTLibError:
-        return None
-
-
-def test_the_characters_and_the_family_of_a_font_file_are_those_that_another_reader_finds() -> None:
-    found = installed_fonts()
-    usual = usual_font(found)
-    for path in [*([usual] if usual else []), *chinese_fonts(found)[:1]]:
-        font = _font(path)
-        assert font is not None
-        names = font.getBestCmap()
-        ours = characters_of(path)
-        assert [point for point in range(0x30000) if (point in ours) is not (point in names)] == []
-        assert family_of(path) == font["name"].getDebugName(1)
-
-
-@pytest.mark.parametrize("content", [b"", b"no font", b"ttcf", b"\x00\x01\x00\x00\xff\xff" + b"\xff" * 200])
-def test_what_is_no_font_has_no_characters(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "broken.ttf"
-    path.write_bytes(content)
-    assert not characters_of(path)
-    assert family_of(path) == ""
 
 
 def test_every_kind_of_letters_has_an_estimate() -> None:
