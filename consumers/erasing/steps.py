@@ -144,11 +144,9 @@ def drop_vectors_of(wire: Wire, tag: str, owner: str) -> int:
             wire.call("HDEL", key, owner)
         elif key.decode("utf-8", "replace") in (tables.wholes(model, owner), tables.pieces(model, owner)):
             dropped += wire.call("UNLINK", key)
-    for raw in wire.call(
-        "HKEYS", tables.models
-    ):  # one that nobody is marked under any more: the next walk marks it anew
+    for raw in wire.call("HKEYS", tables.models):
         model = raw.decode("utf-8", "replace")
-        if model and not wire.call("EXISTS", tables.changes(model), tables.seen(model)):
+        if not wire.call("EXISTS", tables.changes(model), tables.seen(model)):
             wire.call("HDEL", tables.models, raw)
     return dropped
 

@@ -292,7 +292,8 @@ class EmbeddingJob:
             raise next(iter(down.values()))
         if not counts["failed"] and not stop():
             with self._wires.wire() as wire:
-                wire.call("HSET", VectorKeys(tag).models, mark, at)
+                if wire.call("EXISTS", VectorKeys(tag).seen(mark)):  # verify takes a mark without an owner for a foreign one
+                    wire.call("HSET", VectorKeys(tag).models, mark, at)
         return counts
 
     def _walk_owner(

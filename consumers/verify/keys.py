@@ -70,16 +70,16 @@ def scan_partition(wire: Wire, keys: BuildKeys, verdict: Findings) -> Keys | Non
 
 def _sorted_in(name: bytes, build: str, found: Keys, *, sealed: bool) -> bytes | None:  # noqa: PLR0911 - a line a kind of key
     """Take a key's name in; gives the type it must have, None for a name that nothing writes."""
-    table, _, rest = name.partition(b":")
+    table, colon, rest = name.partition(b":")
     try:
-        if not rest:
+        if not colon:
             return LOG_TABLES.get(table) or (SALTS.get(table) if sealed else None)
         if table == b"ids":
             if not (rest.isdigit() and b"%d" % int(rest) == rest and int(rest) < DEDUPE_BUCKETS):
                 return None
             found.buckets.add(int(rest))
             return b"hash"
-        if table in MODEL_TABLES:
+        if table in MODEL_TABLES and (rest or table == b"vea"):  # a walk that only takes vectors away has no model
             found.models.add((table, rest))
             return b"hash"
         if table in VECTOR_TABLES:

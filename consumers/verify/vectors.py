@@ -36,8 +36,8 @@ def compare_vectors(
             known = (owner := raw.decode("utf-8", "replace")) in oracle.owners or owner in opening.locked
             if not (known and (_is_count(value) if mark == b"ven" else _is_mark(value))):
                 verdict.differs("a mark of vectors that nothing writes", key=key, owner=_text(raw))
-    models = {unquote(named.decode()).encode() for _, named in found.models} | {b""}
-    looked = any(owner.state.applied for owner in oracle.owners.values())  # else a walk marks its model and nobody
+    models = {unquote(named.decode()).encode() for _, named in found.models}
+    looked = any(owner.state.applied for owner in oracle.owners.values())  # earlier walks marked partitions without owners too
     for model_raw, at in pairs(wire, tables.models):
         build, _, seq = at.partition(b"/")
         unknown = looked and model_raw not in models and not _walked_since(wire, tables, _text(model_raw))

@@ -15,7 +15,7 @@ from projections.embedding.vectors import VectorKeys
 
 
 class EmbedDue:
-    """Whether anything was folded in a partition since all of it had its vectors."""
+    """Whether a partition has owners, and anything was folded in it since all of it had its vectors."""
 
     def __init__(
         self, queue: Wire, store: Wire, store_id: str, tags: Sequence[str], embedders: Embedders | None
@@ -31,8 +31,9 @@ class EmbedDue:
         if kind != EMBED or self._embedders is None:
             return True
         tag = self._tags[partition]
-        at = walked_to(self._store, live_build(self._store, tag))
-        if self._store.call("HGET", VectorKeys(tag).models, mark_of(self._embedders)) != at.encode():
+        keys = live_build(self._store, tag)
+        marked = self._store.call("HGET", VectorKeys(tag).models, mark_of(self._embedders))
+        if marked != walked_to(self._store, keys).encode() and self._store.call("EXISTS", keys.owners):
             return True
         self._queue.call("HSET", self._key, done_field(kind, partition), f"{redis_ms(self._queue)} 0")
         return False
