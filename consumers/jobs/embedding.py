@@ -292,7 +292,8 @@ class EmbeddingJob:
             raise next(iter(down.values()))
         if not counts["failed"] and not stop():
             with self._wires.wire() as wire:
-                if wire.call("EXISTS", VectorKeys(tag).seen(mark)):  # verify takes a mark without an owner for a foreign one
+                # A mark of a model that no owner was looked at under is what `verify` refuses.
+                if wire.call("EXISTS", VectorKeys(tag).seen(mark)):
                     wire.call("HSET", VectorKeys(tag).models, mark, at)
         return counts
 

@@ -37,7 +37,8 @@ def compare_vectors(
             if not (known and (_is_count(value) if mark == b"ven" else _is_mark(value))):
                 verdict.differs("a mark of vectors that nothing writes", key=key, owner=_text(raw))
     models = {unquote(named.decode()).encode() for _, named in found.models}
-    looked = any(owner.state.applied for owner in oracle.owners.values())  # earlier walks marked partitions without owners too
+    # Walks of before marked partitions without owners too.
+    looked = any(owner.state.applied for owner in oracle.owners.values())
     for model_raw, at in pairs(wire, tables.models):
         build, _, seq = at.partition(b"/")
         unknown = looked and model_raw not in models and not _walked_since(wire, tables, _text(model_raw))
