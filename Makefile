@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE :=# hundreds of commands that tests start would each compile all they load
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rest test-all check format bench bench-browser bench-peers mutants house client cluster chaos chaos-cluster lock image-locks audit pictures clean
+.PHONY: help setup demo test test-rest test-all test-diff check format bench bench-browser bench-peers mutants house client cluster chaos chaos-cluster lock image-locks audit pictures clean
 
 help: ## Show what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,6 +38,9 @@ test-rest: $(READY) ## What `make test` leaves out: servers, processes, commands
 test test-rest: WORKERS = 3# a third of a run is waiting: for processes, folds and time-outs
 test-all: EXAMPLES = full
 test-all: test test-rest ## All tests with all examples; they start their own servers
+
+test-diff: $(READY) ## Run the tests that this branch's changes touch, found by imports; BASE=main
+	@$(BIN)/python -P -m tests.diff $(or $(BASE),main)
 
 check: $(READY) ## Format, lint, types, direction of imports
 	$(BIN)/ruff format --check .
