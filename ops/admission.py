@@ -7,6 +7,11 @@ from api.work.buckets import Rates
 from api.work.lane import LaneLimits
 from ops.settings import Settings
 
+KEY_BYTES = 8.0 * 1024 * 1024
+"""Bytes a second from and to one principal with keys."""
+KEY_CPU = 2.0
+"""Seconds of CPU a second for the requests of one principal with keys."""
+
 
 def admission_limits(settings: Settings) -> AdmissionLimits:
     """The limits of the lanes. One owner has a quarter of the waiting places, and one at least where there is any."""
@@ -19,7 +24,7 @@ def admission_limits(settings: Settings) -> AdmissionLimits:
 
 def key_rates(settings: Settings) -> Rates:
     """What one key may take."""
-    return Rates(settings.key_requests, settings.key_bytes, settings.key_cpu)
+    return Rates(settings.key_requests, KEY_BYTES, KEY_CPU) if settings.key_requests else Rates()
 
 
 def _lane(running: int, of_owner: int, waiting: int) -> LaneLimits:

@@ -13,12 +13,8 @@ UNITS: Final = {
     "redis_maxmemory": "bytes",
     "kept_views_bytes": "bytes",
     "view_bytes": "bytes",
-    "lifecycle_minutes": "minutes",
     "heavy_seconds": "seconds",
     "redis_timeout": "seconds",
-    "loading_seconds": "seconds",
-    "head_seconds": "seconds",
-    "model_timeout": "seconds",
 }
 """What numbers count, where their names alone do not say it to everybody."""
 MIB: Final = 1 << 20

@@ -8,6 +8,8 @@ from pathlib import Path
 from events.errors import BadSetting
 
 PREFIX = "ENGRAMLOG_"
+OF_CLIENTS = frozenset({"ENGRAMLOG_KEY", "ENGRAMLOG_URL"})
+"""What only clients read: the service neither checks nor refuses it."""
 KEY = "ENGRAMLOG_KEY"
 """A key, of which `engramlog key narrow` makes tokens: read by it alone, told to no service, and no setting."""
 LIKENESS = 0.6
@@ -29,7 +31,7 @@ def unknown_settings(environment: Mapping[str, str], known: Collection[str]) -> 
     for name in sorted(environment):
         rest = name.upper().removeprefix(PREFIX).lower()
         written = name.upper()
-        if not written.startswith(PREFIX) or rest in known or written == KEY or not environment[name]:
+        if not written.startswith(PREFIX) or rest in known or written in OF_CLIENTS or not environment[name]:
             continue
         from difflib import get_close_matches  # noqa: PLC0415 - where all are known nothing is looked up
 

@@ -272,7 +272,7 @@ class JoinedApplication(Application):
         ways = {RULES: ExtractionJob(self.views, self._lifecycle)}
         if (chat := self._chat(FOR_EXTRACTION)) is not None:
             ways[MODEL] = ExtractionJob(self.views, self._lifecycle, chat)
-        return Extractor(ways, self.log, self.reader, self._catch_up, self._model.prices)
+        return Extractor(ways, self.log, self.reader, self._catch_up)
 
     @joined
     def _lifecycle(self) -> LifecycleJobs:

@@ -11,7 +11,6 @@ from events.errors import BadSetting, ModelFailed
 from ops.settings import Settings
 
 if TYPE_CHECKING:
-    from api.services.extracting import Prices
     from ops.catch_up import Tell
     from projections.models.chat import Chat
     from projections.models.counted import NoteAsked
@@ -22,6 +21,11 @@ if TYPE_CHECKING:
 
 MOST_TOKENS = 1_024
 """Of an answer for which somebody waits; models that reason need some of it before they answer."""
+
+EXPANSION_SECONDS = 2.0
+"""How long a question waits for other words; then it is answered without."""
+EXPANSIONS_PER_MINUTE = 20
+"""Questions a minute in one process; one owner's have half of them while others ask too."""
 
 
 class LazyModel:
@@ -83,10 +87,9 @@ class OtherWordsModel(NamedTuple):
 
 
 class Model(NamedTuple):
-    """How a model is made, what its tokens cost where both prices are set, and whether it reviews."""
+    """How a model is made, and whether it reviews."""
 
     chat: LazyModel | None = None
-    prices: Prices | None = None
     reviewer: str = "rule"
     """As people are told: rule, or model and which."""
     summariser: LazyModel | None = None
@@ -127,11 +130,7 @@ def counted(chat: LazyModel, use: str, note: NoteAsked) -> Callable[[], Chat]:
 
 def chat_of(settings: Settings) -> LazyModel | None:
     """What makes the model of these settings; None where there is none."""
-    return _lazy(
-        settings,
-        timeout=settings.model_timeout,
-        requests_per_minute=settings.model_per_minute,
-    )
+    return _lazy(settings)
 
 
 def _lazy(settings: Settings, **bounds: Any) -> LazyModel | None:
@@ -159,25 +158,23 @@ def _other_words(settings: Settings, *, stays: bool) -> OtherWordsModel | None:
         return None
     from projections.models.expander import PATIENCE, ExpansionBounds  # noqa: PLC0415 - where one is asked
 
-    seconds = settings.expansion_seconds
     chat = _lazy(
         settings,
-        timeout=min(PATIENCE * seconds, settings.model_timeout),
+        timeout=PATIENCE * EXPANSION_SECONDS,
         tries=1,
         asked_again=0,
         max_tokens=MOST_TOKENS,
     )
     assert chat is not None, "a model is named"
-    return OtherWordsModel(settings.model, chat, ExpansionBounds(seconds, settings.expansion_per_minute), stays)
+    return OtherWordsModel(settings.model, chat, ExpansionBounds(EXPANSION_SECONDS, EXPANSIONS_PER_MINUTE), stays)
 
 
 def model_of(settings: Settings, *, stays: bool = True) -> Model:
-    """The model of these settings, with its prices. `stays`: the process answers more than one command."""
+    """The model of these settings. `stays`: the process answers more than one command."""
     reviewer = f"model {settings.model}" if settings.reviewer == "model" else "rule"
-    sent, received, chat = settings.model_price_in, settings.model_price_out, chat_of(settings)
-    summariser, finder = (chat if way == "model" else None for way in (settings.summaries, settings.patterns))
-    prices, sets = _prices(sent, received), (_chat_set(settings), _embedder_host(settings))
-    return Model(chat, prices, reviewer, summariser, finder, _other_words(settings, stays=stays), *sets)
+    chat, sets = chat_of(settings), (_chat_set(settings), _embedder_host(settings))
+    summariser, finder = (chat if way == "model" else None for way in (settings.summaries, settings.reviewer))
+    return Model(chat, reviewer, summariser, finder, _other_words(settings, stays=stays), *sets)
 
 
 def _chat_set(settings: Settings) -> ChatSet | None:
@@ -190,8 +187,6 @@ def _chat_set(settings: Settings) -> ChatSet | None:
         "reviewer": settings.reviewer,
         "summaries": settings.summaries,
         "expansion": settings.expansion,
-        "price_in": settings.model_price_in,
-        "price_out": settings.model_price_out,
     }
 
 
@@ -206,11 +201,3 @@ def _host(url: str | None) -> str | None:
         return None
     parts = urlsplit(url)
     return f"{parts.hostname or ''}:{parts.port}" if parts.port else parts.hostname
-
-
-def _prices(sent: float | None, received: float | None) -> Prices | None:
-    if sent is None or received is None:
-        return None
-    from api.services.extracting import Prices  # noqa: PLC0415 - a command that asks no model needs none of its service
-
-    return Prices(sent, received)

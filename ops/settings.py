@@ -30,7 +30,7 @@ from events.trust import ASSERTED
 from events.vocabulary import Trust
 from events.wording import allowed_words
 from ops.allowed import looks_like_a_key, number_allowed
-from ops.beyond.settings import BeyondSettings
+from ops.beyond.settings import BeyondSettings, Place, read_place
 from ops.environment import data_folder, told_by, unknown_settings
 from ops.identity.addresses import ALLOWED, is_safe
 from ops.sealing.settings import SealingSettings
@@ -72,14 +72,8 @@ class Settings(BeyondSettings, SealingSettings):
     """The Redis of the job queue, where it is not the store's: RQ does not run on a cluster."""
     job_workers: Annotated[int, Field(ge=0, le=64)] = 1
     """Job workers that `up` starts; 0: none, then nothing is swept, merged or purged by itself."""
-    lifecycle_minutes: Annotated[int, Field(ge=60, le=10_080)] = 60
-    """Minutes between two sweeps of all owners."""
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65_535)] = 8733
-    url: Annotated[str | None, Field(repr=False)] = None
-    """Where clients ask; they alone read it. Known here, and checked, so that a slip is told before a client meets it."""
-    owner: str | None = None
-    """Whose memories `engramlog mcp` serves."""
     token: SecretStr | None = None
     """What callers of the API show, in place of the token that lies in the data folder; never printed or logged."""
     key: SecretStr | None = None
@@ -88,16 +82,11 @@ class Settings(BeyondSettings, SealingSettings):
     """A company's own identity provider: `iss` of its tokens. With one its tokens are taken beside keys."""
     identity_audience: str | None = None
     """Whom its tokens must be for (`aud`): the address of this service, as others reach it, or a name of its own there."""
-    identity_jwks_url: Annotated[str | None, Field(repr=False)] = None
-    """Where its keys lie; found by discovery when unset."""
     identity_scopes: str | None = None
     """The claim whose scopes (`engramlog:read` ...) narrow a token, such as scope or scp; none narrows when unset."""
-    mcp_port: Annotated[int, Field(ge=0, le=65_535)] = 8734
-    """Where `engramlog mcp --http` listens."""
-    metrics_host: str = "127.0.0.1"
-    """Where a metrics port listens: on this machine alone unless told; whoever reaches it reads figures, without a token."""
-    metrics_port: Annotated[int, Field(ge=0, le=65_535)] | None = None
-    """Where a fold worker tells its metrics, those of `up` one port after the other; 0: a free one each; nowhere when unset."""
+    metrics: Place | None = None
+    """Port, or host:port, of a fold worker's metrics; workers of `up` use one port after the other, 0 a free one each. Metrics ask
+    for no token, so another host than loopback shows them to everybody who reaches it."""
     light: Annotated[int, Field(ge=1, le=256)] = 32
     """Light questions (search, get, list ...) that one process answers at once: threads of their own."""
     light_per_owner: Annotated[int, Field(ge=1, le=256)] = 8
@@ -113,11 +102,8 @@ class Settings(BeyondSettings, SealingSettings):
     heavy_seconds: Annotated[float, Field(gt=0, le=86_400)] = 30.0
     """How long a heavy question may take once it runs; then it is stopped (504)."""
     key_requests: Annotated[float, Field(ge=0, le=1_000_000)] = 200.0
-    """Requests a second of one principal with keys, ten seconds' worth at once, a quarter of it about one owner; 0: no bound."""
-    key_bytes: Annotated[float, Field(ge=0, le=1e12)] = 8.0 * 1024 * 1024
-    """Bytes a second that come from him and go to him, likewise."""
-    key_cpu: Annotated[float, Field(ge=0, le=1_000)] = 2.0
-    """Seconds of CPU a second that his questions take, likewise."""
+    """Requests a second of one principal with keys, ten seconds' worth at once, a quarter of it about one owner; 0: no bound on
+    requests, bytes and CPU."""
     min_replicas: Annotated[int, Field(ge=0, le=10)] = 0
     """Replicas that an append waits for, a second at most (WAIT); where fewer have it, it is refused as not proved."""
     wait_fsync: bool = False
@@ -128,12 +114,8 @@ class Settings(BeyondSettings, SealingSettings):
     """The most that what comes over HTTP reaches: inferred where programs speak for users whom nobody vouches for."""
     redis_timeout: Annotated[float, Field(gt=0, le=600)] = 10.0
     """Seconds to wait for an answer of Redis."""
-    loading_seconds: Annotated[float, Field(ge=0, le=86_400)] = 600.0
-    """How long a command waits while a Redis of one's own loads its data set."""
     head_sinks: Annotated[tuple[str, ...], Field(repr=False)] = ()
     """Where each line of kept heads goes beside the data folder: files, http:// and https:// addresses; by white space."""
-    head_seconds: Annotated[float, Field(ge=1, le=3_600)] = 10.0
-    """How often `up` writes down heads that moved."""
     rejections: Path | None = None
     """A folder for kept rejections in place of the data folder: one that no copy of the store replaces."""
     kept_views: str = "auto"
@@ -144,8 +126,6 @@ class Settings(BeyondSettings, SealingSettings):
     view_bytes: Annotated[int, Field(ge=1 << 20, le=1 << 40)] = VIEW_BYTES
     """The most that a process holds of memories ready to be asked, of one owner or of all: who has more is refused."""
     log_level: str = "info"
-    ask: Literal["auto", "local"] = "auto"
-    """Whether a command has a running `up` of its data folder carry out what takes a moment, or opens the store by itself."""
     embedder: str | None = None
     """What compares meanings for owners who chose nothing: none, auto or an embedder's name; as the store was made when unset."""
     embedder_url: Annotated[str | None, Field(repr=False)] = None
@@ -160,26 +140,12 @@ class Settings(BeyondSettings, SealingSettings):
     """Its key; never printed or logged."""
     model_output: Literal["tool", "native", "prompted"] = "tool"
     """How a typed answer is asked for: as a call of a tool, by a JSON schema, or in words."""
-    model_timeout: Annotated[float, Field(gt=0, le=600)] = 60.0
-    """Seconds for one whole answer."""
-    model_per_minute: Annotated[int, Field(ge=1, le=100_000)] = 60
-    """Requests a minute at most, in one process."""
-    model_price_in: Annotated[float, Field(ge=0, le=10_000)] | None = None
-    """What a million input tokens cost, in any currency; costs are told where both prices are set."""
-    model_price_out: Annotated[float, Field(ge=0, le=10_000)] | None = None
-    """What a million output tokens cost."""
     extraction: str = "off"
     """How unread turns become typed memories by themselves: rules, or model; off: only where somebody asks."""
     reviewer: str = "rule"
-    """Who reviews memories under the tiered profile: rule, or model."""
-    patterns: str = "rules"
-    """Who looks for patterns where the job `abstract` is named: rules alone, or a model too, whose finds are proposed."""
+    """Who reviews memories under the tiered profile and finds patterns in the job `abstract`: rule, or model."""
     expansion: str = "off"
     """Whether questions are put in other words too, by the model: off, or model, and then they leave for its endpoint."""
-    expansion_per_minute: Annotated[int, Field(ge=1, le=600)] = 20
-    """Questions a minute that it is asked about at most, in one process; one owner's have half of them while others ask too."""
-    expansion_seconds: Annotated[float, Field(gt=0, le=10)] = 2.0
-    """How long a question waits for that; then it is answered without."""
     summaries: str = "extractive"
     """How episodes are written that job workers make by themselves, extractive or model; off: they make none."""
 
@@ -187,6 +153,10 @@ class Settings(BeyondSettings, SealingSettings):
     @classmethod
     def _from_the_environment(cls, told: dict[str, Any]) -> dict[str, Any]:
         return told_by(told.get("environment", os.environ), cls.model_fields) | told
+
+    def metrics_on(self, port: int) -> Place:
+        """The place of metrics on this port: the host of `metrics`, or loopback."""
+        return Place("127.0.0.1" if self.metrics is None else self.metrics.host, port)
 
     @field_validator("head_sinks", mode="before")
     @classmethod
@@ -198,6 +168,11 @@ class Settings(BeyondSettings, SealingSettings):
             if not (sink.startswith(("http://", "https://")) or Path(sink).expanduser().is_absolute()):
                 raise ValueError("whole paths of files, and addresses that begin with http:// or https://")
         return tuple(sinks)
+
+    @field_validator("metrics", mode="before")
+    @classmethod
+    def _metrics_place(cls, value: object) -> object:
+        return read_place(value)
 
     @field_validator("rejections")
     @classmethod
@@ -246,7 +221,7 @@ class Settings(BeyondSettings, SealingSettings):
             raise ValueError(f"none, auto, {NAMED}")
         return value or None
 
-    @field_validator("url", "embedder_url", "model_url")
+    @field_validator("embedder_url", "model_url")
     @classmethod
     def _web_address(cls, value: str | None) -> str | None:
         if value and not value.startswith(("http://", "https://")):
@@ -260,7 +235,7 @@ class Settings(BeyondSettings, SealingSettings):
             raise ValueError("egl_... as it was told once, or a token that was made of one")
         return value
 
-    @field_validator("identity_issuer", "identity_jwks_url")
+    @field_validator("identity_issuer")
     @classmethod
     def _safe_address(cls, value: str | None) -> str | None:
         if value and not is_safe(value):
@@ -300,13 +275,6 @@ class Settings(BeyondSettings, SealingSettings):
     def _known_expansion(cls, value: str, found: ValidationInfo) -> str:
         if value not in ("off", "model") or (value == "model" and not found.data.get("model")):
             raise ValueError("off, or model where ENGRAMLOG_MODEL names one")
-        return value
-
-    @field_validator("patterns")
-    @classmethod
-    def _known_finder(cls, value: str, found: ValidationInfo) -> str:
-        if value not in ("rules", "model") or (value == "model" and not found.data.get("model")):
-            raise ValueError("rules, or model where ENGRAMLOG_MODEL names one")
         return value
 
     @field_validator("extraction")

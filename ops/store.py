@@ -41,6 +41,8 @@ from projections.redis.vectors import RedisVectors
 from projections.redis.view import RedisViews
 
 Tell = Callable[..., None]
+LOADING_SECONDS = 600.0
+"""How long a command waits while a Redis of its own operator loads its data set."""
 SHARED_SECONDS = 20.0
 """How long a question to an MCP server waits at most while Redis loads: its client does not wait for ever."""
 
@@ -166,7 +168,7 @@ def _check(settings: Settings, url: str, role: Role, on_wait: Callable[[str], No
     client = connect(url, timeout=settings.redis_timeout)
     wire = Wire(client)
     try:
-        seconds = min(settings.loading_seconds, SHARED_SECONDS) if role == "shared" else settings.loading_seconds
+        seconds = SHARED_SECONDS if role == "shared" else LOADING_SECONDS
         await_loaded(wire, seconds, on_wait)
         refuse_kind(wire, STORE_SETTING)
         if role == "up":

@@ -1209,8 +1209,6 @@ class ChatSet(TypedDict):
     reviewer: str
     summaries: str
     expansion: str
-    price_in: float | None
-    price_out: float | None
 
 class EmbedderSet(TypedDict):
     name: str
@@ -1235,7 +1233,6 @@ class TokensUsed(TypedDict):
     requests: int
     input_tokens: int
     output_tokens: int
-    cost: float | None
 
 class TokensUsedInAll(TokensUsed):
     first: str
@@ -2301,7 +2298,6 @@ class ExtractedAlone(TypedDict):
     left: NotRequired[int | None]
     by_rules: NotRequired[list[str] | None]
     usage: NotRequired[Usage | None]
-    cost: NotRequired[float | None]
     trouble: NotRequired[str | None]
 
 class Extracted(ExtractedAlone, Lagging): ...

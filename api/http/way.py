@@ -68,7 +68,7 @@ def refused_operating(path: str, listener: Listener) -> Problem | None:
     return plain_problem(
         HTTPStatus.FORBIDDEN,
         f"path: got {path[:80]!r}; allowed: on the operating listener alone: the socket api.sock in the service's data folder,"
-        " or the port ENGRAMLOG_OPERATE_PORT",
+        " or the port ENGRAMLOG_OPERATE",
     )
 
 

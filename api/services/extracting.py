@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import Lock
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 from zlib import crc32
 
 from api.choices import MODEL, RULES
@@ -43,13 +43,6 @@ class Extraction(Protocol):
         """By a model: what the next turns would become."""
 
 
-class Prices(NamedTuple):
-    """What a million tokens cost, in any currency."""
-
-    sent: float
-    received: float
-
-
 class Extractor:
     """Has the turns of an owner become typed memories. Safe for threads."""
 
@@ -59,14 +52,12 @@ class Extractor:
         log: EventLog,
         reader: Reader,
         settle: Callable[[Mapping[int, int]], None],
-        prices: Prices | None = None,
     ) -> None:
         """`ways`: rules, and model where one is configured."""
         self._ways = ways
         self._log = log
         self._reader = reader
         self._settle = settle
-        self._prices = prices
         self._one_at_a_time = tuple(Lock() for _ in range(LOCKS))
 
     def rehearse(self, owner: str, by: str = RULES) -> dict[str, Any]:
@@ -80,7 +71,7 @@ class Extractor:
         if by == MODEL:
             found, ran = way.rehearse(owner, check=current_check())
             answer = ran.as_dict()
-            told = {name: answer[name] for name in ("by", "read", "left", "usage")} | self._cost(answer["usage"])
+            told = {name: answer[name] for name in ("by", "read", "left", "usage")}
         with self._reader.snapshot(owner) as snapshot:
             if by == RULES:
                 snapshot.view.naming = self._log.naming(owner)
@@ -114,7 +105,7 @@ class Extractor:
             answer = way.extract(owner, stop=stop, on_progress=on_progress, check=current_check()).as_dict()
         if answer["appended"]:
             self._level(owner)
-        return {"owner": owner, "dry_run": False} | answer | self._cost(answer["usage"])
+        return {"owner": owner, "dry_run": False} | answer
 
     def read_again(self, owner: str) -> Mapping[str, Any]:
         """What all turns would become by the rules of today, whoever read them first; appends nothing and leaves no trace.
@@ -161,12 +152,6 @@ class Extractor:
                 "no language model is configured: set ENGRAMLOG_MODEL, and ENGRAMLOG_MODEL_URL or _KEY", setting="model"
             )
         return self._ways[by]
-
-    def _cost(self, usage: Mapping[str, int]) -> dict[str, Any]:
-        if self._prices is None or not usage["requests"]:
-            return {}
-        cost = usage["input_tokens"] * self._prices.sent + usage["output_tokens"] * self._prices.received
-        return {"cost": round(cost / 1_000_000, 6)}
 
     def _level(self, owner: str) -> None:
         """Have everything of the owner's partition folded."""

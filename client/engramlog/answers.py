@@ -2308,7 +2308,7 @@ class Cleaned(Result):
     failure: str | None
     """Why the model could not be asked, or an answer of it not be used."""
     abstraction: AskedForPatterns | None
-    """Of the job `abstract` where ENGRAMLOG_PATTERNS is `model`; else null."""
+    """Of the job `abstract` where ENGRAMLOG_REVIEWER is `model`; else null."""
     compared: ComparedByVectors | None
     """Of the job `suggest`; else null."""
 
@@ -3045,10 +3045,6 @@ class ChatSet(Result):
     """How episodes are written: extractive, model or off."""
     expansion: str
     """Whether questions are put in other words too: model or off."""
-    price_in: float | None
-    """Of a million tokens sent."""
-    price_out: float | None
-    """Of a million tokens received."""
 
 
 class EmbedderSet(Result):
@@ -3097,8 +3093,6 @@ class TokensUsedInAll(Result):
     input_tokens: int
     """As the endpoint tells; one that tells none counts 0."""
     output_tokens: int
-    cost: float | None
-    """By the prices that are set now; null where they are not both set."""
     first: str
     """The day of the first."""
     last: str
@@ -3119,8 +3113,6 @@ class TokensUsedADay(Result):
     input_tokens: int
     """As the endpoint tells; one that tells none counts 0."""
     output_tokens: int
-    cost: float | None
-    """By the prices that are set now; null where they are not both set."""
     day: str
     """By UTC."""
 

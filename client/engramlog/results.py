@@ -847,15 +847,12 @@ class Extracted(Result):
     """Turns that the model had no usable answer for, so that rules read them."""
     usage: dict[str, int] = {}
     """What asking the model took: requests, input_tokens, output_tokens."""
-    cost: float | None = None
-    """The same in money, where the service knows prices."""
     trouble: str | None = None
     """Why the model was asked no more."""
     quarantined: dict[str, Any] | None = None
 
     def and_then(self, later: Extracted) -> Extracted:
         """This and a later part of the same extraction in one."""
-        costs = [one.cost for one in (self, later) if one.cost is not None]
         both = {
             "counts": dict(Counter(self.counts) + Counter(later.counts)),
             "usage": dict(Counter(self.usage) + Counter(later.usage)),
@@ -863,6 +860,5 @@ class Extracted(Result):
             "by_rules": [*self.by_rules, *later.by_rules],
             "appended": self.appended + later.appended,
             "read": self.read + later.read,
-            "cost": sum(costs) if costs else None,
         }
         return later.model_copy(update=both)

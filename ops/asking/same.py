@@ -14,13 +14,13 @@ from ops.settings import Settings, load_settings
 
 OF_EACH: Final = frozenset(
     {
-        "data", "redis_server", "redis_maxmemory", "partitions", "workers", "job_workers", "lifecycle_minutes", "host", "port",
-        "url", "owner", "token", "mcp_port", "light", "light_per_owner", "light_waiting", "heavy", "heavy_per_owner",
-        "heavy_waiting", "heavy_seconds", "key_requests", "key_bytes", "key_cpu",
-        "redis_timeout", "loading_seconds", "head_seconds", "log_level", "ask",
-        "kept_views", "kept_views_bytes", "view_bytes", "metrics_host", "metrics_port",
-        "tls_cert_file", "tls_key_file", "trusted_proxies", "public_names", "operate_host", "operate_port",
-        "vault_token", "vault_token_file", "vault_namespace", "vault_ca_file",
+        "data", "redis_server", "redis_maxmemory", "partitions", "workers", "job_workers", "host", "port",
+        "token", "light", "light_per_owner", "light_waiting", "heavy", "heavy_per_owner",
+        "heavy_waiting", "heavy_seconds", "key_requests",
+        "redis_timeout", "log_level",
+        "kept_views", "kept_views_bytes", "view_bytes", "metrics",
+        "tls_cert_file", "tls_key_file", "trusted_proxies", "public_names", "operate",
+        "vault_token_file",
     }
 )  # fmt: skip
 """Settings that change no answer: those of the service hold for it. The folder and the token are shown by being asked at all."""

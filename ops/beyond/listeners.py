@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple, NoReturn
 
 from api.http.server.certificate import CERTIFICATE, KEY, Certificate
-from api.http.server.claiming import OPERATE_HOST, check_host
+from api.http.server.claiming import OPERATE, check_host
 from api.http.server.listener import OF_THIS_MACHINE, Listener
 from events.errors import BadSetting
 from events.text.origins import is_loopback
@@ -45,10 +45,10 @@ def listeners_of(settings: BeyondSettings, host: str) -> Listeners:
     is_open = certificate is not None or bool(settings.trusted_proxies)
     if not is_open:
         check_host(host)
-        if settings.operate_port is not None:
+        if settings.operate is not None:
             _refuse(
-                "ENGRAMLOG_OPERATE_PORT",
-                str(settings.operate_port),
+                OPERATE,
+                str(settings.operate.port),
                 "unset while the API is this machine's alone: it operates on its own port then",
             )
         return Listeners()
@@ -56,11 +56,11 @@ def listeners_of(settings: BeyondSettings, host: str) -> Listeners:
     main = Listener(public=True, operates=False, names=names, proxies=proxies, certificate=certificate)
     folder, operating = Listener(direct=True), None
     check_host(host, main)
-    if settings.operate_port is not None:
-        if is_loopback(settings.operate_host):
+    if settings.operate is not None:
+        if is_loopback(settings.operate.host):
             operating = folder
         elif certificate is None:
-            check_host(settings.operate_host, setting=OPERATE_HOST)
+            check_host(settings.operate.host, setting=OPERATE)
         else:
             operating = Listener(public=True, names=names, certificate=certificate)
     return Listeners(main, folder, operating)

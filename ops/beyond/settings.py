@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
-from typing import Annotated
+from typing import NamedTuple
 
-from pydantic import BaseModel, Field, ValidationError, ValidatorFunctionWrapHandler, field_validator
+from pydantic import BaseModel, ValidationError, ValidatorFunctionWrapHandler, field_validator
 
 from events.text.origins import place_of
 
+MOST_PORT = 65_535
 MOST = 64
 """Of proxies, and of names of the service."""
 Network = IPv4Network | IPv6Network
@@ -24,6 +25,23 @@ def asked_name(told: str) -> tuple[str, int | None] | None:
     return found.host, None if bare else found.port
 
 
+class Place(NamedTuple):
+    """Where a port listens."""
+
+    host: str
+    port: int
+
+
+def read_place(value: object) -> object:
+    """The place that `PORT` or `HOST:PORT` names: loopback if no host is given. Raises ValueError."""
+    if not isinstance(value, str):
+        return value
+    host, _, port = value.rpartition(":")
+    if not (port.isascii() and port.isdigit() and int(port) <= MOST_PORT) or value.startswith(":"):
+        raise ValueError(f"a port from 0 to {MOST_PORT}, or host:port such as 0.0.0.0:9464")
+    return Place(host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port))
+
+
 class BeyondSettings(BaseModel):
     """What is set of it."""
 
@@ -35,10 +53,13 @@ class BeyondSettings(BaseModel):
     """Networks of a proxy that does TLS in their place: then nobody else is answered on the port."""
     public_names: tuple[str, ...] = ()
     """Names by which the service is asked from elsewhere, host or host:port; those of the certificate when unset."""
-    operate_host: str = "127.0.0.1"
-    """Where the operating port listens."""
-    operate_port: Annotated[int, Field(ge=0, le=65_535)] | None = None
-    """A port for operating while the API is open to others; unset: the socket in the data folder alone."""
+    operate: Place | None = None
+    """Port, or host:port, for operating while the API is open to others; unset: the socket in the data folder alone."""
+
+    @field_validator("operate", mode="before")
+    @classmethod
+    def _operating_place(cls, value: object) -> object:
+        return read_place(value)
 
     @field_validator("trusted_proxies", mode="wrap")
     @classmethod

@@ -13,12 +13,10 @@ from ops.settings import SECRET, Settings
 
 NAME = "memory"
 """What clients call the server."""
-NOT_PASSED_ON = frozenset({"ENGRAMLOG_OWNER"})
-"""Told as an argument."""
 
 
 def client_config(
-    settings: Settings, owner: str | None, toolset: str = TOOLSETS[0], *, token: str | None = None
+    settings: Settings, owner: str | None, toolset: str, port: int, *, token: str | None = None
 ) -> dict[str, Any]:
     """The entry, with this program's full path, for clients that know no PATH, and the settings of this environment.
 
@@ -27,14 +25,14 @@ def client_config(
     """
     if token is not None:
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
-        url = f"http://{host}:{settings.mcp_port}/mcp/{owner or 'OWNER'}"
+        url = f"http://{host}:{port}/mcp/{owner or 'OWNER'}"
         entry: dict[str, Any] = {"type": "http", "url": url, "headers": {"Authorization": f"Bearer {token}"}}
         return {"mcpServers": {NAME: entry}}
     program = Path(sys.argv[0]).absolute()
     command = [str(program)] if os.access(program, os.X_OK) else [sys.executable, "-P", "-m", "ops.main"]
     given = {name: value for name, value in os.environ.items() if name.startswith("ENGRAMLOG_") and value}
     secret = sorted(name for name, value in given.items() if name.endswith(SECRET) or holds_secret(value))
-    told = {name: value for name, value in given.items() if name not in {*secret, *NOT_PASSED_ON}}
+    told = {name: value for name, value in given.items() if name not in secret}
     if "ENGRAMLOG_DATA" in told:
         told["ENGRAMLOG_DATA"] = str(Path(told["ENGRAMLOG_DATA"]).expanduser().absolute())
     chosen = () if toolset == TOOLSETS[0] else ("--tools", toolset)

@@ -20,6 +20,9 @@ from events.errors import BadSetting, InputError, refused
 if TYPE_CHECKING:
     from ops.processes.banner import Served
 
+MCP_PORT = 8_734
+"""Where `mcp --http` listens."""
+
 
 @app.command("up", epilog="Example: `engramlog up`, then `curl http://127.0.0.1:8733/ready`; Ctrl-C stops it in order")
 def up_(
@@ -93,9 +96,7 @@ def mcp_(
     http: Annotated[
         bool, typer.Option("--http", help="Streamable HTTP at /mcp/OWNER instead of standard input and output.")
     ] = False,
-    port: Annotated[
-        int | None, typer.Option(help="With --http; 0 takes a free one.", min=0, max=65_535, show_default=False)
-    ] = None,
+    port: Annotated[int, typer.Option(help="With --http; 0 takes a free one.", min=0, max=65_535)] = MCP_PORT,
     tools: Annotated[
         str,
         typer.Option(
@@ -105,7 +106,7 @@ def mcp_(
     metrics_port: Annotated[
         int | None,
         typer.Option(
-            help="Tell on this port, of loopback unless `ENGRAMLOG_METRICS_HOST` says where, which tools are called; 0 takes a free"
+            help="Tell on this port, of loopback unless `ENGRAMLOG_METRICS` says where, which tools are called; 0 takes a free"
             " one.",
             min=0,
             max=65_535,
@@ -127,15 +128,12 @@ def mcp_(
     if tools not in TOOLSETS:
         raise refused("tools", tools, " or ".join(TOOLSETS))
     settings = load_settings()
-    owner = owner or settings.owner
     if owner is not None:
         check_owner(owner)
     elif not http:
-        raise InputError("owner: got none; allowed: --owner or ENGRAMLOG_OWNER, whose memories to serve", field="owner")
-    if port is not None:
-        settings = settings.model_copy(update={"mcp_port": port})
+        raise InputError("owner: got none; allowed: --owner OWNER, whose memories to serve", field="owner")
     if config:
-        entry = client_config(settings, owner, tools, token=token_of(settings) if http else None)
+        entry = client_config(settings, owner, tools, port, token=token_of(settings) if http else None)
         if http:
             err.print(
                 "[yellow]the token in it opens every owner's memories: keep the file to yourself;"
@@ -148,9 +146,9 @@ def mcp_(
     start_logging(settings.log_level, component="mcp", pretty=False if json else None)
     from ops.processes.mcp import over_http, over_stdio
 
-    metrics_at = None if metrics_port is None else (settings.metrics_host, metrics_port)
+    metrics_at = None if metrics_port is None else settings.metrics_on(metrics_port)
     if http:
-        over_http(settings, owner, tools, teller(), metrics_at)
+        over_http(settings, port, owner, tools, teller(), metrics_at)
         return
     assert owner is not None
     if sys.stdin.isatty():
@@ -191,7 +189,7 @@ def worker(
     metrics_port: Annotated[
         int | None,
         typer.Option(
-            help="Tell its metrics on this port, of loopback unless `ENGRAMLOG_METRICS_HOST` says where; 0 takes a free one.",
+            help="Tell its metrics on this port, of loopback unless `ENGRAMLOG_METRICS` says where; 0 takes a free one.",
             min=0,
             max=65_535,
             show_default=False,
@@ -221,8 +219,7 @@ def worker(
     with open_the_store(settings) as store:
         url = store.url
     start_logging(settings.log_level, component="worker")
-    port = settings.metrics_port if metrics_port is None else metrics_port
-    metrics = None if port is None else (settings.metrics_host, port)
+    metrics = settings.metrics if metrics_port is None else settings.metrics_on(metrics_port)
     run_worker(url, timeout=settings.redis_timeout, metrics=metrics, master=master_of(settings))
 
 

@@ -33,7 +33,10 @@ def check_start(starts: Starts, given: Mapping[str, Any], *, as_json: bool) -> N
     if settings is None or wrong:
         show(wrong_settings(wrong), as_json, lambda told: _render(told, starts))
         raise typer.Exit(BAD_SETTING)
-    answer = would_start(settings.model_copy(update=dict(given)), starts)
+    update = dict(given)
+    if (port := update.pop("metrics_port", None)) is not None:
+        update["metrics"] = settings.metrics_on(port)
+    answer = would_start(settings.model_copy(update=update), starts)
     show(answer, as_json, lambda told: _render(told, starts))
     found = [
         CheckFinding(one["group"], one["check"], one["result"], one["found"], one["advice"], one["failed"])

@@ -20,9 +20,9 @@ class NotTold(Exception):
     """The provider could not be asked, or did not tell what it should; the text says which."""
 
 
-def keys_at(issuer: str, jwks_url: str | None, seconds: float = SECONDS) -> Mapping[str, ProviderKey]:
+def keys_at(issuer: str, seconds: float = SECONDS) -> Mapping[str, ProviderKey]:
     """The keys of a provider; found by discovery where their address is not given. Raises NotTold."""
-    where = jwks_url or _discovered(issuer, seconds)
+    where = _discovered(issuer, seconds)
     document = fetched(where, seconds)
     try:
         return keys_in(document)

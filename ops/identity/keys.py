@@ -174,4 +174,4 @@ def provider_of(settings: Settings, tell: Callable[..., Any]) -> ProviderKeys | 
     if issuer is None or audience is None:
         return None
     rules = ProviderRules(issuer, audience, settings.identity_scopes)
-    return ProviderKeys(rules, lambda: keys_at(issuer, settings.identity_jwks_url), tell)
+    return ProviderKeys(rules, lambda: keys_at(issuer), tell)

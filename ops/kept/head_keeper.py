@@ -29,6 +29,9 @@ WAIT_MS = 1_000
 Sight = tuple[bytes | None, int, str]
 """Server, connection and build under which a partition's head was met last."""
 
+SECONDS = 10.0
+"""How often heads that moved are written down."""
+
 
 class HeadKeeper:
     """One thread that keeps the heads of a store until it is stopped."""
@@ -43,7 +46,6 @@ class HeadKeeper:
         self._is_copy = restored is not None and restored.stands
         """Whether it is nobody's yet: its heads go to nobody who holds those of the original, which goes on perhaps."""
         self._sinks = HeadSinks(() if self._is_copy else self._told, self.file, store.alarms)
-        self._seconds = settings.head_seconds
         self._replicas = settings.min_replicas
         self._met: dict[int, Sight] = {}
         self._changed: list[str] = []
@@ -66,7 +68,7 @@ class HeadKeeper:
     def _run(self) -> None:
         while not self._stop.is_set():
             self.look_quietly()
-            self._stop.wait(self._seconds)
+            self._stop.wait(SECONDS)
         self.look_quietly()
         self._wire.close()
 

@@ -18,7 +18,7 @@ from api.http.server.claiming import bound
 from events.errors import BadSetting
 from events.text.origins import is_loopback
 
-SETTING = "ENGRAMLOG_METRICS_PORT"
+SETTING = "ENGRAMLOG_METRICS"
 MOST_AT_ONCE = 8
 """Scrapes at once; who comes on top is closed."""
 SECONDS = 3.0

@@ -155,22 +155,29 @@ def callers_of(supervisor: Supervisor, admits: Admits, provider: ProviderKeys | 
 
 
 def over_http(
-    settings: Settings, owner: str | None, toolset: str, tell: Tell, metrics_at: tuple[str, int] | None = None
+    settings: Settings,
+    port: int,
+    owner: str | None,
+    toolset: str,
+    tell: Tell,
+    metrics_at: tuple[str, int] | None = None,
 ) -> None:
     """Serve every owner, or the one that is named, on a port until SIGINT or SIGTERM.
 
     `metrics_at` as of `over_stdio`. Raises BadSetting for an address that others could reach, and for a port that is taken.
     """
     with _told(metrics_at, tell) as metrics:
-        _over_http(settings, owner, toolset, tell, metrics)
+        _over_http(settings, port, owner, toolset, tell, metrics)
 
 
-def _over_http(settings: Settings, owner: str | None, toolset: str, tell: Tell, metrics: ToolMetrics | None) -> None:
+def _over_http(
+    settings: Settings, port: int, owner: str | None, toolset: str, tell: Tell, metrics: ToolMetrics | None
+) -> None:
     listeners = listeners_of(settings, settings.host)
     admits, mended = admits_of(settings)
     if mended:
         tell("data folder closed", what=mended, alarm=True)
-    listener = listening(settings.host, settings.mcp_port, setting="ENGRAMLOG_MCP_PORT", listener=listeners.main)
+    listener = listening(settings.host, port, setting="--port", listener=listeners.main)
     supervisor = Supervisor(settings, tell, on_open=None if metrics is None else metrics.watch)
     connection = Connection(supervisor, owner, supervisor.heard)
     provider = provider_of(settings, tell)

@@ -28,6 +28,8 @@ from projections.redis.create import StoreIdentity
 LOOK_SECONDS = 1.0
 REST_SECONDS = 20.0
 """After so long without anything to do job workers rest."""
+SWEEP_MINUTES = 60
+"""Between two sweeps of all owners."""
 OFTEN_MINUTES = 5
 """What is due more often than this keeps them for longer: a start each minute would cost more than their memory is worth."""
 LONG_REST_SECONDS = 600.0
@@ -50,13 +52,13 @@ class JobSchedule:
         self._tell = tell
         embedders = embedders_of(settings, identity.embedder)
         kinds = kinds_of(settings.extraction, settings.summaries, embed_minutes=embed_minutes(embedders))
-        self._seldom = all((one.every_minutes or settings.lifecycle_minutes) >= OFTEN_MINUTES for one in kinds.values())
+        self._seldom = all((one.every_minutes or SWEEP_MINUTES) >= OFTEN_MINUTES for one in kinds.values())
         self._cron = Cron(
             self._client,
             identity.store_id,
             identity.partitions,
             new_worker_id(),
-            minutes=settings.lifecycle_minutes,
+            minutes=SWEEP_MINUTES,
             kinds=kinds,
             tell=tell,
             due=self._due,

@@ -21,7 +21,7 @@ from api.application import Application
 from api.http.access.bearer import in_force_of
 from api.http.access.sessions import Sessions
 from api.http.app import create_app
-from api.http.server.claiming import OPERATE_PORT, claim
+from api.http.server.claiming import OPERATE, claim
 from api.http.server.listener import Listener
 from api.http.server.listening import Listening
 from api.http.server.serve import Server, serve, serve_on
@@ -120,8 +120,8 @@ def up(
     listeners = listeners_of(settings, settings.host)
     with closing(claim(settings.host, settings.port, listener=listeners.main)) as port, ExitStack() as last:
         operating: socket.socket | None = None
-        if listeners.operating is not None and settings.operate_port is not None:
-            claimed = claim(settings.operate_host, settings.operate_port, OPERATE_PORT, listener=listeners.operating)
+        if listeners.operating is not None and settings.operate is not None:
+            claimed = claim(*settings.operate, OPERATE, listener=listeners.operating)
             operating = last.enter_context(closing(claimed))
 
         def open_front(told: Flag) -> Front:
@@ -171,8 +171,8 @@ def _up(
     pretty: bool,
 ) -> None:
     check_queue(settings.queue_url, settings.redis_timeout)
-    if settings.metrics_port is not None:
-        refuse_taken(settings.metrics_host, ports_of(settings.metrics_port, settings.workers))
+    if settings.metrics is not None:
+        refuse_taken(settings.metrics.host, ports_of(settings.metrics.port, settings.workers))
     files = raise_file_limit()
     admits, mended = admits_of(settings)
     end, started = End(), list[Workers]()
@@ -218,10 +218,10 @@ def _command(module: str, settings: Settings) -> list[str]:
 def _worker_commands(settings: Settings, lines: list[str]) -> list[list[str]]:
     """How each fold worker is started, with a metrics port of its own where they have any."""
     command = _command("ops.worker", settings) + lines
-    if settings.metrics_port is None:
+    if settings.metrics is None:
         return [command] * settings.workers
-    place = ["--metrics-host", settings.metrics_host, "--metrics-port"]
-    return [[*command, *place, str(port)] for port in ports_of(settings.metrics_port, settings.workers)]
+    place = ["--metrics-host", settings.metrics.host, "--metrics-port"]
+    return [[*command, *place, str(port)] for port in ports_of(settings.metrics.port, settings.workers)]
 
 
 def _job_command(settings: Settings) -> list[str]:

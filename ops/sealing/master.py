@@ -15,14 +15,9 @@ from ops.settings import Settings
 def master_of(settings: Settings, folder: Path | None = None) -> MasterKey | None:
     """The master key that is set; else the one that lies in the `folder` of an embedded store; None where there is none."""
     if settings.sealed_by is not None and (place := service_key(settings.sealed_by)) is not None:
-        from ops.sealing.vault import VaultKey, trusted_by  # noqa: PLC0415 - who has a file asks no service
+        from ops.sealing.vault import VaultKey  # noqa: PLC0415 - who has a file asks no service
 
-        return VaultKey(
-            place,
-            partial(_token, settings),
-            namespace=settings.vault_namespace,
-            trusted=partial(trusted_by, settings.vault_ca_file),
-        )
+        return VaultKey(place, partial(_token, settings))
     path = key_in(folder, settings)
     return None if path is None else KeyFile(path)
 
@@ -37,15 +32,13 @@ def key_in(folder: Path | None, settings: Settings) -> Path | None:
 
 
 def _token(settings: Settings) -> str:
-    """What is shown to the key service. Raises BadSetting where there is none."""
-    from ops.sealing.vault import TOKEN, TOKEN_FILE, token_in  # noqa: PLC0415 - as above
+    """The token for the key service. Raises BadSetting if there is none."""
+    from ops.sealing.vault import TOKEN_FILE, token_in  # noqa: PLC0415 - as above
 
-    if settings.vault_token_file is not None:
-        return token_in(settings.vault_token_file)
-    if settings.vault_token is None:
+    if settings.vault_token_file is None:
         raise BadSetting(
-            f"{TOKEN}: got nothing; allowed: a token that may encrypt and decrypt by the key of ENGRAMLOG_SEALED_BY, here or in a"
-            f" file that {TOKEN_FILE} names",
-            setting=TOKEN,
+            f"{TOKEN_FILE}: got nothing; allowed: a file with a token that may encrypt and decrypt by the key of"
+            " ENGRAMLOG_SEALED_BY",
+            setting=TOKEN_FILE,
         )
-    return settings.vault_token.get_secret_value()
+    return token_in(settings.vault_token_file)

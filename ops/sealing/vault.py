@@ -39,7 +39,7 @@ VERSION_SECONDS: Final = 30.0
 """How long the version is good that wrapped last."""
 MOST_BYTES: Final = 1 << 20
 MOST_TOKEN: Final = 4_096
-TOKEN, TOKEN_FILE = "ENGRAMLOG_VAULT_TOKEN", "ENGRAMLOG_VAULT_TOKEN_FILE"
+TOKEN_FILE: Final = "ENGRAMLOG_VAULT_TOKEN_FILE"  # noqa: S105 - the name of a setting
 _NO_KEY = "encryption key not found"
 _VERSION = re.compile(rb"vault:v([1-9][0-9]{0,8}):[A-Za-z0-9+/=]{1,2000}")
 
@@ -52,7 +52,6 @@ class VaultKey:
         place: ServiceKey,
         token: Callable[[], str],
         *,
-        namespace: str | None = None,
         trusted: Callable[[], ssl.SSLContext] = ssl.create_default_context,
         seconds: float = SECONDS,
         rest: float = REST_SECONDS,
@@ -60,7 +59,7 @@ class VaultKey:
     ) -> None:
         """`token`: what is shown, asked for at each request; raises BadSetting where there is none. `trusted`: which certificates
         are, of an https:// address; raises BadSetting."""
-        self._place, self._token, self._namespace = place, token, namespace
+        self._place, self._token = place, token
         self._trusted = trusted
         self._context: ssl.SSLContext | None = None
         self._seconds, self._rest, self._clock = seconds, rest, clock
@@ -169,7 +168,6 @@ class VaultKey:
                 "X-Vault-Token": self._token(),
                 "X-Vault-Request": "true",
                 "Content-Type": "application/json",
-                **({"X-Vault-Namespace": self._namespace} if self._namespace else {}),
             }
             trusted = self._certificates()
         except BadSetting as error:  # a file that went while this runs
@@ -186,10 +184,10 @@ class VaultKey:
     def _read(self, status: int, answer: bytes, count: int) -> Sequence[Mapping[str, Any]]:
         if status == 403:
             raise KeyUnavailable(
-                f"the key service does not let us in ({self._place}): the token of {TOKEN} or {TOKEN_FILE} has ended, or may not"
+                f"the key service does not let us in ({self._place}): the token of {TOKEN_FILE} has ended, or may not"
                 " encrypt and decrypt by this key",
                 passes=False,
-                setting=TOKEN,
+                setting=TOKEN_FILE,
             )
         if status == 404:
             raise KeyUnavailable(f"the key service has no transit engine there ({self._place})", passes=False)
@@ -240,18 +238,6 @@ def token_in(path: Path) -> str:
 def fits_a_header(token: str) -> bool:
     """Whether a token can be shown."""
     return 0 < len(token) <= MOST_TOKEN and token.isascii() and token.isprintable() and " " not in token
-
-
-def trusted_by(file: Path | None) -> ssl.SSLContext:
-    """Which certificates are trusted: those of the system, or those in a file alone. Raises BadSetting."""
-    try:
-        return ssl.create_default_context(cafile=None if file is None else str(file))
-    except OSError as error:
-        raise BadSetting(
-            f"ENGRAMLOG_VAULT_CA_FILE: got {str(file)!r}, which cannot be used ({error.strerror or type(error).__name__});"
-            " allowed: a file of certificates in PEM",
-            setting="ENGRAMLOG_VAULT_CA_FILE",
-        ) from None
 
 
 def _unusable(path: Path, what: str) -> BadSetting:

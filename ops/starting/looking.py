@@ -9,7 +9,7 @@ from functools import partial
 from resource import RLIMIT_NOFILE, getrlimit
 from typing import TYPE_CHECKING
 
-from api.http.server.claiming import OPERATE_PORT, claim
+from api.http.server.claiming import OPERATE, claim
 from events.errors import BadSetting, EngramlogError, StoreUnavailable
 from events.redis.wire import Wire, connect
 from events.text.embedder_names import NONE
@@ -71,9 +71,9 @@ def look_at_ports(settings: Settings) -> list[CheckFinding]:
         return []
     take = partial(_take, settings.host, settings.port, listener=listeners.main)
     found = _unless(MACHINE, "port", f"{settings.host}:{settings.port or 'any'} is free", take)
-    if listeners.operating is not None and settings.operate_port is not None:
-        host, port = settings.operate_host, settings.operate_port
-        take = partial(_take, host, port, OPERATE_PORT, listener=listeners.operating)
+    if listeners.operating is not None and settings.operate is not None:
+        host, port = settings.operate
+        take = partial(_take, host, port, OPERATE, listener=listeners.operating)
         found += _unless(MACHINE, "operating port", f"{host}:{port or 'any'} is free", take)
     return found
 
@@ -85,14 +85,14 @@ def _take(*place: str | int, **more: object) -> None:
 
 def look_at_metrics_ports(settings: Settings, workers: int) -> list[CheckFinding]:
     """The same of where workers tell their figures."""
-    port = settings.metrics_port
-    if port is None:
+    if settings.metrics is None:
         return []
+    host, port = settings.metrics
     return _unless(
         MACHINE,
         "metrics ports",
         f"free from {port} on" if port else "any that is free",
-        lambda: refuse_taken(settings.metrics_host, ports_of(port, workers)),
+        lambda: refuse_taken(host, ports_of(port, workers)),
     )
 
 
@@ -203,7 +203,7 @@ def look_at_provider(settings: Settings) -> list[CheckFinding]:
     if settings.identity_issuer is None:
         return []
     try:
-        keys = keys_at(settings.identity_issuer, settings.identity_jwks_url, SECONDS / 2)
+        keys = keys_at(settings.identity_issuer, SECONDS / 2)
     except NotTold as error:
         cure = "nobody with a token of it is admitted until it tells them; keys of the store open as ever"
         return [MACHINE.advice("identity provider", str(error), cure)]

@@ -9,8 +9,8 @@ import os
 from collections.abc import Callable
 from importlib.util import find_spec
 from math import isfinite
-from threading import Lock, RLock
-from time import monotonic, sleep
+from threading import RLock
+from time import sleep
 from typing import TYPE_CHECKING, TypeVar, get_args
 from urllib.parse import urlsplit
 
@@ -32,27 +32,6 @@ LONGEST_WAIT = 60.0
 """Seconds between two tries at most; an endpoint that asks for a longer wait is not asked again."""
 
 
-class RequestPace:
-    """Spaces requests evenly: the first at once, each further one no sooner than 60 / `per_minute` seconds after."""
-
-    def __init__(self, per_minute: float | None, pause: Callable[[float], None], clock: Callable[[], float]) -> None:
-        self._gap = 60.0 / per_minute if per_minute else 0.0
-        self._pause, self._clock = pause, clock
-        self._lock = Lock()
-        self._next = 0.0
-
-    def wait(self) -> None:
-        """Wait for this request's turn. Threads wait for their turns side by side."""
-        if not self._gap:
-            return
-        with self._lock:
-            now = self._clock()
-            turn = max(now, self._next)
-            self._next = turn + self._gap
-        if turn > now:
-            self._pause(turn - now)
-
-
 class ModelChat:
     """A Chat behind HTTP. Safe for threads; connects at first use."""
 
@@ -65,11 +44,9 @@ class ModelChat:
         output: Output = "tool",
         timeout: float = 60.0,
         tries: int = 4,
-        requests_per_minute: float | None = None,
         max_tokens: int = 4_096,
         asked_again: int = ASKED_AGAIN,
         pause: Callable[[float], None] = sleep,
-        clock: Callable[[], float] = monotonic,
     ) -> None:
         """`url` is what comes before /chat/completions; with a key alone, OpenAI's own.
 
@@ -87,14 +64,11 @@ class ModelChat:
         _check("the model's timeout", timeout, "seconds above 0", isfinite(timeout) and timeout > 0)
         _check("the model's tries", tries, "1 or more", tries >= 1)
         _check("the model's tokens", max_tokens, "1 or more", max_tokens >= 1)
-        rate = requests_per_minute
-        _check("the model's requests per minute", rate, "above 0", rate is None or (isfinite(rate) and rate > 0))
         key = checked_key(key, "model")
         base = base_url(url, key, "model", "/chat/completions", "ENGRAMLOG_MODEL")
         self._place = ChatEndpoint(model, base, key, output, timeout, max_tokens)
         self._host = urlsplit(base).netloc
         self._tries, self._again, self._pause = tries, asked_again, pause
-        self._pace = RequestPace(requests_per_minute, pause, clock)
         self._lock = RLock()
         self._open: Completions | None = None
         self._ended = False
@@ -148,7 +122,6 @@ class ModelChat:
         attempt = 0
         while True:
             attempt += 1
-            self._pace.wait()
             sent = self._result(dialogue)
             usage, trouble = usage.plus(sent.usage), sent.trouble
             if trouble is None or trouble.malformed:

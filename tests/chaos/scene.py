@@ -100,7 +100,6 @@ class Up(Actor):
             "ENGRAMLOG_DATA": str(data),
             "ENGRAMLOG_REDIS_URL": redis_url,
             "ENGRAMLOG_JOB_WORKERS": "0",
-            "ENGRAMLOG_HEAD_SECONDS": "1",
             "ENGRAMLOG_SEALED_BY": "none",  # traffic and judge speak to its Redis by themselves
             **more,
         }

@@ -91,8 +91,8 @@ def _told(answer: Mapping[str, Any]) -> None:
     if answer.get("by_rules"):
         out.print(Text(f"{len(answer['by_rules']):,} of them by rules: the model had no usable answer", "yellow"))
     if answer["by"] != RULES:
-        usage, cost = answer["usage"], f", cost {answer['cost']:,}" if "cost" in answer else ""
-        told = f"{usage['requests']:,} requests, {usage['input_tokens']:,} + {usage['output_tokens']:,} tokens{cost}"
+        usage = answer["usage"]
+        told = f"{usage['requests']:,} requests, {usage['input_tokens']:,} + {usage['output_tokens']:,} tokens"
         out.print(Text(f"{answer['by']}: {told}", "dim"))
     if answer.get("trouble"):
         err.print(Text.assemble(("stopped ", "bold red"), answer["trouble"]))

@@ -115,7 +115,7 @@ def models(told: shapes.ModelsUsed, console: Console = out) -> None:
         console.print(Text("no question to a language model was counted yet", "dim"))
         return
     console.print(Text(f"counted since {told['since']}", "dim"))
-    numbers = ("asked", "failed", "requests", "tokens in", "tokens out", "cost")
+    numbers = ("asked", "failed", "requests", "tokens in", "tokens out")
     columns = [Column("day"), Column("model"), Column("use"), *(Column(name, right=True) for name in numbers)]
     rows = [_used("in all", one) for one in told["used"]] + [_used(one["day"], one) for one in told["days"]]
     tabulate(columns, rows)
@@ -133,5 +133,4 @@ def _used(day: str, one: shapes.TokensUsed) -> dict[str, Cell]:
         "requests": f"{one['requests']:,}",
         "tokens in": f"{one['input_tokens']:,}",
         "tokens out": f"{one['output_tokens']:,}",
-        "cost": "-" if one["cost"] is None else f"{one['cost']:,.4f}",
     }

@@ -106,7 +106,6 @@ words({
   "operate.model.asked": ["Asked", "请求"],
   "operate.model.failed": ["Failed", "失败"],
   "operate.model.tokens": ["Tokens in, out", "输入/输出词元"],
-  "operate.model.cost": ["Cost", "费用"],
   "operate.model.chat": ["Language model: {model}", "语言模型：{model}"],
   "operate.model.embedder": ["Embedder: {model}", "嵌入模型：{model}"],
   "use.extract": ["extraction", "抽取"],

@@ -10,7 +10,7 @@ from api.http.server.port_holder import holder_of
 from events.errors import BadSetting
 from events.text.origins import is_loopback
 
-OPERATE_HOST, OPERATE_PORT = "ENGRAMLOG_OPERATE_HOST", "ENGRAMLOG_OPERATE_PORT"
+OPERATE = "ENGRAMLOG_OPERATE"
 
 
 def check_host(host: str, listener: Listener = OF_THIS_MACHINE, setting: str = "ENGRAMLOG_HOST") -> None:
@@ -38,7 +38,7 @@ def claim(
     listener: Listener = OF_THIS_MACHINE,
 ) -> socket.socket:
     """A socket on the port, which nobody can take from then on, and nobody is let in to yet. Raises as `listening` does."""
-    check_host(host, listener, OPERATE_HOST if setting == OPERATE_PORT else "ENGRAMLOG_HOST")
+    check_host(host, listener, OPERATE if setting == OPERATE else "ENGRAMLOG_HOST")
     return bound(host, port, setting)
 
 

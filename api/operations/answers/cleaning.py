@@ -136,7 +136,7 @@ class Cleaned(BaseModel):
     output_tokens: int
     failure: str | None = Field(description="Why the model could not be asked, or an answer of it not be used.")
     abstraction: AskedForPatterns | None = Field(
-        description="Of the job `abstract` where ENGRAMLOG_PATTERNS is `model`; else null."
+        description="Of the job `abstract` where ENGRAMLOG_REVIEWER is `model`; else null."
     )
     compared: ComparedByVectors | None = Field(description="Of the job `suggest`; else null.")
 

@@ -162,5 +162,4 @@ class Extracted(Lagging):
         default=None, description="Turns that the model had no usable answer for, so that rules read them."
     )
     usage: Usage | None = Field(default=None, description="What asking the model took.")
-    cost: float | None = Field(default=None, description="The same in money, where prices are set.")
     trouble: str | None = Field(default=None, description="Why the model was asked no more.")

@@ -13,7 +13,6 @@ from projections.redis.model_uses import UseCounted, last_days, read_uses
 from projections.shapes import ChatSet, EmbedderSet, ExpansionSet, ModelsUsed, TokensUsed
 
 DAYS, MOST_DAYS = 30, 366
-A_MILLION = 1_000_000
 
 
 class ModelsNamed(NamedTuple):
@@ -46,13 +45,13 @@ class ModelUses:
             "chat": named.chat,
             "embedder": named.embedder,
             "expansion": named.expansion,
-            "used": [{**_told(one, named.chat), "first": one.first, "last": one.last} for one in in_all],
-            "days": [{**_told(one, named.chat), "day": day} for day, found in by_day.items() for one in found],
+            "used": [{**_told(one), "first": one.first, "last": one.last} for one in in_all],
+            "days": [{**_told(one), "day": day} for day, found in by_day.items() for one in found],
             "lost": self._lost(),
         }
 
 
-def _told(one: UseCounted, chat: ChatSet | None) -> TokensUsed:
+def _told(one: UseCounted) -> TokensUsed:
     counts = one.counts
     return {
         "model": one.model,
@@ -62,13 +61,4 @@ def _told(one: UseCounted, chat: ChatSet | None) -> TokensUsed:
         "requests": counts["requests"],
         "input_tokens": counts["input_tokens"],
         "output_tokens": counts["output_tokens"],
-        "cost": _cost(one, chat),
     }
-
-
-def _cost(one: UseCounted, chat: ChatSet | None) -> float | None:
-    """By the prices of now, which are of the model that is set: nothing is told of another."""
-    if chat is None or chat["model"] != one.model or chat["price_in"] is None or chat["price_out"] is None:
-        return None
-    sent, received = one.counts["input_tokens"], one.counts["output_tokens"]
-    return round((sent * chat["price_in"] + received * chat["price_out"]) / A_MILLION, 6)

@@ -33,9 +33,10 @@ class _AtSocket(http.client.HTTPConnection):
 def wrong(kind: str) -> str | None:
     """Why the process of this kind, `up` or `worker`, is not well; None where it is."""
     if kind == "worker":
-        port = os.environ.get("ENGRAMLOG_METRICS_PORT", "")
+        place = os.environ.get("ENGRAMLOG_METRICS", "")
+        port = place.rpartition(":")[2]
         if not port.isdigit():
-            return f"ENGRAMLOG_METRICS_PORT: got {port!r}; allowed: the port at which the worker tells its metrics"
+            return f"ENGRAMLOG_METRICS: got {place!r}; allowed: the port of the worker's metrics, or host:port"
         asked: http.client.HTTPConnection = http.client.HTTPConnection("127.0.0.1", int(port), timeout=SECONDS)
         path = "/metrics"
     elif kind == "up":

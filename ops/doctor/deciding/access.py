@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from events.envelope import from_micros, utc_text
 from events.text.origins import is_loopback
+from ops.beyond.settings import Place
 from ops.doctor.finding import ACCESS, CheckFinding, many, named
 from projections.access.grants import ALL
 from projections.access.provider import OF_PROVIDER
@@ -67,14 +68,14 @@ def running(told: str | None, by_settings: str) -> CheckFinding | None:
     return ACCESS.ok(check, f"it is asked by {told}, as these settings say")
 
 
-def metrics(host: str, port: int | None) -> CheckFinding | None:
+def metrics(place: Place | None) -> CheckFinding | None:
     """A metrics port that others reach; None where there is none, or it is this machine's alone."""
-    if port is None or is_loopback(host):
+    if place is None or is_loopback(place.host):
         return None
     return ACCESS.advice(
         "metrics port",
-        f"workers tell figures on {host} to whoever reaches it, without a token",
-        "ENGRAMLOG_METRICS_HOST=127.0.0.1, or a firewall",
+        f"workers tell figures on {place.host} to whoever reaches it, without a token",
+        f"ENGRAMLOG_METRICS={place.port}, or a firewall",
     )
 
 

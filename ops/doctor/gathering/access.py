@@ -49,7 +49,7 @@ def look_at_listening(settings: Settings, now: datetime) -> list[CheckFinding]:
     facts = ListeningFacts(
         told, trouble, settings.host, settings.port, None if certificate is None else certificate.ends
     )
-    several = [access.listening(facts, now, SOON), access.metrics(settings.metrics_host, settings.metrics_port)]
+    several = [access.listening(facts, now, SOON), access.metrics(settings.metrics)]
     return [one for one in several if one is not None]
 
 

@@ -190,7 +190,6 @@ def test_status_says_that_the_queue_does_not_answer(cli: Cli, monkeypatch: pytes
     [
         ("QUEUE_URL", "http://localhost", "a URL that begins with redis://"),
         ("JOB_WORKERS", "-1", "a whole number from 0 to 64"),
-        ("LIFECYCLE_MINUTES", "59", "a whole number of minutes from 60 to 10080"),
         ("REVIEWER", "model", "rule, or model where ENGRAMLOG_MODEL names one"),
         ("REVIEWER", "nobody", "rule, or model where ENGRAMLOG_MODEL names one"),
     ],

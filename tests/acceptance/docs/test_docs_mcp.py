@@ -57,7 +57,6 @@ def test_the_configuration_on_the_page_has_the_shape_of_the_one_that_is_printed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path))
-    monkeypatch.setenv("ENGRAMLOG_OWNER", "bob")
     monkeypatch.delenv("ENGRAMLOG_REDIS_URL", raising=False)
     (shown,) = re.findall(r"^```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     entry, told = (
@@ -67,7 +66,6 @@ def test_the_configuration_on_the_page_has_the_shape_of_the_one_that_is_printed(
     assert set(told) == set(entry)
     assert told["args"][-3:] == entry["args"]
     assert told["env"]["ENGRAMLOG_DATA"] == str(tmp_path)
-    assert "ENGRAMLOG_OWNER" not in told["env"]
     assert Path(told["command"]).is_absolute()
 
 
@@ -85,7 +83,6 @@ def test_a_setting_that_holds_a_secret_is_named_and_not_printed(
 def test_over_http_it_is_the_url_that_the_page_names_with_the_token_of_the_data_folder(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.delenv("ENGRAMLOG_OWNER", raising=False)
     monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path / "store"))
     entry = printed(capsys, "--http", "--config")["mcpServers"]["memory"]
     shown = {"Authorization": f"Bearer {read_token(tmp_path / 'store')}"}

@@ -160,7 +160,6 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelEndpoint]:
     with model_endpoint() as running:
         monkeypatch.setenv("ENGRAMLOG_MODEL", "small")
         monkeypatch.setenv("ENGRAMLOG_MODEL_URL", running.url)
-        monkeypatch.setenv("ENGRAMLOG_MODEL_PER_MINUTE", "10000")
         yield running
 
 

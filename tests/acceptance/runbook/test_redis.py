@@ -75,7 +75,7 @@ def test_too_few_replicas(night: Night) -> None:
 
 def test_a_failover_lost_events(night: Night) -> None:
     first, second = free_ports(2)
-    night.setting(ENGRAMLOG_HEAD_SECONDS=1, EVENT=an_event("cats"))
+    night.setting(EVENT=an_event("cats"))
     with (
         redis_of_ones_own(night.folder, "primary", first) as primary,
         redis_of_ones_own(night.folder, "other", second) as other,

@@ -256,7 +256,7 @@ def test_a_model_behind_http_is_measured_and_the_operator_s_own_store_is_left_al
             "REJECTIONS": str(tmp_path / "kept"),
             "REDIS_URL": "redis://127.0.0.1:1/0",
         }
-        asked = {"MODEL": "small", "MODEL_URL": endpoint.url, "MODEL_PER_MINUTE": "10000", "EMBEDDER": "openai:x"}
+        asked = {"MODEL": "small", "MODEL_URL": endpoint.url, "EMBEDDER": "openai:x"}
         for name, value in (own | asked | {"EMBEDDER_URL": "http://127.0.0.1:1/v1"}).items():
             monkeypatch.setenv(f"ENGRAMLOG_{name}", value)
         assert main(["eval-obedience", "--runs", "4", "--json"]) == 0

@@ -103,7 +103,6 @@ class Fleet:
             "ENGRAMLOG_TOKEN": TOKEN,
             "ENGRAMLOG_JOB_WORKERS": "0",  # they tell events of their own, which are in nobody's ledger
             "ENGRAMLOG_SEALED_BY": "none",
-            "ENGRAMLOG_HEAD_SECONDS": "1",
         }
 
     def worker(self, root: Path) -> Member:

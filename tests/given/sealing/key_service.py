@@ -225,6 +225,14 @@ def open_bao(folder: Path) -> Iterator[OpenBao]:
         process.wait()
 
 
+def token_file(folder: Path) -> str:
+    """A file with the token of these services, as ENGRAMLOG_VAULT_TOKEN_FILE names one."""
+    file = folder / "vault-token"
+    file.write_text(TOKEN)
+    file.chmod(0o600)
+    return str(file)
+
+
 def _send(handler: BaseHTTPRequestHandler, status: int, document: Any, headers: dict[str, str]) -> None:
     raw = document if isinstance(document, bytes) else json.dumps(document).encode()
     handler.send_response(status)

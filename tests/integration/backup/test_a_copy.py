@@ -127,7 +127,6 @@ def test_a_service_on_it_is_not_ready_runs_no_job_and_begins_once_it_is_taken_ov
     lying_open.restore(made)
     sink = tmp_path / "sink.jsonl"
     monkeypatch.setenv("ENGRAMLOG_HEAD_SINKS", str(sink))
-    monkeypatch.setenv("ENGRAMLOG_HEAD_SECONDS", "1")
     with running(lying_open.data) as up:
         url = up.ready()
         with pytest.raises(HTTPError) as not_ready:

@@ -35,7 +35,7 @@ def test_every_setting_that_is_named_is_one(path: str) -> None:
 
 def test_what_is_handed_over_names_settings() -> None:
     named = {name.lower() for text in texts().values() for name in SETTING.findall(text)}
-    assert {"redis_url", "sealed_by", "tls_cert_file", "operate_port", "metrics_port", "queue_url"} <= named
+    assert {"redis_url", "sealed_by", "tls_cert_file", "operate", "metrics", "queue_url"} <= named
 
 
 @pytest.mark.parametrize("path", [path for path in texts() if path.endswith((".md", ".service"))])

@@ -172,9 +172,9 @@ def test_a_service_is_well_where_it_says_that_it_is_ready(tmp_path: Path, monkey
 
 def test_a_worker_is_well_where_it_tells_its_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     look, asked = healthy(), list[str]()
-    assert look.wrong("worker").startswith("ENGRAMLOG_METRICS_PORT: got ''; allowed:")
+    assert look.wrong("worker").startswith("ENGRAMLOG_METRICS: got ''; allowed:")
     with answering(200, asked) as port:
-        monkeypatch.setenv("ENGRAMLOG_METRICS_PORT", str(port))
+        monkeypatch.setenv("ENGRAMLOG_METRICS", str(port))
         assert look.wrong("worker") is None
     assert asked == ["/metrics"]
     assert "/metrics is not answered" in look.wrong("worker")

@@ -94,7 +94,7 @@ def test_each_worker_has_a_port_and_a_folder_of_its_own() -> None:
     assert told["ExecStart"][0].endswith("engramlog worker --metrics-port 946%i")
     assert "%i" in told["RuntimeDirectory"][0]
     example = (SYSTEMD / "engramlog.env.example").read_text("utf-8")
-    (up,) = re.findall(r"(?m)^ENGRAMLOG_METRICS_PORT=(\d+)$", example)
+    (up,) = re.findall(r"(?m)^ENGRAMLOG_METRICS=(\d+)$", example)
     assert int(up) not in range(9461, 9470)
 
 

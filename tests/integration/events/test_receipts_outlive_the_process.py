@@ -175,7 +175,6 @@ def test_a_command_that_appended_keeps_the_heads_too_and_one_that_only_read_writ
 def test_what_a_killed_up_had_acknowledged_since_the_last_kept_heads_is_told_by_the_next_before_anybody_appends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("ENGRAMLOG_HEAD_SECONDS", "3600")
     monkeypatch.setenv("ENGRAMLOG_JOB_WORKERS", "0")
     server, folder = Server(tmp_path), tmp_path / "data"
     later = {**EVENT, "event_id": EVENT["event_id"][:-1] + "2", "data": EVENT["data"] | {"memory_id": "m2"}}

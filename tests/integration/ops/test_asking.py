@@ -214,7 +214,7 @@ def by_itself(
 
     def ran(*words: str) -> tuple[int, bytes, bytes]:
         with monkeypatch.context() as here:
-            here.setenv("ENGRAMLOG_ASK", "local")
+            here.setattr("ops.main.ask_service", lambda _route, _given: None)
             code = main(words)
         return code, *capsysbinary.readouterr()
 
@@ -375,14 +375,12 @@ def test_both_ways_record_the_same_and_it_is_folded_when_the_command_ends(
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("ENGRAMLOG_ASK", "local"),
         ("ENGRAMLOG_PRINCIPAL", "somebody"),
         ("ENGRAMLOG_EMBEDDER", "openai:m"),
         ("ENGRAMLOG_REDIS_URL", "redis://localhost:1/0"),
         ("ENGRAMLOG_HIGHEST_TRUST", "inferred"),
         ("ENGRAMLOG_PORT", "many"),
         ("ENGRAMLOG_DTA", "x"),
-        ("ENGRAMLOG_ASK", "perhaps"),
         ("ENGRAMLOG_TOKEN", "another-token-0123456789-0123456789"),
     ],
 )

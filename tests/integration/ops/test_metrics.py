@@ -70,7 +70,7 @@ class Scraped:
 def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     """An `up` with two workers that tell their metrics, after some requests."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ENGRAMLOG_METRICS_PORT", "0")
+        patch.setenv("ENGRAMLOG_METRICS", "0")
         with running(tmp_path_factory.mktemp("metrics") / "data", "--workers", str(WORKERS)) as up:
             url, shown = up.ready(), up.shown()
             body = json.dumps([EVENT, *(mention(number) for number in range(1, 4)), fresh()]).encode()
@@ -294,14 +294,14 @@ def test_a_port_that_is_taken_is_refused_in_clear_words_before_anything_starts(t
         port = listener.getsockname()[1]
         done = subprocess.run(
             [sys.executable, "-P", "-m", "ops.main", "up", "--port", "0"],
-            env={**os.environ, "ENGRAMLOG_DATA": str(tmp_path / "data"), "ENGRAMLOG_METRICS_PORT": str(port)},
+            env={**os.environ, "ENGRAMLOG_DATA": str(tmp_path / "data"), "ENGRAMLOG_METRICS": str(port)},
             capture_output=True,
             text=True,
             timeout=PATIENCE,
             check=False,
         )
     assert done.returncode == 2
-    assert f"ENGRAMLOG_METRICS_PORT: got {port}" in done.stderr
+    assert f"ENGRAMLOG_METRICS: got {port}" in done.stderr
     assert not (tmp_path / "data" / "redis.sock").exists()
 
 
@@ -313,7 +313,7 @@ def test_a_worker_of_ones_own_redis_tells_its_metrics_and_ends_in_order(redis_se
             [*command, str(listener.getsockname()[1])], env=environment, capture_output=True, text=True, check=False,
             timeout=PATIENCE,
         )  # fmt: skip
-    assert (refused.returncode, "ENGRAMLOG_METRICS_PORT" in refused.stderr) == (2, True)
+    assert (refused.returncode, "ENGRAMLOG_METRICS" in refused.stderr) == (2, True)
     with subprocess.Popen([*command, "0"], env=environment, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stderr is not None

@@ -100,7 +100,7 @@ def test_a_port_for_operating_of_this_machine_is_as_loopback_ever_was(
         issued(up, folder, "read")
     monkeypatch.setenv("ENGRAMLOG_TRUSTED_PROXIES", "127.0.0.1")
     monkeypatch.setenv("ENGRAMLOG_PUBLIC_NAMES", "memory.example.org")
-    monkeypatch.setenv("ENGRAMLOG_OPERATE_PORT", "0")
+    monkeypatch.setenv("ENGRAMLOG_OPERATE", "0")
     with running(folder) as up:
         url = up.ready()
         with httpx2.Client(base_url=url, trust_env=False, timeout=PATIENCE) as client:

@@ -164,11 +164,11 @@ def _another_up(place: Place) -> None:
 FAULTS: dict[str, tuple[Callable[[Place], object], tuple[str, str]]] = {
     "port taken": (lambda place: place.set(ENGRAMLOG_PORT=str(place.listens())), ("machine", "port")),
     "operating port taken": (
-        lambda place: place.set(ENGRAMLOG_OPERATE_PORT=str(place.listens()), **PROXY),
+        lambda place: place.set(ENGRAMLOG_OPERATE=str(place.listens()), **PROXY),
         ("machine", "operating port"),
     ),
     "metrics port taken": (
-        lambda place: place.set(ENGRAMLOG_METRICS_PORT=str(place.listens())),
+        lambda place: place.set(ENGRAMLOG_METRICS=str(place.listens())),
         ("machine", "metrics ports"),
     ),
     "open to others without TLS": (lambda place: place.set(ENGRAMLOG_HOST="0.0.0.0"), ("access", "listening")),

@@ -17,7 +17,7 @@ from events.sealing.seals import Wrapped
 from ops.sealing.key_file import KeyFile, KeyFileUnusable, make_key_file, read_key_file, rotate_key_file
 from ops.sealing.rewrap import AT_ONCE, REPLACE, rewrap, wraps_of
 from tests.acceptance.helpers.cli import Cli
-from tests.given.sealing.key_service import TOKEN, FakeKeyService, fake_key_service
+from tests.given.sealing.key_service import TOKEN, FakeKeyService, fake_key_service, token_file
 from tests.integration.live import live_store, wait_until
 from tests.integration.ops.test_up import Up
 from tests.patience import PATIENCE
@@ -266,7 +266,7 @@ def test_up_answers_what_needs_no_key_while_the_service_is_away_tells_it_and_com
     tmp_path: Path, service: FakeKeyService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ENGRAMLOG_SEALED_BY", service.setting)
-    monkeypatch.setenv("ENGRAMLOG_VAULT_TOKEN", TOKEN)
+    monkeypatch.setenv("ENGRAMLOG_VAULT_TOKEN_FILE", token_file(tmp_path))
     with running(tmp_path / "data") as up:
         up.ready()
         up.run("add", "ada", "ada likes coffee")

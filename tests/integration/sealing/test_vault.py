@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import ssl
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from events.errors import BadSetting, KeyUnavailable
 from events.sealing.seals import Wrapped
 from ops.sealing.master import master_of
 from ops.sealing.place import ServiceKey, service_key
-from ops.sealing.vault import BATCH, VaultKey, trusted_by, version_of
+from ops.sealing.vault import BATCH, VaultKey, version_of
 from ops.settings import load_settings
 from tests.given.sealing.key_service import (
     KEY,
@@ -120,19 +119,18 @@ def test_a_token_that_is_not_let_in_is_told_by_its_setting_and_a_new_one_holds_a
     key = VaultKey(place, lambda: shown[0], clock=clock)
     with pytest.raises(KeyUnavailable, match="does not let us in") as refusal:
         key.wrap(SECRETS)
-    assert (refusal.value.passes, refusal.value.context["setting"]) == (False, "ENGRAMLOG_VAULT_TOKEN")
+    assert (refusal.value.passes, refusal.value.context["setting"]) == (False, "ENGRAMLOG_VAULT_TOKEN_FILE")
     shown[0] = TOKEN
     clock.now += 1.01
     assert key.unwrap(lines_of(key)) == [b"a" * 32, b"b" * 32]
 
 
 def test_many_are_asked_for_in_requests_of_bounded_size(service: FakeKeyService) -> None:
-    key = key_of(service, namespace="team/memory")
+    key = key_of(service)
     many = [(b"store\0%d" % number, number.to_bytes(32, "big")) for number in range(2 * BATCH + 1)]
     wrapped = [Wrapped(about, line) for (about, _), line in zip(many, key.wrap(many), strict=True)]
     assert key.unwrap(wrapped) == [secret for _, secret in many]
     assert service.asked == [(what, many) for what in ("encrypt", "decrypt") for many in (BATCH, BATCH, 1)]
-    assert service.headers["X-Vault-Namespace"] == "team/memory"
 
 
 @pytest.mark.parametrize("status", [307, 412, 429, 472, 473, 500, 502, 503])
@@ -240,7 +238,7 @@ def test_settings_name_the_key_and_the_token(service: FakeKeyService, tmp_path: 
     told = {"ENGRAMLOG_SEALED_BY": service.setting}
     nobody = master_of(load_settings(told))
     assert nobody is not None
-    with pytest.raises(BadSetting, match="ENGRAMLOG_VAULT_TOKEN: got nothing"):
+    with pytest.raises(BadSetting, match="ENGRAMLOG_VAULT_TOKEN_FILE: got nothing"):
         _ = nobody.name
     file = tmp_path / "token"
     file.write_text(f"{TOKEN}\n")
@@ -255,11 +253,3 @@ def test_settings_name_the_key_and_the_token(service: FakeKeyService, tmp_path: 
     file.unlink()
     (found,) = of_file.unwrap([Wrapped(SECRETS[0][0], key_of(service).wrap(SECRETS[:1])[0])])
     assert "ENGRAMLOG_VAULT_TOKEN_FILE" in refused(found).message
-
-
-def test_a_file_of_certificates_that_cannot_be_used_is_told_by_its_setting(tmp_path: Path) -> None:
-    file = tmp_path / "ca.pem"
-    file.write_text("no certificate")
-    with pytest.raises(BadSetting, match="ENGRAMLOG_VAULT_CA_FILE"):
-        trusted_by(file)
-    assert trusted_by(None).verify_mode == ssl.CERT_REQUIRED

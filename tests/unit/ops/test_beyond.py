@@ -54,7 +54,9 @@ def test_a_name_is_a_host_with_or_without_a_port(told: str, name: tuple[str, int
         ("PUBLIC_NAMES", "https://memory.example.org"),
         ("TLS_CERT_FILE", "service.pem"),
         ("TLS_KEY_FILE", "service.key"),
-        ("OPERATE_PORT", "70000"),
+        ("OPERATE", "70000"),
+        ("OPERATE", ":8735"),
+        ("OPERATE", "localhost"),
     ],
 )
 def test_a_wrong_setting_is_named_with_what_is_allowed(name: str, value: str) -> None:
@@ -73,11 +75,9 @@ def test_without_settings_a_service_is_this_machines_alone() -> None:
 def test_others_reach_it_by_tls_or_a_declared_proxy_alone(host: str) -> None:
     with pytest.raises(BadSetting, match=r"ENGRAMLOG_HOST: got .*ENGRAMLOG_TLS_CERT_FILE.*ENGRAMLOG_TRUSTED_PROXIES"):
         listeners_of(settings(), host)
-    with pytest.raises(BadSetting, match=r"ENGRAMLOG_OPERATE_HOST"):
+    with pytest.raises(BadSetting, match=r"ENGRAMLOG_OPERATE"):
         listeners_of(
-            settings(
-                TRUSTED_PROXIES="10.0.0.1", PUBLIC_NAMES="a.example", OPERATE_PORT="1", OPERATE_HOST=host or "elsewhere"
-            ),
+            settings(TRUSTED_PROXIES="10.0.0.1", PUBLIC_NAMES="a.example", OPERATE=f"[{host or 'elsewhere'}]:1"),
             "127.0.0.1",
         )
 
@@ -93,15 +93,13 @@ def test_with_a_certificate_it_is_asked_by_its_names_and_operated_at_the_socket(
 
 
 def test_a_proxy_makes_a_loopback_port_open_to_others(tmp_path: Path) -> None:
-    told = settings(TRUSTED_PROXIES="127.0.0.1 10.0.7.0/24", PUBLIC_NAMES="a.example b.example:8443", OPERATE_PORT="0")
+    told = settings(TRUSTED_PROXIES="127.0.0.1 10.0.7.0/24", PUBLIC_NAMES="a.example b.example:8443", OPERATE="0")
     found = listeners_of(told, "127.0.0.1")
     assert (found.main.public, found.main.scheme) == (True, "http")
     assert found.main.names == {("a.example", None), ("b.example", 8443)}
     assert found.operating == found.folder
     assert how_it_listens(found) == {"by": "proxy", "certificate_ends": None, "operating": "port"}
-    beyond = listeners_of(
-        settings(certificate(tmp_path), OPERATE_PORT="0", OPERATE_HOST="0.0.0.0"), "0.0.0.0"
-    ).operating
+    beyond = listeners_of(settings(certificate(tmp_path), OPERATE="0.0.0.0:0"), "0.0.0.0").operating
     assert beyond is not None
     assert (beyond.public, beyond.operates, beyond.scheme) == (True, True, "https")
 
@@ -109,7 +107,7 @@ def test_a_proxy_makes_a_loopback_port_open_to_others(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("told", "name"),
     [
-        ({"OPERATE_PORT": "0"}, "ENGRAMLOG_OPERATE_PORT"),
+        ({"OPERATE": "0"}, "ENGRAMLOG_OPERATE"),
         ({"TRUSTED_PROXIES": "10.0.0.1"}, "ENGRAMLOG_PUBLIC_NAMES"),
         ({"TLS_CERT_FILE": "/nowhere/x.pem"}, "ENGRAMLOG_TLS_KEY_FILE"),
         ({"TLS_KEY_FILE": "/nowhere/x.key"}, "ENGRAMLOG_TLS_CERT_FILE"),

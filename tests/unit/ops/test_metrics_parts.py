@@ -185,5 +185,5 @@ def test_a_port_that_is_taken_is_refused_with_who_has_it() -> None:
     with bound("127.0.0.1", 0, SETTING) as listener:
         listener.listen()
         port = listener.getsockname()[1]
-        with pytest.raises(BadSetting, match=rf"ENGRAMLOG_METRICS_PORT: got {port}; .*pid \d+"):
+        with pytest.raises(BadSetting, match=rf"ENGRAMLOG_METRICS: got {port}; .*pid \d+"):
             refuse_taken("127.0.0.1", [port])

@@ -266,8 +266,6 @@ class ChatSet(BaseModel):
     reviewer: str = Field(description="Who reviews: rule or model.")
     summaries: str = Field(description="How episodes are written: extractive, model or off.")
     expansion: str = Field(description="Whether questions are put in other words too: model or off.")
-    price_in: float | None = Field(description="Of a million tokens sent.")
-    price_out: float | None = Field(description="Of a million tokens received.")
 
 
 class EmbedderSet(BaseModel):
@@ -301,7 +299,6 @@ class TokensUsed(BaseModel):
     requests: int
     input_tokens: int = Field(description="As the endpoint tells; one that tells none counts 0.")
     output_tokens: int
-    cost: float | None = Field(description="By the prices that are set now; null where they are not both set.")
 
 
 class TokensUsedInAll(TokensUsed):
@@ -331,8 +328,6 @@ class ModelsUsed(BaseModel):
                 "reviewer": "rule",
                 "summaries": "extractive",
                 "expansion": "model",
-                "price_in": 0.5,
-                "price_out": 1.5,
             },
             "embedder": {
                 "name": "auto",
@@ -358,7 +353,6 @@ class ModelsUsed(BaseModel):
                     "requests": 13,
                     "input_tokens": 9_000,
                     "output_tokens": 800,
-                    "cost": 0.0057,
                     "first": "2026-11-20",
                     "last": "2026-11-22",
                 }
@@ -373,7 +367,6 @@ class ModelsUsed(BaseModel):
                     "requests": 4,
                     "input_tokens": 3_000,
                     "output_tokens": 300,
-                    "cost": 0.00195,
                 }
             ],
             "lost": 0,

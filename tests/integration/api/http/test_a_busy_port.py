@@ -84,6 +84,6 @@ def test_a_claimed_port_lets_nobody_in_before_it_serves(tmp_path: Path) -> None:
     listener = listening("127.0.0.1", port, claimed=claimed)
     with socket.create_connection(("127.0.0.1", port)):
         pass
-    with pytest.raises(BadSetting, match="ENGRAMLOG_MCP_PORT"):
-        claim("127.0.0.1", port, "ENGRAMLOG_MCP_PORT")
+    with pytest.raises(BadSetting, match="--port"):
+        claim("127.0.0.1", port, "--port")
     listener.close()

@@ -34,7 +34,7 @@ def endpoint() -> Iterator[ModelEndpoint]:
 
 @pytest.fixture(scope="module")
 def opened(endpoint: ModelEndpoint, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    told = {"model": "small", "model_url": endpoint.url, "expansion": "model", "expansion_per_minute": 600}
+    told = {"model": "small", "model_url": endpoint.url, "expansion": "model"}
     with embedded_store(tmp_path_factory.mktemp("expansion") / "data", **told) as store:
         yield store
 

@@ -230,7 +230,7 @@ def test_standard_output_carries_the_protocol_alone_and_a_server_that_is_told_to
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ((), "owner: got none; allowed: --owner or ENGRAMLOG_OWNER"),
+        ((), "owner: got none; allowed: --owner OWNER"),
         (("--owner", "a b"), "owner: got 'a b'"),
         (("--http", "--owner", "a b"), "owner: got 'a b'"),
     ],
@@ -238,7 +238,6 @@ def test_standard_output_carries_the_protocol_alone_and_a_server_that_is_told_to
 def test_a_server_without_an_owner_that_can_be_does_not_start(
     words: tuple[str, ...], told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.delenv("ENGRAMLOG_OWNER", raising=False)
     assert main(["mcp", *words]) == 2
     said = capsys.readouterr()
     assert told in said.err

@@ -12,7 +12,7 @@ from ops.settings import load_settings
 from ops.wiring import open_application
 from projections.access.caller import AT_THE_FOLDER
 from tests.acceptance.helpers.cli import Cli
-from tests.given.sealing.key_service import TOKEN, FakeKeyService, fake_key_service
+from tests.given.sealing.key_service import FakeKeyService, fake_key_service, token_file
 from tests.integration.ops.doctor.test_doctor_folder import found
 
 
@@ -60,10 +60,10 @@ def test_what_its_start_cut_off_the_log_is_raised_as_by_any_other_command(store:
 
 
 def test_a_key_service_that_is_down_is_wrong(
-    cli: Cli, service: FakeKeyService, monkeypatch: pytest.MonkeyPatch
+    cli: Cli, service: FakeKeyService, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("ENGRAMLOG_SEALED_BY", service.setting)
-    monkeypatch.setenv("ENGRAMLOG_VAULT_TOKEN", TOKEN)
+    monkeypatch.setenv("ENGRAMLOG_VAULT_TOKEN_FILE", token_file(tmp_path))
     cli("add", "ada", "Ada likes coffee")
     told = found(cli, "--strict")
     assert told["sealing", "master key"]["result"] == "ok"

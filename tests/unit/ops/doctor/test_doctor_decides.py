@@ -10,6 +10,7 @@ import pytest
 
 from events.catalogue import Grant
 from events.sealing.seals import SealingStanding
+from ops.beyond.settings import Place
 from ops.doctor.deciding import access, permissions, sealing
 from ops.doctor.deciding.access import ListeningFacts
 from ops.doctor.deciding.permissions import FileEntry, Kind
@@ -154,9 +155,9 @@ def test_how_a_service_listens() -> None:
     assert listens("tls", ends=NOW + SOON - timedelta(seconds=1)).result == "advice"
     refused = access.listening(ListeningFacts(None, "ENGRAMLOG_HOST: got 0; allowed: 127.0.0.1", "0", 1), NOW, SOON)
     assert (refused.result, refused.advice) == ("wrong", "allowed: 127.0.0.1")
-    assert access.metrics("127.0.0.1", 9) is None
-    assert access.metrics("0.0.0.0", None) is None
-    assert access.metrics("0.0.0.0", 9) is not None
+    assert access.metrics(Place("127.0.0.1", 9)) is None
+    assert access.metrics(None) is None
+    assert access.metrics(Place("0.0.0.0", 9)) is not None
 
 
 def test_a_service_that_runs_by_other_settings() -> None:

@@ -134,9 +134,12 @@ def test_a_model_that_never_ends_holds_no_question(server: ModelEndpoint, expand
     assert expander.expand("ann", QUESTION) == ExpansionFound("timeout")
 
 
-def test_a_request_is_given_up_after_four_times_as_long_as_a_question_waits(server: ModelEndpoint) -> None:
+def test_a_request_is_given_up_after_four_times_as_long_as_a_question_waits(
+    server: ModelEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server.replies = [SILENT]
-    model = model_of(settings(server, expansion_seconds=0.02))
+    monkeypatch.setattr("ops.models.EXPANSION_SECONDS", 0.02)
+    model = model_of(settings(server))
     assert model.other_words is not None
     made = model.other_words._replace(bounds=ExpansionBounds(PATIENCE, 100))
     found = made.expander(lambda _asked: None, lambda _fact, **_facts: None).expand("ann", QUESTION)

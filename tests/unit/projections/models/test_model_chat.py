@@ -264,7 +264,6 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "endless timeout": ({"timeout": float("inf")}, "the model's timeout: got inf"),
     "tries": ({"tries": 0}, "the model's tries: got 0; allowed: 1 or more"),
     "tokens": ({"max_tokens": 0}, "the model's tokens: got 0; allowed: 1 or more"),
-    "pace": ({"requests_per_minute": -1.0}, "the model's requests per minute: got -1.0; allowed: above 0"),
 }
 
 
