@@ -155,19 +155,20 @@ def test_each_process_says_what_it_is_of(up: Up, scraped: Scraped) -> None:
 
 
 def test_what_workers_folded_is_the_sum_of_what_each_tells(up: Up) -> None:
-    def folded() -> float:
-        return sum(one.of("engramlog_fold_events_total") for one in workers(up))
+    def total(told: list[Scraped], name: str, **labels: str) -> float:
+        return sum(one.of(f"engramlog_fold_{name}", **labels) for one in told)
 
-    wait_until(lambda: folded() >= 5)
-    told = workers(up)
-    assert sum(one.of("engramlog_fold_seconds_count") for one in told) == folded()
+    def at_rest() -> list[Scraped] | None:
+        told = workers(up)  # each once: jobs append meanwhile, and workers take partitions
+        folded, timed = total(told, "events_total"), total(told, "seconds_count")
+        return told if 5 <= folded == timed and total(told, "partitions") == 16 else None
+
+    told = wait_until(at_rest)
     figures = {
-        name: sum(one.of("engramlog_fold_figures_total", figure=name) for one in told)
-        for name in ("activations", "frequent_mentions", "negations")
+        name: total(told, "figures_total", figure=name) for name in ("activations", "frequent_mentions", "negations")
     }
     assert figures == {"activations": 3, "frequent_mentions": 1, "negations": 0}
-    assert sum(one.of("engramlog_fold_weight_count") for one in told) >= 5
-    assert sum(one.of("engramlog_fold_partitions") for one in told) == 16
+    assert total(told, "weight_count") >= 5
 
 
 def test_a_figure_of_the_store_is_told_by_no_worker(up: Up, scraped: Scraped) -> None:

@@ -379,7 +379,7 @@ def test_a_job_that_failed_is_tried_again_later_and_at_last_left_to_the_next_tic
         served.work()
         assert jobs.decided("ada") == []
         assert ScheduledJobRegistry(queue=served.queue).count == 2  # both kinds of the partition that has an owner
-        time.sleep(1.1)  # RQ counts whole seconds
+        wait_until(lambda: len(ScheduledJobRegistry(queue=served.queue).get_jobs_to_schedule()) == 2)
         served.work()
     wait_until(lambda: served.work() and ScheduledJobRegistry(queue=served.queue).count == 0)
     assert len(jobs.decided("ada")) == 3

@@ -2,15 +2,225 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from threading import Event as Flag
+from threading import Thread
 
 import pytest
 
+from api.operations.table import entries
+from consumers.fold.worker import FoldWorker
+from consumers.jobs.rq.jobs import JOBS, run, serving
+from consumers.jobs.rq.lent import Lent
+from consumers.jobs.rq.serving import JobResources
+from events.redis.wire import WirePool
+from ops.settings import load_settings
+from ops.store import OpenStore, open_the_store
+from projections.embedding.choosing import Embedders
+from projections.redis.vectors import RedisVectors
+from tests.acceptance.helpers.cli import Cli, event, lines, turn, written
+from tests.doubles.embedding import WordEmbedder
 from tests.given.events import created
 from tests.given.vectors import Vectors
 from tests.integration.live import live_store
 from tests.servers import RedisServer
 from tests.tampering import findings
+
+LONG_AGO = (datetime.now(UTC) - timedelta(days=40)).isoformat()
+DIGEST = "sha256:" + "a" * 64
+COMMANDS = f"""
+search ada tea --explain
+get ada m0
+get ada m9 --reveal
+list ada
+counts ada
+why ada m0
+why ada m0 m1 --query tea
+history ada
+events ada
+provenance ada m0
+assess ada tea
+map ada tea
+associations ada m0
+facts ada
+synonym ada tea chai
+synonyms ada
+sources ada
+times ada
+context ada "which tea do I drink?" --session s1
+uses ada m0
+answers ada
+compare ada
+diff ada --from 2020-01-01
+instants ada --id m0 --points 3
+laws
+parameters
+profile ada
+profile ada ebbinghaus
+replay ada --query tea
+add ada "I live in Porto" --tag place
+edit ada m0 "I drink black tea at noon"
+mention ada m0
+reinforce ada m0
+review ada
+review ada m0 --grade 4
+negate ada m1 --correction "I sold the kiln"
+confirm ada m2
+sensitivity ada m3 3 --reason "nobody's business"
+list ada --as-of 2030-01-01
+list ada --known 2030-01-01
+merge ada m4 m5 --into both
+unmerge ada both
+delete ada m6
+restore ada m6
+delete ada m7 --with-sources
+ground ada https://example.org/tea {DIGEST}
+set-aside ada --session s1
+asides ada
+search ada tea
+bring-back ada --session s1
+retract ada --without-turn t3 --yes
+extract ada
+episodes ada
+cleanup ada
+export ada --everything
+negate cy m40 --correction "I sold the kiln" --actor assistant
+negate cy m41 --correction "I sold the cups" --actor assistant
+negate cy m42 --correction "I sold the pots" --actor assistant
+inbox cy
+accept cy ITEM
+amend cy ITEM "I gave the cups away"
+reject cy ITEM
+health ada
+fading ada
+promote ada m2
+key new agent --can use --owners ada
+key list
+grant agent --can read --owners ada
+access
+audit
+key revoke KEY
+master-key show
+seals save SEALS
+backup make BACKUP
+status
+jobs
+capacity
+models
+alarms
+stats ada
+owners
+heads
+dead list
+embed
+schema
+append MORE
+import turns TURNS
+chat-import CHATS --owner cy
+erase bo --ground objection --yes
+erase ada m8 --ground objection --yes
+readmit bo
+append AGAIN
+rebuild
+verify
+doctor
+"""
+LEFT = 3
+"""What `retract` ends with where something has no inverse, as links have none."""
+ELSEWHERE = {
+    "console", "mcp", "token", "up", "worker",  # stay, or ask one that stays
+    "upgrade", "seal",  # what a new store never needs
+    "bench", "demo", "eval", "eval-facts", "eval-obedience", "eval-pairs",  # each on a store of its own, or none
+}  # fmt: skip
+"""Commands that are not run here."""
+
+
+@contextmanager
+def folding(store: OpenStore) -> Iterator[None]:
+    """A worker folds meanwhile, as beside every service."""
+    stop = Flag()
+    worker = Thread(target=FoldWorker(store.client, store.identity.tags, "folder").run, args=(stop,))
+    worker.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        worker.join()
+
+
+class Healthy:
+    """A store as `engramlog` makes it, whatever was run on it."""
+
+    def __init__(self, store: OpenStore) -> None:
+        self.store = store
+        embedder = Lent(lambda: Embedders.alone(WordEmbedder))
+        master = store.client.seals.master
+        self._jobs = JobResources(
+            store.url, 10.0, lambda *_told, **_facts: None, Flag(), embedder=embedder, looked_at={}, master=master
+        )
+
+    def is_clean(self, after: str) -> None:
+        assert findings(self.store) == [], after
+
+    def runs_all_jobs_twice(self) -> None:
+        identity = self.store.identity
+        with serving(self._jobs):
+            for tick in ("first", "second"):
+                for kind in JOBS:
+                    for partition in range(len(identity.tags)):
+                        run(kind, identity.store_id, partition, tick)
+                    self.is_clean(f"{tick} {kind}")
+
+
+def test_a_store_is_clean_after_every_job_of_every_partition_and_after_every_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("REDIS_URL", "SEALED_BY", "PARTITIONS"):
+        monkeypatch.delenv(f"ENGRAMLOG_{name}", raising=False)
+    monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("ENGRAMLOG_EMBEDDER", "tests.doubles:words")
+    monkeypatch.setattr("ops.embedders.maker_of", lambda _settings: lambda _name: WordEmbedder())
+    cli = Cli(monkeypatch, capsys)
+    said = [
+        event(number, owner, content=f"{owner} said {number} of tea and of kilns") | {"occurred_at": LONG_AGO}
+        for owner, first in (("ada", 0), ("bo", 20), ("cy", 40))
+        for number in range(first, first + 10)
+    ]
+    turns = [turn(number, f"I drink tea in room {number}") | {"occurred_at": LONG_AGO} for number in range(5)]
+    chat = {"id": "c", "created_at": 1_704_096_000, "messages": [{"role": "user", "content": "早上喝茶"}]}
+    names = {
+        "MORE": written(tmp_path / "more.jsonl", [event(60, "dee")]),
+        "AGAIN": written(tmp_path / "again.jsonl", [event(61, "bo")]),
+        "TURNS": written(tmp_path / "turns.jsonl", [one | {"conversation": "dee"} for one in turns]),
+        "CHATS": written(tmp_path / "chats.jsonl", [chat]),
+        "SEALS": str(tmp_path / "seals"),
+        "BACKUP": str(tmp_path / "backup"),
+    }
+    with open_the_store(load_settings(), "up") as store, folding(store):
+        healthy = Healthy(store)
+        healthy.is_clean("its making")
+        healthy.runs_all_jobs_twice()
+        for name, told in (("append", said), ("import turns", turns)):
+            cli(*name.split(), "-", stdin=lines(told))
+            healthy.is_clean(name)
+        healthy.runs_all_jobs_twice()
+        assert RedisVectors(WirePool(store.client), store.identity.tags).count("ada", "words/1") > 0
+        ran = set[str]()
+        for line in COMMANDS.strip().splitlines():
+            if "ITEM" in line:
+                names["ITEM"] = cli.json("inbox", "cy")["items"][0]["item"]
+            words = [names.get(word, word) for word in shlex.split(line)]
+            told = cli(*words, code=LEFT if words[0] == "retract" else 0)
+            if words[0] == "key" and "egl_" in told.out:
+                names["KEY"] = told.out.partition("egl_")[2][:8]
+            ran.add(words[0])
+            healthy.is_clean(line)
+        healthy.runs_all_jobs_twice()
+    assert ran | ELSEWHERE == set(entries())
 
 
 @pytest.fixture
