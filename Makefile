@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE :=# hundreds of commands that tests start would each compile all they load
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rest test-all test-diff check format bench bench-browser bench-peers mutants house client cluster chaos chaos-cluster lock image-locks audit pictures clean
+.PHONY: help setup demo test test-rest test-all test-diff check format bench bench-browser bench-peers faults house client cluster chaos chaos-cluster lock image-locks audit pictures clean
 
 help: ## Show what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,8 +29,10 @@ PYTEST = $(BIN)/python -P -m pytest -n $(WORKERS) --dist loadfile
 WORKERS = 2
 EXAMPLES = quick# a third of each property's examples; full: all of them (tests/examples.py)
 
+QUICK = --part=quick --hypothesis-profile=$(EXAMPLES)
+
 test: $(READY) ## Quick tests, and of the slow ones those that guard a promise (tests/promises.py): about three minutes
-	$(PYTEST) --part=quick --hypothesis-profile=$(EXAMPLES)
+	$(PYTEST) $(QUICK)
 
 test-rest: $(READY) ## What `make test` leaves out: servers, processes, commands; some twenty minutes
 	$(PYTEST) --part=rest --hypothesis-profile=full
@@ -63,8 +65,10 @@ bench-peers: ## The same texts through six other libraries, in an environment of
 		&& $(VENV)-peers/bin/uv pip install --quiet --python $(VENV)-peers/bin/python --editable '.[peers]' --editable ./client; }
 	@$(VENV)-peers/bin/engramlog bench peers --rounds 3 --json
 
-mutants: $(READY) ## Break thirty central lines, one at a time, and see that `make test` notices; hours where little is caught early
-	@$(BIN)/python -P -m tests.mutants $(ONLY)
+faults: $(READY) ## Plant faults in the heart, one at a time, and see that `make test` notices; ONLY="3 7": those; half an hour
+	@$(BIN)/python -c 'import coverage' 2>/dev/null || $(BIN)/python -m pip install --quiet coverage
+	$(BIN)/python -P -m tests.faults lines -- -n $(WORKERS) --dist loadfile $(QUICK)
+	$(BIN)/python -P -m tests.faults run --table .faults/after.md $(ONLY)
 
 house: $(READY) ## Print the files passed by add, search, why and context, and the lines of each room
 	@$(BIN)/python -P -m tests.house

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 import redis
-from hypothesis import Phase, settings
+from hypothesis import settings
 
 from tests.examples import QUICK_EXAMPLES
 from tests.given.clusters.cluster import GivenCluster
@@ -34,9 +34,6 @@ from tests.servers import (
 pytest_plugins = ["pytester", "tests.memory", "tests.parts"]
 settings.register_profile("full", deadline=None)  # no timed assertions
 settings.register_profile("quick", deadline=None, max_examples=QUICK_EXAMPLES)
-settings.register_profile(  # what `make test` asks, and nobody reads the example
-    "mutants", deadline=None, max_examples=QUICK_EXAMPLES, phases=(Phase.explicit, Phase.generate)
-)
 settings.load_profile("full")
 
 

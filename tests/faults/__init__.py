@@ -1,0 +1,1 @@
+"""Planted faults: what the tests notice."""
