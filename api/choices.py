@@ -33,8 +33,6 @@ MOST_BUCKETS = 500
 """Parts into which a time line is cut at the most."""
 MOST_WAIT = 20
 """Seconds that a page may wait for what comes."""
-HALVES = ("all", "first", "second")
-"""Of labelled pairs."""
 TOOLSETS = ("agent", "audit")
 """Of an MCP server: the first where none is named."""
 BY_HAND = ("sweep", "review")

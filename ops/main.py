@@ -18,7 +18,6 @@ from ops.tracebacks import clean_tracebacks
 
 if TYPE_CHECKING:
     from api.application import Application
-    from projections.models.chat import Chat
 
 
 @contextmanager
@@ -33,13 +32,6 @@ def _open() -> Iterator[Application]:
         for told in filter(None, (application.recovery, application.mended, application.restored)):
             err.print(f"[bold yellow]{escape(told)}[/]")
         yield application
-
-
-def _model() -> Callable[[], Chat] | None:
-    from ops.models import chat_of
-    from ops.settings import load_settings
-
-    return chat_of(load_settings())
 
 
 def _everybody(work: Any, given: Mapping[str, Any], tell: Callable[[Mapping[str, Any]], None], **how: Any) -> None:
@@ -78,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _heed_the_end()
     clean_tracebacks()
     _spare(sys.argv[1:] if arguments is None else arguments)
-    return run(_open, arguments, _model, StoreNames(), ask_service, _everybody)
+    return run(_open, arguments, StoreNames(), ask_service, _everybody)
 
 
 if __name__ == "__main__":

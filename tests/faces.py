@@ -307,7 +307,7 @@ CLI_UNASKED = {
     "ground": EVENTS_ONLY,
     "mcp": "serves the tools and resources above",
     **dict.fromkeys(("up", "console", "token", "upgrade", "seal", "erase", "readmit", "worker", "rebuild", "verify", "bench",
-                     "demo", "eval", "eval-pairs", "eval-facts", "eval-obedience"), OWN_PROCESS),
+                     "demo"), OWN_PROCESS),
     **dict.fromkeys(("status", "owners", "alarms", "heads", "jobs", "capacity", "models",
                      "doctor", "master-key new", "master-key show", "master-key rotate", "master-key rewrap", "master-key drop",
                      "seals save", "seals strip", "seals restore",

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 QUICK = ("unit", "property", "golden", "contract", "architecture", "acceptance/docs/test_docs.py")
 """Where everything is quick, as paths below `tests`."""
-SLOW = ("integration", "client", "acceptance", "browser")
+SLOW = ("integration", "client", "acceptance", "browser", "benchmarks")
 """Where tests start servers, processes and commands."""
 NEWER = ("redis-7", "redis-8")
 """What the same slow test asks of these servers belongs to the rest: that all are the same to us is the contract suite's."""

@@ -22,17 +22,14 @@ from api.cli.asking import Ask, nobody
 from api.cli.completing import Names
 from api.cli.refusing import in_options
 from api.cli.show.visible import Terminal, exact_json, exact_line, visible_in
-from events.errors import BadSetting, EngramlogError, refused
+from events.errors import EngramlogError, refused
 
 if TYPE_CHECKING:
     from api.application import Application, Opener
-    from projections.models.chat import Chat
 
 
 app = frame.app
 """Where a module registers its commands."""
-Models = Callable[[], "Callable[[], Chat] | None"]
-"""Reads the settings: what makes the language model that they name, or None where they name none."""
 Everybody = Callable[..., None]
 """Takes a work, what is asked of a whole store, by its names, and whom the answer is told; how many processes, or which Dask
 cluster, whether anew, whether a bar would disturb."""
@@ -96,7 +93,6 @@ class Joined(NamedTuple):
     """What `ops` hands to every command."""
 
     opener: Opener
-    model: Models
     names: Names | None = None
     """Where a TAB looks up owners and ids."""
     ask: Ask = nobody
@@ -113,24 +109,6 @@ def joined(context: typer.Context) -> Joined:
 def opened(context: typer.Context) -> AbstractContextManager[Application]:
     """The application for this command's duration."""
     return joined(context).opener()
-
-
-@contextmanager
-def model_of(context: typer.Context) -> Iterator[Chat]:
-    """The language model that the settings name, closed in the end. Raises BadSetting where they name none."""
-    make = joined(context).model()
-    if make is None:
-        raise BadSetting(
-            "ENGRAMLOG_MODEL: got nothing; allowed: a model's name as its endpoint knows it, with ENGRAMLOG_MODEL_URL and"
-            " ENGRAMLOG_MODEL_KEY where it needs them",
-            setting="ENGRAMLOG_MODEL",
-        )
-    chat = make()
-    try:
-        yield chat
-    finally:
-        if callable(close := getattr(chat, "close", None)):
-            close()
 
 
 def show(answer: Shape, as_json: bool, render: Callable[[Shape], None]) -> None:
@@ -222,14 +200,9 @@ def progress(task: str, as_json: bool, long: int = LONG_FOLD) -> Iterator[Callab
         yield advance
 
 
-def _none() -> None:
-    """No model is named."""
-
-
 def run(
     opener: Opener,
     arguments: Sequence[str] | None = None,
-    model: Models = _none,
     names: Names | None = None,
     ask: Ask = nobody,
     everybody: Everybody | None = None,
@@ -237,7 +210,7 @@ def run(
     """Run one command; gives its exit code. Every error of ours is one line that says what to do."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        code = _run(Joined(opener, model, names, ask, everybody), arguments)
+        code = _run(Joined(opener, names, ask, everybody), arguments)
         sys.stdout.flush()
     except BrokenPipeError:
         # Whoever read on has left: what is still buffered must not be flushed into nothing at exit.

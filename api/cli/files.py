@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn, Protocol
 
 import typer
@@ -25,9 +24,6 @@ if TYPE_CHECKING:
 File = Annotated[str, told_as(FILE)]
 LongTurns = Annotated[str, told_as(LONG_TURNS)]
 TurnsOnly = Annotated[bool, told_as(TURNS_ONLY)]
-_SAVE, _AGAINST = "Write the figures into this file.", "Show the differences to this saved file."
-Saved = Annotated[Path | None, typer.Option("--save", help=_SAVE, show_default=False)]
-Against = Annotated[Path | None, typer.Option("--against", help=_AGAINST, show_default=False)]
 
 
 class Advance(Protocol):

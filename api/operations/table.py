@@ -455,26 +455,6 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "The heads of the log's chains: what proves, written down where others hold it, that nothing before was changed.",
         ),
         OperationRow(
-            "eval",
-            "api.cli.commands.evaluating",
-            "Measure search on conversations with questions whose answers are known: hit rates, recall, rank and time.",
-        ),
-        OperationRow(
-            "eval-pairs",
-            "api.cli.commands.evaluating_pairs",
-            "Measure how well contradiction is told on labelled pairs: precision, recall, F1, accuracy; and how many are sure.",
-        ),
-        OperationRow(
-            "eval-facts",
-            "api.cli.commands.evaluating_facts",
-            "Measure extraction by rules: the share of marked turns that is caught, and memories of a hundred turns.",
-        ),
-        OperationRow(
-            "eval-obedience",
-            "ops.commands.obedience",
-            "Measure whether a language model obeys orders that stand in a memory, and whether it uses a memory that gives none.",
-        ),
-        OperationRow(
             "bench",
             "ops.bench.command",
             "Measure against the limits, on a private Redis of its own: raw XADD and XRANGE, empty jobs, the parts of a search.",

@@ -8,8 +8,8 @@ from typing import Any, get_args
 import pytest
 from hypothesis import strategies as st
 
-from api.evaluation.meaning import KeptVectors, kept_vectors
 from api.requests.checks import check_query
+from benchmarks.vectors import MemoryVectors
 from events.catalogue import SynonymDefined
 from events.vocabulary import Resolution
 from projections.choices import RANKINGS, SEARCH_MODES
@@ -218,17 +218,16 @@ class Asker:
         asking = self._asking | changed
         wish = SearchRequest(asking["ranking"], asking["search_mode"], asking.get("filters", Filters()), None, True)
         asked = ViewQuery(self.view, at(asking["day"]), asking["mode"])
-        with kept_vectors(WordEmbedder(), None) as vectors:
-            return search(asked, check_query(query), limit, wish, self._sense(vectors, query), offset)
+        return search(asked, check_query(query), limit, wish, self._sense(MemoryVectors(WordEmbedder()), query), offset)
 
-    def _sense(self, vectors: KeptVectors, query: str) -> Sense | None:
+    def _sense(self, vectors: MemoryVectors, query: str) -> Sense | None:
         embedded = self._asking["embedded"]
         index = self.view.meaning(vectors.model, NO_SECRET)
         if not index.wanted or (self._asking["search_mode"] != "semantic" and not embedded):
             return None
-        vectors.fill([viewed(*self._told[:embedded])], lambda _done, _of: None)
+        vectors.fill([viewed(*self._told[:embedded])])
         index.fit(DIMENSIONS)  # as a store does, whose owner may have no vector at all
-        return vectors.sense(self.view, "ada", vectors.question(query))
+        return vectors.asked(self.view, query)
 
 
 def ids_of(answer: Answer) -> list[str]:

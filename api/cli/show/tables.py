@@ -117,13 +117,3 @@ def tabulate(columns: Sequence[Column], rows: Sequence[Mapping[str, Cell]], cons
         )
     if rows and (left := ", ".join(column.name for column in columns if column not in kept)):
         console.print(f"[dim]not shown: {left}; --json, `| cat` or {ROOM} columns show them[/]", soft_wrap=True)
-
-
-def compared_cell(value: float | None, change: float | None) -> Text:
-    """A share, and how much it rose since it was measured before."""
-    if value is None:
-        return Text("-")
-    cell = Text(f"{value:.3f}")
-    if change is not None:
-        cell.append(f" {change:+.3f}", "green" if change > 0 else "red" if change < 0 else "dim")
-    return cell

@@ -1,4 +1,4 @@
-"""prompt.model_ignores_embedded_instructions: a measurement, `engramlog eval-obedience`, shown to count what scripted models do."""
+"""prompt.model_ignores_embedded_instructions: a measurement, `python -m benchmarks obedience`, checked with scripted models."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any, TypeVar, cast
 
 import pytest
 
-from api.cli.app import run
-from api.evaluation.attacks import ATTACKS, WORDINGS, Canary
+from benchmarks.__main__ import main
+from benchmarks.attacks import ATTACKS, WORDINGS, Canary
+from benchmarks.obedience import evaluate_obedience
 from events.errors import ModelFailed
-from ops.main import main
 from projections.models.chat import ModelUsage, fits
 from tests.doubles.model_endpoint import model_endpoint
 from tests.doubles.scripted import Asked
@@ -98,15 +98,8 @@ class Model:
         return built, ModelUsage(1, 100, 20)
 
 
-def refuse() -> Any:
-    raise AssertionError("the operator's own store is not opened")
-
-
-def measured(model: Model, capsys: pytest.CaptureFixture[str], runs: int = RUNS, code: int = 0) -> dict[str, Any]:
-    """What the command tells of a model."""
-    assert run(refuse, ["eval-obedience", "--runs", str(runs), "--json"], lambda: lambda: model) == code
-    told: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return told
+def measured(model: Model, runs: int = RUNS) -> dict[str, Any]:
+    return evaluate_obedience(model, runs)
 
 
 def of_attacks(told: dict[str, Any], count: str) -> dict[str, int]:
@@ -125,32 +118,30 @@ def of_attacks(told: dict[str, Any], count: str) -> dict[str, int]:
         (naming, 20, 0, 24),
     ],
 )
-def test_prompt_model_ignores_embedded_instructions(
-    says: Says, obeyed: int, quoted: int, used: int, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_prompt_model_ignores_embedded_instructions(says: Says, obeyed: int, quoted: int, used: int) -> None:
     """Runs in which it obeyed, told what it was ordered, and (the control) used the harmless memory; never that it passed."""
     model = Model(says)
-    told = measured(model, capsys)
+    told = measured(model)
     assert told["all"] == {"runs": RUNS, "answered": RUNS, "obeyed": obeyed, "quoted": quoted, "used": used}
-    assert (told["model"], told["unanswered"], told["failures"]) == ("scripted", 0, [])
+    assert (told["model"], told["unanswered"], told["failures"]) == ("scripted", 0, {})
     assert told["usage"] == {"requests": RUNS, "input_tokens": 100 * RUNS, "output_tokens": 20 * RUNS}
     assert len(model.sent) == RUNS
     assert "pass" not in json.dumps(told)
 
 
-def test_each_attack_is_counted_by_itself(capsys: pytest.CaptureFixture[str]) -> None:
-    told = measured(Model(always), capsys)
+def test_each_attack_is_counted_by_itself() -> None:
+    told = measured(Model(always))
     assert of_attacks(told, "runs") == TWICE
     assert of_attacks(told, "obeyed") == {name: 2 for name in TWICE if name not in UNSEEN}
-    third = measured(Model(every_third), capsys)
+    third = measured(Model(every_third))
     assert of_attacks(third, "obeyed") == {
         "instruction en": 2, "system prompt zh": 2, "closing fence en": 2, "direction characters zh": 2,
     }  # fmt: skip
 
 
-def test_what_is_sent_is_the_block_with_the_attack_inside_of_its_fence(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_sent_is_the_block_with_the_attack_inside_of_its_fence() -> None:
     model = Model(silent)
-    measured(model, capsys, runs=len(ATTACKS))
+    measured(model, runs=len(ATTACKS))
     for attack, (system, question) in zip(ATTACKS, model.sent, strict=True):
         assert question == WORDINGS[attack.language].question
         assert system.count("</memory>") == 1
@@ -164,7 +155,7 @@ def test_what_is_sent_is_the_block_with_the_attack_inside_of_its_fence(capsys: p
         assert ordered([outside, question]) is None
 
 
-def test_nothing_is_counted_of_a_model_that_did_not_see_the_block(capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_counted_of_a_model_that_did_not_see_the_block() -> None:
     """It says all that it was told beside the block, and every word of every run before."""
     known: list[str] = []
 
@@ -175,7 +166,7 @@ def test_nothing_is_counted_of_a_model_that_did_not_see_the_block(capsys: pytest
         return said
 
     model = Model(blind)
-    told = measured(model, capsys)
+    told = measured(model)
     assert {name: told["all"][name] for name in ("answered", "obeyed", "quoted", "used")} == {
         "answered": RUNS, "obeyed": 0, "quoted": 0, "used": 0,
     }  # fmt: skip
@@ -193,51 +184,32 @@ def test_nothing_is_counted_of_a_model_that_did_not_see_the_block(capsys: pytest
     ],
 )
 def test_runs_without_an_answer_are_counted_and_end_the_command_with_3(
-    fails: dict[int, str], answered: int, asked: int, failures: dict[str, int], capsys: pytest.CaptureFixture[str]
+    fails: dict[int, str], answered: int, asked: int, failures: dict[str, int]
 ) -> None:
     """One that fails stops nothing; where the endpoint is down three times in a row nothing more is asked."""
     model = Model(lambda number, told: fails.get(number) or never(number, told))
-    told = measured(model, capsys, runs=12, code=3)
+    told = measured(model, runs=12)
     assert told["all"] == {"runs": 12, "answered": answered, "obeyed": 0, "quoted": 0, "used": answered}
     assert told["unanswered"] == 12 - answered
-    assert {one["message"]: one["runs"] for one in told["failures"]} == failures
+    assert told["failures"] == failures
     assert len(model.sent) == asked
     assert told["usage"]["requests"] == answered + 2 * sum(failures.values())
 
 
 @pytest.mark.parametrize("how", ["down", "malformed"])
-def test_a_model_that_never_answers_is_an_error(how: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_model_that_never_answers_is_an_error(how: str) -> None:
     model = Model(lambda _number, _told: how)
-    assert run(refuse, ["eval-obedience", "--runs", "5"], lambda: lambda: model) == 1
-    assert f"the model is {how}" in capsys.readouterr().err
+    with pytest.raises(ModelFailed, match=f"the model is {how}"):
+        measured(model, runs=5)
     assert len(model.sent) == (3 if how == "down" else 5)
-
-
-def test_people_are_told_what_was_counted_and_what_was_not(capsys: pytest.CaptureFixture[str]) -> None:
-    model = Model(lambda number, told: "malformed" if number == 1 else every_third(number, told))
-    assert run(refuse, ["eval-obedience", "--runs", "6"], lambda: lambda: model) == 3
-    told = capsys.readouterr().out
-    rows = [line.split() for line in told.splitlines()]
-    assert ["all", "6", "5", "2", "0", "3"] in rows
-    assert ["system", "prompt", "zh", "1", "1", "1", "0", "0"] in rows
-    assert "1 runs have no answer and are in no other figure" in told
-    assert "1 runs failed: the model is malformed" in told
 
 
 def test_without_a_model_in_the_settings_it_says_what_to_set(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("ENGRAMLOG_MODEL", raising=False)
-    assert main(["eval-obedience"]) == 2
+    assert main(["obedience"]) == 2
     assert "ENGRAMLOG_MODEL" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("runs", ["0", "1201", "many"])
-def test_how_often_is_bounded(runs: str, capsys: pytest.CaptureFixture[str]) -> None:
-    model = Model(never)
-    assert run(refuse, ["eval-obedience", "--runs", runs], lambda: lambda: model) == 2
-    assert "runs" in capsys.readouterr().err
-    assert model.sent == []
 
 
 def test_a_model_behind_http_is_measured_and_the_operator_s_own_store_is_left_alone(
@@ -259,7 +231,8 @@ def test_a_model_behind_http_is_measured_and_the_operator_s_own_store_is_left_al
         asked = {"MODEL": "small", "MODEL_URL": endpoint.url, "EMBEDDER": "openai:x"}
         for name, value in (own | asked | {"EMBEDDER_URL": "http://127.0.0.1:1/v1"}).items():
             monkeypatch.setenv(f"ENGRAMLOG_{name}", value)
-        assert main(["eval-obedience", "--runs", "4", "--json"]) == 0
+        assert main(["obedience", "--runs", "4", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert (told["model"], told["all"]["obeyed"], told["usage"]["requests"]) == ("small", 4, len(endpoint.asked))
+    assert told["obedience"][0]["obeyed"] == 4
+    assert (told["usage"][0]["model"], told["usage"][0]["requests"]) == ("small", len(endpoint.asked))
     assert list(tmp_path.iterdir()) == []

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from api.evaluation.attacks import ATTACKS, WORDINGS, Attack, Canary
+from benchmarks.attacks import ATTACKS, WORDINGS, Attack, Canary
 from projections.prompt.whole import MOST_TOGETHER
 from tests.acceptance.trust.doors import DOORS, Doors
 from tests.given.client import connected

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from api.evaluation.meaning import kept_vectors
+from benchmarks.vectors import MemoryVectors
 from projections.embedding.embedder import embedder_named
 from projections.ranking.recall import search
 from projections.ranking.search_request import SearchRequest
@@ -38,11 +38,11 @@ def test_what_is_meant_is_found_where_no_word_is_shared() -> None:
     embedder = embedder_named("use")
     assert embedder is not None
     first = {}
-    with kept_vectors(embedder, None) as vectors:
-        vectors.fill([view], lambda _done, _total: None)
-        for question, _ in ASKED:
-            assert search(asked, question, 5, SearchRequest("conversation", "keyword"))["results"] == []
-            sense = vectors.sense(view, "ada", vectors.question(question))
-            found = search(asked, question, 5, SearchRequest("conversation", "semantic"), sense)["results"]
-            first[question] = found[0]["id"] if found else None
+    vectors = MemoryVectors(embedder)
+    vectors.fill([view])
+    for question, _ in ASKED:
+        assert search(asked, question, 5, SearchRequest("conversation", "keyword"))["results"] == []
+        sense = vectors.asked(view, question)
+        found = search(asked, question, 5, SearchRequest("conversation", "semantic"), sense)["results"]
+        first[question] = found[0]["id"] if found else None
     assert first == dict(ASKED)

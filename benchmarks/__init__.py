@@ -1,0 +1,1 @@
+"""Speed and quality, measured: `make bench` and `make eval DATA=DIR`. Not part of the installed packages."""

@@ -1,0 +1,66 @@
+"""`python -m benchmarks`: `eval DATA`, `facts SET`, `obedience`."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks import evaluate
+from benchmarks.output import show
+from events.errors import BadSetting, EngramlogError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one benchmark; gives its exit code."""
+    parser = ArgumentParser(prog="python -m benchmarks", description="Measure speed and quality.")
+    commands = parser.add_subparsers(required=True, metavar="NAME")
+    command = commands.add_parser("eval", help="quality of search, context, extraction, contradiction, everyday talk")
+    evaluate.add_arguments(command)
+    command.set_defaults(run=evaluate.run)
+    command = commands.add_parser("facts", help="marked facts that extraction misses in one set")
+    command.add_argument("set", type=Path, help="a folder with turns.jsonl and marked.jsonl")
+    command.add_argument("--json", action="store_true", help="print JSON")
+    command.set_defaults(run=run_facts)
+    command = commands.add_parser("obedience", help="whether the model of the settings obeys orders in memories")
+    command.add_argument("--runs", type=int, default=24, help="questions, 12 attacks take turns [default: 24]")
+    command.add_argument("--json", action="store_true", help="print JSON")
+    command.set_defaults(run=run_obedience)
+    options = parser.parse_args(arguments)
+    try:
+        return options.run(options) or 0
+    except EngramlogError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+
+
+def run_facts(options: Namespace) -> None:
+    """The figures of one set, and each mark that is not caught."""
+    from benchmarks.facts_quality import evaluate_facts  # noqa: PLC0415
+
+    figures = evaluate_facts(options.set)
+    missed = figures.pop("missed", [])
+    show({"facts": [figures], "missed": missed}, as_json=options.json)
+
+
+def run_obedience(options: Namespace) -> int:
+    """Counts over all runs and by attack; 3 if some runs have no answer. Raises BadSetting without a model."""
+    from benchmarks.obedience import COUNTS, evaluate_obedience  # noqa: PLC0415
+    from ops.models import chat_of  # noqa: PLC0415
+    from ops.settings import load_settings  # noqa: PLC0415
+
+    make = chat_of(load_settings())
+    if make is None:
+        raise BadSetting("ENGRAMLOG_MODEL: got nothing; allowed: a model's name", setting="ENGRAMLOG_MODEL")
+    chat = make()
+    answer = evaluate_obedience(chat, options.runs)
+    total = {"attack": "all", "language": "", **{name: answer["all"][name] for name in COUNTS}}
+    failures = [{"runs": runs, "failed with": message} for message, runs in answer["failures"].items()]
+    usage = {"model": answer["model"], "unanswered": answer["unanswered"], **answer["usage"]}
+    show({"obedience": [total, *answer["attacks"]], "usage": [usage], "failures": failures}, as_json=options.json)
+    return 3 if answer["unanswered"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

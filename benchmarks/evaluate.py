@@ -1,0 +1,146 @@
+"""`make eval DATA=DIR`: quality of search, context, extraction and contradiction on the sets in a folder, and on everyday talk.
+
+A set is a folder with `turns.jsonl` and `questions.jsonl`, or with `pairs.jsonl`. The lines are described in docs/benchmarks.md.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+from benchmarks.context_quality import evaluate_context
+from benchmarks.dataset import QUESTIONS, TURNS, Dataset, read_dataset
+from benchmarks.facts_quality import evaluate_facts
+from benchmarks.output import Row, show
+from benchmarks.pairs_quality import evaluate_pairs
+from benchmarks.search_quality import evaluate_search
+from benchmarks.vectors import Meanings, meanings_named
+from events.errors import InputError
+
+PAIRS = "pairs.jsonl"
+PARTS = ("search", "context", "facts", "pairs", "everyday")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Options of `eval`."""
+    parser.add_argument("data", type=Path, help="a folder of sets, or one set")
+    parser.add_argument("--sets", default="", help="names of sets, separated by commas [default: all]")
+    parser.add_argument("--parts", default="", help=f"some of {','.join(PARTS)} [default: all]")
+    parser.add_argument(
+        "--embedders", default="words,auto", help="words, auto, minilm, use or another [default: words,auto]"
+    )
+    parser.add_argument("--most", type=int, help="only so many personas and rows of the everyday set")
+    parser.add_argument(
+        "--wait", type=float, default=0.0, help="everyday: seconds between writing and asking [default: 0]"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(options: Namespace) -> None:
+    """Evaluate and print each table when it is ready; with `--json` everything at the end. Raises InputError."""
+    parts, tables = _chosen("parts", options.parts, PARTS), dict[str, list[Row]]()
+    folders = sets_in(options.data)
+    names = _chosen("sets", options.sets, [folder.name for folder in folders])
+    folders = [folder for folder in folders if folder.name in names]
+    embedders = {name: meanings_named(name) for name in options.embedders.split(",")}
+
+    def add(title: str, rows: list[Row]) -> None:
+        tables.setdefault(title, []).extend(rows)
+        if not options.json:
+            show({title: rows}, as_json=False)
+
+    for folder in folders:
+        if (folder / TURNS).exists() and (folder / QUESTIONS).exists():
+            for title, rows in conversation_tables(read_dataset(folder), embedders, parts):
+                add(title, rows)
+        if "facts" in parts and (folder / TURNS).exists():
+            add("facts", [timed({"set": folder.name}, partial(facts_without_missed, folder))])
+        if "pairs" in parts and (folder / PAIRS).exists():
+            add("pairs", pair_rows(folder))
+    if "everyday" in parts:
+        from benchmarks.everyday import evaluate_everyday, fresh_service  # noqa: PLC0415 - starts a service
+
+        with fresh_service() as memory:
+            figures = evaluate_everyday(memory, most=options.most, sets=options.data, wait=options.wait)
+        for name, row in figures.items():
+            add(f"everyday: {name}", [row])
+    if options.json:
+        show(tables, as_json=True)
+
+
+def sets_in(data: Path) -> list[Path]:
+    """The sets below a folder, or the folder if it is one. Raises InputError if there are none."""
+
+    def is_set(folder: Path) -> bool:
+        return (folder / TURNS).exists() or (folder / PAIRS).exists()
+
+    if not data.is_dir():
+        raise InputError(f"data: got {data}; allowed: a folder")
+    found = (
+        [data] if is_set(data) else sorted(folder for folder in data.iterdir() if folder.is_dir() and is_set(folder))
+    )
+    if not found:
+        raise InputError(f"data: got {data}; allowed: a folder with {TURNS} or {PAIRS}, or a folder of such folders")
+    return found
+
+
+def conversation_tables(
+    data: Dataset, embedders: Mapping[str, Meanings | None], parts: Sequence[str]
+) -> Iterator[tuple[str, list[Row]]]:
+    """Rows of search and context for each embedder, with CPU seconds; embedding the memories is a row of its own."""
+    for name, meanings in embedders.items():
+        head: Row = {"set": data.name, "embedder": name}
+        if meanings is not None:
+            views = [one.view for one in data.conversations.values()]
+            start = process_time()
+            meanings.fill(views)
+            memories = sum(len(view) for view in views)
+            yield "embedding", [head | {"memories": memories, "CPU s": round(process_time() - start, 1)}]
+        if "search" in parts:
+            start = process_time()
+            shares = evaluate_search(data, meanings)
+            taken = round(process_time() - start, 1)
+            yield (
+                "search, review mode",
+                [
+                    head | {"category": category, **row} | ({"CPU s": taken} if category == "all" else {})
+                    for category, row in shares.items()
+                ],
+            )
+        if "context" in parts:
+            yield "context", [timed(head, partial(evaluate_context, data, meanings))]
+
+
+def pair_rows(folder: Path) -> list[Row]:
+    """Rows of `pairs.jsonl`: all, then each kind."""
+    start = process_time()
+    figures = evaluate_pairs(folder / PAIRS)
+    taken = round(process_time() - start, 1)
+    return [
+        {"set": folder.name, "kind": kind, **row} | ({"CPU s": taken} if kind == "all" else {})
+        for kind, row in figures.items()
+    ]
+
+
+def timed(head: Row, work: Callable[[], Mapping[str, Any]]) -> Row:
+    """A row with the CPU seconds that its figures took."""
+    start = process_time()
+    figures = work()
+    return {**head, **figures, "CPU s": round(process_time() - start, 1)}
+
+
+def facts_without_missed(folder: Path) -> Row:
+    """Figures without the list of missed marks, which `python -m benchmarks facts SET` prints."""
+    return {name: value for name, value in evaluate_facts(folder).items() if name != "missed"}
+
+
+def _chosen(field: str, text: str, allowed: Sequence[str]) -> Sequence[str]:
+    names = text.split(",") if text else allowed
+    for name in names:
+        if name not in allowed:
+            raise InputError(f"{field}: got {name!r}; allowed: {', '.join(allowed)}")
+    return names

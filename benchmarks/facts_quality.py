@@ -1,0 +1,104 @@
+"""How much extraction by rules takes from conversations, and how much of the facts that somebody marked it catches.
+
+Marks are JSON Lines in `marked.jsonl` of a set: `{"conversation", "turn_id", "subject": [...], "classes": [...], "words": [...]}`.
+`subject` is `self` or a word that the memory has; `classes` are categories that fit; the memory has at least one of `words`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from benchmarks.dataset import AFTER, Conversation, read_conversations, read_lines
+from events.catalogue import MemoryCreated
+from events.errors import InputError
+from events.naming import Naming
+from projections.language.extraction.shape import TurnText
+from projections.language.extraction.whose import told_of_others
+from projections.lifecycle.extracting import turns_heard
+from projections.lifecycle.judge.correcting import judge
+from projections.lifecycle.judge.judging import Verdict
+
+MARKS = "marked.jsonl"
+FIELDS = {"conversation": str, "turn_id": str, "subject": list, "classes": list, "words": list}
+
+
+class ReadTurn(NamedTuple):
+    """A turn of a person and what extraction made of it."""
+
+    turn: TurnText
+    verdicts: Sequence[Verdict]
+
+    @property
+    def memories(self) -> list[str]:
+        """Contents of the memories made from it."""
+        return [one.statement.content for one in self.verdicts if _creates(one)]
+
+
+def evaluate_facts(folder: Path) -> dict[str, Any]:
+    """Turns of people, memories per 100 of them; with marks their recall and the ones missed. Raises InputError."""
+    turns = {
+        (name, one.turn.turn_id): one
+        for name, conversation in read_conversations(folder).items()
+        for one in extracted(name, conversation)
+    }
+    memories = sum(len(one.memories) for one in turns.values())
+    answer: dict[str, Any] = {"turns": len(turns), "memories": memories}
+    answer["per 100 turns"] = 100 * memories / len(turns) if turns else 0.0
+    if not (folder / MARKS).exists():
+        return answer
+    missed, marks = [], list(_marks(folder / MARKS))
+    for mark in marks:
+        turn = turns.get((mark["conversation"], mark["turn_id"]))
+        if turn is None:
+            raise InputError(f"{folder / MARKS}: no person said turn {mark['turn_id']!r} of {mark['conversation']!r}")
+        if not any(_fits(turn.turn, verdict, mark) for verdict in turn.verdicts):
+            missed.append({**mark, "text": turn.turn.text, "made": turn.memories})
+    recall = 1 - len(missed) / len(marks) if marks else 0.0
+    return answer | {"marked": len(marks), "recall": recall, "missed": missed}
+
+
+def extracted(name: str, conversation: Conversation) -> list[ReadTurn]:
+    """What the rules make of each turn that a person said."""
+    view = conversation.view
+    view.naming = Naming(name, sha256(name.encode()).digest())
+    heard = turns_heard(view)
+    by_turn = defaultdict(list)
+    for verdict in judge(heard, view, conversation.last + AFTER):
+        by_turn[verdict.turn_id].append(verdict)
+    return [ReadTurn(one.turn, by_turn[one.turn.turn_id]) for one in heard]
+
+
+def _creates(verdict: Verdict) -> bool:
+    made = any(isinstance(decision.data, MemoryCreated) for decision in verdict.decisions)
+    return made and verdict.statement.kind != "question"
+
+
+def _fits(turn: TurnText, verdict: Verdict, mark: dict[str, Any]) -> bool:
+    """A mark is caught by an asserted statement about its subject, of its classes, with one of its words; a note is a copy."""
+    statement, content = verdict.statement, verdict.statement.content.casefold()
+    return (
+        verdict.operation != "SKIP"
+        and statement.asserted
+        and statement.kind not in ("note", "question")
+        and statement.category in mark["classes"]
+        and any(word.casefold() in content for word in mark["words"])
+        and any(_is_about(turn, statement.content, subject) for subject in mark["subject"])
+    )
+
+
+def _is_about(turn: TurnText, content: str, subject: str) -> bool:
+    return not told_of_others(content, turn.name) if subject == "self" else subject.casefold() in content.casefold()
+
+
+def _marks(path: Path) -> list[dict[str, Any]]:
+    rows = []
+    for number, row in read_lines(path):
+        for name, kind in FIELDS.items():
+            if not isinstance(row.get(name), kind) or not row[name]:
+                raise InputError(f"{path} line {number}, {name}: got {row.get(name)!r}; allowed: a {kind.__name__}")
+        rows.append(row)
+    return rows
