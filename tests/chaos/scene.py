@@ -18,6 +18,7 @@ from projections.redis.create import open_store
 from tests.chaos.cast import LAUNCHER, ROOT, Actor, Server, wait_until
 from tests.chaos.traffic import Traffic
 from tests.chaos.verdict import Verdict
+from tests.patience import PATIENCE
 
 STORE_ID = "c3a1d5f2-2f0b-4a7e-8d7e-6b1f0e9d4c55"
 PARTITIONS = 4
@@ -175,7 +176,7 @@ def command(environment: dict[str, str], arguments: tuple[str, ...]) -> tuple[in
         env=os.environ | environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
     )
     try:

@@ -17,6 +17,7 @@ from events.redis.wire import Wire, connect
 from tests.given.clusters.cluster import GivenCluster
 from tests.integration.clusters.on_cluster import PARTITIONS, OnCluster, on_cluster, written
 from tests.integration.live import wait_until
+from tests.patience import PATIENCE
 from tests.servers import MISSING_NAMED, server_named
 
 
@@ -99,7 +100,7 @@ def test_what_waits_longer_is_told_by_an_alarm_which_ends_with_it(store: OnClust
     wait_until(lambda: store.standing() == [("cluster_waits", f"partition {moved}")])
     store.cluster.move_keys(slot)
     store.cluster.end_move(slot)
-    sending.join(60)
+    sending.join(PATIENCE)
     assert [one.position for one in receipts] == [f"{moved}:4"]
     assert store.standing() == []
 
@@ -255,7 +256,7 @@ def test_who_waits_for_what_follows_hears_of_the_nodes_that_are_there(store: OnC
     waiting = Thread(target=lambda: heard.extend(store.another_log().wait_beyond(heads, 60.0)))
     waiting.start()
     store.append(*store.told_of(other, 1))
-    waiting.join(60)
+    waiting.join(PATIENCE)
     assert heard == [other]
     store.cluster.kill(store.node(lost))
     assert store.log.wait_beyond(heads, 5.0) == [other]

@@ -68,7 +68,7 @@ def test_a_cluster_given_as_a_plain_url_is_refused_by_name_and_nothing_is_writte
     turns.write_text('{"turn_id": "t1", "occurred_at": "2026-01-05T08:00:00Z", "text": "tea", "conversation": "c"}\n')
     for command in (["status"], ["up", "--port", "0"], ["import", "turns", str(turns)]):
         done = engramlog(*command, ENGRAMLOG_REDIS_URL=cluster.url)
-        _, told = done.communicate(timeout=120)
+        _, told = done.communicate(timeout=PATIENCE)
         assert (done.returncode, "leads to one node of a Redis Cluster" in told) == (1, True), told
         assert "ENGRAMLOG_REDIS_URL" in told
     with cluster.client() as client:
@@ -200,7 +200,7 @@ def test_a_command_waits_while_redis_loads_and_says_so(loads: Loads) -> None:
     if b"loading_loaded_perc" in loads._told:
         assert "41.50 %, about 12 s left" in line
     loads.loaded.set()
-    told, _ = command.communicate(timeout=120)
+    told, _ = command.communicate(timeout=PATIENCE)
     assert command.returncode == 0
     assert '"events": 0' in told
 

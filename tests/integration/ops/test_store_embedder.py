@@ -28,6 +28,7 @@ from projections.redis.vectors import RedisVectors
 from tests.doubles.embedding import WordEmbedder
 from tests.given.http import client_of
 from tests.integration.live import live_store
+from tests.patience import PATIENCE
 from tests.servers import RedisServer, Servers
 
 MISSING = "the embedder {} needs a package"
@@ -227,13 +228,13 @@ def test_up_loads_what_counts_and_has_vectors_in_the_background(server: RedisSer
         vectors.put("ada", "use", dict(zip([b"k" * 16], by["use"].texts(["窑坏了"]), strict=True)))
         told: list[tuple[str, dict[str, object]]] = []
         meanings = Meanings(Embedders(by.__getitem__, EmbedderPlan(base)), vectors)
-        load_in_background(meanings, lambda fact, **facts: told.append((fact, facts))).join(30)
+        load_in_background(meanings, lambda fact, **facts: told.append((fact, facts))).join(PATIENCE)
         counts = base in ("auto", "use")
         assert told == [("embedder loaded", {"model": "use"})] * counts
         assert (by["use"].is_ready, by["minilm"].is_ready) == (counts, False)
         if counts:
             by["use"].down, by["use"].is_ready = True, False
-            load_in_background(meanings, lambda fact, **facts: told.append((fact, facts))).join(30)
+            load_in_background(meanings, lambda fact, **facts: told.append((fact, facts))).join(PATIENCE)
             why = {"model": "use", "reason": "the files cannot be read", "alarm": True}
             assert told[1:] == [("embedder not loaded", why)]
         vectors.close()
@@ -254,7 +255,7 @@ def test_whatever_the_first_model_fails_with_is_told_and_the_second_loads(
             vectors.put("ada", name, dict(zip([b"k" * 16], embedder.texts(["tea"]), strict=True)))
         told: list[tuple[str, dict[str, object]]] = []
         meanings = Meanings(Embedders(by.__getitem__, EmbedderPlan("auto")), vectors)
-        load_in_background(meanings, lambda fact, **facts: told.append((fact, facts))).join(30)
+        load_in_background(meanings, lambda fact, **facts: told.append((fact, facts))).join(PATIENCE)
         assert told == [
             ("embedder not loaded", {"model": "minilm", "reason": type(raised).__name__, "alarm": True}),
             ("embedder loaded", {"model": "use"}),
@@ -273,7 +274,7 @@ def test_a_store_that_does_not_answer_is_told_of_the_loading(
         monkeypatch.setattr(vectors, "models", lost)
         told: list[tuple[str, dict[str, object]]] = []
         meanings = Meanings(Embedders(Loadable, EmbedderPlan("auto")), vectors)
-        load_in_background(meanings, lambda fact, **facts: told.append((fact, facts))).join(30)
+        load_in_background(meanings, lambda fact, **facts: told.append((fact, facts))).join(PATIENCE)
         assert told == [("embedder not loaded", {"reason": "OSError", "alarm": True})]
         vectors.close()
 

@@ -166,7 +166,7 @@ def test_up_keeps_the_heads_of_what_was_folded_and_writes_down_the_last_ones_whe
     with running(tmp_path / "store") as up:
         receipt = post(up, [EVENT | {"occurred_at": today}])["receipts"][0]
         up.process.send_signal(signal.SIGTERM)
-        assert up.process.wait(30) == 0
+        assert up.process.wait(PATIENCE) == 0
         partition, seq = map(int, receipt["position"].split(":"))
         heads = [head for line in kept.read_text().splitlines() for head in json.loads(line)["heads"]]
         shown = up.run("heads")

@@ -154,8 +154,8 @@ def test_a_service_that_cannot_serve_now_is_asked_again_later_and_not_by_each_ow
 
 
 def test_a_service_that_hangs_costs_one_bounded_wait(service: FakeKeyService) -> None:
+    wrapped = lines_of(key_of(service))
     key = key_of(service, seconds=0.3)
-    wrapped = lines_of(key)
     service.hangs()
     found = [refused(key.unwrap(wrapped)[1]) for _ in range(10)]
     assert {one.message for one in found} == {

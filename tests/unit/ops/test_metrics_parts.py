@@ -19,6 +19,7 @@ from events.errors import BadSetting, StoreUnavailable
 from events.partitions import PASSING
 from ops.metrics.port import SETTING, ports_of, refuse_taken
 from projections.fold.partition import Outcome
+from tests.patience import PATIENCE
 
 AOF = AppendOnlyFile(True, 10, 5, True, True, False, None, 0)
 
@@ -77,7 +78,7 @@ def test_a_store_that_hangs_holds_no_scrape_and_what_comes_late_is_for_the_next_
 
     def hangs() -> Any:
         asked.append("")
-        assert goes_on.wait(60)
+        assert goes_on.wait(PATIENCE)
         return status()
 
     scrape = Scrape({STATUS: hangs}, most_seconds=0.05)

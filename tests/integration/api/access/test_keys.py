@@ -13,6 +13,7 @@ from events.door.of_the_store import ACCESS, READS, access_id
 from events.errors import AccessDenied, EngramlogError, InputError
 from projections.access.tokens import make_token
 from tests.given.http import HttpStore, created, http_store
+from tests.patience import PATIENCE
 
 Json = dict[str, Any]
 ALL = {"verbs": ["read", "produce"], "owners": ["alice", "team/*"]}
@@ -205,7 +206,7 @@ def test_two_who_say_something_at_once_are_both_heard(http: HttpStore) -> None:
 
     def say(number: int) -> None:
         try:
-            start.wait(30)
+            start.wait(PATIENCE)
             keys.grant(f"at-once-{number}", grants=[ALL])
         except Exception as error:
             failed.append(error)
@@ -214,7 +215,7 @@ def test_two_who_say_something_at_once_are_both_heard(http: HttpStore) -> None:
     for one in threads:
         one.start()
     for one in threads:
-        one.join(60)
+        one.join(PATIENCE)
     assert failed == []
     book = http.application.access_follower.book()
     assert {f"at-once-{number}" for number in range(6)} <= set(book.grants)

@@ -18,6 +18,7 @@ from ops.commands.client_config import client_config
 from ops.settings import Settings
 from tests.integration.live import wait_until
 from tests.integration.ops.test_up import get, running
+from tests.patience import PATIENCE
 from tests.servers import RedisServer, wheel_server
 
 MARK = "s3cret-MARK"
@@ -64,7 +65,7 @@ def test_a_password_is_in_no_command_line_no_log_and_no_answer_of_a_running_serv
         wait_until(lambda: "does not let us in" in up.log.read_text())
         told.append(up.run("status", expect=1))
         up.process.send_signal(signal.SIGINT)
-        up.process.wait(60)
+        up.process.wait(PATIENCE)
         assert "unix:" in up.log.read_text()
         assert MARK not in up.log.read_text()
         assert MARK not in json.dumps(told)
@@ -100,7 +101,7 @@ def engramlog(*arguments: str, **environment: str) -> subprocess.CompletedProces
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
 
@@ -115,7 +116,7 @@ def test_a_store_that_is_not_reached_is_told_of_without_its_password(url: str) -
 @pytest.mark.parametrize("module", ["ops.worker", "ops.job_worker"])
 def test_a_worker_takes_no_password_from_its_arguments(module: str) -> None:
     command = [sys.executable, "-P", "-m", module, "--url", f"redis://:{MARK}@127.0.0.1:1"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert (done.returncode, "say it in the environment" in done.stderr) == (2, True)
     assert MARK not in done.stdout + done.stderr
 
@@ -127,7 +128,7 @@ def test_a_traceback_that_nobody_caught_hides_it() -> None:
         f"def fail(): raise RuntimeError('redis://:{MARK}@host')\n"
         "thread = Thread(target=fail); thread.start(); thread.join(); fail()"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.stderr.count("RuntimeError: redis://***@host") == 2
     # Python quotes no source of `-c`, so that a mark could only stand in what was printed of the error.
     assert MARK not in done.stderr

@@ -15,6 +15,7 @@ from api.http.server.port_holder import UNKNOWN, holder_of
 from api.http.server.serve import claim, listening
 from events.errors import BadSetting
 from tests.integration.ops.test_up import running
+from tests.patience import PATIENCE
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def up(folder: Path, port: int) -> subprocess.CompletedProcess[str]:
         env={**os.environ, "ENGRAMLOG_DATA": str(folder), "ENGRAMLOG_REDIS_URL": ""},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
     )
 

@@ -19,6 +19,7 @@ from api.http.console_files import HEADERS, MARKER, MEDIA_TYPES, console_files
 from api.http.server.serve import Server, serve
 from ops.token import TokenFile, make_token, rotate_token
 from tests.given.http import BASE, SHOWN, TOKEN, HttpStore, app_of, created, http_store
+from tests.patience import PATIENCE
 
 FOLDER = Path(str(files("api").joinpath("console")))
 SESSION, CODES = "/v1/console/session", "/v1/console/codes"
@@ -65,7 +66,7 @@ def session_of(client: TestClient) -> dict[str, str]:
 
 def raw(server: Server, head: str, body: bytes = b"") -> tuple[int, dict[str, str], bytes]:
     """What the server answers to bytes as they are."""
-    with socket.create_connection((server.host, server.port), timeout=30) as line:
+    with socket.create_connection((server.host, server.port), timeout=PATIENCE) as line:
         line.sendall(head.replace("\n", "\r\n").encode("latin-1") + b"\r\n\r\n" + body)
         answer = http.client.HTTPResponse(line, method=head.split(" ", 1)[0])
         answer.begin()

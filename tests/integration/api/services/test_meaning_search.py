@@ -27,6 +27,7 @@ from tests.doubles.embedding import WordEmbedder
 from tests.given.events import created, deleted, negated, parameters, revised
 from tests.given.vectors import Vectors
 from tests.integration.live import live_store
+from tests.patience import PATIENCE
 from tests.servers import Servers
 
 TEXTS = {"kiln": "The kiln broke", "clay": "Clay came late", "fair": "We missed the fair", "窑": "窑坏了"}
@@ -254,11 +255,11 @@ def test_a_model_is_loaded_once_and_no_view_waits_for_it(meant: Vectors, owner: 
         loading.append(len(texts))
         begun.set()
         with ThreadPoolExecutor(1) as other:  # as long as a view were held, nobody else would be answered
-            found = other.submit(reader.search, owner, "kiln", at=NOW, search_mode="keyword").result(30)
+            found = other.submit(reader.search, owner, "kiln", at=NOW, search_mode="keyword").result(PATIENCE)
         assert [one["id"] for one in found["results"]] == ["kiln"]
 
     def second() -> Any:
-        assert begun.wait(30)
+        assert begun.wait(PATIENCE)
         return reader.search(owner, "clay", at=NOW)
 
     words.before = load
@@ -299,7 +300,7 @@ def test_questions_that_fail_together_make_the_embedder_rest_once(
     def down(text: str) -> EmbeddedQuestion:
         asked.append(text)
         if text == "together":
-            together.wait(30)
+            together.wait(PATIENCE)
         raise EmbedderFailed("no answer", down=True)
 
     def ask(text: str) -> None:

@@ -21,6 +21,7 @@ from events.memory_log import InMemoryEventLog
 from events.validation import make_event
 from projections.access.book import AccessBook
 from projections.access.keys import make_key
+from tests.patience import PATIENCE
 
 NOW = 1_800_000_000_000_000
 READS = (Grant(verbs=("read",), owners=("alice",)),)
@@ -38,7 +39,7 @@ class SilentLog(InMemoryEventLog):
         self.asked += 1
         if self.held is not None:
             self.reached.set()
-            assert self.held.wait(30)
+            assert self.held.wait(PATIENCE)
         if self.silent:
             raise StoreUnavailable("Redis does not answer")
         return super().seqs_of(owner, event_ids)
@@ -144,7 +145,7 @@ def test_who_asks_while_a_look_is_in_hand_gets_one_that_begins_later(log: Silent
     with holding(log) as held:
         first = Thread(target=lambda: told.update(first=follower.book().number))
         first.start()
-        assert log.reached.wait(30)
+        assert log.reached.wait(PATIENCE)
         say(log, grants(1))
         later = [Thread(target=lambda name=f"l{n}": told.update({name: follower.book().number})) for n in range(8)]
         for one in later:
@@ -152,7 +153,7 @@ def test_who_asks_while_a_look_is_in_hand_gets_one_that_begins_later(log: Silent
         log.held = None
         held.set()
     for one in (first, *later):
-        one.join(30)
+        one.join(PATIENCE)
     assert {told[f"l{n}"] for n in range(8)} == {1}
     assert log.asked < 2 + 2 * len(later), "looks are shared"
 

@@ -18,6 +18,7 @@ from projections.embedding.embedder import MOST_QUESTIONS, CachingEmbedder, embe
 from projections.embedding.meaning import Embedded, Usual, Vectors
 from projections.embedding.usual import TEXTS, usual_of
 from tests.doubles.embedding import WordEmbedder
+from tests.patience import PATIENCE
 
 
 @pytest.fixture(autouse=True)
@@ -196,14 +197,14 @@ def test_who_waits_while_a_model_is_loaded_fails_with_it_and_it_is_not_tried_for
 
     def fails(texts: Sequence[str]) -> None:
         tried.append(len(texts))
-        begun.wait(30)
-        assert all(waits.acquire(timeout=30) for _ in range(3))  # the others hold what they wait for
+        begun.wait(PATIENCE)
+        assert all(waits.acquire(timeout=PATIENCE) for _ in range(3))  # the others hold what they wait for
         raise EmbedderFailed("no answer", down=True)
 
     def ask(at: int) -> EmbedderFailed | None:
         try:
             if at:
-                begun.wait(30)
+                begun.wait(PATIENCE)
             remembered.question(f"question {at}")
         except EmbedderFailed as error:
             return error

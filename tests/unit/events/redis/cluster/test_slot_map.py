@@ -16,6 +16,7 @@ from events.redis.cluster.slot_map import SlotMap
 from events.redis.cluster.told import MOST_NODES, SLOTS, NotACluster, place_of, read_slots
 from tests.doubles.cluster_nodes import HOST, OK, FakeCluster, refusal, resp
 from tests.examples import examples
+from tests.patience import PATIENCE
 
 ALL = (0, SLOTS - 1)
 
@@ -202,7 +203,7 @@ def test_while_one_thread_asks_a_node_that_hangs_the_others_go_on_with_what_is_k
         assert not ended.is_set()
         for node in cluster.nodes:
             node.kill()
-        asking.join(30)
+        asking.join(PATIENCE)
         assert ended.is_set()
         assert len(mine.primaries()) == 2  # kept, since nobody told another
 
