@@ -7,14 +7,13 @@ from typing import Any
 
 import pytest
 
-from events.alarms import ACCESSES_LOST, KNOWN
+from events.alarms import ACCESSES_LOST
 from events.errors import StoreUnavailable
 from events.redis.wire import Wire
 from projections.fold.builds import BuildKeys
 from tests.given.alarms import KeptAlarms
 from tests.given.http import HttpStore, created, http_store, mentioned
 from tests.integration.live import Live, wait_until
-from tests.places import ROOT
 from tests.servers import RedisServer
 
 OWNER = "alice"
@@ -93,16 +92,6 @@ def test_questions_are_answered_while_an_alarm_stands(tmp_path: Path) -> None:
         stage.told(OWNER, created("tea", "I drink green tea"), mentioned("tea"))
         found = stage.client.get(f"/v1/owners/{OWNER}/search", params={"q": "green tea"}).json()
     assert [row["id"] for row in found["results"]] == ["tea"]
-
-
-def test_every_alarm_of_the_table_is_in_the_runbook_with_its_severity_end_and_meaning() -> None:
-    page = (ROOT / "docs/operating.md").read_text()
-    missing = [
-        name
-        for name, known in KNOWN.items()
-        if f"| `{name}` | {known.severity} | {known.ends} | {known.meaning} |" not in page
-    ]
-    assert missing == []
 
 
 def test_accesses_that_were_lost_are_counted_by_status_metrics_and_an_alarm_and_the_service_stays_ready(

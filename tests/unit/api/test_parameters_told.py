@@ -76,15 +76,3 @@ def test_those_with_choices_are_the_words_and_truth_values_of_a_closed_list() ->
     assert TOLD["scheduler"]["choices"] == ["sm2", "fsrs"]
     assert TOLD["user_factor_scope"]["choices"] == ["decay", "both"]
     assert (TOLD["time_zone"]["choices"], TOLD["half_life_by_kind"]["choices"]) == (None, None)
-
-
-@pytest.mark.parametrize("name", TOLD)
-def test_each_says_in_one_line_what_it_is(name: str) -> None:
-    told = TOLD[name]["help"]
-    assert told.endswith(".")
-    assert 10 <= len(told) <= 140
-    assert "\n" not in told
-
-
-def test_no_two_say_the_same_of_themselves() -> None:
-    assert len({one["help"] for one in TOLD.values()}) == len(TOLD)

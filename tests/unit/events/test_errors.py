@@ -1,9 +1,8 @@
-"""The tree of errors is the one that is drawn, and each error knows its exit code and HTTP status."""
+"""Each error knows its exit code and HTTP status."""
 
 from __future__ import annotations
 
 import inspect
-import re
 
 import pytest
 
@@ -13,27 +12,10 @@ from events.errors import EngramlogError, InvalidBatch, InvalidEvent, StoreFull
 ALL = [cls for _, cls in inspect.getmembers(errors, inspect.isclass) if issubclass(cls, EngramlogError)]
 
 
-def drawn() -> dict[str, str]:
-    """Each error's parent, read from the drawing in the module's docstring."""
-    parents, path = {}, {}
-    for line in (errors.__doc__ or "").splitlines():
-        found = re.match(r"    ((?:\|  |   )*)(?:[|`]- )?([A-Z]\w+)", line)
-        if found:
-            depth = len(found[1]) // 3 + ("- " in line[:20])
-            path[depth] = found[2]
-            parents[found[2]] = path.get(depth - 1, "Exception")
-    return parents
-
-
-def test_the_drawn_tree_is_the_tree() -> None:
-    assert drawn() == {cls.__name__: cls.__bases__[0].__name__ for cls in ALL}
-
-
 @pytest.mark.parametrize("cls", ALL)
-def test_an_error_has_a_status_an_exit_code_and_a_docstring(cls: type[EngramlogError]) -> None:
+def test_an_error_has_a_status_and_an_exit_code(cls: type[EngramlogError]) -> None:
     assert 400 <= cls.status < 600
     assert cls.exit_code == (2 if issubclass(cls, errors.InputError | errors.BeyondHead) else 1)
-    assert cls.__doc__
 
 
 def test_no_error_hides_one_of_python() -> None:

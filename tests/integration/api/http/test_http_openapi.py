@@ -17,11 +17,7 @@ import api.operations.answers as shapes
 from api.application import Application
 from api.http.access.bearer import is_open
 from api.http.app import TAGS, create_app
-from api.http.metrics.registry import Metrics, MetricSources
-from api.http.metrics.store import readings
-from api.services.auditing.supervision import AppendOnlyFile, DiskRoom, Kept
 from tests.given.http import BASE
-from tests.places import ROOT
 
 ROUTES = {
     "POST /v1/events",
@@ -241,18 +237,6 @@ def test_the_example_of_a_shape_has_that_shape_and_all_of_its_fields(name: str) 
     made = shape.model_validate(example)
     required = {field for field, info in shape.model_fields.items() if info.is_required()}
     assert (required - example.keys(), made.model_extra) == (set(), {})
-
-
-def test_the_handbook_names_every_route_and_every_metric() -> None:
-    handbook = (ROOT / "docs" / "http.md").read_text()
-    extra = cast("Document", shapes.StoreStatus.model_config["json_schema_extra"])
-    aof = AppendOnlyFile(True, 1, 1, True, True, False, 1, 0)
-    status = cast("Document", extra["examples"][0])
-    metrics = Metrics(MetricSources(readings(lambda: status, lambda: Kept("7.0.15", aof, DiskRoom(2, 3, 1), None))))
-    told = {family.name for family in metrics.registry.collect()}
-    ours = {name for name in told if not name.startswith("process_")}  # the library's own, as `process_*`
-    names = {f"`{name}" for name in ROUTES | {"process_*"}} | {f"`{name}" for name in ours}
-    assert [name for name in names if name not in handbook] == []
 
 
 def test_every_route_says_whether_it_asks_for_the_token(document: Document) -> None:

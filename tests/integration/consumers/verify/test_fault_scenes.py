@@ -8,10 +8,8 @@ import pytest
 
 from tests.chaos.scene import Scene
 from tests.chaos.scenes.all import SCENES
-from tests.places import ROOT
 
 SEED = 20_261_122
-DOCS = ROOT / "docs" / "faults.md"
 
 
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
@@ -19,8 +17,3 @@ def test_nothing_acknowledged_is_lost_in_silence_others_go_on_and_once_mended_al
     tmp_path: Path, scene: Scene
 ) -> None:
     assert scene.play(tmp_path, SEED).clean
-
-
-@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
-def test_the_page_of_faults_tells_each_scene_as_it_is_played(scene: Scene) -> None:
-    assert f"| {scene.name} | {scene.struck} | {scene.told} | {scene.holds} |" in DOCS.read_text()

@@ -17,7 +17,6 @@ from api.http.limits import MIB, OTHERS, SMALL, BodyLimit, BodyPatience, InFligh
 from api.http.server.budget import Budget
 from api.http.structure import Most
 from events.errors import ServerBusy
-from tests.places import ROOT
 
 LIMIT = BodyLimit(100, Most(10, 5))
 JSON = (b"content-type", b"application/json")
@@ -264,12 +263,3 @@ def test_each_route_has_its_limit_and_an_owner_with_a_slash_keeps_it() -> None:
     assert limit_of("/v1/events") == OTHERS["/v1/events"]
     for path in ("/v1/owners/a/memories/chats", "/v1/owners/a/chats/x", "/v1/owners/a/merge", "/v1/events/", "/"):
         assert limit_of(path) == SMALL
-
-
-@pytest.mark.parametrize("route", OTHERS)
-def test_what_a_route_takes_otherwise_than_others_is_told_on_the_page_about_http(route: str) -> None:
-    limit = OTHERS[route]
-    size = f"{limit.size // MIB} MiB" if limit.size >= MIB else f"{limit.size:,}"
-    page = (ROOT / "docs" / "http.md").read_text("utf-8")
-    rows = [line for line in page.splitlines() if line.startswith(f"| {size} | {limit.most.values:,} |")]
-    assert any(f"`POST {route}`" in line for line in rows)

@@ -84,10 +84,8 @@ def test_what_a_service_cannot_do_without_is_asked_for(operation: Operation) -> 
 
 
 @pytest.mark.parametrize("operation", ALL, ids=lambda one: f"{one.name} {one.path}")
-def test_an_operation_is_described_and_its_answer_has_an_example(operation: Operation) -> None:
-    assert operation.summary.endswith((".", ")", "?"))
+def test_the_answer_of_an_operation_has_an_example(operation: Operation) -> None:
     assert getattr(answers, operation.answer).model_config["json_schema_extra"]["examples"]
-    assert all(one.description.endswith((".", ")", "!")) or "`" in one.description for one in operation.question)
 
 
 @pytest.mark.parametrize("operation", [one for one in ALL if one.question], ids=lambda one: f"{one.name} {one.path}")
