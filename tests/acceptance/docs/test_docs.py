@@ -13,7 +13,7 @@ import redis
 
 from events.envelope import Stored
 from events.partitions import LogKeys
-from ops.environment import KEY
+from ops.environment import OF_CLIENTS
 from ops.settings import Settings
 from projections.embedding.vectors import VectorKeys
 from projections.fold.builds import BuildKeys
@@ -50,7 +50,7 @@ def test_the_table_of_settings_has_every_setting() -> None:
 
 
 def test_every_setting_that_is_written_about_exists() -> None:
-    known = {KEY, *(f"ENGRAMLOG_{name.upper()}" for name in Settings.model_fields)}
+    known = {*OF_CLIENTS, *(f"ENGRAMLOG_{name.upper()}" for name in Settings.model_fields)}
     assert set(re.findall(r"ENGRAMLOG_[A-Z_]+", PROSE)) - known == set()
 
 
