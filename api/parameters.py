@@ -15,6 +15,15 @@ from projections.shapes import ParameterShape, ParametersKnown
 _KINDS: Mapping[str, Any] = {"integer": "int", "number": "float", "boolean": "bool"}
 
 
+RECOMMENDED = (
+    "time_zone", "user_factor", "alpha_base", "semantic_boost", "momentum", "weighted_normal_threshold", "summary_after_days",
+    "archive_weight", "deleted_kept_days", "delete_archived_after_days", "talk_reaffirms", "initial_stability",
+    "half_life_days", "half_life_by_kind", "scheduler", "merge_similarity", "related_similarity", "long_ago", "embedder",
+    "expansion",
+)  # fmt: skip
+"""The parameters that the command lists without `--all`."""
+
+
 def parameters() -> ParametersKnown:
     """Every parameter of the laws and modes: its kind, default, bounds and what it is. Asks no store."""
     return {"parameters": [_told(name) for name in NAMES]}

@@ -197,10 +197,6 @@ class Parameters:
     """What longevity counts in the consolidation."""
     recency_share: _Share = 0.3
     """What recency counts in the consolidation."""
-    frequent_accesses: Annotated[int, Field(ge=2, le=1_000_000)] = 100
-    """1 + accesses at which frequency is full."""
-    longevity_days: _Days = 365.0
-    """Age at which longevity is full, days."""
     consolidating_normal_threshold: _Share = 0.3
     """Least weight that normal mode shows under the consolidating law."""
     consolidating_review_threshold: _Share = 0.0
@@ -271,8 +267,6 @@ class Parameters:
     """Activation below which nothing is reached."""
 
     # search (seed 001; memory.md, section 11)
-    search_exact: _Share = 1.0
-    """What a query's keyword that a memory has counts."""
     search_prefix: _Share = 0.8
     """What a keyword counts that begins a memory's keyword, or is begun by it."""
     search_synonym: _Share = 0.7
@@ -287,36 +281,14 @@ class Parameters:
     """What the memory's youth counts in the published relevance."""
     search_time_days: _Days = 30.0
     """Half-life of a memory's youth, and of its last access, in the published ranking."""
-    search_relevance_share: _Share = 0.7
-    """What the relevance counts in the published score."""
-    search_interaction_share: _Share = 0.2
-    """What accesses count in the published score."""
-    search_kind_share: _Share = 0.1
-    """What the kind counts in the published score."""
-    search_preference_kind: _Share = 1.0
-    """What the kind user_preference counts; command_output and any other follow."""
-    search_output_kind: _Share = 0.6
-    """What the kind command_output counts."""
-    search_other_kind: _Share = 0.3
-    """What any other kind counts."""
-    search_accesses: Annotated[int, Field(ge=2, le=1_000_000)] = 100
-    """Accesses from which more count no more."""
 
     # what is old and matches strongly
     long_ago: bool = True
     """Normal mode shows, as long ago, what a question matches strongly and age alone withholds; false: as published."""
-    long_ago_share: _Share = 0.2
-    """Least share of the weight of the question's four rarest words that such a match holds, or stands beside."""
-    long_ago_factor: _Share = 0.7
-    """A fresh match that holds as much of the question and reaches this share of its score stands above it."""
-    long_ago_most: Annotated[int, Field(ge=0, le=100)] = 10
-    """How many memories of long ago an answer shows at most."""
 
     # lifecycle
     related_similarity: _Share = 0.5
     """Least similarity at which the link job links two memories; from `merge_similarity` on they are duplicates."""
-    related_similarity_most: _Share = 0.8
-    """Similarity up to which the link job links two memories."""
     merge_similarity: _Share = 0.75
     """Similarity from which near-duplicates merge."""
     delete_archived_after_days: Annotated[float, Field(ge=0, le=36_500)] = 0.0
@@ -324,7 +296,7 @@ class Parameters:
     replay_important: bool = False
     """Whether the lifecycle jobs replay important memories that are due for review."""
 
-    # sessions (seed 003, layer 2)
+    # sessions
     session_idle_hours: Annotated[float, Field(gt=0, le=8_760)] = 12.0
     """Hours without a message after which a sitting of a session is over; one hour where another session went on."""
 

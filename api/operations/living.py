@@ -214,6 +214,6 @@ PARAMETERS = Operation(
     " past.",
     route_help="Every parameter that POST `.../profile` and `.../replay` take: its kind, default, bounds and what it is.",
     shown="living:parameters",
-    example="Example: `engramlog parameters` or `engramlog parameters --json | jq '.parameters[].name'`",
+    example="Example: `engramlog parameters` or `engramlog parameters --all --json | jq '.parameters[].name'`",
 )
 OPERATIONS = (HEALTH, FADING, REVIEW, REINFORCE, GRADE, PROFILE, CHOOSE, LAWS, PARAMETERS)

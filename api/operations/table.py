@@ -140,7 +140,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "parameters",
-            "api.operations.living",
+            "api.cli.commands.living",
             "Every parameter that can be set of the laws and modes: default, bounds, and what it is. Opens no store.",
         ),
         OperationRow(

@@ -18,6 +18,11 @@ from projections.memory.record import DAY, Memory
 if TYPE_CHECKING:
     from projections.memory.columns import Columns
 
+FULL_ACCESSES = 100
+"""1 + accesses at which the frequency is full."""
+FULL_DAYS = 365.0
+"""Age at which the longevity is full."""
+
 
 def base_half_life(kind: str, parameters: Parameters) -> float:
     """Days in which a memory of this kind halves before anything consolidates it."""
@@ -26,8 +31,8 @@ def base_half_life(kind: str, parameters: Parameters) -> float:
 
 def consolidation(accesses: int, age_days: float, recency: float, parameters: Parameters) -> float:
     """How settled a memory is, in [0, 1] at the published shares (seed 000, section 1.3)."""
-    frequency = min(log(1 + accesses) / log(parameters.frequent_accesses), 1.0)
-    longevity = min(max(age_days, 0.0) / parameters.longevity_days, 1.0)
+    frequency = min(log(1 + accesses) / log(FULL_ACCESSES), 1.0)
+    longevity = min(max(age_days, 0.0) / FULL_DAYS, 1.0)
     return (
         parameters.frequency_share * frequency
         + parameters.longevity_share * longevity
@@ -68,8 +73,8 @@ class ConsolidatingLaw:
         half_life = adaptive_half_life(base, settled, parameters)
         found = {
             "consolidation": settled,
-            "frequency": min(log(1 + memory.access_count) / log(parameters.frequent_accesses), 1.0),
-            "longevity": min(age / parameters.longevity_days, 1.0),
+            "frequency": min(log(1 + memory.access_count) / log(FULL_ACCESSES), 1.0),
+            "longevity": min(age / FULL_DAYS, 1.0),
             "recency": recency,
             "half_life": half_life,
             "days": days,
@@ -108,8 +113,8 @@ def recencies(columns: Columns, now: int | Instants, parameters: Parameters) -> 
 def consolidations(columns: Columns, now: int | Instants, parameters: Parameters) -> Floats:
     """`consolidation` of every row at `now`, shape (rows,)."""
     age = np.maximum(now - columns.created_at, 0) / DAY
-    frequency = np.minimum(np.log1p(columns.access_count) / log(parameters.frequent_accesses), 1.0)
-    longevity = np.minimum(age / parameters.longevity_days, 1.0)
+    frequency = np.minimum(np.log1p(columns.access_count) / log(FULL_ACCESSES), 1.0)
+    longevity = np.minimum(age / FULL_DAYS, 1.0)
     found: Floats = (
         parameters.frequency_share * frequency
         + parameters.longevity_share * longevity

@@ -22,6 +22,8 @@ from projections.views.texts import PLAIN_WEIGHING
 from projections.views.view import OwnerView
 
 RELATED = "related"
+MOST_RELATED = 0.8
+"""Similarity up to which two memories are linked as related."""
 ENOUGH = 500_000
 """Candidate pairs that one run looks at; only texts made from one template have more."""
 LOOKED_AT = 100
@@ -48,8 +50,7 @@ def links(view: OwnerView, now: int, check: Check = unchecked) -> list[Decision]
     """Links between what is related but not the same; each memory's best few, and only where both agree."""
     memories, parameters = _comparable(view), view.parameters
     contents = [memory.content for memory in memories]
-    most = parameters.related_similarity_most
-    pairs = similar_pairs(contents, parameters.related_similarity, most, enough=ENOUGH, check=check)
+    pairs = similar_pairs(contents, parameters.related_similarity, MOST_RELATED, enough=ENOUGH, check=check)
     framing = _Framing(memories, parameters)
     found: dict[int, list[SimilarPair]] = defaultdict(list)
     for pair in counted(pairs, check, len(pairs), every=16):
@@ -107,7 +108,7 @@ def _beside(view: OwnerView, row: int, comparable: Flags, bags: Callable[[int], 
         last[bags(other)] = other
     if last.get(mine, row) != row:
         return []
-    least, most = parameters.related_similarity, parameters.related_similarity_most
+    least, most = parameters.related_similarity, MOST_RELATED
     pairs = ((other, alike(mine, bag)) for bag, other in last.items() if other != row)
     return [
         SimilarPair(min(row, other), max(row, other), near)

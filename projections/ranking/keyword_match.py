@@ -1,7 +1,7 @@
 """How the keywords of a question match the keywords of memories (memory.md, section 11). Pure.
 
     k(memory) = mean over the question's keywords of the best match * the memory's keyword's weight
-    match     = 1.0 exact, 0.8 prefix, 0.7 * similarity for a synonym: parameters search_exact, search_prefix, search_synonym
+    match     = 1.0 exact, 0.8 prefix, 0.7 * similarity for a synonym: search_prefix and search_synonym are parameters
 
 Exact is up to case, width and English ending. A prefix begins the other keyword or a word in it, has 3 letters or more (2 Han
 characters), and does not break a number: v2.3.1 does not begin v2.3.10.
@@ -29,6 +29,8 @@ from projections.shapes import KeywordMatched
 from projections.views.texts import PLAIN_WEIGHING
 from projections.views.view import OwnerView
 
+EXACT = 1.0
+"""What a keyword counts that a memory has."""
 MOST_ASKED = 8
 """Keywords of a question that count."""
 MOST_BEGUN = 100
@@ -111,7 +113,7 @@ class KeywordMatch:
 
     def _hits(self, word: str) -> tuple[_Hit, ...]:
         parameters, key = self._view.parameters, word_key(word)
-        hits = [_Hit(asked, parameters.search_exact, "exact", None) for asked in self._exact.get(key, ())]
+        hits = [_Hit(asked, EXACT, "exact", None) for asked in self._exact.get(key, ())]
         hits += [
             _Hit(asked, parameters.search_prefix, "prefix", None)
             for asked, one in enumerate(self._asked)

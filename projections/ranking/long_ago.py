@@ -31,6 +31,12 @@ LEAST_MEMORIES = 200
 """How rare a word is, is told as of at least so many memories: among three every word is in a third of all."""
 LOOKED_AT = 50
 """Best texts by which is told whether anything matches strongly."""
+LEAST_SHARE = 0.2
+"""A match is strong from this share of the weight of the question's rarest words."""
+NEAR = 0.7
+"""A fresh match that holds as much of the question and has this share of the score ranks higher."""
+MOST = 10
+"""Memories of long ago in one answer."""
 BELOW = 1e-6
 """By how much a match of long ago stands below a fresh one that is as good."""
 OF_THE_DAY = 0.5 * WEIGHTS.date
@@ -84,7 +90,7 @@ def aged(this: RunningSearch) -> Aged | None:
         there = rows[this.matches.rows] | (this.view.columns.conflict[this.matches.rows] >= Columns.KEEP)
         matched = this.matches.rows[there]
         looked_at = matched[best(this.matches.scores[there], matched, LOOKED_AT)]
-        if not (held(this.view, words, looked_at) >= parameters.long_ago_share).any():
+        if not (held(this.view, words, looked_at) >= LEAST_SHARE).any():
             return None
     return Aged(rows, words, every)
 
@@ -139,9 +145,8 @@ def recalled(this: RunningSearch, old: Aged, ranked: Ranked, replaced: Mapping[i
 
     What replaced a strong match is brought in for it.
     """
-    parameters = this.view.parameters
     places = np.flatnonzero(old.rows[ranked.rows])
-    most = places.size if old.every else max(5 * parameters.long_ago_most, LOOKED_AT)
+    most = places.size if old.every else max(5 * MOST, LOOKED_AT)
     order = places[best(ranked.scores[places], ranked.rows[places], most)]
     rows = ranked.rows[order]
     share = held_nearby(this.view, old.words, rows)
@@ -151,10 +156,10 @@ def recalled(this: RunningSearch, old: Aged, ranked: Ranked, replaced: Mapping[i
         share[at] = max(share[at], held(this.view, old.words, former).max(initial=0.0))
     kept = np.ones(rows.size, dtype=bool)
     if not old.every:
-        strong = share >= parameters.long_ago_share
+        strong = share >= LEAST_SHARE
         strong |= ranked.parts.get("date", np.zeros(ranked.rows.size))[order] >= OF_THE_DAY
         kept &= strong
-        kept &= np.cumsum(kept) <= parameters.long_ago_most
+        kept &= np.cumsum(kept) <= MOST
     lowered = np.zeros(ranked.rows.size)
     lowered[order[kept]] = _lowered(this, old, ranked, order[kept], share[kept])
     left = ~old.rows[ranked.rows]
@@ -169,6 +174,6 @@ def _lowered(this: RunningSearch, old: Aged, ranked: Ranked, order: Rows, share:
     said, scores = held(this.view, old.words, ranked.rows[fresh]), ranked.scores[fresh]
     found = np.zeros(order.size)
     for at, (own, whole) in enumerate(zip(ranked.scores[order], share, strict=True)):
-        as_good = scores[(said >= whole - BELOW) & (scores >= this.view.parameters.long_ago_factor * own)]
+        as_good = scores[(said >= whole - BELOW) & (scores >= NEAR * own)]
         found[at] = round(min(0.0, as_good.min(initial=np.inf) - BELOW - own), 6)
     return found

@@ -24,6 +24,12 @@ from projections.memory.record import DAY
 
 PREFERENCE, OUTPUT = "user_preference", "command_output"
 """Kinds with a priority of their own."""
+RELEVANCE_SHARE, INTERACTION_SHARE, KIND_SHARE = 0.7, 0.2, 0.1
+"""What relevance, interaction and kind count in the score."""
+KIND_PRIORITIES = {PREFERENCE: 1.0, OUTPUT: 0.6}
+OTHER_KIND = 0.3
+FULL_ACCESSES = 100
+"""Accesses at which the interaction term is full."""
 
 
 class Matched(NamedTuple):
@@ -68,24 +74,16 @@ def youth(columns: Columns, rows: Rows, now: int, parameters: Parameters) -> Flo
 def interaction(columns: Columns, rows: Rows, now: int, parameters: Parameters) -> Floats:
     """0.5 min(ln(1 + accesses) / ln 100, 1) + 0.5 * 0.5 ** (days since the last access / 30); 0 if never accessed."""
     counts, accessed = columns.access_count[rows], columns.last_accessed_at[rows]
-    often = np.minimum(np.log1p(np.maximum(counts, 0)) / log(parameters.search_accesses), 1.0)
+    often = np.minimum(np.log1p(np.maximum(counts, 0)) / log(FULL_ACCESSES), 1.0)
     days = np.maximum(now - accessed, 0) / DAY
     lately = np.where(counts > 0, 0.5 ** (np.minimum(days, 1e6) / parameters.search_time_days), 0.0)
     together: Floats = 0.5 * often + 0.5 * lately
     return together
 
 
-def kind_priority(columns: Columns, rows: Rows, parameters: Parameters) -> Floats:
+def kind_priority(columns: Columns, rows: Rows) -> Floats:
     """user_preference before command_output before any other kind."""
-    priorities = np.array(
-        [
-            {PREFERENCE: parameters.search_preference_kind, OUTPUT: parameters.search_output_kind}.get(
-                kind, parameters.search_other_kind
-            )
-            for kind in columns.kinds
-        ]
-        or [0.0]
-    )
+    priorities = np.array([KIND_PRIORITIES.get(kind, OTHER_KIND) for kind in columns.kinds] or [0.0])
     found: Floats = priorities[columns.kind[rows]] if rows.size else np.zeros(0)
     return found
 
@@ -94,8 +92,8 @@ def score_parts(
     columns: Columns, rows: Rows, relevance: dict[str, Floats], now: int, parameters: Parameters
 ) -> dict[str, Floats]:
     """What adds up to the published score: the parts of the relevance, interaction and kind, each with its share."""
-    share = parameters.search_relevance_share
+    share = RELEVANCE_SHARE
     return {name: share * part for name, part in relevance.items()} | {
-        "interaction": parameters.search_interaction_share * interaction(columns, rows, now, parameters),
-        "kind": parameters.search_kind_share * kind_priority(columns, rows, parameters),
+        "interaction": INTERACTION_SHARE * interaction(columns, rows, now, parameters),
+        "kind": KIND_SHARE * kind_priority(columns, rows),
     }

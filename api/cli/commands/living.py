@@ -9,7 +9,7 @@ from api.cli.made import Call, command
 from api.cli.show import living as render
 from api.operations.common import ACTOR
 from api.operations.definition import Option, Parameter
-from api.operations.living import CHOOSE, GRADE, PROFILE, REVIEW
+from api.operations.living import CHOOSE, GRADE, PARAMETERS, PROFILE, REVIEW
 from events.errors import refused
 
 SAID = ("actor", "occurred_at", "key")
@@ -70,3 +70,15 @@ def profile(call: Call) -> None:
         look = f"`engramlog cleanup {given['owner']} --dry-run` shows what it would do"
         out.print(Text(f"The next sweep decides by the {name} law: {look}", "dim"))
     call.end(answer)
+
+
+@command(PARAMETERS, more=(Parameter("all", bool, "List all of them.", False),))
+def parameters(call: Call) -> None:
+    """The parameters that are recommended, or all."""
+    from api.parameters import RECOMMENDED
+
+    (everything,) = call.take("all")
+    answer = call.answer()
+    if not everything:
+        answer = {"parameters": [one for one in answer["parameters"] if one["name"] in RECOMMENDED]}
+    call.print(answer)

@@ -251,6 +251,7 @@ def parameters(answer: shapes.ParametersKnown, console: Console = out) -> None:
         Column("what it is", takes_rest=True),
     )
     tabulate(columns, rows, console)
+    console.print("[dim]`engramlog parameters --all` lists every one[/]")
     console.print("[dim]`engramlog profile OWNER --set NAME=VALUE` sets one, from here on[/]")
 
 

@@ -107,7 +107,7 @@ def test_interaction_as_worked_by_hand(accesses, since, expected) -> None:
 def test_kinds_have_their_priorities() -> None:
     kinds = ("user_preference", "command_output", "note")
     columns = columns_of(*(created(of=kind, kind=kind) for kind in kinds))
-    assert kind_priority(columns, every(columns), DEFAULTS).tolist() == [1.0, 0.6, 0.3]
+    assert kind_priority(columns, every(columns)).tolist() == [1.0, 0.6, 0.3]
 
 
 def test_the_score_is_seven_tenths_relevance_two_interaction_and_one_kind() -> None:
