@@ -308,7 +308,7 @@ class OwnerTooLarge(EngramlogError):
         super().__init__(
             f"owner {owner} has {memories:,} memories, which would take about {view_bytes / 1e6:,.0f} MB here; allowed are"
             f" {allowed / 1e6:,.0f} MB: raise ENGRAMLOG_VIEW_BYTES where there is room."
-            " What was told is in the log; an export, a memory's history, events and appends are as ever",
+            " What was told is in the log; a memory's history, events and appends are as ever",
             owner=owner,
             memories=memories,
             view_bytes=view_bytes,

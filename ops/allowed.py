@@ -11,7 +11,6 @@ from pydantic.fields import FieldInfo
 
 UNITS: Final = {
     "redis_maxmemory": "bytes",
-    "kept_views_bytes": "bytes",
     "view_bytes": "bytes",
     "heavy_seconds": "seconds",
     "redis_timeout": "seconds",

@@ -30,14 +30,11 @@ from consumers.jobs.rq.validation import JobValidator
 from consumers.jobs.rq.work import JobWorker, store_queue
 from events.errors import EngramlogError, StoreError, StoreMismatch
 from events.redis.alarms import RedisAlarms
-from events.redis.log import RedisEventLog
 from events.redis.ready import refuse_kind
 from events.redis.wire import Wire, WirePool, connect
 from events.sealing.seals import MasterKey
 from ops.clock import now
 from ops.embedders import embed_minutes, embedders_of
-from ops.kept.value_keeper import erasing_log
-from ops.kept.view_files import ViewFolder, view_folder
 from ops.logs import start_logging, teller
 from ops.models import chat_of
 from ops.processes.ending import over
@@ -121,15 +118,13 @@ def run_job_worker(
     summaries: str = EXTRACTIVE,
     schedules: bool = True,
     view_bytes: int = VIEW_BYTES,
-    kept_views: Callable[[str, Tell], ViewFolder | None] | None = None,
     master: MasterKey | None = None,
 ) -> None:
     """Run jobs until SIGTERM or SIGINT, which end the process, and schedule them unless another process does.
 
     `embedders` gives what embeds on a store with this default, `chat` the language model: both make models at first need.
 
-    `extraction` and `summaries` are how turns become typed memories and episodes by themselves, or off. `kept_views` finds where
-    the views of a store are kept, by its id: jobs drop those of which they hide something.
+    `extraction` and `summaries` are how turns become typed memories and episodes by themselves, or off.
     """
     stop = Flag()
     worker_id = new_worker_id()
@@ -163,8 +158,6 @@ def run_job_worker(
     )
     ledger = ModelLedger(WirePool(connect(url, timeout=timeout)), now)
     served = served._replace(note=ledger.note, master=master)
-    if kept_views is not None:
-        served = served._replace(log=job_log(kept_views(identity.store_id, tell)))
     validator = JobValidator(client, identity.store_id, identity.partitions, alarms)
     with serving(served):
         while not stop.is_set():
@@ -176,11 +169,6 @@ def run_job_worker(
     client.close()
     tell("job worker stopped")
     over()
-
-
-def job_log(folder: ViewFolder | None) -> Callable[..., RedisEventLog]:
-    """What makes the log that jobs append to, where views are kept in this folder."""
-    return RedisEventLog if folder is None else partial(erasing_log, folder.erase)
 
 
 def _work(client: redis.Redis, validator: JobValidator, ending: Ending, stop: Flag, tell: Tell) -> None:
@@ -282,7 +270,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         summaries=settings.summaries,
         schedules=not options.unscheduled,
         view_bytes=settings.view_bytes,
-        kept_views=partial(view_folder, settings),
         master=master_of(settings),
     )
     return 0

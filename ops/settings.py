@@ -118,11 +118,6 @@ class Settings(BeyondSettings, SealingSettings):
     """Where each line of kept heads goes beside the data folder: files, http:// and https:// addresses; by white space."""
     rejections: Path | None = None
     """A folder for kept rejections in place of the data folder: one that no copy of the store replaces."""
-    kept_views: str = "auto"
-    """Where views of large owners are kept for the next process: off, a folder by its whole path, or (auto) beside the embedded
-    store and nowhere with a Redis of one's own: they hold contents."""
-    kept_views_bytes: Annotated[int, Field(ge=1 << 20, le=1 << 40)] = 1 << 30
-    """The most that all of them take on disk; those that were read longest ago make room."""
     view_bytes: Annotated[int, Field(ge=1 << 20, le=1 << 40)] = VIEW_BYTES
     """The most that a process holds of memories ready to be asked, of one owner or of all: who has more is refused."""
     log_level: str = "info"
@@ -179,13 +174,6 @@ class Settings(BeyondSettings, SealingSettings):
     def _whole_path(cls, value: Path | None) -> Path | None:
         if value is not None and not value.expanduser().is_absolute():
             raise ValueError("the whole path of a folder")
-        return value
-
-    @field_validator("kept_views")
-    @classmethod
-    def _views_or_none(cls, value: str) -> str:
-        if value not in ("auto", "off") and not Path(value).expanduser().is_absolute():
-            raise ValueError("auto, off, or the whole path of a folder")
         return value
 
     @field_validator("redis_url")
@@ -301,7 +289,7 @@ class Settings(BeyondSettings, SealingSettings):
 
 def of_its_own(settings: Settings, data: Path) -> Settings:
     """The settings for a store of its own, of a demo or a measurement: nothing of the operator's but how Redis is started."""
-    elsewhere = {"redis_url": None, "queue_url": None, "rejections": None, "head_sinks": (), "kept_views": "auto"}
+    elsewhere = {"redis_url": None, "queue_url": None, "rejections": None, "head_sinks": ()}
     return settings.model_copy(
         update={"data": data, "embedder": NONE, "min_replicas": 0, "wait_fsync": False, **elsewhere}
     )

@@ -28,7 +28,6 @@ from ops.embedded.receipt_file import ReceiptFile, ReceiptKeeper, receipts_path
 from ops.embedded.server import EmbeddedRedis, find_redis_server, open_folder
 from ops.kept.value_file import ValueFile, values_path
 from ops.kept.value_keeper import KeepingLog, ValueKeeper
-from ops.kept.view_files import ViewFolder, view_folder
 from ops.sealing.key_file import NAME, lies_there, make_key_file
 from ops.sealing.master import key_in, master_of
 from ops.settings import Settings
@@ -61,7 +60,6 @@ class OpenStore:
     alarms: RedisAlarms
     receipts: ReceiptKeeper
     values: ValueKeeper
-    kept_views: ViewFolder | None = None
     mended: str | None = None
     """What was done about a data folder that others could enter, in a sentence."""
     fenced: Mapping[int, int] = field(default_factory=dict)
@@ -88,9 +86,6 @@ class OpenStore:
         """Close every idle connection."""
         self.receipts.stop()
         self.values.close()
-        if self.kept_views is not None:
-            self.views.settle()
-            self.kept_views.close()
         self.log.close()
         self.views.close()
         self.vectors.close()
@@ -281,14 +276,9 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
     receipts = ReceiptKeeper(log, ReceiptFile(receipts_path(settings, identity.store_id), identity.store_id), alarms)
     kept = ValueFile(values_path(settings, identity.store_id), identity.store_id, identity.partitions)
     values = log.keeper = ValueKeeper(log, again, kept, alarms)
-    folder = view_folder(settings, identity.store_id, tell)
-    if folder is not None:
-        log.erase_view = folder.erase
     most = settings.view_bytes
-    views = RedisViews(
-        client, identity.tags, most_bytes=most, most_of_one=most, files=folder, store_id=identity.store_id
-    )
-    store = OpenStore(url, client, identity, log, views, vectors, embedded, alarms, receipts, values, folder)
+    views = RedisViews(client, identity.tags, most_bytes=most, most_of_one=most)
+    store = OpenStore(url, client, identity, log, views, vectors, embedded, alarms, receipts, values)
     store.key = key_in(data, settings)
     tell_restored(identity.restored, alarms)
     if told := str(returned):

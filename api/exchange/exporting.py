@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from api.choices import ASKED_FOR, REJECTIONS
 from api.exchange.record_shapes import FORMAT, OF_THE_LOG
@@ -102,29 +102,6 @@ class Selection(NamedTuple):
         """The memories, some at a time."""
         for start in range(0, len(self.memories), PAGE):
             yield self.memories[start : start + PAGE]
-
-
-class Chosen(Protocol):
-    """The same, wherever its memories lie."""
-
-    @property
-    def left_out(self) -> dict[str, int]:
-        """How many memories stay out, by reason."""
-
-    @property
-    def number(self) -> int:
-        """How many it holds."""
-
-    @property
-    def ids(self) -> Container[str]:
-        """Those of its memories."""
-
-    @property
-    def secret(self) -> list[str]:
-        """Ids of the secrets among them."""
-
-    def pages(self) -> Iterator[Sequence[Memory]]:
-        """The memories, some at a time, oldest first."""
 
 
 def selection(view: OwnerView, options: ExportOptions = ExportOptions(), check: Check = unchecked) -> Selection:
@@ -277,7 +254,7 @@ def text_of(view: OwnerView, now: int, chosen: Selection, made: Made = untold) -
 
 
 def told_text(
-    owner: str, law: Law, parameters: Parameters, now: int, chosen: Chosen, made: Made = untold
+    owner: str, law: Law, parameters: Parameters, now: int, chosen: Selection, made: Made = untold
 ) -> Iterator[str]:
     """The text of what was chosen of an owner."""
     count = f"{chosen.number:,} memor{'y' if chosen.number == 1 else 'ies'}"
@@ -331,7 +308,7 @@ class ExportedMemory(NamedTuple):
 
 
 def told_memories(
-    law: Law, parameters: Parameters, now: int, chosen: Chosen, made: Made = untold
+    law: Law, parameters: Parameters, now: int, chosen: Selection, made: Made = untold
 ) -> Iterator[ExportedMemory]:
     """What was chosen, oldest first, as people read it; weights and levels of the law at `now`."""
     for page in chosen.pages():

@@ -12,7 +12,7 @@ import orjson
 from api.choices import FORMATS, REJECTIONS
 from api.exchange.everything.bundle import Everything, bundle_lines
 from api.exchange.everything.gathering import Gatherer
-from api.exchange.exporting import Chosen, ExportOptions, Made, line_of, selection, told_text, untold
+from api.exchange.exporting import ExportOptions, Made, Selection, line_of, selection, told_text, untold
 from api.exchange.importing_records import (
     MOST_FLAGS_TOLD,
     ImportedRecords,
@@ -22,10 +22,9 @@ from api.exchange.importing_records import (
 )
 from api.exchange.record_shapes import CUT
 from api.exchange.rejections import KEYED_OTHERWISE, rejection_lines, told_here
-from api.exchange.spooling import SpooledSelection
 from api.requests.pasts import PIECE
-from api.requests.snapshots import Snapshot, placed, weigh_load
-from api.requests.speaking import importer, telling_in_hand
+from api.requests.snapshots import Snapshot
+from api.requests.speaking import importer
 from api.requests.timelines import LineTerms, told_lines
 from api.services.judging import Judging
 from api.services.reading import Reader
@@ -38,14 +37,13 @@ from events.memory_log import InMemoryEventLog
 from events.partitions import parse_position
 from events.text.invisible import shown_json
 from events.vocabulary import MAX_REQUEST_EVENTS
-from projections.checks import Bounds, counted
+from projections.checks import counted
 from projections.fold.changelog import DECISIONS, Entry
 from projections.memory.record import Memory
 from projections.memory.rejection import REJECTED_BY
 from projections.redis.view import RedisViews
 from projections.shapes import Lagging, LinesTold, Warned
 from projections.views.telling import UNTOLD, Telling, telling
-from projections.views.view import OwnerView
 
 _IGNORED = DECISIONS.index("ignored")
 
@@ -81,7 +79,7 @@ class Export:
     owner: str
     format: str
     position: str
-    chosen: Chosen
+    chosen: Selection
     warning: Lagging
     made: Made = untold
     """What the log holds of the events that made them, read as the pieces are taken."""
@@ -248,22 +246,13 @@ class Records:
         options.named()
         if options.everything and form == "text":
             raise refused("format", form, "with everything: jsonl, which an import reads again")
-        whole = options.everything or telling_in_hand() is not None
-        glanced = None if whole else self._reader.glance(owner, **times)
-        if glanced is not None and not glanced.view.state.asides:
-            spool, standing = self._views.spooled(owner, Bounds(current_check(), weigh_load))
-            if not spool.state.asides:
-                now, view = glanced.now, OwnerView(owner, spool.state, (), self._views.base)
-                standing_there = placed(view, now, standing)
-                found = SpooledSelection(spool, view, options, current_check())
-                return self._exported(owner, form, options, times, standing_there, found)
         with self._reader.snapshot(owner, **times) as snapshot:
             return self._exported(
                 owner, form, options, times, snapshot, selection(snapshot.view, options, current_check())
             )
 
     def _exported(
-        self, owner: str, form: str, options: ExportOptions, times: LineTerms, snapshot: Snapshot, found: Chosen
+        self, owner: str, form: str, options: ExportOptions, times: LineTerms, snapshot: Snapshot, found: Selection
     ) -> Export:
         view, made = snapshot.view, partial(self._made, owner)
         law, parameters, now = view.law, view.parameters, snapshot.now

@@ -18,7 +18,7 @@ OF_EACH: Final = frozenset(
         "token", "light", "light_per_owner", "light_waiting", "heavy", "heavy_per_owner",
         "heavy_waiting", "heavy_seconds", "key_requests",
         "redis_timeout", "log_level",
-        "kept_views", "kept_views_bytes", "view_bytes", "metrics",
+        "view_bytes", "metrics",
         "tls_cert_file", "tls_key_file", "trusted_proxies", "public_names", "operate",
         "vault_token_file",
     }

@@ -18,7 +18,6 @@ from api.services.reading import Reader
 from events.envelope import AnyEvent, prepare, utc_text
 from events.partitions import partition_of
 from events.redis.log import RedisEventLog
-from ops.bench.costs import past_views
 from ops.bench.sample import SEED, sample
 from ops.bench.search import OWNER
 from ops.bench.server import BenchServer
@@ -66,14 +65,6 @@ class _Store:
         log.close()
         return round(taken * 1e3, 1)
 
-    def views(self) -> dict[str, Any]:
-        """See `past_views.measure`."""
-        views, log = RedisViews(self._server.client, self.tags), RedisEventLog(self._server.client, self.tags)
-        told = past_views.measure(views, log)
-        views.close()
-        log.close()
-        return told
-
     def kept(self) -> dict[str, int]:
         """What is kept of the past, and what the log and the records take beside it, bytes in Redis."""
         keys, usage = BuildKeys(self.tags[self.partition], FIRST_BUILD), self._server.client.memory_usage
@@ -95,7 +86,7 @@ def measure(server: BenchServer, events: int, rounds: int) -> dict[str, Any]:
     chance = Random(SEED)
     known = [store.asked(known=f"{store.partition}:{chance.randint(1, events)}") for _ in range(rounds)]
     days = [store.asked(as_of=utc_text(chance.choice(told).occurred_at)) for _ in range(rounds)]
-    kept, views = store.kept(), store.views()
+    kept = store.kept()
     histories = [store.history(f"{OWNER}-m{number + 1}") for number in range(rounds + 1)]
     late = _Store(server, _imported_last(events))
     late_first = late.asked(as_of=utc_text(ENDS))
@@ -114,7 +105,6 @@ def measure(server: BenchServer, events: int, rounds: int) -> dict[str, Any]:
         **_spread("known", known),
         **_spread("as_of", days),
         **kept,
-        **views,
         "imported_last_first_cpu_milliseconds": round(late_first["past"], 1),
         **_spread("imported_last", back),
         **{f"imported_last_{name}": size for name, size in late.kept().items()},

@@ -139,10 +139,6 @@ def _goals(rows: list[dict[str, Any]], rest: dict[str, Any]) -> list[dict[str, A
                 what = f"search {name} over parts p50, {row['memories']:,} memories{beside}"
                 found.append((what, row[f"{name}_to_parts"], row["at_most"][name]))
     found.append(("cold owner, load and first answer, ms p50", rest["cold"]["answer_ms"]["p50"], 150.0))
-    found.append(("the same from a kept view, ms of CPU p50", rest["cold"]["kept_cpu_ms"]["p50"], 80.0))
-    if large := rest.get("cold_large"):
-        what = f"from a kept view, {large['memories']:,} memories, ms of CPU p50"
-        found.append((what, large["kept_cpu_ms"]["p50"], 800.0))
     found.append(("HTTP added, over an empty GET", rest["http"]["added_to_empty"], 2.0))
     found.append(("append to found by after=, ms p99", rest["fresh"]["found_ms"]["p99"], 50.0))
     return [{"what": what, "found": value, "at_most": most, "holds": value <= most} for what, value, most in found]

@@ -1,7 +1,6 @@
 """What stands around a search: loading an owner that nobody asked about, HTTP, and finding what was just appended.
 
-A cold answer is measured in a process of its own: `python -P -m ops.bench.search_around URL OWNER`, and with a FOLDER from what
-was kept there.
+A cold answer is measured in a process of its own: `python -P -m ops.bench.search_around URL OWNER`.
 """
 
 from __future__ import annotations
@@ -10,10 +9,8 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from random import Random
 from statistics import median, quantiles
-from tempfile import TemporaryDirectory
 from time import perf_counter, process_time, sleep
 from typing import Any
 from uuid import uuid4
@@ -29,8 +26,6 @@ from ops.bench.search_beside import fold_worker
 from ops.bench.search_memories import NOW, memories, questions
 from ops.bench.server import BenchServer
 from ops.bench.texts.sentences import english
-from ops.kept.view_files import ViewFolder
-from ops.wiring import quiet
 from projections.memory.creating import created
 from projections.ranking.recall import search
 from projections.redis.create import read_identity
@@ -61,29 +56,18 @@ def cold(server: BenchServer, tags: Sequence[str], owner: str, rounds: int) -> d
         for _ in range(rounds):
             command = [sys.executable, "-P", "-m", "ops.bench.search_around", server.url, owner]
             answers.append(orjson.loads(subprocess.run(command, check=True, capture_output=True).stdout))
-    kept = _from_kept(server, owner, rounds)
     return {
         "memories": answers[0]["memories"],
         "rounds": rounds,
         **{name: _milliseconds([one[name] for one in answers]) for name in _TOLD},
-        **{f"kept_{name}": _milliseconds([one[name] for one in kept]) for name in _TOLD},
     }
 
 
-def _from_kept(server: BenchServer, owner: str, rounds: int) -> list[dict[str, Any]]:
-    """The same where a process before has kept the owner's view in a folder."""
-    with TemporaryDirectory(prefix="engramlog-bench-") as folder:
-        command = [sys.executable, "-P", "-m", "ops.bench.search_around", server.url, owner, folder]
-        runs = [subprocess.run(command, check=True, capture_output=True).stdout for _ in range(rounds + 1)]
-    return [orjson.loads(one) for one in runs[1:]]
-
-
-def _cold_once(url: str, owner: str, folder: str | None = None) -> dict[str, Any]:
+def _cold_once(url: str, owner: str) -> dict[str, Any]:
     client = connect(url)
     identity = read_identity(Wire(client))
     assert identity is not None, "there is no store"
-    files = None if folder is None else ViewFolder(Path(folder), identity.store_id, most_bytes=1 << 30, tell=quiet)
-    views, asked = RedisViews(client, identity.tags, files=files, store_id=identity.store_id), questions(8)
+    views, asked = RedisViews(client, identity.tags), questions(8)
     with views.view(OTHER, after=200, wait_seconds=_FOLD_SECONDS) as (view, _):
         for query in asked[1:]:
             search(ViewQuery(view, NOW, "review"), query, RESULTS)
@@ -92,9 +76,6 @@ def _cold_once(url: str, owner: str, folder: str | None = None) -> dict[str, Any
         loaded = perf_counter() - start
         answer = search(ViewQuery(view, NOW, "review"), asked[0], RESULTS)
     taken, spent = perf_counter() - start, process_time() - used
-    if files is not None:
-        views.settle()
-        files.close(_FOLD_SECONDS)
     assert answer["results"]
     return {"memories": len(view), "load_ms": loaded * 1e3, "answer_ms": taken * 1e3, "cpu_ms": spent * 1e3}
 

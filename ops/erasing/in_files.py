@@ -73,13 +73,10 @@ class Readable(Protocol):
 class FileLook:
     """Looks through files; each is looked through once, by whatever name it is come upon."""
 
-    def __init__(
-        self, probes: Probes, needles: Needles, report: AuditReport, binary: RedisBinary | None, view_name: str
-    ) -> None:
-        """`binary`: what loads files of Redis; where there is none they are told as not reached. `view_name`: of the file in which
-        the owner's view would be kept."""
+    def __init__(self, probes: Probes, needles: Needles, report: AuditReport, binary: RedisBinary | None) -> None:
+        """`binary`: what loads files of Redis; where there is none they are told as not reached."""
         self._probes, self._needles, self._report = probes, needles, report
-        self._binary, self._view = binary, view_name
+        self._binary = binary
         self._done = set[tuple[int, int]]()
         self._unpacked = 0
 
@@ -149,12 +146,6 @@ class FileLook:
         """What its name alone tells."""
         raw = name.encode("utf-8", "surrogateescape")
         self._report.hits(where, "", self._needles.in_value(raw))
-        self._own_name(where, name)
-
-    def _own_name(self, where: str, name: str) -> None:
-        """A file's name: one of the owner's own is told by it alone."""
-        if name == self._view:
-            self._report.found(where, "", "view")
 
     def _stream(self, where: str, name: str, file: Readable, deep: int, path: Path | None = None) -> None:
         """Look through what a file, or a part of one, holds. `path`: where it lies as it is. Raises OSError."""
@@ -197,7 +188,6 @@ class FileLook:
         inside = f"{where}{INSIDE}{self._report.path_of(member.name)}"
         self._report.hits(inside, "", self._needles.in_value(member.name.encode("utf-8", "surrogateescape")))
         if member.isfile() and (file := archive.extractfile(member)) is not None:
-            self._own_name(inside, name)
             self._stream(inside, name, file, deep + 1)
 
     def _plain(self, where: str, name: str, file: Readable) -> None:

@@ -209,8 +209,6 @@ def carry_out(
         probe("after it was folded without the owner")
         drop_from_builds(wire, tag, plan.owner, but=build)
         drop_vectors_of(wire, tag, plan.owner)
-        if store.kept_views is not None:
-            store.kept_views.erase(plan.owner)
         _values(store, settings).forget(plan.owner)
         probe("before files are rewritten")
         rewritten = rewrite_all(store.embedded, wire, on_wait, AGAIN)

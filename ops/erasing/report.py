@@ -27,14 +27,12 @@ WHAT = {
     "salt_stands": "a salt of the owner's that is not zero",
     "opens": "what opens under the owner's secret",
     "open_entry": "an entry of the owner's that lies open",
-    "view": "a kept view of the owner",
     "rejection": "a kept rejection of the owner",
     "vector": "the name of a vector of an erased text",
     "says": "what opens under the owner's key and has a piece of the erased words",
     "entry_opens": "an entry of the log that was erased, and opens",
     "entry_says": "another entry of the owner's that has a piece of the erased words",
     "left_says": "what is left of an erased entry, and has words still",
-    "view_says": "a kept view of the owner that has a piece of the erased words",
 }
 """What may be found, by its name."""
 _OURS = re.compile(r"\{e\d+\}:|engramlog[:-]|rq:")

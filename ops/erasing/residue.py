@@ -25,7 +25,6 @@ from ops.erasing.needles import Needles
 from ops.erasing.probes import Probes
 from ops.erasing.report import MOST_TOLD, Audit, AuditReport, exit_code
 from ops.erasing.words_in_files import WordsFileLook
-from ops.kept.view_files import view_name
 from ops.settings import Settings
 
 STORE, QUEUE = "redis", "queue"
@@ -61,8 +60,6 @@ def places_of(
 ) -> Places:
     """Where a store of these settings leaves anything. Raises nothing: without a redis-server its files are told as not reached."""
     folders = [settings.data.expanduser()]
-    if settings.kept_views not in ("auto", "off"):
-        folders.append(Path(settings.kept_views).expanduser())
     if settings.rejections is not None:
         folders.append(settings.rejections.expanduser())
     try:
@@ -122,7 +119,7 @@ def audit(probes: Probes, places: Places) -> Audit:
 def _file_look(probes: Probes, needles: Needles, report: AuditReport, binary: RedisBinary | None) -> FileLook:
     """What looks for an owner who is gone, or for words whose owner stays."""
     kind = WordsFileLook if probes.is_of_words else FileLook
-    return kind(probes, needles, report, binary, view_name(probes.store_id, probes.owner))
+    return kind(probes, needles, report, binary)
 
 
 def _look_at_nodes(client: ClusterClient, places: Places, report: AuditReport, files: FileLook) -> None:

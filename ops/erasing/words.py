@@ -261,8 +261,6 @@ class _WordsRun:
         drop_from_builds(self._wire, self._tag, owner, but=build)
         drop_vectors_of(self._wire, self._tag, owner)
         store.views.forget(owner)
-        if store.kept_views is not None:
-            store.kept_views.erase(owner)
 
     def end(self, build: str, rewritten: Rewritten) -> WordsCertificate:
         """Prove the partition, say that it is done, and certify it."""

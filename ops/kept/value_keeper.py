@@ -10,17 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from events.alarms import Alarms
 from events.catalogue import (
-    MemoryDeleted,
-    MemoryErased,
-    MemoryPurged,
-    SensitivityRaised,
-    SensitivitySet,
     ValueReadmitted,
     ValueRejected,
 )
@@ -48,21 +43,12 @@ LOOK_SECONDS = 10.0
 SHOWN = 5
 """Positions that an alarm names."""
 _NAMES = (ValueRejected.__name__, ValueReadmitted.__name__)
-_HIDING = frozenset(
-    one.__name__ for one in (MemoryDeleted, MemoryPurged, MemoryErased, SensitivitySet, SensitivityRaised)
-)
 _KINDS = tuple(f"{name}." for name in _NAMES)
 
 
 def is_value(event: Appendable) -> bool:
     """Whether an event rejects values, or takes them up again."""
     return event.kind.startswith(_KINDS) if isinstance(event, Prepared) else event.type in _NAMES
-
-
-def hides(event: Appendable) -> bool:
-    """Whether an event may take a content out of what is kept outside of Redis."""
-    kind = event.kind.partition(".")[0] if isinstance(event, Prepared) else event.type
-    return kind in _HIDING
 
 
 class _Waiting(NamedTuple):
@@ -333,8 +319,6 @@ class KeepingLog(RedisEventLog):
     """The log of a store whose rejections are kept outside of it, before their receipts are given."""
 
     keeper: ValueKeeper | None = None
-    erase_view: Callable[[str], None] | None = None
-    """Drops what is kept of an owner's contents outside of Redis, before something of it is hidden: a process may end between."""
 
     def append(
         self,
@@ -344,17 +328,7 @@ class KeepingLog(RedisEventLog):
         principal: str | None = None,
     ) -> list[AppendReceipt]:
         """See `EventLog.append`."""
-        if self.erase_view is not None:
-            for owner in {event.owner for event in events if hides(event)}:
-                self.erase_view(owner)
         receipts = super().append(events, expected_heads=expected_heads, principal=principal)
         if self.keeper is not None and any(map(is_value, events)):
             self.keeper.keep(events, receipts, principal or self.principal)
         return receipts
-
-
-def erasing_log(erase_view: Callable[[str], None], *told: Any, **options: Any) -> KeepingLog:
-    """A log made as `RedisEventLog` is, that drops kept views before something of them is hidden; it keeps no rejections."""
-    log = KeepingLog(*told, **options)
-    log.erase_view = erase_view
-    return log

@@ -229,10 +229,8 @@ def _job_command(settings: Settings) -> list[str]:
 
 
 def _environment(store: OpenStore, settings: Settings) -> dict[str, str]:
-    """What a process of ours is told of addresses, which may hold passwords, and of the folder whose views it must drop."""
+    """What a process of ours is told of addresses, which may hold passwords."""
     told = {**store.told, "ENGRAMLOG_QUEUE_URL": settings.queue_url or ""}
-    if store.kept_views is not None:
-        told["ENGRAMLOG_KEPT_VIEWS"] = str(store.kept_views.folder.absolute())
     return {**os.environ, **told}
 
 

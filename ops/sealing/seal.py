@@ -31,7 +31,6 @@ from ops.embedded.rewriting import rewrite_all
 from ops.kept.head_file import HeadFile, heads_path
 from ops.kept.heads import refuse_changed_log
 from ops.kept.value_file import ValueFile, values_path
-from ops.kept.view_files import drop_views
 from ops.kept.wrapping import wrap_kept
 from ops.sealing.key_file import NAME, lies_there, make_key_file
 from ops.sealing.master import master_of
@@ -146,7 +145,6 @@ def carry_out(
                 drop_other_builds(wire, tag)
                 probe("before a partition is noted")
                 run.finished(wire, number)
-        drop_views(store.settings)
         identity = store.identity
         file = ValueFile(values_path(store.settings, identity.store_id), identity.store_id, identity.partitions)
         wrap_kept(wire, tags, file)  # it holds owners' secrets, which open all that is sealed now

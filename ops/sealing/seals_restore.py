@@ -31,7 +31,6 @@ from ops.bringing.frame import ALONE_SECONDS, Bar, OldStore, Progress, brought_o
 from ops.embedded.rewriting import rewrite_all
 from ops.erasing.fence_list import ErasureStep, FenceList, list_path
 from ops.kept.value_file import ValueFile, values_path
-from ops.kept.view_files import drop_views
 from ops.sealing.master import master_of
 from ops.sealing.seals_file import OpenSeals, look_at_seals, open_seals
 from ops.sealing.seals_format import SealsHeader
@@ -268,7 +267,6 @@ def _drop_what_was_made(store: OldStore, wire: Wire, proved: Sequence[Proved]) -
     """Let go what was made of words that are erased, besides what was folded anew; whether all vectors went."""
     identity = store.identity
     file = ValueFile(values_path(store.settings, identity.store_id), identity.store_id, identity.partitions)
-    drop_views(store.settings)
     owners = list[tuple[str, str]]()
     for tag, one in zip(identity.tags, proved, strict=True):
         for gone, upto in one.seals.shut.items():  # of who was readmitted what was said since stays

@@ -192,18 +192,9 @@ class ConversationIndex:
             self._known[:size].copy(),
         )
 
-    def fill(
-        self,
-        memories: Iterable[Memory],
-        with_text: Sequence[bool],
-        content_of: Callable[[int], str] | None = None,
-    ) -> None:
-        """Take in all of a view's memories, by row: `put` for each, when nothing was put before.
-
-        `content_of`: reads a row's text when it is needed; without it the index holds all of them.
-        """
+    def fill(self, memories: Iterable[Memory], with_text: Sequence[bool]) -> None:
+        """Take in all of a view's memories, by row: `put` for each, when nothing was put before."""
         self._grow(max(64, len(with_text)))
-        self._content_of = content_of
         places = dict[str | None, str | None]()
         lengths, speakers = self._texts.lengths().tolist(), dict[tuple[str | None, str], int]()
         for row, memory in enumerate(memories):
@@ -216,7 +207,7 @@ class ConversationIndex:
             key, role = (memory.created_at, memory.created_seq, row), role_of(memory)
             place = place_of(memory)
             place = places.setdefault(place, place)
-            content = memory.content if content_of is None else None
+            content = memory.content
             self._entries[row] = _Entry(place, key, speaker, role, lengths[row], content)
             if place is not None:
                 session = self._sessions.get(place)

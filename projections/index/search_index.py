@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from projections.index.bm25 import Bm25, Values
-from projections.index.kept_texts import COUNT_BITS, COUNT_MAX, NONE, Integers, KeptTexts, TakenTexts
+from projections.index.kept_texts import COUNT_BITS, COUNT_MAX, NONE, Integers
 from projections.index.key_rows import KeyRows
 from projections.index.postings import Occurrences, Postings, TermSequence, whole
 from projections.language.text import tokens
@@ -71,23 +71,6 @@ class Bm25Index:
         self._room = _ROOM
         self._place_of = self._placed = np.zeros(0, dtype=np.int64)
         """By number of a term: its place among those asked for last; and which have one."""
-
-    @classmethod
-    def of_kept(cls, keys: Sequence[str], texts: KeptTexts) -> Bm25Index:
-        """An index of texts that were read before, each under the key of its place. Raises ValueError where they do not fit."""
-        found = cls()
-        found._postings, found._keys = Postings.of(texts), KeyRows.of(keys)
-        if not len(found._keys) == found._keys.count == found._postings.documents:
-            raise ValueError(f"{found._postings.documents} texts for {len(found._keys)} keys")
-        found._rows = np.arange(len(keys))
-        found._document_of = array("q", found._rows.tobytes())
-        found._total_length = int(texts.lengths.sum())
-        found._change()
-        return found
-
-    def taken(self) -> tuple[TakenTexts, Integers]:
-        """A copy of what the texts say, and the document of each row."""
-        return self._postings.taken(), np.array(self._document_of, dtype=np.int64)
 
     def among(self, keys: Sequence[str], rows: Rows) -> Bm25Index:
         """An index of its own of some of these texts: each key has that of one row, none yet where that is NONE.

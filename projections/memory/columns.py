@@ -195,15 +195,6 @@ class Columns:
         return found
 
     @classmethod
-    def of_rows(cls, ids: Sequence[str], memories: list[Memory]) -> Columns:
-        """Room for these records under these ids, by row; `fill` has to read each before the columns are looked at."""
-        found = cls()
-        found._rows, found.memories = dict(zip(ids, range(len(ids)), strict=True)), memories
-        found._grow(max(len(ids), 16))
-        found._trim()
-        return found
-
-    @classmethod
     def of_others(cls, ids: Sequence[str], memories: list[Memory], others: Columns, rows: Rows) -> Columns:
         """Columns of records that stand as in these rows of others; where that is -1, `fill_rows` has to read them."""
         held = {name: column[rows] for name, column in others._filled().items()}
@@ -213,17 +204,9 @@ class Columns:
         """The columns as far as they are filled."""
         return {name: held[: len(self)] for name, held in self._held.items()}
 
-    def fill(self, first: int, memories: Sequence[Memory]) -> None:
-        """Read these records, which stand from row `first` on."""
-        self._write(slice(first, first + len(memories)), memories)
-
     def fill_rows(self, memories: Mapping[int, Memory]) -> None:
         """Read these records, by row."""
         self._write(list(memories), memories.values())
-
-    def taken(self) -> tuple[list[str], dict[str, np.ndarray]]:
-        """Ids and a copy of the columns, by row."""
-        return list(self._rows), {name: held.copy() for name, held in self._filled().items()}
 
     def _grow(self, capacity: int) -> None:
         kinds: dict[str, type[np.generic]] = {field.name: field.kind for field in _FIELDS} | {"kind": np.int32}

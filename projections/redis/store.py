@@ -165,12 +165,6 @@ def read_record(keys: BuildKeys, owner: str, memory_id: str, raw: bytes, cipher:
         raise _damaged(keys, f"the record of memory {memory_id} of owner {owner}", error) from error
 
 
-def read_order(keys: BuildKeys, owner: str, memory_id: str, raw: bytes) -> tuple[int, str]:
-    """By what rows are in order, of a stored record; raises DamagedState as `read_record` does."""
-    memory = read_record(keys, owner, memory_id, raw)
-    return memory.created_seq, memory.id
-
-
 def read_owner(keys: BuildKeys, owner: str, raw: bytes, cipher: ValueCipher | None = None) -> OwnerState:
     """A stored owner state; raises DamagedState where it cannot be read. Of a sealed store without its synonyms where no `cipher`
     opens them."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
 from operator import attrgetter
 from threading import Lock
 from time import monotonic, sleep
@@ -37,22 +36,18 @@ from projections.fold.builds import FIRST_BUILD, BuildKeys
 from projections.fold.changelog import FIRST_LINK, Entry, unpack
 from projections.fold.owner import OwnerState, decode_owner
 from projections.fold.partition import Quarantine
-from projections.memory.encoded_rows import EncodedRows
 from projections.memory.record import Memory
 from projections.memory.rejection import Rejections
 from projections.redis.changelog import ChangeLogs, Mark, read_names, read_packs
 from projections.redis.deletions import RedisDeletions
 from projections.redis.erased_turns import ErasedTurns
-from projections.redis.kept import MANY_CHANGED, KeptFiles, ViewFiles
 from projections.redis.moments import RedisMoments
 from projections.redis.on_lines import RedisOnLines
 from projections.redis.scripts import DELTA
 from projections.redis.sealed import cipher_of, open_pack, open_record
-from projections.redis.spool import Spool
 from projections.redis.store import (
     decode_quarantine,
     read_entries,
-    read_order,
     read_owner,
     read_parked,
     read_record,
@@ -65,12 +60,8 @@ from projections.views.view import OwnerView
 PAGE = 500
 LOAD_PAGE = 1_000
 """Records in one answer when an owner is loaded: under a millisecond of Redis's time."""
-SPOOL_TRIES = 5
-"""How often an owner is read anew that changes in more than a thousand memories meanwhile."""
 PACKS = 64
 """Packs of a change log read at once, going back from the newest."""
-ENCODED_FROM = 20_000
-"""Memories from which on records stand encoded: what a view of fewer saves is less than what decoding them again takes."""
 _SAMPLES = 200
 _BYTES_A_MEMORY = 1_300
 """About what a memory of talk takes in a view beside its record: columns, ids, terms, its place in the talk."""
@@ -120,16 +111,10 @@ class RedisViews:
         base: Parameters = DEFAULTS,
         most_bytes: int = VIEW_BYTES,
         most_of_one: int = VIEW_BYTES,
-        files: ViewFiles | None = None,
-        store_id: str = "",
     ) -> None:
-        """`files`: where views of this store are kept beside it; nowhere where there are none.
-
-        `most_bytes`: of all views together, for those that were not asked last; `most_of_one`: of any owner's.
-        """
+        """`most_bytes`: of all views together, for those that were not asked last; `most_of_one`: of any owner's."""
         self.most_of_one = most_of_one
         self._wires = WirePool(client)
-        self._files = None if files is None else KeptFiles(files, store_id, tags, self._wires, self._brought_level)
         self._passing = set[str]()
         self.changelogs = ChangeLogs(self._wires, tags)
         self.moments = RedisMoments(self._wires, self.changelogs)
@@ -138,10 +123,10 @@ class RedisViews:
         self.deletions = RedisDeletions(self._wires, self._tags)
         self.erased_turns = ErasedTurns(self._wires, self._tags)
         self._base = base
-        self._kept = KeptViews(most_bytes, None if self._files is None else partial(self._files.tend, at_once=True))
+        self._kept = KeptViews(most_bytes)
         self._lock = Lock()
         self._generations: dict[tuple[int, str], int] = {}
-        self.asked = {"memory": 0, "file": 0, "loaded": 0, "nothing": 0}
+        self.asked = {"memory": 0, "loaded": 0, "nothing": 0}
         """How often a view was asked for, by where it was found; nothing: of an owner of whom nothing is known."""
         self._runs: dict[str, bytes | None] = {}
         """By node the server process that was met last."""
@@ -164,12 +149,6 @@ class RedisViews:
     def bytes_used(self) -> int:
         """About how much the kept views take together."""
         return self._kept.bytes_used
-
-    def settle(self) -> None:
-        """Have kept what is still to be: the process ends."""
-        if self._files is not None:
-            for owner, held in self._kept.all():
-                self._files.tend(owner, held, at_once=True)
 
     def close(self) -> None:
         """Close idle connections."""
@@ -223,8 +202,6 @@ class RedisViews:
             try:
                 yield held.view, standing
             finally:  # after the question, which may have made what it needed first
-                if self._files is not None and owner not in self._passing:
-                    self._files.tend(owner, held)
                 self._kept.make_room(owner, held)
 
     def glance(self, owner: str, *, after: int = 0, wait_seconds: float = 2.0) -> tuple[OwnerView, PartitionStanding]:
@@ -316,13 +293,9 @@ class RedisViews:
             pause = min(pause * 2, 0.02)
             standing = level()
 
-    def _brought_level(self, wire: Wire, owner: str, held: CachedView) -> bool:
-        standing = self._level(wire, owner, held, UNBOUNDED)
-        return held.view is not None and standing.owner_head <= held.view.state.seq
-
     def _level(self, wire: Wire, owner: str, held: CachedView, bounds: Bounds) -> PartitionStanding:
         """Bring a held view level with Redis: one round trip where nothing changed."""
-        partition, tried = partition_of(owner, len(self._tags)), self._files is None
+        partition = partition_of(owner, len(self._tags))
         self._watch_server(wire, partition)
         if held.epoch != self._epoch:
             held.epoch, held.token, held.view = self._epoch, b"", None
@@ -350,8 +323,6 @@ class RedisViews:
                     if raw
                 ]
                 changed.sort(key=in_order)  # new rows stand as in a view that is loaded now
-                if self._files is not None:
-                    self._files.follow(owner, held, changed)
                 held.view.follow(read_owner(keys, owner, token, cipher), changed)
                 held.token = token
                 self._refuse_grown(owner, held)
@@ -364,12 +335,6 @@ class RedisViews:
                 held.view, held.found = OwnerView(owner, OwnerState(), (), self._base), "nothing"
                 return standing
             self._refuse_large(wire, BuildKeys(self._tags[partition], held.build), owner, held)
-            if not tried and held.view is None:
-                tried = True
-                if self._find(wire, partition, owner, held, bounds):
-                    continue
-            if self._files is not None:
-                self._files.loads(owner, held)
             self._load(wire, partition, owner, held, token, bounds)
 
     def _stuck(self, wire: Wire, partition: int, owner: str, raw: bytes) -> Quarantine:
@@ -379,17 +344,6 @@ class RedisViews:
         except KeyUnavailable:
             cipher = None
         return decode_quarantine(raw, cipher, owner)
-
-    def _find(self, wire: Wire, partition: int, owner: str, held: CachedView, bounds: Bounds) -> bool:
-        """Take the owner's view from where it was kept; whether it was."""
-        assert self._files is not None
-        keys = BuildKeys(self._tags[partition], held.build)
-        found = self._files.find(wire, keys, owner, self._base, bounds.weigh)
-        if found is not None:
-            held.view, held.token = found
-            held.unkept, held.found = 0, "file"
-            self._refuse_grown(owner, held, held.estimated)
-        return found is not None
 
     def _refuse_large(self, wire: Wire, keys: BuildKeys, owner: str, held: CachedView) -> None:
         """Before anything of an owner is loaded: raises OwnerTooLarge by the number and size of its records."""
@@ -412,8 +366,6 @@ class RedisViews:
     def _refuse(self, owner: str, held: CachedView, count: int, needed: int) -> None:
         held.view, held.token = None, b""
         self._kept.make_room(owner, held)
-        if self._files is not None:
-            self._files.erase(owner)
         raise OwnerTooLarge(owner, count, needed, self.most_of_one)
 
     def _watch_server(self, wire: Wire, partition: int) -> None:
@@ -465,82 +417,11 @@ class RedisViews:
                 _received(wire)
                 self._refuse(owner, held, count, taken)
             bounds.check(len(records), count)
-        held.view = self._made(keys, owner, records, read_owner(keys, owner, token, cipher), bounds.check)
-        held.token, held.unkept, held.found = token, MANY_CHANGED, "loaded"
+        memories = [read_record(keys, owner, name.decode(), raw) for name, raw in records.items()]
+        state = read_owner(keys, owner, token, cipher)
+        held.view = OwnerView(owner, state, sorted(memories, key=in_order), self._base, bounds.check)
+        held.token, held.found = token, "loaded"
         self._refuse_grown(owner, held, held.estimated)
-
-    def _made(
-        self, keys: BuildKeys, owner: str, records: dict[bytes, bytes], state: OwnerState, check: Check
-    ) -> OwnerView:
-        """A view of records; of many they stay encoded, and are let go of here."""
-        if len(records) < ENCODED_FROM:
-            memories = [read_record(keys, owner, name.decode(), raw) for name, raw in records.items()]
-            return OwnerView(owner, state, sorted(memories, key=in_order), self._base, check)
-        order = [(read_order(keys, owner, name.decode(), raw), name) for name, raw in records.items()]
-        order.sort()
-        ids, encoded = [one[1] for one, _ in order], [records.pop(name) for _, name in order]
-        del order
-        return OwnerView.of_encoded(owner, state, ids, EncodedRows(encoded, sum(map(len, encoded))), self._base, check)
-
-    def spooled(self, owner: str, bounds: Bounds = UNBOUNDED) -> tuple[Spool, PartitionStanding]:
-        """All records of an owner at one moment, in a file; no view is made. Raises StoreUnavailable where they move on."""
-        partition = partition_of(owner, len(self._tags))
-        with self._wires.wire() as wire:
-            for _ in range(SPOOL_TRIES):
-                spool, keys = (
-                    Spool(sealed=wire.seals.is_on),
-                    BuildKeys(self._tags[partition], self._live(wire, partition)),
-                )
-                token = wire.call("HGET", keys.owners, owner)
-                if token:
-                    self._spool(wire, keys, owner, spool, bounds)
-                standing = self._caught_up(wire, keys, owner, spool, token or b"")
-                if standing is not None:
-                    spool.settle()
-                    return spool, standing
-        raise StoreUnavailable(f"the memories of {owner} change too fast to be read; come again", retry_after=1)
-
-    def _spool(self, wire: Wire, keys: BuildKeys, owner: str, spool: Spool, bounds: Bounds) -> None:
-        count, cursor, cipher = int(wire.call("HLEN", keys.records(owner))), b"0", cipher_of(wire, keys, owner)
-        bounds.weigh(count)
-        while True:
-            cursor, page = wire.call("HSCAN", keys.records(owner), cursor, "COUNT", PAGE)
-            for memory_id, stored in zip(page[::2], page[1::2], strict=True):
-                raw = open_record(cipher, owner, memory_id, stored)
-                spool.meet(read_record(keys, owner, memory_id.decode(), raw), raw)
-            if cursor == b"0":
-                break
-            bounds.check(spool.rows, count)
-        for some in slices(spool.waiting(), PAGE):
-            for memory_id, stored in zip(some, wire.call("HMGET", keys.records(owner), *some), strict=True):
-                if stored is not None:
-                    raw = open_record(cipher, owner, memory_id, stored)
-                    spool.put_waiting(read_record(keys, owner, memory_id, raw), raw)
-            bounds.check(spool.rows, count)
-
-    def _caught_up(
-        self, wire: Wire, keys: BuildKeys, owner: str, spool: Spool, token: bytes
-    ) -> PartitionStanding | None:
-        """Take in what changed since the token, until nothing did; None where another build became the live one."""
-        partition, cipher = partition_of(owner, len(self._tags)), cipher_of(wire, keys, owner)
-        for _ in range(100):
-            held = CachedView()
-            held.build, held.token = keys.build, token
-            spool.state = read_owner(keys, owner, token, cipher) if token else OwnerState()
-            held.view = OwnerView(owner, spool.state, (), self._base)
-            answer = self._delta(wire, partition, owner, held)
-            kind, found, checkpoint, stuck, head, own = answer[:6]
-            if kind == b"same" or (kind == b"reload" and not found):
-                quarantine = decode_quarantine(stuck, cipher, owner) if stuck else None
-                return PartitionStanding(partition, int(checkpoint), int(head), quarantine, keys.build, int(own))
-            if kind != b"delta":
-                return None
-            for memory_id, stored in zip(answer[6], answer[7], strict=True):
-                if stored:
-                    raw = open_record(cipher, owner, memory_id, stored)
-                    spool.put(read_record(keys, owner, memory_id.decode(), raw), raw)
-            token = found
-        return None
 
     def history(self, owner: str, check: Check = unchecked) -> tuple[list[int], list[Entry]]:
         """Seqs of all of the owner's applied events and its whole change log, in the order of folding."""

@@ -13,7 +13,6 @@ import numpy as np
 from projections.checks import Check, counted, unchecked
 from projections.laws.modes import REASONS, Mode
 from projections.memory.columns import Flags, Rows
-from projections.memory.encoded_rows import encoded_at
 from projections.memory.record import LEVELS, SECRET, Memory
 from projections.memory.trust import trust_told
 from projections.ranking.recall import search
@@ -118,19 +117,16 @@ class Beside:
         yield from (one for one in second.ids if first.row(one) is None)
 
     def differing(self, check: Check = unchecked) -> Iterator[Difference]:
-        """What `of` finds, of all in the order of `ids`; records of the same bytes that stand alike are not decoded."""
+        """What `of` finds, of all in the order of `ids`."""
         first, second = (view.columns for view in self._views)
         ids = list(first.ids)
         there = second.rows(ids)
         moved = self._moved(there)
-        for start in range(0, len(ids), _PAGE):
-            check(start, len(self))
-            page = slice(start, start + _PAGE)
-            told = encoded_at(first.memories, range(start, min(start + _PAGE, len(ids))))
-            others = encoded_at(second.memories, there[page].tolist()) if len(second) else [b""] * len(told)
-            for row, (one, other) in enumerate(zip(told, others, strict=True), start):
-                if (moved[row] or one != other) and (found := self.of(ids[row])) is not None:
-                    yield found
+        for row, (memory, at) in enumerate(zip(first.memories, there.tolist(), strict=True)):
+            if row % _PAGE == 0:
+                check(row, len(self))
+            if (moved[row] or memory != second.memories[at]) and (found := self.of(ids[row])) is not None:
+                yield found
         for name in second.ids:
             if first.row(name) is None and (found := self.of(name)) is not None:
                 yield found

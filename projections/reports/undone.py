@@ -10,7 +10,6 @@ from events.envelope import AnyEvent, Stored, encode
 from projections.checks import Check, unchecked
 from projections.fold.owner import OwnerHistory, OwnerState, fold_on
 from projections.laws.modes import Mode
-from projections.memory.encoded_rows import encoded_at
 from projections.memory.record import Memory, encode_memory
 from projections.past.moments import KeptMemories
 from projections.reports.sides import Difference, Side, differing
@@ -40,7 +39,7 @@ class MemoriesMoved(NamedTuple):
 def as_folded(view: OwnerView) -> KeptMemories:
     """The owner's records as their own events made them, each decoded when somebody reads it: an owner may have 100,000."""
     memories = view.columns.memories
-    records = encoded_at(memories, range(len(memories)))
+    records = [*map(encode_memory, memories)]
     for row in view.columns.rows(view.read_otherwise).tolist():
         records[row] = encode_memory(view.as_folded(memories[row]))
     return KeptMemories.of_records(view.columns.ids, records)

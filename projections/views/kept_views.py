@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
 from threading import Lock
@@ -31,16 +31,10 @@ class CachedView:
         self.bytes = 0
         """As last counted."""
         self.epoch = 0
-        self.unkept = 0
-        """How many memories changed since the view was kept outside of the process; many where it never was."""
-        self.waits = False
-        """Whether it waits to be kept."""
         self.estimated = 0
         """How many bytes it was thought to take before it was loaded last."""
         self.heavier = 1.0
         """How many times that it took, where it was refused once it was loaded."""
-        self.rests_until = 0.0
-        """Until when it is not kept again, by the monotonic clock."""
 
     @contextmanager
     def alone(self, check: Check) -> Iterator[None]:
@@ -56,10 +50,8 @@ class CachedView:
 class KeptViews:
     """What is held of each owner. Safe for threads; a view itself is guarded by its own lock."""
 
-    def __init__(self, most_bytes: int, leaving: Callable[[str, CachedView], None] | None = None) -> None:
-        """`leaving`: told of each view that is dropped for want of room."""
+    def __init__(self, most_bytes: int) -> None:
         self._most = most_bytes
-        self._leaving = leaving
         self._held: OrderedDict[str, CachedView] = OrderedDict()
         """The least recently asked first."""
         self._bytes = 0
@@ -114,7 +106,5 @@ class KeptViews:
                 if name != owner:
                     left = self._held.pop(name)
                     self._bytes -= left.bytes
-                    if self._leaving is not None:
-                        self._leaving(name, left)
                 if self._bytes <= self._most:
                     break

@@ -1,7 +1,7 @@
 """A moment of an owner's past beside the present: what of a view that is held serves for a view of then. Pure.
 
 Most memories that there were then say the same words today: their terms, their place in the talk and, where nothing touched them
-since, their columns are those of today. Only the others are decoded and read. Nothing is shared that a view changes when it goes
+since, their records and columns are those of today. Only the others are read. Nothing is shared that a view changes when it goes
 on, so the moment outlives the present that it was made of.
 """
 
@@ -19,8 +19,8 @@ from projections.index.postings import TermSequence
 from projections.index.search_index import Bm25Index
 from projections.index.talk_then import talk_then
 from projections.memory.columns import Columns, Flags, Rows
-from projections.memory.encoded_rows import EncodedRows, encoded_at, encoded_of
-from projections.memory.record import Memory, words_of
+from projections.memory.record import Memory, decode_memory, encode_memory, words_of
+from projections.past.moments import KeptMemories
 from projections.views.hidden import as_hidden_today, hides_today
 from projections.views.texts import Unsaid
 
@@ -47,36 +47,35 @@ class Moment:
 
     def __init__(self, memories: Mapping[str, Memory], present: Present, bounds: Bounds) -> None:
         self.ids = list(memories)
-        self.records = encoded_of(memories)
         now = self._now = present
         self._rows: Rows = now.columns.rows(self.ids)
         """By row: that of today, or NONE."""
         self._hidden: Flags = np.append(hides_today(now.columns), False)[self._rows]
         """By row: whether today hides the content."""
-        differing = self._differing(bounds.check)
+        differing = self._differing(memories, bounds.check)
         bounds.weigh(len(differing) // _READ_FOR_A_FOLDED)
         passed = counted(differing, bounds.check, len(differing))
-        self._others = {row: self.records.passing(row, row + 1)[0] for row in passed}
+        self._others = {row: _record(memories, self.ids[row]) for row in passed}
         """The records of rows that do not stand as today."""
-        same = np.delete(np.arange(len(self.ids)), differing)
-        self.records.read_as(dict(zip(self._rows[same].tolist(), same.tolist(), strict=True)), now.columns.memories)
+        today = now.columns.memories
+        self.records = [
+            self._others[row] if row in self._others else today[at] for row, at in enumerate(self._rows.tolist())
+        ]
         for row in np.flatnonzero(self._hidden).tolist():
-            today = now.columns.memories[self._rows[row]]
-            self.records[row] = self._others[row] = as_hidden_today(self._others[row], today)
+            self.records[row] = self._others[row] = as_hidden_today(self._others[row], today[self._rows[row]])
 
-    def _differing(self, check: Check) -> list[int]:
+    def _differing(self, then: Mapping[str, Memory], check: Check) -> list[int]:
         """Rows whose record is another than today's, is hidden today, or reads otherwise today than it was folded."""
         columns = self._now.columns
         apart = np.zeros(len(columns) + 1, dtype=bool)
         apart[columns.rows(self._now.read_otherwise)] = apart[NONE] = True
         beside = apart[self._rows] | self._hidden
-        then, found, memories = self.records.raw(), list[int](), columns.memories
-        for start in range(0, len(then), _PAGE):
-            check(start, len(then))
-            page = slice(start, start + _PAGE)
-            now = encoded_at(memories, self._rows[page].tolist())
-            told = zip(then[page], now, beside[page].tolist(), strict=True)
-            found += [row for row, (one, today, other) in enumerate(told, start) if other or one != today]
+        told, found = zip(self.ids, self._rows.tolist(), beside.tolist(), strict=True), list[int]()
+        for row, (memory_id, at, other) in enumerate(told):
+            if row % _PAGE == 0:
+                check(row, len(self.ids))
+            if other or not _is(then, memory_id, columns.memories[at]):
+                found.append(row)
         return found
 
     def columns(self) -> Columns:
@@ -98,10 +97,11 @@ class Moment:
     def worded(self) -> Rows:
         """Those of the other rows that say the same words as today."""
         memories, others = self._now.columns.memories, list(self._others)
-        raw = memories.raw_at if isinstance(memories, EncodedRows) else memories.__getitem__
         may = (~self._hidden & (self._rows != NONE))[others].tolist()
         told = zip(others, self._others.values(), may, self._rows[others].tolist(), strict=True)
-        found = [row for row, then, may, at in told if may and has_text(then) and words_of(then) == words_of(raw(at))]
+        found = [
+            row for row, then, may, at in told if may and has_text(then) and words_of(then) == words_of(memories[at])
+        ]
         return np.array(found, dtype=np.int64)
 
     def texts(self, worded: Rows) -> tuple[Bm25Index, Unsaid]:
@@ -125,8 +125,20 @@ class Moment:
         return {row: self.records[row] for row in np.flatnonzero(bears[self._rows]).tolist()} | self._others
 
 
-def _said(records: EncodedRows, rows: Iterable[int]) -> Iterator[tuple[str, TermSequence]]:
+def _record(memories: Mapping[str, Memory], memory_id: str) -> Memory:
+    """A record of then; of one that was kept, whether or not its content is kept too."""
+    raw = memories.raw(memory_id) if isinstance(memories, KeptMemories) else None
+    return memories[memory_id] if raw is None else decode_memory(raw)
+
+
+def _is(memories: Mapping[str, Memory], memory_id: str, today: Memory) -> bool:
+    """Whether the record of then is that of today; one that nobody read is not decoded for it."""
+    raw = memories.raw(memory_id) if isinstance(memories, KeptMemories) else None
+    return memories[memory_id] == today if raw is None else encode_memory(today) == raw
+
+
+def _said(records: Sequence[Memory], rows: Iterable[int]) -> Iterator[tuple[str, TermSequence]]:
     """What search reads of some records."""
     for row in rows:
-        memory = records.passing(row, row + 1)[0]
+        memory = records[row]
         yield memory.id, indexed_terms(memory, indexed_text(memory))

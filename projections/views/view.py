@@ -19,31 +19,23 @@ from projections.index.correction_index import CorrectionIndex
 from projections.index.indexed_terms import has_text, indexed_terms, indexed_text
 from projections.index.meaning_index import MeaningIndex
 from projections.index.postings import TermSequence
-from projections.index.search_index import Bm25Index
 from projections.language.asking.roles import Somebody, people_in
 from projections.language.keywords.synonyms import Pair
 from projections.language.keywords.text import Keyword
 from projections.laws import LAWS, Law
 from projections.memory.columns import Columns, Flags, conflict_of, state_of
-from projections.memory.encoded_rows import EncodedRows, raw_records
 from projections.memory.keywords import keywords_of
 from projections.memory.record import SECRET, Memory
 from projections.memory.tags import Context, context_of
 from projections.memory.triples import Graph, triples_of
 from projections.views.beside import ReadBeside
 from projections.views.hidden import as_hidden_today, hidden_in, purged_ids
-from projections.views.kept_view import KeptView, TakenView, hidden_rows
 from projections.views.moment import Moment, Present
 from projections.views.texts import SearchedTexts
 
 # Measured with tracemalloc: what an empty view takes, and a record and its columns beside its text.
 _BYTES_A_VIEW = 25_000
 _BYTES_A_MEMORY = 1_500
-_BYTES_A_ROW = 400
-"""The columns and the id of a record that stands encoded."""
-_AT_ONCE = 1 << 16
-"""Encoded records that are read into terms in one go."""
-_PAGE = 1_000
 _BYTES_OF_TALK = 480
 WITHHELD = "[withheld: sensitivity 3; see get --reveal]"
 
@@ -153,36 +145,6 @@ class OwnerView(SearchedTexts):
         bearing = None if corrections is None else corrections.bearing_rows
         return Present(self.columns, self._beside.read_otherwise, self._index, talk, bearing)
 
-    @classmethod
-    def of_encoded(
-        cls,
-        owner: str,
-        state: OwnerState,
-        ids: Sequence[str],
-        rows: EncodedRows,
-        base: Parameters = DEFAULTS,
-        check: Check = unchecked,
-    ) -> OwnerView:
-        """The view of many records that stand encoded, in order; each is decoded, read and let go. It answers as any other."""
-        found = cls(owner, OwnerState(), (), base)
-        found.columns = Columns.of_rows(ids, rows)
-        for first in range(0, len(ids), _AT_ONCE):
-            found._index.put_said(found._filled(ids, first, min(first + _AT_ONCE, len(ids)), check))
-        read = found._read(state, found._beside.decisive(state))
-        found._put([one for one in read if one != found.get(one.id)], unchecked)
-        return found
-
-    def _filled(self, ids: Sequence[str], first: int, end: int, check: Check) -> Iterator[tuple[str, TermSequence]]:
-        """What search reads of encoded rows from one to another, once their columns have them."""
-        for start in range(first, end, _PAGE):
-            check(start, len(ids))
-            stop = min(start + _PAGE, end)
-            page = cast("EncodedRows", self.columns.memories).passing(start, stop)
-            self.columns.fill(start, page)
-            for memory_id, memory in zip(ids[start:stop], page, strict=True):
-                self._text_bytes += getsizeof(memory.content)
-                yield memory_id, indexed_terms(memory, indexed_text(memory))
-
     def holding(self, memories: Sequence[Memory], gone: Collection[str]) -> OwnerView:
         """A view at the same state of these memories alone, as they read here; of the others, `gone`, no word is told."""
         found = OwnerView(self.owner, OwnerState(), (), self._base)
@@ -195,51 +157,6 @@ class OwnerView(SearchedTexts):
     def follow(self, state: OwnerState, memories: Iterable[Memory]) -> None:
         """Take in changed memories; the text index is touched only where a text changed. Never stopped halfway."""
         self._take(state, list(memories), unchecked)
-
-    @classmethod
-    def of_kept(
-        cls, owner: str, state: OwnerState, kept: KeptView, hidden: Sequence[Memory], base: Parameters = DEFAULTS
-    ) -> OwnerView:
-        """The view that was `taken` at this state, with the records that were not kept; it answers as one that is made anew.
-
-        Raises ValueError where its parts do not fit each other.
-        """
-        found = cls(owner, OwnerState(), (), base)
-        memories, told = kept.columns.memories, dict(zip((kept.ids[row] for row in kept.hidden), hidden, strict=True))
-        if kept.beside and (state.rejections or state.asides):
-            # all are taken in at once, as in a view that is made anew
-            read = found._read(state, [told.get(name, one) for name, one in zip(kept.ids, memories, strict=True)])
-            found.columns = kept.columns
-        else:
-            found.columns = kept.columns
-            decisive = found._beside.decisive(state) if kept.beside else ()
-            read = found._read(state, [*hidden, *(one for one in decisive if one.id not in told)])
-        for memory in read:
-            row = kept.columns.row(memory.id)
-            if memory.id not in told and row is not None and memory != memories[row]:
-                memories[row] = memory
-        found._text_bytes, found._texts = kept.text_bytes, Bm25Index.of_kept(kept.ids, kept.texts)
-        found._conversation = ConversationIndex.of_kept(found._index, kept.columns, kept.talk)
-        found._indexes[CorrectionIndex] = corrections = CorrectionIndex()
-        for row in kept.bearing:
-            corrections.put(row, memories[row])
-        found._put([one for one in read if one.id in told], unchecked)
-        return found
-
-    def taken(self) -> TakenView:
-        """A copy of what `of_kept` makes the view again of."""
-        (ids, columns), memories = self.columns.taken(), self.columns.memories
-        hidden, beside = hidden_rows(self.columns).tolist(), self._beside.counts
-        records = raw_records(memories)
-        for name in self._beside.read_otherwise:
-            row = self.columns.row(name)
-            if row is not None:
-                records[row] = self.as_folded(memories[row])
-        (texts, documents), talk = self._index.taken(), self.conversation.taken(len(ids))
-        text_bytes = self._text_bytes - sum(getsizeof(memories[row].content) for row in hidden)
-        bearing = self.index(CorrectionIndex).bearing_rows
-        kinds = list(self.columns.kinds)
-        return TakenView(ids, kinds, columns, records, hidden, beside, text_bytes, texts, documents, talk, bearing)
 
     def _take(self, state: OwnerState, changed: Sequence[Memory], check: Check) -> None:
         self._put(self._read(state, changed), check)
@@ -308,9 +225,7 @@ class OwnerView(SearchedTexts):
         if self._conversation is None:
             self._conversation = ConversationIndex(self._index)
             texts = [has_text(memory) for memory in self.columns]
-            memories = self.columns.memories
-            lazy = isinstance(memories, EncodedRows)
-            self._conversation.fill(memories, texts, (lambda row: memories[row].content) if lazy else None)
+            self._conversation.fill(self.columns.memories, texts)
         self._conversation.settle()
         return self._conversation
 
@@ -437,11 +352,7 @@ class OwnerView(SearchedTexts):
         return self._bytes_of_rows() + talk
 
     def _bytes_of_rows(self) -> int:
-        memories = self.columns.memories
-        if isinstance(memories, EncodedRows):
-            rows = memories.bytes_used() + _BYTES_A_ROW * len(memories)
-        else:
-            rows = self._text_bytes + _BYTES_A_MEMORY * len(self.columns)
+        rows = self._text_bytes + _BYTES_A_MEMORY * len(self.columns)
         return _BYTES_A_VIEW + rows + self._texts.bytes_used()
 
     def __len__(self) -> int:

@@ -8,13 +8,10 @@ from events.catalogue import FactAsserted
 from events.naming import Naming
 from projections.fold.owner import OwnerHistory
 from projections.laws.modes import Mode
-from projections.memory.encoded_rows import EncodedRows
-from projections.memory.record import Memory, encode_memory
+from projections.memory.record import Memory
 from projections.ranking.recall import search
 from projections.ranking.search_request import Filters, SearchRequest
 from projections.redis.view import in_order
-from projections.views.kept_view import kept_view, packed_view
-from projections.views.packed import packed, unpacked
 from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
 from tests.given.events import Told, at, created, folded, linked, secret_of
@@ -104,19 +101,3 @@ def moved(view: OwnerView, before: OwnerHistory | None, now: OwnerHistory) -> Ow
 
 def anew(history: OwnerHistory) -> OwnerView:
     return OwnerView("ada", history.owner, sorted(history.memories.values(), key=in_order))
-
-
-def encoded(history: OwnerHistory) -> OwnerView:
-    """The view of records as Redis has them."""
-    memories = sorted(history.memories.values(), key=in_order)
-    raw = [encode_memory(one) for one in memories]
-    rows = EncodedRows(raw, sum(map(len, raw)))
-    return OwnerView.of_encoded("ada", history.owner, [one.id for one in memories], rows)
-
-
-def kept_again(view: OwnerView, history: OwnerHistory) -> OwnerView:
-    """The view by way of bytes alone, and of the records that are not kept."""
-    block = bytearray(b"".join(packed(packed_view(view.taken()))))
-    kept = kept_view(unpacked(memoryview(block)))
-    hidden = [history.memories[kept.ids[row]] for row in kept.hidden]
-    return OwnerView.of_kept("ada", history.owner, kept, hidden)

@@ -97,8 +97,6 @@ def look_at_files(settings: Settings) -> list[CheckFinding]:
 def look_elsewhere(settings: Settings) -> list[CheckFinding]:
     """Folders of ours that lie outside of the data folder."""
     told = {"ENGRAMLOG_REJECTIONS": settings.rejections}
-    if settings.kept_views not in ("auto", "off"):
-        told["ENGRAMLOG_KEPT_VIEWS"] = Path(settings.kept_views)
     paths = {name: path.expanduser() for name, path in told.items() if path is not None}
     return [permissions.kept_elsewhere(name, path, entry(path.resolve()), os.geteuid()) for name, path in paths.items()]
 

@@ -21,7 +21,6 @@ from events.sealing.cipher import SALT_BYTES, ValueCipher
 from ops.embedded.binary import RedisBinary, find_redis_server
 from ops.erasing.probes import Probes
 from ops.erasing.report import Audit
-from ops.kept.view_files import view_name
 from projections.fold.builds import BuildKeys
 from projections.redis.sealed import RECORD, VECTOR, place, vector_place
 from tests.integration.erasing.erased_by_hand import CHINESE, ENGLISH, MODEL, OWNER, SHARED, Store, made, served
@@ -209,16 +208,13 @@ def test_what_lies_in_a_dump_is_found_though_its_time_is_over(store: Store, hous
     assert found(told, where="old.rdb > loaded") == {"word"}
 
 
-def test_a_word_and_a_name_in_files_beside_the_store_are_found(store: Store, house: House) -> None:
+def test_a_word_in_files_beside_the_store_are_found(store: Store, house: House) -> None:
     (store.folder / "redis.log.1").write_bytes(b"warning: " + word(house.probes))
-    (store.folder / "views").mkdir(mode=0o700)
-    (store.folder / "views" / view_name("test", OWNER)).write_bytes(b"ENGVIEW2")
     (store.folder / "rejections.jsonl").write_bytes(
         b'{"kind":"value","owner":"bob"}\n{"kind":"value","owner":"ada-lovelace"}\n'
     )
     told = store.audit(house.probes)
     assert found(told, where="redis.log.1") == {"word"}
-    assert found(told, where="/views/") == {"view"}
     assert found(told, where="rejections.jsonl") == {"rejection"}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,15 +18,10 @@ from events.redis.wire import StoreClient, Wire, WirePool, connect
 from events.sealing.cipher import VALUE_MARK
 from events.sealing.key_ring import KeyRing
 from events.validation import make_event
-from ops.kept.view_files import ViewFolder
 from projections.embedding.meaning import Embedded
-from projections.memory.encoded_rows import EncodedRows
-from projections.redis.create import StoreIdentity, known_identity, open_store
+from projections.redis.create import StoreIdentity, open_store
 from projections.redis.vectors import RedisVectors
-from projections.redis.view import RedisViews
 from tests.given.events import moment
-from tests.integration.live import Live, wait_until
-from tests.patience import PATIENCE
 from tests.servers import RedisServer
 
 STORE = "5f0c7d0e-8f0c-4f47-8b7f-3a1e5c1d2a90"
@@ -114,73 +108,3 @@ def test_without_the_key_no_vector_is_read_and_none_is_written(sealed: Sealed) -
     assert sealed.client.hkeys(away.keys_of("ada").wholes(MODEL, "ada")) == KEYS[:1]
     assert not sealed.client.exists(away.keys_of("nobody").wholes(MODEL, "nobody"))
     client.close()
-
-
-class Readers:
-    """Processes that ask one after the other, each with the views of its own that lie in one folder."""
-
-    def __init__(self, live: Live, url: str, folder: Path) -> None:
-        self.url = url
-        self.live, self.folder, self.told = live, folder, list[str]()
-
-    def ask(self, client: StoreClient | None = None) -> tuple[list[str], bool]:
-        """What the view holds, and whether it was found in the folder; it is kept there then."""
-
-        def tell(_fact: str, **facts: Any) -> None:
-            self.told.append(str(facts.get("reason", "")))
-
-        files = ViewFolder(self.folder, "test", most_bytes=1 << 20, tell=tell, least=1)
-        views = RedisViews(client or self.live.client, self.live.identity.tags, files=files, store_id="test")
-        with views.view("ada") as (view, _):
-            found = [one.content for one in view.columns], isinstance(view.columns.memories, EncodedRows)
-        views.settle()
-        files.close(PATIENCE)
-        views.close()
-        return found
-
-    @property
-    def path(self) -> Path:
-        [path] = self.folder.glob("*.view")
-        return path
-
-
-@pytest.fixture
-def readers(redis_62: redis.Redis, redis_servers: Any, tmp_path: Path) -> Iterator[Readers]:
-    server: RedisServer = redis_servers.get("redis-6.2")
-    live = Live(server.url, 1, master=KeyRing([bytes(32)]))
-    live.start_worker("w")
-    live.append(live.created("ada", "m", "the kiln is hot"))
-    wait_until(live.folded)
-    yield Readers(live, server.url, tmp_path / "views")
-    live.close()
-
-
-def test_a_kept_view_lies_sealed_and_the_next_process_finds_it(readers: Readers) -> None:
-    assert readers.ask() == (["the kiln is hot"], False)
-    raw = readers.path.read_bytes()
-    assert raw.startswith(b"ENGVIEW2")
-    assert b"kiln" not in raw
-    assert b"ada" not in raw
-    assert readers.ask() == (["the kiln is hot"], True)
-    assert readers.told == []
-
-
-def test_a_kept_view_that_was_changed_or_lies_open_is_passed_over(readers: Readers) -> None:
-    readers.ask()
-    raw = readers.path.read_bytes()
-    for other in (raw[:-1] + bytes([raw[-1] ^ 1]), raw[:100], b"ENGVIEW1" + raw[8:]):
-        readers.path.write_bytes(other)
-        assert readers.ask() == (["the kiln is hot"], False)
-        assert readers.told.pop() == "it was not made by this store for this owner, or was changed"
-
-
-def test_without_the_key_a_kept_view_is_neither_read_nor_dropped(readers: Readers) -> None:
-    readers.ask()
-    raw = readers.path.read_bytes()
-    client = connect(readers.url, master=Away([bytes(32)]))
-    known_identity(Wire(client))
-    with pytest.raises(KeyUnavailable):
-        readers.ask(client)
-    assert readers.path.read_bytes() == raw
-    client.close()
-    assert readers.ask() == (["the kiln is hot"], True)

@@ -71,20 +71,6 @@ def test_no_build_of_before_is_left_whoever_it_names(store: Unsealed) -> None:
     assert not store.client.hexists(LogKeys(tag).meta, "old:v3.7")
 
 
-def test_views_that_are_kept_on_this_machine_go(store: Unsealed, tmp_path: Path) -> None:
-    named = tmp_path / "views-elsewhere"
-    store.settings = store.settings.model_copy(update={"kept_views": str(named)})
-    for folder in (named, store.settings.data / "views"):
-        folder.mkdir(mode=0o700, parents=True)
-        for name in ("one.view", "two.begun", "three.mark"):
-            (folder / name).write_text(WORD if name != "three.mark" else "")
-    store.seal()
-    assert [sorted(path.name for path in one.iterdir()) for one in (named, store.settings.data / "views")] == [
-        ["three.mark"],
-        ["three.mark"],
-    ]
-
-
 def test_an_append_only_file_and_a_dump_are_written_anew_and_hold_no_word(store: Unsealed, files: Path) -> None:
     store.client.set("kept", "another program's")
     assert holding(files)

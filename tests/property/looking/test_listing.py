@@ -46,7 +46,7 @@ from tests.given.events import (
     revised,
     set_aside,
 )
-from tests.given.views import anew, encoded, kept_again, moved, viewed
+from tests.given.views import anew, moved, viewed
 
 Row = dict[str, Any]
 fuzzed = settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -320,8 +320,6 @@ def test_a_view_answers_alike_however_it_came_about(
     everything(asked_first, {"words": "coffee", "tags": ["own"], "session": "s1"}, "debug")
     expected = everything(anew(now), asked, mode)
     assert everything(moved(asked_first, before, now), asked, mode) == expected
-    assert everything(encoded(now), asked, mode) == expected
-    assert everything(kept_again(anew(now), now), asked, mode) == expected
 
 
 def _made(told: list[Told]) -> set[str]:

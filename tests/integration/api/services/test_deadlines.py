@@ -300,8 +300,6 @@ def test_the_first_question_about_a_large_owner_is_a_heavy_one_and_the_next_is_l
     monkeypatch.setattr("api.work.patience.LIGHT_STEPS", MEMORIES // 4)
     reader, path = store.application.reader, "/v1/owners/alice/memories/m1"
     store.application.views._kept.let_go("alice")
-    assert store.store.kept_views is not None
-    store.store.kept_views.erase("alice")
     with with_patience(Patience(light=True)):
         with pytest.raises(NeedsHeavyLane):
             reader.get("alice", "m1")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Sequence
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -320,54 +319,6 @@ def test_an_export_that_ends_before_its_end_says_so_in_its_last_line(http: HttpS
     assert json.loads(next(pieces))["cut"]["error"] == "StoreUnavailable"
     with pytest.raises(StreamCut):
         next(pieces)
-
-
-def test_a_disk_without_room_for_what_is_laid_down_is_named_whenever_it_shows(
-    http: HttpStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What was laid down last is in a buffer until all of it is."""
-    made(http, "no-room", "a")
-    monkeypatch.setattr("projections.redis.spool.SpooledTemporaryFile", lambda **_: open("/dev/full", "w+b"))  # noqa: PTH123, SIM115
-    answer = http.client.get("/v1/owners/no-room/export")
-    assert (answer.status_code, answer.json()["error"]) == (507, "OutputCut")
-    assert "TMPDIR" in answer.json()["detail"]
-
-
-class Laid(BytesIO):
-    """A file that can be looked at once it was let go."""
-
-    def close(self) -> None:
-        """It stays."""
-
-
-@pytest.fixture
-def lies_open(tmp_path: Path) -> Iterator[HttpStore]:
-    """A store that lies open: of a sealed one nothing that comes to the disk can be read."""
-    with http_store(tmp_path / "open", sealed_by="none") as opened:
-        yield opened
-
-
-def test_no_account_of_what_is_secret_comes_to_the_disk_and_others_do(
-    lies_open: HttpStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    http = lies_open
-    for name in ("alpha", "beta", "delta", "epsilon"):
-        made(http, "held", name, content=f"{name}-words")
-    for sources, into in ((["alpha", "beta"], "gamma"), (["delta", "epsilon"], "zeta")):
-        merged = http.client.post(
-            "/v1/owners/held/merge", json={"sources": sources, "summary": f"{into}-words", "into": into}
-        )
-        assert merged.status_code == 200, merged.text
-    level = {"level": 3, "reason": "it is nobody's business"}
-    raised = http.client.post("/v1/owners/held/memories/gamma/sensitivity", json=level)
-    assert raised.status_code == 200, raised.text
-    laid = Laid()
-    monkeypatch.setattr("projections.redis.spool.SpooledTemporaryFile", lambda **_: laid)
-    told, written = http.client.get("/v1/owners/held/export").content, laid.getvalue()
-    assert b"zeta-words" in told
-    assert b"gamma-words" not in told
-    assert not [one for one in (b"delta-words", b"epsilon-words", b"zeta-words") if one not in written]
-    assert not [one for one in (b"alpha-words", b"beta-words", b"gamma-words") if one in written]
 
 
 def test_how_many_memories_an_export_has_is_told_before_them(http: HttpStore) -> None:

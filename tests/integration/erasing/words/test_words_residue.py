@@ -14,15 +14,12 @@ import pytest
 from events.catalogue import TurnRecorded
 from events.envelope import encode
 from events.redis.wordless import laid_left
-from events.sealing.blocks import SealedBlock
 from events.sealing.cipher import SALT_BYTES
 from ops.embedded.binary import RedisBinary, find_redis_server
 from ops.erasing.probes import Probes
-from ops.kept.view_files import view_name
 from projections.fold.builds import BuildKeys
 from projections.fold.changelog import laid
 from projections.fold.owner import OwnerState
-from projections.redis.kept import sealed_block
 from projections.redis.sealed import (
     CHANGES,
     MOMENT,
@@ -262,34 +259,6 @@ def test_what_does_not_open_under_the_owners_key_is_told_as_not_looked_through(s
     told = store.audit(house.probes)
     assert told.exit_code == 3
     assert any("1 values and entries" in one.why or "do not open" in one.why for one in told.unreached)
-
-
-def kept_view(store: WordsStore, house: House, text: str, name: str) -> Path:
-    """A kept view of the owner that says a text."""
-    block: SealedBlock = sealed_block(store.cipher.secret, house.probes.store_id, OWNER, [b"facts ", text.encode()])
-    (store.folder / "views").mkdir(mode=0o700, exist_ok=True)
-    path = store.folder / "views" / name
-    with path.open("wb") as file:
-        block.write(file)
-    return path
-
-
-@pytest.mark.parametrize("begun", ["", ".12-34.begun"])
-def test_a_kept_view_is_opened_and_searched(store: WordsStore, house: House, begun: str, tmp_path: Path) -> None:
-    name = view_name(house.probes.store_id, OWNER)
-    name = name.removesuffix(".view") + begun if begun else name
-    path = kept_view(store, house, STAYS, name)
-    told = store.audit(house.probes)
-    assert (told.exit_code, told.findings, told.unreached) == (0, [], [])
-    kept_view(store, house, CHINESE, name)
-    archive = tmp_path / "views.tar"
-    with tarfile.open(archive, "w") as out:
-        out.add(path, path.name)
-    told = store.audit(house.probes, backups=[archive])
-    assert found(told, where="/views/") == {"view_says"}
-    assert found(told, where="views.tar > ") == {"view_says"}
-    path.write_bytes(path.read_bytes()[:-1] + b"\0\1")
-    assert store.audit(house.probes).exit_code == 3
 
 
 def test_kept_rejections_are_digests_and_stay(store: WordsStore, house: House) -> None:

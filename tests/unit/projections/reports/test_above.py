@@ -62,7 +62,8 @@ def check_side(side, results, view) -> None:
         assert bool(side["absent"]["filters"]) == (side["absent"]["why"] == "filtered")
     if memory.sensitivity >= SECRET:
         assert (side["holds"], side["lacks"]) == ([], [])
-        assert memory.purged_at is not None or memory.content not in str(side)
+        short = len(memory.content) < 4  # a letter or two stands in any side: in its weight, or in a word of ours
+        assert memory.purged_at is not None or short or memory.content not in str(side)
 
 
 def check_order(found: Outranked, results, names) -> None:

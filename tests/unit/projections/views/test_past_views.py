@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 from hypothesis import HealthCheck, given, settings
@@ -14,6 +14,7 @@ from projections.fold.owner import OwnerHistory
 from projections.laws.modes import MODES, Mode
 from projections.memory.deletion_view import deleted_memories, forgotten_turns
 from projections.memory.record import Memory, encode_memory
+from projections.past.moments import KeptMemories
 from projections.ranking.recall import search
 from projections.ranking.search_request import BY_MEANING, SearchRequest
 from projections.reports.listing.rows import listing
@@ -23,45 +24,30 @@ from projections.views.view import OwnerView
 from tests.examples import examples
 from tests.given.events import at, created, folded, revised
 from tests.given.search_stories import TEXTS, others, queries, stories
-from tests.given.views import anew, encoded, kept_again, moved
+from tests.given.views import anew, moved
 
 fuzzed = settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
-MAKINGS = ("anew", "encoded", "kept", "moved")
+MAKINGS = ("anew", "moved")
 
 
-class EncodedMemories(Mapping[str, Memory]):
-    """Records of which most stand as bytes."""
-
-    def __init__(self, memories: Mapping[str, Memory]) -> None:
-        self._memories = memories
-
-    def raw(self, memory_id: str) -> bytes | None:
-        return None if memory_id.endswith("0") else encode_memory(self._memories[memory_id])
-
-    def __getitem__(self, memory_id: str) -> Memory:
-        assert memory_id.endswith("0"), "a record was decoded that stands as bytes"
-        return self._memories[memory_id]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._memories)
-
-    def __len__(self) -> int:
-        return len(self._memories)
+def stored(memories: Mapping[str, Memory]) -> KeptMemories:
+    """Records as a moment keeps them, all but each tenth, which was read and changed since."""
+    found = KeptMemories.of_records(memories, map(encode_memory, memories.values()))
+    for name, memory in memories.items():
+        if name.endswith("0"):
+            found[name] = memory
+    return found
 
 
 def present(made: str, earlier: OwnerHistory, now: OwnerHistory) -> OwnerView:
     """The owner's view today, as it may have come about."""
-    if made == "encoded":
-        return encoded(now)
-    if made == "kept":
-        return kept_again(anew(now), now)
     return moved(anew(earlier), earlier, now) if made == "moved" else anew(now)
 
 
 def same(one: OwnerView, other: OwnerView, asked: list[tuple[str, str, str, Mode]]) -> None:
     assert list(one.columns) == list(other.columns)
     assert len(one) == len(other)
-    for name, column in other.columns.taken()[1].items():
+    for name, column in other.columns._filled().items():
         mine = getattr(one.columns, name)
         if name == "kind":
             assert [one.columns.kinds[at] for at in mine] == [other.columns.kinds[at] for at in column]
@@ -126,7 +112,7 @@ def test_any_moment_answers_the_same_out_of_the_present_as_by_itself(data, told,
     view = present(made, earlier, now)
     if data.draw(st.booleans()):
         search(ViewQuery(view, at(41), "review"), asked[0][0], 5)  # traits are taken over as far as they were read
-    told_then = before._replace(memories=EncodedMemories(before.memories)) if raw else before
+    told_then = before._replace(memories=stored(before.memories)) if raw else before
     out_of_it = OwnerView.of_history("ada", told_then, present=view)
     wanted = OwnerView.of_history("ada", before, view.columns)
     if data.draw(st.booleans()):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,11 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from events.catalogue import MemoryUnmerged, SensitivitySet
-from projections.fold.owner import OwnerHistory
 from projections.views.view import OwnerView
 from tests.examples import examples
 from tests.given.events import Told, created, deleted, folded, merged, purged, readmitted, rejected, restored
-from tests.given.views import anew, encoded, kept_again, moved
+from tests.given.views import anew, moved
 
 NAMES = ("m0", "m1", "m2", "m3", "m4", "m5")
 ACCOUNTS = ("a0", "a1", "a2")
@@ -36,10 +34,6 @@ def plain(name: str, as_turn: str) -> Told:
 
 def level(name: str, to: int, day: float) -> Told:
     return Told(SensitivitySet(memory_id=name, level=to, reason="so"), day, "user")
-
-
-def kept_again_of(history: OwnerHistory) -> OwnerView:
-    return kept_again(anew(history), history)
 
 
 TURNS = st.sampled_from((*NAMES, "t0", "t1", "t2"))
@@ -91,29 +85,15 @@ def test_a_view_that_follows_step_by_step_reads_as_one_made_anew(
         now = folded(*told)
         view, before = moved(view, before, now), now
         same(view, anew(now))
-    same(encoded(before), anew(before))
-    same(kept_again(view, before), anew(before))
 
 
-@settings(max_examples=examples(40), deadline=None)
-@given(st.lists(CHANGES, min_size=3, max_size=12), st.lists(CHANGES, min_size=1, max_size=3))
-def test_views_of_encoded_and_of_kept_records_go_on_the_same(changes: list[Told], more: list[Told]) -> None:
-    told = [*map(plain, NAMES[:4], ("own", "", "other", "")), *changes]
-    before, now = folded(*told), folded(*told, *more)
-    same(moved(encoded(before), before, now), anew(now))
-    same(moved(kept_again(anew(before), before), before, now), anew(now))
-
-
-@pytest.mark.parametrize("as_kept", [kept_again_of, encoded])
 @pytest.mark.parametrize("rejects", [False, True])
 @pytest.mark.parametrize("hides", [deleted("m0", 12), level("m0", 3, 12)])
-def test_an_owner_s_first_account_reads_as_a_turn_of_it_that_has_another_id(
-    as_kept: Callable[[OwnerHistory], OwnerView], rejects: bool, hides: Told
-) -> None:
+def test_an_owner_s_first_account_reads_as_a_turn_of_it_that_has_another_id(rejects: bool, hides: Told) -> None:
     told = [plain("m0", "other"), plain("m1", ""), hides, *[rejected("I keep m1 on the roof", day=12)] * rejects]
     before, now = folded(*told), folded(*told, account("a0", ("t0", "t1"), "episode"))
-    view = moved(as_kept(before), before, now)
+    view = moved(anew(before), before, now)
     assert {one.id: one.sensitivity for one in view.columns}["a0"] == 3
     same(view, anew(now))
     last = folded(*told, account("a0", ("t0", "t1"), "episode"), account("a1", ("t0",), "episode"))
-    same(moved(as_kept(now), now, last), anew(last))
+    same(moved(view, now, last), anew(last))
