@@ -18,7 +18,7 @@ from api.cli.show import knowing as render_knowing
 from api.cli.show import memories as render
 from api.cli.show.sources import aside
 from api.operations.auditing import ABOVE
-from api.operations.common import ACTOR, REASON
+from api.operations.common import ACTOR, REASON, TIMES
 from api.operations.definition import Given, Operation, Option, Parameter
 from api.operations.knowing import MAP
 from api.operations.reading import GET, HISTORY, OWNER_STATS, WHY
@@ -108,7 +108,8 @@ def _more(answer: History | Why) -> None:
         out.print(f"[dim]more: --cursor {answer['next']}[/]", soft_wrap=True)
 
 
-_ABOVE = ABOVE.but(question=tuple(one for one in ABOVE.question if one.name not in ("other", "query")))
+OF_ABOVE = ("mode", "ranking", "search_mode", *(one.name for one in TIMES))
+_ABOVE = ABOVE.but(question=tuple(one for one in ABOVE.question if one.name in OF_ABOVE))
 
 
 @command(

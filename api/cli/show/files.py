@@ -83,6 +83,6 @@ def render_turns(told: dict[str, Any], done: AppendReport, old: int) -> None:
     if old:
         out.print(
             f"[dim]{old:,} of {escape(next(iter(owners)))}'s memories are old; the newest turn is of {told['newest_turn']}. Normal"
-            " mode shows what a question matches strongly of them, as long ago: --include-faded shows all that matches,"
+            " mode shows what a question matches strongly of them, as long ago: --mode review shows all that matches,"
             " --as-of just after it what was fresh then.[/]"
         )

@@ -110,7 +110,7 @@ def _told(answer: Found, console: Console) -> None:
         console.print(Text(f"{part}; the others {others} (`engramlog embed`)", "yellow"))
     if answer.get("next"):
         rest = answer["total"] - answer["offset"] - len(answer["results"])
-        console.print(Text(f"{rest:,} more; --cursor {answer['next']}", "dim"))
+        console.print(Text(f"{rest:,} more; --limit {answer['total']}", "dim"))
 
 
 def _other_words(told: QuestionExpansion | None, console: Console) -> None:

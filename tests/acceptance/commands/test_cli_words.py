@@ -136,7 +136,7 @@ def test_a_misspelt_field_of_a_turn_is_told(cli: Cli) -> None:
 def test_an_import_of_an_old_conversation_says_how_to_ask_it(cli: Cli) -> None:
     told = cli("import", "turns", "-", stdin=lines([turn(1, "tea", occurred_at="2019-01-05T08:00:00Z")])).out
     assert told.startswith("1 turn of 1 owner: 2 events appended, 0 already there\n")
-    assert "Normal mode shows what a question matches strongly of them, as long ago: --include-faded shows all" in flat(
+    assert "Normal mode shows what a question matches strongly of them, as long ago: --mode review shows all" in flat(
         told
     )
 
@@ -157,7 +157,7 @@ def test_the_only_one_of_several_shown_is_counted_as_one(cli: Cli) -> None:
 
 def test_a_search_that_finds_nothing_says_where_it_looked_and_what_was_withheld(cli: Cli) -> None:
     cli("append", "-", stdin=lines([event(1, content="coffee")]))
-    told = cli("search", "ada", "coffee", "--at", "2030-01-01T00:00:00Z", "--no-faded").out
+    told = cli("search", "ada", "tea", "--at", "2030-01-01T00:00:00Z").out
     assert told.startswith("Nothing found (normal mode, position ")
     assert "withheld: 1 compressed (shown by review)" in told
 

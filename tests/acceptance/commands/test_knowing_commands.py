@@ -191,11 +191,7 @@ def test_the_json_of_associations_is_the_tree(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (
-            ["search", "ada", "kiln", "--ranking", "best"],
-            "ranking: got 'best'; allowed: conversation, text, published, overlap, associative",
-        ),
-        (["search", "ada", "kiln", "--feeling", "sad"], "feeling: got 'sad'; allowed: positive, negative, urgent"),
+        (["list", "ada", "--feeling", "sad"], "feeling: got 'sad'; allowed: positive, negative, urgent"),
         (["search", "ada", "kiln", "--tag", ""], "tags: got ''; allowed: tags of 1 to 100 characters"),
         (["search", "ada", "kiln", "-k", "0"], "limit: got 0; allowed: a whole number from 1 to 100"),
         (["assess", "ada", " "], "topic: got ' '; allowed: some text"),

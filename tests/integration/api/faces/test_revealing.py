@@ -249,7 +249,6 @@ def accesses(running: Service, owner: str) -> list[tuple[str, tuple[str, ...]]]:
 LOOKS: dict[str, tuple[str, Callable[[Service, str, pytest.CaptureFixture[str]], object]]] = {
     "search": ("inspection", lambda r, o, c: by_command(r, o, "search", o, "tea")(c)),
     "get": ("inspection", lambda r, o, c: by_command(r, o, "get", o, "tea")(c)),
-    "search --inspect": ("inspection", lambda r, o, c: by_command(r, o, "search", o, "tea", "--inspect")(c)),
     "get --inspect": ("inspection", lambda r, o, c: by_command(r, o, "get", o, "tea", "--inspect")(c)),
     "GET search": (
         "inspection",
