@@ -91,8 +91,8 @@ def test_a_word_is_completed_without_loading_a_command() -> None:
 
 
 def test_an_option_is_completed_by_its_own_command_alone() -> None:
-    told, modules = completed("engramlog search --min-w")
-    assert told == ["--min-weight"]
+    told, modules = completed("engramlog search --spea")
+    assert told == ["--speaker"]
     assert modules & HEAVY == set()
     assert {entry.module for entry in entries().values()} & modules <= {
         "api.cli.commands.searching",

@@ -353,7 +353,6 @@ def unclocked(told: tuple[int, bytes, bytes]) -> tuple[int, str, str]:
     [
         ("search", "alice", "coffee"),
         ("search", "alice", "coffee", "--trace"),
-        ("search", "alice", "coffee", "--mode", "review"),
         ("get", "alice", "m1"),
         ("get", "alice", "m1", "--trace"),
         ("context", "alice", "coffee"),
