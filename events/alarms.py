@@ -44,12 +44,6 @@ KNOWN: Mapping[str, AlarmKind] = {
         "Entries of a partition's log are missing, or no append wrote them: nothing is appended to it or folded over it, the other"
         ' partitions go on. docs/operating.md, "A gap in the log", says what can be done.',
     ),
-    "connections_refused": AlarmKind(
-        "warning",
-        "itself",
-        "As many connections are open as may be, and each has a request in hand, or no file is left to open: who holds them?"
-        ' docs/http.md, "Connections", has the limits.',
-    ),
     "clock_apart": AlarmKind(
         "warning",
         "itself",

@@ -20,7 +20,6 @@ from api.http.console_files import serve_console
 from api.http.document import describe
 from api.http.feed import Feeds, Limits
 from api.http.guard import Guard, Refused, untold
-from api.http.limits import BodyPatience, InFlight
 from api.http.metrics.registry import Metrics, MetricSources
 from api.http.metrics.requests import Measured
 from api.http.metrics.store import readings
@@ -68,8 +67,6 @@ def create_app(
     metrics: Metrics | None = None,
     limits: Limits = Limits(),  # noqa: B008 - immutable
     admission: AdmissionLimits = AdmissionLimits(),  # noqa: B008 - immutable
-    in_flight: InFlight = InFlight(),  # noqa: B008 - immutable
-    patience: BodyPatience = BodyPatience(),  # noqa: B008 - immutable
     on_quiet: Callable[[], None] = lambda: None,
     answers_for: AnswersFor = for_nobody,
     sessions: Sessions | None = None,
@@ -143,7 +140,7 @@ def create_app(
     describe(app)
     serve_reference(app)
     serve_console(app)
-    app.add_middleware(Bodies, in_flight=in_flight, patience=patience, give_back=on_quiet)
+    app.add_middleware(Bodies)
     buckets = Buckets(rates, on_refused=lambda what: metrics.limited.labels(what).inc())
     app.add_middleware(Paced, buckets=buckets)  # outside of the bodies: who took too much sends none
     # only who may call may send

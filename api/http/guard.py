@@ -98,6 +98,7 @@ class Guard:
     def _refused_here(self, scope: Scope, path: str, headers: Headers, listener: Listener) -> Problem | None:
         """The refusal of what does not come by this way, or is not meant for it; whoever asks is not looked at."""
         looks: tuple[tuple[str, Callable[[], Problem | None]], ...] = (
+            ("framing", lambda: _refused_framing(scope, headers)),
             ("way", lambda: refused_way(scope, headers, listener)),
             ("place", lambda: refused_place(scope, headers, listener)),
             ("operating", lambda: refused_operating(path, listener)),
@@ -139,6 +140,21 @@ class Guard:
                 f" (POST /v1/events also: application/x-ndjson){bare}",
             )
         return None
+
+
+def _refused_framing(scope: Scope, headers: Headers) -> Problem | None:
+    """The refusal of a request whose end two readers would see in two places (RFC 9112, 6.3)."""
+    if "transfer-encoding" not in headers:
+        return None
+    version = scope.get("http_version", "1.1")
+    if "content-length" not in headers and version == "1.1":
+        return None
+    return plain_problem(
+        HTTPStatus.BAD_REQUEST,
+        f"Transfer-Encoding: got it in HTTP/{version}, with Content-Length {headers.get('content-length', 'none')[:20]};"
+        " allowed: it alone, in HTTP/1.1",
+        {"connection": "close"},
+    )
 
 
 def _refused_length(path: str, headers: Headers) -> Problem | None:

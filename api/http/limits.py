@@ -1,4 +1,4 @@
-"""How much a request may send, by route, and how long it may take: one table.
+"""How much a request may send, by route: one table.
 
 What stands here is told by every refusal, by the OpenAPI document and by docs/http.md.
 """
@@ -50,26 +50,3 @@ def limit_of(path: str) -> BodyLimit:
         ):
             return limit
     return SMALL
-
-
-class BodyPatience(NamedTuple):
-    """How long a sender may take."""
-
-    stall_seconds: float = 10.0
-    """In so long at least `stall_bytes` must come, or the rest of the body."""
-    stall_bytes: int = 64 * 1024
-    whole_seconds: float = 60.0
-    """A whole body."""
-    budget_seconds: float = 2.0
-    """How long a request waits for others' bodies to be done with."""
-
-
-class InFlight(NamedTuple):
-    """Bytes of bodies that may be in hand at once, over all requests."""
-
-    small: int = 64 * MIB
-    """Of bodies up to 1 MiB: large ones never keep these waiting."""
-    large: int = 128 * MIB
-    """Of all others."""
-    waiting: int = 100
-    """Requests that may wait for their turn."""

@@ -9,15 +9,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import anyio
-import uvicorn
 
 from api.http.access.bearer import Admits
 from api.http.access.callers import GONE, Callers
-from api.http.server.connection import protocol_of
-from api.http.server.connections import ConnectionLimits, Connections, connections_within
-from api.http.server.lines import Malformed
-from api.http.server.listening import Listening, ListeningServer
-from api.http.server.serve import STOP_SECONDS, listening
+from api.http.server.serve import Listening, ListeningServer, listening
 from api.mcp.confined import confined_to
 from api.mcp.connection import Connection, in_hand
 from api.mcp.http import create_app
@@ -185,24 +180,10 @@ def _over_http(
     served = _served(connection, settings, toolset, tell, metrics)
     rules = None if provider is None else provider.rules
     app = create_app(served, connection, admits, callers, rules, key_rates(settings))
-    limits, malformed = ConnectionLimits(), Malformed(tell)
-    most, backlog = connections_within(limits, raise_file_limit())
-    connections = Connections(limits, most, malformed)
-    config = uvicorn.Config(
-        app,
-        http=protocol_of(connections),
-        backlog=backlog,
-        log_config=None,
-        access_log=False,
-        lifespan="on",
-        ws="none",
-        server_header=False,
-        proxy_headers=False,
-        timeout_graceful_shutdown=int(STOP_SECONDS),
-    )
+    raise_file_limit()
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     url = f"{listeners.main.scheme}://{host}:{listener.getsockname()[1]}{PATH}"
-    server = _Uvicorn(config, [Listening(listener, listeners.main)], connections)
+    server = _Uvicorn(app, [Listening(listener, listeners.main)])
     end_by_signal(server.end, cut_off=lambda: tell("stopped", in_the_middle=True))
     try:
         if listeners.main.public:
@@ -213,6 +194,5 @@ def _over_http(
             server.run(sockets=[listener])
     finally:
         listener.close()
-        malformed.end()
         supervisor.close()
         tell("stopped")

@@ -23,8 +23,7 @@ from api.http.access.sessions import Sessions
 from api.http.app import create_app
 from api.http.server.claiming import OPERATE, claim
 from api.http.server.listener import Listener
-from api.http.server.listening import Listening
-from api.http.server.serve import Server, serve, serve_on
+from api.http.server.serve import Listening, Server, serve, serve_on
 from api.version import program_version
 from events.errors import EmbeddedRedisError, EngramlogError, StoreError
 from ops.admission import admission_limits, key_rates
@@ -263,7 +262,7 @@ def _serve(
     sessions = Sessions(in_force_of(admits), page=_page(front), clock=lasting_seconds)
     refused, provider = RefusedWatch(of_api), provider_of(settings, of_api)
     app = _app(application, settings, admits, sessions, refused.one, provider)
-    server = _listening(app, settings, front, store, of_api)
+    server = _listening(app, settings, front, of_api)
     keeper = HeadKeeper(store, settings)
     keeper.start()
     schedule = JobSchedule(store.url, store.identity, settings, partial(tell, component="lifecycle"))
@@ -353,7 +352,7 @@ def _chosen(store: OpenStore, settings: Settings, tell: Tell) -> Meanings | None
     return meanings
 
 
-def _listening(app: FastAPI, settings: Settings, front: Front, store: OpenStore, tell: Tell) -> Server:
+def _listening(app: FastAPI, settings: Settings, front: Front, tell: Tell) -> Server:
     if front.port is not None:
         beside = [] if front.folder is None else [Listening(front.folder.listener, front.listeners.folder)]
         if front.operating is not None and front.listeners.operating is not None:
@@ -365,11 +364,10 @@ def _listening(app: FastAPI, settings: Settings, front: Front, store: OpenStore,
             claimed=front.port,
             beside=beside,
             listener=front.listeners.main,
-            alarms=store.alarms,
             tell=tell,
         )
     assert front.folder is not None, "without a port it is the folder's"
-    return serve_on(app, front.folder.listener, alarms=store.alarms, tell=tell)
+    return serve_on(app, front.folder.listener, tell=tell)
 
 
 def _leaves(front: Front, server: Server, store: OpenStore, tell: Tell) -> bool:
@@ -382,7 +380,7 @@ def _leaves(front: Front, server: Server, store: OpenStore, tell: Tell) -> bool:
     if joined and store.embedded is not None and store.embedded.died():
         why: str | None = "whoever ran the store's server has ended; the next client opens it anew"
     else:
-        why = front.stay.over(server.connections.unasked_seconds)
+        why = front.stay.over(server.unasked_seconds)
     if why is not None:
         tell("leaving", why=why)
     return why is not None

@@ -8,11 +8,6 @@ words({
     "Entries of a partition's log are missing, or no append wrote them: nothing is appended to it or folded over it, the other partitions go on. docs/operating.md, \"A gap in the log\", says what can be done.",
     "分区日志缺少条目，或有条目并非由追加写入：该分区不再追加也不再折叠，其他分区照常。应对办法见 docs/operating.md 的 “A gap in the log”。",
   ],
-  "alarm.connections_refused": ["Connections are refused", "连接被拒绝"],
-  "alarm.connections_refused.what": [
-    "As many connections are open as may be, and each has a request in hand, or no file is left to open: who holds them? docs/http.md, \"Connections\", has the limits.",
-    "连接数已达上限且都在处理请求，或已无法再打开文件：是谁占用了它们？上限见 docs/http.md 的 “Connections”。",
-  ],
   "alarm.clock_apart": ["The clocks are apart", "时钟不一致"],
   "alarm.clock_apart.what": [
     "Redis's clock and this machine's are more than five minutes apart: set the one that is wrong by NTP.",

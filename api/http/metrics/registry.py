@@ -103,7 +103,7 @@ class Metrics:
         )
         self.refused_requests = Counter(
             "engramlog_refused_requests",
-            "Requests from elsewhere that were refused before a route saw them, by reason; handshake: no TLS came of it.",
+            "Requests refused before a route saw them, by reason; connections, files: no more could be open.",
             ["reason"],
             registry=self.registry,
         )

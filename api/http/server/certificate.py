@@ -45,8 +45,14 @@ class Certificate:
 
     @property
     def context(self) -> ssl.SSLContext:
-        """What shakes hands with whoever comes now: TLS 1.2 or newer."""
-        return self._loaded.context
+        """What shakes hands, by TLS 1.2 or newer, with the newest certificate at any time."""
+        context = self._loaded.context
+        context.sni_callback = self._newest
+        return context
+
+    def _newest(self, connection: ssl.SSLObject, _name: str | None, _first: ssl.SSLContext) -> None:
+        """A listener keeps the context that it began with: a handshake takes the newest certificate."""
+        connection.context = self._loaded.context
 
     @property
     def ends(self) -> datetime:

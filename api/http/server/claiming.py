@@ -1,12 +1,10 @@
-"""Taking a port before anything listens on it, with who has it where it is taken. No web framework is loaded for that."""
+"""Taking a port before anything listens on it. No web framework is loaded for that."""
 
 from __future__ import annotations
 
-import errno
 import socket
 
 from api.http.server.listener import OF_THIS_MACHINE, Listener, address_of
-from api.http.server.port_holder import holder_of
 from events.errors import BadSetting
 from events.text.origins import is_loopback
 
@@ -43,7 +41,7 @@ def claim(
 
 
 def bound(host: str, port: int, setting: str) -> socket.socket:
-    """A socket bound there. Raises BadSetting, which says who has the port."""
+    """A socket bound there. Raises BadSetting where the port is taken."""
     where = address(host)
     family = socket.AF_INET6 if ":" in where else socket.AF_INET
     found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, or asyncio leaves Nagle's wait on
@@ -61,11 +59,10 @@ def address(host: str) -> str:
 
 
 def taken(listener: socket.socket, host: str, port: int, setting: str, error: OSError) -> BadSetting:
-    """The refusal of a port, with who has it; the socket is closed."""
+    """The refusal of a port; the socket is closed."""
     listener.close()
-    holder = f": {holder_of(port)} listens on it" if error.errno == errno.EADDRINUSE else ""
     return BadSetting(
-        f"{setting}: got {port}; allowed: a free port of {address(host)}, 0 for any ({error.strerror}{holder})",
+        f"{setting}: got {port}; allowed: a free port of {address(host)}, 0 for any ({error.strerror})",
         setting=setting,
         got=port,
         allowed="a free port, 0 for any",

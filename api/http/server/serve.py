@@ -1,4 +1,4 @@
-"""Running the HTTP face: uvicorn in a thread of its own on ports and unix sockets, stopped cleanly."""
+"""Running the HTTP face: uvicorn on ports and unix sockets, in a thread of its own, stopped cleanly."""
 
 from __future__ import annotations
 
@@ -6,47 +6,140 @@ import asyncio
 import logging
 import socket
 from collections.abc import Callable, Sequence
+from functools import partial
 from threading import Thread, get_ident
+from time import monotonic
+from typing import Any, NamedTuple
 
 import uvicorn
 from fastapi import FastAPI
 
 from api.http.server.claiming import check_host, claim, taken
-from api.http.server.connection import protocol_of
-from api.http.server.connections import ConnectionLimits, Connections, connections_within, open_files, quiet_loop
-from api.http.server.lines import Malformed, Tell, ThreadLines, not_malformed, silent
-from api.http.server.listener import OF_THIS_MACHINE, Listener
-from api.http.server.listening import Listening, ListeningServer
-from events.alarms import Alarms
+from api.http.server.connection import HEAD_BYTES, HttpConnection, ConnectionLimits, OpenConnections
+from api.http.server.listener import LISTENER, OF_THIS_MACHINE, Listener
 from events.errors import EngramlogError
 
 __all__ = ["Server", "check_host", "claim", "serve", "serve_on"]
 
-STOP_SECONDS = 1.0
+STOP_SECONDS = 1
 """How long requests in hand may take once the server stops: heavy questions and feeds are ended at once."""
 ENDED_SECONDS = 5.0
 """How long the end of its thread is waited for."""
+CLOSING_SECONDS = 5.0
+"""How long the other end of a TLS connection may take to close, too."""
+BACKLOG = 512
+"""Connections that wait to be accepted."""
 LOGGERS = (logging.getLogger("uvicorn.error"), logging.getLogger("asyncio"))
-"""What the server's libraries write to; asyncio tells of each write to a client that has gone."""
+"""What the server's libraries write to."""
+Tell = Callable[..., None]
 
 
-PRIVATE_CONNECTIONS = 100
-"""So many connections may be open at once by listeners of this machine beside a public one, whose callers cannot take them."""
+def silent(_fact: str, **_facts: Any) -> None:
+    """Tells nobody."""
+
+
+class Listening(NamedTuple):
+    """A socket that listens, and what holds for whoever comes by it."""
+
+    socket: socket.socket
+    listener: Listener = OF_THIS_MACHINE
+
+
+class ListeningServer(uvicorn.Server):
+    """uvicorn with a listener to each socket: it knows one TLS for all of them, and tells no request by which it came."""
+
+    def __init__(
+        self,
+        app: Any,
+        listening: Sequence[Listening],
+        limits: ConnectionLimits = ConnectionLimits(),  # noqa: B008 - immutable
+        refused: Callable[[str], None] = lambda _reason: None,
+    ) -> None:
+        """`refused` counts what could not be let in, by reason."""
+        config = uvicorn.Config(
+            app,
+            log_config=None,
+            log_level=logging.ERROR,
+            access_log=False,
+            lifespan="on",
+            ws="none",
+            server_header=False,
+            proxy_headers=False,
+            backlog=BACKLOG,
+            h11_max_incomplete_event_size=HEAD_BYTES,
+            timeout_keep_alive=limits.resting_seconds,
+            timeout_graceful_shutdown=STOP_SECONDS,
+        )
+        super().__init__(config)
+        self._doors = [(one.socket, OpenConnections(one.listener, limits, refused)) for one in listening]
+        self._refused = refused
+        self._answered = 0
+        self._asked_at = monotonic()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:  # noqa: ARG002 - as uvicorn calls it
+        """Start the application, then let callers in."""
+        asyncio.get_running_loop().set_exception_handler(self._troubled)
+        await super().startup([])
+        for listener, door in self._doors:
+            self.servers.append(await self._listen(listener, door))
+
+    async def _listen(self, listener: socket.socket, door: OpenConnections) -> asyncio.Server:
+        made: Callable[[], asyncio.Protocol] = partial(
+            HttpConnection,
+            door,
+            config=self.config,
+            server_state=self.server_state,
+            app_state={**self.lifespan.state, LISTENER: door.listener},
+        )
+        certificate = door.listener.certificate
+        tls: dict[str, Any] = {}
+        if certificate is not None:
+            tls = {
+                "ssl": certificate.context,
+                "ssl_handshake_timeout": door.limits.header_seconds,
+                "ssl_shutdown_timeout": CLOSING_SECONDS,
+            }
+        return await asyncio.get_running_loop().create_server(made, sock=listener, backlog=self.config.backlog, **tls)
+
+    def _troubled(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Count what cannot be accepted, which asyncio logs hundreds of times a second; log the rest as it does."""
+        if "accept" in context["message"]:
+            self._refused("files")
+        else:
+            loop.default_exception_handler(context)
+
+    def unasked_seconds(self) -> float:
+        """How long ago the last request was over, or the server began; 0 while one is in hand. Asked often, for any thread."""
+        if self.server_state.tasks or self.server_state.total_requests != self._answered:
+            self._answered, self._asked_at = self.server_state.total_requests, monotonic()
+        return 0.0 if self.server_state.tasks else monotonic() - self._asked_at
+
+
+class ThreadLines(logging.Handler):
+    """Tells what one thread writes to a logger as facts, with tracebacks. Loggers belong to the process, so the handler filters."""
+
+    def __init__(self, tell: Tell, thread: int) -> None:
+        super().__init__()
+        self._tell = tell
+        self._thread = thread
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """One line. A request that the end of the server cut off is no failure."""
+        error = record.exc_info[0] if record.exc_info else None
+        if record.thread != self._thread or error is asyncio.CancelledError:
+            return
+        facts: dict[str, Any] = {"exc_info": record.exc_info} if error else {}
+        self._tell(record.getMessage().strip(), logger=record.name, alarm=record.levelno >= logging.WARNING, **facts)
 
 
 class _Uvicorn(ListeningServer):
     """uvicorn waits for open connections before it tells the application to stop; feeds would never end."""
 
     def __init__(
-        self,
-        config: uvicorn.Config,
-        app: FastAPI,
-        listening: Sequence[Listening],
-        connections: Connections,
-        started: Callable[[], None],
+        self, app: FastAPI, listening: Sequence[Listening], limits: ConnectionLimits, started: Callable[[], None]
     ) -> None:
         metrics = app.state.parts.metrics
-        super().__init__(config, listening, connections, lambda reason: metrics.refused_requests.labels(reason).inc())
+        super().__init__(app, listening, limits, lambda reason: metrics.refused_requests.labels(reason).inc())
         self._app = app
         self._started = started
 
@@ -72,10 +165,9 @@ class Server:
         listening: Sequence[Listening],
         on_ready: Callable[[Server], None],
         limits: ConnectionLimits,
-        alarms: Alarms | None,
         tell: Tell,
     ) -> None:
-        first, self.listener = listening[0][:2]
+        first, self.listener = listening[0]
         unix = first.family is socket.AF_UNIX
         host, port = (first.getsockname(), 0) if unix else first.getsockname()[:2]
         self.host: str = host
@@ -85,32 +177,11 @@ class Server:
         """Why it ended by itself."""
         self._listeners = [one.socket for one in listening]
         self._tell = tell
-        most, backlog = connections_within(limits, open_files())
-        self.connections = Connections(limits, most, Malformed(tell), alarms)
-        if self.listener.public:
-            few = min(most, PRIVATE_CONNECTIONS)
-            listening = [
-                one
-                if one.listener.public
-                else one._replace(connections=Connections(limits, few, self.connections.malformed, alarms))
-                for one in listening
-            ]
-        config = uvicorn.Config(
-            app,
-            log_config=None,
-            access_log=False,
-            lifespan="on",
-            ws="none",
-            server_header=False,
-            proxy_headers=False,
-            http=protocol_of(self.connections),
-            backlog=backlog,
-            timeout_graceful_shutdown=int(STOP_SECONDS),
-        )
-        self._uvicorn = _Uvicorn(config, app, listening, self.connections, lambda: on_ready(self))
+        self._uvicorn = _Uvicorn(app, listening, limits, lambda: on_ready(self))
+        self.unasked_seconds = self._uvicorn.unasked_seconds
         self._thread = Thread(target=self._run, name="http", daemon=True)
         for listener in self._listeners:
-            listener.listen(backlog)  # now, and not once the thread has come so far: whoever is told of it finds it
+            listener.listen(BACKLOG)  # now, and not once the thread has come so far: whoever is told of it finds it
         self._thread.start()
 
     @property
@@ -130,22 +201,16 @@ class Server:
         heard = ThreadLines(self._tell, get_ident())
         for one in LOGGERS:
             one.disabled = False  # whoever set up logging in this process before may have silenced what it did not know
-            one.addFilter(not_malformed)  # and stays: it keeps nothing, and any server of this process wants it
             one.addHandler(heard)
         try:
-            asyncio.run(self._main())
+            asyncio.run(self._uvicorn.serve(sockets=self._listeners))
         except BaseException as error:  # noqa: BLE001 - the thread's end: whoever waits for it is told
             self.failure = error
         finally:
             for one in LOGGERS:
                 one.removeHandler(heard)
-            self.connections.malformed.end()
             for listener in self._listeners:
                 listener.close()
-
-    async def _main(self) -> None:
-        quiet_loop(asyncio.get_running_loop(), self.connections.refusals, LOGGERS[0])
-        await self._uvicorn.serve(sockets=self._listeners)
 
     def wait(self, seconds: float | None = None) -> None:
         """Wait until it has ended. Raises EngramlogError where it failed."""
@@ -174,7 +239,6 @@ def serve(
     listener: Listener = OF_THIS_MACHINE,
     on_ready: Callable[[Server], None] = lambda _server: None,
     limits: ConnectionLimits = ConnectionLimits(),  # noqa: B008 - immutable
-    alarms: Alarms | None = None,
     tell: Tell = silent,
 ) -> Server:
     """Serve `app` on an address from a thread; port 0 takes a free one (`Server.port` tells which).
@@ -182,18 +246,17 @@ def serve(
     `claimed` is the port as `claim` gave it, where that was asked for before; `beside` are sockets to listen on besides.
     `listener` says what holds for whoever comes by the port: unless told that is of loopback, and so are those besides.
     `on_ready` is called from that thread once requests are answered; they wait until then, none is refused.
-    `alarms` hear of connections that were refused, `tell` what else the server has to say.
-    Raises BadSetting for an address that others could reach, and for a port that
-    is taken.
+    `tell` is told what the server's libraries log. Raises BadSetting for an address that others could reach, and for a
+    port that is taken.
     """
     first = Listening(listening(host, port, claimed=claimed, listener=listener), listener)
     others = [one if isinstance(one, Listening) else Listening(one) for one in beside]
-    return Server(app, [first, *others], on_ready, limits, alarms, tell)
+    return Server(app, [first, *others], on_ready, limits, tell)
 
 
-def serve_on(app: FastAPI, listener: socket.socket, *, alarms: Alarms | None = None, tell: Tell = silent) -> Server:
+def serve_on(app: FastAPI, listener: socket.socket, *, tell: Tell = silent) -> Server:
     """Serve `app` on a socket that is bound already, of a file that nobody but this user can reach; otherwise as `serve`."""
-    return Server(app, [Listening(listener)], lambda _server: None, ConnectionLimits(), alarms, tell)
+    return Server(app, [Listening(listener)], lambda _server: None, ConnectionLimits(), tell)
 
 
 def listening(

@@ -13,10 +13,8 @@ from starlette.types import Message, Receive, Scope, Send
 
 from api.http import bodies
 from api.http.bodies import Bodies
-from api.http.limits import MIB, OTHERS, SMALL, BodyLimit, BodyPatience, InFlight, limit_of
-from api.http.server.budget import Budget
+from api.http.limits import MIB, OTHERS, SMALL, BodyLimit, limit_of
 from api.http.structure import Most
-from events.errors import ServerBusy
 
 LIMIT = BodyLimit(100, Most(10, 5))
 JSON = (b"content-type", b"application/json")
@@ -130,103 +128,43 @@ def test_a_compressed_body_is_refused_with_what_is_allowed(encoding: bytes) -> N
     asyncio.run(story())
 
 
-@pytest.mark.parametrize("patience", [BodyPatience(stall_seconds=0.01), BodyPatience(whole_seconds=0.01)])
-def test_a_sender_who_stops_in_the_middle_is_answered_and_holds_nothing_any_more(patience: BodyPatience) -> None:
+async def trickle() -> Message:
+    """A sender of one byte at a time."""
+    await asyncio.sleep(0.001)
+    return {"type": "http.request", "body": b" ", "more_body": True}
+
+
+@pytest.mark.parametrize("sender", [never, trickle])
+def test_a_sender_who_does_not_come_to_an_end_is_answered(sender: Callable[[], Awaitable[Message]]) -> None:
     async def story() -> None:
-        app = limited(patience=patience, in_flight=InFlight(small=100, large=100))
-        status, told, _ = await ask(app, pieces(b"[1,", then=never), length(100))
-        assert (status, told["error"]) == (408, "RequestTimeout")
-        assert (await ask(app, pieces(b" " * 100), length(100)))[0] == 200
+        app = Bodies(echo, seconds=0.05)
+        status, told, headers = await ask(app, pieces(b"[1,", then=sender), length(MIB))
+        assert (status, told["error"], headers[b"connection"]) == (408, "RequestTimeout", b"close")
 
     asyncio.run(story())
 
 
-def test_a_sender_who_comes_too_slowly_is_not_helped_by_one_byte_at_a_time() -> None:
-    async def trickle() -> Message:
-        await asyncio.sleep(0.001)
-        return {"type": "http.request", "body": b" ", "more_body": True}
+def test_large_bodies_have_few_places_and_small_ones_never_wait_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever finds no place is told when to come again; a sender who hangs up gives his place back."""
+    monkeypatch.setattr(bodies, "PLACE_SECONDS", 0.01)
 
     async def story() -> None:
-        app = Bodies(echo, patience=BodyPatience(stall_seconds=0.05, stall_bytes=MIB))
-        assert (await ask(app, trickle, length(MIB)))[0] == 408
-
-    asyncio.run(story())
-
-
-def test_a_sender_who_hangs_up_gives_back_what_it_held() -> None:
-    async def story() -> None:
-        app = limited(in_flight=InFlight(small=100, large=100))
-        with pytest.raises(ValueError, match="not enough values"):  # no answer at all
-            await ask(app, pieces(b"[", then=gone), length(100))
-        assert (await ask(app, pieces(b" " * 100), length(100)))[0] == 200
-
-    asyncio.run(story())
-
-
-def test_bytes_in_hand_are_bounded_over_all_requests() -> None:
-    """The second waits until the first is answered; where it has no patience it is told when to come again."""
-
-    async def story() -> None:
-        entered, leave = asyncio.Event(), asyncio.Event()
-
-        async def slow(scope: Scope, receive: Receive, send: Send) -> None:
-            entered.set()
-            await leave.wait()
-            await echo(scope, receive, send)
-
-        in_flight = InFlight(small=150, large=150)
-        patient = limited(slow, in_flight=in_flight, patience=BodyPatience(budget_seconds=60))
-        first = asyncio.create_task(ask(patient, pieces(b" " * 100), length(100)))
-        await entered.wait()
-        entered.clear()
-        second = asyncio.create_task(ask(patient, pieces(b" " * 100), length(100)))
-        third = asyncio.create_task(ask(patient, pieces(b" " * 50), length(50)))
+        large: dict[str, Any] = {"path": "/v1/events"}
+        app = Bodies(echo)
+        held = [
+            asyncio.create_task(ask(app, pieces(b" ", then=never), length(2 * MIB), **large))
+            for _ in range(bodies.MOST_LARGE)
+        ]
         await asyncio.sleep(0)
-        assert not entered.is_set()
-        leave.set()
-        assert [(await one)[0] for one in (first, second, third)] == [200, 200, 200]
-
-        entered.clear()
-        leave.clear()
-        hurried = limited(slow, in_flight=in_flight, patience=BodyPatience(budget_seconds=0.01))
-        first = asyncio.create_task(ask(hurried, pieces(b" " * 100), length(100)))
-        await entered.wait()
-        status, told, headers = await ask(hurried, pieces(b" " * 100), length(100))
+        status, told, headers = await ask(app, never, length(2 * MIB), **large)
         assert (status, told["error"], headers[b"retry-after"]) == (503, "ServerBusy", b"2")
-        leave.set()
-        assert (await first)[0] == 200
-
-    asyncio.run(story())
-
-
-def test_large_bodies_never_keep_small_ones_waiting() -> None:
-    async def story() -> None:
-        app = Bodies(echo, in_flight=InFlight(small=MIB, large=2 * MIB))
-        large = asyncio.create_task(ask(app, pieces(b" ", then=never), length(2 * MIB), path="/v1/events"))
-        await asyncio.sleep(0)
         assert (await ask(app, pieces(b" " * MIB), length(MIB)))[0] == 200
-        large.cancel()
-
-    asyncio.run(story())
-
-
-def test_a_budget_is_given_in_the_order_of_asking_and_whoever_gives_up_is_passed_over() -> None:
-    async def story() -> None:
-        budget, order = Budget(10, waiting=3), []
-
-        async def hold(name: str, size: int, seconds: float = 60.0) -> None:
-            async with budget.claim(size, seconds):
-                order.append(name)
-
-        async with budget.claim(6, 1):
-            tasks = [asyncio.create_task(hold(*one)) for one in (("large", 10), ("small", 1), ("gone", 1))]
-            await asyncio.sleep(0)
-            assert order == []
-            with pytest.raises(ServerBusy):  # as many wait as may
-                await hold("too many", 1)
-            tasks[2].cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        assert (order, budget.used) == (["large", "small"], 0)
+        for one in held:
+            one.cancel()
+        await asyncio.gather(*held, return_exceptions=True)
+        with pytest.raises(ValueError, match="not enough values"):  # no answer at all
+            await ask(app, pieces(b"[", then=gone), length(2 * MIB), **large)
+        assert (await ask(app, pieces(b" " * 2 * MIB), length(2 * MIB), **large))[0] == 200
 
     asyncio.run(story())
 
@@ -243,18 +181,6 @@ def test_a_larger_body_is_counted_by_a_thread(monkeypatch: pytest.MonkeyPatch) -
 
     asyncio.run(story())
     assert by == [True, False]
-
-
-def test_memory_is_given_back_after_a_large_body_and_not_after_each() -> None:
-    given_back: list[bool] = []
-    app = Bodies(echo, give_back=lambda: given_back.append(threading.current_thread() is threading.main_thread()))
-
-    async def story() -> None:
-        for size in (MIB, bodies.LARGE, bodies.LARGE):
-            assert (await ask(app, pieces(b" " * size), length(size), path="/v1/events"))[0] == 200
-
-    asyncio.run(story())
-    assert given_back == [False]
 
 
 def test_each_route_has_its_limit_and_an_owner_with_a_slash_keeps_it() -> None:
