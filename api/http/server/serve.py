@@ -15,7 +15,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from api.http.server.claiming import check_host, claim, taken
-from api.http.server.connection import HEAD_BYTES, HttpConnection, ConnectionLimits, OpenConnections
+from api.http.server.connection import HEAD_BYTES, ConnectionLimits, HttpConnection, OpenConnections
 from api.http.server.listener import LISTENER, OF_THIS_MACHINE, Listener
 from events.errors import EngramlogError
 
