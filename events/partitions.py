@@ -7,10 +7,11 @@ evenly spread, and every key of a partition carries its tag: one slot, one scrip
 from __future__ import annotations
 
 from binascii import crc_hqx
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
+from typing import Generic, Protocol, TypeVar
 
 SLOTS = 16_384
 DEFAULT_PARTITIONS = 16
@@ -45,6 +46,8 @@ MODELS_KEY = "engramlog:models"
 """Hash: what asking models took since counting began; `engramlog:models:<day>` the same of one day, kept for 400 days."""
 REBUILD_KEY = "engramlog:rebuild"
 """Hash: the rebuild that is being done, or was killed: its partitions, and those that are done."""
+STORE_KEYS = (STORE_KEY, WORKERS_KEY, ALARMS_KEY, ACCEPTED_KEY, MODELS_KEY, REBUILD_KEY)
+"""Every key of a store that belongs to no partition, but those of a day. All are hashes."""
 
 
 def crc16(text: str) -> int:
@@ -86,6 +89,44 @@ def dedupe_bucket(field: bytes) -> int:
     return (field[-2] << 8 | field[-1]) % DEDUPE_BUCKETS
 
 
+T = TypeVar("T")
+
+
+class _Prefixed(Protocol):
+    @property
+    def prefix(self) -> str: ...
+
+
+class Declared:
+    """A key, declared where its name is made, with its type in Redis. `verify` refuses every key that nothing declares."""
+
+    def __init__(self, name: str, kind: str = "hash") -> None:
+        self.name, self.kind = name, kind
+
+
+class Key(Declared):
+    """One of each partition, or of each build."""
+
+    def __get__(self, keys: _Prefixed, _: type) -> str:
+        return keys.prefix + self.name
+
+
+class SealedKey(Key):
+    """One that only a sealed store has."""
+
+
+class KeyOf(Declared, Generic[T]):
+    """One of each owner, or of each bucket."""
+
+    def __get__(self, keys: _Prefixed, _: type) -> Callable[[T], str]:
+        return lambda of: f"{keys.prefix}{self.name}:{of}"
+
+
+def declared(keys: type, kind: type[Declared]) -> dict[bytes, bytes]:
+    """Name and type in Redis of each key of this kind that a class declares."""
+    return {one.name.encode(): one.kind.encode() for one in vars(keys).values() if type(one) is kind}
+
+
 @dataclass(frozen=True, slots=True)
 class LogKeys:
     """Keys of one partition's log."""
@@ -93,67 +134,38 @@ class LogKeys:
     tag: str
 
     @property
-    def meta(self) -> str:
-        """Hash: `head` (newest seq), `rec` (when that was recorded, microseconds), `live` (name of the live build), `old:<build>`
-        (when it was replaced, ms), `gone` (how many there are in `gone`), `proved` (the head when replicas were
-        last asked for what was known already); in an upgraded store `format2` (the last seq of format
-        1), `format2_at`, `format2_sum` (of both), and FENCE in `seq`; in a sealed one SEALED_META, and on a Cluster
-        FENCED_META with a kind and a machine; in a restored one RESTORED, until somebody takes it over."""
-        return f"{{{self.tag}}}:meta"
+    def prefix(self) -> str:
+        """What each begins with."""
+        return f"{{{self.tag}}}:"
 
-    @property
-    def stream(self) -> str:
-        """The stream; entry ids are `<seq>-0` without a gap."""
-        return f"{{{self.tag}}}:ev"
-
-    @property
-    def heads(self) -> str:
-        """Hash: owner -> seq of its last event that moves its head."""
-        return f"{{{self.tag}}}:heads"
-
-    @property
-    def control(self) -> str:
-        """Hash of operators' requests to whoever holds the lease."""
-        return f"{{{self.tag}}}:ctl"
-
-    @property
-    def deletions(self) -> str:
-        """Hash: owner -> since when the sweep knows of each deletion."""
-        return f"{{{self.tag}}}:del"
-
-    @property
-    def secrets(self) -> str:
-        """Hash: owner -> 32 random bytes; in a sealed store these wrapped under the master key."""
-        return f"{{{self.tag}}}:keys"
-
-    @property
-    def salts(self) -> str:
-        """String: at 16 times a seq the salt of its sealed body, so that it can go; zero bytes for one that lies open."""
-        return f"{{{self.tag}}}:salts"
-
-    @property
-    def readmitted(self) -> str:
-        """Hash: owner who was erased and may be spoken of again -> seq up to which nothing of it can be read, and the erasure."""
-        return f"{{{self.tag}}}:readm"
-
-    @property
-    def wordless(self) -> str:
-        """Hash: seq of an entry whose words were erased -> the erasure, and what folds take of the event, sealed."""
-        return f"{{{self.tag}}}:wl"
-
-    @property
-    def gone(self) -> str:
-        """Set: keyed digests of ids of memories and turns that were erased: nothing is said under them again."""
-        return f"{{{self.tag}}}:gone"
-
-    @property
-    def levels(self) -> str:
-        """Hash: how far entries were read again under newer rules of sensitivity."""
-        return f"{{{self.tag}}}:lvl"
-
-    def dedupe_of(self, bucket: int) -> str:
-        """Hash of a bucket, 0 to 511: dedupe field -> 8-byte keyed fingerprint and decimal seq."""
-        return f"{{{self.tag}}}:ids:{bucket}"
+    meta = Key("meta")
+    """Hash: `head` (newest seq), `rec` (when that was recorded, microseconds), `live` (name of the live build), `old:<build>`
+    (when it was replaced, ms), `gone` (how many there are in `gone`), `proved` (the head when replicas were
+    last asked for what was known already); in an upgraded store `format2` (the last seq of format
+    1), `format2_at`, `format2_sum` (of both), and FENCE in `seq`; in a sealed one SEALED_META, and on a Cluster
+    FENCED_META with a kind and a machine; in a restored one RESTORED, until somebody takes it over."""
+    stream = Key("ev", "stream")
+    """The stream; entry ids are `<seq>-0` without a gap."""
+    heads = Key("heads")
+    """Hash: owner -> seq of its last event that moves its head."""
+    control = Key("ctl")
+    """Hash of operators' requests to whoever holds the lease."""
+    deletions = Key("del")
+    """Hash: owner -> since when the sweep knows of each deletion."""
+    secrets = Key("keys")
+    """Hash: owner -> 32 random bytes; in a sealed store these wrapped under the master key."""
+    salts = SealedKey("salts", "string")
+    """String: at 16 times a seq the salt of its sealed body, so that it can go; zero bytes for one that lies open."""
+    readmitted = SealedKey("readm")
+    """Hash: owner who was erased and may be spoken of again -> seq up to which nothing of it can be read, and the erasure."""
+    wordless = SealedKey("wl")
+    """Hash: seq of an entry whose words were erased -> the erasure, and what folds take of the event, sealed."""
+    gone = SealedKey("gone", "set")
+    """Set: keyed digests of ids of memories and turns that were erased: nothing is said under them again."""
+    levels = Key("lvl")
+    """Hash: how far entries were read again under newer rules of sensitivity."""
+    dedupe_of = KeyOf[int]("ids")
+    """Hash of a bucket, 0 to 511: dedupe field -> 8-byte keyed fingerprint and decimal seq."""
 
     def old_dedupe_of(self, bucket: int) -> str:
         """The same as format 1 wrote it: 16-byte event id -> 8-byte fingerprint without a key, and seq."""

