@@ -58,8 +58,8 @@ class Settings(BeyondSettings, SealingSettings):
     data: Path = Field(default_factory=lambda: data_folder({}))
     """Folder of the embedded store."""
     redis_url: Annotated[str | None, Field(repr=False)] = None
-    """A Redis of one's own instead of the embedded one: redis://, rediss:// or unix://; a Cluster's nodes (redis+cluster://),
-    or the Sentinels that know the primary (redis+sentinel://)."""
+    """A Redis of one's own instead of the embedded one: redis://, rediss:// or unix://; or a Cluster's nodes
+    (redis+cluster://)."""
     redis_server: str | None = None
     """Path of the redis-server to start; PATH, then the bundled one, when unset."""
     redis_maxmemory: Annotated[int, Field(ge=8 * 1024 * 1024)] | None = None
@@ -187,7 +187,7 @@ class Settings(BeyondSettings, SealingSettings):
     @classmethod
     def _one_redis(cls, value: str | None) -> str | None:
         if value and read_address(value).kind == "cluster":
-            raise ValueError("a URL of one Redis, or of its Sentinels: jobs do not run on a Cluster")
+            raise ValueError("a URL of one Redis: jobs do not run on a Cluster")
         return value or None
 
     @field_validator("token")
@@ -337,8 +337,8 @@ def _check_identity(settings: Settings) -> None:
 def _check_queue(settings: Settings) -> None:
     if settings.redis_url and settings.queue_url is None and read_address(settings.redis_url).kind == "cluster":
         raise BadSetting(
-            "ENGRAMLOG_QUEUE_URL: got none; allowed beside a Redis Cluster (ENGRAMLOG_REDIS_URL): a URL of one Redis, or of its"
-            " Sentinels, for jobs do not run on a Cluster",
+            "ENGRAMLOG_QUEUE_URL: got none; allowed beside a Redis Cluster (ENGRAMLOG_REDIS_URL): a URL of one Redis, for jobs"
+            " do not run on a Cluster",
             setting="ENGRAMLOG_QUEUE_URL",
         )
 

@@ -174,7 +174,7 @@ def _check(settings: Settings, url: str, role: Role, on_wait: Callable[[str], No
 
 
 def check_queue(url: str | None, timeout: float) -> None:
-    """Refuse a queue of its own on a node of a Cluster or a Sentinel (StoreMismatch): jobs and their schedule are keys that belong
+    """Refuse a queue of its own on a node of a Cluster, or a Sentinel (StoreMismatch): jobs and their schedule are keys that belong
     together.
 
     One that does not answer now passes: job workers wait for it, and look again.

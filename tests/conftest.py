@@ -15,7 +15,6 @@ from hypothesis import settings
 from tests.examples import QUICK_EXAMPLES
 from tests.given.clusters.cluster import GivenCluster
 from tests.given.clusters.kept import KeptClusters
-from tests.given.clusters.sentinels import GivenSentinels
 from tests.patience import UNSTEADY
 from tests.servers import (
     MISSING,
@@ -116,13 +115,6 @@ def own_cluster() -> Iterator[GivenCluster]:
     """A cluster for one test, to be broken: on the wheel's 6.2, with every write on disk before it is acknowledged."""
     with GivenCluster(wheel_server()) as cluster:
         yield cluster
-
-
-@pytest.fixture
-def redis_sentinels() -> Iterator[GivenSentinels]:
-    """A primary, two replicas and three Sentinels for one test, to be broken: on the wheel's 6.2."""
-    with GivenSentinels(wheel_server()) as given:
-        yield given
 
 
 def rerun(config: pytest.Config) -> dict[str, str]:

@@ -21,10 +21,10 @@ _KINDS = {
 """What no plain URL may lead to, by the mode that the server tells."""
 _INSTEAD = {
     "cluster": "Give the cluster's nodes: redis+cluster://HOST:PORT,HOST:PORT",
-    "sentinel": "Give the Sentinels and the name that they know the primary by: redis+sentinel://HOST:PORT,HOST:PORT/NAME",
+    "sentinel": "Give the primary that it watches over: redis://HOST:PORT",
 }
 _FOR_A_QUEUE = {
-    "cluster": "Jobs need one Redis, with replicas or Sentinels where you like",
+    "cluster": "Jobs need one Redis, with replicas where you like",
     "sentinel": _INSTEAD["sentinel"],
 }
 
@@ -47,7 +47,7 @@ def refuse_replica(wire: Wire, setting: str) -> None:
     whose nodes lead to their primaries."""
     if not wire.many and _fields(_asked(wire, "INFO", "replication")).get("role") == "slave":
         raise StoreMismatch(
-            f"{setting} leads to a replica, where nothing can be written; allowed: the URL of the primary, or of its Sentinels",
+            f"{setting} leads to a replica, where nothing can be written; allowed: the URL of the primary",
             setting=setting,
         )
 

@@ -8,7 +8,7 @@ broken connection apart from a refusal, and counts its connections: after a reco
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha1
 from queue import Empty, LifoQueue
@@ -23,15 +23,13 @@ from redis.retry import Retry
 
 from events.errors import EngramlogError, StoreError, StoreFull, StoreUnavailable, UnderReplicated
 from events.partitions import STORE_KEY
-from events.redis.address import StoreAddress, read_address
+from events.redis.address import read_address
 from events.sealing.seals import SEALED_FIELD, MasterKey, Seals
 
 DRIVER = DriverInfo()
 """Made once: redis-py would read its package's metadata anew for each connection."""
 Argument = bytes | str | int | float
 AGAIN = "the same request can be sent again safely"
-SENTINEL_SECONDS = 2.0
-"""How long a Sentinel may take to answer."""
 _AT_ONCE = 500
 """Commands in one write, of many."""
 TOGETHER_BYTES = 64 * 1024
@@ -75,30 +73,7 @@ def connect(url: str, *, timeout: float = 10.0, master: MasterKey | None = None)
 
         return ClusterClient.at(address, seals, options)
     options["retry"] = Retry(NoBackoff(), 0)
-    if address.kind == "sentinel":
-        return _watched(address, seals, options)
     return StoreClient.of(url, seals, **options)
-
-
-def _watched(address: StoreAddress, seals: Seals, options: Mapping[str, Any]) -> StoreClient:
-    """A client of the primary that Sentinels know by a name, asked of them at each new connection.
-
-    User and password of the URL are the primary's, `sentinel_username` and `sentinel_password` of its query the Sentinels'; TLS and
-    what its query says of it hold for both. A Sentinel that hangs is asked for a short time: the next one knows too.
-    """
-    from redis.sentinel import Sentinel, SentinelConnectionPool  # noqa: PLC0415 - as above
-
-    primary: dict[str, Any] = {**options, **address.options, **({"ssl": True} if address.tls else {})}
-    known = {name: primary.pop(f"sentinel_{name}", None) for name in ("username", "password")}
-    shared = {name: value for name, value in primary.items() if name.startswith("ssl")}
-    asked = {**options, **shared, **{name: value for name, value in known.items() if value is not None}}
-    asked |= {name: min(options[name], SENTINEL_SECONDS) for name in ("socket_timeout", "socket_connect_timeout")}
-    told = Sentinel(address.places, sentinel_kwargs=asked, **primary)  # type: ignore[no-untyped-call]
-    pool = SentinelConnectionPool(address.service, told, **primary)  # type: ignore[no-untyped-call]
-    found = StoreClient(connection_pool=pool)
-    found.seals = seals
-    seals.read_check = found.read_check
-    return found
 
 
 class Script:
@@ -238,7 +213,7 @@ class Wire:
 
     @property
     def peer(self) -> str:
-        """The server at the other end, host:port, behind Sentinels the one that they named; "" where there is no connection, or by
+        """The server at the other end, host:port; "" where there is no connection, or by
         a socket of this machine."""
         host, port = (getattr(self._connection, name, None) for name in ("host", "port"))
         return f"{host}:{port}" if host else ""

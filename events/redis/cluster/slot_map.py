@@ -278,8 +278,7 @@ class SlotMap:
         told = ", ".join(self._places)
         if isinstance(error, redis.ResponseError) and "cluster support disabled" in str(error):
             return StoreMismatch(
-                f"none of {told} is a node of a Redis Cluster; allowed of one server: redis://, of Sentinels: redis+sentinel://;"
-                " nothing was written",
+                f"none of {told} is a node of a Redis Cluster; allowed of one server: redis://; nothing was written",
                 mode="standalone",
             )
         if isinstance(error, redis.AuthenticationError):

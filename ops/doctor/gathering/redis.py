@@ -91,7 +91,7 @@ def look_at_way(reached: ReachedStore) -> list[CheckFinding]:
         return decide.way(WayFacts(host, address.tls, _lets_anybody_in(without_password(url)), sealed))
     wire = reached.wire()
     try:
-        hosts = [name for name, _ in wire.servers()] if wire.many else [_primary_of(reached)]
+        hosts = [name for name, _ in wire.servers()]
     finally:
         wire.close()
     query = without_password(url).partition("?")[2]
@@ -101,16 +101,6 @@ def look_at_way(reached: ReachedStore) -> list[CheckFinding]:
         host = urlsplit(way).hostname or name
         found[name] = decide.way(WayFacts(host, address.tls, _lets_anybody_in(way), sealed))
     return joined(found) if len(hosts) > 1 else found[hosts[0]]
-
-
-def _primary_of(reached: ReachedStore) -> str:
-    """host:port of the primary that Sentinels tell."""
-    from redis.sentinel import SentinelConnectionPool  # noqa: PLC0415 - whoever has one server loads none of it
-
-    pool = reached.reached.connection_pool
-    assert isinstance(pool, SentinelConnectionPool)
-    host, port = pool.get_master_address()  # type: ignore[no-untyped-call]
-    return f"{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def without_password(url: str) -> str:

@@ -43,12 +43,8 @@ class PortServer:
         *,
         password: str = "",
         pair: Pair | None = None,
-        mode: str = "",
     ) -> None:
-        """`mode`: such as `--sentinel`, whose file of settings is its own once it is written: what it learns stands there.
-
-        `pair`: the certificate by which it speaks TLS, and nothing else.
-        """
+        """`pair`: the certificate by which it speaks TLS, and nothing else."""
         self.binary = binary
         self.folder = folder
         self.port = port
@@ -58,7 +54,6 @@ class PortServer:
         self.settings = dict(settings)
         """What it is started with."""
         self.pair = pair
-        self._mode = mode
         self._process: subprocess.Popen[bytes] | None = None
         self._stopped = False
         folder.mkdir(parents=True)
@@ -118,8 +113,7 @@ class PortServer:
         """Start it on its folder, and wait until it has loaded. Raises PortTaken, and AssertionError with its log."""
         assert not self.lives, f"{self} runs already"
         file = self.folder / "redis.conf"
-        if not (self._mode and file.exists()):
-            file.write_text("".join(f"{name} {value or EMPTY}\n" for name, value in self.settings.items()))
+        file.write_text("".join(f"{name} {value or EMPTY}\n" for name, value in self.settings.items()))
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 [
@@ -130,7 +124,6 @@ class PortServer:
                     str(os.getpid()),
                     self.binary,
                     file,
-                    *filter(None, [self._mode]),
                 ],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
