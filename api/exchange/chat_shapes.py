@@ -2,8 +2,7 @@
 
 `openai`: `{"messages": [{"role", "content"}]}`, or the list alone. `chatgpt`: conversations with a `mapping` of nodes, of which
 those from `current_node` up to the root are the conversation. `claude`: conversations with `chat_messages` of `sender`, `text`
-or `content`, `created_at`. `sharegpt`: `{"conversations": [{"from", "value"}]}`. None of them has a published schema but the
-first: fields that are not named here are passed over.
+or `content`, `created_at`. None of them has a published schema but the first: fields that are not named here are passed over.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from events.errors import InputError, refused
 LINES = "lines"
 ROLES = {
     **dict.fromkeys(("user", "human"), "user"),
-    **dict.fromkeys(("assistant", "gpt", "chatgpt"), "assistant"),
+    **dict.fromkeys(("assistant",), "assistant"),
     **dict.fromkeys(("system", "developer"), "system"),
-    **dict.fromkeys(("tool", "function", "function_call", "observation"), "tool"),
+    **dict.fromkeys(("tool", "function"), "tool"),
 }
 """Whose message it is, by the words of all shapes."""
 TEXT_PARTS = ("text", "input_text", "output_text", "audio_transcription")
@@ -183,14 +182,6 @@ def _openai(message: dict[str, Any]) -> Message:
     return Message(role, text, text_id(message, "id"), instant_of(when, name), _unsaid(role), attached)
 
 
-def _sharegpt(message: dict[str, Any]) -> Message:
-    role = _role("from", message.get("from"))
-    if not isinstance(message.get("value"), str):
-        raise _refused("value", message.get("value"), "a text")
-    name, when = first_of(message, ("timestamp", "created_at"))
-    return Message(role, message["value"], text_id(message, "id"), instant_of(when, name), _unsaid(role))
-
-
 def _claude(message: dict[str, Any]) -> Message:
     role = _role("sender", message.get("sender"))
     blocks = message.get("content")
@@ -270,6 +261,5 @@ SHAPES = {
         ChatShape("chatgpt", "mapping", _branch, _chatgpt, _abandoned),
         ChatShape("claude", "chat_messages", _listed("chat_messages"), _claude),
         ChatShape("openai", "messages", _listed("messages"), _openai),
-        ChatShape("sharegpt", "conversations", _listed("conversations"), _sharegpt),
     )
 }

@@ -192,10 +192,10 @@ IMPORT_CHATS = Operation(
     answer="ChatsImported",
     told="Every turn is in the log and folded.",
     statuses=(409, 413, 504, 507),
-    help="Import exported chats: JSON Lines of turns, or conversations of OpenAI messages, ChatGPT, Claude or ShareGPT.",
+    help="Import exported chats: JSON Lines of turns, or conversations of OpenAI messages, ChatGPT or Claude.",
     more="A conversation is a session. System prompts, tools, hidden messages, abandoned branches and attachments are left out, and"
     "\ncounted. A second import appends nothing. A bad message stops there; what stood before it is imported.",
-    route_help="Exported chats become turns: OpenAI messages, ChatGPT, Claude, ShareGPT, or lines of turns. At most"
+    route_help="Exported chats become turns: OpenAI messages, ChatGPT, Claude, or lines of turns. At most"
     f" {MOST_CHAT_TURNS:,} turns and {MOST_CHAT_BYTES >> 20} MiB, checked whole first, so that a bad message writes nothing."
     " A conversation is a session; system prompts, tools, hidden messages, abandoned branches, attachments are left out and"
     " counted. Importing again is safe: ids derive from what is sent.",

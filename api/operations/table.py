@@ -181,7 +181,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         OperationRow(
             "chat-import",
             "api.cli.commands.chats",
-            "Import exported chats: JSON Lines of turns, or conversations of OpenAI messages, ChatGPT, Claude or ShareGPT.",
+            "Import exported chats: JSON Lines of turns, or conversations of OpenAI messages, ChatGPT or Claude.",
         ),
         OperationRow(
             "extract",

@@ -23,7 +23,7 @@ def import_chats(
 ) -> Plan[ChatsImported]:
     """Take exported chats in: what a file of them holds, or conversations, each with its messages; or lines of turns.
 
-    The service sees by the beginning whether they are OpenAI messages, ChatGPT, Claude, ShareGPT or turns, unless `shape` says
+    The service sees by the beginning whether they are OpenAI messages, ChatGPT, Claude or turns, unless `shape` says
     so. `since` is when conversations without times began. All of it is checked first: of a bad message nothing is written, and
     InputError names its place. Importing again adds nothing.
     """

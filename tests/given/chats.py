@@ -48,15 +48,6 @@ CLAUDE: dict[str, Any] = {
         },
     ],
 }
-SHAREGPT: dict[str, Any] = {
-    "id": "c1",
-    "created_at": "2024-01-01T08:00:00Z",
-    "conversations": [
-        {"from": "system", "value": "Be brief."},
-        {"from": "human", "value": ASKED},
-        {"from": "gpt", "value": ANSWERED},
-    ],
-}
 
 
 def node(name: str, parent: str | None, children: Sequence[str], message: dict[str, Any] | None) -> dict[str, Any]:
@@ -87,7 +78,7 @@ CHATGPT: dict[str, Any] = {
         "e": node("e", "o", [], said("e", "assistant", ANSWERED, AT + 60.5)),
     },
 }
-SHAPES = {"openai": OPENAI, "claude": CLAUDE, "sharegpt": SHAREGPT, "chatgpt": CHATGPT}
+SHAPES = {"openai": OPENAI, "claude": CLAUDE, "chatgpt": CHATGPT}
 
 
 def file_of(*conversations: object, whole: bool = False) -> list[bytes]:

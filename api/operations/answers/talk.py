@@ -65,7 +65,7 @@ class ChatsImported(Warned):
     )
 
     owner: str
-    shape: str = Field(description="`openai`, `chatgpt`, `claude`, `sharegpt` or `lines`.")
+    shape: str = Field(description="`openai`, `chatgpt`, `claude` or `lines`.")
     conversations: int = Field(description="0 for the shape `lines`.")
     left_out: dict[str, int] = Field(
         description="Messages that are no turns, by reason: system, tool, hidden, other, too_long, abandoned; each `attachment`."

@@ -67,7 +67,7 @@ def test_lines_of_turns_come_from_standard_input(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("--shape", "xml"), "shape: got 'xml'; allowed: auto, lines, chatgpt, claude, openai, sharegpt"),
+        (("--shape", "xml"), "shape: got 'xml'; allowed: auto, lines, chatgpt, claude, openai"),
         (("--shape", "claude"), "-: file: got 'an object with id, created_at, messages'; allowed: claude"),
         (("--from", "monday"), "from: got 'monday'"),
         ((), "-: conversation 1 on line 1 (c1), message 2: conversation: got None; allowed: the owner as a text"),

@@ -18,7 +18,7 @@ from events.log import Appendable, AppendReceipt
 from events.memory_log import InMemoryEventLog
 from events.vocabulary import MAX_TEXT_BYTES
 from projections.fold.owner import AnyEvent
-from tests.given.chats import ANSWERED, ASKED, CHATGPT, CLAUDE, OPENAI, SHAPES, SHAREGPT, chatted, file_of, node, said
+from tests.given.chats import ANSWERED, ASKED, CHATGPT, CLAUDE, OPENAI, SHAPES, chatted, file_of, node, said
 from tests.given.records import new_log
 from tests.given.samples import NOW
 
@@ -74,7 +74,6 @@ def test_each_shape_is_recognised_and_becomes_the_same_turns_and_memories(shape:
     [
         ("openai", {"system": 1, "tool": 1, "attachment": 1}, 1),
         ("claude", {}, 0),
-        ("sharegpt", {"system": 1}, 0),
         ("chatgpt", {"system": 1, "hidden": 1, "tool": 2, "other": 1, "abandoned": 1}, 0),
     ],
 )
@@ -187,7 +186,6 @@ def bad_tree(**changes: Any) -> dict[str, Any]:
         (with_messages(say("x", id="m"), say("y", id="m"), id="c"), "message 2", "id"),
         ({"messages": {}}, "conversation 1", "messages"),
         ({"messages": [], "created_at": {}}, "conversation 1", "created_at"),
-        (SHAREGPT | {"conversations": [{"from": "gpt"}]}, "message 1", "value"),
         (CLAUDE | {"chat_messages": [{"sender": "human"}]}, "message 1", "text"),
         (CLAUDE | {"chat_messages": [{"sender": "cat", "text": "x"}]}, "message 1", "sender"),
         (bad_tree(mapping=[]), "conversation 1", "mapping"),
