@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from api.work.admission import AdmissionLimits
 from api.work.buckets import Rates
-from api.work.lane import LaneLimits
 from ops.settings import Settings
 
 KEY_BYTES = 8.0 * 1024 * 1024
@@ -14,18 +13,10 @@ KEY_CPU = 2.0
 
 
 def admission_limits(settings: Settings) -> AdmissionLimits:
-    """The limits of the lanes. One owner has a quarter of the waiting places, and one at least where there is any."""
-    return AdmissionLimits(
-        light=_lane(settings.light, settings.light_per_owner, settings.light_waiting),
-        heavy=_lane(settings.heavy, settings.heavy_per_owner, settings.heavy_waiting),
-        heavy_seconds=settings.heavy_seconds,
-    )
+    """The limits of the lanes."""
+    return AdmissionLimits(heavy_seconds=settings.heavy_seconds)
 
 
 def key_rates(settings: Settings) -> Rates:
     """What one key may take."""
     return Rates(settings.key_requests, KEY_BYTES, KEY_CPU) if settings.key_requests else Rates()
-
-
-def _lane(running: int, of_owner: int, waiting: int) -> LaneLimits:
-    return LaneLimits(running, min(of_owner, running), waiting, -(-waiting // 4))

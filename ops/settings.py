@@ -87,18 +87,6 @@ class Settings(BeyondSettings, SealingSettings):
     metrics: Place | None = None
     """Port, or host:port, of a fold worker's metrics; workers of `up` use one port after the other, 0 a free one each. Metrics ask
     for no token, so another host than loopback shows them to everybody who reaches it."""
-    light: Annotated[int, Field(ge=1, le=256)] = 32
-    """Light questions (search, get, list ...) that one process answers at once: threads of their own."""
-    light_per_owner: Annotated[int, Field(ge=1, le=256)] = 8
-    """Of these, for one owner."""
-    light_waiting: Annotated[int, Field(ge=0, le=100_000)] = 1_024
-    """Light questions that may wait, a quarter of them for one owner; more are refused (429)."""
-    heavy: Annotated[int, Field(ge=1, le=64)] = 2
-    """Heavy questions (replay, compare, map, export, long histories and pasts) at once: threads of their own."""
-    heavy_per_owner: Annotated[int, Field(ge=1, le=64)] = 1
-    """Of these, for one owner."""
-    heavy_waiting: Annotated[int, Field(ge=0, le=10_000)] = 64
-    """Heavy questions that may wait, a quarter of them for one owner; more are refused (429)."""
     heavy_seconds: Annotated[float, Field(gt=0, le=86_400)] = 30.0
     """How long a heavy question may take once it runs; then it is stopped (504)."""
     key_requests: Annotated[float, Field(ge=0, le=1_000_000)] = 200.0

@@ -61,9 +61,9 @@ def _admitted(endpoint: Callable[..., Any], work: Work) -> Callable[..., Any]:
 
 
 def _line_of(request: Request, owner: str) -> str:
-    """In whose line a question waits: who may do nothing to an owner takes no place from him; he is refused in his own."""
+    """In whose line a question waits: the owner's; the caller's if none is named, or the caller may do nothing to that owner."""
     caller = caller_in(request.scope)
-    if caller is None or caller.is_unlimited or not owner or caller.may_anything(owner):
+    if caller is None or caller.is_unlimited or (owner and caller.may_anything(owner)):
         return owner
     return f"{OWN}{caller.name}"
 

@@ -1,13 +1,13 @@
 """Admission: which questions run now, in which threads, and for how long. One for every process that has a face.
 
-Each class of work has a lane of its own and threads of its own: nothing heavy ever takes a thread from a light question.
+There are two lanes with threads of their own, light and heavy: a heavy question never takes a thread from a light one.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, nullcontext
 from functools import partial
 from time import thread_time
 from typing import Any, NamedTuple, TypeVar
@@ -23,6 +23,8 @@ from events.errors import EngramlogError, StoreUnavailable
 
 QUIET_SECONDS = 1.0
 """How long no heavy question must have run until the process is taken for quiet."""
+WATCHING = 4
+"""Threads that answer supervisors."""
 SENDING = 2
 """Threads that make the pieces of answers that are being sent."""
 _T = TypeVar("_T")
@@ -40,9 +42,7 @@ class AdmissionLimits(NamedTuple):
     """What each class of work may take in one process, and how long a heavy question may."""
 
     light: LaneLimits = LaneLimits(32, 8, 1_024, 256)
-    append: LaneLimits = LaneLimits(16, 16, 1_024, 1_024)
     heavy: LaneLimits = LaneLimits(2, 1, 64, 16)
-    watch: LaneLimits = LaneLimits(4, 4, 256, 256)
     stream: LaneLimits = LaneLimits(8, 2, 0, 0)
     """Answers that are being sent piece by piece: what they are made of is held until they are taken."""
     heavy_seconds: float = 30.0
@@ -65,7 +65,7 @@ class Admission:
         self._limits = limits
         self.lanes = {
             work: Lane(work.value, getattr(limits, work.value), on_refused)
-            for work in (Work.LIGHT, Work.APPEND, Work.HEAVY, Work.STREAM, Work.WATCH)
+            for work in (Work.LIGHT, Work.HEAVY, Work.STREAM)
         }
         self._threads: dict[Work, CapacityLimiter] = {}
         self._sending: CapacityLimiter | None = None
@@ -78,12 +78,12 @@ class Admission:
     async def run(self, work: Work, owner: str, call: Callable[[], _T], gone: Gone | None = None) -> _T:
         """What `call` returns, run in a thread of its lane once there is a place.
 
-        A light question, or an append that is judged, is asked again in the heavy lane where it turns out to be long. `gone`: a
+        A light question is asked again in the heavy lane where it turns out to be long. `gone`: a
         heavy question ends early with it, wherever it is. Raises TooManyRequests, DeadlineExceeded, and what `call` raises.
         """
         if work is not Work.HEAVY:
             try:
-                return await self._placed(work, owner, call, Patience(light=work in (Work.LIGHT, Work.APPEND)))
+                return await self._placed(work, owner, call, Patience(light=work is Work.LIGHT))
             except NeedsHeavyLane:
                 pass
         patience = Patience()
@@ -109,7 +109,7 @@ class Admission:
         if self._closing:
             raise StoreUnavailable("the server is stopping; come again", retry_after=1)
         heavy = work is Work.HEAVY
-        async with self.lanes[work].place(owner):
+        async with nullcontext() if work is Work.WATCH else self.lanes[work].place(owner):
             if heavy:
                 patience.begin(self._limits.heavy_seconds)
                 self._in_hand.add(patience)
@@ -148,7 +148,8 @@ class Admission:
         """The threads of a lane; made on the event loop that they serve."""
         found = self._threads.get(work)
         if found is None:
-            found = self._threads[work] = CapacityLimiter(self.lanes[work].limits.running)
+            threads = WATCHING if work is Work.WATCH else self.lanes[work].limits.running
+            found = self._threads[work] = CapacityLimiter(threads)
         return found
 
     def close(self) -> None:

@@ -19,10 +19,8 @@ class Work(Enum):
     """Folds, reads or writes all of an owner, or of the store."""
     STREAM = "stream"
     """Heavy, and answered piece by piece: it also has a place among those that are being sent."""
-    APPEND = "append"
-    """Writes events of any owners: shared by all producers."""
     WATCH = "watch"
-    """What supervisors ask: it must be answered when nothing else is."""
+    """What supervisors ask: it waits in no lane, and has threads of its own, so that it is answered when nothing else is."""
     FREE = "free"
     """Answered where requests are received: asks no store, waits without a thread, or takes a lane for each look by itself."""
 
@@ -55,7 +53,7 @@ ROUTES: Mapping[tuple[str, str], Work] = {
     ("GET", "/v1/jobs"): Work.WATCH,
     ("GET", "/v1/capacity"): Work.WATCH,
     ("GET", "/v1/models"): Work.WATCH,
-    ("POST", "/v1/events"): Work.APPEND,
+    ("POST", "/v1/events"): Work.LIGHT,
     ("GET", "/v1/laws"): Work.LIGHT,
     ("GET", "/v1/parameters"): Work.LIGHT,
     ("GET", "/v1/schema"): Work.LIGHT,

@@ -326,9 +326,9 @@ def test_a_store_that_is_looked_at_is_not_changed_and_nobody_stays_connected(pla
 def test_every_setting_that_cannot_be_right_is_told_at_once(
     place: Place, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    place.set(ENGRAMLOG_PORT="seven", ENGRAMLOG_WORKER="3", ENGRAMLOG_MODEL_KEY="s3cret", ENGRAMLOG_LIGHT="0")
+    place.set(ENGRAMLOG_PORT="seven", ENGRAMLOG_WORKER="3", ENGRAMLOG_MODEL_KEY="s3cret", ENGRAMLOG_WORKERS="0")
     told = Cli(monkeypatch, capfd).json("up", "--check", code=2)
-    assert {one["check"] for one in told["checks"]} == {"ENGRAMLOG_PORT", "ENGRAMLOG_WORKER", "ENGRAMLOG_LIGHT"}
+    assert {one["check"] for one in told["checks"]} == {"ENGRAMLOG_PORT", "ENGRAMLOG_WORKER", "ENGRAMLOG_WORKERS"}
     assert {one["result"] for one in told["checks"]} == {"wrong"}
     assert "s3cret" not in json.dumps(told)
     assert not place.folder.exists()
