@@ -18,6 +18,7 @@ from api.work.admission import AdmissionLimits
 from api.work.classes import Work
 from api.work.lane import LaneLimits
 from api.work.patience import current_check
+from events.redis.log import RedisEventLog
 from tests.given.http import SHOWN, HttpStore, app_of, client_of, created, http_store
 
 SMALL = AdmissionLimits(light=LaneLimits(4, 2, 4, 2), heavy=LaneLimits(2, 1, 8, 4))
@@ -119,6 +120,37 @@ def test_refusals_and_what_is_in_hand_are_metrics_by_class(client: TestClient, h
     assert 'engramlog_refused_questions_total{work="light"} 0.0' in told
     assert 'engramlog_questions{state="running",work="heavy"} 1.0' in told
     assert f'engramlog_questions{{state="waiting",work="heavy"}} {SMALL.heavy.waiting_of_owner:.1f}' in told
+
+
+def test_appends_of_one_key_leave_threads_to_the_others(
+    client: TestClient, store: HttpStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held, append = Held(), RedisEventLog.append
+
+    def slowly(log: RedisEventLog, events: Any, **told: Any) -> Any:
+        if "carol" in str(events):
+            held()
+        return append(log, events, **told)
+
+    def shown(name: str) -> dict[str, str]:
+        made = store.application.keys.issue(name, grants=[{"verbs": ["produce"], "owners": ["*"]}])
+        return {"authorization": f"Bearer {made['key']}"}
+
+    busy, calm = shown("busy"), shown("calm")
+    monkeypatch.setattr(RedisEventLog, "append", slowly)
+    with ThreadPoolExecutor(REPLAYS) as crowd:
+        asked = [
+            crowd.submit(client.post, "/v1/events", json=[created(f"c{number}", owner="carol")], headers=busy)
+            for number in range(REPLAYS)
+        ]
+        assert held.begun.wait(PATIENT)
+        answer = client.post("/v1/events", json=[created("green", owner="bob")], headers=calm)
+        assert answer.status_code == 200
+        _refused(asked[0], asked, REPLAYS - SMALL.light.of_owner - SMALL.light.waiting_of_owner)
+        held.release.set()
+        statuses = [one.result(PATIENT).status_code for one in asked]
+    assert held.most <= SMALL.light.of_owner
+    assert set(statuses) == {200, 429}
 
 
 def test_light_questions_of_one_owner_leave_threads_to_the_others(
