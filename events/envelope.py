@@ -105,31 +105,31 @@ class Stored(NamedTuple):
     owner: str
     """Told beside the body, so that an event that cannot be read still stops nobody but its owner."""
     body: bytes
-    beside: tuple[bytes, ...] = ()
-    """What stands beside the body since format 2: recorded time, principal, level, digests, commitment, and where a clock was
-    behind what it said (docs/stream-format.md). Empty in an entry of format 1."""
+    beside: tuple[bytes, ...]
+    """Recorded time, principal, level, digests, commitment, and, if a clock was behind, what that clock said
+    (docs/stream-format.md)."""
     salt: bytes = b""
     """16 random bytes that open the commitment; they lie and go with the body."""
 
     @property
-    def recorded(self) -> int | None:
-        """When it was appended, microseconds since 1970 by Redis's clock; None in format 1."""
-        return int(self.beside[0]) if self.beside else None
+    def recorded(self) -> int:
+        """When it was appended, microseconds since 1970 by Redis's clock."""
+        return int(self.beside[0])
 
     @property
-    def principal(self) -> str | None:
-        """Who brought it; None in format 1."""
-        return self.beside[1].decode() if self.beside else None
+    def principal(self) -> str:
+        """Who brought it."""
+        return self.beside[1].decode()
 
     @property
     def level(self) -> int | None:
         """How sensitive its words are, 0 to 3; None where nobody looked when it was appended."""
-        return level_in(self.beside[2]) if self.beside else None
+        return level_in(self.beside[2])
 
     @property
     def trust(self) -> Trust | None:
         """How far its word goes, as the door found; None where it is `asserted`, or the entry is from before that was told."""
-        return trust_in(self.beside[2]) if self.beside else None
+        return trust_in(self.beside[2])
 
 
 @lru_cache(maxsize=256)

@@ -12,9 +12,9 @@ _SECOND = 1_000_000
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
-def lateness(occurred: int, recorded: int | None) -> float | None:
-    """Seconds from an event to its recording, both in microseconds since 1970; None up to five minutes, and in format 1."""
-    if recorded is None or recorded - occurred <= TOLERATED:
+def lateness(occurred: int, recorded: int) -> float | None:
+    """Seconds from an event to its recording, both in microseconds since 1970; None up to five minutes."""
+    if recorded - occurred <= TOLERATED:
         return None
     return (recorded - occurred) / _SECOND
 

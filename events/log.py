@@ -150,10 +150,6 @@ class EventLog(Protocol):
         """
         ...
 
-    def held(self, owner: str, event_ids: Sequence[str], until: int) -> set[str]:
-        """Those of these ids under which the owner has an event at or before a seq. Any number; asked for in pieces."""
-        ...
-
     def seqs_of(self, owner: str, event_ids: Sequence[str]) -> dict[str, int]:
         """The seqs of those of these ids under which the owner has an event. Any number; asked for in pieces."""
         ...

@@ -102,15 +102,11 @@ class InMemoryEventLog:
             return self._secrets.setdefault(owner, secret)
 
     def naming(self, owner: str, *, make: bool = False) -> Naming:
-        """See `EventLog.naming`. Nothing here is of format 1."""
+        """See `EventLog.naming`."""
         with self._lock:
             if make and owner not in self._secrets:
                 self._secrets[owner] = self._chance(SECRET_BYTES)
         return Naming(owner, self._secrets.get(owner, b""))
-
-    def held(self, owner: str, event_ids: Sequence[str], until: int) -> set[str]:
-        """See `EventLog.held`."""
-        return {one for one, seq in self.seqs_of(owner, event_ids).items() if seq <= until}
 
     def seqs_of(self, owner: str, event_ids: Sequence[str]) -> dict[str, int]:
         """See `EventLog.seqs_of`."""

@@ -1,7 +1,6 @@
 """Ids that are made of an owner's words: the same words give the same id, and without the owner's secret nobody confirms a guess.
 
-Release 0.2 made them without a secret (`events.envelope.derived_id`). What it appended stands under those ids, so they are tried
-first wherever the log has a part of its format. Pure.
+Pure.
 """
 
 from __future__ import annotations
@@ -23,12 +22,10 @@ class Naming(NamedTuple):
     owner: str
     secret: bytes
     """Empty where the owner has none: an owner without events."""
-    until: int = 0
-    """The last seq of format 1 in the owner's partition; 0 where no entry of the owner's can be of that format."""
 
     def __repr__(self) -> str:
         """Without the secret: what is told of an error or a test goes further than the store."""
-        return f"Naming(owner={self.owner!r}, until={self.until})"
+        return f"Naming(owner={self.owner!r})"
 
     def made(self, use: str, *parts: str) -> str:
         """A version 8 UUID of these words for one use; other owners, uses and words have others.

@@ -21,7 +21,7 @@ from events.text.embedder_names import MOST_NAMED, OWNERS_NAMES, OWNERS_RULE, ST
 Profile = Literal["weighted", "ebbinghaus", "consolidating", "tiered"]
 ParameterValue = float | int | str | bool
 PARAMETER_SET = "2026-11.2"
-"""Name of the set of defaults below, and of the log's format: 0.2.0 looks at it, and refuses any but its own, `2026-11`."""
+"""Name of the set of defaults below."""
 
 _Rate = Annotated[float, Field(ge=0, le=10)]
 _Factor = Annotated[float, Field(gt=0, le=10)]

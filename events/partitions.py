@@ -18,13 +18,10 @@ DEFAULT_PARTITIONS = 16
 MAX_PARTITIONS = 1_024
 DEDUPE_BUCKETS = 512
 """Dedupe hashes a partition. A bucket stays a compact listpack up to 512 ids: 4.2 million events at 16 partitions."""
-FENCE = "upgraded"
-"""What stands where 0.2.0 keeps a log's head. It is no number, so the append script of a process of 0.2.0 that lives on, and
-connects anew, ends before it writes."""
 
 STORE_KEY = "engramlog:store"
 FORMAT = 2
-"""The format of entries that this release writes; it reads those before it."""
+"""The format of entries that this release reads and writes."""
 SEALED_META = "sealed"
 """The field of a partition's meta by which it takes no body that lies open: `moving` while it is being sealed, when it takes none
 at all, and `1` in a sealed store. It holds against a process that takes the store for one that lies open."""
@@ -141,8 +138,7 @@ class LogKeys:
     meta = Key("meta")
     """Hash: `head` (newest seq), `rec` (when that was recorded, microseconds), `live` (name of the live build), `old:<build>`
     (when it was replaced, ms), `gone` (how many there are in `gone`), `proved` (the head when replicas were
-    last asked for what was known already); in an upgraded store `format2` (the last seq of format
-    1), `format2_at`, `format2_sum` (of both), and FENCE in `seq`; in a sealed one SEALED_META, and on a Cluster
+    last asked for what was known already); in a sealed store SEALED_META, and on a Cluster
     FENCED_META with a kind and a machine; in a restored one RESTORED, until somebody takes it over."""
     stream = Key("ev", "stream")
     """The stream; entry ids are `<seq>-0` without a gap."""
@@ -166,10 +162,6 @@ class LogKeys:
     """Hash: how far entries were read again under newer rules of sensitivity."""
     dedupe_of = KeyOf[int]("ids")
     """Hash of a bucket, 0 to 511: dedupe field -> 8-byte keyed fingerprint and decimal seq."""
-
-    def old_dedupe_of(self, bucket: int) -> str:
-        """The same as format 1 wrote it: 16-byte event id -> 8-byte fingerprint without a key, and seq."""
-        return f"{{{self.tag}}}:dd:{bucket}"
 
 
 def position_text(partition: int, seq: int) -> str:

@@ -1429,7 +1429,6 @@ class HappenedEnds(TypedDict):
 class RecordedEnds(TypedDict):
     first: str | None
     last: str | None
-    untold: int
 
 class GroupCounts(TypedDict):
     made: list[int]

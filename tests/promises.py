@@ -83,13 +83,6 @@ PROMISES = (
         ),
     ),
     Promise(
-        "a store of 0.2.0 is upgraded entry by entry, and nothing opens it before",
-        (
-            "integration/consumers/upgrade/test_upgrade.py::test_every_entry_stays_byte_for_byte_the_chain_runs_on_and_the_store_verifies",
-            "integration/consumers/upgrade/test_upgrade.py::test_until_it_is_done_nothing_else_opens_the_store",
-        ),
-    ),
-    Promise(
         "a store that lay open is sealed without a loss, no word of it lies open, and nothing opens it before",
         (
             "integration/sealing/test_seal.py::test_no_word_lies_open_and_events_chains_digests_and_records_are_the_same",

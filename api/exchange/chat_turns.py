@@ -1,23 +1,18 @@
 """The turns of one exported conversation: the session, time and id of each message.
 
 Ids are the export's own where it has them. Else they are made of what was said, with the owner's secret: the same export gives the
-same ids, and none of them confirms a guess of a text. Release 0.2 made them without a secret. Where the log holds turns under its
-ids, the conversation keeps its session and those turns their ids, so that importing again adds only what is new.
+same ids, and none of them confirms a guess of a text.
 """
 
 from __future__ import annotations
 
-from collections import ChainMap
-from collections.abc import Callable, Iterable, Mapping, MutableMapping
-from contextlib import suppress
+from collections.abc import Callable, MutableMapping
 from typing import Any, NamedTuple, Protocol
 
 from api.exchange.chat_shapes import Message
-from api.exchange.importing import turn_event_id
 from events.envelope import derived_id, from_micros, utc_text
-from events.errors import InputError, refused
+from events.errors import refused
 from events.ids import DOTS
-from events.log import EventLog
 from events.naming import Naming
 from events.vocabulary import is_id
 
@@ -52,42 +47,22 @@ class Ids(Protocol):
         """The id of a message without one, by its place in the conversation."""
 
 
-class IdsOf02:
-    """As release 0.2 made them; nothing is appended under them that 0.2 did not append."""
-
-    def conversation(self, name: str) -> str:
-        """See `Ids.conversation`."""
-        return derived_id("chat conversation", name)
-
-    def opening(self, told: MessageIdentity) -> str:
-        """See `Ids.opening`."""
-        return derived_id("chat opening", opening_of(told), str(told.number))
-
-    def turn(self, session: str, told: MessageIdentity) -> str:
-        """See `Ids.turn`."""
-        return derived_id("chat turn", session, str(told.number), *told.words)
-
-
 class KeyedIds(NamedTuple):
-    """Made with the owner's secret, but for what the log holds under ids of 0.2."""
+    """Made with the owner's secret."""
 
     naming: Naming
-    session: str | None = None
-    """Of 0.2, where the log holds any turn of the conversation under its ids."""
-    turns: Mapping[int, str] = {}
-    """Ids of 0.2 that the log holds, by the message's number in the conversation."""
 
     def conversation(self, name: str) -> str:
         """See `Ids.conversation`."""
-        return self.session or self.naming.made("chat conversation", name)
+        return self.naming.made("chat conversation", name)
 
     def opening(self, told: MessageIdentity) -> str:
         """See `Ids.opening`."""
-        return self.session or self.naming.made("chat opening", *told.words, str(told.number))
+        return self.naming.made("chat opening", *told.words, str(told.number))
 
     def turn(self, session: str, told: MessageIdentity) -> str:
         """See `Ids.turn`."""
-        return self.turns.get(told.number) or self.naming.made("chat turn", session, str(told.number), *told.words)
+        return self.naming.made("chat turn", session, str(told.number), *told.words)
 
 
 class Turns:
@@ -157,27 +132,3 @@ class Turns:
 def opening_of(told: MessageIdentity) -> str:
     """How a conversation opens, to count those of one file that open so; it is written nowhere by itself."""
     return derived_id("chat opening", *told.words)
-
-
-def ids_for(
-    log: EventLog,
-    naming: Naming,
-    messages: Iterable[Message],
-    name: str | None,
-    begun: int | None,
-    openings: MutableMapping[str, int],
-) -> KeyedIds:
-    """The ids of a conversation. What 0.2 appended of it is looked up where the owner's partition has a part of its format.
-
-    `messages`: those that become turns, looked through up to the first that cannot. Raises StoreError.
-    """
-    if not naming.until:
-        return KeyedIds(naming)
-    turns = Turns(name, begun, ChainMap({}, openings), IdsOf02)
-    found: list[str] = []
-    with suppress(InputError):  # told where it becomes an event
-        for message in messages:
-            found.append(turns.turn(message)["turn_id"])  # noqa: PERF401 - what was found before a bad one counts
-    events = {turn_event_id(naming.owner, turn_id): number for number, turn_id in enumerate(found)}
-    held = log.held(naming.owner, list(events), naming.until)
-    return KeyedIds(naming, turns.session if held else None, {events[one]: found[events[one]] for one in held})

@@ -17,7 +17,7 @@ from typing import Any
 from api.choices import CUT
 from api.exchange.chat_file import ChatFile, placed
 from api.exchange.chat_shapes import LINES, SHAPES, ChatShape, Message, first_of, instant_of, text_id
-from api.exchange.chat_turns import KeyedIds, Turns, ids_for
+from api.exchange.chat_turns import KeyedIds, Turns
 from api.exchange.importing import ImportOptions, ImportReport, append_numbered, events_of, import_turns, owner_of
 from api.exchange.long_texts import beginning, is_long
 from api.requests.speaking import importer
@@ -124,7 +124,7 @@ class _Reading:
             raise placed(problem, where) from None
         begun = self._since if begun is None else begun
         owner = {self._options.owner_from: conversation.get(self._options.owner_from)}
-        ids = partial(self._ids, owner, shape, messages, name, begun)
+        ids = partial(self._ids, owner)
         turns = Turns(name, begun, self._openings, ids)
         for place, record in enumerate(counted(messages, self._check, len(messages)), 1):
             self._seen += 1
@@ -156,9 +156,7 @@ class _Reading:
             return replace(message, text=beginning(message.text))
         return replace(message, left_out="too_long")
 
-    def _ids(
-        self, told: dict[str, Any], shape: ChatShape, messages: list[Any], name: str | None, begun: int | None
-    ) -> KeyedIds:
+    def _ids(self, told: dict[str, Any]) -> KeyedIds:
         """The ids of a conversation that lacks some, made with its owner's secret: asked for before anything is derived."""
         owner = owner_of(told, self._options)
         if self._naming is None or self._naming.owner != owner:
@@ -167,9 +165,7 @@ class _Reading:
             by = importer(self._log)
             make_event(turn, owner=owner, occurred_at=from_micros(now), actor="user", now=now, by=by)
             self._naming = self._log.naming(owner, make=True)
-        read = (self._cut(_read(shape, one)) for one in counted(messages, self._check, len(messages)))
-        wanted = (one for one in read if one.left_out is None)
-        return ids_for(self._log, self._naming, wanted, name, begun, self._openings)
+        return KeyedIds(self._naming)
 
 
 def _read(shape: ChatShape, record: Any) -> Message:

@@ -21,7 +21,7 @@ SPANS = (
     _time("until", "Happened at this instant or before; a day ends likewise."),
     _time(
         "recorded_since",
-        "Taken in by the log at this instant or later; what lies there in format 1 tells no such time.",
+        "Taken in by the log at this instant or later.",
     ),
     _time("recorded_until", "Taken in by the log at this instant or before."),
 )

@@ -155,7 +155,7 @@ _CHANGES = (
     _time("until", "Happened at this instant or before; a day ends by the owner's clocks."),
     _time(
         "recorded_since",
-        "Taken in by the log at this instant or later; what lies there in format 1 tells no such time.",
+        "Taken in by the log at this instant or later.",
     ),
     _time("recorded_until", "Taken in by the log at this instant or before."),
     Parameter(

@@ -420,11 +420,6 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "Compute the vectors that semantic search lacks; under `up` with an embedder a job does so by itself within a minute.",
         ),
         OperationRow(
-            "upgrade",
-            "ops.commands.upgrade",
-            "Bring a store of release 0.2 over to the log format of this one. Tells first what it does; events stay byte for byte.",
-        ),
-        OperationRow(
             "seal",
             "ops.commands.seal",
             "Seal a store that lies open, under the master key of ENGRAMLOG_SEALED_BY, else a new one in its folder. Tells first.",

@@ -11,7 +11,6 @@ from itertools import takewhile
 from threading import Lock
 from typing import Any, NamedTuple
 
-from api.requests.checks import PRESENT
 from api.requests.timelines import Counted, Owned, Progress, RequestedTimes, TimesAsked, counted_of
 from api.work.patience import current_check, weigh
 from events.envelope import AnyEvent, Stored
@@ -120,14 +119,12 @@ class Pasts:
         """The owner as of a place; what is purged or secret today stays so. Raises as `counted_of` does."""
         source = self.source(owner)
         events = self._times(owner, build, view, source)
-        began = self._views.format_began(owner) if times.known != PRESENT else None
         log = Owned(
             lambda: self._views.changelogs.seqs(owner) if events is None else events.seqs.tolist(),
             view.parameters.time_zone,
             lambda seq: self._views.stored(owner, [seq])[0],
-            began,
         )
-        counted = counted_of(times, asked, log)
+        counted = counted_of(times, log)
         key: tuple[Any, ...] = (owner, view.state.applied, view.state.chain, counted.lines)
         if counted.seqs is not None:  # what comes later changes nothing of it, but for what is hidden
             hidden = hidden_ids(view.columns)

@@ -20,7 +20,7 @@ from events.partitions import parse_position, partition_of, position_text
 from projections.checks import Bounds
 from projections.fold.partition import Quarantine
 from projections.memory.record import Memory
-from projections.memory.timelines import Lines, recorded_at
+from projections.memory.timelines import Lines
 from projections.redis.view import PartitionStanding, RedisViews
 from projections.shapes import Lagging, MomentsOfPast, Placed, Warned
 from projections.views.view import OwnerView
@@ -203,7 +203,7 @@ class Snapshots:
 
     def in_time(self, owner: str, seq: int, lines: Lines) -> bool:
         """Whether what stands at a seq of the owner's partition was recorded early enough."""
-        recorded = recorded_at(self._views.stored(owner, [seq])[0], lines.began)
+        recorded = self._views.stored(owner, [seq])[0].recorded
         return lines.recorded is None or recorded <= lines.recorded
 
     def moments(self, owner: str) -> MomentsOfPast:

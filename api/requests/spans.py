@@ -1,7 +1,7 @@
 """Spans on both time lines: from when to when things happened, and from when to when they were recorded.
 
 Both ends count. A day begins and ends by the owner's clocks. What was recorded is a run of positions, since no partition's clock
-goes back; an entry of format 1 tells no recorded time, and lies in no such span.
+goes back.
 """
 
 from __future__ import annotations

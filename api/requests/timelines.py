@@ -9,9 +9,8 @@ from collections.abc import Callable
 from typing import NamedTuple, TypedDict
 
 from api.requests.checks import PRESENT, AsOf, parse_as_of, parse_instant, position_of
-from events.envelope import Stored, from_micros, utc_text
-from events.errors import refused
-from projections.memory.timelines import Lines, recorded_at, recorded_by
+from events.envelope import Stored
+from projections.memory.timelines import Lines, recorded_by
 from projections.shapes import LinesTold, TimesTold
 
 Progress = Callable[[int, int], None]
@@ -92,24 +91,17 @@ class Owned(NamedTuple):
     """The owner's applied events, ascending: asked for where a question ends at one of them."""
     zone: str
     read: Callable[[int], Stored]
-    began: int | None
-    """When the format of today began in the partition; None where it holds no other."""
 
 
-def lines_of(times: RequestedTimes, asked: TimesAsked, zone: str, began: int | None) -> Lines:
-    """Up to where on either line events count. Raises InputError for a `known` before the format that records it began."""
-    as_of, known, first = times.as_of.by_the_clocks_of(zone), times.known.by_the_clocks_of(zone), began or 0
-    if known.instant is not None and known.instant < first:
-        allowed = (
-            f"from {utc_text(from_micros(first))} on, or a position: before, nobody noted when events were recorded"
-        )
-        raise refused("known", asked.get("known"), allowed)
-    return Lines(as_of.instant, min(times.seqs, default=None), known.instant, first)
+def lines_of(times: RequestedTimes, zone: str) -> Lines:
+    """Up to where on either line events count."""
+    as_of, known = times.as_of.by_the_clocks_of(zone), times.known.by_the_clocks_of(zone)
+    return Lines(as_of.instant, min(times.seqs, default=None), known.instant)
 
 
-def counted_of(times: RequestedTimes, asked: TimesAsked, owned: Owned) -> Counted:
-    """What a question is answered from. Raises as `lines_of` does."""
-    lines = lines_of(times, asked, owned.zone, owned.began)
+def counted_of(times: RequestedTimes, owned: Owned) -> Counted:
+    """What a question is answered from."""
+    lines = lines_of(times, owned.zone)
     now, last = lines.happened, lines.seq
     if times.as_of == PRESENT:
         now = lines.recorded if times.known.seq is None else _recorded(owned, times.known.seq)
@@ -117,11 +109,10 @@ def counted_of(times: RequestedTimes, asked: TimesAsked, owned: Owned) -> Counte
         return Counted(lines, None, now)
     seqs = [seq for seq in owned.seqs() if last is None or seq <= last]
     if lines.recorded is not None:
-        seqs = list(recorded_by(seqs, lines.recorded, lambda seq: recorded_at(owned.read(seq), lines.began)))
+        seqs = list(recorded_by(seqs, lines.recorded, lambda seq: owned.read(seq).recorded))
     return Counted(lines, seqs, now)
 
 
 def _recorded(owned: Owned, seq: int) -> int | None:
-    """When the entry at a position was recorded; None where nobody noted that, or nothing stands there."""
-    recorded = owned.read(seq).recorded if seq else None
-    return owned.began if recorded is None else recorded
+    """When the entry at a position was recorded; None at position 0."""
+    return owned.read(seq).recorded if seq else None

@@ -203,7 +203,7 @@ class AccessRecorder:
         try:
             naming = self._log.naming(owner) if asked is not None or made is not None else None
             if asked is not None and naming is not None:
-                key = self._keyed(naming, key, asked, told)
+                key = self._keyed(naming, key, asked)
             block = None if made is None or naming is None else made(naming.secret)
             prepared = []
             for number, pool in enumerate(pools):
@@ -239,14 +239,9 @@ class AccessRecorder:
             self._tell_losses()
         return receipts[0] if failure is None else None
 
-    def _keyed(
-        self, naming: Naming, key: Sequence[str], asked: BlockRequest, memory_ids: Sequence[str]
-    ) -> Sequence[str]:
-        """The key with the words beside it, keyed with the owner's secret; as 0.2 had it, in clear, where the log holds that."""
-        if asked.seq <= naming.until and naming.until:
-            clear = [*key, asked.words]
-            if self._log.held(naming.owner, [injection_id(naming.owner, clear, memory_ids)], naming.until):
-                return clear
+    @staticmethod
+    def _keyed(naming: Naming, key: Sequence[str], asked: BlockRequest) -> Sequence[str]:
+        """The key with the words beside it, keyed with the owner's secret."""
         words = (
             "" if is_secret(asked.words) else asked.words
         )  # whoever reads a copy of the store reads the owner's secret too

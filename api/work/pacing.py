@@ -131,10 +131,6 @@ class PacedLog:
         """See `EventLog.naming`."""
         return self._log.naming(owner, make=make)
 
-    def held(self, owner: str, event_ids: Sequence[str], until: int) -> set[str]:
-        """See `EventLog.held`."""
-        return self._log.held(owner, event_ids, until)
-
     def seqs_of(self, owner: str, event_ids: Sequence[str]) -> dict[str, int]:
         """See `EventLog.seqs_of`."""
         return self._log.seqs_of(owner, event_ids)

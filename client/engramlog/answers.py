@@ -124,12 +124,12 @@ class LoggedEvent(Result):
     occurred_at: str | None
     """When it happened, as its producer says; null where it cannot be read."""
     recorded_at: str | None
-    """When the log took it in; null of an event that lies there in format 1."""
+    """When the log took it in."""
     late_by: float | None
     """Seconds, where it was recorded more than five minutes after it happened."""
     actor: str | None
     principal: str | None
-    """Who brought it, as the receiving side says; null in format 1."""
+    """Who brought it, as the receiving side says."""
     model: str | None
     """The language model that decided it, where that is known."""
     trust: str | None
@@ -190,7 +190,7 @@ class AnsweredTurn(Result):
     positions: list[str]
     """Of the injections, the newest ten."""
     principal: str | None
-    """Who asked for the newest block; null in format 1."""
+    """Who asked for the newest block."""
     memories: int
     """How many different memories were injected."""
     turn: TurnSaid | None
@@ -330,7 +330,7 @@ class OutcomeTold(Result):
     """The memory that led there."""
     actor: str
     principal: str | None
-    """Who brought it; null in format 1."""
+    """Who brought it."""
     linked_by: str
     """turn_id: it names the turn or a reply; cause: one of them is its cause."""
 
@@ -358,7 +358,7 @@ class AnsweredInFull(Result):
     positions: list[str]
     """Of the injections, the newest ten."""
     principal: str | None
-    """Who asked for the newest block; null in format 1."""
+    """Who asked for the newest block."""
     memories: int
     """How many different memories were injected."""
     turn: TurnSaid | None
@@ -902,9 +902,9 @@ class Change(Result):
     correlation_id: str | None = None
     """The event's; `extract:MODEL`, `review:MODEL`, `sessions:MODEL` where a language model decided."""
     recorded_at: str | None = None
-    """When the log took it in, by Redis's clock; null of an event that lies there in format 1."""
+    """When the log took it in, by Redis's clock."""
     principal: str | None = None
-    """Who brought it, as the receiving side says; null in format 1."""
+    """Who brought it, as the receiving side says."""
     late_by: float | None = None
     """Seconds, where it was recorded more than five minutes after `time`; else null."""
     said_reason: str | None = None
@@ -944,7 +944,7 @@ class SourceAside(Result):
     by_actor: str | None = None
     """Who set it aside."""
     by_principal: str | None = None
-    """Who called; null in log format 1."""
+    """Who called."""
     reason: str
     memories: int
     """Withheld by it; what several withhold counts for the first of them."""
@@ -988,7 +988,7 @@ class NamedSourceTold(Result):
     first_happened: str
     last_happened: str
     first_recorded: str | None
-    """None where nobody noted when (log format 1)."""
+    """When the log took in the oldest of them."""
     last_recorded: str | None
     set_aside: AsideTold | None
     """That it is set aside today."""
@@ -1045,10 +1045,8 @@ class RecordedEnds(Result):
     """From when to when the log took them in."""
 
     first: str | None
-    """Null where no event tells it."""
+    """Null where there is no event."""
     last: str | None
-    untold: int
-    """Events that lie in the log in format 1, which tells no such time."""
 
 
 class GroupCounts(Result):
@@ -2070,7 +2068,7 @@ class InstantsMark(Result):
     time: str
     """When it happened."""
     recorded_at: str | None
-    """When it was recorded; null of format 1."""
+    """When it was recorded."""
     ids: list[str]
     """Of the rows that it names."""
 
@@ -2725,7 +2723,7 @@ class ChainHead(Result):
     chain: str
     """SHA-256 over all stored events up to this seq, 64 hexadecimal digits."""
     at: str | None
-    """When the log took in the event at this seq; null of an event of format 1."""
+    """When the log took in the event at this seq."""
     appended: int
     """The newest seq of the log; what lies between is not folded yet."""
     kept: HeadKept | None

@@ -454,7 +454,7 @@ def events(
     `types`: Only events of these types.
     `since`: Happened at this instant or later; a day begins by the owner's clocks, of a partition in UTC.
     `until`: Happened at this instant or before; a day ends likewise.
-    `recorded_since`: Taken in by the log at this instant or later; what lies there in format 1 tells no such time.
+    `recorded_since`: Taken in by the log at this instant or later.
     `recorded_until`: Taken in by the log at this instant or before.
     `session`: Only events of this session.
     `principal`: Only what this principal brought, whole as an event tells it.
@@ -526,7 +526,7 @@ def partition_events(
     `types`: Only events of these types.
     `since`: Happened at this instant or later; a day begins by the owner's clocks, of a partition in UTC.
     `until`: Happened at this instant or before; a day ends likewise.
-    `recorded_since`: Taken in by the log at this instant or later; what lies there in format 1 tells no such time.
+    `recorded_since`: Taken in by the log at this instant or later.
     `recorded_until`: Taken in by the log at this instant or before.
     `session`: Only events of this session.
     `principal`: Only what this principal brought, whole as an event tells it.
@@ -946,7 +946,7 @@ def sources(
     `search`: Only names that hold this, in any case, width, and traditional or simplified.
     `since`: Happened at this instant or later; a day begins by the owner's clocks.
     `until`: Happened at this instant or before; a day ends likewise.
-    `recorded_since`: Taken in by the log at this instant or later; what lies there in format 1 tells no such time.
+    `recorded_since`: Taken in by the log at this instant or later.
     `recorded_until`: Taken in by the log at this instant or before.
     `limit`: How many, 1 to 1000. Unless told: 100.
     `offset`: How many to pass over.
@@ -995,7 +995,7 @@ def times(
     `groups`: Count each part by what its events do, too: `made`, `changed`, `ended`, `seen`, `talk`.
     `since`: Happened at this instant or later; a day begins by the owner's clocks.
     `until`: Happened at this instant or before; a day ends likewise.
-    `recorded_since`: Taken in by the log at this instant or later; what lies there in format 1 tells no such time.
+    `recorded_since`: Taken in by the log at this instant or later.
     `recorded_until`: Taken in by the log at this instant or before.
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With

@@ -6,7 +6,7 @@ carries the backup's id in the partition's meta, by which nothing else is append
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import Any
 
@@ -101,7 +101,7 @@ def _names(tag: str) -> list[str]:
     return [*log, keys.deletions, keys.levels, *(keys.dedupe_of(bucket) for bucket in range(DEDUPE_BUCKETS))]
 
 
-def begin_partition(wire: Wire, tag: str, backup: str, meta: Mapping[bytes, bytes], *, sealed: bool) -> int:
+def begin_partition(wire: Wire, tag: str, backup: str, *, sealed: bool) -> int:
     """Mark a partition as this backup's, before anything of it is laid; how far its log is. Raises StoreMismatch where something
     else lies there."""
     keys = LogKeys(tag)
@@ -115,9 +115,7 @@ def begin_partition(wire: Wire, tag: str, backup: str, meta: Mapping[bytes, byte
     if held is None:
         marks: list[Argument] = [RESTORED, backup, "live", FIRST_BUILD]
         marks += [SEALED_META, MOVED] if sealed else []
-        if b"format2_at" in meta:  # what is recorded from then on is not before it, and `seq` is no head any more
-            marks += ["rec", meta[b"format2_at"], "head", 0]
-        wire.call("HSET", keys.meta, *marks, *(part for pair in meta.items() for part in pair))
+        wire.call("HSET", keys.meta, *marks)
     return int(wire.call("HGET", keys.meta, "head") or 0)
 
 
@@ -136,7 +134,7 @@ def lay(wire: Wire, tag: str, backup: str, after: int, some: Sequence[tuple[Held
         told += [buckets[bucket], field, value, len(held.held), *held.held]
         if one.kind.partition(".")[0] not in SIDE_EVENTS:
             heads[one.owner] = one.seq
-        recorded = one.beside[_RECORDED] if one.beside else recorded
+        recorded = one.beside[_RECORDED]
     moved: list[Argument] = [part for pair in heads.items() for part in pair]
     reached = wire.run(LAY, names, [RESTORED, backup, after, recorded, len(heads), *moved, *told])
     if reached != after + len(some):

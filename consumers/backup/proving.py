@@ -77,7 +77,7 @@ class LogProof:
         wrong = None
         if len(one.fingerprint) != FINGERPRINT:
             wrong = "has no line in the table of dedupe"
-        elif entry.beside and entry.salt and commitment(entry.salt, entry.body) != entry.beside[_COMMITTED]:
+        elif entry.salt and commitment(entry.salt, entry.body) != entry.beside[_COMMITTED]:
             wrong = "has another body than the one that was committed to"
         elif entry.body[:1] == BODY_MARK and entry.salt:
             wrong = "is sealed, and holds the salt of its commitment"

@@ -26,8 +26,6 @@ from projections.redis.store import read_checkpoint
 
 PAGE = 500
 """Entries that one answer holds."""
-FORMAT_FIELDS = ("format2", "format2_at", "format2_sum", "seq")
-"""Fields of a partition's meta that no entry tells: where a store that was upgraded began with format 2."""
 NOT_KEPT = (RESTORED.encode(), SEALS_FROM.encode(), BACKED_UP.encode())
 """Fields of the store that are about this one, and not about what is restored from its backup."""
 
@@ -77,13 +75,6 @@ def read_entries(wire: Wire, tag: str, head: int) -> Iterator[tuple[list[HeldEnt
             page.append(HeldEntry(value[:FINGERPRINT], held))
         yield page, [one for one, _ in found]
         after += len(page)
-
-
-def read_boundary(wire: Wire, tag: str) -> Iterator[BackupRow]:
-    """Where a store that was upgraded began with format 2. Raises StoreError."""
-    for field, value in zip(FORMAT_FIELDS, wire.call("HMGET", LogKeys(tag).meta, *FORMAT_FIELDS), strict=True):
-        if value is not None:
-            yield BackupRow(RowKind.META, [field.encode(), value])
 
 
 def read_secrets_of(wire: Wire, tag: str) -> Iterator[BackupRow]:

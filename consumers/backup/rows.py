@@ -31,8 +31,6 @@ class RowKind(IntEnum):
     """Of which backup, store and part a file is: the first row of each."""
     ENTRY = 1
     """Fingerprint of dedupe, then fields and values in turn, as Redis has them."""
-    META = 2
-    """A field of a partition's meta, and its value."""
     SECRET = 3
     """An owner, and its secret."""
     DELETION = 4

@@ -49,7 +49,7 @@ class FoldFigures:
         self.last_commit = 0.0
         """When the newest commit was answered, seconds since 1970; 0 before any."""
         self.latency = Spread(LATENCIES)
-        """Seconds from the append of an event to the answer of its commit; events of log format 1 are not among them."""
+        """Seconds from the append of an event to the answer of its commit."""
         self.weights = Spread(WEIGHTS)
         """Of a memory, by the weighted law and unclipped, just after an event changed it."""
         self.tally = Tally()

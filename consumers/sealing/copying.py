@@ -108,8 +108,7 @@ class AlreadySealed(OtherFormat):
 def look(wire: Wire, tag: str, *, on_progress: Progress = lambda _read: None) -> OpenLog:
     """Read a partition's log and say what it is; reads only.
 
-    Raises LogGap where it is not whole, OtherFormat where it has entries of format 1, which hold no commitment, DamagedState where
-    a body is not the one that was committed to, or an owner has no secret.
+    Raises LogGap where it is not whole, DamagedState where a body is not the one that was committed to, or an owner has no secret.
     """
     keys, after, chain, known = LogKeys(tag), 0, FIRST_LINK, dict[str, bytes]()
     refuse_gap(wire, tag)
@@ -292,13 +291,6 @@ def _secrets(wire: Wire, keys: LogKeys, batch: Sequence[Stored], known: Mapping[
 
 
 def _refuse_what_cannot_be_sealed(one: Stored, tag: str) -> None:
-    if not one.beside:
-        raise OtherFormat(
-            f"entry {one.seq} of partition {{{tag}}} is of log format 1, as release 0.2 wrote it: it holds no commitment, so its"
-            " chain could not be computed without its words, and it cannot be sealed; docs/sealing.md says what else can be done."
-            " Nothing was changed",
-            format="1",
-        )
     if one.body[:1] == BODY_MARK:
         raise AlreadySealed(
             f"entry {one.seq} of partition {{{tag}}} is sealed already, in a store that lies open", format="2"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from hashlib import sha1
 from typing import NamedTuple
 
 import msgspec
@@ -13,7 +12,6 @@ from consumers.verify.scan import keys_like, pairs
 from consumers.verify.verdict import Findings
 from events.partitions import (
     DEDUPE_BUCKETS,
-    FENCE,
     FENCED_META,
     MOVED,
     RESTORED,
@@ -31,10 +29,10 @@ from projections.fold.builds import BuildKeys, is_build
 
 LOG_TABLES = declared(LogKeys, Key) | declared(VectorKeys, Key)
 SEALED_TABLES = declared(LogKeys, SealedKey)
-META_NUMBERS = (b"head", b"rec", b"format2", b"format2_at", b"gone", b"proved")
+META_NUMBERS = (b"head", b"rec", b"gone", b"proved")
 IS_SEALED = (SEALED_META.encode(), MOVED.encode())
 """The field, and its value, of a partition of a sealed store."""
-META_TEXTS = (b"live", b"format2_sum", b"seq", RESTORED.encode())
+META_TEXTS = (b"live", RESTORED.encode())
 BUILD_TABLES, OWNER_TABLES = declared(BuildKeys, Key), declared(BuildKeys, KeyOf)
 BUCKETS = declared(LogKeys, KeyOf)
 MODEL_TABLES, VECTOR_TABLES = declared(VectorKeys, OfModel), declared(VectorKeys, OfVectors)
@@ -128,20 +126,10 @@ def compare_builds(wire: Wire, keys: BuildKeys, builds: set[str], now_ms: int, v
 
 
 def compare_recorded(wire: Wire, keys: BuildKeys, ledger: Ledger, verdict: Findings) -> None:
-    """Tell where the newest entry's time is not the one that the next append goes on from, or the format's boundary is none."""
-    asked = ("head", "rec", "format2", "format2_at", "format2_sum", "seq")
-    head, rec, until, at, boundary, fence = wire.call("HMGET", keys.log.meta, *asked)
+    """Tell where the newest entry's time is not the one that the next append goes on from."""
+    head, rec = wire.call("HMGET", keys.log.meta, "head", "rec")
     if (head or b"0") == b"%d" % ledger.seq and rec != (b"%d" % ledger.recorded if ledger.recorded else None):
         verdict.differs("when the newest event was recorded", stored=(rec or b"").decode("utf-8", "backslashreplace"))
-    beyond = until is not None and until.isdigit() and int(until) > ledger.seq
-    fenced = fence == (None if until is None else FENCE.encode())
-    if (until is None) != (at is None) or beyond or boundary != _sum(until, at) or not fenced:
-        verdict.differs("where format 2 began", stored=(until or b"").decode("utf-8", "backslashreplace"))
-
-
-def _sum(until: bytes | None, at: bytes | None) -> bytes | None:
-    """What an upgrade writes beside a boundary, so that its change is seen: no entry says when format 1 ended."""
-    return None if until is None or at is None else sha1(until + b":" + at).hexdigest().encode()  # noqa: S324 - a sum, no secret
 
 
 _DELETIONS = msgspec.msgpack.Decoder(dict[str, tuple[int, int]])

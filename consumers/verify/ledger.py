@@ -57,8 +57,6 @@ class Ledger:
         partition: int,
         partitions: int,
         wanted: Iterable[int] = (),
-        first_format: int = 0,
-        began: int = 0,
         *,
         sealed: bool = False,
     ) -> None:
@@ -70,11 +68,11 @@ class Ledger:
         """The chain at those of the seqs wanted that were passed."""
         self.buckets = [0] * DEDUPE_BUCKETS
         self.heads: dict[str, int] = {}
-        self.recorded = began
-        """Recorded time of the newest entry; before the first, when format 2 began in a store that was upgraded, else 0."""
+        self.recorded = 0
+        """Recorded time of the newest entry; 0 before the first."""
         self.owners: set[str] = set()
         self.outdated: dict[str, int] = {}
-        """Owner -> seq of its newest entry of format 2 of which older rules of sensitivity than today's judged the words."""
+        """Owner -> seq of its newest entry of which older rules of sensitivity than today's judged the words."""
         self.unopened_at: list[str] = []
         self.erased = 0
         """Entries of owners who were erased."""
@@ -87,8 +85,6 @@ class Ledger:
         there cannot be proven."""
         self._nameless: set[str] = set()
         self._wanted = frozenset(wanted)
-        self._first_format = first_format
-        """The last seq of format 1; 0 in a store that was made by format 2."""
         self._partition, self._partitions = partition, partitions
 
     def feed(
@@ -119,7 +115,7 @@ class Ledger:
                 field = dedupe_field(one.owner, one.raw_id)
                 bucket = dedupe_bucket(field)
                 self.buckets[bucket] = (self.buckets[bucket] + share(field, dedupe_value(one, secret))) % _MODULUS
-            if one.beside and is_outdated(one):
+            if is_outdated(one):
                 self.outdated[one.owner] = one.seq
             if moves_head(one):
                 self.heads[one.owner] = one.seq
@@ -129,11 +125,9 @@ class Ledger:
                 )
 
     def _beside(self, one: Stored, gone: bool, left: bool) -> list[str]:
-        """The fields beside the body that no append of this format could have written after the entries before."""
-        if not one.beside:
-            return ["r"] if one.seq > self._first_format else []
+        """The fields beside the body that no append could have written after the entries before."""
         recorded, principal, level, digests, committed = one.beside[:5]
-        wrong = [] if one.seq > self._first_format else ["r"]
+        wrong = list[str]()
         clock = one.beside[5:]
         if not is_number(recorded) or (int(recorded) < self.recorded):
             wrong.append("r")

@@ -22,7 +22,7 @@ from consumers.verify.keys import (
     compare_recorded,
     scan_partition,
 )
-from consumers.verify.ledger import Ledger, is_number
+from consumers.verify.ledger import Ledger
 from consumers.verify.levels import believed_mark, compare_levels, compare_read
 from consumers.verify.log import compare_log_keys
 from consumers.verify.moments import PastComparison
@@ -36,7 +36,7 @@ from consumers.verify.verdict import Findings
 from events.envelope import Stored
 from events.errors import DamagedState, LogGap
 from events.parameters import DEFAULTS, Parameters
-from events.partitions import STORE_KEY, LogKeys, position_text
+from events.partitions import STORE_KEY, position_text
 from events.redis.clock import redis_ms
 from events.redis.gap import refuse_gap
 from events.redis.log import entries
@@ -49,8 +49,8 @@ from projections.redis.store import read_checkpoint
 
 READ_COUNT = 500
 OWNERS_AT_ONCE = 20
-NAMES = ([b"t", b"i", b"o", b"e"], [b"%c" % name for name in b"tioerpldcs"], [b"%c" % name for name in b"tioerpldcsw"])
-"""The fields of an entry of format 1, of format 2, and of one where a clock was behind, in their order."""
+NAMES = ([b"%c" % name for name in b"tioerpldcs"], [b"%c" % name for name in b"tioerpldcsw"])
+"""The fields of an entry, and of one where a clock was behind, in their order."""
 Progress = Callable[[int, int], None]
 
 
@@ -89,11 +89,7 @@ class _Verification:
         self._verdict = verdict
         self._oracle = Oracle(base, verdict.partition)
         partitions = wire.call("HGET", STORE_KEY, "partitions")
-        told = wire.call("HMGET", LogKeys(tag).meta, "format2", "format2_at")
-        first_format, began = (int(one) if one and is_number(one) else 0 for one in told)
-        self._ledger = Ledger(
-            verdict.partition, int(partitions), chain_at, first_format, began, sealed=wire.seals.is_on
-        )
+        self._ledger = Ledger(verdict.partition, int(partitions), chain_at, sealed=wire.seals.is_on)
         self._on_progress = on_progress
 
     @property

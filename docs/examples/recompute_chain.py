@@ -15,6 +15,5 @@ for at, end in zip(starts, [*starts[1:], len(words)], strict=True):  # an id, th
         entry[b"c"] = hashlib.sha256(entry[b"s"] + entry[b"e"]).digest()
     clear = [value for name, value in entry.items() if name not in (b"e", b"s")]
     told = b"".join(len(one).to_bytes(4, "big") + one for one in clear)
-    old = hashlib.sha256(entry[b"e"]).digest()  # of an entry of format 1
-    head = hashlib.sha256(head + seq.to_bytes(8, "big") + (told if b"c" in entry else old)).digest()
+    head = hashlib.sha256(head + seq.to_bytes(8, "big") + told).digest()
 print(seq, head.hex())

@@ -280,10 +280,6 @@ class RedisEventLog:
         with self._wires.wire() as wire:
             return read_naming(wire, self._keys[partition_of(owner, self.partitions)], owner, secret).secret
 
-    def held(self, owner: str, event_ids: Sequence[str], until: int) -> set[str]:
-        """See `EventLog.held`. Raises StoreError."""
-        return {one for one, seq in self.seqs_of(owner, event_ids).items() if seq <= until}
-
     def seqs_of(self, owner: str, event_ids: Sequence[str]) -> dict[str, int]:
         """See `EventLog.seqs_of`. Raises StoreError."""
         with self._wires.wire() as wire:
@@ -311,7 +307,7 @@ _BODY: Callable[[Appendable], bytes] = attrgetter("body")
 
 
 def entries(answer: list[Any] | None, tag: str = "") -> list[Stored]:
-    """Stream entries of both formats as Redis sends them. Raises LogGap at one that no append wrote; `tag`: of the partition."""
+    """Stream entries as Redis sends them. Raises LogGap at one that no append wrote; `tag`: of the partition."""
     try:
         return [
             # As Stored(...), in half the time: all of its fields. An id that is not `<seq>-0` is no number.
@@ -336,18 +332,16 @@ def entries(answer: list[Any] | None, tag: str = "") -> list[Stored]:
 
 def _beside(held: list[bytes]) -> tuple[tuple[bytes, ...], bytes]:
     """What stands beside a body, by the entry's fields and their values in turn."""
-    if len(held) == _FORMAT_2:
+    if len(held) == _FIELDS:
         return (held[9], held[11], held[13], held[15], held[17]), held[19]
-    if len(held) == _FORMAT_1:
-        return (), b""
-    if len(held) == _FORMAT_2 + 2:
+    if len(held) == _FIELDS + 2:
         return (held[9], held[11], held[13], held[15], held[17], held[21]), held[19]
     raise ValueError(f"{len(held) // 2} fields")
 
 
 _ANSWER_SECONDS = 10.0
 """How long after the end of a wait an answer may take."""
-_FORMAT_1, _FORMAT_2 = 8, 20
+_FIELDS = 20
 """Names and values of an entry; two more where a clock was behind."""
 _STORED = tuple.__new__
 _KINDS = {f"{name}.{version}".encode(): f"{name}.{version}" for name, version in LATEST_VERSION.items()}

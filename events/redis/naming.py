@@ -28,22 +28,16 @@ return redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])
 def read_naming(wire: Wire, keys: LogKeys, owner: str, proposed: bytes = b"") -> Naming:
     """By what ids are made of an owner's words; `proposed` becomes its secret where it has none.
 
-    Whoever proposes at the same time is told the one that stands. Raises StoreError, StoreMismatch for a boundary that is none, and
-    where the store was sealed since this process opened it.
+    Whoever proposes at the same time is told the one that stands. Raises StoreError, StoreMismatch where the store was sealed since
+    this process opened it.
     """
     lines = wire.seals.lines({owner: proposed}) if proposed else {}
     made = [wire.run(PROPOSE, [keys.secrets, keys.meta], [owner, line]) for line in lines.values()]
     if -1 in made:
         raise StoreMismatch(f"partition {{{keys.tag}}} {SEALED_SINCE}")
-    line, boundary = wire.answers([["HGET", keys.secrets, owner], ["HGET", keys.meta, "format2"]])
-    fresh = 1 in made  # an upgrade gave a secret to whoever has an entry of format 1
-    if boundary is not None and not boundary.isdigit():
-        raise StoreMismatch(
-            f"partition {{{keys.tag}}}: its format 2 begins behind {boundary[:20]!r}, which is no seq: no upgrade wrote that; see"
-            " `engramlog verify`"
-        )
+    line = wire.call("HGET", keys.secrets, owner)
     secret = b"" if line is None else wire.seals.secrets({owner: line})[owner]
-    return Naming(owner, secret, 0 if fresh else int(boundary or 0))
+    return Naming(owner, secret)
 
 
 def read_seqs(wire: Wire, keys: LogKeys, owner: str, event_ids: Sequence[str]) -> dict[str, int]:

@@ -19,7 +19,7 @@ def recorded_of(wire: Wire, places: Sequence[tuple[str, int]]) -> list[int | Non
 def recorded_in(answer: list[Any] | None, tag: str = "") -> int | None:
     """When the first of these entries was recorded, microseconds since 1970.
 
-    None where there is none, where it tells that not (format 1), or where no append wrote it.
+    None where there is none, or where no append wrote it.
     """
     try:
         return next((one.recorded for one in entries(answer, tag)), None)

@@ -87,10 +87,7 @@ def entries_of(folder: BackupFolder, number: int, on_row: Callable[[BackupRow], 
                     page, size = [], 0
                 if proof.seq + len(page) > part.head:
                     raise folder.unusable(name, f"has more than the {part.head:,} entries that its manifest tells")
-            elif len(row.parts) == 2 and (
-                (row.kind is RowKind.META and not (proof.seq or page))
-                or (row.kind is RowKind.SECRET and not folder.manifest.sealed)
-            ):
+            elif len(row.parts) == 2 and row.kind is RowKind.SECRET and not folder.manifest.sealed:
                 on_row(row)
             else:
                 raise folder.unusable(name, "has a row that no file of a partition has")

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from api.version import program_version
 from consumers.backup.proving import LogProof
-from consumers.backup.reading import PartitionHead, heads_now, read_boundary, read_entries, read_secrets_of, read_store
+from consumers.backup.reading import PartitionHead, heads_now, read_entries, read_secrets_of, read_store
 from consumers.fold.folder import Probe, unprobed
 from events.envelope import from_micros, utc_text
 from events.errors import StoreError, StoreMismatch
@@ -167,8 +167,6 @@ def _part(
 ) -> BackupPart:
     """A partition's file."""
     proof = LogProof(at.tag, {at.folded: at.chain} if at.folded else None, older.heads(at.tag))
-    for row in read_boundary(wire, at.tag):
-        out.put(row.kind, row.parts)
     for page, stored in read_entries(wire, at.tag, at.head):
         proof.take(page, stored)
         out.write(proof.rows)

@@ -31,7 +31,7 @@ from consumers.backup.laying import (
     what_lies_there,
 )
 from consumers.backup.proving import LogProof
-from consumers.backup.reading import FORMAT_FIELDS, NOT_KEPT, read_entries
+from consumers.backup.reading import NOT_KEPT, read_entries
 from consumers.backup.rows import BackupRow, RowKind
 from consumers.fold.folder import Probe, unprobed
 from consumers.fold.rebuild import LEASE_MS, rebuild_partition
@@ -293,30 +293,23 @@ class _PartLaid:
     def __init__(self, wire: Wire, folder: BackupFolder, number: int, probe: Probe) -> None:
         self._wire, self._folder, self._number, self._probe = wire, folder, number, probe
         self._tag = folder.manifest.parts[number].tag
-        self._meta, self._secrets = dict[bytes, bytes](), list[tuple[bytes, bytes]]()
+        self._secrets = list[tuple[bytes, bytes]]()
         self._reached: int | None = None
 
     def reached(self) -> int:
         """How far the log was when it was come to; the partition is marked then. Raises StoreMismatch."""
         if self._reached is None:
             told = self._folder.manifest
-            self._reached = begin_partition(self._wire, self._tag, told.backup, self._meta, sealed=told.sealed)
+            self._reached = begin_partition(self._wire, self._tag, told.backup, sealed=told.sealed)
             self._probe("after a partition is begun")
         return self._reached
 
     def beside(self, row: BackupRow) -> None:
-        """Take a row in. Raises BackupUnusable for a field that no backup has: it would stand among the partition's own."""
-        name, value = row.parts
-        if row.kind is RowKind.SECRET:
-            self._secrets.append((name, value))
-            if len(self._secrets) == AT_ONCE:
-                self.end()
-        elif name.decode("utf-8", "replace") in FORMAT_FIELDS:
-            self._meta[name] = value
-        else:
-            raise self._folder.unusable(
-                NAMES.part(self._number), f"has a field {name[:40]!r} of a partition that no backup has"
-            )
+        """Take an owner's secret in."""
+        owner, secret = row.parts
+        self._secrets.append((owner, secret))
+        if len(self._secrets) == AT_ONCE:
+            self.end()
 
     def end(self) -> None:
         """Write what was not written yet."""

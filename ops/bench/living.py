@@ -83,11 +83,14 @@ def _edges(memories: list[Memory]) -> dict[str, float]:
     return {"edges_put_us": round(taken_in / len(memories) * 1e6, 2), "edges_found_us": round(median(found) * 1e6, 1)}
 
 
+_BESIDE = (b"0", b"local", b"0:0", b"", bytes(32))
+
+
 def _memories(size: int) -> list[Memory]:
     """Memories of one owner, with words of their texts as keywords; every tenth was accessed."""
     stored = [prepare(event) for event in sample(size, 1, only_created=True)]
     history: OwnerHistory = fold_owner(
-        Stored(seq, one.kind, one.raw_id, "owner", one.body) for seq, one in enumerate(stored, 1)
+        Stored(seq, one.kind, one.raw_id, "owner", one.body, _BESIDE) for seq, one in enumerate(stored, 1)
     )
     found = []
     for number, memory in enumerate(history.memories.values()):

@@ -1,1 +1,1 @@
-"""Bringing a whole store over: to another format, or from lying open to being sealed."""
+"""Bringing a whole store over: from lying open to being sealed."""

@@ -11,10 +11,10 @@ from typing import Any
 import redis
 
 from consumers.fold.presence import LEASE_MS
-from consumers.upgrade.alone import Company, await_alone, company
-from consumers.upgrade.steps import count_vectors
+from consumers.sealing.vectors import count_vectors
 from events.errors import EmbeddedRedisError, StoreError, StoreMismatch
 from events.redis.wire import Wire, connect
+from ops.bringing.alone import Company, await_alone, company
 from ops.embedded.folder import read_server_file
 from ops.embedded.server import EmbeddedRedis
 from ops.embedded.store import holds_store

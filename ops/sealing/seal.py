@@ -18,7 +18,7 @@ from consumers.jobs.leader import queue_name
 from consumers.sealing.copying import bring_over, is_taken, look
 from consumers.sealing.leaving import drop_failures, drop_other_builds
 from consumers.sealing.marks import close, finish, mark
-from consumers.upgrade.steps import drop_vectors
+from consumers.sealing.vectors import drop_vectors
 from events.admission import APPEND_FULL
 from events.errors import BadSetting, StoreError, StoreFull, StoreMismatch
 from events.partitions import FORMAT, LogKeys

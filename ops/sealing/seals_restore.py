@@ -19,7 +19,7 @@ from consumers.fold.folder import Probe, unprobed
 from consumers.fold.rebuild import LEASE_MS, rebuild_partition, refuse_without_room
 from consumers.fold.rebuild_run import RebuildRun
 from consumers.sealing.leaving import drop_other_builds
-from consumers.upgrade.steps import drop_vectors
+from consumers.sealing.vectors import drop_vectors
 from events.errors import BadSetting, OtherFormat, StoreMismatch
 from events.partitions import FORMAT, MOVED, SEALED_META, SEALS_FROM, STORE_KEY, LogKeys
 from events.redis.wire import Argument, Script, StoreClient, Wire

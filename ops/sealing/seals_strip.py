@@ -20,7 +20,7 @@ from typing import NamedTuple
 import redis
 
 from consumers.sealing.leaving import Rewritten
-from consumers.upgrade.steps import drop_vectors
+from consumers.sealing.vectors import drop_vectors
 from consumers.verify.scan import PAGE, keys_like
 from events.errors import InputError, StoreMismatch, StoreUnavailable
 from events.partitions import SEALS_FROM, STORE_KEY, LogKeys

@@ -153,9 +153,8 @@ def link(previous: bytes, entry: Entry) -> bytes:
 
 
 def event_link(previous: bytes, one: Stored) -> bytes:
-    """The next link of a partition's chain: over the body's hash in format 1, over all clear fields since."""
-    told = link_told(one) if one.beside else sha256(one.body).digest()
-    return sha256(previous + one.seq.to_bytes(8, "big") + told).digest()
+    """The next link of a partition's chain: over all clear fields."""
+    return sha256(previous + one.seq.to_bytes(8, "big") + link_told(one)).digest()
 
 
 class Chunk(msgspec.Struct, frozen=True, array_like=True, gc=False):

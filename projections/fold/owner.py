@@ -132,7 +132,7 @@ def fold_event(
     """
     seq, raw_id = stored.seq, stored.raw_id
     if drops or type(event.data) is not EventDiscarded:
-        told = facts_of(stored, event, secret)
+        told = facts_of(stored, event)
         change = evolve(owner.settings, memories, event, seq, base, *told, owner.waiting)
     else:
         change = nothing_parked(owner.settings, event, owner.waiting)

@@ -1,7 +1,4 @@
-"""What an event states, as digests, and what a person rejects: a later statement of a rejected value changes nothing.
-
-Digests stand beside the body since log format 2. Those of older entries are made here, where the owner's secret is at hand.
-"""
+"""What an event states, as digests, and what a person rejects: a later statement of a rejected value changes nothing."""
 
 from __future__ import annotations
 
@@ -9,13 +6,12 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from events.catalogue import EventData, MemoryCreated, ValueReadmitted, ValueRejected
+from events.catalogue import MemoryCreated, ValueReadmitted, ValueRejected
 from events.envelope import Event, Stored, level_in, micros, trust_in
-from events.statement_digests import DIGEST_BYTES, LEAST_SECRET, digest, read
+from events.statement_digests import DIGEST_BYTES, read
 from events.trust import ASSERTED
 from events.vocabulary import Trust
 from projections.fold.working_set import OWNER, Note, WorkingSet, trouble_with
-from projections.language.statements import statements_in
 from projections.memory.kind import is_drawn
 from projections.memory.rejection import (
     REJECTED_BY,
@@ -43,13 +39,11 @@ class EntryFacts(NamedTuple):
     """How far its word goes, as `Stored.trust`."""
 
 
-def facts_of(stored: Stored, event: Event[Any], secret: bytes = b"") -> EntryFacts:
+def facts_of(stored: Stored, event: Event[Any]) -> EntryFacts:
     """All of it: `Stored.level`, `stated_in`, `by_of` and `Stored.trust`."""
     told = stored.beside
-    if not told:
-        return EntryFacts(None, stated_in(stored, event.data, secret), event.actor, None)
     level, by, trust = _brought(event.actor, told[1], told[2])
-    return _FACTS(EntryFacts, (level, stated_in(stored, event.data, secret), by, trust))
+    return _FACTS(EntryFacts, (level, stated_in(stored), by, trust))
 
 
 _FACTS = tuple.__new__
@@ -62,19 +56,12 @@ def _brought(actor: str, principal: bytes, told: bytes) -> tuple[int | None, str
     return level_in(told), by_text(actor, principal), trust_in(told)
 
 
-def stated_in(stored: Stored, data: EventData, secret: bytes = b"") -> Digests:
-    """The digests of what an event states, 16 bytes each; none where it states nothing or nobody can tell.
-
-    `secret`: the owner's, for entries of format 1, which have no digests beside them.
-    """
-    if stored.beside:
-        field = stored.beside[3]
-        if len(field) == 1 + DIGEST_BYTES:  # nearly all that state anything
-            return (field[1:],)
-        return read(field).digests if field else ()
-    if len(secret) < LEAST_SECRET:
-        return ()
-    return tuple(digest(secret, one) for one in statements_in(data))
+def stated_in(stored: Stored) -> Digests:
+    """The digests of what an event states, 16 bytes each; none where it states nothing or nobody can tell."""
+    field = stored.beside[3]
+    if len(field) == 1 + DIGEST_BYTES:  # nearly all that state anything
+        return (field[1:],)
+    return read(field).digests if field else ()
 
 
 def refusal(working: WorkingSet) -> str | None:

@@ -26,6 +26,7 @@ from events.catalogue import (
     ValueRejected,
 )
 from events.envelope import AnyEvent
+from events.statement_digests import LEAST_SECRET, digest, written
 from projections.language.normal_letters import composed, letters, small_ascii
 from projections.language.patterns import regex
 from projections.language.statement_signs import closed_up, closed_up_ascii
@@ -75,6 +76,13 @@ def statements_in(data: EventData) -> tuple[bytes, ...]:
         told = _BETWEEN.join(["-" if data.negation else "+", *map(normalised, parts)])
         return (TRIPLE + told.encode("utf-8", "surrogatepass"),)
     return ()
+
+
+def statement_field(data: EventData, secret: bytes) -> bytes:
+    """What an entry of this event holds of its statements; empty without the owner's secret."""
+    if len(secret) < LEAST_SECRET:
+        return b""
+    return written(STATEMENT_RULES, [digest(secret, one) for one in statements_in(data)])
 
 
 def values_of(event: AnyEvent) -> tuple[bytes, ...]:

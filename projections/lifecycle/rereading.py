@@ -40,7 +40,7 @@ def levels_today(
 
 def _judged_anew(stored: Iterable[Stored]) -> Iterator[Stored]:
     for one in stored:
-        if one.beside and is_outdated(one):
+        if is_outdated(one):
             yield one._replace(beside=(*one.beside[:2], _UNJUDGED, *one.beside[3:]))
         else:
             yield one

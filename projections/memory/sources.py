@@ -23,7 +23,7 @@ class Author(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Who brought an event, and in which session."""
 
     by: str
-    """Its actor and its principal, with a space between; the actor alone where no principal was kept (log format 1)."""
+    """Its actor and its principal, with a space between; the actor alone where no principal was kept."""
     session: str | None = None
 
     @property
@@ -39,7 +39,7 @@ class Author(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 def by_of(stored: Stored, actor: str) -> str:
     """Who brought an event, as `Author.by`."""
-    return by_text(actor, stored.beside[1]) if stored.beside else actor
+    return by_text(actor, stored.beside[1])
 
 
 @lru_cache(maxsize=1024)

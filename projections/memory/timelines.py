@@ -1,7 +1,7 @@
 """The two time lines of an owner's events: when each happened, and when it was recorded. Pure.
 
 Happened is what its producer says (`occurred_at`), recorded what the log says (`Stored.recorded`). Late events come in the order
-of the one and not of the other. An entry of format 1 has no recorded time: it counts as recorded when the format began.
+of the one and not of the other.
 """
 
 from __future__ import annotations
@@ -20,24 +20,17 @@ class Lines(NamedTuple):
     seq: int | None = None
     """The last position that counts."""
     recorded: int | None = None
-    began: int = 0
-    """When the partition's format began, which is when entries without a recorded time count as recorded."""
 
     def counts(self, stored: Stored, event: AnyEvent) -> bool:
         """Whether an event is part of the answer: what `fold_owner` and `fold_records` keep."""
         return (
             (self.happened is None or micros(event.occurred_at) <= self.happened)
             and (self.seq is None or stored.seq <= self.seq)
-            and (self.recorded is None or recorded_at(stored, self.began) <= self.recorded)
+            and (self.recorded is None or stored.recorded <= self.recorded)
         )
 
 
 ALL = Lines()
-
-
-def recorded_at(stored: Stored, began: int) -> int:
-    """When an entry was recorded, or counts as recorded."""
-    return began if stored.recorded is None else stored.recorded
 
 
 def recorded_by(seqs: Sequence[int], instant: int, recorded: Callable[[int], int]) -> Sequence[int]:

@@ -79,7 +79,7 @@ class Injection(NamedTuple):
     read_at: str | None = None
     """The position that it was read at."""
     principal: str | None = None
-    """Who asked for it; None in format 1."""
+    """Who asked for it."""
 
 
 Said = Turn | ToolResult | Injection

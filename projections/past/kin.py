@@ -45,9 +45,7 @@ class _Seen(NamedTuple):
 class EventKin:
     """An owner's events, looked at once, in the order of folding; then those that have a part."""
 
-    def __init__(self, secret: bytes = b"") -> None:
-        """`secret`: the owner's, by which entries of format 1 tell what they state."""
-        self._secret = secret
+    def __init__(self) -> None:
         self._seen: list[_Seen] = []
         self._states: list[tuple[bytes, ...]] = []
         self._negated = set[str]()
@@ -69,7 +67,7 @@ class EventKin:
             return
         joins = not isinstance(data, MemoriesAccessed | MemoriesRevealed)
         self._seen.append(_Seen(one, named, _turns_of(data) if joins else (), joins, of_owner))
-        self._states.append(stated_in(one, data, self._secret) if joins else ())
+        self._states.append(stated_in(one) if joins else ())
         if isinstance(data, MemoryNegated) or (isinstance(data, MemoryCreated) and (data.corrects or data.imported)):
             self._negated.update(named)
         elif isinstance(data, ValueRejected):
@@ -84,9 +82,7 @@ class EventKin:
         for one in self._seen:
             if one.of_owner or not wanted.isdisjoint(one.named):
                 event = decode(one.stored.kind, one.stored.body)  # bytes till here: most of a large owner is not wanted
-                told = ToldEvent(
-                    micros(event.occurred_at), one.stored.seq, event, facts_of(one.stored, event, self._secret)
-                )
+                told = ToldEvent(micros(event.occurred_at), one.stored.seq, event, facts_of(one.stored, event))
                 found.append(KinEvent(told, one.stored, tuple(name for name in one.named if name in asked)))
         return found
 

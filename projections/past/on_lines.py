@@ -33,7 +33,7 @@ class EventsOnLines:
     happened: Integers
     """Microseconds since 1970."""
     recorded: Integers
-    """The same; 0 of an event that lies in the log in format 1, which tells none."""
+    """The same."""
     types: Bytes
     """Numbers of their types, as `number_of` has them."""
 
@@ -52,16 +52,11 @@ class EventsOnLines:
         """Some of them."""
         return EventsOnLines(self.seqs[some], self.happened[some], self.recorded[some], self.types[some])
 
-    @property
-    def told(self) -> Flags:
-        """Of which it is told when they were recorded."""
-        return self.recorded > 0
-
     def known_by(self, lines: Lines) -> Flags:
-        """Which were recorded by where `lines` end; what tells no recorded time was when the format of today began."""
+        """Which were recorded by where `lines` end."""
         known = np.ones(len(self), np.bool_) if lines.seq is None else self.seqs <= lines.seq
         if lines.recorded is not None:
-            known &= np.where(self.told, self.recorded, lines.began) <= lines.recorded
+            known &= self.recorded <= lines.recorded
         return known
 
     def counting(self, lines: Lines) -> Flags:
@@ -88,7 +83,7 @@ def on_lines_of(stored: Iterable[Stored]) -> EventsOnLines:
     for one in stored:
         seqs.append(one.seq)
         happened.append(_happened(one))
-        recorded.append(one.recorded or 0)
+        recorded.append(one.recorded)
         types.append(_NUMBER[one.kind.rpartition(".")[0]])
     columns = [np.array(each, np.int64) for each in (seqs, happened, recorded)]
     return EventsOnLines(*_three(columns), np.frombuffer(bytes(types), np.uint8))

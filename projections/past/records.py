@@ -63,7 +63,7 @@ class RecordsFold:
 
     def take(self, one: Stored, event: AnyEvent) -> None:
         """The next event, decoded."""
-        settings, told = self._settings, facts_of(one, event, self._secret)
+        settings, told = self._settings, facts_of(one, event)
         change = evolve(settings, self._memories, event, one.seq, self._base, *told, self._waiting)
         self._waiting = change.waiting
         if change.settings is not settings:

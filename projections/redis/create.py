@@ -39,7 +39,7 @@ class StoreIdentity(NamedTuple):
     tags: tuple[str, ...]
     parameter_set: str
     format: str = "1"
-    """Of the log: `1` (0.2.0 and before, which told none), `2`, `1>2` while it is brought over, `2>sealed` while it is sealed,
+    """Of the log: `1` (release 0.2 and before, which wrote none), `2`, `2>sealed` while it is sealed,
     `2>stripped` without its seals, `2>restoring` while a backup is brought into it."""
     embedder: str = NONE
     """What compares meanings for owners who chose nothing, as was fixed at its creation: none, auto or an embedder's name."""
@@ -131,11 +131,10 @@ def check_format(identity: StoreIdentity) -> None:
             " `engramlog seals restore FILE` brings them back; nothing else opens it meanwhile",
             format=identity.format,
         )
-    older = {"1": "is of format 1, as release 0.2 wrote it", f"1>{FORMAT}": "was being brought over, which did not end"}
-    if identity.format in older:
+    if identity.format in ("1", f"1>{FORMAT}"):
         raise OtherFormat(
-            f"the log of this store {older[identity.format]}; this release writes format {FORMAT}: run `engramlog upgrade`,"
-            " which first tells what it does",
+            f"the log of this store is of format {identity.format}, which release 0.2 wrote; this release reads format {FORMAT}"
+            " alone and has no upgrade: use release 0.2, or an empty store",
             format=identity.format,
         )
     raise OtherFormat(

@@ -509,16 +509,6 @@ class RedisViews:
         with self._wires.wire() as wire:
             return read_parked(wire, BuildKeys(self._tags[partition_of(owner, len(self._tags))], build), owner)
 
-    def format_began(self, owner: str) -> int | None:
-        """When the format of today began in the owner's partition, microseconds; None where it holds no other."""
-        return self.began(partition_of(owner, len(self._tags)))
-
-    def began(self, partition: int) -> int | None:
-        """The same of a partition."""
-        with self._wires.wire() as wire:
-            began = wire.call("HGET", LogKeys(self._tags[partition]).meta, "format2_at")
-        return None if began is None else int(began)
-
     def partition_chain(self, owner: str) -> tuple[str, str]:
         """The position up to which the owner's partition is folded, and the chain over its stored events there, 64 digits."""
         partition = partition_of(owner, len(self._tags))

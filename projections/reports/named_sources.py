@@ -30,24 +30,22 @@ class SourceCounts:
     name: str
     first_happened: int
     last_happened: int
-    first_recorded: int | None
-    """None where no event of it tells when it was recorded (log format 1)."""
-    last_recorded: int | None
+    first_recorded: int
+    last_recorded: int
     events: int = 0
     memories: int = 0
     """Of which its events were the first to tell."""
     late: int = 0
 
-    def add(self, happened: int, recorded: int | None, *, made: int, late: bool) -> None:
+    def add(self, happened: int, recorded: int, *, made: int, late: bool) -> None:
         """One more event."""
         self.events += 1
         self.memories += made
         self.late += late
         self.first_happened = min(self.first_happened, happened)
         self.last_happened = max(self.last_happened, happened)
-        if recorded is not None:
-            self.first_recorded = recorded if self.first_recorded is None else min(self.first_recorded, recorded)
-            self.last_recorded = recorded if self.last_recorded is None else max(self.last_recorded, recorded)
+        self.first_recorded = min(self.first_recorded, recorded)
+        self.last_recorded = max(self.last_recorded, recorded)
 
 
 @dataclass(slots=True)
@@ -93,7 +91,7 @@ class SourcesGathered:
         for by in crowded:
             self.left_out[by] = self.left_out.get(by, 0) + 1
 
-    def _counts(self, by: By, name: str, happened: int, recorded: int | None, crowded: set[By]) -> SourceCounts | None:
+    def _counts(self, by: By, name: str, happened: int, recorded: int, crowded: set[By]) -> SourceCounts | None:
         known = self.found.get((by, name))
         if known is not None or (self.matches is not None and not self.matches(name)):
             return known

@@ -72,7 +72,7 @@ def ends_of(instants: Integers) -> LineEnds:
 
 def late_among(events: EventsOnLines) -> int:
     """How many were recorded more than five minutes after they happened, as `events.lateness` has it of one."""
-    return int((events.told & (events.recorded - events.happened > TOLERATED)).sum())
+    return int((events.recorded - events.happened > TOLERATED).sum())
 
 
 def in_parts(

@@ -9,6 +9,7 @@ from typing import NamedTuple, cast
 from events.envelope import AnyEvent, Stored, encode
 from projections.checks import Check, unchecked
 from projections.fold.owner import OwnerHistory, OwnerState, fold_on
+from projections.language.statements import statement_field
 from projections.laws.modes import Mode
 from projections.memory.record import Memory, encode_memory
 from projections.past.moments import KeptMemories
@@ -58,7 +59,12 @@ def after(
     """The owner once these events are folded behind `seq`, as a person said them. `memories`: as they are folded."""
     stored = (
         Stored(
-            number, f"{one.type}.{one.schema_version}", bytes.fromhex(one.event_id.replace("-", "")), owner, encode(one)
+            number,
+            f"{one.type}.{one.schema_version}",
+            bytes.fromhex(one.event_id.replace("-", "")),
+            owner,
+            encode(one),
+            (b"0", b"", b"", statement_field(one.data, secret), b""),
         )
         for number, one in enumerate(events, seq + 1)
     )

@@ -67,7 +67,7 @@ def event_told(stored: Stored, partition: int, today: Callable[[], OwnerToday], 
     return {
         **told,
         "occurred_at": utc_text(event.occurred_at),
-        "late_by": lateness(micros(event.occurred_at), recorded),
+        "late_by": None if recorded is None else lateness(micros(event.occurred_at), recorded),
         "actor": event.actor,
         "model": _model(principal, event.correlation_id),
         "trust": lowest(stored.trust, event.trust),

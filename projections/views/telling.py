@@ -47,7 +47,7 @@ class Telling(NamedTuple):
     actor: Actor | None = None
     correlation_id: str | None = None
     recorded_at: str | None = None
-    """RFC 3339; None in format 1, as the principal."""
+    """RFC 3339; None if the entry cannot be read, as the principal."""
     principal: str | None = None
     late_by: float | None = None
     """Seconds, where it was recorded more than five minutes after it occurred."""
@@ -104,7 +104,7 @@ def telling(stored: Stored) -> Telling:
         named = (data.memory_id, data.into, *data.sources, *data.memory_ids)
         about = tuple(one for one in named if one is not None)
         words = Words(reason, because, about, data.turn_id, data.replaced_by, event.type in _OF_SHOWING)
-    late = lateness(micros(event.occurred_at), recorded)
+    late = None if recorded is None else lateness(micros(event.occurred_at), recorded)
     return Telling(event.actor, event.correlation_id, known, principal, late, words)
 
 

@@ -134,7 +134,7 @@ def test_only_declared_keys_of_a_partition_are_named() -> None:
     """In the source a partition's key begins with a tag in braces, in an f-string or in full."""
     named = {key for path in MODULES for text in texts_of(path) for key in re.findall(r"\}:([a-z]+)", text)}
     declared = {one.name for keys in (LogKeys, VectorKeys) for one in vars(keys).values() if isinstance(one, Declared)}
-    assert named <= declared | {"dd"}, named - declared
+    assert named <= declared, named - declared
 
 
 def test_every_event_that_is_read_or_made_says_by_which_path_it_comes_in() -> None:

@@ -17,8 +17,8 @@ from events.statement_digests import digest, written
 Differs = Callable[[str], None]
 
 
-def judge_beside(wire: Wire, tag: str, entries: list[Stored], first: int, marker: Marker, differs: Differs) -> None:
-    """One partition's entries, in order, of which those up to the seq `first` are of format 1.
+def judge_beside(wire: Wire, tag: str, entries: list[Stored], marker: Marker, differs: Differs) -> None:
+    """One partition's entries, in order.
 
     Recorded times never go back, and what the clock said stands only where it did; principal, level and digests are there;
     every commitment opens; each owner has one secret; dedupe knows every entry once, by that secret.
@@ -31,10 +31,6 @@ def judge_beside(wire: Wire, tag: str, entries: list[Stored], first: int, marker
         differs(f"{tag}: a secret that is none, or that two owners have")
     recorded = 0
     for one in entries:
-        if one.seq <= first:
-            if one.beside or one.salt:
-                differs(f"{tag}:{one.seq}: an entry of format 1 with fields beside its body")
-            continue
         if len(one.beside) not in (5, 6):
             differs(f"{tag}:{one.seq}: {len(one.beside)} fields beside its body")
             continue

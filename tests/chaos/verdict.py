@@ -58,9 +58,8 @@ def judge(
     for partition, tag in enumerate(tags):
         written = _read_log(log, partition, lines, places, verdict)
         _judge_partition(wire, tag, written, verdict)
-        first = int(wire.call("HGET", LogKeys(tag).meta, "format2") or 0)
         if not over_http:
-            judge_beside(wire, tag, written, first, marker, verdict.differs)
+            judge_beside(wire, tag, written, marker, verdict.differs)
     _judge_ledger(ledger, places, verdict)
     log.close()
     wire.close()

@@ -10,13 +10,15 @@ import pytest
 import redis
 
 from events.envelope import AnyEvent, Stored, prepare_body
-from events.errors import BadSetting
+from events.errors import BadSetting, LogGap, OtherFormat
 from events.log import EventLog
 from events.marks import Marker, Marks
 from events.memory_log import InMemoryEventLog
-from events.partitions import LogKeys, spread_tags
+from events.partitions import STORE_KEY, LogKeys, spread_tags
 from events.redis.log import RedisEventLog
+from events.redis.wire import Wire
 from events.text.invisible import HIDDEN
+from projections.redis.create import open_store
 from tests.given.alarms import KeptAlarms
 from tests.given.clusters.named import client_named
 from tests.given.samples import NOW, mention, owner_in
@@ -322,16 +324,35 @@ def test_a_store_that_lost_an_owners_secret_has_it_again_from_a_process_that_kno
     log.close()
 
 
-def test_entries_of_format_1_are_read_beside_those_of_format_2(redis_client: redis.Redis) -> None:
+def test_an_entry_of_an_older_format_is_refused_by_its_place_and_never_read_as_another(
+    redis_client: redis.Redis,
+) -> None:
     keys, old = LogKeys(spread_tags(PARTITIONS)[1]), mention(1, HERE)
     redis_client.xadd(keys.stream, {"t": old.kind, "i": old.raw_id, "o": HERE, "e": old.body}, id="1-0")
     redis_client.hset(keys.meta, mapping={"head": 1})
     log = RedisEventLog(redis_client, spread_tags(PARTITIONS))
-    log.append([mention(2, HERE)])
-    first, second = read(log)
-    assert (first.recorded, first.principal, first.level, first.salt) == (None, None, None, b"")
-    assert (second.seq, second.principal) == (2, "local")
+    with pytest.raises(LogGap, match="an entry that no append wrote"):
+        read(log)
     log.close()
+
+
+@pytest.mark.parametrize("told", [None, "1", "1>2"], ids=["none", "1", "half brought over"])
+def test_a_store_of_an_older_layout_is_refused_in_one_sentence_and_left_as_it_is(
+    redis_client: redis.Redis, told: str | None
+) -> None:
+    wire = Wire(redis_client)
+    open_store(wire, store_id="s", partitions=PARTITIONS)
+    redis_client.hdel(STORE_KEY, "format")
+    if told is not None:
+        redis_client.hset(STORE_KEY, "format", told)
+    before = redis_client.hgetall(STORE_KEY)
+    with pytest.raises(
+        OtherFormat, match=r"of format 1.*, which release 0\.2 wrote; this release reads format 2 alone"
+    ) as refused:
+        open_store(wire, store_id="s", partitions=PARTITIONS)
+    assert ". " not in refused.value.message
+    assert redis_client.hgetall(STORE_KEY) == before
+    wire.close()
 
 
 def test_a_principal_in_another_script_is_read_back_as_it_was(redis_client: redis.Redis) -> None:

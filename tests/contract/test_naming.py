@@ -13,7 +13,7 @@ from events.errors import StoreMismatch
 from events.log import EventLog
 from events.partitions import LogKeys, spread_tags
 from events.redis.log import RedisEventLog
-from tests.contract.test_log_format_2 import BESIDE, HERE, META, PARTITIONS, opened, read
+from tests.contract.test_log_format_2 import BESIDE, HERE, PARTITIONS, opened, read
 from tests.given.samples import mention
 from tests.servers import RedisServer
 
@@ -24,7 +24,7 @@ __all__ = ["opened"]
 
 def test_an_owner_without_events_has_no_secret_until_one_is_asked_to_be_made_and_keeps_it(opened: Open) -> None:
     log = opened()
-    assert (log.naming(HERE), log.secrets_of([HERE])) == ((HERE, b"", 0), {})
+    assert (log.naming(HERE), log.secrets_of([HERE])) == ((HERE, b""), {})
     made = log.naming(HERE, make=True)
     assert len(made.secret) == 32
     assert log.naming(HERE, make=True) == log.naming(HERE) == made
@@ -34,27 +34,22 @@ def test_an_owner_without_events_has_no_secret_until_one_is_asked_to_be_made_and
     assert [one.owner for one in read(log)] == [HERE, BESIDE]
 
 
-def test_what_is_held_is_the_owners_own_and_not_behind_a_seq(opened: Open) -> None:
+def test_what_is_held_is_the_owners_own(opened: Open) -> None:
     log = opened()
     events = [mention(number, HERE) for number in range(3)]
     log.append(events)
     log.append([mention(7, BESIDE)])
     names = [one.event_id for one in (*events, mention(7, BESIDE))]
-    assert log.held(HERE, names, 9) == set(names[:3])
-    assert log.held(HERE, names, 2) == set(names[:2])
     assert log.seqs_of(HERE, names) == {names[0]: 1, names[1]: 2, names[2]: 3}
-    assert (log.held(BESIDE, names, 9), log.held(HERE, [], 9), log.held("nobody", names, 9)) == (
-        {names[3]},
-        set(),
-        set(),
-    )
+    assert log.seqs_of(BESIDE, names).keys() == {names[3]}
+    assert (log.seqs_of(HERE, []), log.seqs_of("nobody", names)) == ({}, {})
 
 
 def test_many_ids_are_looked_up_in_pieces(opened: Open) -> None:
     log = opened()
     names = [mention(number, HERE).event_id for number in range(2_300)]
     log.append([mention(2_299, HERE), mention(0, HERE)])
-    assert log.held(HERE, names, 2) == {names[0], names[-1]}
+    assert log.seqs_of(HERE, names).keys() == {names[0], names[-1]}
 
 
 def test_all_that_make_a_new_owners_secret_at_once_have_the_same(redis_server: RedisServer) -> None:
@@ -85,26 +80,9 @@ def test_a_secret_made_elsewhere_keys_what_a_process_appends_that_had_proposed_a
     elsewhere.close()
 
 
-def test_a_part_of_format_1_is_told_to_whoever_had_a_secret_and_to_nobody_who_is_new(redis_client: redis.Redis) -> None:
-    log = RedisEventLog(redis_client, spread_tags(PARTITIONS))
-    log.append([mention(1, HERE)])
-    redis_client.hset(META, mapping={"format2": 1, "format2_at": 5})
-    assert (log.naming(HERE).until, log.naming(BESIDE, make=True).until) == (1, 0)
-    log.close()
-
-
 def test_a_damaged_secret_makes_no_id(redis_client: redis.Redis) -> None:
     log = RedisEventLog(redis_client, spread_tags(PARTITIONS))
     redis_client.hset(KEYS.secrets, HERE, b"short")
     with pytest.raises(StoreMismatch, match="has 5 bytes"):
         log.naming(HERE, make=True).made("turn", "I like tea")
-    log.close()
-
-
-def test_a_boundary_that_no_upgrade_wrote_is_refused_by_name(redis_client: redis.Redis) -> None:
-    log = RedisEventLog(redis_client, spread_tags(PARTITIONS))
-    log.append([mention(1, HERE)])
-    redis_client.hset(META, "format2", "-1x")
-    with pytest.raises(StoreMismatch, match=r"begins behind b'-1x', which is no seq"):
-        log.naming(HERE)
     log.close()

@@ -49,7 +49,7 @@ from events.validation import make_event
 from projections.fold.changelog import Entry, describe
 from projections.fold.owner import OwnerHistory, fold_owner
 from projections.language.sensitivity.event_level import LEVEL_RULES, level_of
-from projections.language.statements import STATEMENT_RULES, statement
+from projections.language.statements import STATEMENT_RULES, statement, statement_field
 from projections.memory.record import Memory
 
 START = datetime(2024, 1, 1, 8, tzinfo=UTC)
@@ -99,7 +99,7 @@ def stored(events: Iterable[Told], owner: str = "ada", after: int = 0) -> list[S
 def entry(told: Told, owner: str, seq: int) -> Stored:
     """One event as the stream holds it at `seq`. An erasure passes by the door, which refuses it."""
     ready = made_ready(told, owner, CLOCK, derived_id("test", owner, str(seq)))
-    beside = (b"0", told.principal.encode(), b"", b"", bytes(32)) if told.principal else ()
+    beside = (b"0", (told.principal or "").encode(), b"", statement_field(told.data, secret_of(owner)), bytes(32))
     return Stored(seq, ready.kind, ready.raw_id, owner, ready.body, beside)
 
 

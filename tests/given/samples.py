@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 
 from events.catalogue import Hit, MemoriesAccessed, MemoryMentioned, ToolResultRecorded, TurnRecorded
-from events.envelope import Prepared, derived_id, micros, prepare
+from events.envelope import Prepared, Stored, derived_id, micros, prepare, prepare_body
 from events.partitions import partition_of
 from events.validation import make_event
 
@@ -42,3 +43,9 @@ def owner_in(partition: int, partitions: int, *, nth: int = 0) -> str:
     """The nth owner name of a simple series that lies in a partition."""
     found = [name for i in range(partitions * (nth + 1) * 20) if partition_of(name := f"o{i}", partitions) == partition]
     return found[nth]
+
+
+def again(one: Stored, owner: str | None = None, body: bytes | None = None) -> Prepared:
+    """A stored event as its producer sends it once more."""
+    name, _, version = one.kind.partition(".")
+    return prepare_body(str(UUID(bytes=one.raw_id)), name, int(version), owner or one.owner, body or one.body)

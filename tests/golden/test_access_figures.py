@@ -24,7 +24,7 @@ def after(kind: str, **changed: str) -> dict[str, Memory]:
     for old, new in changed.items():
         body = body.replace(f'"via":"{old}"', f'"via":"{new}"')
     begun = stored([created(of="mem-1", actor="judge"), created(of="mem-4", actor="judge")], OWNER)
-    event = Stored(3, kind, bytes(16), OWNER, body.encode())
+    event = Stored(3, kind, bytes(16), OWNER, body.encode(), begun[0].beside)
     return fold_owner([*begun, event]).memories
 
 

@@ -22,8 +22,8 @@ from projections.redis.create import known_identity, read_identity
 from projections.redis.sealed import cipher_of
 from projections.redis.store import read_checkpoint, read_record
 from tests.given.clusters.cluster import GivenCluster
+from tests.given.dumped import dump
 from tests.integration.live import Live
-from tests.release_0_2_0 import dump
 from tests.servers import RedisServer
 
 PARTITIONS = 3

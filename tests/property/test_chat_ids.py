@@ -1,38 +1,26 @@
-"""However a file of chats grows and however often it is imported, also one that 0.2 began with: each message is one turn."""
+"""However a file of chats grows and however often it is imported: each message is one turn."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.exchange import chat_turns, importing_chats
+from api.exchange import importing_chats
 from api.exchange.chat_file import open_chats
 from api.exchange.importing import ImportOptions
 from api.requests.checks import parse_instant
 from events.catalogue import TurnRecorded
 from events.envelope import decode
 from events.memory_log import InMemoryEventLog
-from events.naming import Naming
 from tests.given.samples import NOW
 
 NAMES = [None, None, "c-1", "音乐课 and music"]
 TEXTS = st.sampled_from(["hi", "你好", "ok", "I live in Lisbon", "我住在杭州"])
 FROM = parse_instant("2024-01-01T08:00:00Z", "from")
 Chats = list[tuple[str | None, list[str]]]
-
-
-class Upgraded(InMemoryEventLog):
-    """A log whose first events are of format 1."""
-
-    until = 0
-
-    def naming(self, owner: str, *, make: bool = False) -> Naming:
-        """As the log's, and where format 1 ended."""
-        return super().naming(owner, make=make)._replace(until=self.until)
 
 
 def imported(log: InMemoryEventLog, chats: Chats) -> int:
@@ -44,16 +32,6 @@ def imported(log: InMemoryEventLog, chats: Chats) -> int:
     answer = importing_chats.import_chats(log, open_chats(iter(lines)), ImportOptions(owner="ada"), FROM)
     assert (answer.imported.done.error, answer.imported.done.conflicts) == (None, [])
     return answer.imported.done.appended
-
-
-def imported_by_0_2(log: InMemoryEventLog, chats: Chats) -> None:
-    """As 0.2 did: by its ids."""
-    made: Any = chat_turns.IdsOf02()
-    keyed, importing_chats.ids_for = importing_chats.ids_for, lambda *_asked: made
-    try:
-        imported(log, chats)
-    finally:
-        importing_chats.ids_for = keyed
 
 
 def turns(log: InMemoryEventLog) -> list[tuple[str | None, TurnRecorded]]:
@@ -76,15 +54,11 @@ def growing(draw: st.DrawFn) -> list[Chats]:
     return states
 
 
-@given(growing(), st.booleans())
-def test_each_message_is_one_turn_in_one_session_whatever_0_2_had_imported(states: list[Chats], old: bool) -> None:
-    log = Upgraded(lambda: NOW)
+@given(growing())
+def test_each_message_is_one_turn_in_one_session(states: list[Chats]) -> None:
+    log = InMemoryEventLog(lambda: NOW)
     first, *later = states
-    if old:
-        imported_by_0_2(log, first)
-        log.until = max(log.head(n) for n in range(log.partitions))
-    else:
-        imported(log, first)
+    imported(log, first)
     for chats in [*later, states[-1]]:
         imported(log, chats)
     assert imported(log, states[-1]) == 0

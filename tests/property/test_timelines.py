@@ -11,12 +11,10 @@ from hypothesis import strategies as st
 
 from api.requests.checks import PRESENT, AsOf
 from api.requests.timelines import Counted, Owned, RequestedTimes, counted_of
-from events.envelope import Stored, decode, from_micros, micros, utc_text
-from events.errors import InputError
+from events.envelope import Stored, decode, micros
 from projections.fold.owner import OwnerHistory, fold_owner
 from projections.laws import LAWS
 from projections.memory.record import DAY
-from projections.memory.timelines import Lines
 from projections.past.records import fold_records
 from projections.reports.listing.rows import listing
 from projections.views.query import ViewQuery
@@ -33,17 +31,16 @@ GAPS = st.lists(st.sampled_from([0, 0, 1, DAY]), min_size=60, max_size=60)
 
 
 class Log(NamedTuple):
-    """An owner's entries as the log holds them; the first of them may be of format 1."""
+    """An owner's entries as the log holds them."""
 
     entries: list[Stored]
-    began: int | None
 
     def recorded(self, one: Stored) -> int:
-        return int(one.beside[0]) if one.beside else self.began or 0
+        return one.recorded
 
     def counted(self, as_of: AsOf = PRESENT, known: AsOf = PRESENT) -> Counted:
-        owned = Owned(lambda: [one.seq for one in self.entries], "UTC", lambda seq: self.entries[seq - 1], self.began)
-        return counted_of(RequestedTimes(as_of, known, None, 0), {}, owned)
+        owned = Owned(lambda: [one.seq for one in self.entries], "UTC", lambda seq: self.entries[seq - 1])
+        return counted_of(RequestedTimes(as_of, known, None, 0), owned)
 
     def answered(self, counted: Counted) -> OwnerHistory:
         """What a question is answered from, by the way that questions take."""
@@ -54,17 +51,11 @@ class Log(NamedTuple):
 @st.composite
 def logs(draw: st.DrawFn, law: str) -> Log:
     told: list[Told] = [profile(law), *draw(histories)][:60]  # type: ignore[arg-type]
-    old = draw(st.integers(0, 5))
-    recorded, entries, began = FIRST_RECORDED, list[Stored](), None
-    beside: tuple[bytes, ...]
+    recorded, entries = FIRST_RECORDED, list[Stored]()
     for one, gap in zip(stored(told), draw(GAPS), strict=False):
         recorded += gap
-        if one.seq <= old:
-            began, beside = recorded, ()
-        else:
-            beside = (b"%d" % recorded, b"local", b"0:0", b"", bytes(32))
-        entries.append(one._replace(beside=beside))
-    return Log(entries, began)
+        entries.append(one._replace(beside=(b"%d" % recorded, b"local", b"0:0", b"", bytes(32))))
+    return Log(entries)
 
 
 def told(history: OwnerHistory, now: int) -> tuple[Any, Any]:
@@ -118,12 +109,5 @@ def test_a_position_and_the_time_at_which_it_was_recorded_give_one_answer(law: s
 
 @QUICK
 @given(logs("weighted"))
-def test_nothing_is_told_of_an_instant_before_recorded_times_began(log: Log) -> None:
-    if log.began is None:
-        assert log.counted(known=AsOf(FIRST_RECORDED - 1)).seqs == []
-        return
-    with pytest.raises(InputError, match=r"^known: .*allowed: from .* on, or a position") as refusal:
-        log.counted(known=AsOf(log.began - 1))
-    assert utc_text(from_micros(log.began)) in refusal.value.context["allowed"]
-    assert 1 in (log.counted(known=AsOf(log.began)).seqs or [])
-    assert log.counted(known=AsOf(seq=1)) == Counted(Lines(seq=1, began=log.began), [1], log.began)
+def test_nothing_counts_of_an_instant_before_the_first_recorded_time(log: Log) -> None:
+    assert log.counted(known=AsOf(FIRST_RECORDED - 1)).seqs == []

@@ -26,8 +26,6 @@ def lines(answer: shapes.OwnerTimes, console: Console = out) -> None:
     _line("recorded", answer["buckets"]["recorded"], console)
     if (ahead := answer["happened"]["ahead"]) is not None:
         console.print(Text(f"the last one lies ahead: {_minute(ahead)} UTC", "yellow"))
-    if untold := answer["recorded"]["untold"]:
-        console.print(Text(f"of {untold:,} it is not told when they were recorded (log format 1)", "yellow"))
     if answer["hint"] is not None:
         console.print(Text(answer["hint"], "yellow"))
 

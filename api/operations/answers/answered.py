@@ -99,7 +99,7 @@ class AnsweredTurn(BaseModel):
     session: str | None
     injected_at: str | None = Field(description="When something was first injected for it.")
     positions: list[str] = Field(description="Of the injections, the newest ten.")
-    principal: str | None = Field(description="Who asked for the newest block; null in format 1.")
+    principal: str | None = Field(description="Who asked for the newest block.")
     memories: int = Field(description="How many different memories were injected.")
     turn: TurnSaid | None = Field(description="The turn, as far as it may be told; null where it is not recorded.")
     recorded_twice: bool = Field(description="Whether several turns were recorded under this id: this is the newest.")
@@ -241,7 +241,7 @@ class OutcomeTold(BaseModel):
     outcome: str = Field(description="used, task_success, task_failure or manual_review.")
     from_memory: str | None = Field(description="The memory that led there.")
     actor: str
-    principal: str | None = Field(description="Who brought it; null in format 1.")
+    principal: str | None = Field(description="Who brought it.")
     linked_by: str = Field(description="turn_id: it names the turn or a reply; cause: one of them is its cause.")
 
 

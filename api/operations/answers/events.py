@@ -60,14 +60,12 @@ class LoggedEvent(BaseModel):
     schema_version: int | None
     owner: str
     occurred_at: str | None = Field(description="When it happened, as its producer says; null where it cannot be read.")
-    recorded_at: str | None = Field(
-        description="When the log took it in; null of an event that lies there in format 1."
-    )
+    recorded_at: str | None = Field(description="When the log took it in.")
     late_by: float | None = Field(
         description="Seconds, where it was recorded more than five minutes after it happened."
     )
     actor: str | None
-    principal: str | None = Field(description="Who brought it, as the receiving side says; null in format 1.")
+    principal: str | None = Field(description="Who brought it, as the receiving side says.")
     model: str | None = Field(description="The language model that decided it, where that is known.")
     trust: str | None = Field(description="How far its word goes: asserted, inferred, imported or proposed.")
     session_id: str | None

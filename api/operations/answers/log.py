@@ -176,10 +176,8 @@ class Change(BaseModel):
         None,
         description="The event's; `extract:MODEL`, `review:MODEL`, `sessions:MODEL` where a language model decided.",
     )
-    recorded_at: str | None = Field(
-        None, description="When the log took it in, by Redis's clock; null of an event that lies there in format 1."
-    )
-    principal: str | None = Field(None, description="Who brought it, as the receiving side says; null in format 1.")
+    recorded_at: str | None = Field(None, description="When the log took it in, by Redis's clock.")
+    principal: str | None = Field(None, description="Who brought it, as the receiving side says.")
     late_by: float | None = Field(
         None, description="Seconds, where it was recorded more than five minutes after `time`; else null."
     )
@@ -297,7 +295,7 @@ class AsideTold(BaseModel):
     since: str = Field(description="When it was set aside.")
     set_aside_at: str = Field(description="Position of the event that did.")
     by_actor: str | None = Field(default=None, description="Who set it aside.")
-    by_principal: str | None = Field(default=None, description="Who called; null in log format 1.")
+    by_principal: str | None = Field(default=None, description="Who called.")
     reason: str
 
 

@@ -81,7 +81,7 @@ class NamedSourceTold(BaseModel):
     late: int = Field(description="Events recorded more than five minutes after they happened.")
     first_happened: str
     last_happened: str
-    first_recorded: str | None = Field(description="None where nobody noted when (log format 1).")
+    first_recorded: str | None = Field(description="When the log took in the oldest of them.")
     last_recorded: str | None
     set_aside: AsideTold | None = Field(description="That it is set aside today.")
     partly_aside: int = Field(

@@ -20,7 +20,6 @@ from events.errors import refused
 from events.log import EventLog
 from projections.laws.modes import Mode
 from projections.memory.record import DAY
-from projections.memory.timelines import recorded_at
 from projections.redis.view import RedisViews
 from projections.reports.changed import ACCESS, EVENTS, OTHERS, Changed, Sorted, Sorting, owner_differs, sorted_out
 from projections.reports.sides import Beside, Side, moved, text_of
@@ -185,18 +184,17 @@ class Differ:
     def _hint(self, owner: str, span: TwoMoments, held: _Held) -> str | None:
         """Where to look, where nothing was recorded by then, or all on one day, and much of it happened before."""
         seqs, columns = self._reader.seqs(owner, held.second), held.second.view.columns
-        began = self._views.format_began(owner) or 0
         if not len(seqs):
-            return self._not_yet(owner, span.line, held.second, began)
+            return self._not_yet(owner, span.line, held.second)
         if span.line != KNOWN or not len(columns):
             return None
-        ends = [recorded_at(one, began) for one in self._reader.stored(owner, sorted({seqs[0], seqs[-1]}))]
+        ends = [one.recorded for one in self._reader.stored(owner, sorted({seqs[0], seqs[-1]}))]
         oldest = int(columns.created_at.min())
         if ends[-1] - ends[0] > DAY or oldest >= ends[0] - DAY:
             return None
         return HINT.format(owner=owner, first=moment(ends[0]))
 
-    def _not_yet(self, owner: str, line: str, then: Snapshot, began: int) -> str | None:
+    def _not_yet(self, owner: str, line: str, then: Snapshot) -> str | None:
         """Where to look, where nothing is recorded at all, or was not by then and something had happened."""
         today = then._replace(view=then.present, past=None)
         seqs, columns = self._reader.seqs(owner, today), then.present.columns
@@ -205,7 +203,7 @@ class Differ:
         if line != KNOWN or not len(columns) or int(columns.created_at.min()) > then.now:
             return None
         first = next(iter(self._reader.stored(owner, seqs[:1])))
-        return NOT_YET.format(owner=owner, first=moment(recorded_at(first, began)))
+        return NOT_YET.format(owner=owner, first=moment(first.recorded))
 
 
 def _check_queries(queries: Sequence[str]) -> None:

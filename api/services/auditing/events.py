@@ -12,7 +12,7 @@ from time import monotonic, sleep
 from typing import NamedTuple, Unpack
 
 from api.choices import MOST_EVENTS, MOST_WAIT
-from api.requests.checks import AsOf, check_limit, check_owner, parse_place
+from api.requests.checks import check_limit, check_owner, parse_place
 from api.requests.snapshots import placed
 from api.requests.spans import TimeSpan, recorded_positions, span_of
 from api.services.auditing.event_runs import EventRuns, OwnerPlaces, Run
@@ -29,7 +29,7 @@ from api.services.auditing.owners_today import OwnersToday
 from api.services.histories import ORDERS
 from api.services.reading import Reader
 from api.work.patience import current_check
-from events.envelope import Stored, from_micros, utc_text
+from events.envelope import Stored
 from events.errors import refused
 from events.log import EventLog
 from events.partitions import partition_of, position_text
@@ -236,19 +236,8 @@ class Events:
         positions = recorded_positions(recorded, head, read)
         stops = [positions.stop, *(one.seq + 1 for one in (as_of, known) if one.seq is not None)]
         if known.instant is not None:
-            self._check_known(partition, known, terms)
             stops.append(recorded_positions(TimeSpan(known.instant + 1), head, read).start)
         return happened, range(positions.start, max(min(stops), positions.start))
-
-    def _check_known(self, partition: int, known: AsOf, terms: EventTerms) -> None:
-        """Raises InputError for a time before the partition's format told when events were recorded."""
-        began = self._views.began(partition)
-        if began is not None and known.instant is not None and known.instant < began:
-            raise refused(
-                "known",
-                terms.get("known"),
-                f"from {utc_text(from_micros(began))} on, or a position: before, nobody noted when events were recorded",
-            )
 
     # --- words
 

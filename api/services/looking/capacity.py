@@ -112,7 +112,7 @@ class _Recorded:
         return recorded_of(self._wire, list(zip(self._keys, seqs, strict=True)))
 
     def first(self) -> int | None:
-        """The oldest first entry that tells when it was recorded, None where one does not tell: it is of format 1."""
+        """The oldest first entry that tells when it was recorded, None where one does not."""
         found = self.at([1] * len(self._keys))
         there = [one for one, head in zip(found, self.heads, strict=True) if head]
         known = [one for one in there if one is not None]

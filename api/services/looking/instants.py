@@ -33,7 +33,6 @@ from projections.fold.changelog import id_text
 from projections.laws.modes import REASONS, Mode
 from projections.memory.columns import Columns, state_of
 from projections.memory.record import Memory
-from projections.memory.timelines import recorded_at
 from projections.past.kin import EventKin, KinEvent
 from projections.ranking.senses import MeantQuestion
 from projections.redis.view import RedisViews
@@ -113,7 +112,7 @@ class Instants:
         if len(place.ids) * points > MOST_CELLS:
             most = MOST_CELLS // len(place.ids)
             raise refused("points", points, f"at most {most} for {len(place.ids)} memories: fewer of either")
-        held = WeightsHeld(instant, place_asked.seq is not None, self._views.format_began(owner) or 0)
+        held = WeightsHeld(instant, place_asked.seq is not None)
         failed = None if question is None or question.told is None else question.told.get("failed")
         return self._told(owner, asked, place, held, times, failed)
 
@@ -144,18 +143,18 @@ class Instants:
     ) -> InstantsTold:
         check, seqs, snapshot = current_check(), place.seqs, place.snapshot
         weigh(len(seqs) // EVENTS_A_STEP + len(place.ids) * asked.points // CELLS_A_STEP)
-        kin, at = EventKin(self._reader.secret(owner)), EventsTimes([], [])
+        kin, at = EventKin(), EventsTimes([], [])
         stored = self._reader.stored(owner, seqs, both(check, times.get("on_progress")))
         for one, happened in kin.look(stored, check, len(seqs)):
             at.happened.append(happened)
-            at.recorded.append(recorded_at(one, weights.began))
-        instants = instants_of(asked, at, weights.began, self._log.now())
+            at.recorded.append(one.recorded)
+        instants = instants_of(asked, at, self._log.now())
         events = kin.of(place.ids)
         told = [one.told for one in events]
         moving = Moving(owner, told, place.hidden, asked.law, check, len(events) + len(instants))
         steps = steps_of(asked, weights, events, at, instants)
         sheet = sheet_of(moving, steps, RowsAsked(place.ids, asked.mode, asked.order, place.held), check)
-        marks, left = _marked(asked, events, weights.began, instants)
+        marks, left = _marked(asked, events, instants)
         laws = list(dict.fromkeys(sheet.laws))
         known = {*place.there, *(name for name, track in sheet.tracks.items() if any(map(_is, track.weights)))}
         return {
@@ -191,15 +190,13 @@ def _text(snapshot: Snapshot, memory_id: str, mode: Mode) -> str | None:
     return short(card(memory, "full")["memory"][:MOST_TEXT], TEXT_COLUMNS)
 
 
-def _marked(
-    asked: InstantsAsked, events: Sequence[KinEvent], began: int, instants: Sequence[int]
-) -> tuple[list[KinEvent], int]:
+def _marked(asked: InstantsAsked, events: Sequence[KinEvent], instants: Sequence[int]) -> tuple[list[KinEvent], int]:
     """Events of the span that name a row, in the order of its line, and how many are left out: what was only shown first."""
 
     def place(one: KinEvent) -> tuple[int, int]:
-        return time_of(asked, one, began), one.told.seq
+        return time_of(asked, one), one.told.seq
 
-    found = [one for one in events if one.named and instants[0] <= time_of(asked, one, began) <= instants[-1]]
+    found = [one for one in events if one.named and instants[0] <= time_of(asked, one) <= instants[-1]]
     found.sort(key=lambda one: (isinstance(one.told.event.data, MemoriesAccessed), *place(one)))
     return sorted(found[:MOST_MARKS], key=place), max(len(found) - MOST_MARKS, 0)
 
@@ -221,12 +218,11 @@ def _row(memory_id: str, place: _Place, sheet: Sheet) -> InstantsRow:
 
 
 def _mark(one: KinEvent, partition: int) -> InstantsMark:
-    recorded = one.stored.recorded
     return {
         "position": position_text(partition, one.stored.seq),
         "event_id": id_text(one.stored.raw_id),
         "event": one.told.event.type,
         "time": moment(one.told.at),
-        "recorded_at": None if recorded is None else moment(recorded),
+        "recorded_at": moment(one.stored.recorded),
         "ids": list(one.named),
     }

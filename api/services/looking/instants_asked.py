@@ -13,7 +13,6 @@ from api.requests.two_moments import KNOWN, LINE_NAMES
 from api.services.auditing.by_law import check_law
 from events.errors import refused
 from projections.laws.modes import Mode
-from projections.memory.timelines import recorded_at
 from projections.past.kin import KinEvent
 from projections.reports.instants import ORDERS, InstantStep
 from projections.views.query import moment
@@ -56,8 +55,6 @@ class WeightsHeld(NamedTuple):
     at: int | None = None
     newest: bool = False
     """At the newest event that counts by then: `as_of` is a position."""
-    began: int = 0
-    """When the partition's format began, as `Lines.began`."""
 
 
 def checked(told: Mapping[str, Any], terms: Mapping[str, Any]) -> InstantsAsked:
@@ -111,13 +108,9 @@ def times_of(
     return TimesAsked(as_of=as_of, known=known, after=after, on_progress=on_progress)
 
 
-def instants_of(asked: InstantsAsked, at: EventsTimes, began: int, now: int) -> list[int]:
+def instants_of(asked: InstantsAsked, at: EventsTimes, now: int) -> list[int]:
     """Evenly spaced, from the first event on that line to now unless told. Raises InputError for a span that ends before."""
     those = at.recorded if asked.moves else at.happened
-    if asked.moves and asked.since is not None and asked.since < began:
-        raise refused(
-            "from", moment(asked.since), f"from {moment(began)} on: before, nobody noted when events were recorded"
-        )
     since = min(those, default=now) if asked.since is None else asked.since
     if asked.since is None and asked.until is not None:
         since = min(since, asked.until)
@@ -132,7 +125,7 @@ def steps_of(
     asked: InstantsAsked, held: WeightsHeld, events: Sequence[KinEvent], at: EventsTimes, instants: Sequence[int]
 ) -> list[InstantStep]:
     """Which events count from each instant on, and when its weights are computed."""
-    times = [time_of(asked, one, held.began) for one in events]
+    times = [time_of(asked, one) for one in events]
     order = sorted(range(len(events)), key=times.__getitem__)
     times.sort()
     newest = list(accumulate(at.happened, max)) if held.newest else []
@@ -147,6 +140,6 @@ def steps_of(
     return steps
 
 
-def time_of(asked: InstantsAsked, one: KinEvent, began: int) -> int:
+def time_of(asked: InstantsAsked, one: KinEvent) -> int:
     """When an event happened, or was recorded: whichever line the instants are on."""
-    return recorded_at(one.stored, began) if asked.moves else one.told.at
+    return one.stored.recorded if asked.moves else one.told.at

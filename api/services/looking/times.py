@@ -46,11 +46,11 @@ class _Looked(NamedTuple):
 
     @property
     def zoomed(self) -> EventsOnLines:
-        """Those that lie in every span; what tells no recorded time lies in none of that line."""
+        """Those that lie in every span."""
         events = self.events
         found = _within(events.happened, self.happened)
         if self.recorded != WHOLE:
-            found &= events.told & _within(events.recorded, self.recorded)
+            found &= _within(events.recorded, self.recorded)
         return events.of(found)
 
 
@@ -81,25 +81,18 @@ class TimeLines:
         spans = (since, until), (recorded_since, recorded_until)
         looked = self._looked(check_owner(owner), lines, *spans)
         events, zoomed = looked.events, looked.zoomed
-        on_record = zoomed.of(zoomed.told)
-        happened, recorded = ends_of(events.happened), ends_of(events.recorded[events.told])
+        happened, recorded = ends_of(events.happened), ends_of(events.recorded)
         ahead = happened.last if happened.last is not None and happened.last > looked.place.now else None
         return {
             "owner": owner,
             "happened": {"first": _text(happened.first), "last": _text(happened.last), "ahead": _text(ahead)},
-            "recorded": {
-                "first": _text(recorded.first),
-                "last": _text(recorded.last),
-                "untold": len(events) - int(events.told.sum()),
-            },
+            "recorded": {"first": _text(recorded.first), "last": _text(recorded.last)},
             "events": len(events),
             "late": late_among(events),
             "buckets": {
                 "count": buckets,
                 "happened": _told(in_parts(zoomed.happened, zoomed.types, *looked.happened, buckets, by_group=groups)),
-                "recorded": _told(
-                    in_parts(on_record.recorded, on_record.types, *looked.recorded, buckets, by_group=groups)
-                ),
+                "recorded": _told(in_parts(zoomed.recorded, zoomed.types, *looked.recorded, buckets, by_group=groups)),
             },
             "since": since,
             "until": until,
@@ -124,8 +117,7 @@ class TimeLines:
             view, standing = self._views.glance(owner, after=asked.waits)
             zone = view.parameters.time_zone
             spans = span_of(*happened, zone), span_of(*recorded, zone, "recorded_")
-            began = self._views.format_began(owner) if told["known"] is not None else None
-            upto = lines_of(asked, told, zone, began)
+            upto = lines_of(asked, zone)
             weigh(view.state.applied // COUNTED_FOR_A_FOLDED)
             found = self._views.on_lines.of(
                 owner,

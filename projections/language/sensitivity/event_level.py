@@ -73,7 +73,7 @@ def told_by_triple(data: FactAsserted | FactRetracted) -> str:
 
 
 def judged_under(stored: Stored) -> int:
-    """By which version of the rules the entry's level was found; 0 where nobody looked, as in format 1, or none can be read."""
+    """By which version of the rules the entry's level was found; 0 where nobody looked, or none can be read."""
     return int(stored.beside[2].partition(b":")[0]) if stored.level is not None else 0
 
 

@@ -20,7 +20,6 @@ from events.catalogue import (
     MemoryNegated,
     MemoryRevised,
 )
-from events.envelope import derived_id
 from events.trust import ASSERTED, PROPOSED, TRUSTS, overrides
 from events.vocabulary import Actor, Trust
 from projections.checks import Check, unchecked
@@ -358,12 +357,8 @@ class JudgeRun:
         )
 
     def _id(self, heard: ReadTurn, said: ExtractedStatement) -> str:
-        """The same for the same words of the same turn; that of 0.2 where a memory stands under it."""
+        """The same for the same words of the same turn."""
         turn_id, naming = heard.turn.turn_id, self._view.naming
-        if heard.seq <= naming.until:
-            old = f"m-{derived_id(JOB, self._owner, turn_id, said.content)}"
-            if self._view.get(old) is not None:
-                return old
         return f"m-{naming.made(JOB, turn_id, said.content)}"
 
     def _tell(

@@ -146,6 +146,6 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _digests(one: Stored) -> tuple[bytes, ...]:
     try:
-        return read(one.beside[3]).digests if one.beside and one.beside[3] else ()
+        return read(one.beside[3]).digests if one.beside[3] else ()
     except ValueError:
         return ()

@@ -15,7 +15,7 @@ from events.redis.wire import Script
 from tests.chaos.attendants import live_keys
 from tests.chaos.cast import wait_until
 from tests.chaos.scene import STORE_ID, Scene, on_a_redis
-from tests.chaos.scenes.format import a_clock_behind_the_log, an_upgrade_killed
+from tests.chaos.scenes.format import a_clock_behind_the_log
 from tests.chaos.scenes.proof import a_tampered_number
 from tests.chaos.scenes.rebuild import a_rebuild_killed
 from tests.chaos.scenes.room import a_full_disk, full_memory_with_lag
@@ -197,13 +197,6 @@ SCENES = (
         "`clock_back`, a warning, until the clock has caught up",
         "appending goes on; no recorded time goes back, entries tell what the clock said, `verify` ends with 0",
         a_clock_behind_the_log,
-    ),
-    Scene(
-        "an upgrade killed",
-        "`engramlog upgrade` of a store of 0.2.0 gets SIGKILL before requests drawn by the seed, five times",
-        "every other command refuses the store meanwhile",
-        "the next run goes on; no old entry is touched, and each is known when it is sent again; `verify` ends with 0",
-        an_upgrade_killed,
     ),
 )
 """All of them; `make chaos` plays each after its random run, the tests each once."""

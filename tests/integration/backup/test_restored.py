@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from consumers.backup import laying
 from events.errors import DamagedState
-from events.partitions import ACCEPTED_KEY, MODELS_KEY, STORE_KEY, LogKeys
+from events.partitions import ACCEPTED_KEY, MODELS_KEY, LogKeys
 from events.redis.wire import Wire
 from ops.backup import checking
 from ops.backup.folder import open_backup
 from ops.backup.restoring import restore_backup
 from ops.settings import load_settings
 from ops.store import open_the_store
-from projections.redis.create import read_identity
 from projections.redis.model_uses import day_key
 from tests.acceptance.helpers.cli import event, lines
 from tests.integration.backup.depot import EVENTS, OWNERS, Depot
@@ -296,35 +294,3 @@ def test_one_that_another_process_writes_into_is_not_taken_for_restored(
         restore_backup(load_settings(), open_backup(made), None, alone=True, probe=meddles)
     assert "is being restored" in lying_open.cli("status", code=1).err
     client.close()
-
-
-def test_a_store_that_was_brought_over_from_format_1_keeps_its_boundary(
-    redis_server: RedisServer, tmp_path: Path
-) -> None:
-    from tests.integration.brought import Brought
-
-    brought = Brought(redis_server, tmp_path)
-    brought.upgrade()
-    settings = brought.settings
-    from ops.backup.making import make_backup
-
-    with open_the_store(settings) as store:
-        made = make_backup(store, settings, tmp_path.parent / f"{tmp_path.name}-backup")
-        before = tables(store.client, store.identity.tags)
-        boundaries = [
-            store.client.hmget(LogKeys(tag).meta, "format2", "format2_at", "format2_sum", "seq") for tag in brought.tags
-        ]
-    redis_server.reset()
-    restore_backup(settings, open_backup(Path(made.folder)), None, alone=True)
-    with open_the_store(settings) as store:
-        assert tables(store.client, store.identity.tags) == before
-        assert [
-            store.client.hmget(LogKeys(tag).meta, "format2", "format2_at", "format2_sum", "seq") for tag in brought.tags
-        ] == boundaries
-        wire = store.wire()
-        identity = read_identity(wire)
-        assert wire.call("HGET", STORE_KEY, "seals") is None
-        wire.close()
-        assert identity is not None
-        assert identity.restored is not None
-    assert [one["what"] for one in brought.differences()] == []

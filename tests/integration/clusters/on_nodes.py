@@ -11,7 +11,7 @@ import redis
 from events.partitions import DEFAULT_PARTITIONS, LogKeys, partition_of
 from tests.given.clusters.cluster import GivenCluster
 from tests.given.clusters.node import ClusterNode
-from tests.release_0_2_0 import dump
+from tests.given.dumped import dump
 
 CANDIDATES = [f"owner-{number}" for number in range(100)]
 

@@ -174,7 +174,4 @@ def test_what_cannot_be_is_refused_by_name(
     assert "one node of a Redis Cluster" in refused["message"]
     assert copy.read_bytes() == before
     node.ask("HSET", STORE_KEY, "format", "1")
-    refused = cli.json("upgrade", "--yes", code=1)
-    assert refused["error"] == "StoreMismatch"
-    assert "lies on a cluster" in refused["message"]
     assert cli.json("list", owners[0], code=1)["error"] == "OtherFormat"

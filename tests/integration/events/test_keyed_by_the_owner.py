@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from hashlib import blake2b
-from pathlib import Path
 
 import pytest
 
 from api.services.reading import Reader
 from consumers.fold.rebuild import rebuild_partition
 from events.entry import keyed
-from events.partitions import LogKeys, partition_of
+from events.partitions import LogKeys
 from events.redis.wire import Wire
 from projections.fold.builds import BuildKeys
 from projections.fold.changelog import Entry, unpack
-from projections.fold.owner import fold_owner
 from projections.redis.changelog import read_packs
 from projections.redis.view import RedisViews
-from tests.integration.brought import Brought
 from tests.integration.live import Live, live_store, wait_until
 from tests.servers import RedisServer
 
@@ -146,27 +143,3 @@ def test_what_no_append_made_a_secret_of_stops_the_partition_and_the_right_one_l
     store.client.hset(table, "ada", right)
     wait_until(store.folded)
     assert (hashes(store, "ada"), store.differences()) == ([keyed_hash(store, "ada")], [])
-
-
-def test_after_an_upgrade_no_hash_that_0_2_0_wrote_is_left_and_the_log_says_the_same_otherwise(
-    redis_server: RedisServer, tmp_path: Path
-) -> None:
-    old = Brought(redis_server, tmp_path / "data")
-    events, log = old.events(), old.log()
-    old.upgrade()
-    compared = 0
-    for owner in {one.owner for one in events}:
-        mine = [one for one in events if one.owner == owner]
-        tag = old.tags[partition_of(owner, len(old.tags))]
-        build = (old.client.hget(LogKeys(tag).meta, "live") or b"").decode()
-        found = unpack(read_packs(Wire(old.client), BuildKeys(tag, build), owner))[1]
-        (secret,) = log.secrets_of([owner]).values()
-        read = [one for one in mine if one.kind.endswith(".1")]  # of one owner all behind an unreadable event is parked
-        expected = fold_owner(read, secret=secret).entries
-        assert found == expected[: len(found)]
-        contents = [memory.content for memory in fold_owner(read).memories.values()]
-        assert {one.content_hash for one in found}.isdisjoint(map(unkeyed, contents))
-        compared += sum(1 for one in found if one.content_hash)
-    assert compared > 10
-    log.close()
-    old.client.close()

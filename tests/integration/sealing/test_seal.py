@@ -15,10 +15,9 @@ from events.redis.wire import Wire, connect
 from events.sealing.cipher import BODY_MARK
 from ops.sealing.seal import told_beforehand
 from projections.redis.create import BEING_SEALED, SEALED, SEALING, known_identity, open_store
-from tests.given.samples import mention
-from tests.integration.brought import again
+from tests.given.dumped import dump
+from tests.given.samples import again, mention
 from tests.integration.unsealed import OWNERS, PARTITIONS, WORD, Unsealed
-from tests.release_0_2_0 import dump
 from tests.servers import RedisServer
 
 ONCE = [

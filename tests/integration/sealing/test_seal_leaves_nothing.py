@@ -15,9 +15,9 @@ from events.redis.wire import Wire, connect
 from ops.sealing.seal import told_beforehand
 from projections.embedding.vectors import VectorKeys
 from projections.fold.builds import BuildKeys, next_build
+from tests.given.dumped import dump
 from tests.integration.live import wait_until
 from tests.integration.unsealed import PARTITIONS, WORD, Unsealed
-from tests.release_0_2_0 import dump
 from tests.servers import RedisServer, wheel_server
 
 

@@ -19,10 +19,9 @@ from ops.bringing.frame import InUse
 from ops.kept.head_file import HeadFile, heads_path
 from ops.kept.heads import LogChanged
 from ops.sealing.key_file import KeyFileUnusable, make_key_file
-from ops.sealing.seal import NoMasterKey, carry_out
-from tests.integration.brought import Brought
+from ops.sealing.seal import NoMasterKey
+from tests.given.dumped import dump
 from tests.integration.unsealed import PARTITIONS, Unsealed
-from tests.release_0_2_0 import dump
 from tests.servers import RedisServer
 
 
@@ -128,21 +127,6 @@ def test_where_a_copy_has_no_room_nothing_is_changed(store: Unsealed) -> None:
     with pytest.raises(StoreFull, match=r"sealing needs about .* bytes of memory .*Nothing was changed"):
         store.seal()
     assert dump(store.client) == before
-
-
-def test_a_store_with_entries_of_format_1_is_refused_and_left_alone(redis_server: RedisServer, tmp_path: Path) -> None:
-    old = Brought(redis_server, tmp_path / "data")
-    make_key_file(tmp_path / "key")
-    old.settings = old.settings.model_copy(update={"sealed_by": str(tmp_path / "key")})
-    with pytest.raises(OtherFormat, match="engramlog upgrade"):
-        carry_out(old.store, alone=True, seconds=0.0)
-    old.upgrade()
-    before = dump(old.client)
-    with pytest.raises(OtherFormat, match=r"is of log format 1, as release 0.2 wrote it.*Nothing was changed"):
-        carry_out(old.store, alone=True, seconds=0.0)
-    assert dump(old.client) == before
-    assert old.differences() == []
-    old.client.close()
 
 
 def test_a_store_of_a_newer_release_is_refused(store: Unsealed) -> None:

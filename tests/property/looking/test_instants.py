@@ -10,15 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from events.envelope import Stored, decode, micros
-from events.statement_digests import written
 from projections.fold.owner import OwnerHistory, fold_owner
-from projections.fold.values import stated_in
-from projections.language.statements import STATEMENT_RULES
 from projections.laws import LAWS
 from projections.laws.modes import MODES, Mode
 from projections.memory.columns import Columns
 from projections.memory.record import DAY
-from projections.memory.timelines import Lines, recorded_at
+from projections.memory.timelines import Lines
 from projections.past.kin import EventKin
 from projections.ranking.recall import search
 from projections.ranking.search_request import FOLLOWING, SearchRequest
@@ -40,7 +37,7 @@ SECRET = secret_of("ada")
 GAPS = st.lists(st.sampled_from([0, 0, 1, DAY]), min_size=80, max_size=80)
 NOW = 41
 BEGAN = at(100)
-"""When the log's format began; after all that happened, so that whatever came out of order came late."""
+"""When the first was recorded; after all that happened, so that whatever came out of order came late."""
 
 
 class Log(NamedTuple):
@@ -64,7 +61,7 @@ class Log(NamedTuple):
         law: str | None,
         asked: RowsAsked,
     ) -> dict[str, Track]:
-        kin = EventKin(SECRET)
+        kin = EventKin()
         list(kin.look(self.entries))
         events = kin.of(ids)
         today = OwnerView.of_history("ada", self.folded(Lines()))
@@ -78,7 +75,7 @@ class Log(NamedTuple):
 
 
 def recorded(one: Stored) -> int:
-    return recorded_at(one, BEGAN)
+    return one.recorded
 
 
 def happened(one: Stored) -> int:
@@ -87,7 +84,7 @@ def happened(one: Stored) -> int:
 
 LINES: dict[str, tuple[Callable[[Stored], int], Callable[[int], Lines]]] = {
     "happened": (happened, lambda instant: Lines(happened=instant)),
-    "known": (recorded, lambda instant: Lines(recorded=instant, began=BEGAN)),
+    "known": (recorded, lambda instant: Lines(recorded=instant)),
 }
 
 
@@ -123,7 +120,7 @@ talked = st.one_of(
 
 @st.composite
 def logs(draw: st.DrawFn) -> Log:
-    """Any history, much of which came late, under any law at first; the first entries may be of format 1."""
+    """Any history, much of which came late, under any law at first."""
     kind = draw(st.sampled_from(["any", "search", "talk"]))
     if kind == "any":
         told: list[Told] = draw(histories)
@@ -135,12 +132,10 @@ def logs(draw: st.DrawFn) -> Log:
     told = [profile(draw(st.sampled_from(sorted(LAWS)))), *told]
     if draw(st.booleans()):
         told = draw(st.permutations(told))
-    entries, now, old = list[Stored](), BEGAN, draw(st.sampled_from([0, 0, 3]))
+    entries, now = list[Stored](), BEGAN
     for one, gap in zip(stored(told[:60]), draw(GAPS), strict=False):
         now += gap
-        digests = written(STATEMENT_RULES, stated_in(one, decode(one.kind, one.body).data, SECRET))
-        beside = () if one.seq <= old else (b"%d" % now, b"local", b"0:0", digests, bytes(32))
-        entries.append(one._replace(beside=beside))
+        entries.append(one._replace(beside=(b"%d" % now, b"local", b"0:0", one.beside[3], bytes(32))))
     return Log(entries)
 
 

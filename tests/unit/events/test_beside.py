@@ -59,7 +59,7 @@ def test_a_secret_beside_a_level_that_no_append_wrote_is_judged_when_it_is_folde
 
 @pytest.mark.parametrize("told", TAMPERED)
 def test_a_discard_beside_a_level_that_no_append_wrote_stops_no_partition(told: bytes) -> None:
-    parked = Stored(1, "MemoryCreated.1", bytes(16), "ann", b"no event")
+    parked = Stored(1, "MemoryCreated.1", bytes(16), "ann", b"no event", (b"0", b"", b"", b"", bytes(32)))
     owner = folded(parked)
     assert owner.quarantine is not None
     discard = stored(EventDiscarded(position="0:1"), told)._replace(seq=2)

@@ -22,10 +22,6 @@ def test_what_was_recorded_before_it_occurred_is_not_late() -> None:
     assert lateness(5 * MINUTE, 0) is None
 
 
-def test_of_an_entry_without_recorded_time_it_is_not_known() -> None:
-    assert lateness(0, None) is None
-
-
 @given(instants, instants)
 def test_what_is_told_is_always_more_than_five_minutes(occurred: int, recorded: int) -> None:
     late = lateness(occurred, recorded)

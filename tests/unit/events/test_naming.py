@@ -42,7 +42,4 @@ def test_without_the_owners_secret_no_id_is_made(secret: bytes) -> None:
 
 
 def test_how_it_is_shown_has_no_secret_in_it() -> None:
-    assert (
-        f"{ADA} {ADA!r} {[ADA]}"
-        == "Naming(owner='ada', until=0) Naming(owner='ada', until=0) [Naming(owner='ada', until=0)]"
-    )
+    assert f"{ADA} {ADA!r} {[ADA]}" == "Naming(owner='ada') Naming(owner='ada') [Naming(owner='ada')]"

@@ -80,7 +80,7 @@ class InstantsMark(BaseModel):
     event_id: str
     event: str
     time: str = Field(description="When it happened.")
-    recorded_at: str | None = Field(description="When it was recorded; null of format 1.")
+    recorded_at: str | None = Field(description="When it was recorded.")
     ids: list[str] = Field(description="Of the rows that it names.")
 
 

@@ -74,7 +74,7 @@ class ChainHead(BaseModel):
     partition: int
     seq: int
     chain: str = Field(description="SHA-256 over all stored events up to this seq, 64 hexadecimal digits.")
-    at: str | None = Field(description="When the log took in the event at this seq; null of an event of format 1.")
+    at: str | None = Field(description="When the log took in the event at this seq.")
     appended: int = Field(description="The newest seq of the log; what lies between is not folded yet.")
     kept: HeadKept | None = Field(description="The farthest head that this server's file keeps of the partition.")
 

@@ -37,9 +37,8 @@ class HappenedEnds(BaseModel):
 class RecordedEnds(BaseModel):
     """From when to when the log took them in."""
 
-    first: str | None = Field(description="Null where no event tells it.")
+    first: str | None = Field(description="Null where there is no event.")
     last: str | None
-    untold: int = Field(description="Events that lie in the log in format 1, which tells no such time.")
 
 
 class GroupCounts(BaseModel):
@@ -80,7 +79,7 @@ class OwnerTimes(LinesTold, Placed):
         {
             "owner": "alice",
             "happened": {"first": "2023-05-08T13:56:00Z", "last": "2026-11-22T09:30:00Z", "ahead": None},
-            "recorded": {"first": "2026-11-22T09:29:20Z", "last": "2026-11-22T09:30:00.120000Z", "untold": 0},
+            "recorded": {"first": "2026-11-22T09:29:20Z", "last": "2026-11-22T09:30:00.120000Z"},
             "events": 131,
             "late": 123,
             "buckets": {"count": 4, "happened": _HAPPENED, "recorded": _RECORDED},

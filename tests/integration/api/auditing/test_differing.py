@@ -16,7 +16,6 @@ from tests.acceptance.helpers.store import Store, day, embedded_store
 from tests.given.events import (
     Told,
     accessed,
-    at,
     created,
     deleted,
     in_session,
@@ -353,19 +352,6 @@ def test_positions_are_refused_the_wrong_way_round_and_where_they_do_not_exist(s
     assert diff(store, owner, then, second)["counts"]["changed"] == 1
     with pytest.raises(BeyondHead):
         diff(store, owner, f"{partition}:{seq + 1_000_000}")
-
-
-def test_a_moment_of_before_recorded_times_began_is_refused_under_its_own_name(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    owner = store.owner()
-    position = store.tell(owner, created("coffee", "a"))
-    monkeypatch.setattr(type(store.app.views), "format_began", lambda *_: at(100_000))
-    with pytest.raises(InputError, match=r"^from: got '2024-06-01'; allowed: from .* or a position"):
-        diff(store, owner, "2024-06-01", position)
-    with pytest.raises(InputError, match=r"^known: got '2024-06-01'"):
-        diff(store, owner, "2024-01-01", line="happened", known="2024-06-01")
-    assert diff(store, owner, position, position)["memories"] == []
 
 
 def test_asking_writes_nothing_and_moves_no_weight(store: Store) -> None:

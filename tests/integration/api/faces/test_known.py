@@ -20,9 +20,8 @@ from engramlog import Memory
 from engramlog.client import Verb, Verbs
 from events.envelope import decode, from_micros, utc_text
 from events.errors import BeyondHead, InputError, NotFound
-from events.partitions import LogKeys, parse_position, partition_of
+from events.partitions import parse_position, partition_of
 from projections.fold.owner import fold_owner
-from projections.redis.view import RedisViews
 from projections.reports.listing.rows import listing
 from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
@@ -143,38 +142,6 @@ def test_a_day_ends_by_the_clocks_of_the_owner_on_either_line(store: Store) -> N
     assert store.listed(owner, "debug", as_of="2024-01-02") == {"a", "b"}
     today = text(store.app.log.now())[:10]
     assert store.listed(owner, "debug", known=today) == {"a", "b"}
-
-
-def test_an_instant_before_recorded_times_began_is_refused_by_name_and_a_position_never(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    owner = store.owner()
-    position = store.tell(owner, created("coffee", "a"))
-    began = recorded(store, position) + 1
-    monkeypatch.setattr(RedisViews, "format_began", lambda *_: began)
-    for known in (text(began - 1), "2024-06-01"):
-        with pytest.raises(InputError) as refusal:
-            store.reader.search(owner, "coffee", known=known, trace=False)
-        context = refusal.value.context
-        assert (context["field"], context["got"]) == ("known", known)
-        assert context["allowed"].startswith(f"from {text(began)} on, or a position")
-    assert store.listed(owner, "debug", known=position) == {"a"}
-    assert store.listed(owner, "debug", known=text(began)) == {"a"}
-
-
-def test_when_the_format_began_is_read_from_the_owners_partition(http: HttpStore) -> None:
-    http.told("bounded", http_created("m", owner="bounded"))
-    views, log = http.application.views, http.application.log
-    assert views.format_began("bounded") is None
-    tag = http.store.identity.tags[partition_of("bounded", log.partitions)]
-    http.store.client.hset(LogKeys(tag).meta, mapping={"format2": 0, "format2_at": 1_700_000_000_000_000})
-    try:
-        assert views.format_began("bounded") == 1_700_000_000_000_000
-        refusal = http.client.get("/v1/owners/bounded/memories", params={"known": "2023-11-14T22:13:19Z"})
-        assert refusal.status_code == 422
-        assert "from 2023-11-14T22:13:20Z on" in refusal.text
-    finally:
-        http.store.client.hdel(LogKeys(tag).meta, "format2", "format2_at")
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from events.errors import InputError, NotFound
 from events.partitions import partition_of
 from projections.redis.said import REACHES
 from tests.acceptance.helpers.store import Store, day, embedded_store
-from tests.given.events import Told, at, created, deleted, mentioned, negated, parameters, purged
+from tests.given.events import Told, created, deleted, mentioned, negated, parameters, purged
 from tests.given.said import injected, said
 
 LATER = "2100-01-01T00:00:00Z"
@@ -331,24 +331,3 @@ def test_an_export_of_the_past_has_what_was_deleted_since_and_nothing_that_was_p
     assert told.left_out == {"purged": 1}
     text = store.app.records.export(owner, ExportOptions(), "text", as_of="2024-01-01")
     assert "water" not in "".join(text.text or ())
-
-
-def test_a_day_that_no_time_was_noted_of_is_refused_by_each_of_them(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    owner = store.owner()
-    position = store.tell(owner, created("coffee", "a"))
-    began = at(100_000)
-    monkeypatch.setattr(type(store.app.views), "format_began", lambda *_: began)
-    ask: dict[str, Any] = {
-        "context": lambda **times: store.app.contexts.context(owner, "coffee?", **times),
-        "uses": lambda **times: store.app.uses.uses(owner, "a", **times),
-        "stats": lambda **times: store.operator.stats(owner, **times),
-        "replay": lambda **times: store.replayer.replay(owner, **times),
-        "curves": lambda **times: store.app.comparer.curves(owner, "a", **times),
-        "export": lambda **times: store.app.records.export(owner, ExportOptions(), **times),
-    }
-    for name, asked in ask.items():
-        with pytest.raises(InputError, match=r"^known: got '2024-06-01'; allowed: from .* or a position"):
-            asked(known="2024-06-01")
-        assert asked(known=position), name

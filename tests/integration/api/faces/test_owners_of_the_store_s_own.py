@@ -11,20 +11,17 @@ from uuid import uuid4
 import pytest
 
 from engramlog import InputError as Refused
-from events.envelope import canonical, from_micros
+from events.envelope import from_micros
 from events.errors import InvalidEvent
-from events.partitions import LogKeys, partition_of
+from events.partitions import partition_of
 from events.standing import ENDING, Speaker
 from events.validation import make_event, read_event
-from ops.bringing.upgrade import told_beforehand
 from tests.given.client import Service, connected, service
 from tests.given.events import created, deleted, mentioned
 from tests.given.http import TOKEN
 from tests.given.mcp import in_process, talk
 from tests.given.samples import NOW
 from tests.integration.api.faces.test_nobody_promotes_himself import World
-from tests.integration.brought import Brought
-from tests.servers import RedisServer
 
 AT = from_micros(NOW)
 TURN = {"turn_id": "t1", "speaker": "user", "text": "早上好", "session": "s"}
@@ -140,29 +137,3 @@ def test_an_owner_that_an_older_release_took_in_is_read_exported_looked_after_an
     assert world.command("restore", world.owner, "tea")[0] == 0
     assert world.post("/memories/delete", ids=["tea", "car"]) == 200
     assert world.app.reader.search(world.owner, "tea", mode="review")["results"] == []
-
-
-def old_owner(old: Brought, owner: str) -> None:
-    """An event of format 1 as 0.2.0 took it in, behind the others of its partition."""
-    tag = old.tags[partition_of(owner, len(old.tags))]
-    keys, event_id = LogKeys(tag), uuid4()
-    seq = int(old.client.hincrby(keys.meta, "seq", 1))
-    data = {"memory_id": "m", "content": "I drink tea", "category": "fact", "kind": "note", "source": "user"}
-    body = {"event_id": str(event_id), "type": "MemoryCreated", "schema_version": 1, "owner": owner, "actor": "user"}
-    told = canonical(body | {"occurred_at": "2026-01-05T08:00:00Z", "data": data})
-    entry: Any = {"t": "MemoryCreated.1", "i": event_id.bytes, "o": owner, "e": told}
-    old.client.xadd(keys.stream, entry, id=f"{seq}-0")
-    old.client.hset(keys.heads, owner, seq)
-
-
-def test_an_upgrade_names_such_owners_beforehand_and_keeps_them(redis_server: RedisServer, tmp_path: Path) -> None:
-    old = Brought(redis_server, tmp_path / "data")
-    assert told_beforehand(old.store)["reserved_owners"] == 0
-    for owner in (":ops", ":团队"):
-        old_owner(old, owner)
-    told = told_beforehand(old.store)
-    assert (told["reserved_owners"], told["reserved_owners_named"]) == (2, [":ops", ":团队"])
-    old.upgrade()
-    assert old.differences() == []
-    assert {one.owner for one in old.events()} >= {":ops", ":团队"}
-    old.client.close()

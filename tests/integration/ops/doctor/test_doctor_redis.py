@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from events.partitions import STORE_KEY, LogKeys, partition_of
+from events.partitions import LogKeys, partition_of
 from events.redis.wire import Wire
 from ops.sealing.key_file import make_key_file
 from projections.redis.create import read_identity
@@ -143,12 +143,6 @@ def test_another_master_key_is_wrong(sound: Cli, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("ENGRAMLOG_SEALED_BY", str(tmp_path / "another"))
     told = found(sound, code=1)["sealing", "master key"]
     assert "another master key" in told["found"]
-
-
-def test_a_store_of_an_older_format_says_what_brings_it_over(sound: Cli, redis_server: RedisServer) -> None:
-    with redis_server.client() as client:
-        client.hset(STORE_KEY, "format", "1")
-    assert "engramlog upgrade" in found(sound, code=1)["store", "format"]["advice"]
 
 
 def test_events_that_nobody_folds(sound: Cli, redis_server: RedisServer) -> None:

@@ -35,7 +35,7 @@ def test_a_look_at_a_log_says_what_is_wrong_with_it(look: list[object], folded: 
 
 
 def _stored(*seqs: int) -> list[Stored]:
-    return [Stored(seq, "x.1", bytes(16), "alice", b"{}") for seq in seqs]
+    return [Stored(seq, "x.1", bytes(16), "alice", b"{}", ()) for seq in seqs]
 
 
 @pytest.mark.parametrize(("seqs", "missing"), [((5, 6, 8), 7), ((6, 7), 5), ((9,), 5)])

@@ -244,10 +244,10 @@ def test_jobs(facts: JobFacts, result: Result) -> None:
     assert processes.jobs(facts).result == result
 
 
-def test_a_store_of_another_format_says_what_brings_it_over() -> None:
+def test_a_store_of_another_format_says_what_to_do() -> None:
     assert processes.store_format("2", None).result == "ok"
-    found = processes.store_format("1", "it is older: run `engramlog upgrade`")
-    assert (found.result, found.advice) == ("wrong", "run `engramlog upgrade`")
+    found = processes.store_format("1", "use release 0.2, or an empty store")
+    assert (found.result, found.advice) == ("wrong", "use release 0.2, or an empty store")
 
 
 OK, ADVISED = STORE.ok("a", "."), STORE.advice("a", ".", ".")

@@ -359,14 +359,7 @@ def test_every_field_of_an_entry_is_chained_but_for_numbers_from_laws_and_the_se
     assert set(Entry.__struct_fields__) == {*CHAINED, "seq", "old_weight", "new_weight", "factors"}
 
 
-def test_the_chain_over_stored_events_tells_seq_bytes_and_what_came_before() -> None:
-    one = Stored(1, "x.1", bytes(16), "ann", b"a")
-    first = event_link(FIRST_LINK, one)
-    others = [one._replace(seq=2), one._replace(body=b"b")]
-    assert len({first, event_link(first, one), *(event_link(FIRST_LINK, other) for other in others)}) == 4
-
-
-def test_the_chain_covers_every_clear_field_of_format_2_and_a_body_only_by_its_commitment() -> None:
+def test_the_chain_covers_every_clear_field_and_a_body_only_by_its_commitment() -> None:
     salt, body = bytes(16), b'{"a":1}'
     one = Stored(1, "x.1", bytes(16), "ann", body, (b"1", b"local", b"1:0", b"", commitment(salt, body)), salt)
     first = event_link(FIRST_LINK, one)

@@ -55,7 +55,7 @@ from tests.given.partition import Partition
 def log_of(*events: tuple[str, Told | bytes]) -> list[Stored]:
     """A partition's log; bytes stand for an event that no release can read."""
     return [
-        Stored(seq, "MemoryMentioned.1", bytes(15) + bytes([seq]), owner, told)
+        Stored(seq, "MemoryMentioned.1", bytes(15) + bytes([seq]), owner, told, (b"0", b"", b"", b"", bytes(32)))
         if isinstance(told, bytes)
         else entry(told, owner, seq)
         for seq, (owner, told) in enumerate(events, 1)

@@ -42,6 +42,6 @@ def test_of_an_event_whose_bytes_are_no_text_the_cause_is_unknown_and_decoding_s
     event = mention(1, "ada")
     body = event.body.replace(b'"actor":"', b'"actor":"' + NO_TEXT)
     assert body != event.body
-    assert telling(Stored(1, event.kind, event.raw_id, "ada", body)) == UNTOLD
+    assert telling(Stored(1, event.kind, event.raw_id, "ada", body, ())) == UNTOLD
     with pytest.raises(UndecodableEvent):
         decode(event.kind, body)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from events.catalogue import MemoryNegated, MemoryRevised
+from events.catalogue import MemoryNegated
 from events.envelope import derived_id
 from events.errors import StoreMismatch
 from projections.lifecycle import Decision, plan
@@ -298,34 +298,18 @@ def test_of_a_turn_of_which_one_thing_was_drawn_in_other_words_the_other_is_draw
 SAID = "I live in Berlin."
 
 
-def revised_since(memory_id: str) -> list[Told]:
-    """A turn, the memory that was made of it, and what somebody made of that since: no text tells them together."""
-    made = created("User lives in Berlin", memory_id, 1, kind="fact", source="judge", source_turns=("t1",))
-    return [turn(SAID, "t1"), made, Told(MemoryRevised(memory_id=memory_id, content="Berlin, Torstrasse"), 2)]
-
-
-def old_id(content: str) -> str:
-    """As release 0.2 made it."""
+def unkeyed_id(content: str) -> str:
+    """An id that anybody can make."""
     return f"m-{derived_id('extract', 'ada', 't1', content)}"
 
 
-def test_what_0_2_made_of_a_turn_is_known_by_the_id_that_it_had_then() -> None:
-    (found,) = verdicts(view_of([turn(SAID, "t1")]), at(9))
-    view = view_of(revised_since(old_id(found.statement.content)))
-    view.naming = NAMING._replace(until=2)
-    (again,) = verdicts(view, at(9), again=True)
-    assert (again.operation, again.reason, again.decisions) == ("SKIP", "known from this turn", ())
-
-
-def test_of_a_turn_that_came_after_0_2_no_id_of_0_2_is_asked_for_and_none_confirms_a_guess() -> None:
+def test_no_id_of_a_statement_confirms_a_guess_without_the_owners_secret() -> None:
     (found,) = verdicts(view_of([turn(SAID, "t1")]), at(9))
     content = found.statement.content
-    assert found.memory_id == f"m-{NAMING.made('extract', 't1', content)}" != old_id(content)
-    (again,) = verdicts(view_of(revised_since(old_id(content))), at(9), again=True)
-    assert again.memory_id == found.memory_id
+    assert found.memory_id == f"m-{NAMING.made('extract', 't1', content)}" != unkeyed_id(content)
     view = view_of([turn(SAID, "t1")])
     view.naming = NAMING._replace(secret=bytes(32))
-    assert verdicts(view, at(9))[0].memory_id not in (found.memory_id, old_id(content))
+    assert verdicts(view, at(9))[0].memory_id not in (found.memory_id, unkeyed_id(content))
 
 
 def test_without_the_owners_secret_nothing_is_made_of_a_turn() -> None:

@@ -83,13 +83,6 @@ def test_what_newer_rules_judged_already_is_not_judged_again() -> None:
     assert decisions(low(created(PASSWORD))) == []
 
 
-def test_entries_of_format_1_are_read_again_too() -> None:
-    told = created(PASSWORD)
-    assert is_outdated(stored([told])[0])
-    [one] = decisions(stored([told]), standing=low(told))
-    assert one.ids == ("m",)
-
-
 def test_only_what_puts_words_into_a_memory_is_read_for() -> None:
     told = (created(), revised(), compressed(content="tea"), merged("m", "n"), asserted("m"))
     assert all(is_outdated(one) for one in stored(told))

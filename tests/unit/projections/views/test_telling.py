@@ -33,10 +33,6 @@ def reason_of(data: Any, *lived: Told, memory_id: str | None = "m") -> str | Non
     return Teller(view.get, lambda: forgotten_turns(view.columns)).told(words, memory_id)[0]
 
 
-def test_of_format_1_neither_recorded_time_nor_principal_is_known_and_nothing_is_late() -> None:
-    assert telling(entry(mentioned(), "ada", 1)) == Telling(actor="user")
-
-
 def test_of_format_2_it_is_told_when_it_was_recorded_by_whom_and_how_late() -> None:
     found = telling(of_format_2(mentioned(day=0)))
     assert (found.recorded_at, found.principal) == ("2025-01-01T00:00:00Z", "job:sweep")
@@ -54,7 +50,7 @@ def test_of_damaged_fields_beside_nothing_is_told_and_the_rest_is(beside: tuple[
 
 @pytest.mark.parametrize("body", [b"", b"{", b'{"actor":"nobody"}', b'{"owner":"ann"}', b"[" * 9_999])
 def test_of_an_event_that_cannot_be_read_nothing_is_told(body: bytes) -> None:
-    assert telling(Stored(1, "MemoryMentioned.1", bytes(16), "ann", body)) == UNTOLD
+    assert telling(Stored(1, "MemoryMentioned.1", bytes(16), "ann", body, ())) == UNTOLD
 
 
 def test_words_are_not_among_what_is_told_without_them() -> None:

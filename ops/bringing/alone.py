@@ -1,4 +1,4 @@
-"""Who else uses a store's Redis: what must be known before its log changes its format under them."""
+"""Who else uses a store's Redis: what must be known before its log is replaced under them."""
 
 from __future__ import annotations
 

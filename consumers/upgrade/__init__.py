@@ -1,1 +1,0 @@
-"""Bringing a store of the release before over to this one's format."""
