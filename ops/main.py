@@ -34,10 +34,10 @@ def _open() -> Iterator[Application]:
         yield application
 
 
-def _everybody(work: Any, given: Mapping[str, Any], tell: Callable[[Mapping[str, Any]], None], **how: Any) -> None:
-    from ops.commands.everybody import ask_everybody
+def _replay_all(given: Mapping[str, Any], **how: Any) -> Mapping[str, Any]:
+    from ops.commands.replay_all import replay_all
 
-    ask_everybody(work, given, tell, **how)
+    return replay_all(given, **how)
 
 
 STAYING = frozenset({"up", "console", "mcp", "worker", "bench"})
@@ -70,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _heed_the_end()
     clean_tracebacks()
     _spare(sys.argv[1:] if arguments is None else arguments)
-    return run(_open, arguments, StoreNames(), ask_service, _everybody)
+    return run(_open, arguments, StoreNames(), ask_service, _replay_all)
 
 
 if __name__ == "__main__":

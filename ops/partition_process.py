@@ -1,4 +1,4 @@
-"""A process that does partitions for a command: `python -P -m ops.partition_process rebuild`, `verify`, or work on owners.
+"""A process that does partitions for a command: `python -P -m ops.partition_process rebuild` or `verify`.
 
 A line of JSON on standard input is a partition to be done, one on standard output tells of it. It ends when its input ends:
 its command wants no more, or is gone.
@@ -10,7 +10,6 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import nullcontext
 from queue import SimpleQueue
 from threading import Event as Flag
 from threading import Thread
@@ -21,7 +20,6 @@ from api.requests.secrets import refusal_told
 from events.errors import EngramlogError
 from events.redis.wire import Wire, connect
 from ops.garbage import look_seldom
-from ops.many.works import WORKS, opened_for
 from ops.processes.shares import PartitionTask, ToldLine, do_one, told
 from ops.sealing.master import master_of
 from ops.settings import load_settings
@@ -64,7 +62,7 @@ class _Input:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry of the process."""
     parser = argparse.ArgumentParser(prog="python -P -m ops.partition_process", description=__doc__)
-    parser.add_argument("work", choices=["rebuild", "verify", *WORKS])
+    parser.add_argument("work", choices=["rebuild", "verify"])
     work = parser.parse_args(arguments).work
     look_seldom()
     clean_tracebacks()
@@ -84,12 +82,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _say(ToldLine(notice=notice))
 
     try:
-        with opened_for(work, settings) if work in WORKS else nullcontext() as of_owners:
-            while (task := given.tasks.get()) is not None:
-                try:
-                    _say(told(do_one(work, client, task, moved, waits, of_owners)))
-                except EngramlogError as error:
-                    _say(ToldLine(error=dict(refusal_told(error)), exit_code=error.exit_code))
+        while (task := given.tasks.get()) is not None:
+            try:
+                _say(told(do_one(work, client, task, moved, waits)))
+            except EngramlogError as error:
+                _say(ToldLine(error=dict(refusal_told(error)), exit_code=error.exit_code))
     except (_Ended, BrokenPipeError):
         os._exit(1)  # nobody listens
     except Exception as error:  # noqa: BLE001 - the end of the process, whose input is still read by a thread

@@ -109,6 +109,8 @@ class Settings(BeyondSettings, SealingSettings):
     view_bytes: Annotated[int, Field(ge=1 << 20, le=1 << 40)] = VIEW_BYTES
     """The most that a process holds of memories ready to be asked, of one owner or of all: who has more is refused."""
     log_level: str = "info"
+    dask: str | None = None
+    """Scheduler of a Dask cluster whose workers carry out `replay --all`: tls://HOST:PORT, or tcp:// on this machine."""
     embedder: str | None = None
     """What compares meanings for owners who chose nothing: none, auto or an embedder's name; as the store was made when unset."""
     embedder_url: Annotated[str | None, Field(repr=False)] = None
@@ -163,6 +165,14 @@ class Settings(BeyondSettings, SealingSettings):
         if value is not None and not value.expanduser().is_absolute():
             raise ValueError("the whole path of a folder")
         return value
+
+    @field_validator("dask")
+    @classmethod
+    def _trusted_scheduler(cls, value: str | None) -> str | None:
+        """A scheduler runs what it is sent, and its workers reach the store."""
+        if value and not re.fullmatch(r"tls://[^/@]+:\d+|tcp://(127\.0\.0\.1|\[::1\]|localhost):\d+", value):
+            raise ValueError("tls://HOST:PORT, or tcp://HOST:PORT with 127.0.0.1, [::1] or localhost as the host")
+        return value or None
 
     @field_validator("redis_url")
     @classmethod

@@ -30,9 +30,8 @@ if TYPE_CHECKING:
 
 app = frame.app
 """Where a module registers its commands."""
-Everybody = Callable[..., None]
-"""Takes a work, what is asked of a whole store, by its names, and whom the answer is told; how many processes, or which Dask
-cluster, whether anew, whether a bar would disturb."""
+ReplayAll = Callable[..., Mapping[str, Any]]
+"""Replays every owner of the store: takes the question by its names, the number of processes, and whether the answer is JSON."""
 Shape = TypeVar("Shape", bound=Mapping[str, object])
 """What an operation answers, and its renderer takes."""
 CUT = "…"
@@ -97,8 +96,7 @@ class Joined(NamedTuple):
     """Where a TAB looks up owners and ids."""
     ask: Ask = nobody
     """Who may answer in the place of a store that is opened for the question."""
-    everybody: Everybody | None = None
-    """Who does something with every owner of the store."""
+    replay_all: ReplayAll | None = None
 
 
 def joined(context: typer.Context) -> Joined:
@@ -205,12 +203,12 @@ def run(
     arguments: Sequence[str] | None = None,
     names: Names | None = None,
     ask: Ask = nobody,
-    everybody: Everybody | None = None,
+    replay_all: ReplayAll | None = None,
 ) -> int:
     """Run one command; gives its exit code. Every error of ours is one line that says what to do."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        code = _run(Joined(opener, names, ask, everybody), arguments)
+        code = _run(Joined(opener, names, ask, replay_all), arguments)
         sys.stdout.flush()
     except BrokenPipeError:
         # Whoever read on has left: what is still buffered must not be flushed into nothing at exit.

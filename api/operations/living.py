@@ -20,7 +20,7 @@ HEALTH = Operation(
     more="Green from 70, yellow from 30, red below. Where the owner's law archives or deletes by itself,"
     " also when. Leaves no trace.",
     shown="living:health",
-    example="Example: `engramlog health alice`, `engramlog health alice --at 2027-01-01T00:00:00Z`, `engramlog health --all`",
+    example="Example: `engramlog health alice`, `engramlog health alice --at 2027-01-01T00:00:00Z`",
     folds=True,
 )
 FADING = Operation(

@@ -279,7 +279,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "health",
-            "api.cli.commands.health",
+            "api.operations.living",
             "All live memories by how well they are held (Ebbinghaus strength, whatever the profile), strongest first.",
         ),
         OperationRow(

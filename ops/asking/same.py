@@ -16,7 +16,7 @@ OF_EACH: Final = frozenset(
     {
         "data", "redis_server", "redis_maxmemory", "partitions", "workers", "job_workers", "host", "port",
         "token", "heavy_seconds", "key_requests",
-        "redis_timeout", "log_level",
+        "redis_timeout", "log_level", "dask",
         "view_bytes", "metrics",
         "tls_cert_file", "tls_key_file", "trusted_proxies", "public_names", "operate",
         "vault_token_file",

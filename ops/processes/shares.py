@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import closing, suppress
 from dataclasses import replace
 from queue import SimpleQueue
@@ -19,17 +19,13 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 import redis
 
-from api.requests.whole import AnyAsked
 from consumers.fold.rebuild import Rebuilt, rebuild_partition
 from consumers.verify.store_and_log import verify_partition
 from consumers.verify.verdict import Findings
 from events.errors import EngramlogError
 from ops.worker_id import new_worker_id
-from projections.reports.many.kinds import AnyFigures
 
-Work = Literal["rebuild", "verify", "replay", "health", "extract"]
-OfOwners = Callable[[Sequence[str], Any], AnyFigures]
-"""What gives the figures of some owners, as they are asked for; raises what is wrong with more than one."""
+Work = Literal["rebuild", "verify"]
 Progress = Callable[[int, int, int], None]
 """Partition, how far, of how much."""
 Notice = Callable[[str], None]
@@ -45,10 +41,6 @@ class PartitionTask(msgspec.Struct):
     tag: str
     chain_at: list[int] = []
     """Seqs at which a verification is to tell the log's chain."""
-    owners: list[str] = []
-    """Of work on owners: those of the partition whose turn it is, in the order of their names."""
-    asked: AnyAsked | None = None
-    """Of work on owners: what is asked of each."""
 
 
 class ToldLine(msgspec.Struct, omit_defaults=True):
@@ -59,7 +51,6 @@ class ToldLine(msgspec.Struct, omit_defaults=True):
     notice: str = ""
     rebuilt: Rebuilt | None = None
     found: Findings | None = None
-    figures: AnyFigures | None = None
     digest: str = ""
     """Of what was found, in hex: JSON has no numbers of its size."""
     error: dict[str, Any] | None = None
@@ -67,14 +58,11 @@ class ToldLine(msgspec.Struct, omit_defaults=True):
 
 
 class PartitionDone(NamedTuple):
-    """A partition, or some owners of one, that is done: one of these."""
+    """A partition that is done: one of these."""
 
     partition: int
     rebuilt: Rebuilt | None = None
     found: Findings | None = None
-    figures: AnyFigures | None = None
-    owners: tuple[str, str] | None = None
-    """Of work on owners: the first and the last."""
 
 
 def process_count(asked: int | None, partitions: int, events: int) -> int:
@@ -89,20 +77,13 @@ def do_one(
     task: PartitionTask,
     on_progress: Progress,
     on_wait: Notice,
-    of_owners: OfOwners | None = None,
 ) -> PartitionDone:
-    """Do one partition in this process. Raises what `rebuild_partition`, `verify_partition` and `of_owners` raise.
-
-    `of_owners`: who does it, where it is work on owners.
-    """
+    """Do one partition in this process. Raises what `rebuild_partition` and `verify_partition` raise."""
     number = task.partition
 
     def moved(at: int, of: int) -> None:
         on_progress(number, at, of)
 
-    if task.asked is not None:
-        assert of_owners is not None
-        return owners_done(number, task.owners, of_owners(task.owners, task.asked))
     if work == "verify":
         chain_at = task.chain_at
         found = verify_partition(client, number, task.tag, chain_at=chain_at, on_progress=moved)
@@ -119,25 +100,18 @@ def do_all(
     count: int,
     on_progress: Progress,
     on_wait: Notice,
-    of_owners: Callable[[], OfOwners] | None = None,
 ) -> Generator[PartitionDone, None, None]:
     """Every partition as it is done, by so many processes; by this one where it is one. `where`: settings that tell of the store.
 
     Raises the first error that one of them raised, and EngramlogError where one died.
     """
     if count == 1:
-        by = None if of_owners is None else of_owners()
         for task in tasks:
-            yield do_one(work, client, task, on_progress, on_wait, by)
+            yield do_one(work, client, task, on_progress, on_wait)
         return
     with closing(_Crew(work, where, tasks, count)) as crew:
         while (done := crew.next_done(on_progress, on_wait)) is not None:
             yield done
-
-
-def owners_done(partition: int, owners: Sequence[str], figures: AnyFigures) -> PartitionDone:
-    """Owners of a partition that are done."""
-    return PartitionDone(partition, figures=figures, owners=(owners[0], owners[-1]))
 
 
 def error_of(line: ToldLine) -> EngramlogError:
@@ -152,7 +126,7 @@ def told(done: PartitionDone) -> ToldLine:
     """A partition that is done as a line."""
     found = done.found
     if found is None:
-        return ToldLine(rebuilt=done.rebuilt, figures=done.figures)
+        return ToldLine(rebuilt=done.rebuilt)
     return ToldLine(found=replace(found, digest=0), digest=f"{found.digest:x}")
 
 
@@ -199,7 +173,7 @@ class _Crew:
             process.stdin.flush()
             for raw in process.stdout:
                 line = msgspec.json.decode(raw, type=ToldLine)
-                if any(one is not None for one in (line.rebuilt, line.found, line.figures, line.error)):
+                if any(one is not None for one in (line.rebuilt, line.found, line.error)):
                     return line
                 self._told.put((task, line))
         with suppress(subprocess.TimeoutExpired):
@@ -222,8 +196,6 @@ class _Crew:
                 return PartitionDone(task.partition, found=replace(line.found, digest=int(line.digest, 16)))
             if line.rebuilt is not None:
                 return PartitionDone(task.partition, line.rebuilt)
-            if line.figures is not None:
-                return owners_done(task.partition, task.owners, line.figures)
             if line.notice:
                 on_wait(line.notice)
             else:
@@ -253,10 +225,7 @@ class _Crew:
 
 def _died(work: Work, partition: int, code: int | None) -> EngramlogError:
     how = "does not answer" if code is None else f"ended with signal {-code}" if code < 0 else f"ended with code {code}"
-    cure = {
-        "rebuild": "engramlog rebuild goes on where it stood",
-        "verify": "nothing was written; run it again",
-    }.get(work, "the same command goes on where it stood")
+    cure = {"rebuild": "engramlog rebuild goes on where it stood", "verify": "nothing was written; run it again"}[work]
     return EngramlogError(
         f"the process at partition {partition} {how}; the others were ended: {cure}", partition=partition
     )

@@ -11,12 +11,11 @@ from rich.text import Text
 
 from api.choices import MODEL, RULES
 from api.cli.app import err, opened, out, progress
-from api.cli.everybody import OF_WHOM, everybody_asked, of_all
 from api.cli.made import PARTLY, Call, command
 from api.cli.show.tables import Cell, Column, tabulate
-from api.cli.show.whole.everybody import everybody_read
 from api.operations.definition import Parameter
 from api.operations.reports import EXTRACT
+from events.errors import refused
 
 COLOURS = {
     "ADD": "green",
@@ -37,32 +36,27 @@ SHOWN = 200
         more="Turns stay as they are: typed memories lie on top. What is said again is a mention, what is taken back is negated,"
         " and questions, suppositions, quotations and what an assistant says assert nothing. Running it again does nothing"
         " twice. A dry run by a model asks it about the next ten turns. Exit code 3: the model failed, and the turns that are"
-        " left wait for a next run; with --all also: somebody could not be read.",
-        example="Example: `engramlog extract alice --dry-run`, then `engramlog extract alice`; `engramlog extract --all --dry-run`",
+        " left wait for a next run.",
+        example="Example: `engramlog extract alice --dry-run`, then `engramlog extract alice`",
     ),
     more=(
-        OF_WHOM,
         Parameter(
             "again",
             bool,
             "With --dry-run: tell what the rules of today would make of all turns, those that were read before too.",
             False,
         ),
-        *of_all("what its unread turns become, or would become,"),
     ),
-    subject=(),
 )
 def extract(call: Call) -> None:
-    """By rules or by the model of the settings; of an owner or of all."""
-    everybody = everybody_asked(call, EXTRACT, {})
-    if everybody is not None:
-        everybody("extract", call.given, everybody_read)
-        return
+    """By rules or by the model of the settings."""
     owner, dry_run, by, again = call.take("owner", "dry_run", "by", "again")
-    if again:
-        from api.services.whole.reading_turns import reading_asked
-
-        reading_asked(by=by, dry_run=dry_run, again=again)
+    if again and not dry_run:
+        raise refused(
+            "again", "no --dry-run", "with --dry-run alone: what another reading made, a person may have changed since"
+        )
+    if again and by == MODEL:
+        raise refused("by", by, f"{RULES} with --again: a model is asked about what nobody has read")
     with opened(call.context) as application:
         if again:
             answer = application.extractor.read_again(owner)

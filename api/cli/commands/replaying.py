@@ -6,13 +6,17 @@ from pathlib import Path
 
 import typer
 
-from api.cli.everybody import OF_WHOM, everybody_asked, of_all
+from api.choices import MOST_PROCESSES
+from api.cli.app import joined
 from api.cli.made import PARTLY, Call, command
 from api.cli.show.replaying import looked_at
-from api.cli.show.whole.moved import everybody_moved
+from api.cli.show.store_moved import store_moved
 from api.operations.definition import Option, Parameter
 from api.operations.replaying import REPLAY, RETRACT
+from api.requests.ids import decoded_id
 from events.errors import refused
+
+WHOLE = "The whole store"
 
 QUESTIONS = Parameter(
     "questions",
@@ -33,15 +37,57 @@ OF_ONE = {
 
 
 @command(
-    REPLAY, more=(OF_WHOM, QUESTIONS, *of_all("how normal mode and the order of memories would change")), subject=()
+    REPLAY,
+    more=(
+        Parameter(
+            "owner",
+            str | None,
+            "Whose memories: a user, an agent, a team; omit it with --all.",
+            None,
+            option=Option(argument=True, completes="owners"),
+        ),
+        QUESTIONS,
+        Parameter(
+            "every_owner",
+            bool,
+            "Replay every owner of the store, and show the sums.",
+            False,
+            option=Option(("--all",), panel=WHOLE),
+        ),
+        Parameter(
+            "processes",
+            int | None,
+            "With --all: processes that share the partitions, 1 to 64. Default: the number of cores, fewer for a small store.",
+            None,
+            option=Option(("--processes",), metavar="N", panel=WHOLE),
+        ),
+    ),
+    subject=(),
 )
 def replay(call: Call) -> None:
     """What differs, of an owner or of all."""
-    everybody = everybody_asked(call, REPLAY, OF_ONE)
-    if everybody is not None:
-        everybody("replay", call.given | {"queries": _questions(call)}, everybody_moved)
+    owner, every_owner, processes = call.take("owner", "every_owner", "processes")
+    if not every_owner:
+        if owner is None:
+            raise refused("owner", "nothing", "an owner's name, or --all")
+        if processes is not None:
+            raise refused("processes", processes, "nothing without --all")
+        call.given["owner"] = decoded_id(owner)
+        call.print(call.answer(queries=_questions(call)))
         return
-    call.print(call.answer(queries=_questions(call)))
+    if owner is not None:
+        raise refused("owner", owner, "nobody with --all")
+    if processes is not None and not 1 <= processes <= MOST_PROCESSES:
+        raise refused("processes", processes, f"1 to {MOST_PROCESSES}")
+    for name, default in {one.name: one.default for one in REPLAY.question if one.name in OF_ONE}.items():
+        if (value := call.given.pop(name)) != default:
+            raise refused(name, value, f"nothing with --all: {OF_ONE[name]}")
+    replay_all = joined(call.context).replay_all
+    assert replay_all is not None
+    answer = replay_all(call.given | {"queries": _questions(call)}, count=processes, json=call.json)
+    call.show(answer, store_moved)
+    if answer["left_out"] or answer["quarantined"]:
+        raise typer.Exit(PARTLY)
 
 
 def _questions(call: Call) -> list[str]:

@@ -5,23 +5,51 @@ One part of a store is a list of owners; its figures can be added to those of ot
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from api.requests.checks import check_limit, parse_instant, parse_line
-from api.requests.whole import WholeAsked
 from api.services.auditing.folding import FoldAsked, Refolder
 from api.services.auditing.parameters import check_parameter
 from api.services.auditing.questions import Questions, checked_questions
 from api.services.auditing.selecting import KINDS, StrikesAsked, named_in, strikes_of
 from api.services.reading import Reader
-from api.services.whole.walking import Passing, walk
 from api.work.patience import current_check
-from events.errors import refused
+from events.errors import EngramlogError, FoldError, NotFound, OwnerErased, OwnerTooLarge, ReadError, refused
 from events.parameters import ParameterValue
 from events.partitions import partition_of
 from projections.laws import LAWS
-from projections.reports.many.moved import MODE, OrderMoved, StoreMoved
+from projections.reports.store_moved import MODE, OrderMoved, StoreMoved
+
+if TYPE_CHECKING:
+    from api.requests.timelines import TimesAsked
+
+Passing = Callable[[str], AbstractContextManager[None]]
+"""Within it an owner is looked at in passing (`RedisViews.passing`)."""
+LEFT_OUT: tuple[type[EngramlogError], ...] = (NotFound, OwnerErased, OwnerTooLarge, ReadError, FoldError)
+"""What keeps one owner from being looked at. Anything else is wrong with the question, the store or this machine."""
+
+
+class WholeAsked(msgspec.Struct, forbid_unknown_fields=True):
+    """What is asked of a whole store; JSON-ready, so that another process can be asked the same."""
+
+    parameters: dict[str, ParameterValue] = {}
+    profile: str | None = None
+    strikes: dict[str, list[str]] = {}
+    alone: bool = False
+    queries: list[str] = []
+    limit: int = 10
+    as_of: str | None = None
+    known: str | None = None
+    at: str | None = None
+
+    def times(self) -> TimesAsked:
+        """The past that is asked about."""
+        told = {"as_of": self.as_of, "known": self.known, "at": self.at}
+        return {name: value for name, value in told.items() if value is not None}  # type: ignore[return-value]
 
 
 def whole_asked(
@@ -79,8 +107,15 @@ class StoreReplayer:
 
         Raises what is wrong with more than one owner, and what the question in hand ends for.
         """
-        found = nothing_of(asked)
-        return walk(owners, found, lambda owner: found.add(self._one(owner, asked)), self._passing)
+        found, check = nothing_of(asked), current_check()
+        for number, owner in enumerate(owners):
+            check(number, len(owners))
+            try:
+                with self._passing(owner):
+                    found.add(self._one(owner, asked))
+            except LEFT_OUT as error:
+                found.leaves_out(type(error).__name__)
+        return found
 
     def _one(self, owner: str, asked: WholeAsked) -> StoreMoved:
         strikes = strikes_of(_named(asked.strikes), partition_of(owner, self._partitions))

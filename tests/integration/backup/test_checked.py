@@ -178,7 +178,7 @@ def packed(made: Path, *rows: bytes, tell: int | None = None) -> None:
 
 def test_a_file_that_unpacks_to_more_than_it_tells_is_not_unpacked(lying_open: Depot, made: Path) -> None:
     lying_open.on("new")
-    packed(made, frame(RowKind.META, [b"format2", bytes(30 << 20)]), tell=1_000)
+    packed(made, frame(RowKind.SECRET, [b"owner", bytes(30 << 20)]), tell=1_000)
     assert (made / "partition-0000.rows.gz").stat().st_size < 100_000
     refused(lying_open, made, "unpacks to more than the 1,000 bytes")
     packed(made, (65 << 20).to_bytes(4, "big") + b"\1")
@@ -188,7 +188,6 @@ def test_a_file_that_unpacks_to_more_than_it_tells_is_not_unpacked(lying_open: D
 @pytest.mark.parametrize(
     ("row", "match"),
     [
-        (frame(RowKind.META, [b"head", b"7"]), "no file of a partition has|a field|ends at entry 0"),
         (frame(RowKind.STORE, [b"store_id", b"x"]), "a row that no file of a partition has"),
         (frame(RowKind.ENTRY, [b"12345678"]), "a row that no file of a partition has"),
         (frame(RowKind.ENTRY, [b"1234", *([b"x"] * 20)]), "no line in the table of dedupe"),

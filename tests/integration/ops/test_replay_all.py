@@ -1,41 +1,33 @@
-"""`engramlog replay --all`: figures are the sums of replays of each owner, whoever counts them and however often it is killed."""
+"""`engramlog replay --all`: figures are the sums of replays of each owner, whoever counts them."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from api.cli.show.whole.moved import everybody_moved
-from api.requests.whole import WholeAsked
+from api.cli.show.store_moved import store_moved
 from api.services.auditing.folding import Refolder
-from api.services.auditing.replaying_all import StoreReplayer
+from api.services.auditing.replaying_all import StoreReplayer, WholeAsked
 from api.services.reading import Reader
-from events.errors import StoreError, StoreUnavailable
-from events.partitions import LogKeys, partition_of
+from api.version import program_version
+from events.errors import EngramlogError, StoreError, StoreUnavailable
+from ops import replay_all
 from ops.main import main
-from ops.many import running
-from ops.many.journal import Journal
-from ops.many.works import WORKS
-from ops.processes import shares
 from ops.settings import Settings
-from ops.store import OpenStore
 from ops.wiring import open_application
-from projections.fold.builds import BuildKeys
 from projections.redis import view as views_module
 from projections.redis.view import RedisViews
 from tests.acceptance.helpers.store import Store, day
 from tests.given.events import created, in_session, mentioned, negated
 from tests.integration.live import live_store, wait_until
-from tests.patience import PATIENCE
 from tests.servers import Servers
 
 AT = ("--at", day(40))
@@ -74,20 +66,6 @@ def store(opened: Store, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Store
     return opened
 
 
-@pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
-    """Processes that were started."""
-    found: list[subprocess.Popen[bytes]] = []
-    start = subprocess.Popen
-
-    def recorded(*given: Any, **more: Any) -> subprocess.Popen[bytes]:
-        found.append(start(*given, **more))
-        return found[-1]
-
-    monkeypatch.setattr(shares.subprocess, "Popen", recorded)
-    return found
-
-
 Capture = pytest.CaptureFixture[str]
 
 
@@ -105,9 +83,7 @@ def whole(capsys: Capture, *words: str, code: int = 0) -> dict[str, Any]:
 
 def figures(answer: dict[str, Any]) -> dict[str, Any]:
     """What was found, without how."""
-    return {
-        name: value for name, value in answer.items() if name not in ("seconds", "processes", "dask", "done_before")
-    }
+    return {name: value for name, value in answer.items() if name not in ("seconds", "processes")}
 
 
 def one_by_one(capsys: Capture, *words: str) -> dict[str, Any]:
@@ -136,6 +112,25 @@ def one_by_one(capsys: Capture, *words: str) -> dict[str, Any]:
                     orders=1, changed=one["before"] != one["after"], came=len({*one["after"]} - {*one["before"]})
                 )
     return {**found, "changed_fields": dict(fields), "untouched": untouched, "questions": orders}
+
+
+def told(store: Store) -> Mapping[str, str]:
+    """What a worker has to be told of the store."""
+    found: Mapping[str, str] = store.app._store.told  # type: ignore[attr-defined]
+    return found
+
+
+def joins(store: Store, patch: pytest.MonkeyPatch) -> None:
+    """Have this process, or what it starts, find the store as a worker does."""
+    for name, value in told(store).items():
+        patch.setenv(name, value)
+
+
+def replayer(store: Store) -> StoreReplayer:
+    application = store.app
+    return StoreReplayer(
+        application.reader, application.replayer.refolder, application.log.partitions, application.views.passing
+    )
 
 
 def shown(side: dict[str, Any] | None) -> bool:
@@ -189,126 +184,76 @@ def test_several_processes_find_what_one_finds(store: Store, capsys: Capture, co
     assert figures(several) == figures(one)
 
 
-def journals(folder: Path) -> list[Path]:
-    return sorted((folder / "many").iterdir()) if (folder / "many").exists() else []
-
-
-KILLED_AFTER_THREE = """
-import os, sys
-from ops.many.journal import Journal
-from ops.main import main
-add = Journal.add
-def killed(self, one):
-    add(self, one)
-    if len(self.done) == 3:
-        os.kill(os.getpid(), 9)
-Journal.add = killed
-sys.exit(main(sys.argv[1:]))
-"""
-
-
-@pytest.mark.parametrize("count", ["1", "2"])
-def test_a_command_that_was_killed_is_gone_on_with_where_it_stood(
-    store: Store, folder: Path, capsys: Capture, count: str
+def test_a_worker_that_dies_ends_the_command_in_one_sentence(
+    store: Store, capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    expected = whole(capsys, *FASTER)
-    command = [sys.executable, "-P", "-c", KILLED_AFTER_THREE, "replay", "--all", *FASTER, "--processes", count]
-    done = subprocess.run(command, env=dict(os.environ), capture_output=True, timeout=PATIENCE, check=False)
-    assert done.returncode == -9, done.stderr
-    (path,) = journals(folder)
-    kept = [json.loads(line)["figures"]["owners"] for line in path.read_bytes().splitlines()[1:]]
-    assert len(kept) == 3
-    again = whole(capsys, *FASTER)
-    assert again["done_before"] == sum(kept)
-    assert figures(again) == figures(expected)
-    assert journals(folder) == []
-
-
-def test_a_process_that_was_killed_ends_the_command_and_what_was_done_is_kept(
-    store: Store,
-    folder: Path,
-    capsys: Capture,
-    monkeypatch: pytest.MonkeyPatch,
-    started: list[subprocess.Popen[bytes]],
-) -> None:
-    tasks = running._tasks
-
-    def deadly(*given: Any) -> Iterator[shares.PartitionTask]:
-        for number, one in enumerate(tasks(*given)):
-            if number == 3:
-                for process in started:
-                    process.kill()
-                    process.wait()
-            yield one
-
-    monkeypatch.setattr(running, "_tasks", deadly)
-    capsys.readouterr()
-    assert main(["replay", "--all", *FASTER, "--processes", "2"]) == 1
-    assert "ended with signal 9; the others were ended: the same command goes on where it stood" in (
-        capsys.readouterr().err.replace("\n", " ")
+    """It runs code of this folder when it starts."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, sys\nif '--multiprocessing-fork' in sys.argv: os._exit(9)\n", "utf-8"
     )
-    assert None not in {process.returncode for process in started}
-    monkeypatch.setattr(running, "_tasks", tasks)
-    again, expected = whole(capsys, *FASTER), whole(capsys, *FASTER)
-    assert 0 <= again["done_before"] < len(OWNERS)
-    assert figures(again) == figures(expected)
-
-
-def test_what_cannot_be_read_of_what_is_to_be_done_ends_the_command(
-    store: Store, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
-    def broken(*_: Any) -> Iterator[shares.PartitionTask]:
-        yield from ()
-        raise StoreUnavailable("no names can be read")
-
-    monkeypatch.setattr(running, "_tasks", broken)
-    for count in ("1", "2"):
-        assert main(["replay", "--all", *FASTER, "--processes", count]) == 1
-        assert "no names can be read" in capsys.readouterr().err
-
-
-def stopped(capsys: Capture, monkeypatch: pytest.MonkeyPatch, after: int) -> None:
-    """A run that ended after so many parts."""
-    add = Journal.add
-
-    def ends(journal: Journal, one: Any) -> None:
-        add(journal, one)
-        if len(journal.done) == after:
-            raise StoreUnavailable("the disk is gone")
-
-    monkeypatch.setattr(Journal, "add", ends)
-    assert main(["replay", "--all", *FASTER]) == 1
-    monkeypatch.setattr(Journal, "add", add)
-
-
-def test_a_run_that_went_on_says_so_and_anew_none_counts(
-    store: Store, folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stopped(capsys, monkeypatch, 2)
-    assert len(journals(folder)) == 1
-    assert whole(capsys, *FASTER, "--query", "coffee")["done_before"] == 0  # another question
-    anew = whole(capsys, *FASTER, "--anew")
-    assert (anew["done_before"], anew["owners"]) == (0, len(OWNERS))
-    assert journals(folder) == []
-    stopped(capsys, monkeypatch, 2)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     capsys.readouterr()
-    assert main(["replay", "--all", *FASTER]) == 0
-    told = capsys.readouterr()
-    assert "going on with a run that was killed" in told.err
-    assert "done by a run before" in told.out
+    assert main(["replay", "--all", *FASTER]) == 1
+    assert "died or could not start (BrokenProcessPool); nothing was written" in " ".join(
+        capsys.readouterr().err.split()
+    )
 
 
-def test_what_was_counted_is_kept_until_it_is_told(
-    store: Store, folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+class Here(Executor):
+    """Carries out each part in this process, at once."""
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future = Future[Any]()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
+@pytest.mark.parametrize(
+    ("release", "store_id", "says"),
+    [("9.9", None, "a worker runs engramlog"), (None, "another", "a worker has store")],
+)
+def test_a_worker_of_another_release_or_store_refuses_and_opens_nothing(
+    store: Store, monkeypatch: pytest.MonkeyPatch, release: str | None, store_id: str | None, says: str
 ) -> None:
-    def gone(*_: Any) -> None:
-        raise StoreUnavailable("nobody hears it")
+    joins(store, monkeypatch)
+    monkeypatch.setattr("ops.wiring.open_application", lambda *_: pytest.fail("it was opened"))
+    asked = replay_all.PartitionAsked(store_id or "x", release or program_version(), 0, WholeAsked(profile="tiered"))
+    told = json.loads(replay_all.replay_partition(msgspec.json.encode(asked)))
+    assert says in told["error"]["message"]
 
+
+def test_an_error_that_nobody_foresaw_crosses_without_its_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fails(*_: Any) -> None:
+        raise ValueError("I like zebrafinches")
+
+    monkeypatch.setattr(replay_all, "_refuse_another", fails)
+    with pytest.raises(EngramlogError, match=r"a worker failed \(ValueError\)") as failed:
+        replay_all.replay_partitions(Here(), "x", 2, WholeAsked(profile="tiered"))
+    assert "zebrafinches" not in str(failed.value.as_dict())
+
+
+def test_the_workers_of_a_dask_cluster_find_what_processes_find(
+    store: Store, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    distributed = pytest.importorskip("distributed")
+    expected = whole(capsys, *FASTER)
     with monkeypatch.context() as patch:
-        patch.setattr("api.cli.made.show", gone)
-        assert main(["replay", "--all", *FASTER]) == 1
-    assert len(journals(folder)) == 1
-    assert whole(capsys, *FASTER)["done_before"] == len(OWNERS)
+        joins(store, patch)
+        with distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, host="127.0.0.1", scheduler_port=0, dashboard_address=None
+        ) as cluster:
+            for name in told(store):
+                patch.delenv(name)
+            patch.setenv("ENGRAMLOG_DASK", cluster.scheduler_address)
+            answer = whole(capsys, *FASTER)
+    assert answer["processes"] is None
+    assert figures(answer) == figures(expected)
+    monkeypatch.setenv("ENGRAMLOG_DASK", "tcp://127.0.0.1:1")
+    monkeypatch.setattr(replay_all, "CONNECT_SECONDS", 1.0)
+    assert main(["replay", "--all", *FASTER]) == 1
+    assert "no Dask scheduler with a worker answers at tcp://127.0.0.1:1" in " ".join(capsys.readouterr().err.split())
 
 
 # --- owners who cannot be looked at, or not whole
@@ -341,12 +286,14 @@ def test_one_who_was_erased_or_is_too_large_is_left_out_by_why(
             capsys.readouterr()
         )
         asked = WholeAsked(parameters={"user_factor": 1.3}, at=day(40))
-        found: Any = WORKS["replay"](one.app)(["ada", "bo"], asked)
+        found = replayer(one).part(["ada", "bo"], asked)
         assert (found.owners, found.left_out, found.memories) == (2, {"OwnerErased": 1}, 1)
         answer = whole(capsys, *FASTER)
         assert (answer["owners"], answer["left_out"]) == (2, {})  # his name stands in the log alone
         monkeypatch.setattr(views_module, "_BYTES_A_MEMORY", 300_000)
         monkeypatch.setenv("ENGRAMLOG_VIEW_BYTES", str(1 << 20))
+        monkeypatch.setattr(replay_all, "processes", lambda *_: nullcontext(Here()))
+        joins(one, monkeypatch)
         answer = whole(capsys, *FASTER, code=3)
         assert (answer["owners"], answer["left_out"], answer["memories"]) == (2, {"OwnerTooLarge": 1}, 1)
         assert main(["replay", "--all", *FASTER]) == 3
@@ -359,7 +306,7 @@ def test_what_is_wrong_with_the_store_ends_it_and_counts_nobody(store: Store, mo
 
     monkeypatch.setattr(StoreReplayer, "_one", gone)
     with pytest.raises(StoreError, match="does not answer"):
-        WORKS["replay"](store.app)(OWNERS, WholeAsked(parameters={"user_factor": 1.3}))
+        replayer(store).part(OWNERS, WholeAsked(parameters={"user_factor": 1.3}))
 
 
 def test_owners_are_looked_at_in_passing(store: Store) -> None:
@@ -369,7 +316,7 @@ def test_owners_are_looked_at_in_passing(store: Store) -> None:
     with store.app.views.view(OWNERS[0]):
         pass
     asked = store.app.views.asked
-    WORKS["replay"](store.app)(OWNERS, WholeAsked(parameters={"user_factor": 1.3}))
+    replayer(store).part(OWNERS, WholeAsked(parameters={"user_factor": 1.3}))
     before = dict(asked)
     for owner in OWNERS[:2]:
         with store.app.views.view(owner):
@@ -395,27 +342,6 @@ def test_nothing_is_written_to_the_store(store: Store, folder: Path, capsys: Cap
     assert ran(capsys, "status")["events"] == status["events"]
 
 
-def test_each_partition_is_asked_for_the_build_that_is_read_when_it_is_its_turn(
-    store: Store, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A rebuild that switched meanwhile, and whose old build went, takes no owner out of the figures."""
-    expected, names, old = whole(capsys, *FASTER), running._names, list[BuildKeys]()
-    last = max(partition_of(owner, store.app.log.partitions) for owner in OWNERS)
-
-    def rebuilt(of: OpenStore, tag: str) -> list[str]:
-        if not old:
-            its = of.identity.tags[last]
-            live: Any = of.client.hget(LogKeys(its).meta, "live")
-            old.append(BuildKeys(its, live.decode()))
-            assert main(["rebuild", "--partition", str(last)]) == 0
-            assert of.client.delete(old[0].owners) == 1
-            capsys.readouterr()
-        return names(of, tag)
-
-    monkeypatch.setattr(running, "_names", rebuilt)
-    assert figures(whole(capsys, *FASTER)) == figures(expected)
-
-
 def test_one_of_whom_newer_events_wait_is_told(redis_servers: Servers, capsys: Capture) -> None:
     with live_store(redis_servers.get("redis-6.2").url, partitions=2) as live:
         live.start_worker("w")
@@ -431,5 +357,5 @@ def test_one_of_whom_newer_events_wait_is_told(redis_servers: Servers, capsys: C
         finally:
             views.close()
     assert (found.owners, found.behind, found.quarantined) == (2, 1, 0)
-    everybody_moved(found.told() | {"mode": "normal", "processes": 1, "seconds": 0.1, "done_before": 0})
+    store_moved(found.told() | {"mode": "normal", "processes": 1, "seconds": 0.1})
     assert "1 owner looked at as far as they are folded: newer events wait" in capsys.readouterr().out

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from projections.memory.record import SECRET, Memory
-from projections.reports.many.moved import MOST_OWNERS, OrderMoved, OwnerMoved, StoreMoved, heaviest
 from projections.reports.sides import Side, Standings, side_standings
+from projections.reports.store_moved import MOST_OWNERS, OrderMoved, OwnerMoved, StoreMoved, heaviest
 from projections.views.view import OwnerView
 from tests.given.events import Told, at, created, deleted, folded, mentioned, negated, revised
 from tests.given.histories import histories

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from heapq import nsmallest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from projections.checks import Check, unchecked
-from projections.reports.many.figures import OwnersFigures, tally
 from projections.reports.sides import Beside
 
 if TYPE_CHECKING:
@@ -28,6 +27,8 @@ TOP = 10
 MOST_OWNERS = 20
 """Owners that are named: those of whom most changes."""
 NOT_THERE = "not_there"
+_OWN_SUM = frozenset({"largest_change", "by_weight", "questions", "most"})
+"""Fields of `StoreMoved` that are added up in a way of their own."""
 
 
 class OrderMoved(msgspec.Struct):
@@ -69,10 +70,17 @@ class OwnerMoved(msgspec.Struct):
     """Into and out of what the mode shows."""
 
 
-class StoreMoved(OwnersFigures, tag="replay"):
-    """How the reading of many owners would change, in sum."""
+class StoreMoved(msgspec.Struct):
+    """How the reading of many owners would change, in sum. `add` takes in another part, in any order."""
 
-    own = frozenset({"largest_change", "by_weight", "questions", "most"})
+    owners: int = 0
+    """All that were looked at, or could not be."""
+    quarantined: int = 0
+    """Looked at as of before the event that stuck: what follows there is in no figure."""
+    behind: int = 0
+    """Looked at as far as they are folded: newer events of them wait."""
+    left_out: dict[str, int] = msgspec.field(default_factory=dict)
+    """Owners that could not be looked at, by the kind of error."""
     changed: int = 0
     """Of whom anything changes."""
     untouched: int = 0
@@ -109,15 +117,31 @@ class StoreMoved(OwnersFigures, tag="replay"):
     most: list[OwnerMoved] = msgspec.field(default_factory=list)
     """The owners of whom most changes."""
 
-    def add(self, other: OwnersFigures) -> None:
-        """Take in another part."""
-        assert isinstance(other, StoreMoved)
-        OwnersFigures.add(self, other)
+    def add(self, other: StoreMoved) -> None:
+        """Take in another part. Counts are added, tallies value by value."""
+        for name in self.__struct_fields__:
+            if name in _OWN_SUM:
+                continue
+            mine, more = getattr(self, name), getattr(other, name)
+            if isinstance(mine, dict):
+                tally(mine, more.items())
+            else:
+                setattr(self, name, mine + more)
         self._change(other.largest_change)
         self.by_weight.add(other.by_weight)
         for text, order in other.questions.items():
             self.questions.setdefault(text, OrderMoved()).add(order)
         self.most = _most([*self.most, *other.most])
+
+    def leaves_out(self, kind: str) -> None:
+        """Count an owner that cannot be looked at."""
+        self.owners += 1
+        tally(self.left_out, [(kind, 1)])
+
+    def told(self) -> dict[str, Any]:
+        """JSON-ready."""
+        found: dict[str, Any] = msgspec.to_builtins(self)
+        return found
 
     def take(self, owner: str, before: Side, after: Side, check: Check = unchecked) -> None:
         """Take in one owner by its two sides."""
@@ -173,3 +197,9 @@ def heaviest(view: OwnerView, standings: Standings, top: int = TOP) -> list[str]
 def _most(owners: Iterable[OwnerMoved]) -> list[OwnerMoved]:
     """First those into or out of whose prompts most comes and goes; of as much by name."""
     return nsmallest(MOST_OWNERS, owners, key=lambda one: (-one.came - one.went, -one.changes, one.owner))
+
+
+def tally(counts: dict[str, int], more: Iterable[tuple[str, int]]) -> None:
+    """Add counts to those of the same names."""
+    for name, many in more:
+        counts[name] = counts.get(name, 0) + many

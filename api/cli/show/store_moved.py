@@ -12,28 +12,44 @@ from api.cli.app import out
 from api.cli.show.memories import times_of
 from api.cli.show.replaying import told_fields
 from api.cli.show.tables import Cell, Column, tabulate
-from api.cli.show.whole.everybody import done_by, owners_told, standing_of
 
 
-def everybody_moved(answer: Mapping[str, Any], console: Console = out) -> None:
+def store_moved(answer: Mapping[str, Any], console: Console = out) -> None:
     """How normal mode and the order of memories change over a whole store."""
     differ = f"{answer['changes']:,} of {answer['memories']:,} memories differ{told_fields(answer['changed_fields'])}"
-    seen = f"{answer['changed']:,} of {owners_told(answer['owners'])} would be read otherwise: {differ}"
+    seen = f"{answer['changed']:,} of {_owners(answer['owners'])} would be read otherwise: {differ}"
     console.print(Text(f"{seen}{times_of(answer)}, {answer['mode']} mode"))
     if answer["struck"]:
         console.print(Text(f"{answer['struck']:,} of {answer['events']:,} events are struck"))
     if answer["untouched"]:
-        console.print(
-            Text(f"of {owners_told(answer['untouched'])} nothing is struck: they have nothing of what is named")
-        )
-    standing_of(answer, console)
+        console.print(Text(f"of {_owners(answer['untouched'])} nothing is struck: they have nothing of what is named"))
+    _standing(answer, console)
     _shown(answer, console)
     if answer["heavier"] or answer["lighter"]:
         weights = f"{answer['heavier']:,} weigh more, {answer['lighter']:,} less"
         console.print(Text(f"{weights}; the largest change is {answer['largest_change']:+.3f}"))
     _orders(answer, console)
     _most(answer, console)
-    done_by(answer, "nothing was written to the store", console)
+    count = answer["processes"]
+    by = "Dask workers" if count is None else f"{count} process{'' if count == 1 else 'es'}"
+    console.print(Text(f"{answer['seconds']:.1f} s by {by}; nothing was written to the store", "dim"))
+
+
+def _owners(many: int) -> str:
+    """So many owners."""
+    return f"{many:,} owner{'' if many == 1 else 's'}"
+
+
+def _standing(answer: Mapping[str, Any], console: Console) -> None:
+    """Who is in no figure, or not whole."""
+    if answer["quarantined"]:
+        stuck = f"{_owners(answer['quarantined'])} looked at as of before an event that could not be folded"
+        console.print(Text(f"{stuck} (`engramlog dead list`)", "bold yellow"))
+    if answer["behind"]:
+        newer = f"{_owners(answer['behind'])} looked at as far as they are folded: newer events wait"
+        console.print(Text(f"{newer} (`engramlog status` tells the lag)", "yellow"))
+    for kind, many in sorted(answer["left_out"].items()):
+        console.print(Text(f"{_owners(many)} could not be looked at, and in no other figure: {kind}", "bold yellow"))
 
 
 def _shown(answer: Mapping[str, Any], console: Console) -> None:

@@ -1,1 +1,0 @@
-"""Figures of all owners of a store, for people."""
