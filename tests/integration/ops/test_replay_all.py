@@ -334,11 +334,11 @@ def stored(store: Store) -> dict[bytes, bytes | None]:
 
 def test_nothing_is_written_to_the_store(store: Store, folder: Path, capsys: Capture) -> None:
     whole(capsys, *FASTER)  # what opening a store may write is written
-    files = {path.name: path.stat().st_size for path in (folder / "appendonlydir").iterdir()}
+    files = {path.name: path.stat().st_size for path in folder.rglob("*.aof")}
     before, status = stored(store), ran(capsys, "status")
     whole(capsys, *FASTER, "--query", "coffee", "--without-actor", "assistant", "--processes", "2")
     assert stored(store) == before
-    assert {path.name: path.stat().st_size for path in (folder / "appendonlydir").iterdir()} == files
+    assert {path.name: path.stat().st_size for path in folder.rglob("*.aof")} == files
     assert ran(capsys, "status")["events"] == status["events"]
 
 
