@@ -42,11 +42,15 @@ class Piece(NamedTuple):
 def pieces(
     text: str, lower: str, found: Iterable[tuple[int, int]], before: int = BEFORE, after: int = AFTER
 ) -> Iterator[Piece]:
-    """About each of the places, in their order."""
+    """About each of the places, in their order; of pieces that are alike the first: a text may repeat a word thousands of times."""
+    seen: set[Piece] = set()
     for start, end in found:
         first = max(0, start - before, lower.rfind("\n", max(0, start - before), start) + 1)
         last = _line_end(lower, end, min(len(lower), end + after))
-        yield Piece(text[first:last], lower[first:last], start - first, end - first)
+        piece = Piece(text[first:last], lower[first:last], start - first, end - first)
+        if piece not in seen:
+            seen.add(piece)
+            yield piece
 
 
 def places(lower: str, words: Iterable[str]) -> list[tuple[int, int]]:

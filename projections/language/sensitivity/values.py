@@ -169,14 +169,14 @@ def random_key(value: str) -> bool:
 
     A UUID, a word with a year, or a path is none.
     """
-    if len(value) < 12 or STAND_IN.search(value):
+    if len(value) < 12:
         return False
     runs = re.split("[^A-Za-z0-9]+", value)
     longest = max(runs, key=len)
     digits = sum(map(str.isdigit, longest))
-    if len(longest) >= 8 and 2 <= digits < len(longest) and len(set(longest.lower())) >= 6:
-        return True
-    return len(longest) >= 20 and len(set(longest)) >= 12 and any(map(str.isupper, longest[1:])) and not _camel(longest)
+    mixed = len(longest) >= 8 and 2 <= digits < len(longest) and len(set(longest.lower())) >= 6
+    long = len(longest) >= 20 and len(set(longest)) >= 12 and any(map(str.isupper, longest[1:])) and not _camel(longest)
+    return (mixed or long) and not STAND_IN.search(value)  # last: it takes a hundred times as long as the rest
 
 
 def _camel(run: str) -> bool:

@@ -336,3 +336,12 @@ def _key_in_as_asked_of_all(piece: Piece) -> bool:
         or keys._holds_codes(piece, after, firm)
         or (piece.word in keys._LETTERED and any(map(random_letters, letters)))
     )
+
+
+def test_pieces_that_are_alike_are_read_once() -> None:
+    """A text may repeat a word for a key thousands of times; a piece that differs is read wherever it stands."""
+    repeated = "sk-" * 20_000
+    read = [*pieces(repeated, repeated, [(at, at + 2) for at in range(0, len(repeated), 3)])]
+    assert len(read) < 100
+    assert len({*read}) == len(read)
+    assert detect_sensitivity(repeated + "sk-9fQ2xV7bLm4TzR8cWp3NdK6y") == 3
