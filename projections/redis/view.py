@@ -63,8 +63,8 @@ LOAD_PAGE = 1_000
 PACKS = 64
 """Packs of a change log read at once, going back from the newest."""
 _SAMPLES = 200
-_BYTES_A_MEMORY = 1_300
-"""About what a memory of talk takes in a view beside its record: columns, ids, terms, its place in the talk."""
+_BYTES_A_MEMORY = 2_200
+"""About what a memory of talk takes in a view beside the bytes of its record: the record as it is read, columns, ids, terms, its place in the talk."""
 
 _TOO_FAST = "the change log of {} changes too fast to be read; come again"
 

@@ -60,7 +60,6 @@ def theirs(at: Aviary) -> set[bytes]:
             elif client.type(key) == b"hash" and not name.endswith(":keys"):
                 held = client.hmget(key, list(ERASED))
                 found.update(one for one in held if one is not None and len(one) >= LEAST)
-    found.update(one.read_bytes()[-64:] for one in (at.data / "views").glob("*.view"))
     return found
 
 

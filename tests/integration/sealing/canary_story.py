@@ -138,14 +138,13 @@ def _asked(at: Aviary, words: Canaries) -> None:
 
 
 def _kept(at: Aviary, words: Canaries) -> None:
-    """An owner with so many memories that its view is kept in a file, and what was shown is recorded."""
-    first = created(words, "v0", content=f"I like the {words.word('content in a kept view')} in the hills")
+    """An owner of many memories, of whom what was shown is recorded."""
+    first = created(words, "v0", content=f"I like the {words.word('content of a large owner')} in the hills")
     plain = [{"content": f"the hills are {number} feet high"} for number in range(1_000)]
     at.append(first, *(created(words, f"v{n + 1}", **one) for n, one in enumerate(plain[:500])), owner=LARGE)
     at.append(*(created(words, f"v{n + 501}", **one) for n, one in enumerate(plain[500:])), owner=LARGE)
     question = f"{words.word('question that is recorded')} hills"
     assert at.ask(f"/v1/owners/{LARGE}/search?q={question.replace(' ', '%20')}")["results"]
-    wait_until(lambda: list((at.data / "views").glob("*.view")))
     told = f"/v1/owners/{LARGE}/events?types=MemoriesAccessed&limit=10"
     wait_until(lambda: at.ask(told)["events"])
 
