@@ -64,7 +64,7 @@ PACKS = 64
 """Packs of a change log read at once, going back from the newest."""
 _SAMPLES = 200
 _BYTES_A_MEMORY = 2_200
-"""About what a memory of talk takes in a view beside the bytes of its record: the record as it is read, columns, ids, terms, its place in the talk."""
+"""About what a memory of talk takes beside the bytes that Redis has: its record as it is read, columns, ids, terms, its talk."""
 
 _TOO_FAST = "the change log of {} changes too fast to be read; come again"
 

@@ -59,9 +59,8 @@ PLACES: dict[str, tuple[Callable[[Aviary], set[str]], set[str]]] = {
         in_files(r"/appendonly"),
         {"turn", "turn in Chinese", "question that is recorded", "query of an access"},
     ),
-    "an RDB": (lambda at: at.search().in_bytes(at.saved()), {"turn", "summary, han", "content in a kept view"}),
+    "an RDB": (lambda at: at.search().in_bytes(at.saved()), {"turn", "summary, han", "content of a large owner"}),
     "a replica's RDB": (lambda at: at.search().in_bytes(at.replicated()), {"turn", "tag", "why kept"}),
-    "kept views": (in_files(r"/views/[^/]+\.view$"), {"content in a kept view"}),
     "commands that Redis noted": (lambda at: at.search().in_bytes(at.asked_of_redis()), {"summary of a merge"}),
 }
 
