@@ -54,16 +54,19 @@ format: $(READY) ## Format and mend what can be mended
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(READY) ## Measure against the limits; prints JSON
-	@$(BIN)/engramlog bench all --json
+bench: $(READY) ## Measure append, fold, rebuild, search and context against limits; NAMES="append fold"
+	@$(BIN)/python -P -m benchmarks bench $(NAMES)
 
 bench-browser: $(READY) ## Measure the console in a browser of this machine, with 10,000 and 100,000 memories; prints JSON
 	@$(BIN)/python -P -m tests.browser.measured
 
-bench-peers: ## The same texts through six other libraries, in an environment of its own; prints JSON
+bench-peers: ## The same texts through other libraries, in an environment of their own
 	test -x $(VENV)-peers/bin/engramlog || { $(PYTHON) -m venv --clear $(VENV)-peers && $(VENV)-peers/bin/python -m pip install --quiet uv \
-		&& $(VENV)-peers/bin/uv pip install --quiet --python $(VENV)-peers/bin/python --editable '.[peers]' --editable ./client; }
-	@$(VENV)-peers/bin/engramlog bench peers --rounds 3 --json
+		&& $(VENV)-peers/bin/uv pip install --quiet --python $(VENV)-peers/bin/python --requirement benchmarks/peers/requirements.txt --editable . --editable ./client; }
+	@$(VENV)-peers/bin/python -P -m benchmarks peers
+
+eval: $(READY) ## Measure search, context, extraction, contradiction and everyday talk on the sets in DATA=DIR; SETS=a,b
+	@$(BIN)/python -P -m benchmarks eval $(DATA) $(if $(SETS),--sets $(SETS)) $(if $(EMBEDDERS),--embedders $(EMBEDDERS)) $(if $(PARTS),--parts $(PARTS))
 
 faults: $(READY) ## Plant faults in the heart, one at a time, and see that `make test` notices; ONLY="3 7": those; half an hour
 	@$(BIN)/python -c 'import coverage' 2>/dev/null || $(BIN)/python -m pip install --quiet coverage

@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: `eval DATA`, `facts SET`, `obedience`."""
+"""`python -m benchmarks`: `bench`, `peers`, `eval DATA`, `facts SET`, `obedience`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import evaluate
+from benchmarks import evaluate, speed
 from benchmarks.output import show
 from events.errors import BadSetting, EngramlogError
 
@@ -16,6 +16,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one benchmark; gives its exit code."""
     parser = ArgumentParser(prog="python -m benchmarks", description="Measure speed and quality.")
     commands = parser.add_subparsers(required=True, metavar="NAME")
+    command = commands.add_parser("bench", help="append, fold, rebuild, search, context: speed against limits")
+    speed.add_arguments(command)
+    command.set_defaults(run=speed.run)
+    command = commands.add_parser("peers", help="the same texts through other libraries")
+    speed.add_peer_arguments(command)
+    command.set_defaults(run=speed.run_peers)
     command = commands.add_parser("eval", help="quality of search, context, extraction, contradiction, everyday talk")
     evaluate.add_arguments(command)
     command.set_defaults(run=evaluate.run)

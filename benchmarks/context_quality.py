@@ -26,7 +26,7 @@ CANDIDATES = 20
 def evaluate_context(data: Dataset, meanings: Meanings | None) -> dict[str, float]:
     """Of each budget the share of questions whose evidence is all in the block, and the mean tokens of a block."""
     rows = [(question, context_blocks(data, question, meanings)) for question in data.questions]
-    answer = {"questions": float(len(rows))}
+    answer: dict[str, float] = {"questions": len(rows)}
     for number, budget in enumerate(BUDGETS):
         answer[f"whole@{budget}"] = fmean(
             set(question.evidence) <= set(blocks[number].memories) for question, blocks in rows

@@ -34,14 +34,6 @@ def _is_number(value: object) -> bool:
 
 
 def _cell(value: object) -> str:
-    if value is None:
-        return ""
     if isinstance(value, float):
-        return (
-            f"{value:,.0f}"
-            if value == int(value) and abs(value) > 1
-            else f"{value:.3f}"
-            if abs(value) < 10
-            else f"{value:,.1f}"
-        )
-    return f"{value:,}" if isinstance(value, int) else str(value)
+        return f"{value:.3f}" if abs(value) <= 1 else f"{value:,.1f}"
+    return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)

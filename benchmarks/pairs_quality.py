@@ -59,5 +59,5 @@ def _figures(judged: Sequence[Judged]) -> dict[str, float]:
         "accuracy": (sum(one.opposed == one.found for one in judged), len(judged)),
         "sure precision": (sum(sure), len(sure)),
     }
-    counts = {"pairs": float(len(judged)), "opposed": float(opposed), "found": float(found), "sure": float(len(sure))}
+    counts: dict[str, float] = {"pairs": len(judged), "opposed": opposed, "found": found, "sure": len(sure)}
     return counts | {name: part / whole for name, (part, whole) in ratios.items() if whole}

@@ -50,7 +50,7 @@ def _ask(data: Dataset, question: Question, meanings: Meanings | None, request: 
 
 
 def _shares(outcomes: Sequence[Outcome]) -> dict[str, float]:
-    shares = {"questions": float(len(outcomes))}
+    shares: dict[str, float] = {"questions": len(outcomes)}
     for cut in CUTS:
         shares[f"hit@{cut}"] = fmean(bool(one.ranks) and one.ranks[0] <= cut for one in outcomes)
     shares["all@10"] = fmean(sum(rank <= 10 for rank in one.ranks) == len(one.question.evidence) for one in outcomes)

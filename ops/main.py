@@ -40,8 +40,8 @@ def _replay_all(given: Mapping[str, Any], **how: Any) -> Mapping[str, Any]:
     return replay_all(given, **how)
 
 
-STAYING = frozenset({"up", "console", "mcp", "worker", "bench"})
-"""Commands whose process stays, or is measured as if it did; what they start has their environment."""
+STAYING = frozenset({"up", "console", "mcp", "worker"})
+"""Commands whose process stays; what they start has their environment."""
 
 
 def _spare(words: Sequence[str]) -> None:

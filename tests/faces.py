@@ -306,7 +306,7 @@ CLI_UNASKED = {
     **dict.fromkeys(("asides", "set-aside", "bring-back"), SOURCES_ONLY),
     "ground": EVENTS_ONLY,
     "mcp": "serves the tools and resources above",
-    **dict.fromkeys(("up", "console", "token", "seal", "erase", "readmit", "worker", "rebuild", "verify", "bench",
+    **dict.fromkeys(("up", "console", "token", "seal", "erase", "readmit", "worker", "rebuild", "verify",
                      "demo"), OWN_PROCESS),
     **dict.fromkeys(("status", "owners", "alarms", "heads", "jobs", "capacity", "models",
                      "doctor", "master-key new", "master-key show", "master-key rotate", "master-key rewrap", "master-key drop",

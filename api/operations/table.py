@@ -450,11 +450,6 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "The heads of the log's chains: what proves, written down where others hold it, that nothing before was changed.",
         ),
         OperationRow(
-            "bench",
-            "ops.bench.command",
-            "Measure against the limits, on a private Redis of its own: raw XADD and XRANGE, empty jobs, the parts of a search.",
-        ),
-        OperationRow(
             "schema", "api.cli.commands.reading", "JSON Schema of every event's envelope, by type. Opens no store."
         ),
         OperationRow(

@@ -39,7 +39,7 @@ from ops.worker_id import new_worker_id
 from projections.redis.create import BEING_SEALED, check_format
 
 EVENTS_A_SECOND = 1_000
-"""A cautious figure for telling how long it takes; docs/benchmarks.md has what was measured."""
+"""A cautious figure, to estimate how long it takes; rates that were measured are higher."""
 MARGIN = 1.5
 """A sealed log takes more than an open one: 33 bytes a body and 16 of salt an event."""
 WRITTEN_SHARE = 2.5

@@ -9,9 +9,9 @@ from pathlib import Path
 from random import Random
 from uuid import UUID
 
+from benchmarks.events import SEED, STARTS
+from benchmarks.texts import chinese, english
 from events.envelope import Event, Prepared, prepare
-from ops.bench.sample import SEED, STARTS
-from ops.bench.texts.sentences import chinese, english
 from ops.catch_up import FoldCatchUp
 from ops.settings import Settings
 from ops.store import open_the_store, silent

@@ -9,8 +9,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from events.catalogue import MemoryCreated
-from ops.bench.sample import sample
 from projections.language import statement_signs
 from projections.language.look_alikes import IN_LATIN, LIKE
 from projections.language.normal_letters import letters, letters_slowly
@@ -94,10 +92,16 @@ def test_few_runs_of_signs_are_asked_about_one_by_one(unit: str) -> None:
     assert len(asked) <= len(unit) * 2_000 // MOST_ASKED + MOST_ASKED
 
 
-def test_long_answers_are_written_as_if_each_run_had_been_asked() -> None:
-    for event in sample(200, 10, only_created=True, texts="answers"):
-        assert isinstance(event.data, MemoryCreated)
-        assert normalised(event.data.content) == _asked_of_each_run(event.data.content)
+PIECES = (
+    "### Step 2: costs\n", "1. **Rent**:\n", "   - 12 - 3 = 9\n", "   - about -5 °C\n", "```\nx = a[-1] - b\n```\n", "$x^2 - 4$\n",
+    "Is it 10-12 or 10 - 12?? ", "2024-05-01 ", "well-known ", "**bold** ", "- ", "(-7) ", "3.5 , 4 ", "预算是 5 - 6 万。",
+)  # fmt: skip
+"""Of long answers of an assistant: headings, lists, sums, code."""
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=60).map("".join))
+def test_long_answers_are_written_as_if_each_run_had_been_asked(text: str) -> None:
+    assert normalised(text) == _asked_of_each_run(text)
 
 
 def _asked_of_each_run(text: str) -> str:

@@ -21,7 +21,6 @@ HOUSES = ("events", "projections", "consumers", "api/services", "ops")
 KNOWN_ONLY = frozenset({"events/redis/cluster/routing.py", "events/redis/wire.py"})
 """They tell what commands are about, whoever sends them."""
 ELSEWHERE = (
-    "ops/bench/",
     "consumers/jobs/rq/",
     "consumers/jobs/board.py",
     "consumers/jobs/leader.py",
