@@ -6,6 +6,7 @@ Marks are JSON Lines in `marked.jsonl` of a set: `{"conversation", "turn_id", "s
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from hashlib import sha256
@@ -16,8 +17,9 @@ from benchmarks.dataset import AFTER, Conversation, read_conversations, read_lin
 from events.catalogue import MemoryCreated
 from events.errors import InputError
 from events.naming import Naming
+from projections.language.extraction.chinese_shapes import one_of_ours
+from projections.language.extraction.english_shapes import one_of_mine
 from projections.language.extraction.shape import TurnText
-from projections.language.extraction.whose import told_of_others
 from projections.lifecycle.extracting import turns_heard
 from projections.lifecycle.judge.correcting import judge
 from projections.lifecycle.judge.judging import Verdict
@@ -91,7 +93,12 @@ def _fits(turn: TurnText, verdict: Verdict, mark: dict[str, Any]) -> bool:
 
 
 def _is_about(turn: TurnText, content: str, subject: str) -> bool:
-    return not told_of_others(content, turn.name) if subject == "self" else subject.casefold() in content.casefold()
+    if subject != "self":
+        return subject.casefold() in content.casefold()
+    return not any(
+        re.match(rf"(?:[^,，]{{1,40}}[,，] ?)?{re.escape(name)}(?:'s {one_of_mine()}|的?{one_of_ours()})", content)
+        for name in ((turn.name,) if turn.name else ("User", "用户"))
+    )
 
 
 def _marks(path: Path) -> list[dict[str, Any]]:

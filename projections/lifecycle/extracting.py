@@ -60,11 +60,6 @@ def turns_heard(view: OwnerView, *, again: bool = False, check: Check = unchecke
     return [heard(memory, zone) for memory in counted(turns, check, len(turns), every=1)]
 
 
-def turns_of_people(view: OwnerView) -> set[str]:
-    """The ids of the turns that `turns_heard` tells, without a look at what they say."""
-    return {memory.source_turns[0] for memory in _turns(view, view.index(TurnIndex).rows())}
-
-
 def unread_turns(view: OwnerView) -> Iterator[ReadTurn]:
     """The turns that are to be read, one by one, in the order of the log: no more of them are looked at than are taken."""
     forgotten, zone = deleted_turns(view.columns), ZoneInfo(view.parameters.time_zone)
