@@ -2,5 +2,5 @@
 
 CURL = "curl -H @<(engramlog token --header)"
 """How to show the token: as a file, never on a command line, which every user of the machine reads (`ps`)."""
-UNKNOWN = "nothing of {owner} is recorded; `engramlog owners --search PART` finds a name by a part of it"
+UNKNOWN = "nothing of {owner} is recorded; `engramlog status --owners --search PART` finds a name by a part of it"
 """Most often the name is spelled otherwise."""

@@ -1,4 +1,4 @@
-"""JSON Schema of every event, made from the one definition that validation checks with: what `engramlog schema` prints.
+"""JSON Schema of every event, made from the one definition that validation checks with: what `GET /v1/schema` returns.
 
 A schema cannot say all that validation refuses (an id's alphabet, a text's bytes, an `occurred_at` too far ahead); where it
 cannot, the field's description does.

@@ -124,7 +124,7 @@ def show(answer: Shape, as_json: bool, render: Callable[[Shape], None]) -> None:
     if isinstance(stuck := answer.get("quarantined"), dict):
         out.print(
             f"[yellow]This owner is quarantined at {stuck['position']}: what follows there waits, and is not in this answer"
-            " (`engramlog dead list`)[/]"
+            " (`engramlog dead`)[/]"
         )
 
 

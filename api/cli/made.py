@@ -17,6 +17,7 @@ from api.cli.app import Json, MemoryId, Owner, Shape, app, joined, opened, progr
 from api.cli.asking import asked
 from api.cli.unknown import is_unknown, tell_unknown
 from api.operations.definition import NEVER, REQUIRED, SPEAKER, Given, Operation, Option, Parameter, loaded_from
+from api.operations.table import entries
 from events.errors import refused
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ class Call:
     json: bool = False
     unknown: str | None = None
     """The owner that was asked about, where nothing is recorded of him."""
+    parameters: tuple[Parameter, ...] = ()
+    """Everything that the command may be told."""
 
     def answer(self, operation: Operation | None = None, **changed: Any) -> Any:
         """Ask once."""
@@ -73,6 +76,25 @@ class Call:
     def take(self, *names: str) -> list[Any]:
         """What was told under these names, which the service is not told."""
         return [self.given.pop(name) for name in names]
+
+    def turn_to(self, operation: Operation, way: str, **given: Any) -> None:
+        """Ask another operation and print its answer. Raises InputError for an option that it does not take."""
+        self.only(operation, way)
+        self.operation = operation
+        self.print(self.answer(**given))
+
+    def only(self, operation: Operation, way: str) -> None:
+        """Leave only what the operation takes. Raises InputError for another option that was given."""
+        takes = {one.name: one.default for one in operation.question} | dict.fromkeys(operation.subject)
+        for one in self.parameters:
+            value = self.given.get(one.name)
+            if one.name not in takes and value is not None and value != _read(one, _default(one)):
+                raise refused(one.name, str(value), f"nothing with {way}")
+        self.given = {
+            name: value
+            for name, value in self.given.items()
+            if name in takes and (value is not None or takes[name] is None)
+        }
 
     def print(self, answer: Shape, printed: Callable[[Shape], None] | None = None) -> None:
         """Print an answer; exit code 3 where it was written and waits behind a quarantine."""
@@ -113,16 +135,24 @@ def command(
 
     def registered(run: Callable[[Call], None]) -> Callable[[Call], None]:
         def called(context: typer.Context, json: bool, **told: Any) -> None:
-            run(Call(context, operation, _given(operation, parameters, told), json))
+            run(Call(context, operation, _given(operation, parameters, told), json, parameters=tuple(parameters)))
 
         called.__signature__ = _signature(  # type: ignore[attr-defined]
             operation.subject if subject is None else subject, parameters
         )
         called.__annotations__ = {one.name: one.annotation for one in called.__signature__.parameters.values()}  # type: ignore[attr-defined]
-        on.command(name or operation.name, help=operation.described, epilog=operation.example or None)(called)
+        on.command(
+            name or operation.name, help=_help(name or operation.name, operation), epilog=operation.example or None
+        )(called)
         return run
 
     return registered
+
+
+def _help(name: str, operation: Operation) -> str:
+    """The help of a command: its row in the table if it has one, and what the operation adds."""
+    row = entries().get(name)
+    return operation.described if row is None or operation.help == row.help else operation.but(help=row.help).described
 
 
 def _joined(parameters: Iterable[Parameter]) -> list[Parameter]:

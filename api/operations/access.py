@@ -65,6 +65,7 @@ ME = Operation(
 )
 ACCESS = Operation(
     name="access",
+    help="Who has, or had, which keys and grants, now or on any day, and who said so. Tells no key.",
     call="keys.access",
     path="/v1/access",
     title="Who may do what",
@@ -182,6 +183,7 @@ SET_GRANTS = Operation(
 )
 READS = Operation(
     name="audit",
+    help="Who looked at what with a key: secrets, exports, hidden memories, other people's pasts, and who was refused.",
     endpoint="reads",
     call="reads.reads",
     path="/v1/reads",
@@ -205,6 +207,6 @@ READS = Operation(
     answer="ReadsTold",
     told="A page of what was looked at with a key, newest first. Holds no contents.",
     shown="access:reads",
-    example="Example: `engramlog audit -k 1000 --order oldest`",
+    example="Example: `engramlog access --reads -k 1000 --order oldest`",
 )
 OPERATIONS = (ME, ACCESS, ISSUE, REVOKE, SET_GRANTS, READS)

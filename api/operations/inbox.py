@@ -17,6 +17,7 @@ _NAMED = {"it": {"summary": "By its name in the inbox", "value": {"item": "018f3
 
 INBOX = Operation(
     name="inbox",
+    help="What waits for a person: changes of the user's own word by lower sources, and what others propose.",
     call="inbox.page",
     path=f"{OWNER}/inbox",
     title="Inbox",
@@ -26,14 +27,16 @@ INBOX = Operation(
     told="A page of what waits, newest first.",
     statuses=OF_PLACE,
     route_help="Changes of the user's own word by lower sources that wait for a person, and what others propose. Leaves no trace.",
-    more="`accept` has it be so, `amend` says it in your own words, `reject` leaves all as it is: each is an event of a person."
+    more="With an item `--accept` has it be so, your own words say it better, `--reject` leaves all as it is: each is an event"
+    " of a person."
     " What waits has no effect meanwhile.",
     shown="inbox:inbox",
-    example="Example: `engramlog inbox alice`, then `engramlog accept alice ITEM` or `engramlog reject alice ITEM`",
+    example="Example: `engramlog inbox alice`, then `engramlog inbox alice ITEM --accept` or `engramlog inbox alice ITEM --reject`",
     folds=True,
 )
 ACCEPT = Operation(
     name="accept",
+    help="What waits is so: a person says it himself, and it is done or counts.",
     call="inbox.accept",
     path=f"{OWNER}/inbox/accept",
     title="Accept",
@@ -44,10 +47,11 @@ ACCEPT = Operation(
     told="What it did.",
     statuses=OF_VERBS,
     shown="inbox:answered",
-    example="Example: `engramlog accept alice 018f3c1e-7b2a-7000-8000-000000000003`",
+    example="Example: `engramlog inbox alice 018f3c1e-7b2a-7000-8000-000000000003 --accept`",
 )
 AMEND = Operation(
     name="amend",
+    help="What waits, in a person's own words: the memory says this from here on.",
     call="inbox.edit",
     path=f"{OWNER}/inbox/edit",
     title="Amend",
@@ -79,10 +83,11 @@ AMEND = Operation(
     told="What it did.",
     statuses=OF_VERBS,
     shown="inbox:answered",
-    example='Example: `engramlog amend alice 018f3c1e-7b2a-7000-8000-000000000003 "The kiln fires at 1220 degrees"`',
+    example='Example: `engramlog inbox alice 018f3c1e-7b2a-7000-8000-000000000003 "The kiln fires at 1220 degrees"`',
 )
 REJECT = Operation(
     name="reject",
+    help="What waits is not so: a change stays undone; a proposal goes, and what it says becomes no memory again.",
     call="inbox.reject",
     path=f"{OWNER}/inbox/reject",
     title="Reject",
@@ -93,6 +98,6 @@ REJECT = Operation(
     told="What it did.",
     statuses=OF_VERBS,
     shown="inbox:answered",
-    example="Example: `engramlog reject alice m-018f3c1e-7b2a-7000-8000-000000000002 --reason 'never said so'`",
+    example="Example: `engramlog inbox alice m-018f3c1e-7b2a-7000-8000-000000000002 --reject --reason 'never said so'`",
 )
 OPERATIONS = (INBOX, ACCEPT, AMEND, REJECT)

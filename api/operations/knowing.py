@@ -90,6 +90,7 @@ FACTS = Operation(
 )
 SYNONYMS = Operation(
     name="synonyms",
+    help="The synonyms that an owner defined, and what searches for a word look for. Leaves no trace.",
     call="synonyms.synonyms",
     path=f"{OWNER}/synonyms",
     title="Synonyms",
@@ -107,6 +108,7 @@ SYNONYMS = Operation(
 )
 SYNONYM = Operation(
     name="synonym",
+    help="Two words mean the same in this owner's searches from here on. At most 256 pairs; 0 takes one out.",
     endpoint="define",
     call="synonyms.define",
     path=f"{OWNER}/synonyms",
@@ -135,6 +137,6 @@ SYNONYM = Operation(
     told="What it did.",
     statuses=OF_WRITES,
     shown="knowing:defined",
-    example="Example: `engramlog synonym alice coffee 咖啡 --similarity 0.9`",
+    example="Example: `engramlog synonyms alice coffee 咖啡 --similarity 0.9`",
 )
 OPERATIONS = (ASSESS, MAP, ASSOCIATIONS, FACTS, SYNONYMS, SYNONYM)

@@ -157,7 +157,7 @@ CHOOSE = Operation(
         Parameter(
             "profile",
             str | None,
-            "A law to live by; `engramlog laws` lists them.",
+            "A law to live by; `engramlog parameters --laws` lists them.",
             None,
             ("ebbinghaus",),
             option=Option(names=("name",), argument=True, metavar="[NAME]", completes="laws"),
@@ -194,6 +194,7 @@ CHOOSE = Operation(
 )
 LAWS = Operation(
     name="laws",
+    help="Every law by which memories can be weighed: formula, factors, thresholds at the defaults, source. Opens no store.",
     call="api.laws:laws",
     path="/v1/laws",
     title="Laws",

@@ -28,6 +28,7 @@ PAGE = Option(("-k", "--limit"), "A page of so many changes, 1 to 1000; all with
 
 LIST = Operation(
     name="list",
+    help="An owner's memories, filtered and ordered, newest activation first unless told. Leaves no trace.",
     call="reader.list",
     path=MEMORIES,
     title="List",
@@ -45,6 +46,7 @@ LIST = Operation(
 )
 COUNTS = Operation(
     name="counts",
+    help="How many memories a list has by status, level, trust, tier, kind, tag and the rest, and by law. Leaves no trace.",
     call="counter.counts",
     path=f"{OWNER}/counts",
     title="Counts",
@@ -56,7 +58,7 @@ COUNTS = Operation(
     more="Each is counted as if its own filter were not told, so that another value of it can be chosen. By law: how many of what"
     " the filters match each law shows in normal mode.",
     shown="rows:counts",
-    example="Examples: `engramlog counts alice`, `engramlog counts alice --mode debug --status deleted`",
+    example="Examples: `engramlog list alice --counts`, `engramlog list alice --counts --mode debug --status deleted`",
     folds=True,
 )
 GET = Operation(
@@ -199,6 +201,7 @@ OWNER_HISTORY = Operation(
 )
 PROVENANCE = Operation(
     name="provenance",
+    help="Where a memory comes from: turns, memories it was merged or corrected from, events; as a tree.",
     call="reader.provenance",
     path=f"{MEMORY}/provenance",
     title="Provenance",
@@ -209,11 +212,12 @@ PROVENANCE = Operation(
     statuses=OF_MEMORY,
     fixed={"bounded": True},
     shown="memories:provenance",
-    example="Example: `engramlog provenance alice coffee-habit`",
+    example="Example: `engramlog why alice coffee-habit --provenance`",
     folds=True,
 )
 USES = Operation(
     name="uses",
+    help="Which answers used a memory: the turns for which it was put into a prompt, and what was replied. Leaves no trace.",
     call="uses.uses",
     path=f"{MEMORY}/uses",
     title="Uses",
@@ -223,7 +227,7 @@ USES = Operation(
     told="Turns and replies.",
     statuses=OF_MEMORY,
     shown="context:used",
-    example="Example: `engramlog uses alice coffee`",
+    example="Example: `engramlog why alice coffee --uses`",
     folds=True,
 )
 OWNER_STATS = Operation(

@@ -165,6 +165,8 @@ EDIT = Operation(
 )
 MENTION = Operation(
     name="mention",
+    help="Somebody came back to it: it is active from here on, and fades more slowly. Where the user did, a"
+    " negation is undone.",
     call="writer.mention",
     path=f"{MEMORY}/mention",
     title="Mention",

@@ -27,6 +27,7 @@ _SOURCE = (
 DRY_RUN = Parameter("dry_run", bool, "Tell what it withholds and what it did to others; write nothing.", False, (True,))
 SET_ASIDE = Operation(
     name="set-aside",
+    help="Withhold all that a session, a principal or an actor said and says, and undo what it did, until it is brought back.",
     endpoint="set_aside",
     call="sources.set_aside",
     path=f"{OWNER}/set-aside",
@@ -51,6 +52,7 @@ SET_ASIDE = Operation(
 )
 BRING_BACK = Operation(
     name="bring-back",
+    help="What a source said counts again: it was set aside, and is no more.",
     endpoint="bring_back",
     call="sources.bring_back",
     path=f"{OWNER}/bring-back",
@@ -66,10 +68,11 @@ BRING_BACK = Operation(
     told="What counts again.",
     statuses=OF_WRITES,
     shown="sources:told",
-    example="Example: `engramlog bring-back alice --session s1`",
+    example="Example: `engramlog set-aside alice --undo --session s1`",
 )
 ASIDES = Operation(
     name="asides",
+    help="Which sources are set aside, since when and why, and how many memories each withholds. Leaves no trace.",
     call="sources.asides",
     path=f"{OWNER}/set-aside",
     title="What is set aside",
@@ -79,11 +82,12 @@ ASIDES = Operation(
     told="The sources, the newest first.",
     statuses=OF_PLACE,
     shown="sources:asides",
-    example="Example: `engramlog asides alice`",
+    example="Example: `engramlog set-aside alice`",
     folds=True,
 )
 SOURCES = Operation(
     name="sources",
+    help="Who spoke to an owner: sessions, principals, actors, models, sources, by the names that `replay` strikes; in figures.",
     call="named_sources.sources",
     path=f"{OWNER}/sources",
     title="Who spoke",
@@ -119,7 +123,7 @@ SOURCES = Operation(
     more="Each name is one that `replay` strikes: --without-session, --without-principal, --without-actor, --without-model,"
     " --without-source.",
     shown="sources:named",
-    example="Example: `engramlog sources alice --by session --search supplier`",
+    example="Example: `engramlog events alice --sources --by session --search supplier`",
     folds=True,
 )
 OPERATIONS = (SOURCES, ASIDES, SET_ASIDE, BRING_BACK)

@@ -8,6 +8,7 @@ from api.operations.definition import Body, Operation, Option, Parameter
 
 STATUS = Operation(
     name="status",
+    help="Partitions with head, checkpoint, lag, lease and quarantine; workers; memory.",
     call="operator.status",
     path="/v1/status",
     title="Status",
@@ -29,6 +30,7 @@ STATS = Operation(
 )
 OWNERS = Operation(
     name="owners",
+    help="Who has memories here: owners by name, in pages, with how many memories each has.",
     call="owners.owners",
     path="/v1/owners",
     title="Owners",
@@ -71,7 +73,7 @@ OWNERS = Operation(
     answer="OwnerPage",
     told="A page of owners, in the order of their names.",
     shown="owners:owners",
-    example="Example: `engramlog owners --prefix conv-` or `engramlog owners --search 团队`",
+    example="Example: `engramlog status --owners --prefix conv-` or `engramlog status --owners --search 团队`",
 )
 ALARMS = Operation(
     name="alarms",
@@ -123,7 +125,7 @@ DEAD = Operation(
     told="Who, why, and how many events wait.",
     help="Every quarantined owner, why, and how many of its events wait.",
     shown="owners:quarantined",
-    example="Example: `engramlog dead list`",
+    example="Example: `engramlog dead`",
 )
 DEAD_SHOW = Operation(
     name="dead show",
@@ -137,7 +139,7 @@ DEAD_SHOW = Operation(
     statuses=(404,),
     help="An owner's parked events. Contents are not shown.",
     shown="owners:parked",
-    example="Example: `engramlog dead show alice`",
+    example="Example: `engramlog dead alice`",
 )
 DEAD_RETRY = Operation(
     name="dead retry",
@@ -152,7 +154,7 @@ DEAD_RETRY = Operation(
     statuses=(404,),
     help="Fold an owner's parked events again, after an upgrade say. Carried out by the worker that holds its partition.",
     shown="owners:retried",
-    example="Example: `engramlog dead retry alice`",
+    example="Example: `engramlog dead alice --retry`",
 )
 DEAD_DISCARD = Operation(
     name="dead discard",
@@ -178,6 +180,6 @@ DEAD_DISCARD = Operation(
     route_help="Drop one parked event for good, by an event of its own; the rest of the owner's parked events fold then.\n\n"
     "The event tells who said so, and that is not an operator: over HTTP nobody speaks as one.",
     shown="memories:fields",
-    example='Example: `engramlog dead discard alice 3:128 --reason "written by a broken producer"`',
+    example='Example: `engramlog dead alice --discard 3:128 --reason "written by a broken producer"`',
 )
 OPERATIONS = (STATUS, STATS, OWNERS, ALARMS, CLEAR, DEAD, DEAD_SHOW, DEAD_RETRY, DEAD_DISCARD)

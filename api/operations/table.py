@@ -33,13 +33,8 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "list",
-            "api.operations.reading",
-            "An owner's memories, filtered and ordered, newest activation first unless told. Leaves no trace.",
-        ),
-        OperationRow(
-            "counts",
-            "api.operations.reading",
-            "How many memories a list has by status, level, trust, tier, kind, tag and the rest, and by law. Leaves no trace.",
+            "api.cli.commands.reading",
+            "An owner's memories, filtered and ordered, newest activation first; --counts counts them. Leaves no trace.",
         ),
         OperationRow(
             "why",
@@ -55,11 +50,6 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "events",
             "api.cli.commands.events",
             "The events of the log themselves, turns and tool results too: by type, time, session, who; or as they come.",
-        ),
-        OperationRow(
-            "provenance",
-            "api.operations.reading",
-            "Where a memory comes from: turns, memories it was merged or corrected from, events; as a tree.",
         ),
         OperationRow(
             "assess",
@@ -83,33 +73,13 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "synonyms",
-            "api.operations.knowing",
-            "The synonyms that an owner defined, and what searches for a word look for. Leaves no trace.",
-        ),
-        OperationRow(
-            "asides",
-            "api.operations.sources",
-            "Which sources are set aside, since when and why, and how many memories each withholds. Leaves no trace.",
-        ),
-        OperationRow(
-            "sources",
-            "api.operations.sources",
-            "Who spoke to an owner: sessions, principals, actors, models, sources, by the names that `replay` strikes; in figures.",
-        ),
-        OperationRow(
-            "times",
-            "api.operations.looking.times",
-            "Both time lines at a glance: from when to when things happened and were recorded, and how many when. Leaves no trace.",
+            "api.cli.commands.reading",
+            "An owner's synonyms, and what a search for a word looks for; with two words define a pair.",
         ),
         OperationRow(
             "context",
             "api.operations.reports",
             "The block to put into a prompt: time, core, the conversation so far, memories that may matter, what tools found.",
-        ),
-        OperationRow(
-            "uses",
-            "api.operations.reading",
-            "Which answers used a memory: the turns for which it was put into a prompt, and what was replied. Leaves no trace.",
         ),
         OperationRow(
             "answers",
@@ -127,16 +97,6 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "diff",
             "api.cli.commands.differing",
             "What changed between two moments: memories, weights, what is shown, ranks of questions; by whom and why.",
-        ),
-        OperationRow(
-            "instants",
-            "api.operations.looking.instants",
-            "What memories weigh, and where they stand among each other, at many instants: a question's results, or by id.",
-        ),
-        OperationRow(
-            "laws",
-            "api.cli.commands.laws",
-            "Every law by which memories can be weighed: formula, factors, thresholds at the defaults, source. Opens no store.",
         ),
         OperationRow(
             "parameters",
@@ -168,16 +128,19 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "mention",
-            "api.operations.saying",
-            "Somebody came back to it: it is active from here on, and fades more slowly."
-            " Where the user did, a negation is undone.",
+            "api.cli.commands.writing",
+            "Record that somebody came back to a memory; --confirm also takes back any negation of it.",
         ),
         OperationRow(
             "append",
             "api.cli.commands.writing",
             "Append events from JSON Lines of envelopes. Sending the same file again is always safe.",
         ),
-        OperationRow("import", "api.cli.commands.records", "Import conversations and older records."),
+        OperationRow(
+            "import",
+            "api.cli.commands.records",
+            "Import conversations and older records.",
+        ),
         OperationRow(
             "chat-import",
             "api.cli.commands.chats",
@@ -198,12 +161,6 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "negate",
             "api.operations.writing",
             "It is no longer so: demote a memory, keep its history, and optionally say what holds instead.",
-        ),
-        OperationRow(
-            "confirm",
-            "api.operations.writing",
-            "It holds, as if just said again: a negated memory comes back, whoever negated it."
-            " What had replaced it stays, both flagged.",
         ),
         OperationRow(
             "sensitivity",
@@ -227,11 +184,8 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "set-aside",
-            "api.operations.sources",
-            "Withhold all that a session, a principal or an actor said and says, and undo what it did, until it is brought back.",
-        ),
-        OperationRow(
-            "bring-back", "api.operations.sources", "What a source said counts again: it was set aside, and is no more."
+            "api.cli.commands.sources",
+            "Withhold everything a session, principal or actor said; --undo takes it back. Without a source list them.",
         ),
         OperationRow(
             "retract",
@@ -242,11 +196,6 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "restore",
             "api.cli.commands.writing",
             "Undo a soft delete: the memory comes back as it was, and with it what its deletion took along.",
-        ),
-        OperationRow(
-            "synonym",
-            "api.operations.knowing",
-            "Two words mean the same in this owner's searches from here on. At most 256 pairs; 0 takes one out.",
         ),
         OperationRow(
             "ground",
@@ -263,19 +212,8 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
     "Keep": (
         OperationRow(
             "inbox",
-            "api.operations.inbox",
-            "What waits for a person: changes of the user's own word by lower sources, and what others propose.",
-        ),
-        OperationRow(
-            "accept", "api.operations.inbox", "What waits is so: a person says it himself, and it is done or counts."
-        ),
-        OperationRow(
-            "amend", "api.operations.inbox", "What waits, in a person's own words: the memory says this from here on."
-        ),
-        OperationRow(
-            "reject",
-            "api.operations.inbox",
-            "What waits is not so: a change stays undone; a proposal goes, and what it says becomes no memory again.",
+            "api.cli.commands.inbox",
+            "What waits for a person; with an item accept it, reject it, or say it in your own words.",
         ),
         OperationRow(
             "health",
@@ -317,12 +255,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         OperationRow(
             "access",
             "api.cli.commands.access",
-            "Who has, or had, which keys and grants, now or on any day, and who said so. Tells no key.",
-        ),
-        OperationRow(
-            "audit",
-            "api.cli.commands.access",
-            "Who looked at what with a key: secrets, exports, hidden memories, other people's pasts, and who was refused.",
+            "Keys and grants of every principal, now or on a day; --keys by key, --reads shows who looked at what.",
         ),
     ),
     "Operate": (
@@ -373,28 +306,13 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "status",
-            "api.operations.store",
-            "Partitions with head, checkpoint, lag, lease and quarantine; workers; memory.",
+            "api.cli.commands.operating",
+            "State of the store; --jobs, --capacity, --models and --owners show one part in full.",
         ),
         OperationRow(
             "doctor",
             "ops.commands.doctor",
             "Look at a deployment and say what to do: permissions, keys, access, Redis, backups, clock, disk. Changes nothing.",
-        ),
-        OperationRow(
-            "jobs",
-            "api.operations.looking.operate",
-            "The lifecycle jobs: when each kind last ran and is due, what waits, and why one failed or stopped.",
-        ),
-        OperationRow(
-            "capacity",
-            "api.operations.looking.operate",
-            "Memory and disk until they are full, at the growth of the last days: what was measured, and what follows from it.",
-        ),
-        OperationRow(
-            "models",
-            "api.operations.looking.operate",
-            "The models that are set, and what asking them took: questions, tokens and costs, by use and day.",
         ),
         OperationRow(
             "alarms",
@@ -407,12 +325,9 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "Counts: of the store and its largest owners, or of one owner's memories by category, level and state.",
         ),
         OperationRow(
-            "owners",
-            "api.operations.store",
-            "Who has memories here: owners by name, in pages, with how many memories each has.",
-        ),
-        OperationRow(
-            "dead", "api.cli.commands.dead", "Owners whose fold stands still, and the events that wait behind it."
+            "dead",
+            "api.cli.commands.dead",
+            "Quarantined owners and their waiting events; retry them, or discard one event.",
         ),
         OperationRow(
             "embed",
@@ -448,9 +363,6 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "heads",
             "ops.commands.proof",
             "The heads of the log's chains: what proves, written down where others hold it, that nothing before was changed.",
-        ),
-        OperationRow(
-            "schema", "api.cli.commands.reading", "JSON Schema of every event's envelope, by type. Opens no store."
         ),
         OperationRow(
             "demo",

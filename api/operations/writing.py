@@ -50,6 +50,8 @@ NEGATE = Operation(
 )
 CONFIRM = Operation(
     name="confirm",
+    help="It holds, as if just said again: a negated memory comes back, whoever negated it."
+    " What had replaced it stays, both flagged.",
     call="writer.confirm",
     path=f"{MEMORY}/confirm",
     title="Confirm",
@@ -63,7 +65,7 @@ CONFIRM = Operation(
     " flagged. Only the user's word brings it back: from another actor it counts as a mention alone.",
     more="Only the user's word brings it back: from another `--actor` it counts as a mention alone.",
     shown="memories:effects",
-    example="Example: `engramlog confirm alice coffee`",
+    example="Example: `engramlog mention alice coffee --confirm`",
 )
 SENSITIVITY = Operation(
     name="sensitivity",

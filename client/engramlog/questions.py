@@ -1472,7 +1472,7 @@ def choose_profile(
 ) -> Plan[OwnerProfile]:
     """Choose the law, change parameters, or both. It changes the owner, not its memories: nothing is lost by it.
 
-    `profile`: A law to live by; `engramlog laws` lists them.
+    `profile`: A law to live by; `engramlog parameters --laws` lists them.
     `parameters`: Parameters by name; to undo one, set its default again.
     `actor`: Who says so: user, assistant or judge. Unless told: user.
     `occurred_at`: When it happened, if not now: RFC 3339 with a zone.

@@ -1,6 +1,6 @@
 """Every event there is, one frozen struct each: the data of the event, without its envelope.
 
-The docstring of a class is its entry in the catalogue; `engramlog schema` prints them as JSON Schema. `memory` is the file to
+The docstring of a class is its entry in the catalogue; `GET /v1/schema` returns them as JSON Schema. `memory` is the file to
 begin with. What folding each does to a memory is told in docs/events.md.
 """
 

@@ -275,7 +275,7 @@ class RedisViews:
             if standing.quarantine is not None and standing.quarantine.seq <= after:
                 raise OwnerQuarantined(
                     f"owner {owner} is quarantined at {position_text(standing.partition, standing.quarantine.seq)}"
-                    f" ({standing.quarantine.reason}); see `engramlog dead show {owner}`",
+                    f" ({standing.quarantine.reason}); see `engramlog dead {owner}`",
                     owner=owner,
                     position=position_text(standing.partition, standing.quarantine.seq),
                 )

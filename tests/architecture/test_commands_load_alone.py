@@ -101,12 +101,12 @@ def test_an_option_is_completed_by_its_own_command_alone() -> None:
 
 
 def test_a_group_s_commands_are_completed() -> None:
-    assert completed("engramlog dead ")[0] == ["list", "show", "retry", "discard"]
+    assert completed("engramlog key ")[0] == ["new", "revoke", "narrow"]
     assert completed("engramlog import ")[0] == ["turns", "records"]
 
 
 def test_the_laws_are_told_without_any_service() -> None:
-    told, modules = process("laws", "--json")
+    told, modules = process("parameters", "--laws", "--json")
     assert [law["name"] for law in json.loads(told)["laws"]] == ["weighted", "ebbinghaus", "consolidating", "tiered"]
     assert modules & HEAVY == set()
 

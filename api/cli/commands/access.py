@@ -1,4 +1,4 @@
-"""Commands of access: `engramlog key new | list | revoke`, `grant`, `access`, `audit`."""
+"""Commands of access: `engramlog key new | revoke`, `grant`, `access`."""
 
 from __future__ import annotations
 
@@ -36,19 +36,6 @@ def new(call: Call) -> None:
     call.print(call.answer(ISSUE, grants=_asked(call)))
 
 
-@command(
-    ACCESS.but(
-        help="Every key: whose, whether it lives, when it ends, and what its principal may do. Tells no key.",
-        example="Example: `engramlog key list --principal support`",
-    ),
-    on=key_app,
-    name="list",
-)
-def list_(call: Call) -> None:
-    """By key, where `engramlog access` goes by principal."""
-    call.print(call.answer(), keys)
-
-
 command(
     REVOKE.but(example="Example: `engramlog key revoke k7m2p9qa --reason 'lost laptop'`"), on=key_app, name="revoke"
 )(plain)
@@ -73,16 +60,22 @@ def grant(call: Call) -> None:
     call.print(call.answer(SET_GRANTS, grants=asked or []))
 
 
-@command(ACCESS)
+@command(
+    ACCESS,
+    READS,
+    more=(
+        Parameter("keys", bool, "List by key: whose, whether it lives, when it ends.", False),
+        Parameter("reads", bool, "Show who looked at what with a key, newest first.", False),
+    ),
+)
 def access(call: Call) -> None:
-    """By principal, and what was said of them."""
-    call.print(call.answer())
-
-
-@command(READS)
-def audit(call: Call) -> None:
-    """Page by page."""
-    call.print(call.answer())
+    """By principal, by key, or what was looked at."""
+    by_key, reads = call.take("keys", "reads")
+    if not by_key:
+        call.turn_to(READS if reads else ACCESS, "--reads" if reads else "keys and grants")
+        return
+    call.given = {name: call.given[name] for name in ("as_of", "principal")}
+    call.print(call.answer(), keys)
 
 
 def _asked(call: Call) -> object:

@@ -13,6 +13,8 @@ from api.cli.show import events as render
 from api.cli.show.visible import visible_in
 from api.operations.definition import Option, Parameter
 from api.operations.events import EVENTS, PARTITION_EVENTS
+from api.operations.looking.times import TIMES_OF_OWNER
+from api.operations.sources import SOURCES
 from events.errors import refused
 from projections.shapes import LogEvents, LoggedEvent
 
@@ -22,7 +24,11 @@ NEWEST = 10
 
 @command(
     EVENTS,
+    SOURCES,
+    TIMES_OF_OWNER,
     more=(
+        Parameter("times", bool, "Count what happened and what was recorded, by time.", False),
+        Parameter("sources", bool, "List who spoke: sessions, principals, actors, models; in figures.", False),
         Parameter(
             "owner",
             str | None,
@@ -38,8 +44,16 @@ NEWEST = 10
     subject=(),
 )
 def events(call: Call) -> None:
-    """Of an owner, or of a partition; a page, or what comes."""
+    """Of an owner, or of a partition; a page, what comes, or who spoke."""
+    sources, times = call.take("sources", "times")
+    if sources or times:
+        way = "--sources" if sources else "--times"
+        if call.given["owner"] is None:
+            raise refused("owner", "nothing", f"OWNER with {way}")
+        call.turn_to(SOURCES if sources else TIMES_OF_OWNER, way)
+        return
     owner, partition, follow = call.take("owner", "partition", "follow")
+    call.only(EVENTS, "events")
     if (owner is None) is (partition is None):
         raise refused(
             "owner", "nothing" if owner is None else f"{owner} with --partition {partition}", "OWNER, or --partition N"

@@ -7,9 +7,10 @@ from rich.text import Text
 from api.cli.app import out
 from api.cli.made import Call, command
 from api.cli.show import living as render
+from api.cli.show.laws import laws as render_laws
 from api.operations.common import ACTOR
 from api.operations.definition import Option, Parameter
-from api.operations.living import CHOOSE, GRADE, PARAMETERS, PROFILE, REVIEW
+from api.operations.living import CHOOSE, GRADE, LAWS, PARAMETERS, PROFILE, REVIEW
 from events.errors import refused
 
 SAID = ("actor", "occurred_at", "key")
@@ -72,12 +73,22 @@ def profile(call: Call) -> None:
     call.end(answer)
 
 
-@command(PARAMETERS, more=(Parameter("all", bool, "List all of them.", False),))
+@command(
+    PARAMETERS,
+    more=(
+        Parameter("all", bool, "List all of them.", False),
+        Parameter("laws", bool, "Show the laws instead: formula, factors and thresholds.", False),
+    ),
+)
 def parameters(call: Call) -> None:
     """The parameters that are recommended, or all."""
     from api.parameters import RECOMMENDED
 
-    (everything,) = call.take("all")
+    everything, laws = call.take("all", "laws")
+    if laws:
+        call.operation = LAWS
+        call.print(call.answer(), render_laws)
+        return
     answer = call.answer()
     if not everything:
         answer = {"parameters": [one for one in answer["parameters"] if one["name"] in RECOMMENDED]}

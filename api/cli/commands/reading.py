@@ -1,17 +1,16 @@
-"""Commands that read and do more than ask once: get, history, why, stats, map, schema."""
+"""Commands that read and do more than ask once: get, list, history, why, stats, map, synonyms."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from rich.markup import escape
 
 from api.choices import MOST_CHANGES
-from api.cli.app import Json, app, opened, out, print_json, print_pages, progress
+from api.cli.app import opened, out, print_pages, progress
 from api.cli.made import Call, command
 from api.cli.pictures import LOOK_OPTIONS, look_of
 from api.cli.show import knowing as render_knowing
@@ -20,8 +19,8 @@ from api.cli.show.sources import aside
 from api.operations.auditing import ABOVE
 from api.operations.common import ACTOR, REASON, TIMES
 from api.operations.definition import Given, Operation, Option, Parameter
-from api.operations.knowing import MAP
-from api.operations.reading import GET, HISTORY, OWNER_STATS, WHY
+from api.operations.knowing import MAP, SYNONYM, SYNONYMS
+from api.operations.reading import COUNTS, GET, HISTORY, LIST, OWNER_STATS, PROVENANCE, USES, WHY
 from api.operations.searching import QUERY
 from events.errors import refused
 from projections.shapes import History, Why
@@ -124,10 +123,16 @@ _ABOVE = ABOVE.but(question=tuple(one for one in ABOVE.question if one.name in O
             description="With OTHER: the question whose results they stand among.",
             option=Option(("--query",)),
         ),
+        Parameter("provenance", bool, "Show where it comes from: turns, merges and corrections, as a tree.", False),
+        Parameter("uses", bool, "Show which answers used it: the turns and their replies.", False),
     ),
 )
 def why(call: Call) -> None:
     """All changes unless a page is asked for; with another memory why the one stands above it."""
+    provenance, uses = call.take("provenance", "uses")
+    if provenance or uses:
+        call.turn_to(PROVENANCE if provenance else USES, "--provenance" if provenance else "--uses")
+        return
     if call.given["other"] is not None or call.given["query"] is not None:
         _above(call)
         return
@@ -212,17 +217,26 @@ def map_(call: Call) -> None:
     call.print(answer, lambda told: render_knowing.mapped(told, path, remarks))
 
 
-@app.command(epilog="Example: `engramlog schema MemoryCreated`")
-def schema(
-    event: Annotated[
-        str | None, typer.Argument(metavar="[EVENT]", help="One event type; all without.", show_default=False)
-    ] = None,
-    json: Json = False,  # noqa: ARG001 - it is JSON either way
-) -> None:
-    """JSON Schema of every event's envelope, by type. Opens no store."""
-    from events.schema import json_schemas
+@command(LIST, more=(Parameter("counts", bool, "Count the memories by each filter, and by law.", False),))
+def list_(call: Call) -> None:
+    """A page, or counts."""
+    (counts,) = call.take("counts")
+    call.turn_to(COUNTS if counts else LIST, "--counts")
 
-    schemas = json_schemas()
-    if event is not None and event not in schemas:
-        raise refused("event", event, ", ".join(schemas))
-    print_json(schemas if event is None else schemas[event])
+
+@command(
+    SYNONYMS,
+    more=(
+        _optional("word", "[WORD]", "With SYNONYM: the word to define."),
+        _optional("synonym", "[SYNONYM]", "What the word also means."),
+        *(one for one in SYNONYM.question if one.name not in ("word", "synonym")),
+    ),
+)
+def synonyms(call: Call) -> None:
+    """The owner's pairs, or a new one."""
+    if (call.given["word"] is None) is not (call.given["synonym"] is None):
+        raise refused("SYNONYM", "nothing", "two words; `--of WORD` shows what a search for a word looks for")
+    if call.given["word"] is None:
+        call.turn_to(SYNONYMS, "the list of synonyms")
+    else:
+        call.turn_to(SYNONYM, "a new pair")

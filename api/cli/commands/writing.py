@@ -16,7 +16,8 @@ from api.cli.show.files import render_turns, tell_failures
 from api.cli.standard_input import text_of
 from api.exchange.lines import again, open_lines
 from api.operations.definition import Option, Parameter
-from api.operations.writing import DELETE_MANY, RESTORE, RESTORE_MANY
+from api.operations.saying import MENTION
+from api.operations.writing import CONFIRM, DELETE_MANY, RESTORE, RESTORE_MANY
 from events.errors import EngramlogError
 
 if TYPE_CHECKING:
@@ -201,3 +202,10 @@ def restore(call: Call) -> None:
 
 def _texts_of(ids: Iterable[str]) -> Iterator[str]:
     return (text_of(one, "ids", "ids in UTF-8, at most 1 MiB together") for one in ids)
+
+
+@command(MENTION, more=(Parameter("confirm", bool, "It holds: also take back its negation, whoever said it.", False),))
+def mention(call: Call) -> None:
+    """A mention, or a confirmation."""
+    (confirm,) = call.take("confirm")
+    call.turn_to(CONFIRM if confirm else MENTION, "--confirm")

@@ -45,7 +45,9 @@ def inbox(answer: shapes.InboxPage, console: Console = out) -> None:
         for one in items
     ]
     tabulate(columns, rows, console)
-    console.print("[dim]`engramlog accept OWNER ITEM`, `amend OWNER ITEM TEXT` or `reject OWNER ITEM` answers one[/]")
+    console.print(
+        "[dim]`engramlog inbox OWNER ITEM --accept`, `amend OWNER ITEM TEXT` or `reject OWNER ITEM` answers one[/]"
+    )
 
 
 def answered(answer: shapes.Answered, console: Console = out) -> None:

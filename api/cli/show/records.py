@@ -103,7 +103,7 @@ def exported(answer: Mapping[str, Any], file: str | None) -> None:
     if stuck := answer.get("quarantined"):
         err.print(
             f"[yellow]This owner is quarantined at {stuck['position']}: what follows there is not in it"
-            " (`engramlog dead list`)[/]",
+            " (`engramlog dead`)[/]",
             soft_wrap=True,
         )
 

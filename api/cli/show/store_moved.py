@@ -44,7 +44,7 @@ def _standing(answer: Mapping[str, Any], console: Console) -> None:
     """Who is in no figure, or not whole."""
     if answer["quarantined"]:
         stuck = f"{_owners(answer['quarantined'])} looked at as of before an event that could not be folded"
-        console.print(Text(f"{stuck} (`engramlog dead list`)", "bold yellow"))
+        console.print(Text(f"{stuck} (`engramlog dead`)", "bold yellow"))
     if answer["behind"]:
         newer = f"{_owners(answer['behind'])} looked at as far as they are folded: newer events wait"
         console.print(Text(f"{newer} (`engramlog status` tells the lag)", "yellow"))

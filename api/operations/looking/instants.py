@@ -38,6 +38,7 @@ _SPAN = (
 )
 INSTANTS = Operation(
     name="instants",
+    help="What memories weigh, and where they stand among each other, at many instants: a question's results, or by id.",
     call="instants.instants",
     path=f"{OWNER}/instants",
     title="Instants",
@@ -90,11 +91,8 @@ INSTANTS = Operation(
     answer="InstantsTold",
     told="Weights and ranks, an element an instant.",
     statuses=OF_PLACE,
-    shown="instants:instants",
     more="Weights, and what is shown and why not, are those of each instant; of a score the part of words and meaning is that of"
     " now, or of --known or --as-of. Leaves no trace.",
-    example='Example: `engramlog instants alice --query "what does she drink?" --from 2026-01-01T00:00:00Z` or'
-    " `engramlog instants alice --id coffee --id tea --line known --points 24`",
     folds=True,
 )
 INSTANTS_POSTED = INSTANTS.but(

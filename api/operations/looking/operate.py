@@ -6,6 +6,7 @@ from api.operations.definition import Operation, Parameter
 
 JOBS = Operation(
     name="jobs",
+    help="The lifecycle jobs: when each kind last ran and is due, what waits, and why one failed or stopped.",
     call="job_queue.jobs",
     path="/v1/jobs",
     title="Jobs",
@@ -13,10 +14,11 @@ JOBS = Operation(
     answer="JobBoard",
     told="Each kind of job, and the jobs that run, wait or failed.",
     shown="operate:jobs",
-    example="Example: `engramlog jobs`, `engramlog jobs --json | jq '.jobs[] | select(.state == \"failed\")'`",
+    example="Example: `engramlog status --jobs`, `engramlog status --jobs --json | jq '.jobs[] | select(.state == \"failed\")'`",
 )
 CAPACITY = Operation(
     name="capacity",
+    help="Memory and disk until they are full, at the growth of the last days: what was measured, and what follows from it.",
     call="capacities.capacity",
     path="/v1/capacity",
     title="Capacity",
@@ -27,10 +29,11 @@ CAPACITY = Operation(
     answer="Capacity",
     told="Memory, disk, and until when they last.",
     shown="operate:capacity",
-    example="Example: `engramlog capacity --days 30`",
+    example="Example: `engramlog status --capacity --days 30`",
 )
 MODELS = Operation(
     name="models",
+    help="The models that are set, and what asking them took: questions, tokens and costs, by use and day.",
     call="model_uses.models",
     path="/v1/models",
     title="Models",
@@ -41,6 +44,6 @@ MODELS = Operation(
     answer="ModelsUsed",
     told="The models that are set, and what asking them took.",
     shown="operate:models",
-    example="Example: `engramlog models --days 7`",
+    example="Example: `engramlog status --models --days 7`",
 )
 OPERATIONS = (JOBS, CAPACITY, MODELS)

@@ -10,6 +10,7 @@ from api.operations.places import OF_PLACE, OWNER
 
 TIMES_OF_OWNER = Operation(
     name="times",
+    help="Both time lines at a glance: from when to when things happened and were recorded, and how many when. Leaves no trace.",
     call="time_lines.times",
     path=f"{OWNER}/times",
     title="Time lines",
@@ -40,7 +41,7 @@ TIMES_OF_OWNER = Operation(
     more="The ends and figures are of all events that count; `buckets` are of those that lie in every span that is told. An end"
     " of a line that is not told is the first, or the last, of these. A purge changes none of it: what happened when stays.",
     shown="times:lines",
-    example="Example: `engramlog times alice --since 2026-05-01 --until 2026-05-31 --groups`",
+    example="Example: `engramlog events alice --times --since 2026-05-01 --until 2026-05-31 --groups`",
     folds=True,
     task="reading when it happened",
 )

@@ -185,7 +185,7 @@ class Retracter:
             if looked.stuck is not None:
                 raise OwnerQuarantined(
                     f"owner {owner} stands still before {looked.stuck}: what is undone would be parked behind it; see"
-                    f" `engramlog dead show {owner}`",
+                    f" `engramlog dead {owner}`",
                     owner=owner,
                     position=looked.stuck,
                 )

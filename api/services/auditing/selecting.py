@@ -22,7 +22,7 @@ _COMPARED = 500
 _POSITION = re.compile(r"[0-9]{1,4}:[0-9]{1,16}\Z")
 _KNOWN_AS = {
     "without": "event ids of this owner or positions, applied by then; `engramlog history OWNER` shows them",
-    "turns": "ids of turns of this owner; `engramlog provenance OWNER ID` shows them",
+    "turns": "ids of turns of this owner; `engramlog why OWNER ID --provenance` shows them",
     "sessions": "sessions in which something of this owner was said",
     "sources": "user, assistant, judge, system or import where a memory of this owner has that source, or the URI of a ground",
     "principals": "who brought events of this owner, whole; `engramlog export OWNER` shows it (recorded since log format 2)",

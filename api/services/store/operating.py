@@ -271,7 +271,7 @@ class Operator:
         try:
             raw = wire.call("HGET", keys.quarantine, owner)
             if raw is None:
-                raise NotFound(f"owner {owner} is not quarantined; `engramlog dead list` shows who is", owner=owner)
+                raise NotFound(f"owner {owner} is not quarantined; `engramlog dead` shows who is", owner=owner)
             ciphers = read_ciphers(wire, keys.log, [owner] if wire.seals.is_on else [])
             why = decode_quarantine(raw, opens(ciphers.get(owner)), owner)
             stored = opened_where_it_can_be(

@@ -166,7 +166,7 @@ def audit(newest: int | None, stuck: list[str]) -> CheckFinding:
     check = "audit log"
     if stuck:
         return ACCESS.wrong(
-            check, f"{named(stuck)} stand still: what was recorded is not folded", "`engramlog dead show` tells why"
+            check, f"{named(stuck)} stand still: what was recorded is not folded", "`engramlog dead` tells why"
         )
     if newest is None:
         return ACCESS.ok(check, "no look by a key is recorded in what is folded")

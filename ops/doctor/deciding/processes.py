@@ -97,7 +97,7 @@ def owners(quarantined: Sequence[str], locked: int) -> list[CheckFinding]:
                 "quarantined owners",
                 f"{many(stuck - locked, 'owner')} {'stands' if stuck - locked == 1 else 'stand'} still behind an event that"
                 " cannot be folded" + (f": {named(quarantined)}" if not locked else ""),
-                "`engramlog dead list` tells why, and what can be done",
+                "`engramlog dead` tells why, and what can be done",
             )
         )
     return found or [PROCESSES.ok("owners", "none stands still")]
@@ -121,9 +121,11 @@ def jobs(facts: JobFacts) -> CheckFinding:
     if facts.problem:
         return PROCESSES.wrong(check, f"the queue does not answer: {facts.problem}", "look at ENGRAMLOG_QUEUE_URL")
     if facts.stopped:
-        return PROCESSES.advice(check, f"{named(facts.stopped)} stopped", "`engramlog jobs` tells why")
+        return PROCESSES.advice(check, f"{named(facts.stopped)} stopped", "`engramlog status --jobs` tells why")
     if facts.failed:
-        return PROCESSES.advice(check, f"{many(facts.failed, 'job')} failed", "`engramlog jobs` tells which and why")
+        return PROCESSES.advice(
+            check, f"{many(facts.failed, 'job')} failed", "`engramlog status --jobs` tells which and why"
+        )
     if facts.leader is None and facts.wanted:
         return PROCESSES.advice(
             check,

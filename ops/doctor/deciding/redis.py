@@ -129,7 +129,7 @@ def memory(facts: MemoryFacts) -> CheckFinding:
     check = "memory"
     if facts.warning:
         return REDIS.advice(
-            check, facts.warning, "raise maxmemory (ENGRAMLOG_REDIS_MAXMEMORY), or `engramlog capacity`"
+            check, facts.warning, "raise maxmemory (ENGRAMLOG_REDIS_MAXMEMORY), or `engramlog status --capacity`"
         )
     if facts.used and facts.held - facts.used > LARGE and facts.held > MUCH_FRAGMENTED * facts.used:
         return REDIS.advice(

@@ -28,7 +28,7 @@ def made(cli: Cli, *words: str) -> dict[str, Any]:
 
 
 def test_the_first_key_is_one_command_which_prints_it_with_what_to_do(cli: Cli) -> None:
-    assert "nobody but this user opens the store" in cli("key", "list").out
+    assert "nobody but this user opens the store" in cli("access", "--keys").out
     told = cli("key", "new", "support", "--can", "use", "--owners", "team/*", "--days", "90", "--reason", "desk")
     key, said = told.out.removesuffix("\n"), told.err  # so that `> FILE` leaves a file with a key and nothing else
     assert id_in(key) is not None
@@ -39,7 +39,13 @@ def test_the_first_key_is_one_command_which_prints_it_with_what_to_do(cli: Cli) 
 
 def test_a_key_is_told_by_no_other_command(cli: Cli) -> None:
     key = made(cli, "support", "--can", "read", "--owners", "alice")["key"]
-    for words in (["key", "list"], ["access"], ["audit"], ["grant", "support", "--none"], ["key", "revoke", key[4:12]]):
+    for words in (
+        ["access", "--keys"],
+        ["access"],
+        ["access", "--reads"],
+        ["grant", "support", "--none"],
+        ["key", "revoke", key[4:12]],
+    ):
         told = cli(*words)
         assert key[13:56] not in told.out + told.err
 
@@ -55,7 +61,7 @@ def test_the_list_of_keys_tells_state_and_end_and_grants_in_words(cli: Cli) -> N
     first = made(cli, "support", "--can", "read,reveal", "--owners", "alice", "--until", "2999-01-01T00:00:00Z")
     cli("key", "revoke", first["key_id"], "--reason", "lost")
     second = made(cli, "support")
-    rows = {line.split()[1]: line for line in cli("key", "list").out.splitlines() if line.startswith("support")}
+    rows = {line.split()[1]: line for line in cli("access", "--keys").out.splitlines() if line.startswith("support")}
     assert "revoked" in rows[first["key_id"]]
     assert "live" in rows[second["key_id"]]
     assert "read, reveal of alice; up to sensitivity 3" in rows[second["key_id"]]
@@ -99,7 +105,7 @@ def test_all_grants_come_out_of_a_file_and_replace_those_before(cli: Cli, tmp_pa
         (("key", "new", "x", "--days", "0"), "--days: got 0"),
         (("key", "new", "x", "--days", "1", "--until", "2999-01-01T00:00:00Z"), "one end"),
         (("key", "new", "x", "--until", "2001-01-01T00:00:00Z"), "an instant in the future"),
-        (("key", "revoke", "zzzzzzzz"), "engramlog key list"),
+        (("key", "revoke", "zzzzzzzz"), "engramlog access --keys"),
         (("grant", "x"), "--can with --owners, --grants FILE, or --none"),
         (("grant", "x", "--none", "--can", "read"), "one of them"),
         (("key", "narrow"), "--can with --owners, or --grants FILE"),

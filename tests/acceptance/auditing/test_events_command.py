@@ -62,7 +62,7 @@ def test_a_partition_names_the_owners(cli: Cli) -> None:
         ("events", "--partition", "9999"),
         ("history", "ada", "--law", "gravity"),
         ("history", "ada", "--kind", "nothing"),
-        ("owners", "--search", "\x1b"),
+        ("status", "--owners", "--search", "\x1b"),
     ],
 )
 def test_what_cannot_be_asked_is_bad_input(cli: Cli, words: tuple[str, ...]) -> None:
@@ -108,7 +108,7 @@ def test_tables_say_that_times_are_utc_though_days_are_the_owner_s(cli: Cli) -> 
     assert "UTC" not in cli("events", "ada", "--json").out
 
 
-UNKNOWN = "nothing of nobody is recorded; `engramlog owners --search PART` finds a name by a part of it"
+UNKNOWN = "nothing of nobody is recorded; `engramlog status --owners --search PART` finds a name by a part of it"
 
 
 @pytest.mark.parametrize(
@@ -155,5 +155,5 @@ def test_where_something_is_recorded_an_answer_that_finds_nothing_does_not_doubt
 def test_owners_are_searched_by_a_part_of_their_names(cli: Cli) -> None:
     cli("add", "团队-a", "I like tea")
     cli("add", "Team-B", "I like tea")
-    assert [one["owner"] for one in cli.json("owners", "--search", "團隊")["owners"]] == ["团队-a"]
-    assert "Team-B" in cli("owners", "--search", "team").out
+    assert [one["owner"] for one in cli.json("status", "--owners", "--search", "團隊")["owners"]] == ["团队-a"]
+    assert "Team-B" in cli("status", "--owners", "--search", "team").out

@@ -132,7 +132,7 @@ def test_why_gives_the_law_both_weights_factors_changes_and_provenance_by_bare_i
         "momentum",
     }
     assert {node["id"] for node in answer["provenance"]["nodes"]} == {"both", "t1", "t2"}
-    assert answer["provenance"] == cli.json("provenance", "ada", "both")["provenance"]
+    assert answer["provenance"] == cli.json("why", "--provenance", "ada", "both")["provenance"]
 
 
 def test_status_tells_every_partition_in_whole_numbers(cli: Cli) -> None:
@@ -170,10 +170,8 @@ def test_every_other_command_answers_in_json_too(cli: Cli) -> None:
     assert cli.json("unmerge", "ada", into)["changes"][0]["decision"] == "unmerge"
     assert cli.json("stats")["owners"] == 1
     assert cli.json("stats", "ada")["memories"] == 6
-    assert cli.json("dead", "list") == {"quarantined": []}
+    assert cli.json("dead") == {"quarantined": []}
     assert cli.json("replay", "ada", "--set", "alpha_base=0.5", "--query", "tea")["query"]["text"] == "tea"
-    assert set(cli.json("schema")) > {"MemoryCreated", "TurnRecorded"}
-    assert cli.json("schema", "MemoryNegated")["title"]
 
 
 def test_an_empty_store_answers_everything(cli: Cli) -> None:

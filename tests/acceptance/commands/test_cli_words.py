@@ -186,18 +186,18 @@ def test_a_quarantined_owner_is_marked_in_every_answer_for_people(cli: Cli, redi
     assert "The next sweep decides by the ebbinghaus law" in chosen
     assert "Written, but not folded yet." in cli("delete", "ada", "m1", code=3).out
     assert "ada" in cli("status").out
-    assert "MemoryCreated.9" in cli("dead", "list").out
-    assert "of no type or version that this release knows" in flat(cli("dead", "show", "ada").out)
-    assert "still stuck" in cli("dead", "retry", "ada", code=1).out
-    cli("dead", "discard", "ada", stuck, "--reason", MARKUP)
-    assert cli("dead", "list").out == "None.\n"
+    assert "MemoryCreated.9" in cli("dead").out
+    assert "of no type or version that this release knows" in flat(cli("dead", "ada").out)
+    assert "still stuck" in cli("dead", "--retry", "ada", code=1).out
+    cli("dead", "ada", "--discard", stuck, "--reason", MARKUP)
+    assert cli("dead").out == "None.\n"
     assert cli.json("verify")["ok"] is True
 
 
 def test_the_tree_of_a_merge_names_its_sources_and_their_turns(cli: Cli) -> None:
     cli("import", "turns", "-", stdin=lines([turn(1, "tea"), turn(2, "coffee")]))
     cli("merge", "ada", "t1", "t2", "--into", "both", "--summary", "drinks")
-    told = cli("provenance", "ada", "both").out
+    told = cli("why", "--provenance", "ada", "both").out
     assert "├── merged from t1  turns t1" in told
     assert "└── merged from t2  turns t2" in told
 

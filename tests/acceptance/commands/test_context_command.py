@@ -80,13 +80,13 @@ def test_what_a_turn_was_answered_with_can_be_asked_by_memory(cli: Cli) -> None:
     for _ in range(2):
         cli("context", "ada", ASKS, "--turn", "t4", "--trace")
     cli("append", "-", stdin=lines([turn(5, "Coffee, [i]always[/i].", "assistant", reply_to="t4")]))
-    answer = cli.json("uses", "ada", "m2")
+    answer = cli.json("why", "--uses", "ada", "m2")
     assert [(use["turn_id"], use["linked_by"]) for use in answer["uses"]] == [("t4", "reply_to")]
-    told = cli("uses", "ada", "m2").out
+    told = cli("why", "--uses", "ada", "m2").out
     assert "used for 1 answer" in told
     assert "Coffee, [i]always[/i]." in told
-    assert "used for 0 answers" in cli("uses", "ada", "m9").out
-    assert "NotFound" in cli("uses", "ada", "nobody", code=2).err
+    assert "used for 0 answers" in cli("why", "--uses", "ada", "m9").out
+    assert "NotFound" in cli("why", "--uses", "ada", "nobody", code=2).err
 
 
 def weights(cli: Cli) -> tuple[Any, list[int]]:
@@ -104,7 +104,7 @@ def test_search_get_and_context_on_the_command_line_change_no_weight_under_any_l
     answer = cli.json("context", "ada", ASKS, "--turn", "t4")
     assert ("m2" in answer["injected"], answer["recorded"]) == (True, {"status": "inspected"})
     assert weights(cli) == before
-    assert cli.json("uses", "ada", "m2")["uses"] == []
+    assert cli.json("why", "--uses", "ada", "m2")["uses"] == []
 
 
 def test_a_trace_that_is_asked_for_on_the_command_line_counts(cli: Cli) -> None:
@@ -120,7 +120,7 @@ def test_a_trace_that_is_asked_for_on_the_command_line_counts(cli: Cli) -> None:
 @pytest.mark.parametrize("other", ["--no-trace", "--inspect"])
 def test_a_trace_and_no_trace_cannot_be_asked_for_at_once(cli: Cli, other: str) -> None:
     assert f"trace: got '--trace with {other}'; allowed: one of them" in cli(
-        "search", "ada", "x", "--trace", other, code=2
+        "get", "ada", "x", "--trace", other, code=2
     ).err.replace("\n", " ")
 
 

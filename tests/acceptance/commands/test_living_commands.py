@@ -169,10 +169,10 @@ def test_a_profile_is_shown_chosen_and_changed(cli: Cli) -> None:
 
 def test_laws_are_all_told_without_a_store(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENGRAMLOG_REDIS_URL", "redis://127.0.0.1:1")
-    told = cli("laws").out
+    told = cli("parameters", "--laws").out
     assert [name for name in LAWS if name not in told] == []
     assert "hours after which 1/e is left at decay rate 1" in told
-    assert {law["name"] for law in cli.json("laws")["laws"]} == set(LAWS)
+    assert {law["name"] for law in cli.json("parameters", "--laws")["laws"]} == set(LAWS)
 
 
 # --- what cannot be

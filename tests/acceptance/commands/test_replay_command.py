@@ -70,7 +70,7 @@ def test_retracting_tells_its_reach_first_and_does_what_was_looked_at(told: Cli)
     standing = {one["id"]: one["status"] for one in told.json("list", "ada", "--mode", "debug")["memories"]}
     assert standing == {"coffee": "set_aside", "tea": "live", "advice": "live"}
     assert told.json("retract", "ada", "--without-session", "s1", "--reach", reach)["again"] is True
-    assert [one["session"] for one in told.json("asides", "ada")["sources"]] == ["s1"]
+    assert [one["session"] for one in told.json("set-aside", "ada")["sources"]] == ["s1"]
 
 
 def test_yes_does_it_at_once_and_another_reach_does_nothing(told: Cli) -> None:

@@ -21,21 +21,21 @@ def cli(redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
 
 
 def test_a_pair_is_defined_changed_taken_out_and_told(cli: Cli) -> None:
-    answer = cli.json("synonym", "ada", "Kaffee", "咖啡", "--similarity", "0.9")
+    answer = cli.json("synonyms", "ada", "Kaffee", "咖啡", "--similarity", "0.9")
     assert (answer["word"], answer["synonym"], answer["similarity"]) == ("Kaffee", "咖啡", 0.9)
     assert [(one["decision"], one["memory"]) for one in answer["changes"]] == [("synonym", None)]
     assert cli.json("synonyms", "ada")["synonyms"] == [{"word": "kaffee", "synonym": "咖啡", "similarity": 0.9}]
-    cli("synonym", "ada", "咖啡", "kaffee", "--similarity", "0.5")
+    cli("synonyms", "ada", "咖啡", "kaffee", "--similarity", "0.5")
     assert cli.json("synonyms", "ada")["synonyms"] == [{"word": "kaffee", "synonym": "咖啡", "similarity": 0.5}]
-    cli("synonym", "ada", "咖啡", "kaffee", "--similarity", "0")
+    cli("synonyms", "ada", "咖啡", "kaffee", "--similarity", "0")
     told = cli.json("synonyms", "ada")
     assert (told["synonyms"], told["total"], told["most"]) == ([], 0, 256)
     assert told["silenced"] == [{"word": "kaffee", "synonym": "咖啡", "similarity": 0.0}]
 
 
 def test_synonyms_of_a_word_are_the_owners_before_the_known_ones(cli: Cli) -> None:
-    cli("synonym", "ada", "car", "flivver", "--similarity", "0.95")
-    cli("synonym", "ada", "car", "汽车", "--similarity", "0")
+    cli("synonyms", "ada", "car", "flivver", "--similarity", "0.95")
+    cli("synonyms", "ada", "car", "汽车", "--similarity", "0")
     told = cli.json("synonyms", "ada", "--of", "Cars")
     assert next(iter(told["expansion"]["synonyms"])) == "flivver"
     assert "汽车" in told["known"]
@@ -45,22 +45,22 @@ def test_synonyms_of_a_word_are_the_owners_before_the_known_ones(cli: Cli) -> No
 
 
 def test_synonyms_are_those_of_a_place_in_time_and_of_one_owner(cli: Cli) -> None:
-    first = cli.json("synonym", "ada", "a", "b")["position"]
-    cli("synonym", "ada", "c", "d", "--occurred-at", "2026-01-05T08:00:00Z")
+    first = cli.json("synonyms", "ada", "a", "b")["position"]
+    cli("synonyms", "ada", "c", "d", "--occurred-at", "2026-01-05T08:00:00Z")
     assert [one["word"] for one in cli.json("synonyms", "ada", "--as-of", first)["synonyms"]] == ["a"]
     assert [one["word"] for one in cli.json("synonyms", "ada", "--as-of", "2026-01-06T08:00:00Z")["synonyms"]] == ["c"]
     assert cli.json("synonyms", "bo")["synonyms"] == []
 
 
 def test_what_changes_nothing_says_why(cli: Cli) -> None:
-    cli("synonym", "ada", "a", "b")
-    assert "the two words are as alike as that already" in cli("synonym", "ada", "b", "A").out
+    cli("synonyms", "ada", "a", "b")
+    assert "the two words are as alike as that already" in cli("synonyms", "ada", "b", "A").out
     assert [one["decision"] for one in cli.json("history", "ada")["changes"]] == ["synonym", "ignored"]
 
 
 def test_a_rebuild_and_a_verification_give_the_same_synonyms(cli: Cli) -> None:
     cli("append", "-", stdin=lines([event(1, content="We met Marta")]))
-    cli("synonym", "ada", "coffee", "java", "--similarity", "0.7")
+    cli("synonyms", "ada", "coffee", "java", "--similarity", "0.7")
     before = cli.json("synonyms", "ada")
     assert cli.json("verify")["ok"] is True
     cli("rebuild")
@@ -70,8 +70,8 @@ def test_a_rebuild_and_a_verification_give_the_same_synonyms(cli: Cli) -> None:
 
 def test_the_tables_show_pairs_and_nobodys_markup(cli: Cli) -> None:
     assert cli("synonyms", "ada").out.startswith("0 pairs of at most 256, position ")
-    assert "alike in the owner's searches" in cli("synonym", "ada", "[b]a[/b]", "car").out
-    cli("synonym", "ada", "car", "auto", "--similarity", "0")
+    assert "alike in the owner's searches" in cli("synonyms", "ada", "[b]a[/b]", "car").out
+    cli("synonyms", "ada", "car", "auto", "--similarity", "0")
     told = cli("synonyms", "ada", "--of", "car").out
     assert told.startswith("1 pair of at most 256, position ")
     assert "[b]a[/b]" in told
@@ -80,7 +80,7 @@ def test_the_tables_show_pairs_and_nobodys_markup(cli: Cli) -> None:
 
 
 def test_looking_at_synonyms_leaves_no_trace(cli: Cli) -> None:
-    cli("synonym", "ada", "a", "b")
+    cli("synonyms", "ada", "a", "b")
     before = cli.json("status")["events"]
     cli("synonyms", "ada", "--of", "a")
     assert cli.json("status")["events"] == before
@@ -89,13 +89,13 @@ def test_looking_at_synonyms_leaves_no_trace(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("words", "named"),
     [
-        (["synonym", "a b", "x", "y"], "owner: got 'a b'"),
-        (["synonym", "ada", " ", "y"], "word: got ' '"),
-        (["synonym", "ada", "x", "y" * 101], "at most 100 characters"),
-        (["synonym", "ada", "car", "Cars"], "synonym: got 'Cars'"),
-        (["synonym", "ada", "x", "broken \udcff"], "UTF-8"),
-        (["synonym", "ada", "x", "y", "--actor", "nobody"], "actor"),
-        (["synonym", "ada", "x", "y", "--occurred-at", "soon"], "--occurred-at: got 'soon'"),
+        (["synonyms", "a b", "x", "y"], "owner: got 'a b'"),
+        (["synonyms", "ada", " ", "y"], "word: got ' '"),
+        (["synonyms", "ada", "x", "y" * 101], "at most 100 characters"),
+        (["synonyms", "ada", "car", "Cars"], "synonym: got 'Cars'"),
+        (["synonyms", "ada", "x", "broken \udcff"], "UTF-8"),
+        (["synonyms", "ada", "x", "y", "--actor", "nobody"], "actor"),
+        (["synonyms", "ada", "x", "y", "--occurred-at", "soon"], "--occurred-at: got 'soon'"),
         (["synonyms", "a b"], "owner: got 'a b'"),
         (["synonyms", "ada", "--of", " "], "of: got ' '"),
         (["synonyms", "ada", "--as-of", "soon"], "--as-of: got 'soon'"),

@@ -29,7 +29,7 @@ COMMANDS = [
     ("why", "ada", "m1"),
     ("history", "ada"),
     ("history", "ada", "m1", "--all"),
-    ("provenance", "ada", "m1"),
+    ("why", "ada", "m1", "--provenance"),
     ("search", "ada", "coffee", *FUTURE),
     ("search", "ada", "coffee", "--explain", *FUTURE),
     ("assess", "ada", "coffee"),
@@ -49,7 +49,7 @@ COMMANDS = [
     ("delete", "ada", "m3", "--dry-run"),
     ("stats",),
     ("status",),
-    ("dead", "list"),
+    ("dead",),
 ]
 
 

@@ -30,7 +30,7 @@ def test_one_owner_stands_still(night: Night) -> None:
     night.given("systemctl start engramlog", "engramlog list alice")
     night.setting(POSITION=unreadable(private(night), "alice"))
     told(private(night), "alice", "it waited behind it")
-    night.until(lambda: "alice" in night.given("engramlog dead list").out)
+    night.until(lambda: "alice" in night.given("engramlog dead").out)
     night.when()
     night.do()
     night.check()

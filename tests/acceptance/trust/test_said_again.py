@@ -65,7 +65,7 @@ def test_after_a_deletion_it_waits_until_he_accepts_it(doors: Doors, language: s
 
 def test_rejected_it_waits_no_longer_and_said_once_more_it_waits_again(doors: Doors) -> None:
     owner, item = deleted_and_said_again(doors, "in English", "rules")
-    doors.command("reject", owner, item["item"])
+    doors.command("inbox", "--reject", owner, item["item"])
     assert inbox(doors, owner) == []
     text, asked, word = SAID["in English"]
     assert silent_about(doors.told(owner, asked), [word]) == []
@@ -76,7 +76,7 @@ def test_rejected_it_waits_no_longer_and_said_once_more_it_waits_again(doors: Do
 
 def test_in_other_words_it_is_another_value(doors: Doors) -> None:
     owner, item = deleted_and_said_again(doors, "in English", "rules")
-    doors.command("amend", owner, item["item"], "I live near Lisbon")
+    doors.command("inbox", owner, item["item"], "I live near Lisbon")
     assert "I live near Lisbon" in doors.memories(owner).values()
     told(doors, owner, SAID["in English"][0], "rules")
     assert [one["kind"] for one in inbox(doors, owner)] == ["readmission"], "what was rejected still is"
@@ -84,8 +84,8 @@ def test_in_other_words_it_is_another_value(doors: Doors) -> None:
 
 def test_once_answered_the_key_tells_it_again(doors: Doors) -> None:
     owner, item = deleted_and_said_again(doors, "in English", "rules")
-    first = doors.command("accept", owner, item["item"], "--key", "once")
-    assert doors.command("accept", owner, item["item"], "--key", "once")["position"] == first["position"]
+    first = doors.command("inbox", "--accept", owner, item["item"], "--key", "once")
+    assert doors.command("inbox", "--accept", owner, item["item"], "--key", "once")["position"] == first["position"]
 
 
 def test_what_others_say_or_was_said_before_waits_for_nobody(doors: Doors) -> None:
@@ -146,7 +146,7 @@ def test_what_an_agent_records_as_his_talk_takes_back_no_negation_of_his_own(doo
     assert statements(doors, owner) == []
     [item] = inbox(doors, owner)
     assert item["kind"] == "reaffirmation"
-    doors.command("reject", owner, item["item"])
+    doors.command("inbox", "--reject", owner, item["item"])
     assert inbox(doors, owner) == []
     doors.say("client", owner, "I live in Lisbon.")
     doors.extract(owner, reader)
@@ -162,9 +162,9 @@ def test_where_the_id_was_taken_meanwhile_his_word_is_kept_under_another(doors: 
 
 def test_one_key_stands_for_one_answer(doors: Doors) -> None:
     owner, item = deleted_and_said_again(doors, "in English", "rules")
-    doors.command("accept", owner, item["item"], "--key", "k")
+    doors.command("inbox", "--accept", owner, item["item"], "--key", "k")
     with pytest.raises(Refused, match="something else was said under this one"):
-        doors.command("reject", owner, item["item"], "--key", "k")
+        doors.command("inbox", "--reject", owner, item["item"], "--key", "k")
 
 
 def reaffirmed_by_an_agent(doors: Doors) -> tuple[str, str, str]:
@@ -178,7 +178,7 @@ def reaffirmed_by_an_agent(doors: Doors) -> tuple[str, str, str]:
 
 def test_what_he_negated_holds_again_in_his_own_words(doors: Doors) -> None:
     owner, first, item = reaffirmed_by_an_agent(doors)
-    doors.command("amend", owner, item, "I like decaf")
+    doors.command("inbox", owner, item, "I like decaf")
     assert doors.memories(owner) == {first: "I like decaf"}
     assert inbox(doors, owner) == []
 
@@ -189,7 +189,7 @@ def test_what_he_negated_holds_again_in_his_own_words(doors: Doors) -> None:
 def test_that_he_says_it_again_nobody_says_for_him_nor_as_of_before(doors: Doors, how: tuple[str, str]) -> None:
     owner, _, item = reaffirmed_by_an_agent(doors)
     with pytest.raises(Refused, match=r"user: that he says|none: what waits"):
-        doors.command("accept", owner, item, *how)
+        doors.command("inbox", "--accept", owner, item, *how)
     assert len(inbox(doors, owner)) == 1, "it still waits"
 
 
@@ -199,7 +199,7 @@ def test_a_proposal_amended_to_its_own_words_is_his(doors: Doors) -> None:
         owner,
         created("p", "I like jazz", owner=owner, source="assistant") | {"actor": "assistant", "trust": "proposed"},
     )
-    doors.command("amend", owner, "p", "I like jazz")
+    doors.command("inbox", owner, "p", "I like jazz")
     assert (doors.memories(owner), inbox(doors, owner)) == ({"p": "I like jazz"}, [])
 
 

@@ -23,7 +23,8 @@ def by_http(doors: Doors, owner: str, verb: str) -> Any:
 
 
 def by_command(doors: Doors, owner: str, verb: str) -> Any:
-    return doors.command(verb, owner, "--session", BAD, "--reason", "it lies")
+    undo = ["--undo"] if verb == "bring-back" else []
+    return doors.command("set-aside", owner, *undo, "--session", BAD, "--reason", "it lies")
 
 
 def by_client(doors: Doors, owner: str, verb: str) -> Any:
@@ -87,7 +88,7 @@ def test_an_agent_s_words_are_set_aside_by_the_name_in_which_it_spoke(doors: Doo
         f"/v1/owners/{owner}/memories", json={"content": "The user owns a llama", "actor": "assistant"}
     )
     preview = doors.command("set-aside", owner, "--of-actor", "assistant", "--dry-run")
-    assert (preview["memories"], preview["dry_run"], doors.command("asides", owner)["total"]) == (1, True, 0)
+    assert (preview["memories"], preview["dry_run"], doors.command("set-aside", owner)["total"]) == (1, True, 0)
     doors.command("set-aside", owner, "--of-actor", "assistant")
     told = told_in_normal(doors, owner, "what does the user own?")
     assert silent_about(told, ["llama"]) == []

@@ -51,9 +51,9 @@ def owners(cli: Cli, any_redis_cluster: GivenCluster) -> list[str]:
 def test_counts_are_of_all_nodes(cli: Cli, owners: list[str], any_redis_cluster: GivenCluster) -> None:
     status = cli.json("status")
     assert (status["events"], status["memories"], status["lag"]) == (9, 9, 0)
-    assert sorted(one["owner"] for one in cli.json("owners")["owners"]) == sorted(owners)
+    assert sorted(one["owner"] for one in cli.json("status", "--owners")["owners"]) == sorted(owners)
     assert cli.json("stats")["memories"] == 9
-    told = cli.json("capacity")
+    told = cli.json("status", "--capacity")
     sizes = [node.info("persistence")["aof_current_size"] for node in any_redis_cluster.primaries()]
     assert told["events"] == 9
     assert max(sizes) < told["aof"]["bytes"]
@@ -63,7 +63,7 @@ def test_counts_are_of_all_nodes(cli: Cli, owners: list[str], any_redis_cluster:
     assert {one["node"] for one in told["nodes"]} == {node.address for node in any_redis_cluster.primaries()}
     node = any_redis_cluster.primaries()[2]
     node.ask("CONFIG SET", "appendonly", "no")
-    assert not cli.json("capacity")["aof"]["enabled"], "where one node keeps no file"
+    assert not cli.json("status", "--capacity")["aof"]["enabled"], "where one node keeps no file"
 
 
 def test_verify_heads_and_a_rebuild(cli: Cli, owners: list[str]) -> None:

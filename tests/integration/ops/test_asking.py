@@ -46,13 +46,13 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "GET /v1/owners/{owner}/memories/{memory_id}/why": ("why", "alice", "m1", *AT),
     "GET /v1/owners/{owner}/memories/{memory_id}/above": ("why", "alice", "m1", "m2", "--query", "coffee", *AT),
     "GET /v1/owners/{owner}/memories/{memory_id}/history": ("history", "alice", "m1"),
-    "GET /v1/owners/{owner}/memories/{memory_id}/provenance": ("provenance", "alice", "m1"),
+    "GET /v1/owners/{owner}/memories/{memory_id}/provenance": ("why", "alice", "m1", "--provenance"),
     "GET /v1/owners/{owner}/stats": ("stats", "alice", *AT),
-    "GET /v1/owners/{owner}/counts": ("counts", "alice", "--mode", "debug", "--level", "full", *AT),
+    "GET /v1/owners/{owner}/counts": ("list", "alice", "--counts", "--mode", "debug", "--level", "full", *AT),
     "GET /v1/owners/{owner}/assess": ("assess", "alice", "coffee", *AT),
     "GET /v1/owners/{owner}/memories/{memory_id}/associations": ("associations", "alice", "m1", *AT),
     "GET /v1/owners/{owner}/facts": ("facts", "alice"),
-    "GET /v1/owners/{owner}/times": ("times", "alice"),
+    "GET /v1/owners/{owner}/times": ("events", "alice", "--times"),
     "GET /v1/owners/{owner}/synonyms": ("synonyms", "alice"),
     "GET /v1/owners/{owner}/health": ("health", "alice", *AT),
     "GET /v1/owners/{owner}/fading": ("fading", "alice", *AT),
@@ -60,8 +60,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "GET /v1/owners/{owner}/profile": ("profile", "alice"),
     "GET /v1/owners/{owner}/inbox": ("inbox", "alice"),
     "POST /v1/owners/{owner}/context": ("context", "alice", "coffee", *UNSEEN),
-    "GET /v1/owners/{owner}/set-aside": ("asides", "alice"),
-    "GET /v1/dead/{owner}": ("dead", "show", "alice"),
+    "GET /v1/owners/{owner}/set-aside": ("set-aside", "alice"),
+    "GET /v1/dead/{owner}": ("dead", "alice"),
 }
 """Every command that only asks and has a running service answer, by the route of its operation."""
 NO_COMMAND = {
@@ -76,7 +76,14 @@ TELLING: dict[str, tuple[str, ...]] = {
     "POST /v1/owners/{owner}/memories/{memory_id}/mention": ("mention", "OWNER", "coffee"),
     "POST /v1/owners/{owner}/grounds": ("ground", "OWNER", URI, "sha256:" + "b" * 64),
     "POST /v1/owners/{owner}/memories/{memory_id}/negate": ("negate", "OWNER", "coffee", "--correction", "I drink tea"),
-    "POST /v1/owners/{owner}/memories/{memory_id}/confirm": ("confirm", "OWNER", "coffee", "--actor", "operator"),
+    "POST /v1/owners/{owner}/memories/{memory_id}/confirm": (
+        "mention",
+        "OWNER",
+        "coffee",
+        "--confirm",
+        "--actor",
+        "operator",
+    ),
     "POST /v1/owners/{owner}/memories/{memory_id}/sensitivity": (
         "sensitivity",
         "OWNER",
@@ -88,13 +95,13 @@ TELLING: dict[str, tuple[str, ...]] = {
     "POST /v1/owners/{owner}/memories/{memory_id}/restore": ("restore", "OWNER", "gone"),
     "POST /v1/owners/{owner}/memories/{memory_id}/unmerge": ("unmerge", "OWNER", "both"),
     "POST /v1/owners/{owner}/merge": ("merge", "OWNER", "coffee", "cat", "--into", "two"),
-    "POST /v1/owners/{owner}/synonyms": ("synonym", "OWNER", "coffee", "java"),
+    "POST /v1/owners/{owner}/synonyms": ("synonyms", "OWNER", "coffee", "java"),
     "POST /v1/owners/{owner}/memories/{memory_id}/reinforce": ("reinforce", "OWNER", "coffee"),
     "POST /v1/owners/{owner}/memories/{memory_id}/grade": ("review", "OWNER", "coffee", "--grade", "4"),
     "POST /v1/owners/{owner}/profile": ("profile", "OWNER", "ebbinghaus"),
-    "POST /v1/owners/{owner}/inbox/accept": ("accept", "OWNER", "ITEM"),
-    "POST /v1/owners/{owner}/inbox/edit": ("amend", "OWNER", "ITEM", "I drink tea"),
-    "POST /v1/owners/{owner}/inbox/reject": ("reject", "OWNER", "ITEM"),
+    "POST /v1/owners/{owner}/inbox/accept": ("inbox", "OWNER", "ITEM", "--accept"),
+    "POST /v1/owners/{owner}/inbox/edit": ("inbox", "OWNER", "ITEM", "I drink tea"),
+    "POST /v1/owners/{owner}/inbox/reject": ("inbox", "OWNER", "ITEM", "--reject"),
 }
 """Every command that tells something and has a running service carry it out."""
 OTHERS = {
@@ -274,7 +281,8 @@ def test_both_ways_tell_the_same_as_the_same_speaker(
 ) -> None:
     """Of two owners alike, but for ids and instants: in what is printed, and in the log."""
     told, logged = [], []
-    for owner, way in ((f"w{words[0]}{as_json:d}x", by_service), (f"w{words[0]}{as_json:d}y", by_itself)):
+    name = "".join(word.strip("-") for word in words if word.islower() or word.startswith("--")).replace(" ", "")
+    for owner, way in ((f"w{name}{as_json:d}x", by_service), (f"w{name}{as_json:d}y", by_itself)):
         given(beside, owner)
         before = len(beside.log(owner))
         item = beside.application.inbox.page(owner)["items"][0]["item"]
@@ -413,12 +421,12 @@ def test_a_service_of_other_code_is_asked_for_nothing(by_service: Ran, monkeypat
     [
         ("status",),
         ("stats",),
-        ("uses", "alice", "m1"),
+        ("why", "alice", "m1", "--uses"),
         ("alarms",),
-        ("owners",),
-        ("jobs",),
-        ("capacity",),
-        ("models",),
+        ("status", "--owners"),
+        ("status", "--jobs"),
+        ("status", "--capacity"),
+        ("status", "--models"),
         ("delete", "alice", "m1"),
         ("promote", "alice", "m1"),
     ],

@@ -59,7 +59,7 @@ def offered(up: Up, *words: str) -> list[str]:
         (("engramlog", "get", "nobody", "c"), []),
         (("engramlog", "search", "alice", "tea", "--mode", "d"), ["debug"]),
         (("engramlog", "profile", "alice", "t"), ["tiered"]),
-        (("engramlog", "owne"), ["owners"]),
+        (("engramlog", "expo"), ["export"]),
     ],
 )
 def test_a_tab_offers_what_there_is(up: Up, words: tuple[str, ...], found: list[str]) -> None:

@@ -298,7 +298,8 @@ def test_an_unknown_owner_has_nothing_that_differs_and_is_told_to_be_unknown(sto
     answer = diff(store, "nobody", "2024-01-01", "2024-02-01", line=line)
     assert (answer["memories"], answer["before"]["events"]) == ([], 0)
     assert (
-        answer["hint"] == "nothing of nobody is recorded; `engramlog owners --search PART` finds a name by a part of it"
+        answer["hint"]
+        == "nothing of nobody is recorded; `engramlog status --owners --search PART` finds a name by a part of it"
     )
 
 

@@ -99,10 +99,10 @@ def test_the_command_line_says_it_in_words(running: Service) -> None:
     assert code == 0
     assert all(part in told for part in ("2 memories are of it", "negated by it: 1 (porto)", "nothing was written"))
     assert printed(running, "set-aside", owner, "--session", "bad", "--reason", "it lies")[0] == 0
-    code, told = printed(running, "asides", owner)
+    code, told = printed(running, "set-aside", owner)
     assert (code, "1 source set aside" in told, "it lies" in told) == (0, True, True)
-    assert printed(running, "bring-back", owner, "--session", "bad")[0] == 0
-    assert "0 sources set aside" in printed(running, "asides", owner)[1]
+    assert printed(running, "set-aside", "--undo", owner, "--session", "bad")[0] == 0
+    assert "0 sources set aside" in printed(running, "set-aside", owner)[1]
 
 
 def asides_told(running: Service, owner: str, memory_id: str = "llama", **query: Any) -> list[Any]:
@@ -205,9 +205,9 @@ def test_who_spoke_is_told_alike_at_every_face(running: Service, kind: str) -> N
     post(running, f"{owner}/set-aside", session="bad", reason="不是她本人")
     told = get(running, f"{owner}/sources", by=["session"], search="ＢＡ")
     assert sessions(told) == [("bad", 4, 2, "不是她本人")]
-    code, printed_json = printed(running, "sources", owner, "--by", "session", "--search", "ba", "--json")
+    code, printed_json = printed(running, "events", "--sources", owner, "--by", "session", "--search", "ba", "--json")
     assert (code, json.loads(printed_json)["sources"]) == (0, told["sources"])
-    code, words = printed(running, "sources", owner, "--by", "session")
+    code, words = printed(running, "events", "--sources", owner, "--by", "session")
     assert (code, "1 name in 7 events" in words, "不是她本人" in words) == (0, True, True)
     with connected(kind, running.url, owner=owner) as memory:
         found = memory.sources(by=["session"])

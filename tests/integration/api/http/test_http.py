@@ -196,9 +196,9 @@ CLI_CASES: list[tuple[list[str], str, dict[str, Any] | None]] = [
     (["why", "alice", "nothing"], "/v1/owners/alice/memories/nothing/why", None),
     (["history", "alice", "nothing"], "/v1/owners/alice/memories/nothing/history", None),
     (["stats", "a b"], "/v1/owners/a%20b/stats", None),
-    (["dead", "show", "alice"], "/v1/dead/alice", None),
-    (["dead", "retry", "alice"], "/v1/dead/alice/retry", {}),
-    (["dead", "discard", "alice", "3:1"], "/v1/dead/alice/discard", {"position": "3:1"}),
+    (["dead", "alice"], "/v1/dead/alice", None),
+    (["dead", "--retry", "alice"], "/v1/dead/alice/retry", {}),
+    (["dead", "alice", "--discard", "3:1"], "/v1/dead/alice/discard", {"position": "3:1"}),
     (["negate", "alice", "nothing"], "/v1/owners/alice/memories/nothing/negate", {}),
     (
         ["negate", "alice", "coffee", "--correction", "a", "--replaced-by", "b"],

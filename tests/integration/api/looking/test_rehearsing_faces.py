@@ -36,6 +36,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "unmerge": ("OWNER", "both"),
     "merge": ("OWNER", "coffee", "cat", "--into", "two"),
 }
+NAMED = {"confirm": ("mention", "--confirm")}
+"""Commands of another name."""
 CALLS: dict[str, tuple[str, tuple[Any, ...], dict[str, Any]]] = {
     "negate": ("negate", ("coffee",), {"correction": "I drink tea now", "never": True}),
     "confirm": ("confirm", ("coffee",), {}),
@@ -95,7 +97,7 @@ def test_every_face_tells_what_the_verb_then_does_and_only_the_verb_writes(world
     by_http = posted(world, verb, dry_run=True)
     assert by_http.status_code == 200, by_http.text
     words = [world.owner if one == "OWNER" else one for one in COMMANDS[verb]]
-    code, printed = world.command(verb, *words, "--dry-run", "--json")
+    code, printed = world.command(*NAMED.get(verb, (verb,)), *words, "--dry-run", "--json")
     assert code == 0, printed
     name, given, told = CALLS[verb]
     with connected("sync", world.running.url, owner=world.owner) as memory:
@@ -114,9 +116,9 @@ def test_every_face_tells_what_the_verb_then_does_and_only_the_verb_writes(world
 @pytest.mark.parametrize("verb", BODIES)
 def test_the_command_says_plainly_that_nothing_was_written(world: World, verb: str) -> None:
     words = [world.owner if one == "OWNER" else one for one in COMMANDS[verb]]
-    code, printed = world.command(verb, *words, "--dry-run")
+    code, printed = world.command(*NAMED.get(verb, (verb,)), *words, "--dry-run")
     assert (code, "nothing was written" in printed) == (0, True), printed
-    code, printed = world.command(verb, *words)
+    code, printed = world.command(*NAMED.get(verb, (verb,)), *words)
     assert (code, "nothing was written" in printed) == (0, False), printed
 
 
@@ -155,18 +157,18 @@ def test_no_word_of_a_secret_stands_in_what_would_be(world: World) -> None:
 
 def test_of_a_quarantined_owner_the_command_ends_well_for_nothing_was_told(world: World) -> None:
     world.running.poison(world.owner)
-    code, printed = world.command("confirm", world.owner, "coffee", "--dry-run")
+    code, printed = world.command("mention", "--confirm", world.owner, "coffee", "--dry-run")
     assert (code, "It would be written, and not folded yet." in printed) == (0, True), printed
-    assert world.command("confirm", world.owner, "coffee")[0] == 3
+    assert world.command("mention", "--confirm", world.owner, "coffee")[0] == 3
 
 
 def test_every_parameter_is_told_at_every_face_alike(world: World) -> None:
     by_http = world.running.http.client.get("/v1/parameters").json()
-    code, printed = world.command("parameters", "--json")
+    code, printed = world.command("parameters", "--all", "--json")
     with connected("sync", world.running.url, owner=world.owner) as memory:
         by_client = memory.parameters()
     assert (code, json.loads(printed)) == (0, by_http)
     assert [one.model_dump() for one in by_client.parameters] == by_http["parameters"]
-    code, shown = world.command("parameters")
+    code, shown = world.command("parameters", "--all")
     assert code == 0
     assert all(one["name"] in shown for one in by_http["parameters"])

@@ -322,7 +322,7 @@ def test_an_owner_that_stands_still(cli: Cli, folder: Path, monkeypatch: pytest.
     told = found(cli, code=1)["processes", "quarantined owners"]
     assert "1 owner stands still" in told["found"]
     assert "ada" in told["found"]
-    assert "engramlog dead list" in told["advice"]
+    assert "engramlog dead" in told["advice"]
 
 
 def test_a_certificate_that_ends_soon_and_one_whose_key_others_read(

@@ -84,7 +84,7 @@ def test_memory_that_is_nearly_full_or_much_fragmented() -> None:
     assert redis.memory(MemoryFacts(None, 1 << 20, 20 << 20, None)).result == "ok"  # a small one always is
     assert redis.memory(MemoryFacts(None, 1 << 30, 2 << 30, None)).result == "advice"
     assert redis.memory(MemoryFacts("Redis uses 71%", 1, 1, 2)) == REDIS.advice(
-        "memory", "Redis uses 71%", "raise maxmemory (ENGRAMLOG_REDIS_MAXMEMORY), or `engramlog capacity`"
+        "memory", "Redis uses 71%", "raise maxmemory (ENGRAMLOG_REDIS_MAXMEMORY), or `engramlog status --capacity`"
     )
 
 

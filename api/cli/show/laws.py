@@ -1,4 +1,4 @@
-"""`engramlog laws`."""
+"""Every law by which memories can be weighed, as tables."""
 
 from __future__ import annotations
 
@@ -7,19 +7,11 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from api.cli.app import Json, app, out, show
+from api.cli.app import out
 from api.cli.show.tables import Cell, Column, tabulate
 
 
-@app.command(epilog="Example: `engramlog laws` or `engramlog laws --json | jq '.laws[].formula'`")
-def laws(json: Json = False) -> None:
-    """Every law by which memories can be weighed: formula, factors, thresholds at the defaults, source. Opens no store."""
-    from api.laws import laws as all_laws
-
-    show(all_laws(), json, _render)
-
-
-def _render(answer: dict[str, Any], console: Console = out) -> None:
+def laws(answer: dict[str, Any], console: Console = out) -> None:
     """Every law, then the factors of each."""
     columns = (
         Column("law", "bold cyan"),
