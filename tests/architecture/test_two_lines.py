@@ -55,7 +55,7 @@ def test_nothing_takes_one_line_without_the_other(everything: dict[str, set[str]
 
 @pytest.mark.parametrize(
     "name",
-    ["search", "get", "list", "why", "history", "provenance", "map", "associations", "facts", "context", "replay"],
+    ["search", "get", "list", "why", "history", "map", "associations", "facts", "context", "replay"],
 )
 def test_a_question_about_memories_takes_both_lines(everything: dict[str, set[str]], name: str) -> None:
     assert everything[f"engramlog {name}"] >= LINES
