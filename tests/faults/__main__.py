@@ -88,7 +88,7 @@ def ordered(tests: list[str], breadth: Counter[str], seconds: dict[str, float]) 
     left.sort()
     for most, limit in ROUNDS:
         taken: dict[str, list[str]] = {}
-        rest, room = [], limit / 3
+        rest, room = [], 0.7 * limit
         for one in left:
             test = one[-1]
             if sum(map(len, taken.values())) < most and room >= seconds[test]:
@@ -103,7 +103,7 @@ def ordered(tests: list[str], breadth: Counter[str], seconds: dict[str, float]) 
 
 def fails(root: Path, tests: list[str], seconds: float) -> str | None:
     """The first of these tests that fails there."""
-    options = ("-x", "-n", "0", "--hypothesis-profile=faults", "--hypothesis-seed=0", "--tb=no", "--timeout=30")
+    options = ("-x", "-n", "0", "--hypothesis-profile=faults", "--hypothesis-seed=0", "--tb=no", "--timeout=60")
     told_in = dict.fromkeys(test.partition("::")[0] for test in tests)
     code, said = pytest(root, {"only": tests}, *options, *told_in, seconds=seconds)
     if code is None:
@@ -130,7 +130,7 @@ def noticed(
             by = fails(root, tests, limit)
         finally:
             (root / file).write_text(whole, "utf-8")
-        if by and not fails(root, [by] if by in tests else tests, limit):
+        if by and not fails(root, [by] if by in tests else tests, limit if by in tests else limit / 2):
             return by, asked
     return None, asked
 
@@ -154,7 +154,9 @@ def run(numbers: list[int], table: Path | None) -> int:
                 continue
             began, place = monotonic(), found(fault)
             by, asked = (
-                noticed(root, fault, place, ordered(passing(*place, lines), breadth, seconds)) if place else (None, 0)
+                noticed(root, fault, place, ordered(passing(*place, lines, seconds), breadth, seconds))
+                if place
+                else (None, 0)
             )
             result = (
                 by

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ from tests.places import ROOT
 LIST = Path(__file__).parent / "planted.json"
 KEPT = ROOT / ".faults"
 """What the step `lines` measures; not in the repository."""
-SLOW = 10.0
+SLOW = 40.0
 """A test that takes longer, in seconds, is not asked."""
 Lines = dict[str, dict[int, list[str]]]
 """The tests that pass through each line of each file."""
@@ -93,14 +94,19 @@ def measured() -> tuple[Lines, dict[str, float]]:
     return lines, seconds
 
 
-def passing(file: str, row: int, lines: Lines) -> list[str]:
-    """The tests that pass through a line, or through the statement that it is part of; outside of functions, through the file."""
+def passing(file: str, row: int, lines: Lines, seconds: Mapping[str, float]) -> list[str]:
+    """The tests that pass through a line, or through the statement that it is part of.
+
+    Of a line outside of functions, as one of a script for Redis: what passes through its file, or names its module.
+    """
     here, tree = lines.get(file, {}), ast.parse((ROOT / file).read_text("utf-8"))
-    if row not in functions(tree):
-        return sorted({test for tests in here.values() for test in tests})
-    statements = (node for node in ast.walk(tree) if isinstance(node, ast.stmt))
-    return (
-        here.get(row)
-        or here.get(max(node.lineno for node in statements if node.lineno <= row <= (node.end_lineno or 0)))
-        or []
-    )
+    if row in functions(tree):
+        statements = (node for node in ast.walk(tree) if isinstance(node, ast.stmt))
+        around = max(node.lineno for node in statements if node.lineno <= row <= (node.end_lineno or 0))
+        return here.get(row) or here.get(around) or []
+    module = file.removesuffix(".py").replace("/", ".")
+    suites = {test.partition("::")[0] for test in seconds}
+    naming = {suite for suite in suites if module in (ROOT / suite).read_text("utf-8")}
+    return [test for tests in here.values() for test in tests] + [
+        one for one in seconds if one.partition("::")[0] in naming
+    ]
