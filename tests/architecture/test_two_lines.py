@@ -17,7 +17,7 @@ from engramlog.client import Verb, Verbs
 from tests.acceptance.commands.test_cli_shapes import commands
 
 LINES = {"as_of", "known"}
-OF_ACCESS = ["GET /v1/access", "engramlog access", "engramlog access --keys", "memory.access"]
+OF_ACCESS = ["GET /v1/access", "engramlog access", "memory.access"]
 """What is said of access happens as it is recorded: there both lines are one, `as_of`."""
 
 
