@@ -14,7 +14,6 @@ from rich.markup import escape
 
 from api.cli.app import Json, app, complain, err, out, print_json, progress, show
 from events.errors import EngramlogError, InputError
-from ops.commands.erase_audit import audit_only, audited, destroy_old
 from ops.commands.erase_shown import render_all, render_done, render_plan
 
 if TYPE_CHECKING:
@@ -75,22 +74,6 @@ def erase(
             "--certificate", metavar="FILE", help="Write the certificate there too; a new file.", show_default=False
         ),
     ] = None,
-    backup: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--backup",
-            metavar="PATH",
-            help="A copy in which nothing of it may be left either: a file, a folder, a tar. As often as needed.",
-            show_default=False,
-        ),
-    ] = None,
-    audit: Annotated[
-        bool,
-        typer.Option(
-            "--audit",
-            help="Only look whether anything is left of an erased owner, or of the erased words of those ids: exit code 0, 1 or 3.",
-        ),
-    ] = False,
     again: Annotated[
         bool,
         typer.Option(
@@ -104,15 +87,15 @@ def erase(
 
     The log keeps its order, ids and times, and its chain still verifies; nobody can read what was said. Works while the store is
     used; killed anywhere, run it again: it goes on. There is no way back. docs/erasure.md says what it does not reach. At its end
-    everything is looked through for what was the owner's: exit code 0 where nothing is left, 1 where something is, 3 where not all
-    could be looked through.
+    Redis and the files of this machine are searched for what was erased: exit code 0 if nothing is left, 1 if something is or the
+    log does not verify, 3 if not everything could be searched.
     """
     from ops.commands.notices import patient
     from ops.settings import load_settings
     from ops.store import open_the_store
 
-    asked = _Asked(ground, reason, names or (), backup or (), yes=yes or again, json=json)
-    _refuse(asked, only_looks=audit, erases=asked.yes or certificate is not None, of_words=bool(ids))
+    asked = _Asked(ground, reason, names or (), yes=yes or again, json=json)
+    _refuse(asked, of_words=bool(ids))
     if (owner is None) == (not again):
         raise InputError(
             "owner: got nothing; allowed: an owner, or --again alone"
@@ -124,9 +107,6 @@ def erase(
         _refuse_path(certificate, again=again)
     settings = load_settings()
     with open_the_store(settings, on_wait=patient(err)) as store:
-        destroy_old(store, settings)
-        if audit and owner is not None:
-            raise typer.Exit(audit_only(store, settings, owner, ids or (), backup or (), json=json))
         acts = _all_left(store, settings, asked) if owner is None else [_act(store, settings, owner, ids or (), asked)]
         done, failed = _each(acts, goes_on=again)
         if again and not failed and all(_exit_code(one) != 1 for one in done):
@@ -161,12 +141,11 @@ class _Asked(NamedTuple):
     ground: Any
     reason: str
     names: Sequence[str]
-    backups: Sequence[Path]
     yes: bool
     json: bool
 
 
-def _refuse(asked: _Asked, *, only_looks: bool, erases: bool, of_words: bool = False) -> None:
+def _refuse(asked: _Asked, *, of_words: bool = False) -> None:
     """Raise InputError for what cannot be carried out, before the store is opened."""
     if asked.ground not in GROUNDS:
         got = asked.ground[:40]
@@ -180,12 +159,6 @@ def _refuse(asked: _Asked, *, only_looks: bool, erases: bool, of_words: bool = F
             "name: got it beside ids; allowed: an owner alone, of whom others may have told",
             field="name",
             got=asked.names[0][:40],
-        )
-    if only_looks and (erases or asked.names or asked.reason):
-        raise InputError(
-            "audit: got it beside what erases; allowed: an owner, ids, and --backup with it",
-            field="audit",
-            got="--audit",
         )
 
 
@@ -221,11 +194,9 @@ def _each(acts: Sequence[_Act], *, goes_on: bool) -> tuple[list[dict[str, Any]],
 
 
 def _exit_code(done: dict[str, Any]) -> int:
-    audit = done["audit"]
     if not done["verified"]:
         return 1
-    code = 3 if audit is None else int(audit["exit_code"])
-    return code or (3 if done.get("said_meanwhile") else 0)
+    return int(done["residue"]["exit_code"]) or (3 if done.get("said_meanwhile") else 0)
 
 
 def _refuse_path(path: Path, *, again: bool) -> None:
@@ -249,7 +220,6 @@ def _erase_one(store: OpenStore, settings: Settings, owner: str, asked: _Asked) 
 
     from ops.commands.notices import patient
     from ops.erasing.owner import ErasurePlan, carry_out, told_beforehand
-    from ops.erasing.proof import note
 
     told = told_beforehand(store, settings, owner)
     if asked.names:
@@ -264,16 +234,9 @@ def _erase_one(store: OpenStore, settings: Settings, owner: str, asked: _Asked) 
         if typer.prompt("There is no way back. Type the owner's name to erase it", err=True) != owner:
             raise typer.Exit(1)
     with progress("erase", asked.json, long=0) as advance:
-        why: list[str] = []
-
-        def gather(erasure: str) -> None:
-            why.extend(one for one in [note(store, settings, owner, erasure)] if one is not None)
-
         plan = ErasurePlan(owner, asked.ground, asked.reason)
-        done = carry_out(store, settings, plan, gather=gather, on_progress=advance, on_wait=patient(err))
+        done = carry_out(store, settings, plan, on_progress=advance, on_wait=patient(err))
     found: dict[str, Any] = msgspec.to_builtins(done)
-    found["audit"] = audited(store, settings, done.erasure, asked.backups, found["not_proven"])
-    found["not_proven"] += [f"what must not be left could not be noted before: {one}" for one in why]
     return found
 
 
@@ -285,12 +248,7 @@ def _erase_words(
 
     ids = tuple(split_ids(ids))
     wanted = AskedWords(owner, ids, asked.ground, asked.reason, yes=asked.yes, json=asked.json, begun=begun)
-    return erase_words(
-        store,
-        settings,
-        wanted,
-        lambda erasure, not_proven: audited(store, settings, erasure, asked.backups, not_proven),
-    )
+    return erase_words(store, settings, wanted)
 
 
 def _elsewhere(store: OpenStore, names: Sequence[str], owner: str, json: bool) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from rich.markup import escape
 
 from api.cli.app import out
 
+KINDS = {"word": "a piece of the words", "key": "the owner's key", "salt": "a salt of an entry"}
+
 
 def render_plan(told: dict[str, Any]) -> None:
     """What an erasure would do, for people."""
@@ -61,8 +63,7 @@ def render_done(done: dict[str, Any]) -> None:
         out.print(f"[yellow]not proven[/] {escape(one)}", soft_wrap=True)
     for one in done["differences"]:
         out.print(f"[red]differs[/] {escape(str(one))}", soft_wrap=True)
-    if (audit := done["audit"]) is not None:
-        render_audit(audit)
+    _render_residue(done["residue"])
     out.print(
         "[dim]Copies and backups made before hold these words, sealed, with their salts and the owner's key, wrapped under the"
         " master key: let them go (docs/erasure.md)[/]"
@@ -72,35 +73,22 @@ def render_done(done: dict[str, Any]) -> None:
     )
 
 
-def render_audit(audit: dict[str, Any]) -> None:
-    """What was looked for, and whether anything is left."""
-    from ops.erasing.report import WHAT, untold_told
-
-    for one in audit["findings"]:
+def _render_residue(residue: dict[str, Any]) -> None:
+    """What was searched, and whether anything is left."""
+    for one in residue["findings"]:
+        at = escape(f"{one['where']} {one['place']}".rstrip())
         out.print(
-            f"[bold red]left[/] {escape(one['where'])} {escape(one['place'])}: {WHAT[one['what']]}"
-            f" ({one['count']:,} times)",
+            f"[bold red]left[/] {at}: {KINDS[one['what']]} ({one['count']:,} times)",
             soft_wrap=True,
         )
-    if audit["more_findings"]:
-        out.print(f"[bold red]left[/] and {audit['more_findings']:,} more")
-    for one in audit["unreached"]:
-        out.print(f"[yellow]not looked through[/] {escape(one['where'])}: {escape(one['why'])}", soft_wrap=True)
-    if audit["untold"]:
-        out.print(f"[yellow]not looked for by its words[/] {untold_told(audit['untold'])}", soft_wrap=True)
-    looked = sum(one["bytes"] for one in audit["looked"])
+    for reason in residue["not_reached"]:
+        out.print(f"[yellow]not searched[/] {escape(reason)}", soft_wrap=True)
     told = {0: "[bold green]nothing is left[/]", 1: "[bold red]something is left[/]", 3: "[yellow]not proven[/]"}
     out.print(
-        f"{told[audit['exit_code']]}: {audit['needles']:,} things looked for in {looked:,} bytes of"
-        f" {_many(len(audit['looked']), 'place')}, {audit['seconds']:.1f} s",
+        f"{told[residue['exit_code']]}: searched for {_many(residue['probes'], 'probe')} in"
+        f" {_many(residue['keys'], 'key')} of Redis and {_many(residue['files'], 'file')}, {residue['bytes']:,} bytes",
         soft_wrap=True,
     )
-    if audit["exit_code"]:
-        whose = "owner" if audit["what"] == "owner" else "owner and ids"
-        out.print(
-            f"[dim]What was looked for is kept, sealed: mend that, then `engramlog erase --audit` of the same {whose}[/]",
-            soft_wrap=True,
-        )
 
 
 def render_all(told: dict[str, Any]) -> None:

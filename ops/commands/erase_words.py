@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from ops.erasing.words import WordsCertificate
     from ops.settings import Settings
     from ops.store import OpenStore
-
-Audited = Callable[[str, list[str]], "dict[str, Any] | None"]
-"""What an audit of an erasure found, and what it could not prove is put into the list."""
 
 
 class AskedWords(NamedTuple):
@@ -34,12 +31,11 @@ class AskedWords(NamedTuple):
     """Whether an erasure of the same was begun before."""
 
 
-def erase_words(store: OpenStore, settings: Settings, asked: AskedWords, audited: Audited) -> dict[str, Any]:
-    """Tell what would be done, ask, do it, and look for what may be left; JSON-ready."""
+def erase_words(store: OpenStore, settings: Settings, asked: AskedWords) -> dict[str, Any]:
+    """Tell what would be done, ask, do it, and search for what may be left; JSON-ready."""
     import msgspec
 
     from ops.commands.notices import patient
-    from ops.erasing.proof import note_words
     from ops.erasing.words import carry_out_words
     from ops.erasing.words_told import WordsPlan, words_told_beforehand
     from ops.wiring import application_on
@@ -52,17 +48,10 @@ def erase_words(store: OpenStore, settings: Settings, asked: AskedWords, audited
         if not asked.yes:
             plan = plan._replace(ids=_agreed(told, asked))
         with progress("erase", asked.json, long=0) as advance:
-            why: list[str] = []
-
-            def gather(erasure: str, seqs: tuple[int, ...]) -> None:
-                why.extend(one for one in [note_words(store, settings, asked.owner, erasure, seqs)] if one is not None)
-
             done: WordsCertificate = carry_out_words(
-                application, store, settings, plan, gather=gather, on_progress=advance, on_wait=patient(err)
+                application, store, settings, plan, on_progress=advance, on_wait=patient(err)
             )
     found: dict[str, Any] = msgspec.to_builtins(done)
-    found["audit"] = audited(done.erasure, found["not_proven"])
-    found["not_proven"] += [f"what must not be left could not be noted before: {one}" for one in why]
     return found
 
 

@@ -45,8 +45,6 @@ class _Sealed(NamedTuple):
     """Where the master key lies; None where a key service has it."""
     kept: ValueFile
     """Kept rejections of this machine, which hold secrets wrapped as the store does."""
-    probes: Path
-    """The folder of what is looked for of erasures that are not proven, wrapped so too."""
 
 
 @contextmanager
@@ -54,7 +52,6 @@ def _sealed(settings: Settings) -> Iterator[_Sealed]:
     """The store of these settings, without what reads memories. Raises StoreMismatch where there is none, or it lies open."""
     from events.redis.wire import Wire, connect
     from ops.commands.notices import patient
-    from ops.erasing.probe_file import probes_folder
     from ops.kept.value_file import ValueFile, values_path
     from ops.sealing.master import key_in, master_of
     from ops.store import folder_of, reach_the_store
@@ -71,10 +68,7 @@ def _sealed(settings: Settings) -> Iterator[_Sealed]:
             if identity.sealed is None or client.seals.master is None:
                 raise StoreMismatch("this store lies open: nothing in it is wrapped under a master key")
             kept = ValueFile(values_path(settings, identity.store_id), identity.store_id, identity.partitions)
-            probes = probes_folder(settings, identity.store_id)
-            yield _Sealed(
-                wire, identity.tags, client.seals, client.seals.master, key_in(folder, settings), kept, probes
-            )
+            yield _Sealed(wire, identity.tags, client.seals, client.seals.master, key_in(folder, settings), kept)
         finally:
             wire.close()
             client.close()
@@ -132,7 +126,7 @@ def show_(json: Json = False) -> None:
             "owners": found.owners[key],
             "needed": bool(found.need(key)) or key == current,
         }
-        for key in sorted({*(held or ()), *found.owners, *found.probes, *filter(None, [found.check, current])})
+        for key in sorted({*(held or ()), *found.owners, *filter(None, [found.check, current])})
     ]
     droppable = [one["key"] for one in keys if one["held"] and not one["needed"]]
     show(
@@ -150,13 +144,10 @@ def show_(json: Json = False) -> None:
 
 
 def _wraps(store: _Sealed) -> Wraps:
-    """Which keys anything of this store is wrapped under, here and in what is kept of erasures."""
-    from ops.erasing.probe_file import probes_wrapped
+    """Which keys anything of this store is wrapped under."""
     from ops.sealing.rewrap import wraps_of
 
-    found = wraps_of(store.wire, store.tags, store.master)
-    found.probes = probes_wrapped(store.probes, store.master)
-    return found
+    return wraps_of(store.wire, store.tags, store.master)
 
 
 def _held(store: _Sealed) -> tuple[list[str] | None, str | None]:
@@ -210,14 +201,12 @@ def rewrap_(json: Json = False) -> None:
 
     Killed anywhere, run it again: it goes on. Exit code 3 where some lines do not open; they stay as they are.
     """
-    from ops.erasing.probe_file import rewrap_probes
     from ops.kept.wrapping import wrap_kept
     from ops.sealing.rewrap import rewrap
 
     with _sealed(_settings()) as store, progress("rewrap", json, long=LONG) as advance:
         done = rewrap(store.wire, store.tags, store.seals, advance)
         wrap_kept(store.wire, store.tags, store.kept)
-        rewrap_probes(store.probes, store.master, store.seals.store.decode())
     show(
         {
             "rewrapped": done.rewrapped,

@@ -101,6 +101,5 @@ def _of_the_store(reached: ReachedStore, own: Callable[[], int]) -> list[Check]:
         Check(CLOCK, "redis clock", partial(store.look_at_clocks, reached, own)),
         Check(PROCESSES, "workers", partial(store.look_at_work, reached)),
         Check(PROCESSES, "alarms", partial(store.look_at_alarms, reached)),
-        Check(STORE, "erasures", partial(store.look_at_erasures, reached)),
         Check(STORE, "format", partial(store.look_at_format, reached)),
     ]

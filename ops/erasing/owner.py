@@ -43,6 +43,7 @@ from events.vocabulary import is_id
 from ops.embedded.rewriting import rewrite_all
 from ops.erasing.fence_list import ErasureStep, FenceList, list_path, open_erasures
 from ops.erasing.left import left_behind
+from ops.erasing.residue import NOT_KNOWN, Probes, Residue, probes_of, residue_of
 from ops.kept.value_file import ValueFile, values_path
 from ops.sealing.seals_save import saved_anew
 from ops.settings import Settings
@@ -96,6 +97,8 @@ class ErasureCertified(msgspec.Struct, frozen=True, kw_only=True):
     """When the seals' own backup was written last: what was erased before cannot be opened by it. None where none is kept."""
     not_proven: list[str]
     """What could not be seen to from here, and what to do about it, a sentence each."""
+    residue: Residue | None = None
+    """What a search of Redis and of the files of this machine found afterwards."""
 
 
 class ErasureCertificate(ErasureCertified, frozen=True, kw_only=True):
@@ -154,7 +157,6 @@ def carry_out(
     settings: Settings,
     plan: ErasurePlan,
     *,
-    gather: Callable[[str], None] = lambda _erasure: None,
     probe: Probe = unprobed,
     on_progress: Progress = lambda _done, _all: None,
     on_wait: Callable[[str], None] = lambda _told: None,
@@ -162,9 +164,8 @@ def carry_out(
 ) -> ErasureCertificate:
     """Erase the owner, or go on where an earlier run was killed; gives the certificate.
 
-    `gather` is told the erasure's id before anything is destroyed, to note what must not be found afterwards. Raises InputError,
-    NotFound, StoreFull before the first change; whatever is raised later leaves an owner that is fenced or as it was, and another
-    run goes on.
+    Raises InputError, NotFound, StoreFull before the first change; whatever is raised later leaves an owner that is fenced or as it
+    was, and another run goes on.
     """
     told = told_beforehand(store, settings, plan.owner)
     tag, number = partition_to_erase_in(store, plan.owner)
@@ -186,8 +187,9 @@ def carry_out(
             erasure,
             f"an erasure began and did not end: `{AGAIN}` of the same owner, or with --again, goes on with it",
         )
+        probes = Probes((), NOT_KNOWN)
         if told["erasure"] is None:
-            gather(erasure)
+            probes = probes_of(wire, tag, plan.owner)
             probe("before the fence")
             mine, erasure = erasure, fence(wire, tag, plan.owner, erasure)
             if erasure != mine:  # another run was quicker, and this one goes on with its erasure
@@ -216,6 +218,7 @@ def carry_out(
         probe("before it is proved")
         done = run.ended(erasure, label, wire, (number, tag, build), entries, rewritten)
         probe("after the end")
+        done = msgspec.structs.replace(done, residue=residue_of(store, settings, probes))
         store.alarms.cleared(ALARM, erasure)
         on_progress(5, STEPS)
     return done

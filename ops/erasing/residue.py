@@ -1,242 +1,300 @@
-"""The audit of an erasure: looks everywhere for what is to be gone, by probes that were taken before, and asks nobody who erased.
+"""The check at the end of an erasure: whether Redis, or a file of this machine, still holds what was erased.
 
-It looks through Redis and the queue's Redis, the files that these write, the data folder with all that is kept beside a store, and
-whatever copies it is told of. Three ends: nothing is there (0), something is (1), or something could not be looked through (3).
+Before anything is destroyed an erasure takes probes: pieces of the words that go, salts, and for a whole owner its key. At the end
+the check searches every value in Redis, the files of Redis and the data folder for them. A piece that an entry holds which stays is
+no probe. Values that are sealed under the key of an owner who stays are not opened here: `verify_partition`, which each erasure
+runs, compares them with the log. A finding names a place and a kind, never a word.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import json
+import re
+import stat
+import zlib
+from base64 import b64encode
+from collections import Counter, deque
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from itertools import chain, islice
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
+import msgspec
 import redis
+from ahocorasick_rs import BytesAhoCorasick
 
-from events.errors import BadSetting, EmbeddedRedisError, StoreError
+from events.envelope import Stored, decode, encode
+from events.errors import EngramlogError, UndecodableEvent
+from events.partitions import LogKeys
 from events.redis.cluster.client import ClusterClient
 from events.redis.cluster.nodes import known_nodes, others
-from events.redis.wire import Wire, connect
-from ops.embedded.binary import RedisBinary, find_redis_server
-from ops.erasing.in_files import FileLook
-from ops.erasing.needles import Needles
-from ops.erasing.probes import Probes
-from ops.erasing.report import MOST_TOLD, Audit, AuditReport, exit_code
-from ops.erasing.words_in_files import WordsFileLook
+from events.redis.log import entries
+from events.redis.opening import opened_where_it_can_be
+from events.redis.secrets import read_lines
+from events.redis.wire import Argument, Wire, connect
+from events.sealing.cipher import NO_SALT, SALT_BYTES, ValueCipher
+from events.sealing.wordless import without_words
+from ops.embedded.binary import find_redis_server
+from ops.erasing.scratch import NotLoaded, is_rdb, loaded
 from ops.settings import Settings
+from ops.store import OpenStore
 
-STORE, QUEUE = "redis", "queue"
-_HERE = ("localhost", "127.0.0.1", "::1")
-_BUSY = ("aof_rewrite_in_progress", "aof_rewrite_scheduled", "rdb_bgsave_in_progress")
-
-
-@dataclass(slots=True)
-class Places:
-    """Where an audit looks."""
-
-    client: redis.Redis
-    """The store's Redis, or a client of its Cluster; its replies are bytes."""
-    queue_url: str | None = None
-    """Of the Redis in which the queue lies, where that is another."""
-    folders: list[Path] = field(default_factory=list)
-    """Of this store on this machine; those that are not there hold nothing."""
-    backups: list[Path] = field(default_factory=list)
-    """Files and folders that are named besides: one that is not there is told as not reached."""
-    replicas: dict[str, Path] = field(default_factory=dict)
-    """By `ip:port`, as the primary tells it: the folder of a replica."""
-    binary: RedisBinary | None = None
-    """What loads files of Redis."""
-    timeout: float = 10.0
+PAGE, CHUNK, CARRY = 500, 1 << 20, 512
+MOST_PIECES, MOST_SALTS, MOST_FINDINGS = 2_000, 100, 200
+NOT_KNOWN = "the words were erased by an earlier run, so a search does not know them any more"
+OTHERS = 5_000
+"""The newest entries of others, whose words are no probes."""
+LEAST_BYTES, PIECE_BYTES = 12, 36
+_APART = re.compile(r'[\x00-\x1f\x7f-\x9f"\'\\<>&\u2028\u2029\ud800-\udfff]+')
+_WORDS = re.compile(
+    "because|condition|content|correction|keywords?|metadata|object|predicate|project|query|reason|speaker|subject|summary|synonym"
+    "|tags|task|text|uri"
+)
+"""Fields of an event's data that hold words, at every level."""
 
 
-def places_of(
-    settings: Settings,
-    client: redis.Redis,
-    *,
-    backups: Sequence[Path] = (),
-    replicas: Mapping[str, Path] | None = None,
-) -> Places:
-    """Where a store of these settings leaves anything. Raises nothing: without a redis-server its files are told as not reached."""
-    folders = [settings.data.expanduser()]
-    if settings.rejections is not None:
-        folders.append(settings.rejections.expanduser())
+class Finding(msgspec.Struct, frozen=True):
+    """What is left: where (`redis`, `queue`, with a node's address, or a file), at which key, and what (word, key or salt)."""
+
+    where: str
+    place: str
+    what: str
+    count: int
+
+
+class Residue(msgspec.Struct, frozen=True):
+    """What was searched, and what was found."""
+
+    exit_code: int
+    """0: nothing is left; 1: something is; 3: nothing was found, but something could not be searched."""
+    probes: int
+    findings: list[Finding]
+    not_reached: list[str]
+    keys: int
+    files: int
+    bytes: int
+
+
+class Probes:
+    def __init__(self, needles: Iterable[tuple[str, bytes]], why: str = "") -> None:
+        found = list(dict.fromkeys(needles))
+        self.count, self.why, self._kinds = len(found), why, [kind for kind, _ in found]
+        self._any = BytesAhoCorasick([needle for _, needle in found]) if found else None
+
+    def hits(self, raw: bytes) -> Counter[str]:
+        """How often each kind is in some bytes, and in what zlib packed there: RQ packs its values."""
+        found = Counter[str]()
+        if self._any is not None:
+            found.update(self._kinds[at] for at, _, _ in self._any.find_matches_as_indexes(raw, overlapping=True))
+            if raw[:1] == b"\x78":
+                with suppress(zlib.error):
+                    found += self.hits(zlib.decompressobj().decompress(raw, 4 * CHUNK))
+        return found
+
+
+def probes_of(wire: Wire, tag: str, owner: str, seqs: Collection[int] | None = None) -> Probes:
+    """The probes of an owner, or of its entries `seqs`. What cannot be read does not stop an erasure: the certificate says so."""
     try:
-        binary = find_redis_server(settings.redis_server)
-    except (BadSetting, EmbeddedRedisError):
-        binary = None
-    return Places(
-        client,
-        settings.queue_url or None,
-        folders,
-        [one.expanduser() for one in backups],
-        {name: path.expanduser() for name, path in (replicas or {}).items()},
-        binary,
-        settings.redis_timeout,
-    )
+        return _probes(wire, LogKeys(tag), owner, seqs)
+    except (EngramlogError, ValueError, msgspec.MsgspecError) as error:
+        return Probes((), f"the words could not be read before they were erased ({type(error).__name__})")
 
 
-def audit(probes: Probes, places: Places) -> Audit:
-    """Look everywhere. Reads only; raises nothing of Redis or of files: what cannot be reached is told."""
-    began, needles = monotonic(), probes.needles()
-    report = AuditReport(needles)
-    files = _file_look(probes, needles, report, places.binary)
-    if isinstance(places.client, ClusterClient):
-        _look_at_nodes(places.client, places, report, files)
+def _probes(wire: Wire, keys: LogKeys, owner: str, seqs: Collection[int] | None) -> Probes:
+    line = read_lines(wire, [keys.tag], [owner]).get(owner)
+    secret = wire.seals.secrets({owner: line})[owner] if line is not None else b""
+    ciphers = {owner: ValueCipher(secret)} if secret else {}
+    pieces, gone, left, newest = list[str](), list[int](), list[bytes](), deque[Stored](maxlen=OTHERS)
+    for page in _pages(wire, keys):
+        newest.extend(one for one in page if one.owner != owner)
+        going = [one for one in page if one.owner == owner and (seqs is None or one.seq in seqs)]
+        for one in opened_where_it_can_be(wire, keys, going, ciphers):
+            gone.append(one.seq)
+            pieces += _pieces(one.body, owner)
+            with suppress(UndecodableEvent):
+                left.append(encode(without_words(decode(one.kind, one.body))) if seqs is not None else b"")
+        while len(pieces) > 4 * MOST_PIECES:
+            pieces = pieces[::2]
+    if not gone:
+        return Probes((), NOT_KNOWN)
+    pieces, shared = list(dict.fromkeys(pieces)), set[int]()
+    search = BytesAhoCorasick([one.encode() for one in pieces or [NOT_KNOWN]])
+    mine = (one for page in _pages(wire, keys) for one in page if one.owner == owner and one.seq not in (seqs or ()))
+    for raw in chain(left, _said(wire, keys, newest, {}), _said(wire, keys, mine if seqs is not None else (), ciphers)):
+        shared.update(at for at, _, _ in search.find_matches_as_indexes(raw, overlapping=True))
+    pieces = [one for at, one in enumerate(pieces) if at not in shared]
+    pieces = pieces[:: -(-len(pieces) // MOST_PIECES) or 1]
+    needles = [("word", form) for one in pieces for form in (one.encode(), json.dumps(one)[1:-1].encode())]
+    some = gone[:: -(-len(gone) // MOST_SALTS)]
+    asked: list[list[Argument]] = [
+        ["GETRANGE", keys.salts, (at := SALT_BYTES * one), at + SALT_BYTES - 1] for one in some
+    ]
+    salts = [one for one in wire.answers(asked) if len(one) == SALT_BYTES and one != NO_SALT]
+    needles += [("salt", form) for one in salts for form in (one, one.hex().encode())]
+    for raw in (secret, line) if line and seqs is None else ():
+        needles += [("key", form) for form in (raw, raw.hex().encode(), b64encode(raw))]
+    return Probes(needles)
+
+
+def _pages(wire: Wire, keys: LogKeys) -> Iterator[list[Stored]]:
+    after = 0
+    while page := entries(wire.call("XRANGE", keys.stream, f"{after + 1}-0", "+", "COUNT", PAGE), keys.tag):
+        yield page
+        after = page[-1].seq
+
+
+def _said(wire: Wire, keys: LogKeys, some: Iterable[Stored], ciphers: dict[str, ValueCipher]) -> Iterator[bytes]:
+    """What entries say, with their clear fields."""
+    rest = iter(some)
+    while page := list(islice(rest, PAGE)):
+        for one in opened_where_it_can_be(wire, keys, page, ciphers):
+            yield b"\n".join((one.kind.encode(), one.owner.encode(), *one.beside, one.body))
+
+
+def _pieces(body: bytes, owner: str) -> Iterator[str]:
+    """The beginning and the end of each text in an open body."""
+    for text in _texts(msgspec.json.decode(body).get("data"), within=False) if body[:1] == b"{" else ():
+        for raw in (part.strip().encode() for part in _APART.split(text)):
+            for piece in {raw[:PIECE_BYTES].decode(errors="ignore"), raw[-PIECE_BYTES:].decode(errors="ignore")}:
+                if len(piece.encode()) >= LEAST_BYTES and piece not in owner:
+                    yield piece
+
+
+def _texts(data: Any, *, within: bool) -> Iterator[str]:
+    if isinstance(data, str) and within:
+        yield data
+    elif isinstance(data, dict):
+        for name, value in data.items():
+            yield from _texts(value, within=within or bool(_WORDS.fullmatch(name)))
+    elif isinstance(data, list):
+        for one in data:
+            yield from _texts(one, within=within)
+
+
+def residue_of(store: OpenStore, settings: Settings, probes: Probes) -> Residue:
+    """Search everywhere. Raises nothing of Redis or of files: what could not be searched is named."""
+    search = _Search(probes, settings)
+    if isinstance(store.client, ClusterClient):
+        search.cluster(store.client)
     else:
-        _look(STORE, places.client, places, report, files)
-    if places.queue_url:
-        with connect(places.queue_url, timeout=places.timeout) as queue:
-            _look(QUEUE, queue, places, report, files)
-    for folder in places.folders:
-        if os.path.lexists(folder):
-            files.look(folder)
-    for path in [*places.backups, *places.replicas.values()]:
-        files.look(path)
-    if probes.unopened:
-        report.unreached(
-            "probes", f"{probes.unopened:,} entries did not open before the erasure: their words are not looked for"
-        )
-    findings, unreached = report.findings, report.not_reached
-    return Audit(
-        exit_code=exit_code(findings, unreached),
-        erasure_id=probes.erasure_id,
-        what="words" if probes.is_of_words else "owner",
-        owner=probes.owner,
-        needles=len(needles) + len(probes.short),
-        events=probes.events,
-        untold=probes.untold,
-        findings=findings[:MOST_TOLD],
-        more_findings=max(len(findings) - MOST_TOLD, 0),
-        unreached=unreached[:MOST_TOLD],
-        more_unreached=max(len(unreached) - MOST_TOLD, 0),
-        looked=report.looked_through,
-        seconds=round(monotonic() - began, 3),
-    )
+        search.server("redis", store.client)
+    if settings.queue_url:
+        with connect(settings.queue_url, timeout=settings.redis_timeout) as queue:
+            search.server("queue", queue)
+    for folder in (settings.data, settings.rejections):
+        for path in sorted(folder.expanduser().rglob("*")) if folder is not None else ():
+            search.file(path)
+    found = [Finding(*at, count) for at, count in search.found.items() if count][:MOST_FINDINGS]
+    code = 1 if found else 3 if search.not_reached else 0
+    return Residue(code, probes.count, found, search.not_reached, search.keys, len(search.files), search.bytes)
 
 
-def _file_look(probes: Probes, needles: Needles, report: AuditReport, binary: RedisBinary | None) -> FileLook:
-    """What looks for an owner who is gone, or for words whose owner stays."""
-    kind = WordsFileLook if probes.is_of_words else FileLook
-    return kind(probes, needles, report, binary)
+class _Search:
+    def __init__(self, probes: Probes, settings: Settings) -> None:
+        self._probes, self._settings, self.found = probes, settings, Counter[tuple[str, str, str]]()
+        self.not_reached = [probes.why] if probes.why else list[str]()
+        self.keys, self.bytes, self.files = 0, 0, set[tuple[int, int]]()
+
+    @contextmanager
+    def _reached(self, where: str) -> Iterator[None]:
+        try:
+            yield
+        except (redis.RedisError, EngramlogError, OSError, NotLoaded) as error:
+            why = str(error) if isinstance(error, NotLoaded) else type(error).__name__
+            self.not_reached.append(f"{where} could not be searched: {why}")
+
+    def cluster(self, client: ClusterClient) -> None:
+        """Every primary, and the files of the other nodes, which hold the same keys."""
+        with self._reached("redis"):
+            for node in client.slots.primaries():
+                self.server(f"redis {node.name}", node.client, is_alone=False)
+            for one in others(known_nodes(Wire(client))):
+                with self._reached(f"redis {one.name}"), client.slots.beside(one.name) as replica:
+                    self._files_of(f"redis {one.name}", replica)
+
+    def server(self, where: str, client: Any, *, is_alone: bool = True) -> None:
+        """The values of one Redis, and its files."""
+        with self._reached(where):
+            for key in set(client.scan_iter(count=PAGE)):
+                self.keys += 1
+                words = self._probes.hits(key)  # the name of a key may be words too
+                name = "sha256:" + sha256(key).hexdigest() if words else key.decode("utf-8", "backslashreplace")
+                with self._reached(f"{where} {name}"):
+                    for part in chain([key], _values(client, key)):
+                        self._take(where, name, part)
+            for slow in client.slowlog_get(1_000):
+                self._take(where, "SLOWLOG", slow["command"])
+            if is_alone and client.info("replication").get("connected_slaves"):
+                self.not_reached.append(f"{where} has replicas, and their files could not be searched")
+        self._files_of(where, client)
+
+    def file(self, path: Path) -> None:
+        """A file, once; what Redis packed in it is loaded to be searched. A link is not followed."""
+        with self._reached(str(path)):
+            found = path.lstat()
+            if not stat.S_ISREG(found.st_mode) or (found.st_dev, found.st_ino) in self.files:
+                return
+            self.files.add((found.st_dev, found.st_ino))
+            with path.open("rb") as file:
+                packed = is_rdb(file.read(16))
+                file.seek(0)
+                self._stream(str(path), iter(lambda: file.read(CHUNK), b""))
+            if packed:
+                with loaded(path, found.st_size, find_redis_server(self._settings.redis_server)) as scratch:
+                    self._stream(str(path), scratch.told())
+
+    def _files_of(self, where: str, client: Any) -> None:
+        with self._reached(f"the files of {where}"):
+            config = {
+                one: raw.decode() if isinstance(raw, bytes) else raw for one, raw in client.config_get("*").items()
+            }
+            folder, options = Path(config["dir"]), client.connection_pool.connection_kwargs
+            is_here = options.get("path") or options.get("host", "localhost") in ("localhost", "127.0.0.1", "::1")
+            if not (is_here and folder.is_dir()):
+                self.not_reached.append(f"{where} writes its files to {folder}, which is not a folder of this machine")
+                return
+            names = [
+                config[one] for one in ("appenddirname", "appendfilename", "dbfilename", "logfile") if config.get(one)
+            ]
+            for path in [*(folder / one for one in names), *folder.glob("*.aof*"), *folder.glob("temp-*")]:
+                for one in chain([path], path.rglob("*")) if path.exists() else ():
+                    self.file(one)
+
+    def _stream(self, where: str, chunks: Iterable[bytes]) -> None:
+        kept = b""
+        for chunk in chunks:
+            for kind, count in (self._probes.hits(kept + chunk) - self._probes.hits(kept)).items():
+                self.found[where, "", kind] += count
+            self.bytes += len(chunk)
+            kept = (kept + chunk)[-CARRY:]
+
+    def _take(self, where: str, place: str, raw: bytes) -> None:
+        self.bytes += len(raw)
+        for kind, count in self._probes.hits(raw).items():
+            self.found[where, place, kind] += count
 
 
-def _look_at_nodes(client: ClusterClient, places: Places, report: AuditReport, files: FileLook) -> None:
-    """Every node of a Cluster that holds slots, and the files of all others, as far as they can be seen from here."""
-    wire = Wire(client)
-    try:
-        primaries, beside = client.slots.primaries(), others(known_nodes(wire))
-    except StoreError as error:
-        report.unreached(STORE, f"the nodes of the cluster could not be asked for ({error.message})")
-        return
-    finally:
-        wire.close()
-    holders = 0
-    for node in primaries:
-        where = f"{STORE} {node.name}"
-        look = files.redis_look(where, node.client)
-        look.look()
-        holders += look.holds_places
-        _look_at_files(where, node.client, report, files)
-    if not holders:
-        report.unreached(STORE, "no node of the cluster told that it holds the owner's partition")
-    for one in beside:
-        if one.name not in places.replicas:
-            with client.slots.beside(one.name) as of_it:
-                _look_beside(f"{STORE} {one.name}", one.what, of_it, report, files)
-
-
-def _look_beside(where: str, what: str, client: redis.Redis, report: AuditReport, files: FileLook) -> None:
-    """The files, and the slow log, of a node that holds no slots: a replica has in memory what its primary has."""
-    try:
-        client.ping()
-    except (redis.RedisError, OSError) as error:
-        report.unreached(
-            where, f"it is {what} and does not answer ({type(error).__name__}): its files were not searched"
-        )
-        return
-    files.redis_look(where, client).look_at_slow_log()
-    _look_at_files(where, client, report, files)
-
-
-def _look(where: str, client: redis.Redis, places: Places, report: AuditReport, files: FileLook) -> None:
-    """One Redis, its files, and who else has what it has."""
-    files.redis_look(where, client).look()
-    try:
-        _copies(where, client, places, report)
-    except (redis.RedisError, OSError) as error:
-        report.unreached(where, f"its replicas could not be asked for ({type(error).__name__})")
-        return
-    _look_at_files(where, client, report, files)
-
-
-def _look_at_files(where: str, client: redis.Redis, report: AuditReport, files: FileLook) -> None:
-    """What a Redis writes, where it can be seen from here."""
-    try:
-        paths = _files(where, client, report)
-    except (redis.RedisError, OSError) as error:
-        report.unreached(where, f"its files could not be asked for ({type(error).__name__})")
-        return
-    for path in paths:
-        files.look(path)
-
-
-def _copies(where: str, client: redis.Redis, places: Places, report: AuditReport) -> None:
-    """Redis servers that have the same, and write files of their own."""
-    told = client.info("replication")
-    if told.get("role") != "master":
-        primary = f"{told.get('master_host')}:{told.get('master_port')}"
-        report.unreached(where, f"it is a replica of {primary}: audit the store through its primary")
-    for number in range(int(told.get("connected_slaves", 0))):
-        one = told.get(f"slave{number}")
-        name = f"{one.get('ip')}:{one.get('port')}" if isinstance(one, dict) else "one that is not told"
-        if name not in places.replicas:
-            report.unreached(
-                where, f"replica {name} writes files of its own: name the folder of its files as that replica's"
+def _values(client: Any, key: bytes) -> Iterator[bytes]:
+    """Every part of a key's value, some at a time; none if the key is gone meanwhile."""
+    match client.type(key):
+        case b"string":
+            yield from (client.getrange(key, at, at + CHUNK + CARRY) for at in range(0, client.strlen(key), CHUNK))
+        case b"hash":
+            yield from chain.from_iterable(client.hscan_iter(key, count=PAGE // 5))
+        case b"list":
+            yield from chain.from_iterable(
+                client.lrange(key, at, at + PAGE - 1) for at in range(0, client.llen(key), PAGE)
             )
-    if client.info("cluster").get("cluster_enabled"):
-        report.unreached(where, "it is one node of a cluster, and the others were not looked through")
-
-
-def _files(where: str, client: redis.Redis, report: AuditReport) -> list[Path]:
-    """What it writes: its append-only files, its dump, what it was writing when it was killed, and its log; none where these cannot
-    be seen from here."""
-    persists: dict[str, Any] = client.info("persistence")
-    if any(persists.get(one) for one in _BUSY):
-        report.unreached(where, "it is writing its files anew: audit again once it has")
-    told = {name: _text(value or "") for name, value in client.config_get("*").items()}
-    folder = Path(told.get("dir", ""))
-    if not _is_here(client, folder):
-        report.unreached(
-            where, f"its folder {folder} is of another machine, as far as can be told, and was not looked through"
-        )
-        return []
-    log = [folder / told[one] for one in ("appenddirname", "appendfilename") if told.get(one)]
-    there = [one for one in log if one.exists()]
-    if not folder.is_dir() or (persists.get("aof_enabled") and not there):
-        report.unreached(where, f"its folder {folder} cannot be seen from here, or its append-only file is not in it")
-        return []
-    others = [folder / told[one] for one in ("dbfilename", "logfile") if told.get(one)]
-    return [*there, *(one for one in others if one.exists()), *sorted(folder.glob("temp-*"))]
-
-
-def _is_here(client: redis.Redis, folder: Path) -> bool:
-    """Whether a Redis runs on this machine, with the same files: by its address, and by its process where that can be seen."""
-    options = client.connection_pool.connection_kwargs
-    if not (options.get("path") or options.get("host", _HERE[0]) in _HERE):
-        return False
-    processes = Path("/proc")
-    if not processes.is_dir():
-        return True
-    try:
-        pid = client.info("server")["process_id"]
-        return (processes / str(pid) / "cwd").resolve(strict=True) == folder.resolve()
-    except PermissionError:
-        return True  # another user's: its folder is known by the files in it
-    except OSError:
-        return False
-
-
-def _text(told: Any) -> str:
-    return told.decode("utf-8", "replace") if isinstance(told, bytes) else str(told)
+        case b"set":
+            yield from client.sscan_iter(key, count=PAGE)
+        case b"zset":
+            yield from (one for one, _ in client.zscan_iter(key, count=PAGE))
+        case b"stream":
+            after = "-"
+            while page := client.xrange(key, after, "+", count=PAGE):
+                after = f"({page[-1][0].decode()}"
+                yield from (part for _, fields in page for pair in (fields or {}).items() for part in pair)
+        case kind if kind != b"none":
+            raise OSError(f"a value of type {kind!r}")

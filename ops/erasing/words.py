@@ -34,6 +34,7 @@ from events.validation import make_event
 from events.vocabulary import MAX_REQUEST_EVENTS
 from ops.embedded.rewriting import rewrite_all
 from ops.erasing.owner import ErasureCertified, partition_to_erase_in, refuse_without_key, wire_of
+from ops.erasing.residue import Probes, probes_of, residue_of
 from ops.erasing.words_again import erased_event
 from ops.erasing.words_list import WordsGoing, WordsSteps
 from ops.erasing.words_told import WordsPlan, deleted_with, reached, refuse_broken, refuse_stuck
@@ -54,7 +55,6 @@ STEPS = 5
 ROUNDS = 3
 """How often at most what was said meanwhile is looked for: a job that began before may end after."""
 Progress = Callable[[int, int], None]
-Gather = Callable[[str, tuple[int, ...]], None]
 
 
 class WordsCertificate(ErasureCertified, frozen=True, kw_only=True):
@@ -74,7 +74,6 @@ def carry_out_words(
     settings: Settings,
     plan: WordsPlan,
     *,
-    gather: Gather = lambda _erasure, _seqs: None,
     probe: Probe = unprobed,
     on_progress: Progress = lambda _done, _all: None,
     on_wait: Callable[[str], None] = lambda _told: None,
@@ -82,8 +81,7 @@ def carry_out_words(
 ) -> WordsCertificate:
     """Erase the words of these memories, or go on where an earlier run was killed; gives the certificate.
 
-    `gather` is told the erasure's id and the seqs of the entries before anything is destroyed, to note what must not be found
-    afterwards. Raises InputError, NotFound, OwnerQuarantined, DamagedState, StoreFull before the first change; whatever is raised
+    Raises InputError, NotFound, OwnerQuarantined, DamagedState, StoreFull before the first change; whatever is raised
     later leaves what another run goes on with.
     """
     tag, number = partition_to_erase_in(store, plan.owner)
@@ -95,7 +93,7 @@ def carry_out_words(
         if cipher is None:
             raise NotFound(f"owner: got {plan.owner!r}; allowed: one of whom the store has anything", owner=plan.owner)
         run = _WordsRun(application, store, settings, plan, (wire, tag, number, cipher))
-        run.begin(gather, probe)
+        probes = run.begin(probe)
         on_progress(1, STEPS)
         run.delete()
         probe("after they are deleted")
@@ -120,6 +118,7 @@ def carry_out_words(
         probe("before it is proved")
         done = run.end(build, rewritten)
         probe("after the end")
+        done = msgspec.structs.replace(done, residue=residue_of(store, settings, probes))
         store.alarms.cleared(ALARM, done.erasure)
         on_progress(STEPS, STEPS)
     return done
@@ -148,8 +147,9 @@ class _WordsRun:
         self._reach: Reach | None = None
         self._is_fenced = False
 
-    def begin(self, gather: Gather, probe: Probe) -> None:
-        """Say what is meant, unless an earlier run said it: one of the same ids is gone on with, and certified again."""
+    def begin(self, probe: Probe) -> Probes:
+        """Say what is meant, unless an earlier run said it: one of the same ids is gone on with, and certified again. Gives what is
+        searched for at the end."""
         plan = self._plan
         for erasure, (first, going) in self._steps.begun().items():
             if set(going.named) == set(plan.ids):
@@ -171,8 +171,9 @@ class _WordsRun:
             self._erasure,
             f"an erasure began and did not end: `{AGAIN}` of the same owner and ids, or with --again, goes on with it",
         )
-        gather(self._erasure, tuple(one.seq for one in reach.entries))
+        probes = probes_of(self._wire, self._tag, plan.owner, {one.seq for one in reach.entries})
         probe("before they are deleted")
+        return probes
 
     def delete(self) -> None:
         """Delete what is named, with what was made of it, and reject what it says; folded when this returns. Merges that go come

@@ -73,12 +73,10 @@ class Wraps:
     """Lines that another kind of master key made."""
     open: int = 0
     """Secrets that lie open."""
-    probes: Counter[str] = field(default_factory=Counter)
-    """By key: of how many erasures what is looked for is kept under it, as far as whoever asks knows of them (`ops.erasing`)."""
 
     def need(self, key: str) -> int:
-        """How many lines need a key, those of kept probes too."""
-        return self.owners[key] + (self.check == key) + self.probes[key]
+        """How many lines need a key."""
+        return self.owners[key] + (self.check == key)
 
 
 def wraps_of(wire: Wire, tags: Sequence[str], master: MasterKey) -> Wraps:

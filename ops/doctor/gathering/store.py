@@ -16,7 +16,7 @@ from events.partitions import STORE_KEY, LogKeys
 from events.redis.alarms import RedisAlarms
 from events.redis.clock import redis_micros, redis_ms
 from events.redis.wire import Wire, WirePool, connect
-from ops.doctor.deciding import beside, erasing, processes, sealing
+from ops.doctor.deciding import beside, processes, sealing
 from ops.doctor.deciding.beside import HeadFacts, SealsFacts, ValueFacts
 from ops.doctor.deciding.processes import JobFacts, WorkFacts
 from ops.doctor.deciding.sealing import SealingFacts
@@ -25,7 +25,6 @@ from ops.doctor.gathering.access import is_public
 from ops.doctor.reaching import SECONDS, ReachedStore
 from ops.embedded.disk import look
 from ops.erasing.fence_list import FenceList, list_path
-from ops.erasing.probe_file import kept_since, probes_folder, probes_wrapped
 from ops.kept.head_file import HeadFile, heads_path
 from ops.kept.heads import refuse_changed_log
 from ops.kept.value_file import ValueFile, values_path
@@ -88,17 +87,9 @@ def look_at_old_keys(reached: ReachedStore) -> list[CheckFinding]:
     wire = reached.wire()
     try:
         found = wraps_of(wire, reached.known.tags, master)
-        found.probes = probes_wrapped(probes_folder(reached.settings, reached.known.store_id), master)
     finally:
         wire.close()
     return [sealing.old_keys(ring.names, ring.name, [one for one in ring.names if found.need(one)])]
-
-
-def look_at_erasures(reached: ReachedStore) -> list[CheckFinding]:
-    """Erasures of which it is not proven that nothing is left. Raises StoreError."""
-    if reached.known.sealed is None:
-        return []
-    return [erasing.unproven(kept_since(probes_folder(reached.settings, reached.known.store_id)))]
 
 
 def look_at_heads(reached: ReachedStore) -> list[CheckFinding]:

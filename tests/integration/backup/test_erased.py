@@ -1,36 +1,11 @@
-"""Backups and erasures: what a sealed store's backup holds is opened by nobody, and the audit looks into backups as they lie."""
+"""Backups and erasures: what a sealed store's backup holds is opened by nobody."""
 
 from __future__ import annotations
-
-import pytest
 
 from ops.backup.making import make_backup
 from ops.settings import load_settings
 from ops.store import open_the_store
 from tests.integration.backup.depot import EVENTS, Depot, prepared
-
-
-def test_an_audit_looks_through_a_sealed_backup_and_finds_nothing(sealed: Depot) -> None:
-    made = sealed.make()
-    told = sealed.cli.json("erase", "ada", "--yes", "--backup", str(made))
-    looked = {one["where"] for one in told["audit"]["looked"]}
-    assert any(one.endswith("backup") for one in looked), looked
-    assert (told["audit"]["findings"], told["audit"]["exit_code"]) == ([], 0)
-    assert not told["audit"]["unreached"]
-
-
-def test_an_audit_finds_the_words_in_a_backup_of_before_the_sealing_by_its_file(
-    lying_open: Depot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = lying_open.make()
-    monkeypatch.delenv("ENGRAMLOG_SEALED_BY")
-    lying_open.cli.json("seal", "--yes")
-    told = lying_open.cli.json("erase", "ada", "--yes", "--backup", str(made), code=1)
-    found = {one["where"].rpartition("/")[2] for one in told["audit"]["findings"]}
-    assert found
-    assert all(one.startswith("partition-000") for one in found), found
-    clean = lying_open.make("after")
-    assert lying_open.cli.json("erase", "ada", "--audit", "--backup", str(clean))["exit_code"] == 0
 
 
 def test_an_owner_who_is_erased_while_a_backup_is_made_does_not_come_back_with_it(sealed: Depot) -> None:

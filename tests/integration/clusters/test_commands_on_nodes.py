@@ -135,9 +135,9 @@ def test_seals_are_saved_and_brought_back_but_what_was_erased(
     }
     erased, word, kept = owners
     certificate = cli.json("erase", erased, "--yes")
-    assert (certificate["not_proven"], certificate["audit"]["exit_code"]) == ([], 0)
+    assert (certificate["not_proven"], certificate["residue"]["exit_code"]) == ([], 0)
     words = cli.json("erase", word, "m101", "--yes")
-    assert words["audit"]["exit_code"] == 0, words["audit"]
+    assert words["residue"]["exit_code"] == 0, words["residue"]
     for (
         node,
         keys,

@@ -147,6 +147,10 @@ class Erasing:
         """Of the owner's partition."""
         return self.identity.tags[partition_of(owner, self.partitions)]
 
+    def neighbours_of(self, owner: str) -> list[str]:
+        """Owners of the same partition."""
+        return [one for one in NEIGHBOURS if self.number(one) == self.number(owner)]
+
     def is_fenced(self, owner: str = ADA) -> bool:
         """Whether the owner's key is destroyed."""
         with self.wire() as wire:

@@ -58,9 +58,6 @@ REFUSED = {
     "an empty name": (("", "--yes"), "owner: got ''"),
     "no --yes where nobody can be asked": (("ada",), "yes: got nothing; allowed: --yes"),
     "a certificate of --again": (("--again", "--certificate", "c.json"), "certificate: got"),
-    "only to look, beside --again": (("--again", "--audit"), "audit: got it beside what erases"),
-    "only to look, beside --yes": (("ada", "--audit", "--yes"), "audit: got it beside what erases"),
-    "only to look, and a reason": (("ada", "--audit", "--reason", "x"), "audit: got it beside what erases"),
     "names that others may have told, beside ids": (("ada", "m0", "--name", "Ada"), "name: got it beside ids"),
     "a reason that is too long": (
         ("ada", "--yes", "--reason", "x" * (MOST_REASON + 1)),

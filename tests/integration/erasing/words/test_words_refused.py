@@ -78,14 +78,6 @@ def test_it_is_refused_by_name_and_nothing_is_changed(cli: Cli, folder: Path, wh
     assert "erasure_left" not in str(cli.json("alarms"))
 
 
-def test_ids_beside_audit_are_refused_and_not_passed_over(cli: Cli, folder: Path) -> None:
-    """Who asks for an audit of single memories must not be told about the whole owner instead."""
-    before = standing(cli)
-    refused = cli.json("erase", "ada", "m0", "--audit", code=2)
-    assert refused["error"] in ("InputError", "NotFound")
-    assert standing(cli) == before
-
-
 def test_without_yes_it_tells_what_it_would_do(cli: Cli, folder: Path) -> None:
     plan = cli.json("erase", "ada", "m0", code=2)["plan"]
     assert plan["goes"]["memories"] == [{"id": "m0", "why": "it is named"}]

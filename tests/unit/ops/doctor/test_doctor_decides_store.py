@@ -14,7 +14,7 @@ from events.errors import StoreUnavailable
 from events.redis.clock import APART_MICROS
 from events.redis.durability import KEPT_BY
 from ops.doctor.carrying import Check, carried_out
-from ops.doctor.deciding import beside, erasing, processes, redis
+from ops.doctor.deciding import beside, processes, redis
 from ops.doctor.deciding.beside import HeadFacts, SealsFacts, ValueFacts
 from ops.doctor.deciding.processes import JobFacts, WorkFacts
 from ops.doctor.deciding.redis import MemoryFacts, WayFacts, WritesFacts
@@ -55,15 +55,6 @@ def test_redis_is_new_enough(version: str, result: Result) -> None:
 )
 def test_a_setting_that_loses_what_was_answered(name: str, value: str, limited: bool, result: Result) -> None:
     assert results(redis.durability(GOOD | {name: value}, limited)) == [(name, result)]
-
-
-def test_erasures_that_are_not_proven_are_told_with_the_time_of_the_oldest() -> None:
-    assert erasing.unproven({}).result == "ok"
-    told = erasing.unproven({f"e{number}": 86_400.0 * number for number in range(1, 8)})
-    assert told.result == "advice"
-    assert told.found.startswith("of 7 erasures it is not proven that nothing is left")
-    assert told.found.endswith("since 1970-01-02: e1, e2, e3, e4, e5 and 2 more")
-    assert "engramlog erase OWNER --audit" in str(told.advice)
 
 
 def test_sound_settings_are_one_line_and_settings_that_are_not_told_are_unknown() -> None:

@@ -12,14 +12,13 @@ from ops.commands.erase import _exit_code
 @pytest.mark.parametrize(
     ("done", "code"),
     [
-        ({"verified": True, "audit": {"exit_code": 0}}, 0),
-        ({"verified": True, "audit": {"exit_code": 0}, "said_meanwhile": False}, 0),
-        ({"verified": True, "audit": {"exit_code": 0}, "said_meanwhile": True}, 3),
-        ({"verified": True, "audit": {"exit_code": 3}}, 3),
-        ({"verified": True, "audit": {"exit_code": 1}}, 1),
-        ({"verified": True, "audit": {"exit_code": 1}, "said_meanwhile": True}, 1),
-        ({"verified": True, "audit": None}, 3),
-        ({"verified": False, "audit": {"exit_code": 0}}, 1),
+        ({"verified": True, "residue": {"exit_code": 0}}, 0),
+        ({"verified": True, "residue": {"exit_code": 0}, "said_meanwhile": False}, 0),
+        ({"verified": True, "residue": {"exit_code": 0}, "said_meanwhile": True}, 3),
+        ({"verified": True, "residue": {"exit_code": 3}}, 3),
+        ({"verified": True, "residue": {"exit_code": 1}}, 1),
+        ({"verified": True, "residue": {"exit_code": 1}, "said_meanwhile": True}, 1),
+        ({"verified": False, "residue": {"exit_code": 0}}, 1),
     ],
 )
 def test_something_left_comes_before_something_not_proven(done: dict[str, Any], code: int) -> None:
