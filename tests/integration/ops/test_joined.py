@@ -34,7 +34,7 @@ print(json.dumps([code, *sys.modules]), file=sys.stderr)
 """
 SERVERS = {"fastapi", "starlette", "uvicorn", "mcp", "rq", "structlog", "prometheus_client"}
 PICTURES = {"networkx"}
-OTHERS = {"pydantic_settings", "httpx2", "urllib.request", "rjieba"}
+OTHERS = {"httpx2", "urllib.request", "rjieba"}
 OF_A_STORE_THAT_STAYS = {"consumers.jobs", "consumers.fold.worker", "ops.logs", "ops.worker", "api.http"}
 OF_OTHER_COMMANDS = {
     "api.exchange.chats",

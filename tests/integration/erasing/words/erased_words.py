@@ -39,6 +39,7 @@ from events.envelope import AnyEvent, Prepared, Stored, decode, derived_id, from
 from events.partitions import LogKeys, partition_of
 from events.validation import make_event
 from ops.erasing.fence_list import ErasureStep
+from ops.erasing.residue import Residue
 from ops.erasing.words import WordsCertificate, carry_out_words
 from ops.erasing.words_told import WordsPlan
 from ops.store import OpenStore
@@ -297,9 +298,11 @@ def _timeless(value: Any) -> Any:
     return "an hour" if isinstance(value, int) and value > LATELY else value
 
 
-def without_audit(monkeypatch: pytest.MonkeyPatch) -> int:
-    """Have commands look for nothing that is left, which has tests of its own; the exit code of an erasure then."""
-    monkeypatch.setattr("ops.commands.erase.audited", lambda *_asked: None)
+def without_search(monkeypatch: pytest.MonkeyPatch) -> int:
+    """Have erasures search for nothing that is left, which has tests of its own; the exit code of an erasure then."""
+    nothing = Residue(exit_code=3, probes=0, findings=[], not_reached=[], keys=0, files=0, bytes=0)
+    for module in ("owner", "words"):
+        monkeypatch.setattr(f"ops.erasing.{module}.residue_of", lambda *_asked: nothing)
     return 3
 
 

@@ -21,7 +21,7 @@ from tests.acceptance.helpers.cli import Cli, Ran, event, lines, turn
 from tests.integration.erasing.erased import Killed
 from tests.integration.erasing.test_copy_back import AT, KEPT, LIST, alarms
 from tests.integration.erasing.test_copy_back import bring_back as redis_back
-from tests.integration.erasing.words.erased_words import without_audit
+from tests.integration.erasing.words.erased_words import without_search
 
 MOST_PARTITIONS = 4
 HEADS = "heads.jsonl"
@@ -52,7 +52,7 @@ def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 @pytest.fixture
 def ended(monkeypatch: pytest.MonkeyPatch) -> int:
     """The exit code of an erasure."""
-    return without_audit(monkeypatch)
+    return without_search(monkeypatch)
 
 
 @pytest.fixture

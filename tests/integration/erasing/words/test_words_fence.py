@@ -26,7 +26,7 @@ from events.errors import InputError
 from events.partitions import partition_of
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.given.mcp import Agent, in_process, talk
-from tests.integration.erasing.words.erased_words import ADA, ErasingWords, made, told_of, without_audit
+from tests.integration.erasing.words.erased_words import ADA, ErasingWords, made, told_of, without_search
 from tests.servers import RedisServer
 
 WHY = "the words under this one were erased for good"
@@ -248,7 +248,7 @@ COMMANDS: dict[str, Callable[[list[dict[str, Any]]], tuple[tuple[str, ...], byte
 def test_commands_and_imports_are_refused_and_told_why(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, what: str
 ) -> None:
-    cli, ended = Cli(monkeypatch, capsys), without_audit(monkeypatch)
+    cli, ended = Cli(monkeypatch, capsys), without_search(monkeypatch)
     monkeypatch.delenv("ENGRAMLOG_REDIS_URL", raising=False)
     monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path / "data"))
     told = [event(at, ADA, content=f"the marten {at} sings") for at in range(2)]

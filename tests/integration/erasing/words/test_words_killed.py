@@ -24,7 +24,7 @@ from tests.integration.erasing.words.erased_words import (
     ErasingWords,
     asked,
     leaks,
-    without_audit,
+    without_search,
 )
 from tests.patience import PATIENCE
 from tests.places import ROOT
@@ -223,7 +223,7 @@ def test_again_ends_one_that_got_sigkill_without_its_ids(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], point: str
 ) -> None:
     """With its embedded Redis, which dies with it."""
-    cli, ended = Cli(monkeypatch, capsys), without_audit(monkeypatch)
+    cli, ended = Cli(monkeypatch, capsys), without_search(monkeypatch)
     monkeypatch.delenv("ENGRAMLOG_REDIS_URL", raising=False)
     monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path / "data"))
     told = [event(at, ("ada", "bob")[at % 2], content=f"the {CANARY} {at} sings") for at in range(6)]
