@@ -899,6 +899,7 @@ class Receipt(TypedDict):
     mentioned: NotRequired[str | None]
     ended: NotRequired[list[dict[str, str]]]
     waiting: NotRequired[list[dict[str, str]]]
+    ended_by: NotRequired[list[dict[str, str]]]
     conflicting: NotRequired[list[dict[str, str]]]
 
 class Appended(TypedDict):
@@ -1867,6 +1868,7 @@ class Remembered(Effects):
     mentioned: NotRequired[str | None]
     ended: NotRequired[list[PossibleConflict]]
     waiting: NotRequired[list[PossibleConflict]]
+    ended_by: NotRequired[list[PossibleConflict]]
     conflicting: NotRequired[list[PossibleConflict]]
 
 Step = TypedDict(

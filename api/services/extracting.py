@@ -75,7 +75,7 @@ class Extractor:
         with self._reader.snapshot(owner) as snapshot:
             if by == RULES:
                 snapshot.view.naming = self._log.naming(owner)
-                found = verdicts(snapshot.view, self._log.now(), check=current_check())
+                found = verdicts(snapshot.view, self._log.now(), check=current_check(), alike=self._reader.alike)
             answer = {
                 "owner": owner,
                 "dry_run": True,

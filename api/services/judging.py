@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 from api.requests.snapshots import Snapshot
 from api.services.carrying.carrier import TRIES, Carrier
 from api.work.patience import current_check, has_told, weigh
 from events.catalogue import EventData, MemoryCreated, MemoryMentioned
-from events.envelope import AnyEvent, Prepared, decode, derived_id, micros
+from events.envelope import AnyEvent, Prepared, decode, derived_id, from_micros, micros
 from events.errors import refused
 from events.log import AppendReceipt, EventLog
 from events.partitions import partition_of, position_text
@@ -103,7 +104,7 @@ class Judging:
         """What follows from each statement that is not in the log yet, by the id of its event."""
         if snapshot.quarantine is not None:
             return {}
-        door, found = Door(snapshot.view), dict[str, Consequence]()
+        door, found = Door(snapshot.view, alike=self._carrier.alike), dict[str, Consequence]()
         for one in events:
             if one.event_id in there:
                 continue
@@ -155,15 +156,23 @@ class Judging:
         for number, one in enumerate(judged.beside):
             data = of_beside(one, told.data.memory_id, told.data.content)
             event_id = derived_id("judged", event.owner, event.event_id, str(number))
-            yield self._like(told, data, event_id, causation_id=event.event_id)
+            at = told.occurred_at if one.at is None else from_micros(one.at)
+            yield self._like(told, data, event_id, causation_id=event.event_id, at=at)
 
-    def _like(self, told: AnyEvent, data: EventData, event_id: str, causation_id: str | None = None) -> Prepared:
+    def _like(
+        self,
+        told: AnyEvent,
+        data: EventData,
+        event_id: str,
+        causation_id: str | None = None,
+        at: datetime | None = None,
+    ) -> Prepared:
         """An event by the same, at the same time and in the same session."""
         return ready(
             make_event(
                 data,
                 owner=told.owner,
-                occurred_at=told.occurred_at,
+                occurred_at=at or told.occurred_at,
                 actor=told.actor,
                 now=self._log.now(),
                 event_id=event_id,

@@ -97,8 +97,9 @@ class Rememberer:
     ) -> dict[str, Any]:
         """One new memory, or a mention of the one that says it already: `mentioned`, and then `id`, is that one.
 
-        `created` tells whether it is new: it is not where a proposal finds the inbox full, and `changes` says so. `ended` and
-        `conflicting` name the memories that it ended, and that it may contradict.
+        `created` tells whether it is new: it is not where a proposal finds the inbox full, and `changes` says so. `ended`,
+        `ended_by` and `conflicting` name the memories that it ended, that ended it because they were said later, and that it may
+        contradict.
         A text under an id of the caller's own is always a memory of its own.
 
         `confirm`: it holds, although a person rejected it: from now on it does again.
@@ -170,7 +171,7 @@ class Rememberer:
             beside=known,
             **apart,
         )
-        return Door(snapshot.view, current_check()).judge(told)
+        return Door(snapshot.view, current_check(), self._writer.alike).judge(told)
 
     def _says(self, owner: str, memory_id: str, content: str) -> bool:
         """Whether a memory says this, or did."""
@@ -178,11 +179,12 @@ class Rememberer:
             return says(snapshot.view.get(memory_id), content)
 
     def _named(self, owner: str, answer: Mapping[str, Any]) -> dict[str, Any]:
-        """What it ended, what it would end but waits, and what it may contradict, each with its text."""
+        """What it ended, what it would end but waits, what ended it, and what it may contradict, each with its text."""
         held = {one["memory"] for one in answer["changes"] if one["decision"] == "wait"}
         found = {
             "ended": [one for one in answer["ended"] if one not in held],
             "waiting": [one for one in answer["ended"] if one in held],
+            "ended_by": answer["ended_by"],
             "conflicting": answer["conflicting"],
         }
         if not any(found.values()):
@@ -293,13 +295,20 @@ class JudgedLine(TypedDict):
     mentioned: str | None
     ended: list[PossibleConflict]
     waiting: list[PossibleConflict]
+    ended_by: list[PossibleConflict]
     conflicting: list[PossibleConflict]
 
 
 def _judged_line(judged: Consequence, texts: Mapping[str, PossibleConflict]) -> JudgedLine:
     told = [(one.does, texts[one.memory_id]) for one in judged.beside if one.memory_id in texts]
     found = {does: [text for done, text in told if done == does] for does in DOES}
-    return {"mentioned": judged.again, "ended": found["ends"], "waiting": found["waits"], "conflicting": found["flags"]}
+    return {
+        "mentioned": judged.again,
+        "ended": found["ends"],
+        "waiting": found["waits"],
+        "ended_by": found["ended by"],
+        "conflicting": found["flags"],
+    }
 
 
 def _id_of(owner: str, event_id: str, name: str) -> str:

@@ -629,6 +629,8 @@ class Added(Effects):
     """Memories that hold no longer by this."""
     waiting: list[PossibleConflict] = []
     """What the user himself said that it would end: that, and it, wait for a person (`inbox`)."""
+    ended_by: list[PossibleConflict] = []
+    """A memory that was said later and says that this changed: this one holds no longer."""
     conflicting: list[PossibleConflict] = []
     """Memories that it may contradict: both are flagged, and nothing was overwritten."""
     ids: list[str]
@@ -659,6 +661,8 @@ class Receipt(Result):
     """Memories that it ended, where it was judged."""
     waiting: list[PossibleConflict] = []
     """The user's own words that it would end, where it was judged: that waits for a person."""
+    ended_by: list[PossibleConflict] = []
+    """A memory that was said later and says that this changed: this one holds no longer."""
     conflicting: list[PossibleConflict] = []
     """Memories that it may contradict, where it was judged."""
 

@@ -17,6 +17,7 @@ from events.catalogue import TurnsExtracted
 from events.errors import ModelFailed
 from projections.checks import Check, unchecked
 from projections.fold.owner import ReadTurns
+from projections.language.contradiction.change import Alike
 from projections.lifecycle.decision import Decision
 from projections.lifecycle.extracting import RULES, extractions, first_unread, turns_before, unkept, unread_turns
 from projections.lifecycle.judge.candidates import Candidates
@@ -151,7 +152,7 @@ class _Run:
     def by_rules(self) -> None:
         """All at once."""
         read = self._keep_turns()
-        planner = partial(_by_rules, read=read, check=self._check)
+        planner = partial(_by_rules, read=read, check=self._check, alike=self._lifecycle.alike)
         part = self._lifecycle.carry_out_plan(
             self._owner, planner, now=self._now, on_progress=self._on_progress, check=self._check
         )
@@ -283,9 +284,9 @@ def _heard(view: OwnerView, talk: Talk) -> list[ReadTurn]:
     return [*turns_before(view, talk.unread[0].seq, LOOKED_BACK), *talk.unread]
 
 
-def _by_rules(view: OwnerView, now: int, *, read: ReadTurns, check: Check) -> list[Decision]:
+def _by_rules(view: OwnerView, now: int, *, read: ReadTurns, check: Check, alike: Alike) -> list[Decision]:
     """What rules make of all that is unread; nothing where another run made a mark meanwhile."""
-    return extractions(view, now, check) if view.state.read == read else []
+    return extractions(view, now, check, alike) if view.state.read == read else []
 
 
 def _by_model(

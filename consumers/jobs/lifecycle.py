@@ -29,6 +29,7 @@ from projections.embedding.meaning import KnownVectors
 from projections.fold.builds import FIRST_BUILD, BuildKeys, version_of
 from projections.fold.changelog import id_text
 from projections.fold.owner import PROJECTION_VERSION
+from projections.language.contradiction.change import Alike, no_model
 from projections.lifecycle import JOBS, LEVELS, SUGGEST, Decision, Plan, plan
 from projections.lifecycle.rereading import levels_today
 from projections.memory.columns import Columns
@@ -98,6 +99,7 @@ class LifecycleJobs:
     ) -> None:
         self._log = log
         self._views = views
+        self.alike: Alike = no_model if senses is None else senses.alike
         self._settle = settle
         self._senses = senses
 

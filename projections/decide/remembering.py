@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, get_args
 
 from events.catalogue import EventData, MemoriesLinked, MemoryCreated, MemoryMentioned, MemoryNegated, ValueReadmitted
+from events.envelope import from_micros, utc_text
 from events.trust import PROPOSED
 from projections.decide.command import BESIDE, EVENT, READMISSION, Ids, Made, View
 from projections.decide.rejecting import readmission
@@ -17,8 +18,9 @@ from projections.memory.record import Memory
 _PERSONS = ("user", "assistant")
 
 
-Does = Literal["ends", "waits", "flags"]
-"""What is told ends a memory, would but waits for a person, or is flagged beside it."""
+Does = Literal["ends", "ended by", "waits", "flags"]
+"""A new statement ends a memory, or holds no longer by one that was said later; would end it but waits for a person; or both are
+flagged."""
 DOES: tuple[Does, ...] = get_args(Does)
 
 
@@ -28,6 +30,8 @@ class Contested(NamedTuple):
     memory_id: str
     does: Does
     reason: str
+    at: int | None = None
+    """From when on the new statement holds no longer, microseconds since 1970; None: it ends nothing of its own."""
 
 
 class Consequence(NamedTuple):
@@ -55,6 +59,8 @@ def of_beside(one: Contested, new: str, content: str) -> EventData:
     """What a new memory does to one that it ends, or is flagged beside."""
     if one.does == "flags":
         return MemoriesLinked(a=one.memory_id, b=new, weight=0.5, link="possible_conflict")
+    if one.does == "ended by":
+        return MemoryNegated(memory_id=new, replaced_by=one.memory_id, reason=one.reason)
     return MemoryNegated(memory_id=one.memory_id, correction=content, replaced_by=new, reason=one.reason)
 
 
@@ -97,7 +103,13 @@ class Remember:
         found.append(Made(new, ids(EVENT), trust=PROPOSED if waits else None))
         beside = zip(self.judged.beside, BESIDE, strict=False)
         return found + [
-            Made(of_beside(one, new.memory_id, self.content), ids(name), ids(EVENT)) for one, name in beside
+            Made(
+                of_beside(one, new.memory_id, self.content),
+                ids(name),
+                ids(EVENT),
+                occurred_at=None if one.at is None else utc_text(from_micros(one.at)),
+            )
+            for one, name in beside
         ]
 
     def _taken_up(self) -> ValueReadmitted:
@@ -122,9 +134,11 @@ class Remember:
         """See `Command.answer`."""
         said = next(one for one in told if isinstance(one, MemoryCreated | MemoryMentioned))
         mentioned = said.memory_id if isinstance(said, MemoryMentioned) else None
-        ended = [one.memory_id for one in told if isinstance(one, MemoryNegated)]
+        negated = [one for one in told if isinstance(one, MemoryNegated)]
+        ended = [one.memory_id for one in negated if one.memory_id != said.memory_id]
+        by = [one.replaced_by for one in negated if one.memory_id == said.memory_id]
         flagged = [one.a for one in told if isinstance(one, MemoriesLinked)]
-        return {"id": said.memory_id, "mentioned": mentioned, "ended": ended, "conflicting": flagged}
+        return {"id": said.memory_id, "mentioned": mentioned, "ended": ended, "ended_by": by, "conflicting": flagged}
 
 
 class NewTurn(NamedTuple):

@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 from events.catalogue import TurnsExtracted
 from events.trust import TRUSTS
 from projections.checks import Check, counted, unchecked
+from projections.language.contradiction.change import Alike, no_model
 from projections.language.extraction.rules import TurnReading, TurnText, only_asks, questions, read_turn
 from projections.lifecycle.decision import Decision
 from projections.lifecycle.judge.correcting import judge
@@ -28,19 +29,21 @@ from projections.views.view import OwnerView
 RULES = "rules"
 
 
-def extractions(view: OwnerView, now: int, check: Check = unchecked) -> list[Decision]:
+def extractions(view: OwnerView, now: int, check: Check = unchecked, alike: Alike = no_model) -> list[Decision]:
     """The events that the unread turns lead to, in the order in which they were said, and the mark that they are read."""
     heard = turns_heard(view, check=check)
     unread = [one for one in heard if one.unread]
     if not unread:
         return []
-    decided = [decision for verdict in judge(heard, view, now, check) for decision in verdict.decisions]
+    decided = [decision for verdict in judge(heard, view, now, check, alike) for decision in verdict.decisions]
     return [*decided, mark(unread, RULES, now, after=view.state.read.applied)]
 
 
-def verdicts(view: OwnerView, now: int, *, again: bool = False, check: Check = unchecked) -> list[Verdict]:
+def verdicts(
+    view: OwnerView, now: int, *, again: bool = False, check: Check = unchecked, alike: Alike = no_model
+) -> list[Verdict]:
     """What is made of every statement of the unread turns, with why; with `again` of all turns."""
-    return judge(turns_heard(view, again=again, check=check), view, now, check)
+    return judge(turns_heard(view, again=again, check=check), view, now, check, alike)
 
 
 def turns_heard(view: OwnerView, *, again: bool = False, check: Check = unchecked) -> list[ReadTurn]:

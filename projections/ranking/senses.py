@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from projections.embedding.meaning import EmbeddedQuestion, KnownVectors, Sense
+from projections.language.contradiction.change import Alike
 from projections.shapes import MeaningCompared
 from projections.views.view import OwnerView
 
@@ -36,6 +37,9 @@ class MeantQuestion:
 
 class Senses(Protocol):
     """A question's vectors, and beside them an owner's."""
+
+    alike: Alike
+    """How near texts are to each other."""
 
     def ask(self, owner: str, question: MeantQuestion, parameter: Callable[[], str], view: ViewHeld) -> None:
         """Ask for a question's vectors before any view is held, so that none waits for them, where it is known of whom.

@@ -17,7 +17,7 @@ from projections.memory.columns import Rows
 from projections.memory.corrections import BELOW, Correction
 from projections.memory.record import SECRET
 from projections.ranking.bounded import interrupted
-from projections.ranking.ranked import Ranked
+from projections.ranking.ranked import Ranked, best
 from projections.ranking.running import RunningSearch
 from projections.views.corrected import asked_for, corrections_of, strengths
 
@@ -25,6 +25,8 @@ ABOVE = 1e-6
 """By how much what is current stands above what it replaced."""
 MOST = 200
 """Corrected memories that are looked at, the best matches first."""
+EQUALLY = 0.5
+"""The share of the older score that the newer of two possible contradictions has to reach, to stand above the older one."""
 MOST_ROUNDS = 4
 """How often is looked whether what was lifted stands above others' corrections in its turn."""
 
@@ -73,7 +75,7 @@ def with_successors(this: RunningSearch, vacated: Vacated, found: Scores) -> Lif
     ranked, strong = vacated.ranked, strengths(this.view)
     standing = np.flatnonzero(strong[ranked.rows] >= BELOW)
     worths = dict(zip(found.rows.tolist(), found.scores.tolist(), strict=True)) | dict(vacated.places)
-    bounds = list(interrupted(this, ranked))
+    bounds = [*interrupted(this, ranked), *_may_be_outdated(this, ranked)]
     if not worths and not standing.size and not bounds:
         return Lifted(ranked, {})
     worths |= dict(zip(ranked.rows[standing].tolist(), ranked.scores[standing].tolist(), strict=True))
@@ -86,6 +88,17 @@ def with_successors(this: RunningSearch, vacated: Vacated, found: Scores) -> Lif
         if not any(lifted):
             break
     return Lifted(lift.lifted(), lift.replaced)
+
+
+def _may_be_outdated(this: RunningSearch, ranked: Ranked) -> Iterator[tuple[int, int]]:
+    """Of two matches that may contradict each other the older and the newer, if the question asks for both about equally."""
+    columns, places = this.view.columns, best(ranked.scores, ranked.rows, MOST)
+    scores = dict(zip(ranked.rows[places].tolist(), ranked.scores[places].tolist(), strict=True))
+    for new, score in scores.items():
+        memory = columns.memories[new]
+        for old in map(columns.row, memory.conflicts):
+            if old in scores and columns.memories[old].worded_at < memory.worded_at and score >= EQUALLY * scores[old]:
+                yield old, new
 
 
 class _Lift:

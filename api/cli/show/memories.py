@@ -323,7 +323,7 @@ def origins(told: OriginTree, console: Console = out) -> None:
 
 def remembered(answer: Remembered) -> None:
     """What was told, and what it means for others: each by its line."""
-    effects(answer, ("created", "mentioned", "ended", "waiting", "conflicting"))
+    effects(answer, ("created", "mentioned", "ended", "waiting", "ended_by", "conflicting"))
     if answer["mentioned"] is not None:
         out.print(f"[yellow]A mention:[/] {escape(answer['mentioned'])} says so already")
     for one in answer["ended"]:
@@ -331,6 +331,8 @@ def remembered(answer: Remembered) -> None:
     for one in answer["waiting"]:
         told = f"{escape(plain(one['id']))} {escape(plain(one['memory']))}"
         out.print(f"[yellow]Waits for a person:[/] it would end {told}; `engramlog inbox OWNER` lists it")
+    for one in answer["ended_by"]:
+        out.print(f"[yellow]Held only until:[/] {escape(plain(one['id']))} {escape(plain(one['memory']))}")
     for one in answer["conflicting"]:
         out.print(f"[yellow]May contradict:[/] {escape(plain(one['id']))} {escape(plain(one['memory']))}")
 

@@ -131,6 +131,9 @@ class Receipt(BaseModel):
     waiting: list[dict[str, str]] = Field(
         default=[], description="What the user himself said that it would end: that, and it, wait for a person."
     )
+    ended_by: list[dict[str, str]] = Field(
+        default=[], description="With `judge`: a memory that was said later and says that this changed."
+    )
     conflicting: list[dict[str, str]] = Field(
         default=[], description="With `judge`: memories that it may contradict, `id` and text; both are flagged."
     )

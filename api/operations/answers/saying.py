@@ -40,7 +40,8 @@ class Remembered(Effects):
     """A memory that was told."""
 
     model_config = exampled(
-        EXAMPLE_EFFECT | {"created": True, "mentioned": None, "ended": [], "waiting": [], "conflicting": []}
+        EXAMPLE_EFFECT
+        | {"created": True, "mentioned": None, "ended": [], "waiting": [], "ended_by": [], "conflicting": []}
     )
 
     created: bool = Field(
@@ -54,6 +55,9 @@ class Remembered(Effects):
     )
     waiting: list[PossibleConflict] = Field(
         default=[], description="What the user himself said that it would end: that, and it, wait for a person."
+    )
+    ended_by: list[PossibleConflict] = Field(
+        default=[], description="A memory that was said later and says that this changed: this one holds no longer."
     )
     conflicting: list[PossibleConflict] = Field(
         default=[], description="Memories that it may contradict: both are flagged, and nothing was overwritten."

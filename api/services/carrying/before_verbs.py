@@ -13,12 +13,18 @@ from events.errors import InputError, NotYetFolded, OwnerTooLarge
 from events.partitions import parse_position
 from events.statement_digests import digest
 from projections.decide.rejecting import rejected_values
+from projections.language.contradiction.change import Alike
 from projections.language.statements import statement
 from projections.memory.record import Memory
 
 
 class BeforeVerbs(Appender):
     """Looks at one store's owners as verbs find them: by all that was told before."""
+
+    @property
+    def alike(self) -> Alike:
+        """How near texts are in meaning, for the judge."""
+        return self._reader.alike
 
     def await_told(self, owner: str, memory_ids: Iterable[str]) -> None:
         """Where one of these memories is not there, and newer events of the owner may tell of it: wait for their fold.

@@ -18,6 +18,7 @@ from events.text.embedder_names import NONE, STORE
 from projections.choices import RANKINGS
 from projections.embedding.choosing import compares_nothing
 from projections.embedding.meaning import KnownVectors, Sense
+from projections.language.contradiction.change import Alike, no_model
 from projections.ranking.search_request import BY_MEANING
 from projections.ranking.senses import MeantQuestion, Senses
 from projections.redis.view import RedisViews
@@ -36,6 +37,7 @@ class MeaningReader(Histories):
         super().__init__(log, views)
         self._meanings = meanings
         self._expander = expander
+        self.alike: Alike = no_model if meanings is None else meanings.alike
 
     @property
     def compares_meaning(self) -> bool:

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from events.vocabulary import DEFAULT_RESOLUTION
 from projections.language.contradiction.alignment import Alignment, Match, align
 from projections.language.contradiction.negation import answer
 from projections.language.contradiction.reading import MOST_READ, ParsedText, cores, opposite_cores, opposites, read
@@ -88,14 +87,6 @@ def _beside(aligned: Alignment, left_new: Counter[str], left_known: Counter[str]
     if joined and not left_known:
         return Relation("refines", False, (f"adds: {_few(left_new)}",))
     return Relation("unrelated", False, (f"only one says: {_few(left_new)} / {_few(left_known)}",))
-
-
-def resolution(relation: Relation, category: str) -> str | None:
-    """How the known memory of this category is to be negated (`DEFAULT_RESOLUTION`); None: not at all, only flagged if anything.
-
-    What is done so can be taken back: the negated memory stays, and is reaffirmed when its owner says it again.
-    """
-    return DEFAULT_RESOLUTION[category] if relation.kind == "contradicts" and relation.sure else None
 
 
 def _asserts_nothing(a: ParsedText, b: ParsedText) -> str | None:

@@ -17,8 +17,9 @@ from projections.lifecycle.judge.known import KnownMemory, core
 
 MOST_REASON = 300
 """Characters of a reason."""
-Meaning = Literal["replaces", "may replace", "denies", "contradicts", "refines"]
-"""It takes the place of a value, or may; it says the reverse of a triple; it contradicts; it says more of the same."""
+Meaning = Literal["replaces", "may replace", "denies", "changes", "changed since", "contradicts", "refines"]
+"""It takes the place of a value, or may; it says the reverse of a triple; it says that something changed, or what was said later
+does; it contradicts; it says more of the same."""
 
 
 class Finding(NamedTuple):
@@ -40,6 +41,7 @@ def against(
     near: Iterable[tuple[float, KnownMemory]],
     *,
     speaker: str | None,
+    said_at: int,
     year: int | None,
     turns: tuple[str, ...] = (),
     is_beside: Callable[[float, KnownMemory], bool],
@@ -59,6 +61,12 @@ def against(
     denied = shelf.denied(said.triple, speaker) if said.triple is not None else None
     if denied is not None:
         yield Finding("denies", (denied,), "the speaker says the reverse", sure=True)
+    since = shelf.changed_since(said.content, speaker, said_at)
+    if since is not None and not _told(since[0], turns):
+        yield Finding("changed since", (since[0],), since[1].reason, since[1].sure)
+    changed = shelf.changed(said.content, speaker, said_at)
+    if changed is not None and not _told(changed[0], turns):
+        yield Finding("changes", (changed[0],), changed[1].reason, changed[1].sure)
     now = not of_another_time(core(said.content), year)
     for alike, known in near:
         if _told(known, turns) or not is_beside(alike, known):

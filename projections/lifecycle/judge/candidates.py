@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any, NamedTuple
 
 from projections.checks import Check, unchecked
+from projections.language.contradiction.change import Alike, Change, attributes, changed, no_model, telling
 from projections.language.extraction.rules import ExtractedStatement, StatedTriple, TurnText
 from projections.language.patterns import regex
 from projections.language.polarity import wording
@@ -23,8 +25,16 @@ from projections.memory.kind import is_statement
 from projections.memory.record import SECRET, Memory
 from projections.views.view import OwnerView
 
+MOST_SAID = 500
+"""Characters of a statement; what is longer says more than one thing, and changes nothing."""
 LOOKED_AT = 12
 """Memories that share most words with a statement, compared with it in full."""
+NEWEST = 40
+"""The newest memories of a speaker, compared with a statement that says that something changed."""
+OF_ATTRIBUTE = 60
+"""The newest memories of a speaker that speak of an attribute of such a statement, compared with it too."""
+MOST_LATER = 8
+"""Memories that say that something changed, asked whether they changed what is said only now."""
 COMMON = 300
 """A word that more memories hold says nothing about which."""
 SUPERSEDED = frozenset({"identity", "fact", "temporary"})
@@ -117,9 +127,16 @@ class KnownIndex:
         place = self._places.get(memory_id)
         return place.memory if place is not None and place.known else None
 
-    def with_word(self, word: Word) -> Collection[str]:
+    def with_word(self, word: Word) -> dict[str, None]:
         """Ids of the known memories of a speaker with a word."""
         return self._by_word.get(word, {})
+
+    def newest(self, speaker: str | None) -> Iterator[str]:
+        """Ids of the known memories of a speaker, the newest first."""
+        for one in reversed(self._places):
+            place = self._places[one]
+            if place.known and who(place.memory.speaker) == speaker:
+                yield one
 
     def in_slot(self, slot: Slot) -> list[str]:
         """Ids of the known memories with a triple of that kind, the oldest first."""
@@ -162,7 +179,8 @@ def _place(row: int, memory: Memory, old: _Place | None) -> _Place | None:
     if known:
         speaker = who(memory.speaker)
         same = old is not None and old.known and old.memory.content == memory.content
-        words = old.words if same and old is not None else tuple((speaker, word) for word in _words_of(memory.content))
+        found = () if same else (*_words_of(memory.content), *_attributes_of(memory.content))
+        words = old.words if same and old is not None else tuple((speaker, word) for word in found)
         facts = ((one.subject, one.predicate, one.object) for one in memory.facts)
         slots = tuple(dict.fromkeys(slot for fact in facts for slot in _slots(speaker, *fact)))
     mentions = (one.turn_id for one in memory.user_mentions if one.turn_id is not None)
@@ -185,6 +203,11 @@ def _slots(speaker: str | None, subject: str, predicate: str, thing: str) -> tup
     return (speaker, subject, predicate), (speaker, subject, predicate, thing.casefold())
 
 
+def _attributes_of(content: str) -> list[str]:
+    """Under what the attributes stand among the words: no word begins so."""
+    return [f"@{one}" for one in sorted(attributes(core(content)))]
+
+
 def _words_of(content: str) -> dict[str, None]:
     return dict.fromkeys(tokens(core(content)))
 
@@ -201,7 +224,8 @@ def asks_something(question: str) -> bool:
 class Candidates:
     """Known memories by speaker, found by shared words. Dropped ones are found no more. For one look at a view."""
 
-    def __init__(self, view: OwnerView | None = None, check: Check = unchecked) -> None:
+    def __init__(self, view: OwnerView | None = None, check: Check = unchecked, alike: Alike = no_model) -> None:
+        self._alike = alike
         self._index = KnownIndex() if view is None else view.index(KnownIndex, check)
         self._held: dict[str, KnownMemory] = {}
         """What was made here, and what was looked at."""
@@ -248,7 +272,7 @@ class Candidates:
         """Take in a memory of a speaker."""
         self._held[known.id] = known
         self._own[known.id] = None
-        for word in _words_of(known.content):
+        for word in ("", *_words_of(known.content), *_attributes_of(known.content)):
             self._by_word[who(speaker), word][known.id] = None
         for subject, predicate, thing, _ in known.facts:
             for slot in _slots(who(speaker), subject, predicate, thing):
@@ -287,6 +311,35 @@ class Candidates:
         near = [known for one, _ in best if (known := self.get(one)) is not None]
         found = [(similarity(said, core(known.content)), known) for known in near]
         return sorted(found, key=lambda one: (-one[0], one[1].id))
+
+    def changed(self, content: str, speaker: str | None, at: int) -> tuple[KnownMemory, Change] | None:
+        """The memory of a speaker, not said later than `at`, that a statement changes."""
+        if not telling(core(content)).strength:
+            return None
+        known = [one for one in self._beside(content, speaker) if one.at <= at and one.content != content]
+        found = changed(core(content), [core(one.content) for one in known], self._alike)
+        return None if found is None else (known[found.at], found)
+
+    def changed_since(self, content: str, speaker: str | None, at: int) -> tuple[KnownMemory, Change] | None:
+        """A memory of a speaker that was said later than `at`, and changes what a statement says that comes only now."""
+        later = (one for one in self._beside(content, speaker) if one.at > at and telling(core(one.content)).strength)
+        for one in islice(later, MOST_LATER):
+            known = [other for other in self._beside(one.content, speaker) if other.at < one.at and other.id != one.id]
+            found = changed(core(one.content), [core(content), *(core(other.content) for other in known)], self._alike)
+            if found is not None and found.at == 0:
+                return one, found
+        return None
+
+    def _beside(self, content: str, speaker: str | None) -> list[KnownMemory]:
+        """What a statement may change: what shares its words, its attributes, and what was said last."""
+        name = who(speaker)
+        ids = [known.id for _, known in self.near(content, speaker)]
+        for one in _attributes_of(content):
+            ids += islice(reversed(self._index.with_word((name, one))), OF_ATTRIBUTE)
+        ids += islice(self._index.newest(name), NEWEST)
+        ids += reversed(self._by_word.get((name, ""), {}))
+        held = [known for one in dict.fromkeys(ids) if (known := self.get(one)) is not None]
+        return [known for known in held if not known.negated and len(known.content) <= MOST_SAID]
 
     def in_slot(self, triple: StatedTriple, speaker: str | None) -> list[tuple[KnownMemory, str]]:
         """Memories with the same subject and predicate and another object, the newest first, each with that object."""

@@ -15,6 +15,7 @@ from typing import cast
 from events.catalogue import MemoryCreated, MemoryNegated
 from events.vocabulary import Category
 from projections.checks import Check, counted, unchecked
+from projections.language.contradiction.change import Alike, no_model
 from projections.language.contradiction.relation import compare
 from projections.language.extraction.rules import Corrected, Denial, ExtractedStatement, HeldTo, StatedTriple, Taken
 from projections.language.extraction.taking_back import values_of
@@ -44,9 +45,10 @@ def judge(
     view: OwnerView,
     now: int,  # noqa: ARG001 - plans have one shape
     check: Check = unchecked,
+    alike: Alike = no_model,
 ) -> list[Verdict]:
     """A verdict on every statement, in the order in which they were said (an export may tell the newest first). Pure."""
-    judging = CorrectingRun(view, check)
+    judging = CorrectingRun(view, check, alike)
     in_order = sorted(heard, key=lambda one: (one.said_at, one.seq))
     before: dict[tuple[str | None, str | None], deque[ReadTurn]] = defaultdict(lambda: deque(maxlen=JUST_BEFORE))
     for one in counted(in_order, check, len(in_order), every=1):
@@ -78,8 +80,8 @@ def _in_order(heard: ReadTurn) -> list[ExtractedStatement | Taken]:
 class CorrectingRun(JudgeRun):
     """A run that also takes back and corrects."""
 
-    def __init__(self, view: OwnerView, check: Check = unchecked) -> None:
-        super().__init__(view, check)
+    def __init__(self, view: OwnerView, check: Check = unchecked, alike: Alike = no_model) -> None:
+        super().__init__(view, check, alike)
         self._turns: dict[str, str] = {}
         """What puts a turn's words right -> that turn."""
 

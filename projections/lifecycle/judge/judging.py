@@ -23,6 +23,7 @@ from events.catalogue import (
 from events.trust import ASSERTED, PROPOSED, TRUSTS, overrides
 from events.vocabulary import Actor, Trust
 from projections.checks import Check, unchecked
+from projections.language.contradiction.change import Alike, no_model
 from projections.language.extraction.rules import ExtractedStatement, StatedTriple, Taken, TurnText
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.language.similar import similarity
@@ -89,11 +90,11 @@ def often_asked(name: str | None, question: str) -> str:
 class JudgeRun:
     """One run over an owner's turns; `projections.lifecycle.judge.proposing` has it carry out what a model proposes."""
 
-    def __init__(self, view: OwnerView, check: Check = unchecked) -> None:
+    def __init__(self, view: OwnerView, check: Check = unchecked, alike: Alike = no_model) -> None:
         self._owner = view.owner
         self._view = view
         self._least = view.parameters.merge_similarity
-        self._shelf = Candidates(view, check)
+        self._shelf = Candidates(view, check, alike)
         self._asked = Candidates()
         self.verdicts: list[Verdict] = []
 
@@ -182,6 +183,7 @@ class JudgeRun:
             said,
             near,
             speaker=turn.speaker,
+            said_at=heard.said_at,
             year=turn.year,
             turns=(turn.turn_id,),
             is_beside=lambda alike, known: alike >= TOPIC and known.category == said.category,
@@ -191,9 +193,11 @@ class JudgeRun:
             known = one.known[0]
             if one.meaning == "denies":
                 if self._is_later(known, heard):
-                    return self._outdated(heard, said, memory_id, known)
+                    return self._outdated(heard, said, memory_id, known, "the speaker said the reverse since")
                 if known.told_by(turn.turn_id):
                     continue
+            if one.meaning == "changed since" and one.sure:
+                return self._outdated(heard, said, memory_id, known, one.reason)
             if one.meaning == "refines":
                 return self._update(heard, said, known, one.alike)
             if one.sure:
@@ -280,9 +284,10 @@ class JudgeRun:
             self._shelf.negate(old)
         self._tell("NEGATE", heard, said, memory_id, reason, decisions, gone[0].id)
 
-    def _outdated(self, heard: ReadTurn, said: ExtractedStatement, memory_id: str, since: KnownMemory) -> None:
-        """What comes late, and the speaker said the reverse of since: kept as what was so then, and negated from that time on."""
-        reason = "the speaker said the reverse since"
+    def _outdated(
+        self, heard: ReadTurn, said: ExtractedStatement, memory_id: str, since: KnownMemory, reason: str
+    ) -> None:
+        """What comes late, and no longer holds by what was said since: kept as what was so then, and negated from that time on."""
         decisions = self._created(heard, said, memory_id)
         data = MemoryNegated(
             memory_id=memory_id, replaced_by=since.id, reason=reason, turn_id=next(iter(since.turns), None)

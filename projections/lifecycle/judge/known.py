@@ -66,6 +66,8 @@ class KnownMemory:
     facts: list[tuple[str, str, str, bool]]
     turns: list[str] = field(default_factory=list)
     """Turns that stated, mentioned or negated it."""
+    at: int = 0
+    """When it was said last, microseconds since 1970; 0 in the run that makes it."""
     negated: bool = False
     """The speaker took it back; he may say it again."""
 
@@ -83,7 +85,8 @@ class KnownMemory:
         turns += [one.turn_id for one in memory.negations if one.turn_id]
         facts = [(one.subject, one.predicate, one.object, one.negation) for one in memory.facts]
         sense = polarity(core(memory.content))
-        return cls(memory.id, memory.content, memory.category, memory.kind, sense, facts, turns, memory.is_negated)
+        at = memory.last_activated_at
+        return cls(memory.id, memory.content, memory.category, memory.kind, sense, facts, turns, at, memory.is_negated)
 
     def told_by(self, turn_id: str) -> bool:
         """Whether this turn stated, mentioned or negated it."""

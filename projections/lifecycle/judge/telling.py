@@ -19,6 +19,7 @@ from projections.checks import Check, unchecked
 from projections.decide.command import MOST_BESIDE
 from projections.decide.remembering import NOTHING, Consequence, Contested, Does
 from projections.index.said_index import SaidIndex
+from projections.language.contradiction.change import Alike, no_model
 from projections.language.extraction.rules import read_turn
 from projections.language.extraction.shape import ExtractedStatement, TurnText
 from projections.language.extraction.times import for_a_time
@@ -26,7 +27,7 @@ from projections.language.polarity import polarity, speaks_from_its_day
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.language.statements import normalised
 from projections.lifecycle.judge.against import Finding, against, ended
-from projections.lifecycle.judge.candidates import Candidates
+from projections.lifecycle.judge.candidates import MOST_SAID, Candidates
 from projections.lifecycle.judge.holding import AGES, BIRTHS
 from projections.lifecycle.judge.known import KnownMemory, core, who
 from projections.memory.columns import Columns, state_of
@@ -37,8 +38,6 @@ from projections.views.view import OwnerView
 
 ON_TOPIC = 0.2
 """Similarity from which what is told is compared with what is known: whoever asks has the judge flag what rules are not sure of."""
-MOST_SAID = 500
-"""Characters of a statement; what is longer tells more than one thing, and is compared with nothing."""
 LOOKED_AT = 8
 """Memories on its topic with which it is compared, the most alike first."""
 YEAR = 365 * DAY
@@ -80,10 +79,10 @@ class Told(NamedTuple):
 class Door:
     """Judges what is told against one look at a view, each also against what was told before it at this door."""
 
-    def __init__(self, view: OwnerView, check: Check = unchecked) -> None:
+    def __init__(self, view: OwnerView, check: Check = unchecked, alike: Alike = no_model) -> None:
         self._view = view
         self._zone = view.parameters.time_zone
-        self._shelf = Candidates(view, check)
+        self._shelf = Candidates(view, check, alike)
         self._said = view.index(SaidIndex, check)
         self._told: dict[str, list[tuple[Told, str]]] = {}
         """What was told here, by its normal form, with the memory that says it."""
@@ -106,7 +105,9 @@ class Door:
             known = self._shelf.get(one.memory_id)
             if known is not None and one.does == "ends":
                 self._shelf.negate(known)
-        self._shelf.put(KnownMemory.made(memory_id, self._read(told), told.turns), told.speaker)
+        made = self._shelf.put(KnownMemory.made(memory_id, self._read(told), told.turns), told.speaker)
+        if any(one.does == "ended by" for one in judged.beside):
+            self._shelf.negate(made)
         self._told.setdefault(normalised(told.content), []).append((told, memory_id))
 
     def _read(self, told: Told) -> ExtractedStatement:
@@ -174,6 +175,7 @@ class Door:
             read,
             near(told.content)[:LOOKED_AT],
             speaker=told.speaker,
+            said_at=told.said_at,
             year=self._day(told.said_at).year,
             turns=told.turns,
             is_beside=lambda alike, known: (
@@ -184,7 +186,7 @@ class Door:
             for known in one.known:
                 if known.id not in seen and (one.sure or self._is_worth_a_flag(told, known, one)):
                     seen.add(known.id)
-                    yield self._one(told, known, one.reason, sure=one.sure)
+                    yield self._one(told, known, one.reason, sure=one.sure, since=one.meaning == "changed since")
 
     def _is_worth_a_flag(self, told: Told, known: KnownMemory, one: Finding) -> bool:
         """Not where characters alone tell, nor where what is said of a day is of another."""
@@ -195,10 +197,13 @@ class Door:
             return True
         return not speaks_from_its_day(told.content) and not speaks_from_its_day(core(known.content))
 
-    def _one(self, told: Told, known: KnownMemory, reason: str, *, sure: bool) -> Contested:
+    def _one(self, told: Told, known: KnownMemory, reason: str, *, sure: bool, since: bool = False) -> Contested:
         memory = self._view.get(known.id)
         if not sure or memory is None:
             return Contested(known.id, "flags", reason)
+        if since:
+            may = is_own(memory) and overrides(TRUSTS[memory.trust], told.reaches)
+            return Contested(known.id, "ended by" if may else "flags", reason, memory.last_activated_at)
         does = what_it_does(told, memory)
         if does != "flags" and memory.last_activated_at > told.said_at:
             return Contested(known.id, "flags", f"{reason}, {_LATER}")
@@ -217,8 +222,12 @@ def what_it_does(told: Told, memory: Memory) -> Does:
 
 def is_no_lower(memory: Memory, told: Told) -> bool:
     """Whether a memory has at least the standing that what is told would have by itself: else a mention would lower that."""
-    own = memory.source == "user" or (memory.source == "judge" and bool(memory.source_turns))
-    return own or memory.source == told.source
+    return is_own(memory) or memory.source == told.source
+
+
+def is_own(memory: Memory) -> bool:
+    """Whether a memory is the user's own word, or drawn from it."""
+    return memory.source == "user" or (memory.source == "judge" and bool(memory.source_turns))
 
 
 def _stands(memory: Memory) -> bool:

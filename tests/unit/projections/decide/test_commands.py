@@ -153,5 +153,5 @@ def test_a_mention_is_its_own_where_the_memory_says_so() -> None:
     again = Remember("I live in Porto", judged=Consequence(again="porto"), says=lambda memory_id: memory_id == "porto")
     made = [one.data for one in decide(again, view(), ids)]
     assert again.agrees(made, ids)
-    assert again.answer(made) == {"id": "porto", "mentioned": "porto", "ended": [], "conflicting": []}
+    assert again.answer(made) == {"id": "porto", "mentioned": "porto", "ended": [], "ended_by": [], "conflicting": []}
     assert not replace(again, says=lambda _: False).agrees(made, ids)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from projections.language.contradiction.reading import MOST_READ
-from projections.language.contradiction.relation import Relation, compare, resolution
+from projections.language.contradiction.relation import Relation, compare
 
 SURE_ENGLISH = [
     ("I don't like coffee", "I like coffee"),
@@ -200,19 +200,17 @@ def test_what_lies_beyond_the_part_that_is_read_is_never_taken_for_the_same() ->
 
 
 @pytest.mark.parametrize(
-    ("new", "known", "category", "expected"),
+    ("new", "known", "sure"),
     [
-        ("I live in Munich", "I live in Berlin", "identity", "latest_wins"),
-        ("我不喜欢咖啡", "我喜欢咖啡", "stable_preference", "version_keep"),
-        ("I can't swim", "I can swim", "skill", "version_keep"),
-        ("I hate coffee", "I like coffee", "stable_preference", None),
-        ("I like coffee", "I like coffee", "stable_preference", None),
+        ("I live in Munich", "I live in Berlin", True),
+        ("我不喜欢咖啡", "我喜欢咖啡", True),
+        ("I can't swim", "I can swim", True),
+        ("I hate coffee", "I like coffee", False),
+        ("I like coffee", "I like coffee", False),
     ],
 )
-def test_the_category_chooses_the_resolution_and_what_is_not_sure_has_none(
-    new: str, known: str, category: str, expected: str | None
-) -> None:
-    assert resolution(compare(new, known), category) == expected
+def test_only_a_plain_contradiction_is_sure(new: str, known: str, sure: bool) -> None:
+    assert compare(new, known).sure == sure
 
 
 @pytest.mark.parametrize("digit", ["٣", "३", "３", "𝟛", "〇", "Ⅻ"])

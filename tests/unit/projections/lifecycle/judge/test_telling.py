@@ -241,3 +241,20 @@ def test_whatever_is_told_nobody_but_the_user_ends_anything(first: str, second: 
     found = Door(view).judge(statement(second, day, actor))
     assert actor == "user" or all(one.does == "flags" for one in found.beside)
     assert found.again is None or not found.beside
+
+
+OLD, NEW = "I drive a red Ford Focus", "Sold the Focus, I ride a bicycle now"
+
+
+def test_what_changed_is_ended_and_what_arrives_late_ends_by_what_was_said_since() -> None:
+    assert done(known(OLD), NEW) == [("ends", "m")]
+    late = judged(known(NEW, day=20), OLD, day=10).beside
+    assert [(one.does, one.memory_id, one.at) for one in late] == [("ended by", "m", at(20))]
+    assert done(known(OLD, day=20), NEW, day=10) == []
+    assert done(known(OLD), NEW, actor="assistant") == [("flags", "m")]
+
+
+def test_among_several_people_only_statements_of_one_speaker_meet() -> None:
+    assert done(known(OLD, speaker="Ines"), NEW, speaker="Tom") == []
+    assert done(known(NEW, day=20, speaker="Ines"), OLD, speaker="Tom") == []
+    assert done(known(OLD, speaker="Tom"), NEW, speaker="Tom") == [("ends", "m")]
