@@ -97,7 +97,12 @@ def _may_be_outdated(this: RunningSearch, ranked: Ranked) -> Iterator[tuple[int,
     for new, score in scores.items():
         memory = columns.memories[new]
         for old in map(columns.row, memory.conflicts):
-            if old in scores and columns.memories[old].worded_at < memory.worded_at and score >= EQUALLY * scores[old]:
+            if (
+                old is not None
+                and old in scores
+                and columns.memories[old].worded_at < memory.worded_at
+                and score >= EQUALLY * scores[old]
+            ):
                 yield old, new
 
 
