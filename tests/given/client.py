@@ -16,17 +16,25 @@ import httpx2
 
 from api.http.server.serve import serve
 from engramlog import AsyncMemory, Memory, Retry
-from events.partitions import partition_of
+from events.partitions import LogKeys, partition_of
+from events.redis.wire import Wire
 from tests.given.http import QUICK, SHOWN, HttpStore, app_of, http_store
 from tests.patience import PATIENCE
 
 KINDS = ("sync", "async")
 EAGER = Retry(first=0.001, longest=0.002)
-APPEND = """
+UNREADABLE = """
 local seq = redis.call('HINCRBY', KEYS[1], 'head', 1)
-redis.call('XADD', KEYS[2], seq .. '-0', unpack(ARGV))
+redis.call('XADD', KEYS[2], seq .. '-0', 't', 'MemoryMentioned.99', 'i', ARGV[2], 'o', ARGV[1], 'e', '{}',
+    'r', 1, 'p', 'local', 'l', '0:0', 'd', '', 'c', ('0'):rep(32), 's', ('0'):rep(16))
 return seq"""
 """In one step: a worker that reads in between would find a log that ends before its head."""
+
+
+def append_unreadable(wire: Wire, tag: str, owner: str, raw_id: bytes = b"") -> int:
+    """Append an event of a version that no release can read; return its seq."""
+    keys = LogKeys(tag)
+    return int(wire.call("EVAL", UNREADABLE, 2, keys.meta, keys.stream, owner, raw_id or uuid4().bytes))
 
 
 @dataclass
@@ -44,10 +52,8 @@ class Service:
         """Append an event that no release can read, so that the owner is quarantined there; its position."""
         store = self.http.store
         partition = partition_of(owner, store.identity.partitions)
-        key = f"{{{store.identity.tags[partition]}}}"
         wire = store.wire()
-        entry = ("t", "MemoryMentioned.99", "i", uuid4().bytes, "o", owner, "e", b"{}")
-        seq = int(wire.call("EVAL", APPEND, 2, f"{key}:meta", f"{key}:ev", *entry))
+        seq = append_unreadable(wire, store.identity.tags[partition], owner)
         wire.close()
         return f"{partition}:{seq}"
 

@@ -111,23 +111,16 @@ def test_the_ten_lines_of_the_stream_format_recompute_a_chain_with_redis_cli_and
     redis_server: RedisServer,
 ) -> None:
     bodies = ['{"text":"早上喝咖啡"}', r'{"text":"a \"quoted\" back\\slash\n"}', "{}", "{}", '{"o":"t"}']
-    beside = [
-        (),
-        (),
-        (b"7", b"t", b"1:0", b"", bytes(range(32))),
-        (b"7", b"1-0", b"0:0", b"\x01" * 17, bytes(32), b"6"),
-        (),
-    ]
+    plain = (b"7", b"t", b"1:0", b"", bytes(range(32)))
+    beside = [plain, plain, plain, (b"7", b"1-0", b"0:0", b"\x01" * 17, bytes(32), b"6"), plain]
     stream, head = LogKeys("e0").stream, FIRST_LINK
     with redis_server.client() as client:
         for seq, (body, told) in enumerate(zip(bodies, beside, strict=True), 1):
             raw_id = bytes([0, 10, 13, 34, 39, 92, 255, seq] * 2)
             fields = {"t": "TurnRecorded.1", "i": raw_id, "o": "林/lin", "e": body}
-            fields |= dict(zip("rpldc", told[:5], strict=False)) | ({"s": bytes(16)} if told else {})
+            fields |= dict(zip("rpldc", told[:5], strict=True)) | {"s": bytes(16)}
             client.xadd(stream, fields | dict(zip("w", told[5:], strict=False)), id=f"{seq}-0")
-            head = event_link(
-                head, Stored(seq, "TurnRecorded.1", raw_id, "林/lin", body.encode(), told, fields.get("s", b""))
-            )
+            head = event_link(head, Stored(seq, "TurnRecorded.1", raw_id, "林/lin", body.encode(), told, bytes(16)))
         told_by_cli = _redis_cli(client, "XRANGE", stream, "-", "+")
     done = subprocess.run(
         [sys.executable, "-c", _code_of_the_page()], input=told_by_cli, capture_output=True, check=True

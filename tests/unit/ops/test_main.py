@@ -36,7 +36,7 @@ def test_a_short_process_looks_for_garbage_late_and_starts_no_threads(words: lis
     assert spared(*words) == (True, True)
 
 
-@pytest.mark.parametrize("command", ["up", "console", "mcp", "worker", "bench"])
+@pytest.mark.parametrize("command", ["up", "console", "mcp", "worker"])
 def test_a_process_that_stays_and_those_that_it_starts_are_as_they_would_be(command: str) -> None:
     assert spared(command, "--json") == (False, False)
 

@@ -14,6 +14,7 @@ from api.http import batch
 from api.http.routes import events as routes
 from api.operations.answers import Appended
 from events.errors import StoreFull
+from tests.given.client import append_unreadable
 from tests.given.http import HttpStore, Json, created, event, http_store, mentioned
 from tests.given.samples import owner_in
 
@@ -272,10 +273,8 @@ def test_a_quarantined_owner_is_listed_retried_and_freed_by_a_discard(http: Http
     good = http.told(owner, created("good", owner=owner))
     bad = mentioned("good", owner=owner)
     wire = http.store.wire()
-    tag = http.store.identity.tags[2]
-    seq = int(wire.call("HINCRBY", f"{{{tag}}}:meta", "head", 1))
     raw_id = bytes.fromhex(bad["event_id"].replace("-", ""))
-    wire.call("XADD", f"{{{tag}}}:ev", f"{seq}-0", "t", "MemoryMentioned.99", "i", raw_id, "o", owner, "e", b"{}")
+    seq = append_unreadable(wire, http.store.identity.tags[2], owner, raw_id)
     wire.close()
     parked = http.append(mentioned("good", owner=owner, key="parked"))[0]
     there = f"/v1/dead/{owner}"

@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
 from events.errors import StoreMismatch
-from events.partitions import LogKeys, partition_of
+from events.partitions import partition_of
 from events.redis.alarms import RedisAlarms
 from events.redis.wire import Wire, WirePool, connect
 from ops.clock import now, now_micros
@@ -26,7 +25,7 @@ from ops.settings import load_settings
 from projections.redis.create import read_identity
 from tests.acceptance.helpers.cli import Cli
 from tests.given.access.certificates import certificate
-from tests.given.client import APPEND
+from tests.given.client import append_unreadable
 from tests.integration.ops.test_up import Up
 from tests.patience import PATIENCE
 
@@ -312,9 +311,7 @@ def test_an_owner_that_stands_still(cli: Cli, folder: Path, monkeypatch: pytest.
         wire = Wire(client)
         identity = read_identity(wire)
         assert identity is not None
-        keys = LogKeys(identity.tags[partition_of("ada", identity.partitions)])
-        entry = ("t", "MemoryMentioned.99", "i", uuid4().bytes, "o", "ada", "e", b"{}")
-        wire.call("EVAL", APPEND, 2, keys.meta, keys.stream, *entry)
+        append_unreadable(wire, identity.tags[partition_of("ada", identity.partitions)], "ada")
         wire.close()
     assert "1 event waits to be folded" in found(cli)["processes", "backlog"]["found"]  # and looking folds nothing
     assert "1 event waits to be folded" in found(cli)["processes", "backlog"]["found"]

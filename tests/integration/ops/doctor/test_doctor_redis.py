@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
@@ -15,7 +14,7 @@ from ops.sealing.key_file import make_key_file
 from projections.redis.create import read_identity
 from tests.acceptance.helpers.cli import Cli
 from tests.chaos.stage import free_port
-from tests.given.client import APPEND
+from tests.given.client import append_unreadable
 from tests.integration.live import wait_until
 from tests.integration.ops.doctor.test_doctor_folder import Told, found
 from tests.servers import RedisServer, wheel_server
@@ -150,9 +149,7 @@ def test_events_that_nobody_folds(sound: Cli, redis_server: RedisServer) -> None
         wire = Wire(client)
         identity = read_identity(wire)
         assert identity is not None
-        keys = LogKeys(identity.tags[partition_of("ada", identity.partitions)])
-        entry = ("t", "MemoryMentioned.99", "i", uuid4().bytes, "o", "ada", "e", b"{}")
-        wire.call("EVAL", APPEND, 2, keys.meta, keys.stream, *entry)
+        append_unreadable(wire, identity.tags[partition_of("ada", identity.partitions)], "ada")
         wire.close()
     told = found(sound, code=1)
     assert told["processes", "workers"]["result"] == "wrong"

@@ -73,9 +73,10 @@ def test_strict_modes_stay_selectable_by_the_request_and_by_the_owner_s_paramete
 @pytest.mark.parametrize(("said", "weak"), [(TALK["english"][0], "passport"), (TALK["chinese"][0], "护照")])
 def test_all_that_matches_at_all_is_shown_where_that_is_asked_for(said, weak) -> None:
     question = f"{weak} " + " ".join(f"giraffe{number} 长颈鹿{number}" for number in range(9))
-    view = old_talk("weighted", said)
+    common = (created(f"{weak} {number}", f"o{number}", 0, category="temporary") for number in range(30))
+    view = old_talk("weighted", said, *common)
     assert found(view, question, YEARS) == {}
-    assert found(view, question, YEARS, include_faded=True)["old"]["long_ago"] is True
+    assert found(view, question, YEARS, include_faded=True, limit=50)["old"]["long_ago"] is True
     assert asked(view, "giraffe 长颈鹿", YEARS, include_faded=True)["results"] == []
 
 
