@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections.abc import Sequence
+from functools import cache, lru_cache
 from typing import NamedTuple
 
+from events.text.invisible import HIDDEN
+from projections.language.look_alikes import LIKE
 from projections.language.patterns import regex
 
 MOST_READ = 8_000
@@ -44,17 +49,18 @@ class ReadableText(NamedTuple):
 
 def talk_of(text: str) -> ReadableText:
     """What is read of a text: its first `MOST_READ` characters without code, quoted lines, tables and addresses."""
-    text = text[:MOST_READ]
+    end_of_text = min(len(text), MOST_READ)
+    text, plain_places = _plain(text[:MOST_READ])
     left: list[str] = []
     places: list[int] = []
     start = 0
     for gap in [*_GAP.finditer(text), None]:
         end = len(text) if gap is None else gap.start()
         left.append(text[start:end])
-        places += range(start, end)
+        places += plain_places[start:end]
         if gap is not None:
             left.append("\n" if "\n" in gap[0] else gap[0][0])
-            places.append(gap.start())
+            places.append(plain_places[gap.start()])
             start = gap.end()
     closed = _NO_TALK.sub(lambda found: "\n" * len(found[0]), "".join(left))
     letter = _LETTER.search(closed)
@@ -62,4 +68,53 @@ def talk_of(text: str) -> ReadableText:
         closed, 0, letter.start()
     ):  # a draft: what it says is said to somebody else
         closed = closed[: letter.start()] + "\n" * (len(closed) - letter.start())
-    return ReadableText(closed, (*places, len(text)))
+    return ReadableText(closed, (*places, end_of_text))
+
+
+def _plain(text: str) -> tuple[str, Sequence[int]]:
+    """The text in plain letters, as a rejection compares it, and where each letter stood.
+
+    Full-width and other forms of ASCII letters, digits and spaces are read as these; invisible characters are left out; letters
+    of other alphabets that look Latin are Latin beside Latin ones, where each of that alphabet in the text looks so.
+    """
+    if text.isascii():
+        return text, range(len(text))
+    latin = any(one.isascii() and one.isalpha() for one in text)
+    foreign = {one for one in text if not one.isascii() and one.isalpha() and _script(one) in _ALPHABETS}
+    like = _alike() if latin else {}
+    disguised = {_script(one) for one in foreign} - {_script(one) for one in foreign if one not in like}
+    letters, places = list[str](), list[int]()
+    for place, one in enumerate(text):
+        form = one if one.isascii() else _form(one)
+        if one in foreign and _script(one) in disguised:
+            form = like[one]
+        letters.append(form)
+        places += [place] * len(form)
+    return "".join(letters), places
+
+
+@cache
+def _alike() -> dict[str, str]:
+    """Each letter of another alphabet that looks Latin, in both cases -> the Latin one."""
+    small = {letter: like for script in _LIKE_LATIN for letter, like in LIKE[script].items() if like.isascii()}
+    return {letter.upper(): like.upper() for letter, like in small.items() if len(letter.upper()) == 1} | small
+
+
+_LIKE_LATIN = ("greek", "cyrillic", "armenian")
+_ALPHABETS = frozenset(name.upper() for name in _LIKE_LATIN)
+
+
+@lru_cache(4_096)
+def _script(letter: str) -> str:
+    return unicodedata.name(letter, "").partition(" ")[0]
+
+
+@lru_cache(4_096)
+def _form(character: str) -> str:
+    """One character in its plain form: nothing for an invisible one, ASCII for a form of an ASCII letter, digit or space."""
+    if character in "\x85\u2028\u2029":
+        return "\n"
+    if HIDDEN.match(character):
+        return ""
+    plain = unicodedata.normalize("NFKC", character)
+    return plain if plain.isascii() and (plain.isalnum() or plain == " ") else character

@@ -229,3 +229,26 @@ def test_an_agent_that_says_he_said_it_again_takes_back_no_negation_of_his_own(d
     assert "waits" in told_agent
     doors.accept(owner, item["item"])
     assert first in doors.memories(owner)
+
+
+def test_a_deleted_statement_in_other_letters_stays_away(doors: Doors) -> None:
+    """Letters that look alike, widths, case, spaces and signs make no other value of it, in another conversation too."""
+    owner = doors.owner()
+    told(doors, owner, "I have a cousin called Marisol.", "rules")
+    first = statement(doors, owner, "Marisol")
+    assert first is not None
+    doors.delete(owner, first, with_sources=True)
+    live = []
+    for text in (
+        "\uff29 have a cousin called Marisol.",
+        "I have a \uff43ousin called Mariso\uff4c.",
+        "\u0406 have a cousin called Marisol.",
+        "I h\u0430ve a cousin called Marisol.",
+        "i have  a cousin called MARISOL",
+        "I have a cous\u200bin called Marisol\u3002",
+        "I\u00a0have a cousin\u3000called Marisol!",
+    ):
+        told(doors, owner, text, "rules")
+        shown = {**doors.memories(owner), **doors.memories(owner, "review")}
+        live += [text for one in shown.values() if "cous" in one or "ousin" in one]
+    assert live == []
