@@ -141,6 +141,10 @@ class Application(ABC):
         if "reads" in vars(self):
             self.reads.flush()
 
+    @abstractmethod
+    def turns_written(self, owner: str) -> None:
+        """Called after turns of an owner were written."""
+
     def settle(self) -> None:
         """Append and have folded what was recorded of accesses, where any could be."""
         if "accesses" in vars(self) and (until := written_to(self.accesses.flush())):
@@ -228,7 +232,7 @@ class Application(ABC):
     def rememberer(self) -> Rememberer:
         from api.services.remembering import Rememberer
 
-        return Rememberer(self.log, self.writer)
+        return Rememberer(self.log, self.writer, self.turns_written)
 
     @joined
     def deleter(self) -> Deleter:
@@ -270,7 +274,7 @@ class Application(ABC):
     def chats(self) -> Chats:
         from api.exchange.chats import Chats
 
-        return Chats(self.log, self.reader, self.writer)
+        return Chats(self.log, self.reader, self.writer, self.turns_written)
 
     @joined
     def replayer(self) -> Replayer:

@@ -17,6 +17,7 @@ from ops.catch_up import FoldCatchUp, Tell
 from ops.clock import now
 from ops.models import NO_MODEL, Model, counted
 from ops.store import OpenStore, silent
+from ops.turn_reading import OFF, TurnReading
 
 if TYPE_CHECKING:
     from api.services.accesses import AccessRecorder
@@ -59,8 +60,10 @@ class JoinedApplication(Application):
         meanings: Meanings | None = None,
         model: Model = NO_MODEL,
         kept_heads: Callable[[], HeadBook] | None = None,
+        extraction: str = OFF,
     ) -> None:
-        """`kept_heads` reads the heads that are kept beside this process, where any are."""
+        """`kept_heads` reads the heads that are kept beside this process, where any are. `extraction`: what extracts statements
+        from new turns: rules, model or off."""
         super().__init__(store.log, store.views, catch_up, meanings)
         self.recovery = store.embedded.recovery if store.embedded else None
         self.mended = store.mended
@@ -69,8 +72,26 @@ class JoinedApplication(Application):
         self._queue_url = queue_url
         self._model = model
         self._kept_heads = kept_heads
+        self._turn_reading = None if extraction == OFF else TurnReading(self, extraction, tell)
         if model.other_words is not None:
             self._expander = model.other_words.expander(self._note_asked, tell)
+
+    def turns_written(self, owner: str) -> None:
+        """Have the turns extracted soon, after the write is acknowledged."""
+        if self._turn_reading is not None:
+            self._turn_reading.written(owner)
+
+    def settle(self) -> None:
+        """See `Application.settle`; first the turns that were written are extracted."""
+        if self._turn_reading is not None:
+            self._turn_reading.close()
+        super().settle()
+
+    def close(self) -> None:
+        """See `Application.close`."""
+        if self._turn_reading is not None:
+            self._turn_reading.close()
+        super().close()
 
     def cache_counts(self) -> dict[tuple[str, str], int]:
         """See `Application.cache_counts`; of questions' vectors too, where one embeds."""

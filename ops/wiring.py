@@ -85,6 +85,7 @@ def application_on(
         meanings=meanings_of(settings, store),
         model=model,
         kept_heads=kept_heads(store, settings),
+        extraction=settings.extraction,
     )
     if stays:
         application.join()

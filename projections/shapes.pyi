@@ -194,10 +194,10 @@ class Cleaned(TypedDict):
 class Ticks(TypedDict):
     last_tick: str
     next_tick: str | None
-    every_minutes: int
+    every_minutes: float
 
 class JobsDone(TypedDict):
-    every_minutes: int
+    every_minutes: float
     oldest: str | None
     newest: str | None
     waiting_since: NotRequired[str | None]
@@ -1107,7 +1107,7 @@ class JobStopped(TypedDict):
 class JobKind(TypedDict):
     kind: str
     what: str
-    every_minutes: int | None
+    every_minutes: float | None
     last_tick: str | None
     next_tick: str | None
     last_done: str | None

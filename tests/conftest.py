@@ -43,6 +43,9 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["ENGRAMLOG_EMBEDDER"] = (
         "none"  # but where a test is about meanings: a store that it makes would compare them
     )
+    os.environ["ENGRAMLOG_EXTRACTION"] = (
+        "off"  # except in tests of extraction: it would add memories right after a write
+    )
     config.add_cleanup(folder.cleanup)
     # A shell starts what runs in the background with interrupts ignored, and every process of a test would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)

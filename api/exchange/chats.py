@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any
@@ -75,10 +75,18 @@ class _Rehearsal(InMemoryEventLog):
 class Chats:
     """Takes exported chats in. Safe for threads."""
 
-    def __init__(self, log: EventLog, reader: Reader, writer: Writer) -> None:
+    def __init__(
+        self,
+        log: EventLog,
+        reader: Reader,
+        writer: Writer,
+        turns_written: Callable[[str], None] = lambda _owner: None,
+    ) -> None:
+        """`turns_written` is called with the owner after turns were written."""
         self._log = log
         self._reader = reader
         self._writer = writer
+        self._turns_written = turns_written
 
     def take_in_whole(
         self,
@@ -115,6 +123,7 @@ class Chats:
             self._writer.settle_positions(positions_by_partition(positions))
             with self._reader.snapshot(owner) as snapshot:
                 answer.warning = snapshot.warning
+            self._turns_written(owner)
         return answer
 
     def _rehearse(self, chats: bytes, shape: str, options: ImportOptions, began: int | None) -> None:

@@ -41,13 +41,11 @@ class Connection:
         self,
         opener: Opener,
         owner: str | None,
-        heard: Callable[[str], None] = lambda _owner: None,
         who: WhoAsks = in_hand,
     ) -> None:
-        """`heard` is told the owner after each call, in its caller's name. `who` tells whose call it is."""
+        """`who` tells whose call it is."""
         self.owner = None if owner is None else check_owner(owner)
         self._opener = opener
-        self._heard = heard
         self._who = who
 
     @contextmanager
@@ -80,7 +78,6 @@ class Connection:
             caller = self._who(application)
             with asked_by(caller):
                 yield Session(application.for_(caller), owner)
-                self._heard(owner)
 
     def denied(self, caller: Caller, owner: str) -> None:
         """Record that a caller asked for an owner to whom he may do nothing. Raises StoreError."""

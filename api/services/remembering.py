@@ -6,7 +6,7 @@ from the key, and what is in the log already under them is compared by what it s
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypedDict, Unpack, cast
@@ -81,9 +81,13 @@ _NEVER_EMPTY = ("kind", "category")
 class Rememberer:
     """Takes in what is said, on one store. Safe for threads."""
 
-    def __init__(self, log: EventLog, writer: Writer) -> None:
+    def __init__(
+        self, log: EventLog, writer: Writer, turns_written: Callable[[str], None] = lambda _owner: None
+    ) -> None:
+        """`turns_written` is called with the owner after turns were written."""
         self._log = log
         self._writer = writer
+        self._turns_written = turns_written
 
     def add(
         self,
@@ -225,6 +229,7 @@ class Rememberer:
         base = new_event_id() if key is None else derived_id("remember turns", owner, checked_key(key))
         command = RecordTurns(tuple(turns))
         done = self._writer.carry_out(owner, command, ids=turn_ids(owner, base), session=session, key=key)
+        self._turns_written(owner)
         return {"created": not done.again} | done.answer
 
     def edit(

@@ -171,12 +171,13 @@ def _take(found: list[_Entry], raw: bytes, state: State, score: float | None, st
 
 def _named(raw: bytes, store_id: str, partitions: int) -> _Name | None:
     """What an id says; None where no scheduler of this store made it."""
-    match = re.fullmatch(rb"([a-z]{1,20})-(.{1,64})-p([0-9]{1,4})-([0-9]{8}T[0-9]{4})", raw)
+    match = re.fullmatch(rb"([a-z]{1,20})-(.{1,64})-p([0-9]{1,4})-([0-9]{8}T[0-9]{4}(?:[0-9]{2})?)", raw)
     if match is None or match[2] != store_id.encode() or match[1].decode() not in WHAT:
         return None
     partition = int(match[3])
     try:
-        tick = datetime.strptime(match[4].decode(), "%Y%m%dT%H%M").replace(tzinfo=UTC)
+        form = "%Y%m%dT%H%M%S" if len(match[4]) == 15 else "%Y%m%dT%H%M"
+        tick = datetime.strptime(match[4].decode(), form).replace(tzinfo=UTC)
     except ValueError:
         return None
     return _Name(match[1].decode(), partition, utc_text(tick)) if partition < partitions else None

@@ -167,7 +167,7 @@ def _done(told: Mapping[str, str], partitions: int) -> dict[str, Any]:
         runs = by_kind.get(kind, [])
         ends = [at for at, _ in runs]
         found[kind] = {
-            "every_minutes": int(milliseconds) // 60_000,
+            "every_minutes": _minutes(int(milliseconds)),
             "oldest": _told(min(ends)) if runs else None,
             "newest": _told(max(ends)) if runs else None,
             "waiting_since": _waiting_since(ends, partitions, int(since.get(kind, 0))),
@@ -190,8 +190,12 @@ def _beside(told: Mapping[str, str], led: bool) -> dict[str, Any]:
     for kind, last in sorted(_by_kind(told, f"{BESIDE}tick:").items()):
         tick, every = int(last), int(told[f"{BESIDE}every:{kind}"])
         ticks = {"last_tick": _told(tick), "next_tick": _told(tick + every) if led else None}
-        found[kind] = ticks | {"every_minutes": every // 60_000}
+        found[kind] = ticks | {"every_minutes": _minutes(every)}
     return found
+
+
+def _minutes(milliseconds: int) -> float:
+    return milliseconds // 60_000 if milliseconds % 60_000 == 0 else round(milliseconds / 60_000, 2)
 
 
 def _by_kind(told: Mapping[str, str], prefix: str) -> dict[str, str]:

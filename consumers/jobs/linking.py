@@ -47,14 +47,7 @@ class LinkingJob:
     def new(self, partition: int, since: int) -> Iterator[NewMemories]:
         """The owners of a partition to whom something was added after a seq, by name. Raises StoreError, DamagedState."""
         keys = live_build(self._wire, self._tags[partition])
-        owners, cursor = set[str](), b"0"
-        while True:
-            cursor, page = self._wire.call("HSCAN", keys.owners, cursor, "COUNT", PAGE)
-            named = ((name.decode(), raw) for name, raw in zip(page[::2], page[1::2], strict=True))
-            owners.update(owner for owner, raw in named if read_owner(keys, owner, raw).seq > since)
-            if cursor == b"0":
-                break
-        for owner in sorted(owners):
+        for owner in owners_since(self._wire, keys, since):
             found = self._new_of(keys, owner, since)
             if found.many or found.ids:
                 yield found
@@ -83,6 +76,17 @@ class LinkingJob:
             return self._lifecycle.carry_out(new.owner, (LINK,), on_progress=go_on, check=go_on).appended
         planner = partial(_planned, ids=new.ids, go_on=go_on)
         return self._lifecycle.carry_out_plan(new.owner, planner, on_progress=go_on, check=go_on).appended
+
+
+def owners_since(wire: Wire, keys: BuildKeys, since: int) -> list[str]:
+    """The owners of a partition with events after a seq, by name. Raises StoreError, DamagedState."""
+    owners, cursor = set[str](), b"0"
+    while True:
+        cursor, page = wire.call("HSCAN", keys.owners, cursor, "COUNT", PAGE)
+        named = ((name.decode(), raw) for name, raw in zip(page[::2], page[1::2], strict=True))
+        owners.update(owner for owner, raw in named if read_owner(keys, owner, raw).seq > since)
+        if cursor == b"0":
+            return sorted(owners)
 
 
 def folded_to(wire: Wire, tag: str) -> int:

@@ -112,7 +112,7 @@ def _over_stdio(settings: Settings, owner: str, toolset: str, tell: Tell, metric
 
     end_by_signal(stop, exit_code=None)
     who = in_hand if settings.key is None else confined_to(_checked(settings.key.get_secret_value()))
-    server = _served(Connection(supervisor, owner, supervisor.heard, who), settings, toolset, tell, metrics)
+    server = _served(Connection(supervisor, owner, who), settings, toolset, tell, metrics)
     try:
         anyio.run(serve, server)
     finally:
@@ -174,7 +174,7 @@ def _over_http(
         tell("data folder closed", what=mended, alarm=True)
     listener = listening(settings.host, port, setting="--port", listener=listeners.main)
     supervisor = Supervisor(settings, tell, on_open=None if metrics is None else metrics.watch)
-    connection = Connection(supervisor, owner, supervisor.heard)
+    connection = Connection(supervisor, owner)
     provider = provider_of(settings, tell)
     callers = callers_of(supervisor, admits, provider)
     served = _served(connection, settings, toolset, tell, metrics)

@@ -14,8 +14,8 @@ from time import monotonic
 from consumers.jobs.leader import has_work
 from consumers.jobs.rq.cron import Cron
 from consumers.jobs.rq.embedding import EmbedDue
-from consumers.jobs.rq.jobs import kinds_of
-from consumers.jobs.rq.linking import LinksDue
+from consumers.jobs.rq.jobs import EXTRACT, kinds_of
+from consumers.jobs.rq.linking import LINKS, FoldedSince
 from events.errors import EngramlogError, StoreError, StoreMismatch
 from events.redis.ready import refuse_kind
 from events.redis.wire import Wire, connect
@@ -64,7 +64,7 @@ class JobSchedule:
             due=self._due,
         )
         told = self._wire, self._store, identity.store_id, identity.tags
-        self._looks = LinksDue(*told), EmbedDue(*told, embedders)
+        self._looks = FoldedSince(*told, (LINKS, EXTRACT)), EmbedDue(*told, embedders)
         self._checked = False
         self._trouble = ""
         self._nothing_since: float | None = None

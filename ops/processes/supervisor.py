@@ -3,9 +3,6 @@
 An agent's client keeps its MCP servers running all day, so such a process must not keep the embedded store from others.
 While it is at work commands join it, and where an `engramlog up` runs it joins that one; once nobody has asked for half a
 minute it leaves, so that an `up` can start. Where the server that it joined has gone, the next question opens anew.
-
-Where the setting has turns become typed memories and no job worker lives to do it, it does so for the owners that it was
-asked about, in a pause: an agent that only talks to an MCP server gets them too.
 """
 
 from __future__ import annotations
@@ -17,14 +14,10 @@ from time import monotonic
 from typing import Any
 
 from api.application import Application
-from api.requests.speaking import caller_in_hand
 from events.errors import EngramlogError, StoreUnavailable
 from ops.settings import Settings
 from ops.store import OpenStore, open_the_store
 from ops.wiring import application_on
-from projections.access.caller import Caller
-from projections.access.grants import LEAST_TOLD
-from projections.access.recognising import as_of_now
 
 TEND_SECONDS = 1.0
 """How often what was shown is appended."""
@@ -32,8 +25,6 @@ IDLE_SECONDS = 30.0
 """How long an embedded store of one's own is kept open unasked; less than an `up` waits for it."""
 STOP_SECONDS = 1.5
 """How long questions in hand are waited for at the end."""
-PAUSE_SECONDS = 3.0
-"""How long nobody must have asked before turns become typed memories."""
 
 
 class Supervisor:
@@ -48,17 +39,13 @@ class Supervisor:
         tell: Callable[..., None],
         *,
         idle_seconds: float = IDLE_SECONDS,
-        pause_seconds: float = PAUSE_SECONDS,
         on_open: Callable[[Application], None] | None = None,
     ) -> None:
         """`on_open` is given each application that is opened, before anybody asks it."""
         self._settings = settings
         self._tell = tell
         self._idle_seconds = idle_seconds
-        self._pause_seconds = pause_seconds
         self._on_open = on_open
-        self._owners: dict[str, Caller] = {}
-        """Who was asked about, or told something; and by whom, where that is to be looked after in a pause."""
         self._changed = Condition()
         self._open: tuple[Application, OpenStore] | None = None
         self._failure: EngramlogError | None = None
@@ -78,15 +65,6 @@ class Supervisor:
                 self._in_use -= 1
                 self._last_used = monotonic()
                 self._changed.notify_all()
-
-    def heard(self, owner: str) -> None:
-        """This owner was asked about, or told something, by whoever asks now: what follows from it is done in his name."""
-        caller = caller_in_hand()
-        if self._settings.extraction != "off" and _may_extract(caller, owner):
-            with self._changed:
-                before = self._owners.get(owner)
-                if before is None or caller.is_unlimited or not before.is_unlimited:
-                    self._owners[owner] = caller
 
     def _take(self) -> Application:
         with self._changed:
@@ -178,32 +156,6 @@ class Supervisor:
                 application.writer.settle_positions(store.values.tend(monotonic()))
             except EngramlogError as error:
                 self._tell("what was said again is not folded yet", reason=error.message, alarm=True)
-            self._extract(application)
-
-    def _extract(self, application: Application) -> None:
-        """In a pause, have what was told become typed memories, unless a job worker does. What fails is done at the next call."""
-        with self._changed:
-            if self._in_use or monotonic() - self._last_used < self._pause_seconds:
-                return
-            owners, self._owners = self._owners, {}
-        try:
-            if not owners or application.operator.status()["lifecycle"]["leader"] is not None:
-                return
-        except EngramlogError as error:
-            self._tell("turns not extracted", reason=error.message)
-            return
-        for owner in sorted(owners):
-            try:
-                if not self._is_done():
-                    self._extract_of(application, owner, owners[owner])
-            except EngramlogError as error:  # of one owner: the others have theirs
-                self._tell("turns not extracted", reason=error.message)
-
-    def _extract_of(self, application: Application, owner: str, heard: Caller) -> None:
-        """In the name of whoever it was heard from, by what he may now."""
-        caller = as_of_now(application.access_follower.book, heard, application.log.now())
-        if caller is not None and _may_extract(caller, owner):
-            application.for_(caller).extractor.extract(owner, self._settings.extraction)
 
     def _is_done(self) -> bool:
         return self._stopping or self._open is None
@@ -219,8 +171,3 @@ class Supervisor:
             self._changed.notify_all()
         if self._thread is not None:
             self._thread.join(2 * STOP_SECONDS)
-
-
-def _may_extract(caller: Caller, owner: str) -> bool:
-    """Whether what is drawn of an owner's turns may be, in a caller's name."""
-    return caller.may("produce", owner) and caller.may("read", owner, sensitivity=LEAST_TOLD)

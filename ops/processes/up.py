@@ -255,6 +255,7 @@ def _serve(
         meanings=_chosen(store, settings, of_api),
         model=model,
         kept_heads=kept_heads(store, settings),
+        extraction=settings.extraction,
     ).join()
     require_key(front.listeners, application.access_follower.book)
     application.operator.listening = partial(how_it_listens, front.listeners)

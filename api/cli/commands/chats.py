@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from api.cli.app import opened, out, show
-from api.cli.commands.writing import fold_appended, long_ago_in
+from api.cli.commands.writing import extract_imported, fold_appended, long_ago_in
 from api.cli.files import counting, end, paced
 from api.cli.made import Call, command
 from api.cli.show.files import render_turns
@@ -44,6 +44,7 @@ def chat_import(call: Call) -> None:
             ):
                 answer = import_chats(paced(application, advance), chats, options, began, advance)
                 fold_appended(application, answer.imported.done)
+                extract_imported(application, answer.imported)
                 old = 0 if call.json else long_ago_in(application, answer.imported)
     except InputError as problem:
         raise _named(file, problem) from None

@@ -70,6 +70,12 @@ def fold_appended(application: Application, answer: AppendReport) -> None:
         answer.error = answer.error or problem
 
 
+def extract_imported(application: Application, imported: ImportReport) -> None:
+    """Have the turns of all imported owners extracted before the command ends."""
+    for owner in imported.owners:
+        application.turns_written(owner)
+
+
 def long_ago_in(application: Application, imported: ImportReport) -> int:
     """How many memories of the first owner of an import normal mode withholds for their age alone."""
     from projections.laws.modes import AGED
@@ -128,6 +134,7 @@ def turns(
         answer = import_turns(paced(application, advance), lines, options, advance)
         advance(answer.turns + answer.skipped, "folding")
         fold_appended(application, answer.done)
+        extract_imported(application, answer)
         old = 0 if json else long_ago_in(application, answer)
     show(answer.as_dict(), json, lambda told: render_turns(told, answer.done, old))
     end(answer.done)

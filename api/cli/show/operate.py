@@ -42,7 +42,7 @@ def jobs(told: shapes.JobBoard, console: Console = out) -> None:
 def _kind(one: shapes.JobKind) -> dict[str, Cell]:
     return {
         "kind": one["kind"],
-        "every": f"{one['every_minutes']} min" if one["every_minutes"] else "-",
+        "every": f"{one['every_minutes']:g} min" if one["every_minutes"] else "-",
         "last done": told_at(one["last_done"]),
         "next": told_at(one["next_tick"]),
         "took": f"{one['seconds']:g} s" if one["seconds"] is not None else "-",

@@ -133,7 +133,7 @@ def _schedule(told: dict[str, Any]) -> Text:
     if told["leader"] is None:
         return Text(f"lifecycle: no job worker, so nothing is scheduled; {ticks}; {jobs}", "dim")
     beside = "".join(
-        f"\n{kind}: every {one['every_minutes']} min, last tick {told_at(one['last_tick'])}"
+        f"\n{kind}: every {one['every_minutes']:g} min, last tick {told_at(one['last_tick'])}"
         for kind, one in told["beside"].items()
     )
     stopped = "".join(f"\n{kind} stopped: {reason}" for kind, reason in told["stopped"].items())

@@ -23,7 +23,7 @@ EXAMPLE_SCHEDULE: Example = {
     "failed": 0,
     "refused": 0,
     "beside": {
-        "extract": {"last_tick": "2026-11-22T09:25:00Z", "next_tick": "2026-11-22T09:30:00Z", "every_minutes": 5}
+        "extract": {"last_tick": "2026-11-22T09:25:00Z", "next_tick": "2026-11-22T09:30:00Z", "every_minutes": 0.17}
     },
     "stopped": {},
     "done": {
@@ -146,13 +146,13 @@ class Ticks(BaseModel):
 
     last_tick: str
     next_tick: str | None = Field(description="Null where no job worker runs.")
-    every_minutes: int
+    every_minutes: float
 
 
 class JobsDone(BaseModel):
     """When a kind of job last ran through, over the partitions; null where it never did."""
 
-    every_minutes: int
+    every_minutes: float
     oldest: str | None = Field(description="Of the partition that waits longest, among those that ever had it done.")
     newest: str | None
     waiting_since: str | None = Field(

@@ -61,7 +61,7 @@ class Cron:
         self._due = due
         self._queue = lifecycle_queue(client, store_id)
         self._leader = Leader(self._wire, store_id, holder, lease_ms)
-        self._every_ms = {kind: (told.every_minutes or minutes) * _MINUTE_MS for kind, told in kinds.items()}
+        self._every_ms = {kind: int((told.every_minutes or minutes) * _MINUTE_MS) for kind, told in kinds.items()}
 
     @property
     def leads(self) -> bool:
@@ -133,7 +133,7 @@ class Cron:
                         unique=True,
                         retry=RETRY,
                         timeout=JOB_SECONDS,
-                        ttl=every,  # not begun by the next tick: that one's job does it all
+                        ttl=max(every, 60),  # not begun by the next tick: that one's job does it all
                         result_ttl=2 * every,  # so long the id is known, and nothing enqueues the tick again
                         failure_ttl=FAILED_SECONDS,
                     )
@@ -161,5 +161,6 @@ def _within(kind: str) -> str:
 
 
 def tick_name(tick_ms: int) -> str:
-    """A tick as job ids hold it: 20261122T0900, in UTC."""
-    return datetime.fromtimestamp(tick_ms / 1_000, UTC).strftime("%Y%m%dT%H%M")
+    """A tick as job ids hold it: 20261122T0900, in UTC; with seconds, 20261122T090010, unless the minute begins."""
+    form = "%Y%m%dT%H%M%S" if tick_ms % _MINUTE_MS else "%Y%m%dT%H%M"
+    return datetime.fromtimestamp(tick_ms / 1_000, UTC).strftime(form)

@@ -25,6 +25,8 @@ class PartitionExtraction:
         self._missing = served.extraction != RULES and served.chat is None
         self._extraction = ExtractionJob(views, lifecycle, self._chat, served.seen)
         self._until = monotonic() + EXTRACT_SECONDS
+        self.complete = True
+        """Whether every owner was read to the end."""
 
     def may_begin(self) -> bool:
         """Whether there is somebody to ask; tells where the settings name nobody."""
@@ -40,12 +42,15 @@ class PartitionExtraction:
     def extract(self, owner: str, go_on: Callable[..., None]) -> int:
         """What was appended for an owner; nothing once the model failed or the time is over."""
         if self._rests or self._over():
+            self.complete = False
             return 0
         try:
             found = self._extraction.extract(owner, stop=self._over, on_progress=go_on)
         except BadSetting as error:  # the model cannot be made: no other owner fares better
             self._stopped(error.message)
+            self.complete = False
             return 0
+        self.complete = self.complete and not found.left
         if found.trouble is not None:
             self._failed(owner, found.trouble)
         return found.done.appended

@@ -21,11 +21,13 @@ from consumers.jobs.embedding import EmbeddingJob
 from consumers.jobs.episodes import MODEL, OFF
 from consumers.jobs.leader import STOPPED, done_field, schedule_key
 from consumers.jobs.lifecycle import RULE, LifecycleJobs, LifecycleRun, owners_of
+from consumers.jobs.linking import folded_to, owners_since
+from consumers.jobs.owner_texts import live_build
 from consumers.jobs.reviewing import REVIEW
 from consumers.jobs.rq.episodes import PartitionEpisodes
 from consumers.jobs.rq.extraction import PartitionExtraction
 from consumers.jobs.rq.lent import Lent, LentThrough
-from consumers.jobs.rq.linking import LINKS, PartitionLinks, linked_field
+from consumers.jobs.rq.linking import LINKS, PartitionLinks, folded_field
 from consumers.jobs.rq.reviewing import ReviewedByModel
 from consumers.jobs.rq.serving import JobResources
 from consumers.verify.levels import Levels
@@ -73,7 +75,7 @@ class Kind(NamedTuple):
 
     jobs: tuple[str, ...]
     """Names in `projections.lifecycle.JOBS`."""
-    every_minutes: int | None
+    every_minutes: float | None
     """None: as often as the store's setting says."""
 
 
@@ -83,8 +85,9 @@ KINDS: Mapping[str, Kind] = {
     "upkeep": Kind(("sweep", "review"), None),
     "daily": Kind(("merge", "link", "replay"), DAY_MINUTES),
 }
-EXTRACTION: Mapping[str, Kind] = {"extract": Kind((), 5)}
-"""Turns become typed memories; scheduled only where asked for."""
+EXTRACT = "extract"
+EXTRACTION: Mapping[str, Kind] = {EXTRACT: Kind((), 10 / 60)}
+"""Turns become typed memories, for owners with new events."""
 SESSIONS: Mapping[str, Kind] = {"sessions": Kind((), 10)}
 """Sessions that ended become episodes, and what replies rest on is noted; scheduled unless the settings say otherwise."""
 LINKING: Mapping[str, Kind] = {LINKS: Kind((), 5)}
@@ -307,8 +310,17 @@ def _extract(opened: Opened, partition: int) -> Walked:
     extracting = PartitionExtraction(opened.views, opened.lifecycle, opened.served)
     if not extracting.may_begin():
         return Walked(0, 0, 0)
-    owners = owners_of(opened.wire, opened.tags[partition])  # named: once the model failed nobody more is looked at
-    return _each(opened, partition, extracting.extract, owners)
+    job, key, field = get_current_job(), schedule_key(opened.store_id), folded_field(EXTRACT, partition)
+    to, since = (
+        folded_to(opened.wire, opened.tags[partition]),
+        0 if job is None else int(job.connection.hget(key, field) or 0),
+    )
+    since = since if since <= to else 0  # the store came back shorter
+    owners = owners_since(opened.wire, live_build(opened.wire, opened.tags[partition]), since)
+    walked = _each(opened, partition, extracting.extract, owners)
+    if job is not None and not walked.failed and extracting.complete:
+        job.connection.hset(key, field, to)
+    return walked
 
 
 def _sessions(opened: Opened, partition: int) -> Walked:
@@ -322,7 +334,7 @@ def _sessions(opened: Opened, partition: int) -> Walked:
 
 def _links(opened: Opened, partition: int) -> Walked:
     """Links for what is new since the last run, by whatever door it came."""
-    job, key, field = get_current_job(), schedule_key(opened.store_id), linked_field(partition)
+    job, key, field = get_current_job(), schedule_key(opened.store_id), folded_field(LINKS, partition)
     since = None if job is None else job.connection.hget(key, field)
     new = PartitionLinks(opened.wire, opened.tags, opened.lifecycle, partition, since)
     walked = _each(opened, partition, new.link, new.owners())

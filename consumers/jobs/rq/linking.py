@@ -17,9 +17,9 @@ LINK_SECONDS = 120.0
 """After so long a partition's rest is left to the daily job: a sweep must not wait for a whole import."""
 
 
-def linked_field(partition: int) -> str:
-    """What says beside the queue up to which seq of a partition what is new was linked."""
-    return f"{LINKS}-to:{partition}"
+def folded_field(kind: str, partition: int) -> str:
+    """The field with the seq up to which a kind of job is done for a partition."""
+    return f"{kind}-to:{partition}"
 
 
 class PartitionLinks:
@@ -49,10 +49,11 @@ class PartitionLinks:
         return self._job.link(self._new[owner], go_on) if monotonic() < self._until else 0
 
 
-class LinksDue:
-    """Whether anything was folded in a partition since what is new was linked last. For whoever schedules."""
+class FoldedSince:
+    """Whether anything was folded in a partition since jobs of these kinds ran last. For whoever schedules."""
 
-    def __init__(self, queue: Wire, store: Wire, store_id: str, tags: Sequence[str]) -> None:
+    def __init__(self, queue: Wire, store: Wire, store_id: str, tags: Sequence[str], kinds: Sequence[str]) -> None:
+        self._kinds = kinds
         self._queue = queue
         self._store = store
         self._key = schedule_key(store_id)
@@ -60,9 +61,9 @@ class LinksDue:
 
     def __call__(self, kind: str, partition: int) -> bool:
         """True of every other kind. Where there is nothing to do it is noted as done. Raises StoreError."""
-        if kind != LINKS:
+        if kind not in self._kinds:
             return True
-        noted = self._queue.call("HGET", self._key, linked_field(partition))
+        noted = self._queue.call("HGET", self._key, folded_field(kind, partition))
         if folded_to(self._store, self._tags[partition]) != int(noted or 0):
             return True
         self._queue.call("HSET", self._key, done_field(kind, partition), f"{redis_ms(self._queue)} 0")

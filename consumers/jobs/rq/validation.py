@@ -53,7 +53,7 @@ EMPTY = (
 )
 """What no job of ours has: a job where one of them holds anything is refused."""
 _ID = re.compile(rb"[A-Za-z0-9_-]+")
-_TICK = re.compile(r"[0-9]{8}T[0-9]{4}")
+_TICK = re.compile(r"[0-9]{8}T[0-9]{4}(?:[0-9]{2})?")
 _NUMBER = re.compile(rb"-?[0-9]{1,18}")
 
 _READ_JOB = """

@@ -54,7 +54,7 @@ class JobKind(BaseModel):
 
     kind: str
     what: str = Field(description="What it does, in a few words.")
-    every_minutes: int | None = Field(description="Null where it is not scheduled.")
+    every_minutes: float | None = Field(description="Null where it is not scheduled.")
     last_tick: str | None
     next_tick: str | None = Field(description="Null where no job worker runs.")
     last_done: str | None = Field(description="When a partition last had it done; null where none ever had.")

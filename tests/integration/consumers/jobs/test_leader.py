@@ -269,7 +269,7 @@ def test_status_tells_what_is_scheduled_beside_the_lifecycle_as_long_as_it_is(cl
     now = beside.now_ms()
     assert beside.tend(now) == 3
     (kind, told), *others = lifecycle_status(client, STORE, 2)["beside"].items()
-    assert (kind, told["every_minutes"], others) == ("extract", 5, [])
+    assert (kind, told["every_minutes"], others) == ("extract", 0.17, [])
     assert told["last_tick"] < told["next_tick"]
     beside.leave()
     assert lifecycle_status(client, STORE, 2)["beside"]["extract"]["next_tick"] is None

@@ -12,7 +12,7 @@ from consumers.jobs.leader import done_field, schedule_key
 from consumers.jobs.linking import LinkingJob, folded_to
 from consumers.jobs.rq.cron import Cron
 from consumers.jobs.rq.jobs import LINKING, run, serving
-from consumers.jobs.rq.linking import LINKS, LinksDue, linked_field
+from consumers.jobs.rq.linking import LINKS, FoldedSince, folded_field
 from events.partitions import partition_of
 from events.redis.wire import Wire
 from ops.settings import Settings
@@ -62,7 +62,7 @@ def linked(jobs: Jobs, owner: str) -> list[set[str]]:
 
 def ticked(live: Live, tick: int) -> int:
     """One tick's jobs in the queue; how many they were."""
-    due = LinksDue(Wire(live.client), Wire(live.client), live.identity.store_id, live.identity.tags)
+    due = FoldedSince(Wire(live.client), Wire(live.client), live.identity.store_id, live.identity.tags, (LINKS,))
     cron = Cron(live.client, live.identity.store_id, 2, "scheduler", kinds=LINKING, due=due)
     return cron.enqueue(LINKS, tick * 300_000)
 
@@ -114,12 +114,12 @@ def test_where_nothing_was_folded_no_job_is_enqueued_and_it_is_noted_as_done(
     partition = partition_of("ada", 2)
     assert ticked(live, 2) == 1
     served.work()
-    noted = int(live.client.hget(key, linked_field(partition)) or 0)
+    noted = int(live.client.hget(key, folded_field(LINKS, partition)) or 0)
     assert noted == 2
     wait_until(live.folded)
     ticked(live, 3)  # the link itself was folded
     served.work()
-    assert int(live.client.hget(key, linked_field(partition)) or 0) == folded_to(
+    assert int(live.client.hget(key, folded_field(LINKS, partition)) or 0) == folded_to(
         Wire(live.client), live.identity.tags[partition]
     )
     assert ticked(live, 4) == 0
@@ -170,7 +170,7 @@ def test_whom_the_owners_parameters_turn_it_off_for_is_not_linked(jobs: Jobs, li
 
 def test_a_store_that_came_back_shorter_is_looked_at_from_its_beginning(jobs: Jobs, live: Live, served: Served) -> None:
     told(jobs, "ada", COFFEE, TEA)
-    live.client.hset(schedule_key(live.identity.store_id), linked_field(partition_of("ada", 2)), 9_999)
+    live.client.hset(schedule_key(live.identity.store_id), folded_field(LINKS, partition_of("ada", 2)), 9_999)
     ticked(live, 1)
     served.work()
     assert linked(jobs, "ada") == [{"a", "b"}]

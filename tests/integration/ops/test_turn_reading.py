@@ -1,0 +1,129 @@
+"""Extraction right after a write: in which name, by what, and what happens if it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from api.application import Application
+from api.mcp.confined import confined_to
+from api.requests.speaking import asked_by
+from api.services.extracting import Extractor
+from api.services.remembering import NewTurn
+from api.services.store.operating import Operator
+from events.errors import ConcurrencyError
+from ops.settings import Settings
+from ops.wiring import open_application
+from tests.integration.live import wait_until
+
+BERLIN, HIKING = NewTurn("user", "I live in Berlin."), NewTurn("user", "我喜欢爬山。")
+Reports = list[dict[str, Any]]
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(data=tmp_path / "store", partitions=2, extraction="rules")
+
+
+@pytest.fixture
+def reports() -> Reports:
+    return []
+
+
+@pytest.fixture
+def application(settings: Settings, reports: Reports) -> Iterator[Application]:
+    with open_application(
+        settings, "shared", tell=lambda fact, **facts: reports.append({"fact": fact, **facts})
+    ) as one:
+        yield one
+
+
+def kinds(application: Application, owner: str = "ada") -> list[str]:
+    return sorted(one["kind"] for one in application.reader.list(owner)["memories"])
+
+
+def test_turns_become_statements_right_after_the_write(application: Application) -> None:
+    application.rememberer.add_turns("ada", [BERLIN])
+    wait_until(lambda: kinds(application) == ["episode", "fact"])
+    chat = [
+        {"id": "c", "created_at": "2026-01-05T08:00:00Z", "messages": [{"role": "user", "content": "我喜欢爬山。"}]}
+    ]
+    application.chats.take_in_whole("ada", orjson.dumps(chat))
+    wait_until(lambda: kinds(application) == ["episode", "episode", "fact", "user_preference"])
+
+
+def test_a_command_extracts_before_it_ends(settings: Settings) -> None:
+    with open_application(settings) as command:
+        command.rememberer.add_turns("ada", [BERLIN])
+    with open_application(settings) as command:
+        assert kinds(command) == ["episode", "fact"]
+
+
+def test_off_leaves_turns_unread(settings: Settings) -> None:
+    off = settings.model_copy(update={"extraction": "off"})
+    with open_application(off) as command:
+        command.rememberer.add_turns("ada", [BERLIN])
+    with open_application(off) as command:
+        assert kinds(command) == ["episode"]
+
+
+def test_statements_come_in_the_name_of_the_writer_if_this_key_may_read_and_is_not_revoked(
+    application: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def writes(key: dict[str, Any], owner: str) -> None:
+        with asked_by(confined_to(key["key"])(application)):
+            application.rememberer.add_turns(owner, [BERLIN])
+
+    agent = application.keys.issue("agent", grants=[{"verbs": ["read", "produce"], "owners": ["*"]}])
+    feed = application.keys.issue("feed", grants=[{"verbs": ["produce"], "owners": ["*"]}])
+    gone = application.keys.issue("gone", grants=[{"verbs": ["read", "produce"], "owners": ["*"]}])
+    add_turns = application.rememberer._turns_written
+
+    def revoked_before(owner: str) -> None:
+        if owner == "cy":
+            application.keys.revoke(gone["key_id"])
+        add_turns(owner)
+
+    monkeypatch.setattr(application.rememberer, "_turns_written", revoked_before)
+    for key, owner in ((agent, "ada"), (feed, "bo"), (gone, "cy"), (agent, "di")):
+        writes(key, owner)
+    wait_until(lambda: kinds(application, "di") == ["episode", "fact"])
+    assert kinds(application, "ada") == ["episode", "fact"]
+    assert {one["principal"] for one in application.events.events("ada")["events"]} == {"agent"}
+    assert (kinds(application, "bo"), kinds(application, "cy")) == (["episode"], ["episode"])
+
+
+def test_a_failure_of_one_owner_is_reported_and_the_next_write_extracts_all(
+    application: Application, reports: Reports, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(_extractor: Extractor, owner: str, _by: str) -> dict[str, Any]:
+        raise ConcurrencyError(f"owner {owner} went on")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Extractor, "extract", fails)
+        application.rememberer.add_turns("ada", [BERLIN])
+        wait_until(lambda: [one for one in reports if one["fact"] == "turns not extracted"])
+    [report] = [one for one in reports if one["fact"] == "turns not extracted"]
+    assert (report["owner"], report["reason"], report["alarm"]) == ("ada", "owner ada went on", True)
+    application.rememberer.add_turns("ada", [HIKING])
+    wait_until(lambda: kinds(application) == ["episode", "episode", "fact", "user_preference"])
+
+
+def test_a_model_is_left_to_the_job_worker(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(Operator, "status", lambda _: {"lifecycle": {"leader": None if asked else "a job worker"}})
+    monkeypatch.setattr(Extractor, "extract", lambda _self, owner, by: asked.append(f"{owner} by {by}"))
+    by_model = settings.model_copy(update={"extraction": "model"})
+    with open_application(by_model, "shared") as application:
+        reading = application._turn_reading  # type: ignore[attr-defined]
+        reading._pause_seconds = 0.0
+        application.rememberer.add_turns("ada", [BERLIN])
+        wait_until(lambda: not reading._callers)
+        assert asked == []
+        asked.append("no job worker now")
+        application.rememberer.add_turns("bo", [BERLIN])
+        wait_until(lambda: asked[1:] == ["bo by model"])
