@@ -31,7 +31,7 @@ _SUPPOSES = regex(
     r"(?:开|说)(?:个|着)?玩笑|骗你|逗你|在(?:我的)?(?:梦|小说|故事|游戏|剧本)里|假装|扮演|如果|要是|假如|假设|假使|倘若|若是|万一|的话|除非|即使|就算|哪怕|当.{1,10}时(?:候)?$"
     "|^(?:请|帮我|给我|替我)*(?:写|编|翻译|改写|续写|润色)[^，：:]{0,6}(?:故事|作文|小说|诗|对话|剧本|歌词|台词|例句)[：:]"
 )
-_UNSURE = regex(
+UNSURE = regex(
     "可能|也许|或许|大概|好像|似乎|应该|估计|说不定|没准|恐怕|但愿|仿佛|差点|本来想|原本想|听说|据说|据称|梦见"
     "|梦到|开玩笑|骗你|不确定|不知道|不清楚"
 )
@@ -50,7 +50,7 @@ _POINTS = regex(
     "^(?:这|那|它|他|她|你|您|你们|他们|她们|的|了|其|此|什么|一下|一些|一点|很多|许多|太多|更多|东西|事情"
     "|自己的?$|大家|别人|得|有点|一会|不同|相关)|你|您"
 )
-_LEFT_OPEN = regex(
+LEFT_OPEN = regex(
     r"它|(?<![吉其耳])他们?|她们?|这(?!周|个?月|学期|几天|段时间)|那(?![么])|你|您|上述|以上|其中|这样|那样|某"
 )
 _VAGUE = regex(
@@ -79,7 +79,7 @@ _BARE_AGE = regex("^我(?:今年|现在|已经|刚|也|才|都|就|快){0,3}[1-9
 """我19了: how old one is."""
 _FOR_NOW = regex("最近|现在|目前|这几天|这段时间|近来")
 _WHERE = regex("(?P<place>.{2,18})(?P<does>工作|上班|上学|读书|读研|读博|任教|实习)")
-_PEOPLE = regex(
+PEOPLE = regex(
     "(?:地球|火星|外星|[闲达商老盲好坏男女大病主新名诗军工穷富懒客证路成聪恶能牛猛狠俗粗私当本普通轻年多少机伤残聋哑法情爱恋众强世圣仙]|成年|年轻|中年)人$"
 )
 """People by what they are, not by where they are from."""
@@ -133,10 +133,9 @@ def chinese_statement(clause: Clause, turn: TurnText) -> ExtractedStatement | No
     """What a Chinese clause states about its speaker, or None."""
     if len(clause.text) > MOST_LETTERS:
         return None
-    said = "".join(clause.text.split(" ")).replace(",", "，").strip("，。！？!?；;…~ 、:：")
-    correction = bool(_CORRECTS.search(said) or _CORRECTS.search(f"{clause.before}，"))
-    said = _FILLERS.sub("", said).strip("，：: ")
-    said = re.sub(r"(?<=[^了吗])(?:呢|啊|呀|哦|啦|(?<!嘻)哈|嘛|吧|的说)+$|(?<=了)[啊呀哦啦哈]+$", "", said)
+    written = "".join(clause.text.split(" ")).replace(",", "，").strip("，。！？!?；;…~ 、:：")
+    correction = bool(_CORRECTS.search(written) or _CORRECTS.search(f"{clause.before}，"))
+    said = opened_chinese(clause.text)
     said = _BARE_AGE.sub(r"\g<0>岁", said)
     for pattern, rule in (*COMPILED, *GENERAL, *FURTHER):
         found = pattern.match(said)
@@ -145,18 +144,25 @@ def chinese_statement(clause: Clause, turn: TurnText) -> ExtractedStatement | No
     return None
 
 
+def opened_chinese(text: str) -> str:
+    """The clause from its subject on, without the particles at its end."""
+    said = "".join(text.split(" ")).replace(",", "，").strip("，。！？!?；;…~ 、:：")
+    said = _FILLERS.sub("", said).strip("，：: ")
+    return re.sub(r"(?<=[^了吗])(?:呢|啊|呀|哦|啦|(?<!嘻)哈|嘛|吧|的说)+$|(?<=了)[啊呀哦啦哈]+$", "", said)
+
+
 def _stated(
     clause: Clause, turn: TurnText, said: str, found: re.Match[str], rule: ExtractionRule, correction: bool
 ) -> ExtractedStatement | None:
     groups = found.groupdict()
     thing = (groups.get("object") or groups.get("object2") or "").strip()
-    if not _says_something(said, thing, rule) or of_the_hour(said):
+    if _WE.search(said) or not says_something(said, thing, 1 if rule.loose else 3) or of_the_hour(said):
         return None
     name = turn.name or "用户"
     denied = groups.get("not")
-    asserted = clause.asserted and not _UNSURE.search(said)
+    asserted = clause.asserted and not UNSURE.search(said)
     ended = (rule.dislikes and said.endswith("了")) or bool(re.search("戒了|戒掉|放弃了?|停止了?|不再", said))
-    content = f"{name}是{thing}" if denied else _about(said, name)
+    content = f"{name}是{thing}" if denied else about(said, name)
     when, until = set_in(clause.before), limited_to(clause.after)
     content = "，".join(part for part in (when, content, until) if part)
     if turn.day and (rule.category in ("fact", "temporary", "short_term_preference") or speaks_from_its_day(said)):
@@ -190,7 +196,7 @@ def _triple(
         return StatedTriple(name, f"{found['does']}于", found["place"])
     thing = re.sub("^[个位名]", "", thing) or thing
     if predicate == "来自" and thing.endswith("人"):
-        return None if _PEOPLE.search(thing) else StatedTriple(name, predicate, thing[:-1])
+        return None if PEOPLE.search(thing) else StatedTriple(name, predicate, thing[:-1])
     if predicate not in _BY_DEGREES:
         return StatedTriple(name, predicate, named(thing, name), rule.dislikes)
     thing = re.sub("[也都还了]+$", "", re.sub("^[^的，]{1,3}的[就都]?是", "", thing)) or thing
@@ -199,7 +205,7 @@ def _triple(
     return StatedTriple(name, predicate, named(thing, name), rule.dislikes, degree_of(said), condition)
 
 
-def _about(said: str, name: str) -> str:
+def about(said: str, name: str) -> str:
     """The clause about its speaker by name."""
     if "我" not in said:
         return f"{name}{said}"
@@ -208,17 +214,16 @@ def _about(said: str, name: str) -> str:
     return f"{head}{name}{rest}" if not head else f"{name}{head}{rest}"
 
 
-def _says_something(said: str, thing: str, rule: ExtractionRule) -> bool:
+def says_something(said: str, thing: str, least: int = 1) -> bool:
     """Whether the clause stands by itself: it names what it is about, and points at nothing outside."""
     if (
-        _WE.search(said)
-        or _POINTS.search(thing)
+        _POINTS.search(thing)
         or _VAGUE.search(thing)
         or _OUTSIDE.search(thing.replace("我的", "自己的"))
         or _RUNS_ON.search(_TITLE.sub("", thing))
-        or _LEFT_OPEN.search(said)
+        or LEFT_OPEN.search(said)
         or said.count("《") != said.count("》")
         or (_OPEN_END.search(said) and not _IS_OF.search(said))
     ):
         return False
-    return len(thing) >= (1 if rule.loose else 3)
+    return len(thing) >= least

@@ -19,7 +19,7 @@ TIME = (
     "|国庆|春节|五一|暑假|寒假|假期)(?:的?(?:早上|上午|中午|下午|傍晚|晚上|夜里|凌晨))?|(?:早上|上午|中午|下午|傍晚|晚上))"
 )
 """A time that may stand before or behind the subject."""
-_ADVERB = "(?:已经|刚刚?|终于|又|也|还|都|就|才|先后?|一共|总共|曾经?|其实|真的|后来|特意|亲手|亲自|第一次|成功|顺利|再次|专门)"
+ADVERB = "(?:已经|刚刚?|终于|又|也|还|都|就|才|先后?|一共|总共|曾经?|其实|真的|后来|特意|亲手|亲自|第一次|成功|顺利|再次|专门)"
 _NAMED = "(?:《[^》]{1,30}》|(?:名?叫做?|名字[叫是]|名为)[^，。]{1,16})"
 """What it is called of which was spoken."""
 _AND = "(?:(?:和|跟|与|同)[^，。]{1,10}?(?:一起|一块儿?)?|独自|一个人|自己|[给在从向为到去][^，。了]{1,10}?)?"
@@ -28,7 +28,7 @@ _NO_DEED = (
     "|对|错|到时|受够|差|完|行|来|走|起|等|随|随便|答应|忘记|记得|告诉|回答|理解|了解|熟悉|希望|担心|后悔|生气|高兴|开心|难过|失望|跟|有|没|不|是|像|至|经"
 )
 _DEED = f"(?!{_NO_DEED})[{HAN}]{{1,3}}?(?:了|过|到了|完了|掉了|上了)"
-SELF = f"(?:{TIME}|{_ADVERB}){{0,3}}我(?:自己|本人|们?家)?(?:{TIME}|{_ADVERB}){{0,4}}"
+SELF = f"(?:{TIME}|{ADVERB}){{0,3}}我(?:自己|本人|们?家)?(?:{TIME}|{ADVERB}){{0,4}}"
 """Of times and adverbs a few are enough: they fit in more than one way, so that more would take time without bound."""
 _NUMBER = "[\\d.一二三四五六七八九十百两零半几]"
 _INSTRUMENTS = "吉他|钢琴|小提琴|大提琴|古筝|二胡|琵琶|尤克里里|笛子|架子鼓|口琴|萨克斯|电子琴|贝斯|葫芦丝"
@@ -55,7 +55,7 @@ def one_of_ours() -> str:
 
 
 def _one_of_mine() -> str:
-    return f"(?:[^，。的我]{{0,3}}(?:的)?{one_of_ours()})"
+    return f"(?:(?!自己)[^，。的我]{{0,3}}(?:的)?{one_of_ours()})"
 
 
 def jobs() -> str:
@@ -110,7 +110,7 @@ RULES: tuple[ExtractionRule, ...] = (
         "temporary", "plan", 0.75,
     ),
     ExtractionRule(
-        f"(?:{SELF}|(?:{TIME}|{_ADVERB}){{1,4}})(?:正在|在|正)(?P<object>(?:学|练|考|备考|追|读|看|听|写|做|准备|申请|筹备|装修|减肥|健身)[^，。]{{1,30}})$",
+        f"(?:{SELF}|(?:{TIME}|{ADVERB}){{1,4}})(?:正在|在|正)(?P<object>(?:学|练|考|备考|追|读|看|听|写|做|准备|申请|筹备|装修|减肥|健身)[^，。]{{1,30}})$",
         "temporary", "fact", 0.7, loose=True,
     ),
     ExtractionRule(

@@ -23,7 +23,7 @@ from projections.language.polarity import speaks_from_its_day
 
 MOST_LETTERS = 400
 """A longer clause is no talk."""
-_UNSURE = regex(
+UNSURE = regex(
     r"\b(?:would|could|might|may(?! \d)|maybe|perhaps|probably|possibly|wish|guess|suppose|imagine|i bet|should"
     "|hope|hoping|seems?"
     r"|in (?:the|this|that|your) (?:\w+ )?(?:picture|photo|pic|image|drawing|diagram|painting|video|scene|story|example"
@@ -106,7 +106,7 @@ def english_statement(clause: Clause, turn: TurnText) -> ExtractedStatement | No
     """What an English clause states about its speaker, or None."""
     if len(clause.text) > MOST_LETTERS:
         return None
-    said, correction = _opened(clause.text, elided=clause.elided)
+    said, correction = opened(clause.text, elided=clause.elided)
     if (hangs := _SUBORDINATE.match(said)) is not None and not _ONLY_SUPPOSED.search(clause.after.strip(" ,-")):
         said = said[hangs.end() :].partition(", ")[0]
     said, denied = _not_but(said)
@@ -141,7 +141,7 @@ def _without_its_end(
     return None
 
 
-def _opened(text: str, *, elided: bool) -> tuple[str, bool]:
+def opened(text: str, *, elided: bool) -> tuple[str, bool]:
     """The clause from its subject on, and whether it takes back something said before; `elided`: one that is left out is I."""
     said = " ".join(text.replace("’", "'").replace("‘", "'").split()).strip(" ,.!?;:)(-–—*#>")
     led = said.casefold()
@@ -159,7 +159,8 @@ def _opened(text: str, *, elided: bool) -> tuple[str, bool]:
     said = turned(_FACTIVE.sub("", said))
     said = re.sub(r"^(?:my|we)\b", lambda found: found[0].capitalize(), re.sub(r"^i\b", "I", said))
     said = re.sub(
-        r"(?<=[a-z]) (?:too|as well|though|btw|ever|for sure|indeed|lol|haha|tbh|you know|right now|at the moment|these days)$",
+        r"(?<=[a-z]),? (?:too|as well|though|btw|by the way|ever|for sure|indeed|lol|haha|tbh|you know"
+        r"|right now|at the moment|these days)$",
         "",
         said,
     )
@@ -187,7 +188,7 @@ def _stated(
     category = rule.category
     if category == "stable_preference" and _FOR_NOW.search(clause.text):
         category = "short_term_preference"
-    asserted = clause.asserted and not _UNSURE.search(_IN_MAY.sub("", said))
+    asserted = clause.asserted and not UNSURE.search(_IN_MAY.sub("", said))
     polarity_of = (
         -1
         if re.search(

@@ -10,7 +10,9 @@ from projections.language.extraction.third_person import VERBS, singular
 from projections.language.patterns import regex
 
 _PERSON = r"I|I'm|I've|I'll|I'd|he|she|they|we|it|it's|you|my|our|his|her|their|there|this|that|now|then|let's|what|how"
-_SENTENCE = regex(r"[^.!?\n;]+(?:\.(?=[\w/])[^.!?\n;]+)*[.!?;]*")
+_SENTENCE = regex(
+    r"[^.!?\n;]+(?:(?:\.(?=[\w/])|(?:(?<=\b[DM]r)|(?<=\bM[rs]s)|(?<=\bMs)|(?<=\bSt)|(?<=\bProf))\.(?= [A-Z]))[^.!?\n;]+)*[.!?;]*"
+)
 _CUT = regex(
     r"(?:,|\s-|\s–|—)?\s+(?:and|but|so|because|'?cause|as|since|while|although|though|plus|whereas)\s+(?="
     rf"(?:{_PERSON})\b)"

@@ -10,7 +10,7 @@ from projections.language.extraction.shape import ExtractionRule
 from projections.language.patterns import regex
 from projections.language.times.names import MONTHS, WEEKDAYS
 
-_LEFT_OPEN = regex(
+LEFT_OPEN = regex(
     r"\b(?:you|your|yours|you're|you've|he|she|him|it|its|it's|they|them|theirs|there|that's|here)\b", re.IGNORECASE
 )
 _POINTS = regex(
@@ -84,13 +84,13 @@ _NAMED = regex(
 
 def says_something(said: str, thing: str, rule: ExtractionRule, *, timed: bool) -> bool:
     """Whether the clause stands by itself, `thing` being what its rule is about; `timed`: its time stands before it."""
-    return _is_whole(said, thing) and not _is_vague(thing, said, rule) and _tells(said, thing, rule, timed=timed)
+    return is_whole(said, thing) and not _is_vague(thing, said, rule) and _tells(said, thing, rule, timed=timed)
 
 
-def _is_whole(said: str, thing: str) -> bool:
+def is_whole(said: str, thing: str) -> bool:
     if not 2 <= len(said.split()) <= 45 or _POINTS.match(thing) or _OPEN_END.search(said) or "```" in said:
         return False
-    if _LEFT_OPEN.search(said) or _somebody_else(said):
+    if LEFT_OPEN.search(said) or _somebody_else(said):
         return False
     return said.count("(") == said.count(")") and said.count('"') % 2 == 0 and said.count("`") % 2 == 0
 
@@ -103,9 +103,7 @@ def _is_vague(thing: str, said: str, rule: ExtractionRule) -> bool:
 
 def _tells(said: str, thing: str, rule: ExtractionRule, *, timed: bool) -> bool:
     """Whether it has words enough that mean something, or a name, a number or a time."""
-    told = [
-        word for word in re.findall(r"[A-Za-z][\w'+.-]*|\d[\w.,:%-]*", thing) if word.casefold() not in _EMPTY_WORDS
-    ]
+    told = telling_words(thing)
     if rule.loose:
         return bool(told)
     timed = timed or TIMED.search(said) is not None
@@ -116,6 +114,12 @@ def _tells(said: str, thing: str, rule: ExtractionRule, *, timed: bool) -> bool:
         of_mine = " my " in said or " our " in said
         return len(told) >= 3 if named else len(told) >= 4 - of_mine and _DEED.match(said) is not None
     return len(told) >= (2 if named else 3)
+
+
+def telling_words(thing: str) -> list[str]:
+    """The words and numbers that say something in particular."""
+    found = re.findall(r"[A-Za-z][\w'+.-]*|\d[\w.,:%-]*", thing)
+    return [word for word in found if word.casefold() not in _EMPTY_WORDS]
 
 
 def _somebody_else(said: str) -> bool:

@@ -86,7 +86,8 @@ def _chinese_cues() -> str:
     word = {role: _words(role, "chinese") for role in _ROLES}
     return (
         rf"(?:(?P<polite>{word['polite']})(?:请?你|请?您)?(?=.*[吗?？]))?(?:(?:{word['lead']})[，,：: ]*){{0,{MOST_LEADS}}}?"
-        rf"(?:(?P<remember>(?:{word['mind']}|{word['remember']})(?:一下|了|哦|啊|下)?|(?:{word['weakly']})(?:一下)?(?=[：:，, ]))"
+        rf"(?:(?P<remember>(?:{word['mind']}|{word['remember']})(?:一下|了|哦|啊|下)?"
+        rf"(?:(?:这个|这点|这一点|这件事|以下)(?=\s*[：:，,。]))?|(?:{word['weakly']})(?:一下)?(?=[：:，, ]))"
         rf"|(?P<onward>{word['onward']})"
         rf"|(?P<decided>{word['decided']}|(?:{word['decision']})(?=是|为|[：:])))[\s，,：:；;。.！!…]*"
     )

@@ -10,13 +10,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from projections.language.extraction import instructing, keeping, taking_back
+from projections.language.extraction import instructing, keeping, plain, taking_back
 from projections.language.extraction.asides import asides
 from projections.language.extraction.birthdays import chinese_birthday, english_birthday
 from projections.language.extraction.chinese import chinese_clauses, chinese_statement
 from projections.language.extraction.english import english_statement
 from projections.language.extraction.english_clauses import english_clauses
 from projections.language.extraction.instructing import INSTRUCTION, instructions
+from projections.language.extraction.plain import Plain, plain_statements
 from projections.language.extraction.shape import Clause, ExtractedStatement, StatedTriple, TurnText
 from projections.language.extraction.taking_back import Corrected, Denial, HeldTo, Taken, taken_back
 from projections.language.extraction.text import talk_of
@@ -43,13 +44,13 @@ def read_turn(turn: TurnText) -> TurnReading:
         return TurnReading()
     talk = talk_of(turn.text)
     by_language = list(_by_language(talk.text))
-    found: dict[str, ExtractedStatement] = {}
-    for statement in _statements(talk.text, turn, by_language):
-        found.setdefault(statement.content, statement._replace(span=talk.span(statement.span)))
     taken: list[Taken] = []
     if _hints(talk.text.casefold().replace("’", "'"), taking_back.HINTS):
         for language, said in by_language:
             taken += taken_back(said, talk.text, turn, language.statement, han=language.han)
+    found: dict[str, ExtractedStatement] = {}
+    for statement in _statements(talk.text, turn, by_language, [one.said.span for one in taken]):
+        found.setdefault(statement.content, statement._replace(span=talk.span(statement.span)))
     placed = [one._replace(said=_with_keywords(one.said)._replace(span=talk.span(one.said.span))) for one in taken]
     stated = tuple(_with_keywords(one) for one in _most(list(found.values())))
     return TurnReading(stated, tuple(sorted(placed, key=lambda one: one.said.span)))
@@ -89,12 +90,13 @@ class Language(NamedTuple):
     birthday: Callable[[Clause, TurnText], ExtractedStatement | None]
     keeping: Callable[[], keeping.Keeping]
     """How it says that something is to be kept."""
+    plain: Plain
     asides: Callable[[Clause, TurnText, ExtractedStatement | None], Iterator[ExtractedStatement]] | None = None
     """What a clause says by the way."""
 
 
-ENGLISH = Language(False, english_clauses, english_statement, english_birthday, keeping.english, asides)
-CHINESE = Language(True, chinese_clauses, chinese_statement, chinese_birthday, keeping.chinese)
+ENGLISH = Language(False, english_clauses, english_statement, english_birthday, keeping.english, plain.ENGLISH, asides)
+CHINESE = Language(True, chinese_clauses, chinese_statement, chinese_birthday, keeping.chinese, plain.CHINESE)
 
 
 def _by_language(text: str) -> Iterator[tuple[Language, list[Clause]]]:
@@ -111,32 +113,34 @@ def clauses(text: str) -> list[Clause]:
 
 
 def _statements(
-    text: str, turn: TurnText, read_by_language: Sequence[tuple[Language, list[Clause]]]
+    text: str,
+    turn: TurnText,
+    read_by_language: Sequence[tuple[Language, list[Clause]]],
+    taken: Sequence[tuple[int, int]],
 ) -> list[ExtractedStatement]:
-    """What the clauses state, and what is to be kept in other words than these."""
+    """What the clauses state, and what is to be kept in other words than these. `taken`: spans of what is taken back."""
     found: list[ExtractedStatement] = []
     folded = text.casefold().replace("’", "'")
     instructed, asked = _hints(folded, instructing.HINTS), _hints(folded, keeping.HINTS)
     for language, said in read_by_language:
-        stated = [one for clause in said for one in _of_clause(clause, turn, language)]
+        stated, read = list[ExtractedStatement](), list(taken)
+        for clause in said:
+            typed = language.statement(clause, turn) or language.birthday(clause, turn)
+            if typed is not None:
+                stated.append(typed)
+                read.append((clause.start, clause.end))
+            if language.asides is not None:
+                stated += language.asides(clause, turn, typed)
         wanted = list(instructions(said, text, turn, language.keeping(), han=language.han)) if instructed else []
         told = [*wanted, *(keeping.kept(said, text, turn, language.keeping()) if asked else ())]
         told = [one for one in told if one in wanted or not any(_within(one.span, asked.span) for asked in wanted)]
+        stated += plain_statements(said, [*read, *(one.span for one in told)], text, turn, language.plain)
         left = [one for one in told if one in wanted or not _stands_for(stated, one)]
         sure = [one for one in told if one not in left]
         stated = [one for one in stated if not any(_within(one.span, asked.span) for asked in wanted)]
         found += [_noted(one, sure) for one in stated if not any(_replaces(note, one) for note in left)]
         found += left
     return sorted(found, key=lambda one: one.span)
-
-
-def _of_clause(clause: Clause, turn: TurnText, language: Language) -> Iterator[ExtractedStatement]:
-    """What one clause states, by the first rule that fits, and what it says by the way."""
-    read = language.statement(clause, turn) or language.birthday(clause, turn)
-    if read is not None:
-        yield read
-    if language.asides is not None:
-        yield from language.asides(clause, turn, read)
 
 
 def _stands_for(stated: Sequence[ExtractedStatement], note: ExtractedStatement) -> bool:

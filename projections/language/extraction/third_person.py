@@ -36,7 +36,7 @@ _FIRST_WORD = regex(
 )
 _BASE = regex(
     rf"(?!{PAST}|\w+ed$|(?:am|can|cannot|could|will|would|may|might|must|should|shall|had|did|was|were|have|got|felt|thought|said|knew|told"
-    r"|heard|understood|meant|forgot|began|also|just|really|never|already|once|even|first|only|still|now|then|always|often|sometimes|soon|almost|so|too|used|kept|dreamt|learnt|tried|\w+ly)$)[a-z]+$"
+    r"|heard|understood|meant|forgot|began|also|just|really|never|already|once|even|first|only|still|now|then|always|often|sometimes|soon|almost|so|too|used|kept|dreamt|learnt|tried|(?!(?:fly|apply|rely|supply|reply)$)\w+ly)$)[a-z]+$"
 )
 """A verb as one says it of now."""
 _LEAD = regex(r"(.{1,40}?),? I ")

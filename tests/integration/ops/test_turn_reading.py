@@ -15,6 +15,7 @@ from api.requests.speaking import asked_by
 from api.services.extracting import Extractor
 from api.services.remembering import NewTurn
 from api.services.store.operating import Operator
+from events.envelope import from_micros, utc_text
 from events.errors import ConcurrencyError
 from ops.settings import Settings
 from ops.wiring import open_application
@@ -50,7 +51,11 @@ def test_turns_become_statements_right_after_the_write(application: Application)
     application.rememberer.add_turns("ada", [BERLIN])
     wait_until(lambda: kinds(application) == ["episode", "fact"])
     chat = [
-        {"id": "c", "created_at": "2026-01-05T08:00:00Z", "messages": [{"role": "user", "content": "我喜欢爬山。"}]}
+        {
+            "id": "c",
+            "created_at": utc_text(from_micros(application.log.now())),
+            "messages": [{"role": "user", "content": "我喜欢爬山。"}],
+        }
     ]
     application.chats.take_in_whole("ada", orjson.dumps(chat))
     wait_until(lambda: kinds(application) == ["episode", "episode", "fact", "user_preference"])

@@ -16,7 +16,7 @@ from projections.language.extraction.shape import ExtractionRule
 from projections.language.patterns import regex
 from projections.language.times.names import MONTH
 
-_OF_THE_HOUR = (
+OF_THE_HOUR = (
     "heading|leaving|sending|sharing|attaching|pasting|texting|calling|typing|referring|showing|telling|writing|reading|taking"
     "|standing|celebrating|experimenting|staying|figuring|processing|searching|coming|bringing|calculating|using|working|targeting|focusing|running|implementing|building|testing|creating|adding"
     "|encountering|finding|applying|setting|managing|dating|studying|learning|giving|putting|making|keeping|becoming"
@@ -130,7 +130,7 @@ RULES: tuple[ExtractionRule, ...] = (
     ),
     ExtractionRule(
         rf"^I(?:'m| am) (?:(?:still|also|currently|now|already) ){{0,2}}"
-        rf"(?P<object>(?:(?!(?:{INNER_NOW}|{_OF_THE_HOUR})\b)\w+ing|trying out|exploring)\b"
+        rf"(?P<object>(?:(?!(?:{INNER_NOW}|{OF_THE_HOUR})\b)\w+ing|trying out|exploring)\b"
         rf" (?!.*(?:{DAY}|\bby (?:the end of )?(?i:{MONTH})\b)).+)$",
         "temporary", "fact", AT_IT,
     ),

@@ -121,7 +121,7 @@ PLAYED = ["Translate: my trip to Rome last year was wonderful.", "Write a story:
 NO_ROLE = ["As a father, I would never leave.", "As a manager, I want to see reports.", "As a teacher, I can create a course.",
            "As a nurse, my job would be easy."]  # fmt: skip
 UNSURE = ["I wish I had my two dogs with me.", "My ex said my two cats hate me.", "My colleague asked whether my two dogs bark.",
-          "My boss keeps saying: my two sons are naughty.", "I gave away my two cats.", "I missed my trip to Rome last year.",
+          "My boss keeps saying: my two sons are naughty.",
           "My wedding last year never happened.", "I dreamed of my trip to Rome last year.",
           "I was supposed to have my surgery last week.", "There is no such thing as my budget of $30 for books.",
           "How do I get my degree in Biology without money?", "Coffee is my best friend.", "Jesus is my boss.",
