@@ -21,6 +21,7 @@ from projections.language.extraction.lasting.english_talk import OF_THE_HOUR
 from projections.language.extraction.lasting.fleeting import of_a_program, of_a_task, of_the_hour
 from projections.language.extraction.shape import Clause, ExtractedStatement, TurnText
 from projections.language.extraction.third_person import in_third, third_person
+from projections.language.extraction.times import limited_to
 from projections.language.patterns import regex
 from projections.language.times.names import MONTH, WEEKDAY
 
@@ -98,7 +99,7 @@ _CHINESE_FLEETING = (
     "|信|晓得|清楚|考虑|开玩笑|好奇|愿意|错|等|看|来|去|行|好|对(?!.*过敏)|随口|逗|指|遇到了?一些"
     "|有一?[个些]?(?:问题|想法|疑问|点))"
     "|^[^，]{0,4}?我们(?:来|先|再|继续|开始|聊|谈)|^我[^，]{1,6}(?:说|问|以为|觉得|认为|告诉|总说|老说|叫我|让我"
-    "|催我|劝我)|^.*(?:白日梦|吃亏|吃醋|看错|原点|怀疑人生|在外面|生日)|^我?[^，我]{0,4}正?在(?:打|看|吃|睡|做饭|洗|买)"
+    "|催我|劝我)|^.*(?:错了|白日梦|吃亏|吃醋|看错|原点|怀疑人生|在外面|生日)|^我?[^，我]{0,4}正?在(?:打|看|吃|睡|做饭|洗|买)"
 )
 
 
@@ -124,16 +125,23 @@ class Plain(NamedTuple):
 def plain_statements(
     clauses: Sequence[Clause], read: Spans, text: str, turn: TurnText, plain: Plain
 ) -> Iterator[ExtractedStatement]:
-    """The plain statements of a text's clauses in one language. `read`: spans that other rules read."""
+    """The plain statements of a text's clauses in one language. `read`: spans that other rules read; a Chinese head
+    of these makes a statement only with clauses behind it that they did not read.
+    """
     at = 0
     while at < len(clauses):
         head, last = clauses[at], at
-        said = _head(head, plain, read)
+        said = _head(head, plain)
         at += 1
         if said is None:
             continue
-        while clauses[last].after and last + 1 < len(clauses) and _goes_with(clauses[last + 1], plain):
+        while clauses[last].after and last + 1 < len(clauses) and _goes_with(clauses[last + 1], text, plain):
             last += 1
+        behind = clauses[at : last + 1]
+        if _is_read(head, read) and (
+            plain is ENGLISH or all(_is_read(one, read) or limited_to(one.text) for one in behind)
+        ):
+            continue
         at = last + 1
         rest = text[head.end : clauses[last].end].rstrip(" .!;,。！；，…")
         rest = rest if len(said) + len(rest) <= MOST_SAID else ""
@@ -141,11 +149,13 @@ def plain_statements(
         yield ExtractedStatement(content, "fact", "fact", 1, True, CONFIDENCE, (head.start, clauses[last].end))
 
 
-def _head(clause: Clause, plain: Plain, read: Spans) -> str | None:
-    """The clause from its subject on if it is a head that nobody read."""
+def _is_read(clause: Clause, read: Spans) -> bool:
+    return any(start < clause.end and clause.start < end for start, end in read)
+
+
+def _head(clause: Clause, plain: Plain) -> str | None:
+    """The clause from its subject on if it is a head."""
     if not clause.asserted or clause.question or len(clause.text) > MOST_SAID or _QUOTE.search(clause.text):
-        return None
-    if any(start < clause.end and clause.start < end for start, end in read):
         return None
     said = plain.opened(clause)
     if plain.head.match(said) is None or plain.fleeting.match(said) or plain.addressed.search(said):
@@ -153,8 +163,8 @@ def _head(clause: Clause, plain: Plain, read: Spans) -> str | None:
     return said if plain.says(said, clause) else None
 
 
-def _goes_with(clause: Clause, plain: Plain) -> bool:
-    said = clause.text.strip()
+def _goes_with(clause: Clause, text: str, plain: Plain) -> bool:
+    said = text[clause.start : clause.end].strip()  # without a subject that was put before it
     sure = clause.asserted and not clause.question and _QUOTE.search(said) is None
     return sure and plain.ends.match(said) is None and plain.addressed.search(said) is None
 

@@ -24,6 +24,7 @@ from projections.language.extraction.text import talk_of
 from projections.language.keywords.text import extracted
 from projections.language.patterns import regex
 from projections.language.scripts import holds_han
+from projections.language.traditional import SIMPLIFIED
 
 MOST_STATEMENTS = 12
 """Statements of one turn: a pasted text is no talk."""
@@ -42,6 +43,9 @@ def read_turn(turn: TurnText) -> TurnReading:
     """What the turn states and takes back, each in order. Never raises, whatever the text."""
     if not turn.by_person:
         return TurnReading()
+    simplified = turn.text.translate(SIMPLIFIED) if holds_han(turn.text) else turn.text
+    if simplified != turn.text:
+        return _as_written(read_turn(turn._replace(text=simplified)), turn.text, simplified)
     talk = talk_of(turn.text)
     by_language = list(_by_language(talk.text))
     taken: list[Taken] = []
@@ -54,6 +58,39 @@ def read_turn(turn: TurnText) -> TurnReading:
     placed = [one._replace(said=_with_keywords(one.said)._replace(span=talk.span(one.said.span))) for one in taken]
     stated = tuple(_with_keywords(one) for one in _most(list(found.values())))
     return TurnReading(stated, tuple(sorted(placed, key=lambda one: one.said.span)))
+
+
+_OWN_WORDS = regex("(?:用户[^，。：（]{2,8}：|用户)?")
+"""What rules write before the words of a turn: 用户, 用户要求记住：."""
+
+
+def _as_written(reading: TurnReading, written: str, simplified: str) -> TurnReading:
+    """What was read of a text in simplified characters, in the characters in which it was written."""
+
+    def back(text: str) -> str:
+        """Each longest piece of the text that the turn has, as the turn has it; words of a rule's own stay."""
+        led = _OWN_WORDS.match(text)
+        found, at = [] if led is None else [led[0]], 0 if led is None else led.end()
+        while at < len(text):
+            end = at + 1
+            while end < len(text) and text[at : end + 1] in simplified and text[end] != "（":
+                end += 1
+            place = simplified.find(text[at:end]) if end - at > 1 or end == len(text) else -1
+            found.append(text[at:end] if place < 0 else written[place : place + end - at])
+            at = end
+        return "".join(found)
+
+    def restored(one: ExtractedStatement) -> ExtractedStatement:
+        triple = one.triple
+        if triple is not None:
+            triple = triple._replace(subject=back(triple.subject), object=back(triple.object))
+        ends = None if one.ends is None else back(one.ends)
+        return one._replace(
+            content=back(one.content), triple=triple, ends=ends, keywords=tuple(map(back, one.keywords))
+        )
+
+    taken: list[Taken] = [one._replace(said=restored(one.said)) for one in reading.taken]
+    return TurnReading(tuple(map(restored, reading.statements)), tuple(taken))
 
 
 def extract(turn: TurnText) -> list[ExtractedStatement]:
