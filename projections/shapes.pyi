@@ -2298,6 +2298,7 @@ class ExtractedAlone(TypedDict):
     read: NotRequired[int | None]
     left: NotRequired[int | None]
     by_rules: NotRequired[list[str] | None]
+    refused: NotRequired[dict[str, str] | None]
     usage: NotRequired[Usage | None]
     trouble: NotRequired[str | None]
 

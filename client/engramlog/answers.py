@@ -2520,13 +2520,13 @@ class Ticks(Result):
     last_tick: str
     next_tick: str | None
     """Null where no job worker runs."""
-    every_minutes: int
+    every_minutes: float
 
 
 class JobsDone(Result):
     """When a kind of job last ran through, over the partitions; null where it never did."""
 
-    every_minutes: int
+    every_minutes: float
     oldest: str | None
     """Of the partition that waits longest, among those that ever had it done."""
     newest: str | None
@@ -2867,7 +2867,7 @@ class JobKind(Result):
     kind: str
     what: str
     """What it does, in a few words."""
-    every_minutes: int | None
+    every_minutes: float | None
     """Null where it is not scheduled."""
     last_tick: str | None
     next_tick: str | None

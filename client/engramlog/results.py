@@ -849,6 +849,8 @@ class Extracted(Result):
     """Turns that are still to be read."""
     by_rules: list[str] = []
     """Turns that the model had no usable answer for, so that rules read them."""
+    refused: dict[str, str] = {}
+    """Turns whose operations were all refused, with the last reason."""
     usage: dict[str, int] = {}
     """What asking the model took: requests, input_tokens, output_tokens."""
     trouble: str | None = None
@@ -862,6 +864,7 @@ class Extracted(Result):
             "usage": dict(Counter(self.usage) + Counter(later.usage)),
             "decisions": [*self.decisions, *later.decisions],
             "by_rules": [*self.by_rules, *later.by_rules],
+            "refused": self.refused | later.refused,
             "appended": self.appended + later.appended,
             "read": self.read + later.read,
         }

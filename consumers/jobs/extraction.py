@@ -6,7 +6,7 @@ turn is lost. While a model thinks no view is held; its answer is judged on the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import takewhile
@@ -55,6 +55,8 @@ class ExtractionRun:
     """Turns that are still to be read."""
     by_rules: list[str] = field(default_factory=list)
     """Turns that the model had no usable answer for, so that rules read them."""
+    refused: dict[str, str] = field(default_factory=dict)
+    """Turns of which every operation that the model proposed was refused -> the last reason. They are read nonetheless."""
     usage: ModelUsage = field(default_factory=ModelUsage)
     """What asking took, also where nothing followed from it."""
     trouble: ModelFailed | None = None
@@ -70,6 +72,7 @@ class ExtractionRun:
             "read": self.read,
             "left": self.left,
             "by_rules": self.by_rules,
+            "refused": self.refused,
             "usage": self.usage._asdict(),
             "trouble": None if self.trouble is None else self.trouble.message,
         }
@@ -250,7 +253,10 @@ class _Run:
 
     def _decide(self, chat: Chat, talk: Talk, answer: Answer | None, read: ReadTurns) -> None:
         """Append what follows, or what rules make of it where there is no answer."""
-        planner = partial(_by_model, talk=talk, answer=answer, by=chat.model, took=self._spent, read=read)
+        refused = dict[str, str]()
+        planner = partial(
+            _by_model, talk=talk, answer=answer, by=chat.model, took=self._spent, read=read, refused=refused
+        )
         part = self._lifecycle.carry_out_plan(self._owner, planner, now=self._now)
         self._append(part)
         made = _mark(part)
@@ -260,6 +266,7 @@ class _Run:
         self.found.read += made.turns
         self.found.left = max(0, self.found.left - len(talk.unread))
         self.found.by_rules += made.by_rules
+        self.found.refused |= refused
         self._on_progress(self.found.read, self.found.read + self.found.left)
 
     def _append(self, part: LifecycleRun) -> None:
@@ -290,9 +297,21 @@ def _by_rules(view: OwnerView, now: int, *, read: ReadTurns, check: Check, alike
 
 
 def _by_model(
-    view: OwnerView, now: int, *, talk: Talk, answer: Answer | None, by: str, took: ModelUsage, read: ReadTurns
+    view: OwnerView,
+    now: int,
+    *,
+    talk: Talk,
+    answer: Answer | None,
+    by: str,
+    took: ModelUsage,
+    read: ReadTurns,
+    refused: dict[str, str],
 ) -> list[Decision]:
-    """What an answer leads to on the owner's newest state; nothing where another run made a mark meanwhile."""
+    """What an answer leads to on the owner's newest state; nothing where another run made a mark meanwhile.
+
+    `refused` gets the turns of which nothing that the model proposed was done.
+    """
+    refused.clear()
     if view.state.read != read:
         return []
     unread = takewhile(lambda one: one.seq <= talk.unread[-1].seq, unread_turns(view))
@@ -304,5 +323,15 @@ def _by_model(
         if answer is None
         else judge_proposed(standing, answer, _heard(view, standing), view, by)
     )
+    if answer is not None:
+        refused |= _refused(standing, answer, verdicts)
     after = read.applied
     return read_by_model(standing, verdicts, by, now, took, prompt=PROMPT, after=after, ruled=answer is None)
+
+
+def _refused(talk: Talk, answer: Answer, verdicts: Sequence[Verdict]) -> dict[str, str]:
+    """The turns for which the model proposed operations, all of which were refused -> the last reason."""
+    shown = (talk.turn(one.turn) for one in answer.operations if one.operation != "SKIP")
+    proposed = {one.turn_id for one in shown if one is not None and one.new}
+    done = {one.turn_id for one in verdicts if one.operation != "SKIP"}
+    return {one.turn_id: one.reason for one in verdicts if one.turn_id in proposed - done}

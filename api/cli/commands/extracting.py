@@ -84,6 +84,11 @@ def _told(answer: Mapping[str, Any]) -> None:
         out.print(Text.assemble(("done ", "bold green"), read, counts or nothing))
     if answer.get("by_rules"):
         out.print(Text(f"{len(answer['by_rules']):,} of them by rules: the model had no usable answer", "yellow"))
+    if refused := answer.get("refused"):
+        turn_id, reason = next(iter(refused.items()))
+        out.print(
+            Text(f"{len(refused):,} of them without effect: everything was refused; {turn_id}: {reason}", "yellow")
+        )
     if answer["by"] != RULES:
         usage = answer["usage"]
         told = f"{usage['requests']:,} requests, {usage['input_tokens']:,} + {usage['output_tokens']:,} tokens"

@@ -143,6 +143,7 @@ class Extracted(Lagging):
             "read": 1,
             "left": 0,
             "by_rules": [],
+            "refused": {},
             "usage": {"requests": 0, "input_tokens": 0, "output_tokens": 0},
             "trouble": None,
         }
@@ -160,6 +161,9 @@ class Extracted(Lagging):
     left: int | None = Field(default=None, description="Turns that are still to be read: send it again.")
     by_rules: list[str] | None = Field(
         default=None, description="Turns that the model had no usable answer for, so that rules read them."
+    )
+    refused: dict[str, str] | None = Field(
+        default=None, description="Turns whose operations were all refused, with the last reason; they count as read."
     )
     usage: Usage | None = Field(default=None, description="What asking the model took.")
     trouble: str | None = Field(default=None, description="Why the model was asked no more.")

@@ -51,6 +51,10 @@ class PartitionExtraction:
             self.complete = False
             return 0
         self.complete = self.complete and not found.left
+        if found.refused:
+            turn_id, reason = next(iter(found.refused.items()))
+            told = {"owner": owner, "turns": len(found.refused), "turn_id": turn_id, "reason": reason}
+            self._served.tell("operations refused", alarm=True, **told)
         if found.trouble is not None:
             self._failed(owner, found.trouble)
         return found.done.appended

@@ -215,7 +215,7 @@ def _says_chinese(said: str, _clause: Clause) -> bool:
     thing = _SUBJECT.sub("", said, count=1)
     plain = _HERE.sub("", said)
     return (
-        len(said) >= 4
+        len(said) >= 3
         and _REPEATS.search(said) is None
         and says_something(plain, _HERE.sub("", thing), 2)
         and not (

@@ -217,7 +217,7 @@ class Reading:
         told = {"counts": {}, "decisions": [], "appended": 0, "position": None, "by": "a model", "read": 1, "left": 1}
         return (
             told
-            | {"by_rules": [], "usage": dict.fromkeys(("requests", "input_tokens", "output_tokens"), 0)}
+            | {"by_rules": [], "refused": {}, "usage": dict.fromkeys(("requests", "input_tokens", "output_tokens"), 0)}
             | {"trouble": self.trouble}
         )
 

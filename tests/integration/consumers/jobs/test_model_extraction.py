@@ -274,6 +274,8 @@ def test_what_nobody_stated_is_kept_by_nobody(live: Live, model: ModelEndpoint) 
     found = run(live, model)
     assert (found.read, found.trouble) == (len(SAID), None)
     assert typed(live) == []
+    assert len(found.as_dict()["refused"]) == len(SAID)
+    assert all(found.refused.values()), "each with its reason"
 
 
 def test_a_secret_is_neither_sent_nor_kept(live: Live, model: ModelEndpoint) -> None:
