@@ -54,18 +54,21 @@ _ENGLISH_HEAD = (
     rf"|(?!.*'s\b){_OTHERS_MIND}My (?!birthday\b)(?:[\w-]+ ){{0,2}}?(?:{{mine}})(?:,? [A-Z][\w'-]+,?)? \S"
     rf"|{_OTHERS_MIND}My (?!(?:idea|question|point|guess|bad|plan|thought|code|app|problem|issue|goal|birthday"
     rf"|avatar|character|hero|player"
-    r"|prompt|answer|result|data|mistake|apologies|understanding|friend|boss)\b)[\w-]+(?: [a-z-]+){0,2} (?:is|are"
+    r"|prompt|answer|criteria|intent|principles|thoughts|instruction|instructions|anxiety|stress|mood|heart|mind"
+    r"|life|schedule|goal|day|week|request|point|original|core|main|biggest|result|data|mistake|apologies"
+    r"|understanding|friend|boss)\b)[\w-]+(?: [a-z-]+){0,2} (?:is|are"
     r"|has|have|was|moves|moved|ends|starts)\b"
     rf"|(?!(?:It|That|This|There|What|Who|He|She|Here|The|I|My|We|You|They)\b){_OTHERS_MIND}[A-Z][a-z]+(?: |(?='s)){_OF_LIFE}"
 )
 _ADVERBS = (
-    "(?:(?:also|just|still|now|then|only|really|always|actually|already|do|so|very|a bit|quite|pretty|all|both|kind of"
-    "|totally) )*"
+    r"(?:(?:also|just|still|now|then|only|really|always|actually|already|do|so|very|a bit|quite|pretty|all|both|kind of"
+    r"|totally|completely|\w+ly|been|a little|a bit) )*"
 )
 _ENGLISH_FLEETING = (
     rf"(?:I|We)(?:'m|'re|'ve| am| are| have| has| was| were)? {_ADVERBS}(?:think|thought|guess|mean|meant|suppose"
     rf"|believe|hope|hoped|wish|wonder"
-    r"|see|saw|understand|understood|know|knew|agree|disagree|appreciate|thank|thanks|feel|felt|needs?|needed"
+    r"|see|saw|insists?|insisted|state[ds]?|explained|mentioned|follow(?:ed)? the|check(?:ed)?|wanna|stay"
+    r"|understand|understood|know|knew|agree|disagree|appreciate|thank|thanks|feel|felt|needs?|needed"
     r"|wants?|wanted|would|could|should|might"
     r"|may|must|will|shall|going to|gonna|about to|like to|looked?|loved?|remember|forget|forgot|recall|asked?"
     r"|says?|said|tell|told|hear|heard|noticed?"
@@ -75,7 +78,9 @@ _ENGLISH_FLEETING = (
     rf"|happy|sad|excited|afraid|sure|ready|done|here"
     r"|back|good|fine|great|okay|ok|tired|exhausted|hungry|busy|bored|stuck|confused|lost|late|wrong|right|serious"
     r"|impressed|surprised|worried|nervous"
-    r"|thrilled|proud|curious|interested|open|able|bothered|off(?: to\b|\W*$)|no|in\W*$|out\W*$|\w+ed\W*$)\b"
+    r"|thrilled|proud|stressed|drained|thankful|grateful|lucky|blessed|unsure|concerned|unable|anxious|overwhelmed"
+    r"|hooked|frustrated|annoyed|upset|drawn|keen|nervous|curious|interested|open|able|bothered|off(?: to\b|\W*$)"
+    r"|no|in\W*$|out\W*$|\w+ed\W*$)\b"
     r"|.*'(?:d|ll)\b|.*(?:\b(?:not|never|cannot|nothing|nobody)\b|(?<!does)(?<!ca)n't\b)|.*\bin my (?:show|novel"
     r"|story|game|dream)"
     r"|I(?:'m| am) an? (?:\w+ )?(?:character|avatar|wizard|elf|robot|AI)\b|.*\b(?:role-?play\w*|pretend\w*"
@@ -99,7 +104,9 @@ _CHINESE_FLEETING = (
     "|信|晓得|清楚|考虑|开玩笑|好奇|愿意|错|等|看|来|去|行|好|对(?!.*过敏)|随口|逗|指|遇到了?一些"
     "|有一?[个些]?(?:问题|想法|疑问|点))"
     "|^[^，]{0,4}?我们(?:来|先|再|继续|开始|聊|谈)|^我[^，]{1,6}(?:说|问|以为|觉得|认为|告诉|总说|老说|叫我|让我"
-    "|催我|劝我)|^.*(?:错了|白日梦|吃亏|吃醋|看错|原点|怀疑人生|在外面|生日)|^我?[^，我]{0,4}正?在(?:打|看|吃|睡|做饭|洗|买)"
+    "|催我|劝我)|^.*(?:错了|白日梦|吃亏|吃醋|看错|原点|怀疑人生|在外面|生日|心情|感[觉到激]|相信|困惑|期待|疲惫"
+    "|沮丧|好多了|再聊|再见|拜拜|无望|着迷)|^我的(?:灵感|视野|想法|问题|意思|建议|生活|目标|内心)"
+    "|^我?[^，我]{0,4}正?在(?:打|看|吃|睡|做饭|洗|买)"
 )
 
 
