@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.context_quality import evaluate_context
 from benchmarks.dataset import QUESTIONS, TURNS, Dataset, read_dataset
-from benchmarks.facts_quality import evaluate_facts
+from benchmarks.facts_quality import CHATS, evaluate_chats, evaluate_facts
 from benchmarks.output import Row, show
 from benchmarks.pairs_quality import evaluate_pairs
 from benchmarks.search_quality import evaluate_search
@@ -59,6 +59,8 @@ def run(options: Namespace) -> None:
                 add(title, rows)
         if "facts" in parts and (folder / TURNS).exists():
             add("facts", [timed({"set": folder.name}, partial(facts_without_missed, folder))])
+        if "facts" in parts and (folder / CHATS).exists():
+            add("facts of chats", [timed({"set": folder.name}, partial(chats_without_missed, folder))])
         if "pairs" in parts and (folder / PAIRS).exists():
             add("pairs", pair_rows(folder))
     if "everyday" in parts:
@@ -76,7 +78,7 @@ def sets_in(data: Path) -> list[Path]:
     """The sets below a folder, or the folder if it is one. Raises InputError if there are none."""
 
     def is_set(folder: Path) -> bool:
-        return (folder / TURNS).exists() or (folder / PAIRS).exists()
+        return any((folder / name).exists() for name in (TURNS, PAIRS, CHATS))
 
     if not data.is_dir():
         raise InputError(f"data: got {data}; allowed: a folder")
@@ -136,6 +138,11 @@ def timed(head: Row, work: Callable[[], Mapping[str, Any]]) -> Row:
 def facts_without_missed(folder: Path) -> Row:
     """Figures without the list of missed marks, which `python -m benchmarks facts SET` prints."""
     return {name: value for name, value in evaluate_facts(folder).items() if name != "missed"}
+
+
+def chats_without_missed(folder: Path) -> Row:
+    """Figures without the list of missed facts."""
+    return {name: value for name, value in evaluate_chats(folder).items() if name != "missed"}
 
 
 def _chosen(field: str, text: str, allowed: Sequence[str]) -> Sequence[str]:

@@ -11,20 +11,29 @@ from collections import defaultdict
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from benchmarks.dataset import AFTER, Conversation, read_conversations, read_lines
+import orjson
+
+from benchmarks.dataset import AFTER, TURNS, Conversation, read_conversations, read_lines
+from benchmarks.everyday import words
 from events.catalogue import MemoryCreated
 from events.errors import InputError
 from events.naming import Naming
 from projections.language.extraction.chinese_shapes import one_of_ours
 from projections.language.extraction.english_shapes import one_of_mine
 from projections.language.extraction.shape import TurnText
+from projections.language.traditional import SIMPLIFIED
 from projections.lifecycle.extracting import turns_heard
 from projections.lifecycle.judge.correcting import judge
 from projections.lifecycle.judge.judging import Verdict
 
-MARKS = "marked.jsonl"
+MARKS, CHATS = "marked.jsonl", "chats.jsonl"
+LEAST = 0.6
+"""Share of a fact's content words that statements of its turn have if the fact is found."""
+_NOT_CONTENT = frozenset("user users his her their they them himself herself 用 户 的 了 是 在 有 和 自 己".split())
+_SUFFIX = re.compile(r" \(said on [^)]*\)$|（[^）]*说）$")
 FIELDS = {"conversation": str, "turn_id": str, "subject": list, "classes": list, "words": list}
 
 
@@ -61,6 +70,77 @@ def evaluate_facts(folder: Path) -> dict[str, Any]:
             missed.append({**mark, "text": turn.turn.text, "made": turn.memories})
     recall = 1 - len(missed) / len(marks) if marks else 0.0
     return answer | {"marked": len(marks), "recall": recall, "missed": missed}
+
+
+def evaluate_chats(folder: Path) -> dict[str, Any]:
+    """Facts and what is no fact in `chats.jsonl` (see `benchmarks/data/everyday/README.md`), found and kept in statements.
+
+    A fact is found if one statement of its turn has 60 % of its content words, or all statements of the turn together; what is no
+    fact is kept if one has. The facts name things by what other turns said, so that even whole turns do not find all (`in turns`).
+    """
+    chats = [row for _, row in read_lines(folder / CHATS)]
+    figures: dict[str, int] = defaultdict(int)
+    missed = []
+    for chat, turns in _read_chats(chats).items():
+        for turn_id, turn in turns.items():
+            kept = [
+                one.statement.content
+                for one in turn.verdicts
+                if one.operation != "SKIP" and one.statement.asserted and one.statement.kind != "question"
+            ]
+            figures["statements"] += len(kept)
+            for fact in (one["text"] for one in chat_of(chats, chat)["facts"] if one["turn"] == turn_id):
+                shares = [_share(fact, one) for one in kept]
+                figures["facts"] += 1
+                figures["in one statement"] += any(share >= LEAST for share in shares)
+                figures["found"] += (found := _share(fact, " ".join(kept)) >= LEAST)
+                figures["in turns"] += _share(fact, turn.turn.text) >= LEAST
+                if not found:
+                    missed.append({"text": turn.turn.text, "fact": fact, "made": kept})
+            for other in (one["text"] for one in chat_of(chats, chat)["not_facts"] if one["turn"] == turn_id):
+                figures["not facts"] += 1
+                figures["not facts kept"] += any(_share(other, one) >= LEAST for one in kept)
+    return {**figures, "missed": missed}
+
+
+def chat_of(chats: Sequence[dict[str, Any]], name: str) -> dict[str, Any]:
+    """The chat of a name."""
+    return next(one for one in chats if one["chat"] == name)
+
+
+def _read_chats(chats: Sequence[dict[str, Any]]) -> dict[str, dict[str, ReadTurn]]:
+    with TemporaryDirectory() as folder:
+        lines = [
+            orjson.dumps(
+                {
+                    "conversation": chat["chat"],
+                    "session": turn["session_id"],
+                    "turn_id": turn["turn_id"],
+                    "speaker": turn["speaker"],
+                    "text": turn["text"],
+                    "occurred_at": f"{turn['occurred_at']}Z",
+                }
+            )
+            for chat in chats
+            for turn in chat["turns"]
+        ]
+        (Path(folder) / TURNS).write_bytes(b"\n".join(lines))
+        conversations = read_conversations(Path(folder))
+    return {
+        name: {one.turn.turn_id: one for one in extracted(name, conversation)}
+        for name, conversation in conversations.items()
+    }
+
+
+def _share(fact: str, text: str) -> float:
+    """The share of a fact's content words that a text has."""
+    want, have = _content_words(fact), _content_words(text)
+    return len(want & have) / len(want)
+
+
+def _content_words(text: str) -> set[str]:
+    told = words(_SUFFIX.sub("", text).translate(SIMPLIFIED))
+    return {re.sub(r"(?<=\w{3})(?:ing|ies|ed|es|s)$", "", word) for word in told if word not in _NOT_CONTENT}
 
 
 def extracted(name: str, conversation: Conversation) -> list[ReadTurn]:

@@ -32,7 +32,8 @@ _PRESENT = (
 VERBS = frozenset(_PRESENT.split())
 """Verbs that are put into the third person."""
 _FIRST_WORD = regex(
-    r"^I (?P<adverb>(?:always|usually|often|sometimes|still|currently|normally|generally|no longer|never|also) )?(?P<verb>\w+)\b(?!-)"
+    r"^I (?P<adverb>(?:always|usually|often|sometimes|still|currently|normally|generally|no longer|never|also) )?"
+    r"(?P<verb>\w+)\b(?!-)"
 )
 _BASE = regex(
     rf"(?!{PAST}|\w+ed$|(?:am|can|cannot|could|will|would|may|might|must|should|shall|had|did|was|were|have|got|felt|thought|said|knew|told"
