@@ -51,7 +51,8 @@ _OF_LIFE = (
 _ENGLISH_HEAD = (
     r"(?P<i>I(?:'m|'ve)?|We(?:'re|'ve| are| have)) \S|We (?:only |just |finally )?(?:live|moved|agreed|bought|sold"
     r"|got|adopted|rent|rented|booked|chose|own) \S"
-    rf"|(?!.*'s\b){_OTHERS_MIND}My (?!birthday\b)(?:[\w-]+ ){{0,2}}?(?:{{mine}})(?:,? [A-Z][\w'-]+,?)? \S"
+    rf"|(?!My (?:[\w-]+ ){{0,2}}?(?:{{mine}})'s (?!family\b)){_OTHERS_MIND}"
+    rf"My (?!birthday\b)(?:[\w-]+ ){{0,2}}?(?:{{mine}})(?:'s family)?(?:,? [A-Z][\w'-]+,?)? \S"
     rf"|{_OTHERS_MIND}My (?!(?:idea|question|point|guess|bad|plan|thought|code|app|problem|issue|goal|birthday"
     rf"|avatar|character|hero|player"
     r"|prompt|answer|criteria|intent|principles|thoughts|instruction|instructions|anxiety|stress|mood|heart|mind"
@@ -80,7 +81,7 @@ _ENGLISH_FLEETING = (
     r"|impressed|surprised|worried|nervous"
     r"|thrilled|proud|stressed|drained|thankful|grateful|lucky|blessed|unsure|concerned|unable|anxious|overwhelmed"
     r"|hooked|frustrated|annoyed|upset|drawn|keen|nervous|curious|interested|open|able|bothered|off(?: to\b|\W*$)"
-    r"|no|in\W*$|out\W*$|\w+ed\W*$)\b"
+    r"|no|in\W*$|out\W*$)\b"
     r"|.*'(?:d|ll)\b|.*(?:\b(?:not|never|cannot|nothing|nobody)\b|(?<!does)(?<!ca)n't\b)|.*\bin my (?:show|novel"
     r"|story|game|dream)"
     r"|I(?:'m| am) an? (?:\w+ )?(?:character|avatar|wizard|elf|robot|AI)\b|.*\b(?:role-?play\w*|pretend\w*"
@@ -102,7 +103,7 @@ _CHINESE_FLEETING = (
     "(?:想(?!念)|希望|觉得|认为|以为|知道|明白|理解|懂|记得|忘|谢|感谢|问|说|告诉|看看|试|需要|要(?!求)|可以|能"
     "|应该|该|会|猜|怕|担心|听|喜欢|讨厌|爱(?!人)|同意|确定|打算|准备"
     "|信|晓得|清楚|考虑|开玩笑|好奇|愿意|错|等|看|来|去|行|好|对(?!.*过敏)|随口|逗|指|遇到了?一些"
-    "|有一?[个些]?(?:问题|想法|疑问|点))"
+    "|有一?[个些]?(?:问题|想法|疑问))"
     "|^[^，]{0,4}?我们(?:来|先|再|继续|开始|聊|谈)|^我[^，]{1,6}(?:说|问|以为|觉得|认为|告诉|总说|老说|叫我|让我"
     "|催我|劝我)|^.*(?:错了|白日梦|吃亏|吃醋|看错|原点|怀疑人生|在外面|生日|心情|感[觉到激]|相信|困惑|期待|疲惫"
     "|沮丧|好多了|再聊|再见|拜拜|无望|着迷)|^我的(?:灵感|视野|想法|问题|意思|建议|生活|目标|内心)"
@@ -178,14 +179,19 @@ def _goes_with(clause: Clause, text: str, plain: Plain) -> bool:
 
 _LED = regex(
     r"^(?:(?:I (?:should|must|have to) say|remind me|by the way|and|but|so|also|oh|ha|no|yes|well),? "
-    r"|[A-Z][a-z]+(?: [a-z]+){0,2}: )+(?=\S)"
+    r"|[a-z]+(?: [a-z]+){0,2}: )+(?=\S)",
+    re.IGNORECASE,
 )
 _ASIDE = regex(r",? (?:that's|it's|which is|thanks?|thank god|by the way|though)\b.*$", re.IGNORECASE)
 
 
 def _opened_english(clause: Clause) -> str:
-    said = opened(_LED.sub("", clause.text.strip(" ,.;")), elided=clause.elided)[0]
-    return _ASIDE.sub("", said)
+    text = re.sub(r"\bhere, (?=(?:to|in) [A-Z])", "", _LED.sub("", clause.text.strip(" ,.;")))
+    said = _ASIDE.sub("", opened(text, elided=clause.elided)[0])
+    if ENGLISH.head.match(said) is None:
+        behind = (opened(text[one.end() :], elided=False)[0] for one in re.finditer(", ", text))
+        said = next((one for one in behind if ENGLISH.head.match(one)), said)
+    return said
 
 
 def _says_english(said: str, clause: Clause) -> bool:
@@ -198,7 +204,8 @@ def _says_english(said: str, clause: Clause) -> bool:
     if of_a_program(thing) or of_a_task(said, clause.around, at_it=at_it):
         return False
     stands = (
-        re.match(r"(?:I|We)(?:'m|'re|'ve| am| have) (?:an? |got )?\w+(?: now)?$|(?!I\b|We\b|My\b)", said) is not None
+        re.match(r"(?:I|We)(?:'m|'re|'ve| am| have) (?:an? |got |off )?\w+(?: now)?$|(?!I\b|We\b|My\b)", said)
+        is not None
     )
     return len(words) >= (1 if named or stands else 2)
 
@@ -241,7 +248,7 @@ def _chinese_content(said: str, rest: str, turn: TurnText) -> str:
 
 ENGLISH = Plain(
     _opened_english,
-    regex(lambda: _ENGLISH_HEAD.replace("{mine}", one_of_mine()).replace("{0,2}", "{0,2}")),
+    regex(lambda: _ENGLISH_HEAD.replace("{mine}", one_of_mine())),
     regex(_ENGLISH_FLEETING),
     regex(r"\b(?:you|your|yours|you're|you've|you'll|you'd|please|let's|let me)\b", re.IGNORECASE),
     regex(
