@@ -3,9 +3,9 @@
 `planted.json` lists them. A fault is found by its line and its function, wherever they are; edit its entry where its line is
 rewritten. `python -P -m tests.faults lines -- --part=quick` runs the tests once, and keeps which of them pass through which line;
 `python -P -m tests.faults run --table FILE` plants each fault (or those whose numbers are given) and runs such tests until one
-fails: a case of each test function before its second, suites in their order, first what passes through the fewest lines. A test
-that fails is run without the fault too, and does not count where it fails again. Gives 1 where a fault is lost: noticed by the
-old suite (`before.md`), not by this one.
+fails: of each test function ten cases before others, first those in files that are named like the fault's file, then suite by
+suite. A test that fails is run without the fault too, and does not count where it fails again. Gives 1 where a fault is lost:
+noticed by the old suite (`before.md`), not by this one.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -76,14 +77,17 @@ def measure(arguments: list[str]) -> int:
     return 0 if code in (0, 1) else 2  # tests that fail are not asked
 
 
-def ordered(tests: list[str], breadth: Counter[str], seconds: dict[str, float]) -> Iterator[tuple[list[str], float]]:
+def ordered(
+    file: str, tests: list[str], breadth: Counter[str], seconds: dict[str, float]
+) -> Iterator[tuple[list[str], float]]:
     """The tests of each round, those of a file together, and how many seconds they have."""
-    cases = Counter[str]()
+    cases, names = Counter[str](), set(re.findall("[a-z]+", file))
     left = []
     for test in sorted(set(tests), key=lambda test: (breadth[test], seconds[test], test)):
         function, suite = test.partition("[")[0], test.split("/")[1]
         order = SUITES.index(suite) if suite in SUITES else len(SUITES)
-        left.append((cases[function], order, breadth[test], test))
+        far = -len(names.intersection(re.findall("[a-z]+", test.partition("::")[0])))
+        left.append((cases[function] // 10, far, order, breadth[test], test))
         cases[function] += 1
     left.sort()
     for most, limit in ROUNDS:
@@ -154,7 +158,7 @@ def run(numbers: list[int], table: Path | None) -> int:
                 continue
             began, place = monotonic(), found(fault)
             by, asked = (
-                noticed(root, fault, place, ordered(passing(*place, lines, seconds), breadth, seconds))
+                noticed(root, fault, place, ordered(place[0], passing(*place, lines, seconds), breadth, seconds))
                 if place
                 else (None, 0)
             )
