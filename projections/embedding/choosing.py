@@ -116,6 +116,12 @@ class Embedders:
                 self._made[chosen.name] = self._make(chosen.name)
             return self._made[chosen.name]
 
+    def bilingual(self) -> Embedder:
+        """The model by which the judge compares texts. Raises BadSetting if nothing is compared here, or it is not installed."""
+        if not self.plan.embeds:
+            raise BadSetting("nothing is compared by meaning here")
+        return self.get(EmbedderChosen(USE, USE, "store"))
+
     def to_load(self) -> dict[str, Embedder]:
         """Models that are built in, there in this process, and not loaded yet, by name."""
         if self.plan.setting == NONE:

@@ -8,11 +8,11 @@ from threading import Lock
 from time import monotonic
 
 from events.errors import BadSetting, EmbedderFailed
-from events.text.embedder_names import AUTO, MINILM, NONE, STORE, USE
+from events.text.embedder_names import AUTO, MINILM, NONE, STORE
 from projections.embedding.choosing import EmbedderChosen, Embedders
 from projections.embedding.letters import LettersIndex
 from projections.embedding.likeness import Likeness
-from projections.embedding.meaning import EmbeddedQuestion, Embedder, JoinedPieces, KnownVectors, Sense, embedded_text
+from projections.embedding.meaning import EmbeddedQuestion, JoinedPieces, KnownVectors, Sense, embedded_text
 from projections.index.meaning_index import MeaningIndex
 from projections.language.contradiction.change import Alike
 from projections.memory.columns import Rows
@@ -70,18 +70,13 @@ class Meanings:
     def __init__(self, embedders: Embedders, vectors: RedisVectors) -> None:
         self.embedders = embedders
         self.vectors = vectors
-        self.alike: Alike = Likeness(self._bilingual)
+        self.alike: Alike = Likeness(embedders.bilingual)
         """What the judge asks about the few statements that may be meant."""
         self._lock = Lock()
         self._rests: dict[str, _Rest] = {}
         self._wanted: OrderedDict[str, EmbedderChosen] = OrderedDict()
         self._counted: OrderedDict[str, EmbedderChosen] = OrderedDict()
         """What counted for an owner at the last question, also where there were no vectors to compare with."""
-
-    def _bilingual(self) -> Embedder:
-        if not self.embedders.plan.embeds:
-            raise BadSetting("the store compares nothing by meaning")
-        return self.embedders.get(EmbedderChosen(USE, USE, "store"))
 
     def chosen(self, view: OwnerView) -> EmbedderChosen:
         """Which embedder counts for a view's owner, as of the view."""

@@ -9,6 +9,7 @@ from consumers.jobs.extraction import ExtractionJob
 from consumers.jobs.lifecycle import LifecycleJobs
 from consumers.jobs.rq.serving import JobResources
 from events.errors import BadSetting, ModelFailed
+from projections.embedding.likeness import Likeness
 from projections.lifecycle.extracting import RULES
 from projections.redis.view import RedisViews
 
@@ -23,6 +24,8 @@ class PartitionExtraction:
         self._served = served
         self._chat = None if served.extraction == RULES else served.chat
         self._missing = served.extraction != RULES and served.chat is None
+        if (embedders := served.embedder) is not None:
+            lifecycle.alike = Likeness(lambda: embedders().bilingual())
         self._extraction = ExtractionJob(views, lifecycle, self._chat, served.seen)
         self._until = monotonic() + EXTRACT_SECONDS
         self.complete = True

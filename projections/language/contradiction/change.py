@@ -46,17 +46,20 @@ SURE_AHEAD = {NOW: 0.15, ENDS: 0.1, CORRECTS: 0.1}
 
 _CORRECTED = (
     r"\b(?:misspoke|i was (?:wrong|mistaken)|typo|correction|no wait|wait, no|scratch that|my mistake|i meant|i mis[a-z]+ed"
-    r"|not right|got (?:that|it) wrong|sorry, (?:i|it|that)|oops|forget what i said|actually)\b"
+    r"|not right|(?:got|had) (?:that|it) wrong|sorry, (?:i|it|that)|oops|forget what i said|actually)\b"
     r"|[说打记写算搞弄]错|更正|纠正|口误|不对[,，]|应该是"
 )
 _ENDED = (
-    r"\b(?:no longer|no more|any ?more|instead|from now on|after all|quits?|g[ia]ve[ns]? up|g[oe]t(?:ting)? rid of|threw|sold"
-    r"|gave (?:away|it|the|my|our)|traded|swapp?ed|switch(?:ed|ing)|mov(?:ed|ing) (?!me\b|to tears)|moved|relocated|migrated"
+    r"\b(?:no longer|no more|any ?more|instead|from now on|after all|quits?|g[ia]ve[ns]? up|g[oe]t(?:ting)? rid of"
+    r"|threw|sold"
+    r"|gave (?:away|it|the|my|our)|traded|swapp?ed|switch(?:ed|ing)|mov(?:ed|ing) (?!me\b|to tears)|moved|relocated"
+    r"|migrated"
     r"|changed|replaced|renamed|rebranded|ditched|dumped|dropped|pulled out|backed out|cancell?ed|called off|broke|split up"
     r"|separated|divorced|got (?:married|engaged|fired)|married (?:yesterday|last|today)|retired|resigned|laid off"
     r"|let (?:me|him|her|us|them) go|promoted|pushed (?:to|back)|postponed|rescheduled|brought forward|put off"
     r"|put [a-z]+ prices? up|raised|increased|lowered|reduced|(?:went|gone) (?:up|down|back|off|over)|(?:is|are|was) off"
-    r"|finished|cleare?d?|came off|died|stolen|stole|stopped|outgrew|uninstalled|forget about|upgraded|settled on|ended up"
+    r"|finished|cleare?d?|came off|died|stolen|stole|stopped|outgrew|uninstalled|closed (?:my|the|our)|forget about"
+    r"|upgraded|settled on|ended up"
     r"|can not (?:do|make) it|not (?:coming|going|doing|happening)|doubled|halved)\b"
     r"|不再|再也不|不[^,，。！!？?、了]{1,8}了|改|换[成了到用个号去]|转[成到行去正]|搬[到去来出进回家了]|跳槽|辞[职了掉]|离职|被裁|失业"
     r"|退[休了赛出掉租学]|升[职任主了]|分手|离婚|离了|结婚了|领证了|求婚|复合|[卖扔戒拆丢][了掉]|出掉|送[人给]|被偷|摔坏|坏了|卸载|弃用"
@@ -77,11 +80,14 @@ _STRENGTHS = (
 )
 _SUPPOSED = regex(
     r"\b(?:if|unless|suppose|supposing|imagine|pretend|wish(?:es)?|would|could|might|(?<!since )(?<!in )(?<!by )(?<!of )"
-    r"(?<!until )(?<!last )may|maybe|perhaps|should|considering|thinking (?:of|about)|tempted|dream(?:t|ed|s)?|jok(?:e|es|ing)"
+    r"(?<!until )(?<!last )may|maybe|perhaps|should|considering|thinking (?:of|about)|tempted|dream(?:t|ed|s)?|jok(?:e"
+    r"|es|ing)"
     r"|kidding|ha(?:ha)+|lol|almost|nearly|(?:one|some) ?day|whether|threaten(?:ed|s)?|wants? (?:me|us) to|tells? me to"
-    r"|keeps? saying|talk(?:s|ed)? about|ask(?:s|ed|ing)?|(?:film|movie|novel|book|song|series|character|hero|heroine)\b[^.]{0,30}"
+    r"|keeps? saying|talk(?:s|ed)? about|rumou?rs?|april fool'?s?|let us say|in another life|ask(?:s|ed|ing)?|(?:film"
+    r"|movie|novel|book|song|series|character|hero|heroine)\b[^.]{0,30}"
     r"\b(?:leaves?|moves?|sells?|quits?|says?))\b"
-    r"|如果|要是|假如|假设|万一|倘若|若是|想象|梦[见到]|做梦|开玩笑|哈哈|差点|该不该|要不要|是不是|会不会|能不能|也许|可能|大概|听说|据说"
+    r"|传闻|谣[传言]|传言|网上|有人|愚人节|比如|要不[我把]|真想|恨不得|没说|如果|要是|假如|假设|万一|倘若|若是|想象|梦[见到]|做梦|开玩笑|哈哈|差点|该不该|要不要|是不是|会不会|能不能|也许|可能"
+    r"|大概|听说|据说"
     r"|[他她谁]们?说|劝我|问我|老问|主角|[剧书]里|小说里|电影里|电视里"
 )
 """Whoever supposes, jokes, reports or tells a story ends nothing."""
@@ -90,12 +96,13 @@ _SENTENCE = regex(r"[^.!?。！？;；\n]+(?:\.(?=\w)[^.!?。！？;；\n]+)*[.!
 _CLAUSE = regex(r"[^,，、:：]+")
 _ASKS = regex(r"[?？]$|[吗么呢][。.]?$")
 _NOT_DONE = regex(
-    r"\b(?:have|has|did|do|does|am|is|are|was|were) not (?:yet )?(?:sold|mov|chang|switch|quit|swap|replac)|\bstill (?!do not)"
-    r"|还没|没有?[搬换卖改辞]|没打算|从来"
+    r"\b(?:have|has|did|do|does|am|is|are|was|were) not (?:yet )?(?:sold|mov|chang|switch|quit|swap|replac)"
+    r"|\bstill (?!do not)"
+    r"|还没|没有?[搬换卖改辞]|没打算|从来|\bnot giving up"
 )
 _ANOTHER = regex(
     r"\b(?:too(?! [a-z])|also|as well|another|other|second|additional|besides|both|learning"
-    r"|(?:started|begun|took up|taken up) (?!seeing|dating)[a-z]+ing)\b"
+    r"|(?:started|begun|took up|taken up) (?!seeing|dating)[a-z]+ing(?![^.]*again))\b"
     r"|也|又(?!能|可以)|还[有爱喜在会要]|在学|开始|最近|这几天|另外|同时|以及"
 )
 _AHEAD_OF_TIME = regex(
@@ -245,8 +252,8 @@ def _worth(word: str) -> float:
 
 
 def _shared(new: str, known: str) -> bool:
-    """Whether both name one thing."""
-    return any(_worth(one) == SHARED_WORD for one in _common(new, known))
+    """Whether both name one thing; a person has several at a time."""
+    return any(_worth(one) == SHARED_WORD and not _PERSON.fullmatch(one) for one in _common(new, known))
 
 
 def _plain(text: str) -> str:

@@ -33,6 +33,9 @@ NOTHING = [
     ("I like jazz.", "I like folk music as well now."),
     ("I live in Munich.", "My brother has moved to Berlin."),
     ("I lived in Leeds, years ago.", "I live in Hull now."),
+    ("I'm a vegetarian.", "April fools, I'm eating chicken now!"),
+    ("我在练铁人三项。", "我可没说不练铁人三项了。"),
+    ("我开车上班。", "网上有人把车卖了去旅行。"),
     ("我开大众。", "要是把大众卖了就好了。"),
     ("我和小林结婚了。", "昨晚梦见我和小林离婚了。"),
     ("我住在苏州。", "我朋友说：“我从苏州搬走了。”"),
@@ -64,6 +67,13 @@ def test_a_model_finds_it_across_wording() -> None:
 
 def test_what_is_supposed_asked_quoted_or_of_others_changes_nothing() -> None:
     assert [(old, new) for old, new in NOTHING if changed(new, [old, *BESIDE], near(old)) is not None] == []
+
+
+def test_now_alone_ends_nothing_that_is_only_of_the_same_people() -> None:
+    known, new = "The children have swimming on Monday.", "The children have judo on Wednesday now."
+    found = changed(new, [known, *BESIDE], near(known))
+    assert found is not None
+    assert not found.sure
 
 
 def test_of_two_statements_that_are_equally_near_neither_is_changed() -> None:
