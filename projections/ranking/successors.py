@@ -25,7 +25,7 @@ ABOVE = 1e-6
 """By how much what is current stands above what it replaced."""
 MOST = 200
 """Corrected memories that are looked at, the best matches first."""
-EQUALLY = 0.5
+EQUALLY = 0.4
 """The share of the older score that the newer of two possible contradictions has to reach, to stand above the older one."""
 MOST_ROUNDS = 4
 """How often is looked whether what was lifted stands above others' corrections in its turn."""

@@ -35,9 +35,9 @@ SHARED_WORD, SHARED_SIGN, SHARED_ATTRIBUTE = 0.16, 0.08, 0.1
 """What a common word adds to the nearness (two at most), a Chinese word of one character, and a common attribute."""
 PERHAPS, NOW, ENDS, CORRECTS = 1, 2, 3, 4
 """How much words say of change: perhaps something (a final 了); what is so now; that something ended; that it was said wrongly."""
-NEAR = {PERHAPS: 0.42, NOW: 0.40, ENDS: 0.27, CORRECTS: 0.27}
+NEAR = {PERHAPS: 0.40, NOW: 0.36, ENDS: 0.24, CORRECTS: 0.24}
 """From which nearness a statement counts as meant."""
-AHEAD = {PERHAPS: 0.1, NOW: 0.1, ENDS: 0.06, CORRECTS: 0.06}
+AHEAD = {PERHAPS: 0.08, NOW: 0.08, ENDS: 0.05, CORRECTS: 0.05}
 """By how much it must be nearer than every other one."""
 SURE = {NOW: 0.5, ENDS: 0.35, CORRECTS: 0.35}
 """From which nearness it ends; below that, and for `PERHAPS`, both are only marked."""
@@ -98,7 +98,7 @@ _ASKS = regex(r"[?？]$|[吗么呢][。.]?$")
 _NOT_DONE = regex(
     r"\b(?:have|has|did|do|does|am|is|are|was|were) not (?:yet )?(?:sold|mov|chang|switch|quit|swap|replac)"
     r"|\bstill (?!do not)"
-    r"|还没|没有?[搬换卖改辞]|没打算|从来|\bnot giving up"
+    r"|还没|没有?[搬换卖改辞]|没打算|从来|[点时][以之]后|\bnot giving up"
 )
 _ANOTHER = regex(
     r"\b(?:too(?! [a-z])|also|as well|another|other|second|additional|besides|both|learning"
@@ -207,6 +207,7 @@ def changed(new: str, known: Sequence[str], alike: Alike) -> Change | None:
     one_attribute = told.strength > NOW and bool(attributes(new) & attributes(known[at]))
     sure = (
         not told.another
+        and not _LONG_AGO.search(_plain(new))
         and best >= SURE.get(told.strength, 2.0)
         and lead >= SURE_AHEAD[told.strength]
         and (named or one_attribute)
