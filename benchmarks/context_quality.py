@@ -7,19 +7,20 @@ from statistics import fmean
 
 from benchmarks.dataset import Dataset, Question
 from benchmarks.vectors import Meanings
-from projections.choices import MOST_SEARCHES, THRESHOLD
-from projections.language.prompt_text import is_chinese
+from projections.language.prompt_text import estimated_tokens, is_chinese
 from projections.memory.working_memory import conversation
-from projections.prompt.block import Block, build
-from projections.prompt.gathering import AskedTurn, Valued, Wanted, always, material, rules_of
+from projections.prompt.block import Block
+from projections.prompt.gathering import AskedTurn, Wanted, always, material, named_in, related, rules_of
 from projections.prompt.lines import sensitivity_allowed
-from projections.prompt.whole import brought_up
-from projections.ranking.proactive import closenesses, searches
+from projections.prompt.message import decided, query_of, read_message
+from projections.prompt.stable import in_two, stable_part, stable_room
+from projections.ranking.proactive import closenesses
 from projections.ranking.recall import search
 from projections.ranking.search_request import SearchRequest
+from projections.shapes import Result
 
 BUDGETS = (500, 1_000, 2_000)
-CANDIDATES = 20
+CANDIDATES = 80
 """Results of a search that the block chooses from, as `context` does."""
 
 
@@ -41,17 +42,25 @@ def context_blocks(
     """The block of each budget for a question, asked as the first turn of a new conversation."""
     at, text = data.conversations[question.conversation].asked(question, "normal"), question.text
     mode = "keyword" if meanings is None else "hybrid"
-    request = SearchRequest(search_mode=mode, reasons=False, most_sensitive=sensitivity_allowed(sensitive=False))
-    found = list[Valued]()
-    for query in searches(text, MOST_SEARCHES):
+    request = SearchRequest(
+        search_mode=mode, reasons=False, include_faded=True, most_sensitive=sensitivity_allowed(sensitive=True)
+    )
+    message = read_message(text, (), named_in(at.view))
+    close = None if meanings is None or message.need != "unsure" else meanings.stands_out(at.view, message.ask)
+    message = decided(message, "auto", close)
+    results, query = list[Result](), query_of(message)
+    if message.need != "no":
         sense = None if meanings is None else meanings.asked(at.view, query)
         results = search(at, query, CANDIDATES, request, sense)["results"]
-        found.append(Valued(results, closenesses(at.view, query, results)))
+    closeness, turn = closenesses(at.view, query, results), AskedTurn(text, conversation((), text), message)
     language, blocks = "zh" if is_chinese(text) else "en", list[Block]()
     for budget in budgets:
-        wanted = Wanted(budget, 0, sensitive=False, language=language, threshold=THRESHOLD, trust=0)
-        rules, turn = rules_of(at.view, wanted), AskedTurn(text, conversation((), text))
+        wanted = Wanted(budget, 0, True, language, 0.0, 0, stable_room(budget, None))
+        rules = rules_of(at.view, wanted)
         holds = always(at.view, at.now, turn.talk, rules)
-        close, _ = brought_up(at.view, at.now, found, turn, wanted, rules, holds)
-        blocks.append(build(material(at.view, at.now, 0, turn, 0, rules, holds, close), budget, language))
+        stable = stable_part(at.view, at.now, holds, rules, wanted, estimated_tokens)
+        holds = holds._replace(stable=frozenset(stable.block.memories))
+        found = related(at.view, results, closeness, turn, wanted, rules, holds)
+        held = material(at.view, at.now, 0, turn, 0, rules, holds, found)
+        blocks.append(in_two(stable, held, wanted, estimated_tokens).whole)
     return blocks

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Protocol
 
+import numpy as np
+
 from projections.embedding.embedder import embedder_named
 from projections.embedding.letters import LettersIndex
 from projections.embedding.meaning import (
@@ -20,6 +22,7 @@ from projections.embedding.meaning import (
 )
 from projections.embedding.vectors import pack, unpack_pieces, unpack_whole
 from projections.memory.columns import Rows
+from projections.prompt.idle import IDLE, nearness, reached
 from projections.views.view import OwnerView
 
 BATCH = 64
@@ -35,6 +38,9 @@ class Meanings(Protocol):
     def asked(self, view: OwnerView, text: str) -> Sense:
         """The question next to the vectors of the view."""
 
+    def stands_out(self, view: OwnerView, text: str) -> float:
+        """Share of idle messages that a text comes nearer to the view's memories than."""
+
 
 class MemoryVectors:
     """Vectors of one embedder, by the content of a memory."""
@@ -42,6 +48,7 @@ class MemoryVectors:
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self.model = embedder.model
+        self._idle: Vectors | None = None
         self._packed: dict[bytes, tuple[bytes, bytes]] = {}
         self.question = lru_cache(maxsize=8)(embedder.question)
 
@@ -60,6 +67,14 @@ class MemoryVectors:
     def asked(self, view: OwnerView, text: str) -> Sense:
         """The question next to the vectors of the view."""
         return self.sense(view, self.question(text))
+
+    def stands_out(self, view: OwnerView, text: str) -> float:
+        """Share of idle messages that a text comes nearer to the view's memories than."""
+        sense = self.asked(view, text)
+        wholes = sense.wholes[sense.known]
+        if self._idle is None:
+            self._idle = np.stack([one.whole for one in self._embedder.texts(IDLE)])
+        return nearness(wholes, reached(wholes, self._idle), sense.question.whole)
 
     def sense(self, view: OwnerView, question: EmbeddedQuestion) -> Sense:
         """An embedded question next to the vectors of the view."""
@@ -94,6 +109,10 @@ class VectorsByLetters:
     def asked(self, view: OwnerView, text: str) -> Sense:
         """The question next to the vectors of the view."""
         return self._of(view).asked(view, text)
+
+    def stands_out(self, view: OwnerView, text: str) -> float:
+        """Share of idle messages that a text comes nearer to the view's memories than."""
+        return self._of(view).stands_out(view, text)
 
     def _of(self, view: OwnerView) -> MemoryVectors:
         return self._other if view.index(LettersIndex).of_other_letters else self._latin

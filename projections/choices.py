@@ -4,12 +4,6 @@ from __future__ import annotations
 
 RANKINGS = ("conversation", "text", "published", "overlap", "associative")
 SEARCH_MODES = ("keyword", "semantic", "hybrid")
-THRESHOLD = 0.7
-"""Least closeness of what is put into a prompt unasked."""
-MOST_RESULTS = 5
-"""Memories that are put into a prompt for being close."""
-MOST_SEARCHES = 3
-"""Searches for one turn."""
 WORKING_MESSAGES = 30
 """Messages of a session that working memory holds: 15 rounds (seed 003)."""
 LEAST_WEIGHT = 0.3

@@ -298,17 +298,19 @@ class ContextLine(TypedDict):
     note: str
     text: str
     closeness: NotRequired[float | None]
-    long_ago: NotRequired[bool | None]
+    handle: NotRequired[str | None]
     asked_by: NotRequired[list[str] | None]
 
 class ContextParts(TypedDict):
     time: str
-    core: list[ContextLine]
     instructions: list[ContextLine]
-    profile: NotRequired[list[ContextLine]]
+    core: list[ContextLine]
+    profile: list[ContextLine]
     remembered: list[ContextLine]
+    earlier: list[ContextLine]
     retrieved: list[ContextLine]
     tools: list[ContextLine]
+    unconfirmed: list[ContextLine]
 
 class ContextSearch(TypedDict):
     query: str
@@ -330,9 +332,9 @@ class Recorded(TypedDict):
 class ContextBlockAlone(TypedDict):
     owner: str
     block: str
-    stable: NotRequired[str | None]
-    turn: NotRequired[str | None]
-    sizes: NotRequired[ContextSizes | None]
+    stable: str
+    turn: str
+    sizes: ContextSizes
     tokens: int
     budget: int
     language: str

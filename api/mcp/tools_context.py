@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from hashlib import sha256
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from api.choices import BUDGET
 from api.mcp.connection import Connection
 from api.mcp.shapes import ContextAnswer, ContextIds, ContextPart
-from api.mcp.tools_search import IncludeFaded
 from api.requests.context_wanted import MOST_BUDGET
 from projections.prompt.block import LEAST_BUDGET, PARTS
 
@@ -34,9 +32,9 @@ class ContextTools:
             Field(description="Id of what was said, as add_turns told it."),
         ] = None,
         budget: Annotated[int, Field(ge=LEAST_BUDGET, le=MOST_BUDGET, description="Tokens it may take.")] = BUDGET,
-        proactive: Annotated[bool, Field(description="Search for what may matter.")] = True,
-        whole: Annotated[bool, Field(description="All that answers a question.")] = False,
-        include_faded: IncludeFaded = None,
+        related: Annotated[
+            Literal["auto", "always", "never"], Field(description="Related memories: if needed, always, or never.")
+        ] = "auto",
         stable_id: Annotated[str, Field(description="For two parts: new, or the stable_id you have.")] = "",
     ) -> ContextAnswer:
         """What to know before you answer, within a budget of tokens.
@@ -45,13 +43,11 @@ class ContextTools:
         Use it once, as a turn begins. It is recorded as put before you; secrets and what no longer holds never are.
         """
         with self._connection.session() as asked:
-            ask = partial(asked.application.contexts.context, session=session, turn_id=turn_id, budget=budget)
-            split = stable_id != ""
-            told: Mapping[str, Any] = ask(
-                asked.owner, text, proactive=proactive, whole=whole or None, include_faded=include_faded, split=split
+            told: Mapping[str, Any] = asked.application.contexts.context(
+                asked.owner, text, session=session, turn_id=turn_id, budget=budget, related=related
             )
-        stable = told["stable"]
-        now = None if stable is None else sha256(stable.encode()).hexdigest()[:_ID_DIGITS]
+        split, stable = stable_id != "", told["stable"]
+        now = sha256(stable.encode()).hexdigest()[:_ID_DIGITS]
         names = ("turn", "sizes", "tokens", "budget", "session", "turn_id", "dropped", "left_out", "position", "behind")
         parts = {
             part: [

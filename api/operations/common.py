@@ -127,7 +127,7 @@ REASONED = (*SAID, REASON)
 INCLUDE_FADED = Parameter(
     "include_faded",
     bool | None,
-    "Of what age alone withholds from normal mode all that matches, or nothing; untold: what matches strongly, as `long_ago`.",
+    "Include memories hidden only because they are old. [default: the owner's parameter `long_ago`]",
     None,
     (True,),
     option=Option(("--include-faded/--no-faded",)),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from api.choices import BUDGET, BY_HAND, MODEL, RULES
-from api.operations.common import INCLUDE_FADED, OFFSET, PLACE, TIMES, TRACE, TRACED, TRUST, limit
+from api.operations.common import OFFSET, PLACE, TIMES, TRACE, TRACED, TRUST, limit
 from api.operations.definition import Body, Operation, Option, Parameter
 from api.operations.places import MEMORY, OF_MEMORY, OF_PLACE, OF_WRITES, OWNER
-from projections.choices import MOST_SEARCHES, THRESHOLD, WORKING_MESSAGES
+from projections.choices import WORKING_MESSAGES
 
 COMPARE = Operation(
     name="compare",
@@ -99,24 +101,13 @@ CONTEXT = Operation(
         ),
         Parameter("budget", int, "Tokens the block may take, as estimated.", BUDGET, (800,)),
         Parameter(
-            "proactive",
-            bool,
-            "Search for what may matter.",
-            True,
-            (True,),
-            option=Option(("--no-proactive",), "Do not search for what may matter."),
+            "related",
+            Literal["auto", "always", "never"],
+            "Search for related memories: if the message needs them (auto), always, or never.",
+            "auto",
+            ("auto",),
         ),
-        Parameter("threshold", float, "How close a memory must be to the turn, 0 to 1.", THRESHOLD, (0.7,)),
-        Parameter("searches", int, "Searches at the most, 1 to 10.", MOST_SEARCHES, (3,)),
-        Parameter(
-            "whole",
-            bool | None,
-            "Up to 20 memories that answer it, whatever the threshold; or the five closest at most. Untold: where a turn asks and"
-            " something is close, ten, or 20 for what has several parts.",
-            None,
-            (True,),
-            option=Option(("--whole/--no-whole",)),
-        ),
+        Parameter("threshold", float, "The least closeness of a related memory, 0 to 1.", 0.0, (0.0,)),
         Parameter(
             "messages",
             int,
@@ -124,21 +115,19 @@ CONTEXT = Operation(
             WORKING_MESSAGES,
             (30,),
         ),
-        Parameter("sensitive", bool, "Also addresses, telephone numbers and the like; secrets never.", False, (False,)),
-        INCLUDE_FADED,
+        Parameter(
+            "sensitive",
+            bool | None,
+            "Also illness, pay, addresses and phone numbers; secrets never. [default: if the caller may read them]",
+            None,
+            (True,),
+        ),
         TRUST,
         Parameter("language", str | None, "Of titles: `en` or `zh`; the turn's if not given.", None, ("zh",)),
         Parameter(
-            "split",
-            bool,
-            "In two parts: `stable`, the same from turn to turn, with who the user is, and `turn`; `block` is both.",
-            False,
-            (True,),
-        ),
-        Parameter(
             "stable_budget",
             int | None,
-            "With `split`: tokens of the budget that the stable part may take; two fifths if not given.",
+            "Tokens of the budget that the stable part may take. [default: half; a quarter of a budget under 1,000]",
             None,
             (400,),
         ),
@@ -160,7 +149,6 @@ CONTEXT = Operation(
     statuses=OF_PLACE,
     route_help="The block to put into a prompt before a turn is answered; what is in it is recorded as injected, once for a turn.",
     more="The block alone goes to standard output; what was left out is said on standard error.",
-    shown="context:block",
     example='Example: `engramlog context alice "What should I drink tonight?" --session s1 --budget 800`',
     folds=True,
     traces=(

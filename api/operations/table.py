@@ -78,7 +78,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "context",
-            "api.operations.reports",
+            "api.cli.commands.context",
             "The block to put into a prompt: time, core, the conversation so far, memories that may matter, what tools found.",
         ),
         OperationRow(

@@ -1,16 +1,16 @@
-"""Context for a prompt: working memory, core, what may matter, tool context, in a block of so many tokens.
+"""The context block: instructions, profile, conversation, related memories and tool results, within a budget of tokens.
 
-What was injected is recorded, so that one can ask later which answers used a memory (`api.services.uses`).
+Injected memories are recorded, so that an auditor can ask later which answers used a memory (`api.services.uses`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Unpack
+from typing import Unpack
 
 from api.choices import BUDGET
-from api.requests.checks import check_id_of, check_owner
+from api.requests.checks import MAX_QUERY, check_id_of, check_owner
 from api.requests.context_wanted import context_wanted
 from api.requests.speaking import caller_in_hand, telling_in_hand
 from api.requests.talking import TalkAsked, read_talk
@@ -20,19 +20,18 @@ from api.services.looking.context_made import MadeBlock, SearchedQuery, made_of,
 from api.services.reading import Reader
 from events.errors import AccessDenied
 from events.log import EventLog
-from projections.choices import MOST_SEARCHES, THRESHOLD, WORKING_MESSAGES
-from projections.language.asking.parts import asks
+from projections.choices import WORKING_MESSAGES
 from projections.language.prompt_text import TokenCount, estimated_tokens
-from projections.prompt.gathering import Wanted
-from projections.prompt.lines import sensitivity_allowed
-from projections.prompt.recipe import Handed, Searching, recipe
-from projections.ranking.proactive import searches
+from projections.memory.record import SECRET
+from projections.prompt.gathering import Wanted, named_in
+from projections.prompt.lines import IDLE, sensitivity_allowed
+from projections.prompt.message import MessageRead, Related, decided, query_of, read_message
+from projections.prompt.recipe import Handed, recipe
 from projections.redis.view import RedisViews
 from projections.shapes import ContextBlock, Recorded
 
-CANDIDATES = 20
-"""Results of a search that are looked at: some of them may not stand in a prompt."""
-
+CANDIDATES = 80
+"""Results of a search that are looked at: some of them may not be in a prompt."""
 
 TRIES = 3
 """How often what was said is read anew where events were folded between it and the memories."""
@@ -68,16 +67,12 @@ class Contexts:
         session: str | None = None,
         turn_id: str | None = None,
         budget: int = BUDGET,
-        proactive: bool = True,
-        threshold: float = THRESHOLD,
-        searches: int = MOST_SEARCHES,
-        whole: bool | None = None,
+        related: Related = "auto",
+        threshold: float = 0.0,
         messages: int = WORKING_MESSAGES,
-        sensitive: bool = False,
+        sensitive: bool | None = None,
         language: str | None = None,
-        include_faded: bool | None = None,
         trust: str | None = None,
-        split: bool = False,
         stable_budget: int | None = None,
         trace: bool = True,
         inspect: bool = False,
@@ -85,45 +80,41 @@ class Contexts:
     ) -> ContextBlock:
         """The block to put into a prompt before `text` is answered, and everything in it by id.
 
-        `whole`: fill the block with what answers a question, whatever the threshold; or (false) with the five closest at most.
-        `messages`: how many of working memory, 0 where the agent has them anyway. `sensitive`: also texts of sensitivity 2.
-        `trace`: record the memories as injected, once for a turn; of the past nothing is, for no model is handed that block.
-        `inspect`: somebody only looks at the block: that is recorded instead, and no memory gains by it.
-        `trust`: nothing that is trusted less stands in it, but for what was said in this conversation.
-        `split`: in two parts, `stable`, the same bytes from turn to turn while nothing about its memories changes, and `turn`;
-        `stable_budget`: tokens of the budget that the first may take, two fifths unless told. `block` is then both.
-        `include_faded`: as a search has it; what is long ago stands below what is fresh, and says so.
-        A block about the past is the one of then, but for what was deleted since or is held to be more sensitive today.
-        Raises InputError naming the field, AccessDenied where the caller asks for texts that he is not told.
+        The block has two parts: `stable`, the same bytes until one of its memories changes, and `turn`. `budget`: tokens of both;
+        `stable_budget`: tokens of the first, at most half of the budget by default. `related`: search for related memories if the
+        message needs them (auto), always, or never; `threshold`: the least closeness of a related memory, 0 to 1. `messages`: how
+        many of this conversation, 0 if the agent holds them. `sensitive`: also texts of sensitivity 2; by default if the caller may
+        read them. `trust`: the least trust of a memory, except in this conversation.
+        `trace`: record the memories as injected, once for a turn; a block about the past records nothing.
+        `inspect`: the caller only looks: that is recorded instead, and no memory gains weight.
+        A block about the past is the block of then, without what was deleted or became more sensitive since.
+        Raises InputError with the field, AccessDenied if the caller asks for texts that they may not read.
         """
         check_owner(owner)
         if sensitive:
             _check_told()
         wanted = context_wanted(
-            text, budget, threshold, searches, messages, sensitive, language, trust, split, stable_budget
-        )._replace(whole=whole)
+            text, budget, threshold, messages, _reads_sensitive(sensitive), language, trust, stable_budget, related
+        )
         for field, value in (("session", session), ("turn_id", turn_id)):
             if value is not None:
                 check_id_of(field, value)
         with self._reader.snapshot(owner, **times) as snapshot:  # waits until `after` is folded: the log is read next
-            past = snapshot.past
+            past, now = snapshot.past, snapshot.now
+            names = named_in(snapshot.view) if related == "auto" else frozenset[str]()
         lines = LineTerms(as_of=times.get("as_of"), known=times.get("known"))
-        expand = whole is not False and (whole is True or asks(text))
-        most = sensitivity_allowed(sensitive)
-        found = (
-            self._searched(
-                owner, text, searches, lines, expand=expand, most_sensitive=most, include_faded=include_faded
-            )
-            if proactive
-            else []
-        )
         request = TalkAsked(owner, text, session, turn_id)
+        said = read_talk(self._views, self._log.partitions, request, past)
+        before = [turn.text for turn in request.talk(said.said).messages if now - turn.at <= IDLE]
+        message = read_message(text, before, names)
+        message = self._decided(owner, message, wanted, lines)
+        found = None if message.need == "no" else self._searched(owner, query_of(message, before), wanted, lines)
         for tried in range(1, TRIES + 1):
-            said = read_talk(self._views, self._log.partitions, request, past)
             with self._reader.snapshot(owner, **lines) as snapshot:
                 if past is None and said.applied != snapshot.view.state.applied and tried < TRIES:
+                    said = read_talk(self._views, self._log.partitions, request, past)
                     continue  # folded meanwhile: the conversation and the memories would be of two instants
-                made = made_of(snapshot, said, found, request, wanted, self._count)
+                made = made_of(snapshot, said, found, request, message, wanted, self._count)
                 break
         block, talk, halves = made.block, made.talk, made.halves
         if not trace or past is not None:
@@ -132,17 +123,15 @@ class Contexts:
             self._accesses.record(owner, block.memories, via="inspection", query=text, read=Read(snapshot.position))
             recorded = {"status": "inspected"}
         else:
-            recorded = self._recorded(
-                made, found, request, wanted, Searching(proactive, searches, include_faded, trust)
-            )
+            recorded = self._recorded(made, found, request, wanted, trust)
             for line in made.block.parts["retrieved"] if recorded["status"] == "appended" else ():
                 if line.relevance is not None:
                     self.on_injected(line.relevance)
         return {
             "owner": owner,
             "block": block.text,
-            "stable": None if halves is None else halves.stable.block.text,
-            "turn": None if halves is None else halves.turn.text,
+            "stable": halves.stable.block.text,
+            "turn": halves.turn.text,
             "sizes": made.sizes,
             "tokens": block.tokens,
             "budget": budget,
@@ -152,7 +141,7 @@ class Contexts:
             "parts": with_parts(told_parts(made.time, block), found),
             "injected": block.memories,
             "recorded": recorded,
-            "searches": [one.told(made.close_enough[at]) for at, one in enumerate(found)],
+            "searches": [] if found is None else [found.told(len(made.close))],
             "dropped": block.dropped,
             "left_out": made.left_out,
             "read_back": "all" if said.whole else "part",
@@ -160,36 +149,33 @@ class Contexts:
             **snapshot.place,
         }
 
-    def _searched(
-        self, owner: str, text: str, most: int, lines: LineTerms, *, expand: bool, **terms: Any
-    ) -> list[SearchedQuery]:
-        """One search for each query; leaves no trace of its own. `expand`: the first, the whole turn, in other words too."""
-        answers = {
-            query: self._reader.search(
-                owner,
-                query,
-                limit=CANDIDATES,
-                trace=False,
-                reasons=False,
-                expand=expand and at == 0,
-                **terms,
-                **lines,
-            )
-            for at, query in enumerate(searches(text, most))
-        }
-        return [
-            SearchedQuery(
-                query,
-                answer["results"],
-                {one["reason"]: one["count"] for one in answer["withheld"]},
-                answer["understood"].get("parts") or [],
-                answer["understood"].get("expansion"),
-            )
-            for query, answer in answers.items()
-        ]
+    def _decided(self, owner: str, message: MessageRead, wanted: Wanted, lines: LineTerms) -> MessageRead:
+        """The message with the decision whether it needs memory."""
+        asked = wanted.related == "auto" and message.need == "unsure"
+        return decided(message, wanted.related, self._reader.stands_out(owner, message.ask, **lines) if asked else None)
+
+    def _searched(self, owner: str, query: str, wanted: Wanted, lines: LineTerms) -> SearchedQuery:
+        """The search for related memories; it records no access."""
+        answer = self._reader.search(
+            owner,
+            query[-MAX_QUERY:],
+            limit=CANDIDATES,
+            trace=False,
+            reasons=False,
+            include_faded=True,
+            most_sensitive=sensitivity_allowed(wanted.sensitive),
+            **lines,
+        )
+        return SearchedQuery(
+            query,
+            answer["results"],
+            {one["reason"]: one["count"] for one in answer["withheld"]},
+            answer["understood"].get("parts") or [],
+            answer["understood"].get("expansion"),
+        )
 
     def _recorded(
-        self, made: MadeBlock, found: list[SearchedQuery], request: TalkAsked, wanted: Wanted, searching: Searching
+        self, made: MadeBlock, found: SearchedQuery | None, request: TalkAsked, wanted: Wanted, trust: str | None
     ) -> Recorded:
         """Record what is new in the block for this turn: asked again, nothing is."""
         block, talk, text = made.block, made.talk, request.text
@@ -198,25 +184,32 @@ class Contexts:
             return {"status": "already" if block.memories else "nothing"}
         profile = [line.id for line in block.parts.get("profile", [])]
         retrieved = {line.id for line in block.parts["retrieved"]} & set(fresh)
-        first = ([hit["id"] for hit in one.results[:3] if hit["id"] in retrieved] for one in found)
+        first = [] if found is None else [hit["id"] for hit in found.results[:3] if hit["id"] in retrieved]
         place = ("turn", talk.turn_id) if talk.turn_id else ("text", talk.session or "", str(talk.last_seq))
-        stable = None if made.halves is None else made.halves.stable
-        handed = Handed(block.text, block.tokens, made.now, made.upto, made.close, stable)
+        handed = Handed(block.text, block.tokens, made.now, made.upto, made.close, made.halves.stable)
         receipt = self._accesses.inject(
             request.owner,
             [one for one in fresh if one not in profile],
             beside=[one for one in fresh if one in profile],
             key=place,
             asked=None if talk.turn_id else BlockRequest(text, talk.last_seq),
-            together=next((hits for hits in first if len(hits) > 1), ()),
+            together=first if len(first) > 1 else (),
             turn_id=talk.turn_id,
             session_id=talk.session,
             read=Read(made.position),
-            made=partial(recipe, handed, text, wanted, searching),
+            made=partial(recipe, handed, text, wanted, trust),
         )
         if receipt is None or receipt.position is None:
             return {"status": "lost"}
         return {"status": "appended" if receipt.status == "appended" else "already", "position": receipt.position}
+
+
+def _reads_sensitive(asked: bool | None) -> bool:
+    """Whether texts of sensitivity 2 are shown: as asked, by default if the caller may read them."""
+    telling = telling_in_hand()
+    return bool(asked) or (
+        asked is None and (telling is None or not telling.by_sensitivity or telling.most >= SECRET - 1)
+    )
 
 
 def _check_told() -> None:

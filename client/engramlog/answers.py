@@ -1980,9 +1980,9 @@ class RuleTold(Result):
     """A rule that acts beside what matches."""
 
     rule: str
-    """`current_first` (it replaced `others`, so it stands above them), `long_ago` (it stands below what is fresh
-    and as good), `corrected` (by `others`; the question asks for what still holds of it), `for_a_time` (until
-    then it stands above `others`, or it holds again and they are over), `associated` (activation reached it)."""
+    """`current_first` (it replaced `others`, so it stands above them), `corrected` (by `others`; the question asks
+    for what still holds of it), `for_a_time` (until then it stands above `others`, or it holds again and they
+    are over), `associated` (activation reached it)."""
     of: str
     others: list[str]
 

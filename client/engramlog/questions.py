@@ -129,8 +129,7 @@ def search(
     `trust`: Only what is trusted at least so far: `imported`, `inferred` or `asserted` (by the user himself).
     `metadata`: Only what was told with it: name=value, all of them; repeatable.
     `associations`: Also what the hits bring to mind, and how.
-    `include_faded`: Of what age alone withholds from normal mode all that matches, or nothing; untold: what matches
-    strongly, as `long_ago`.
+    `include_faded`: Include memories hidden only because they are old. [default: the owner's parameter `long_ago`].
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.
@@ -1771,8 +1770,7 @@ def above(
     `min_weight`: Only of at least this weight.
     `trust`: Only what is trusted at least so far: `imported`, `inferred` or `asserted` (by the user himself).
     `metadata`: Only what was told with it: name=value, all of them; repeatable.
-    `include_faded`: Of what age alone withholds from normal mode all that matches, or nothing; untold: what matches
-    strongly, as `long_ago`.
+    `include_faded`: Include memories hidden only because they are old. [default: the owner's parameter `long_ago`].
     `language`: Of the sentence: `en` or `zh`; the question's if not given.
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
@@ -1878,8 +1876,7 @@ def instants(
     `min_weight`: Only of at least this weight.
     `trust`: Only what is trusted at least so far: `imported`, `inferred` or `asserted` (by the user himself).
     `metadata`: Only what was told with it: name=value, all of them; repeatable.
-    `include_faded`: Of what age alone withholds from normal mode all that matches, or nothing; untold: what matches
-    strongly, as `long_ago`.
+    `include_faded`: Include memories hidden only because they are old. [default: the owner's parameter `long_ago`].
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.

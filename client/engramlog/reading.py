@@ -21,10 +21,8 @@ def context(
     session: str | None = None,
     turn_id: str | None = None,
     budget: int | None = None,
-    proactive: bool | None = None,
+    related: str | None = None,
     threshold: float | None = None,
-    searches: int | None = None,
-    whole: bool | None = None,
     messages: int | None = None,
     sensitive: bool | None = None,
     language: str | None = None,
@@ -32,31 +30,22 @@ def context(
     known: datetime | str | None = None,
     after: str | None = None,
     trace: bool | None = None,
-    include_faded: bool | None = None,
     trust: str | None = None,
-    split: bool | None = None,
     stable_budget: int | None = None,
 ) -> Plan[ContextBlock]:
     """The block to put into a prompt before the turn `text` is answered, of at most `budget` tokens, and the ids in it.
 
-    `split=True`: in two parts, `stable`, which stays the same from turn to turn and belongs at the beginning of a prompt that a
-    provider keeps, and `turn`; the first may take `stable_budget` tokens, two fifths of the budget if not given.
+    The block has two parts. `stable` keeps its bytes until one of its memories changes: put it at the beginning of the prompt,
+    where a provider caches it. `turn` is for this turn. `stable_budget`: tokens of the first, by default at most half of all.
 
-    What is not given is as the service has it. Memories in it are recorded as injected, once for a turn, unless `trace=False`;
-    a block about the past (`as_of`, `known`) records nothing. `trust`: nothing that is trusted less stands in it.
-    `whole`: up to twenty memories that answer it, whatever the threshold; False: the five closest at most.
+    `related`: auto (if the message needs memory), always, never. `sensitive`: also illness, pay, addresses; by default if
+    the caller may read them. `trust`: the least trust of a memory. The service has defaults for all of these.
+    Memories in the block are recorded as injected, once for a turn, unless `trace=False`; a block about the past (`as_of`,
+    `known`) records nothing.
     """
     place = {"session": session, "turn_id": turn_id, "after": after, "as_of": spelled(as_of), "known": spelled(known)}
-    found = {
-        "proactive": proactive,
-        "threshold": threshold,
-        "searches": searches,
-        "whole": whole,
-        "include_faded": include_faded,
-        "trust": trust,
-    }
+    found = {"related": related, "threshold": threshold, "trust": trust, "stable_budget": stable_budget}
     shown = {"budget": budget, "messages": messages, "sensitive": sensitive, "language": language, "trace": trace}
-    shown |= {"split": split, "stable_budget": stable_budget}
     told = {name: value for name, value in {**place, **found, **shown}.items() if value is not None}
     request = posted(path_of(scope.whose(owner), "context"), {"text": text, **told})
     return ContextBlock.model_validate((yield from ask(scope, request)))

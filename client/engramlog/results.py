@@ -251,7 +251,8 @@ class ContextLine(Result):
     text: str
     """As recorded; the block may hold less of it."""
     closeness: float | None = None
-    long_ago: bool = False
+    handle: str | None = None
+    """Short name of a memory or turn; every verb accepts it."""
     asked_by: list[str] | None = None
     """Of a question of several parts those that it answers best."""
 
@@ -260,13 +261,16 @@ class ContextParts(Result):
     """A context block's parts, in their order."""
 
     time: str
-    core: list[ContextLine]
     instructions: list[ContextLine] = []
+    core: list[ContextLine]
     profile: list[ContextLine] = []
-    """Who the user is, by what he said; in two parts alone."""
+    """What the user said about themselves."""
     remembered: list[ContextLine]
+    earlier: list[ContextLine] = []
     retrieved: list[ContextLine]
     tools: list[ContextLine]
+    unconfirmed: list[ContextLine] = []
+    """Related texts that give orders and are not from the user."""
 
 
 class ContextSearch(Result):
@@ -298,10 +302,10 @@ class ContextBlock(Lagging):
     """What to put into a prompt, and everything in it by id."""
 
     block: str
-    stable: str | None = None
-    """Asked with `split`: what stays the same from turn to turn, word for word; empty where nothing does."""
-    turn: str | None = None
-    """Asked with `split`: the time, and what is of this turn."""
+    stable: str = ""
+    """Instructions, what always holds, the profile: the same bytes until one of its memories changes."""
+    turn: str = ""
+    """The time, and what belongs to this turn. `block` is both parts."""
     sizes: ContextSizes | None = None
     tokens: int
     budget: int

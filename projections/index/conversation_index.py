@@ -299,6 +299,10 @@ class ConversationIndex:
                             self._names.setdefault(word, self._numbers[name])
         return self._names
 
+    def speakers(self) -> list[str]:
+        """Names of those who spoke; the words user, assistant, system and tool are none."""
+        return [name for name, number in self._numbers.items() if name not in GENERIC and number in self._speaking]
+
     def traits(self, rows: Rows, wanted: int) -> Bits:
         """The traits of the texts of member rows, as bits; of those not wanted, what was read before."""
         for row in rows[self._known[rows] & wanted != wanted].tolist():

@@ -32,6 +32,8 @@ class MeaningIndex:
         self._unasked: dict[bytes, None] = {}
         """What of it came since the store was asked, when it stood at `_level`."""
         self._level: int | None = None
+        self.idle: tuple[int, npt.NDArray[np.float32]] | None = None
+        """What each idle message's best match reaches, ascending, as of so many vectors."""
         self.wanted = 0
         """How many rows hold text."""
         self._wholes = np.zeros((0, 0), np.float32)
@@ -101,6 +103,10 @@ class MeaningIndex:
     def missing(self) -> list[bytes]:
         """Content keys that rows want and whose vectors are not known, in the order of rows."""
         return list(self._missing)
+
+    def first_row(self, key: bytes) -> int:
+        """A row whose text has this content key."""
+        return next(iter(self._rows[key]))
 
     @property
     def level(self) -> int | None:

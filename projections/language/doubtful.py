@@ -43,8 +43,13 @@ def is_doubtful(event: AnyEvent) -> bool:
     return isinstance(data, MemoryRevised) and sounds_like_an_order(data.content)
 
 
+def overrides_rules(text: str) -> bool:
+    """Whether a text speaks to a model over the user's head: it tells it to drop its rules, or imitates the prompt."""
+    return _orders().search(text) is not None
+
+
 def sounds_like_an_order(text: str) -> bool:
     """Whether a text asks its reader to do something from then on, or speaks to a model over the user's head."""
-    if _orders().search(text):
+    if overrides_rules(text):
         return True
     return any(one.kind == INSTRUCTION and one.asserted for one in extract(TurnText("", text, "user", None)))

@@ -149,7 +149,7 @@ def conversation(
     messages = [one for one in told if isinstance(one, Turn) and one.role in SPEAKING]
     here = [one for one in messages if session in (None, one.session)]
     current = _current(here, text, turn_id)
-    newest = current or (here[-1] if here else None)
+    newest = current or max(here, key=lambda turn: (turn.at, turn.seq), default=None)
     if session is None and newest is not None:
         session = newest.session
     end = current.seq if current is not None else None

@@ -1,6 +1,6 @@
-"""Gathering what a block may hold: of the owner's memories, of the conversation, of what searches found. Pure.
+"""Gathering what a block may hold: the owner's memories, the conversation, the results of the search. Pure.
 
-A block is gathered once when it is handed out, and again from what its injection tells when somebody asks how it was.
+A block is gathered once when it is handed out, and again from its recorded injection if somebody asks how it was made.
 """
 
 from __future__ import annotations
@@ -10,16 +10,22 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
+from projections.index.said_names import SaidNames
+from projections.language.asked_words import says_something
+from projections.language.asking.parts import asks
+from projections.language.doubtful import sounds_like_an_order
+from projections.language.extractive import words
+from projections.language.patterns import regex
 from projections.memory.deletion_view import erased_turns, forgotten_turns
+from projections.memory.episode import local
+from projections.memory.kind import is_statement, is_turn
 from projections.memory.record import Memory
 from projections.memory.working_memory import Conversation
-from projections.prompt.block import Line, Material
+from projections.prompt.block import CLOSE, TITLES, Line, Material
 from projections.prompt.instructions import standing_instructions
-from projections.prompt.keeping import kept_first
 from projections.prompt.lines import (
     Rules,
     StandingLines,
-    holding_line,
     is_earlier,
     keeping_order,
     memory_line,
@@ -33,10 +39,24 @@ from projections.prompt.lines import (
     why_not,
     withdrawn,
 )
+from projections.prompt.message import MessageRead, Related
 from projections.shapes import Result
 from projections.views.corrected import corrections_in, seen_at
-from projections.views.query import card
 from projections.views.view import OwnerView
+
+STOP = 0.25
+"""Share of the best line's score below which no further line is related, if the message asks for one thing."""
+UNSURE = 3
+"""Lines at most for a message of which only nearness says that it needs memory."""
+MOST_LINES = 60
+"""Related lines at most."""
+COVERED = 0.7
+"""Share of a turn's words from which a statement drawn from it says all that matters in it."""
+EARLIER = 2
+"""Last messages of an earlier conversation that are shown with its summary."""
+
+
+_CLAUSES = regex(r"(?<=[。！？；，!?;,])|(?<=[.])\s|\n")
 
 
 class Wanted(NamedTuple):
@@ -47,31 +67,23 @@ class Wanted(NamedTuple):
     sensitive: bool
     language: str
     threshold: float
+    """Least closeness of a related memory, 0 to 1; 0 by default."""
     trust: int
-    """How far a memory must be trusted, as records have it."""
-    stable: int | None = None
-    """Tokens that the stable one of two parts may take; None: everything in one block."""
+    """The least trust of a memory, as records number it."""
+    stable: int
+    """Tokens that the stable part may take; 0: none of it."""
     stable_language: str | None = None
-    """Of its titles; None: that of its lines."""
-    whole: bool | None = None
-    """Whether a turn that asks is answered as a whole: whatever the threshold, never, or (None) where something passes it."""
-
-
-class Valued(NamedTuple):
-    """What one search found, best first, each with how close it is to the turn."""
-
-    results: list[Result]
-    closeness: list[float]
+    """Of its titles; None: the language of its lines."""
+    related: Related = "auto"
 
 
 class Close(NamedTuple):
-    """A memory that is close enough to the turn to be brought up unasked."""
+    """A memory that is related to the turn."""
 
     memory_id: str
     level: str
     """How much of it the search showed."""
     closeness: float | None
-    long_ago: bool
 
 
 class AskedTurn(NamedTuple):
@@ -79,30 +91,38 @@ class AskedTurn(NamedTuple):
 
     text: str
     talk: Conversation
-    """What it stands in."""
+    """The conversation that it belongs to."""
+    message: MessageRead
 
 
 class Always(NamedTuple):
-    """What stands in a block whatever is asked, and why other memories do not."""
+    """What a block holds whatever is asked, and why other memories are not in it."""
 
     standing: StandingLines
     instructions: list[Memory]
-    told: frozenset[str] = frozenset()
-    """Ids of what the stable one of two parts tells."""
+    stable: frozenset[str] = frozenset()
+    """Ids of what the stable part shows."""
 
     @property
     def ids(self) -> set[str]:
-        """Of these memories, which are not brought up a second time."""
-        return {one.id for one in (*self.standing.core, *self.standing.episodes, *self.instructions)} | self.told
+        """Ids of these memories, which are not shown a second time."""
+        return {
+            memory.id for memory in (*self.standing.core, *self.standing.episodes, *self.instructions)
+        } | self.stable
 
     @property
     def left_out(self) -> Counter[str]:
-        """How many may not stand there, by reason."""
+        """How many memories may not be shown, by reason."""
         return self.standing.left_out
 
 
+def named_in(view: OwnerView) -> frozenset[str]:
+    """Names that the user's memories hold, and the names of those who spoke; lower case."""
+    return view.index(SaidNames).names | frozenset(name.casefold() for name in view.conversation.speakers())
+
+
 def rules_of(view: OwnerView, wanted: Wanted, today: OwnerView | None = None) -> Rules:
-    """What its lines go by; of a block about the past also what is known `today` of what may be told."""
+    """The rules for its lines; for a block about the past also what is withheld `today`."""
     columns, most = view.columns, sensitivity_allowed(wanted.sensitive)
     forgotten, since = forgotten_turns(columns), dict[str, str]()
     if today is not None:
@@ -114,45 +134,68 @@ def rules_of(view: OwnerView, wanted: Wanted, today: OwnerView | None = None) ->
 
 
 def always(view: OwnerView, now: int, talk: Conversation, rules: Rules) -> Always:
-    """What always holds, the session's episodes, and what the user asked for from then on."""
+    """What always holds, the session's episodes, and the user's standing instructions."""
     seen = seen_at(view, now, "normal")
     standing, asked = standing_memories(view.columns, seen, talk, rules), standing_instructions(view.columns, rules)
     standing.left_out.update(asked.left_out)
     if not view.is_narrowed:
         return Always(standing, asked.shown)
-    told = standing._replace(core=[one for one in standing.core if not view.hides(one.id)])
-    return Always(told, [one for one in asked.shown if not view.hides(one.id)])
+    seen_core = standing._replace(core=[memory for memory in standing.core if not view.hides(memory.id)])
+    return Always(seen_core, [memory for memory in asked.shown if not view.hides(memory.id)])
 
 
-def closest(
-    view: OwnerView, found: Sequence[Valued], asked: AskedTurn, threshold: float, rules: Rules, holds: Always, most: int
-) -> tuple[list[Close], list[int]]:
-    """The closest of what the searches found, at most so many, closest first, and how many of each were close enough.
-
-    What is long ago stands below what is fresh.
-    """
-    close: dict[str, tuple[float, Result]] = {}
-    counts = []
+def related(
+    view: OwnerView,
+    results: Sequence[Result],
+    closeness: Sequence[float],
+    asked: AskedTurn,
+    wanted: Wanted,
+    rules: Rules,
+    holds: Always,
+) -> list[Close]:
+    """What the search found for the turn, in its order, until a result falls below a share of the best one's score."""
+    found: list[Close] = []
+    shown: list[Memory] = []
+    best = 0.0
     elsewhere = holds.ids
-    for search in found:
-        passed = 0
-        for result, value in zip(search.results, search.closeness, strict=True):
-            memory = view.get(result["id"])
-            if value < threshold or memory is None or said_already(memory, asked.talk, asked.text):
-                continue
-            if (reason := why_not(memory, rules)) is not None:
-                holds.left_out[reason] += 1
-                continue
-            passed += 1
-            if memory.id not in elsewhere and value > (close[memory.id][0] if memory.id in close else 0.0):
-                close[memory.id] = (value, result)
-        counts.append(passed)
-    best = sorted(close.items(), key=lambda one: (-one[1][0], one[0]))[:most]
-    chosen = [
-        Close(memory_id, shown["level"], round(value, 6), bool(shown.get("long_ago", False)))
-        for memory_id, (value, shown) in best
-    ]
-    return sorted(chosen, key=lambda one: one.long_ago), counts
+    most = UNSURE if asked.message.need == "unsure" and wanted.related == "auto" else MOST_LINES
+    for result, close in zip(results, closeness, strict=True):
+        memory = view.get(result["id"])
+        if memory is None or close < wanted.threshold or len(found) == most:
+            continue
+        if not asked.message.several and result["score"] < STOP * best:
+            break
+        if said_already(memory, asked.talk, asked.text) or never_related(memory):
+            continue
+        if (reason := why_not(memory, rules)) is not None:
+            holds.left_out[reason] += 1
+            continue
+        best = max(best, result["score"])
+        if memory.id in elsewhere or any(_says_the_same(memory, other) for other in shown):
+            continue
+        shown.append(memory)
+        found.append(Close(memory.id, result["level"], round(close, 6)))
+    return found
+
+
+def never_related(memory: Memory) -> bool:
+    """Whether a memory only asks, greets, or repeats one of our own blocks."""
+    if any(title["frame"] in memory.content for title in TITLES.values()) or CLOSE in memory.content:
+        return True
+    if not is_turn(memory) or len(memory.content) > 400:
+        return False
+    return all(asks(clause) or not says_something(clause) for clause in _CLAUSES.split(memory.content))
+
+
+def _says_the_same(memory: Memory, shown: Memory) -> bool:
+    """Whether a statement and its turn say the same: then the one that ranks higher is enough, unless the turn says more."""
+    if is_statement(memory) == is_statement(shown):
+        return memory.content == shown.content
+    turn, statement = (shown, memory) if is_statement(memory) else (memory, shown)
+    if turn.id not in statement.source_turns:
+        return False
+    said = words(turn.content)
+    return memory is statement or len(said & words(statement.content)) >= COVERED * len(said)
 
 
 def material(
@@ -165,33 +208,43 @@ def material(
     holds: Always,
     close: Sequence[Close],
 ) -> Material:
-    """What the block could hold, of these memories and so many messages; `left_out` of `holds` counts what may not."""
+    """What the turn part could hold; `left_out` of `holds` counts what it may not."""
     talk, standing = asked.talk, holds.standing
     episodes = [
-        memory_line(one, one.content, rules) for one in standing.episodes if not said_already(one, talk, asked.text)
+        memory_line(memory, memory.content, rules)
+        for memory in standing.episodes
+        if not said_already(memory, talk, asked.text)
     ]
-    told = message_lines(talk.messages[-messages:] if messages else (), rules, now)
+    said = message_lines(talk.messages[-messages:] if messages else (), rules, now)
     tools, hidden = tool_lines(talk, asked.text, partition, rules)
     if hidden:
         holds.left_out["tool result"] += hidden
-    retrieved = _retrieved(view, close, rules)
-    return Material(
-        time_line(now, rules.zone, rules.language),
-        [holding_line(one, rules) for one in standing.core],
-        [*episodes, *told],
-        retrieved,
-        tools,
-        {"remembered": keeping_order(len(episodes), len(told)), **kept_first(view, retrieved)},
-        is_earlier(talk, standing.episodes, now),
-        [holding_line(one, rules) for one in holds.instructions],
-    )
+    lines, unconfirmed = _lines(view, close, rules)
+    parts = {"retrieved": lines, "tools": tools, "unconfirmed": unconfirmed}
+    if not is_earlier(talk, standing.episodes, now):
+        keep = {"remembered": keeping_order(len(episodes), len(said))}
+        return Material(time_line(now, rules.zone, rules.language), parts | {"remembered": [*episodes, *said]}, keep)
+    if asked.message.refers_back:
+        parts["earlier"] = [*episodes[-1:], *said[-EARLIER:]]
+    return Material(time_line(now, rules.zone, rules.language), parts)
 
 
-def _retrieved(view: OwnerView, close: Sequence[Close], rules: Rules) -> list[Line]:
-    """The lines of what was brought up, but for what cannot stand in a block: deleted, say, between the search and now."""
-    lines = []
-    for memory_id, level, closeness, long_ago in {one.memory_id: one for one in close}.values():
+def _lines(view: OwnerView, close: Sequence[Close], rules: Rules) -> tuple[list[Line], list[Line]]:
+    """The related lines, and apart those that give orders and are not from the user; none that was deleted since the search."""
+    found = []
+    for memory_id, closeness in {one.memory_id: one.closeness for one in close}.items():
         memory = view.get(memory_id)
         if memory is not None and never_stood(memory) is None and why_not(memory, rules) is None:
-            lines.append(memory_line(memory, card(memory, level)["memory"], rules, closeness, long_ago=long_ago))
+            found.append((memory, closeness))
+    days = Counter(local(memory.created_at, rules.zone).date() for memory, _ in found)
+    lines: tuple[list[Line], list[Line]] = ([], [])
+    for memory, closeness in found:
+        several = days[local(memory.created_at, rules.zone).date()] > 1
+        line = memory_line(memory, memory.content, rules, closeness, with_hour=several)
+        lines[is_unconfirmed(memory)].append(line)
     return lines
+
+
+def is_unconfirmed(memory: Memory) -> bool:
+    """Whether a memory gives an order that did not come from the user."""
+    return memory.source != "user" and sounds_like_an_order(memory.content)

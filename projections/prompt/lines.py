@@ -16,12 +16,14 @@ from events.partitions import position_text
 from projections.language.sensitivity.event_level import at_most
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.language.times.bounds import bounded
+from projections.language.times.resolved import dated
 from projections.laws.modes import Visibility
 from projections.memory.columns import STATES, Columns, state_of
 from projections.memory.corrections import Correction
 from projections.memory.deletion_view import deleted_memories
 from projections.memory.episode import SENSITIVE, local
 from projections.memory.ground import always_holds
+from projections.memory.handle import handle_of
 from projections.memory.kind import is_statement, is_summary
 from projections.memory.record import DAY, SECRET, Memory
 from projections.memory.trust import trust_told
@@ -41,10 +43,8 @@ DISPUTED = {"en": "may be contradicted", "zh": "可能有矛盾"}
 UNTIL = {"en": "until", "zh": "有效至"}
 NO_LONGER = {"en": "no longer so", "zh": "已不成立"}
 SINCE = {"en": "since then", "zh": "此后"}
-LONG_AGO = {"en": "long ago", "zh": "很久以前"}
 TRUST: Mapping[str, Mapping[str, str]] = {
     "inferred": {"en": "inferred", "zh": "推断"},
-    "imported": {"en": "imported", "zh": "导入"},
     "disputed": {"en": "disputed", "zh": "有异议"},
 }
 NO_GROUND = "without ground"
@@ -110,16 +110,19 @@ def withdrawn(today: Columns, most_sensitive: int) -> dict[str, str]:
 
 
 def memory_line(
-    memory: Memory, text: str, rules: Rules, relevance: float | None = None, *, long_ago: bool = False
+    memory: Memory, text: str, rules: Rules, relevance: float | None = None, *, with_hour: bool = False
 ) -> Line:
-    """A memory with the day it was made, who said it, what of it no longer holds, and what it may contradict."""
-    day = f"{local(memory.created_at, rules.zone):%Y-%m-%d}"
-    notes = [day, LONG_AGO[rules.language] if long_ago else "", memory.speaker or "", _trust(memory, rules)]
+    """A memory with the day it was made, who said it, what of it no longer holds, and what it may contradict.
+
+    `with_hour`: the time of day too, for a block in which other lines are of the same day.
+    """
+    said = local(memory.created_at, rules.zone)
+    notes = [f"{said:%Y-%m-%d %H:%M}" if with_hour else f"{said:%Y-%m-%d}", memory.speaker or "", _trust(memory, rules)]
     if memory.conflicts:
-        notes.append(f"{CONFLICT[rules.language]} {' '.join(memory.conflicts[:3])}")
+        notes.append(f"{CONFLICT[rules.language]} {' '.join(map(handle_of, memory.conflicts[:3]))}")
     notes.append(_until(text, memory.worded_at, rules))
     notes += _corrections(memory.id, rules)
-    return Line("memory", memory.id, text, _noted(notes, rules), relevance, long_ago)
+    return Line("memory", memory.id, dated(text, memory.worded_at, rules.zone), _noted(notes, rules), relevance)
 
 
 def holding_line(memory: Memory, rules: Rules) -> Line:
@@ -156,7 +159,7 @@ def _since(correction: Correction, rules: Rules) -> str:
     """What became of a statement; without words where its own may not stand in a prompt."""
     now, old = correction.now, correction.old
     if now is not None and why_not(now, rules) is None:
-        return f"{SINCE[rules.language]} [{now.id}] {_short(now.content)}"
+        return f"{SINCE[rules.language]} [{handle_of(now.id)}] {_short(now.content)}"
     told = old.sensitivity <= rules.most_sensitive and rules.forgotten.isdisjoint(old.source_turns)
     return f"{NO_LONGER[rules.language]}: {_short(old.content)}" if told else NO_LONGER[rules.language]
 

@@ -1,8 +1,8 @@
-"""Who the user is, of what he said: the lasting ones among his typed memories. Pure.
+"""The profile: what the user said about themselves and their people, for every prompt. Pure.
 
-No clock and no weight decides what stands here, so it is the same from turn to turn: identity, lasting preferences, skills and
-lasting facts, of each the newest, told in the order in which they were said. A line leaves when it is negated, replaced, revised
-by somebody else, merged or deleted, and when newer ones of its class take its place.
+Only what the user said or confirmed is in it. Its order: name and form of address; household and health that others must know;
+home; work; lasting preferences; plans; the rest. Within a class the memory confirmed most often is first, then the newest. A line
+leaves when its memory is negated, replaced, merged or deleted, when its day is over, or (a state without a day) after seven days.
 """
 
 from __future__ import annotations
@@ -14,78 +14,74 @@ from typing import NamedTuple
 import numpy as np
 
 from projections.checks import Check, unchecked
+from projections.language.about_user import CLASSES, about_user, passing_days
+from projections.language.doubtful import overrides_rules
 from projections.language.extraction.instructing import INSTRUCTION
 from projections.language.times.bounds import bounded
 from projections.memory.columns import Columns
 from projections.memory.kind import is_statement
-from projections.memory.record import CATEGORIES, Memory
+from projections.memory.record import DAY, Memory
 from projections.prompt.lines import Rules, why_not
 from projections.prompt.own_words import NOT_THE_USERS, OwnWords
 from projections.views.view import OwnerView
 
-MOST_LINES = {"identity": 8, "stable_preference": 8, "skill": 4, "fact": 4}
-"""Classes that last, in the order of the profile, and how many lines each may have."""
-MOST_LOOKED_AT = 100
-"""Of each class the newest, where many may not stand here."""
-MOST_FACTS = 2_000
-"""Of the facts with a triple the newest, of which the lasting ones are looked at."""
-LASTING = frozenset(
-    {"has", "owns", "lives in", "works as", "works at", "is", "was born", "graduated from"}
-) | frozenset({"有", "住在", "是", "上班于", "出生", "毕业于", "名字"})
-"""Predicates of facts that are no events: what somebody has, and what holds of his people."""
+AN_ORDER = "an order"
+"""Why a memory is not in the profile: it tells its reader what to do."""
+MOST_LINES = 60
+"""Lines of a profile at most."""
+MOST_LOOKED_AT = 400
+"""Statements that are looked at, the newest."""
 
 
 class Profile(NamedTuple):
-    """Who the user is."""
+    """What the user said about themselves."""
 
     shown: list[Memory]
-    """By class; within a class in the order in which they were said."""
+    """In the order of the classes."""
     left_out: Counter[str]
-    """How many lasting memories may not stand here, by reason, among those that were looked at."""
+    """How many memories may not be in it, by reason, among those that were looked at."""
 
 
-def profile_of(view: OwnerView, rules: Rules, elsewhere: frozenset[str], check: Check = unchecked) -> Profile:
-    """The profile of an owner, without what stands in every prompt anyway (`elsewhere`, by id).
+def profile_of(view: OwnerView, now: int, rules: Rules, elsewhere: frozenset[str], check: Check = unchecked) -> Profile:
+    """The profile of an owner without the memories that are in every prompt anyway (`elsewhere`, by id).
 
-    `check` is asked before each memory, of which up to twenty turns are read, and may end it.
+    `now` counts by the day. `check` is called before each memory, of which up to twenty turns are read, and may raise.
     """
     columns, own = view.columns, view.index(OwnWords)
     standing = columns.standing()
-    told = {columns.memories[row].content for one in elsewhere if (row := columns.row(one)) is not None}
-    shown: list[Memory] = []
+    said = {columns.memories[row].content for one in elsewhere if (row := columns.row(one)) is not None}
+    classes: list[list[Memory]] = [[] for _ in CLASSES]
     left_out: Counter[str] = Counter()
-    for category, most in MOST_LINES.items():
-        found: list[Memory] = []
-        for at, memory in enumerate(_newest(columns, standing, category)):
-            check(at, MOST_LOOKED_AT)
-            if len(found) == most:
-                break
-            if memory.id in elsewhere or memory.content in told:
-                continue
-            reason = _why_not(memory, rules)
-            if reason is None and not own.holds(memory, columns, standing, rules):
-                reason = NOT_THE_USERS
-            if reason is None:
-                found.append(memory)
-                told.add(memory.content)
-            else:
-                left_out[reason] += 1
-        shown += reversed(found)
-    return Profile(shown, left_out)
+    for at, memory in enumerate(_newest(columns, standing)):
+        check(at, MOST_LOOKED_AT)
+        if memory.id in elsewhere or memory.content in said:
+            continue
+        place = about_user(memory.content)
+        if place is None:
+            continue
+        reason = _why_not(memory, now, rules)
+        if reason is None and not own.holds(memory, columns, standing, rules):
+            reason = NOT_THE_USERS
+        if reason is None and overrides_rules(memory.content):
+            reason = AN_ORDER
+        if reason is None:
+            classes[place].append(memory)
+            said.add(memory.content)
+        else:
+            left_out[reason] += 1
+    for memories in classes:
+        memories.sort(key=lambda one: (-one.mention_count, -one.created_at, -one.created_seq, one.id))
+    return Profile([memory for memories in classes for memory in memories][:MOST_LINES], left_out)
 
 
-def _newest(columns: Columns, standing: np.ndarray, category: str) -> Iterator[Memory]:
-    """The newest statements of a class that stand, the newest first, as many as are looked at."""
-    fact = category == "fact"
-    wanted = (standing == Columns.LIVE) & (columns.category == CATEGORIES.index(category))
-    if fact:
-        wanted &= columns.backed != 0
-    rows = np.flatnonzero(wanted)
+def _newest(columns: Columns, standing: np.ndarray) -> Iterator[Memory]:
+    """The newest statements that hold, the newest first."""
+    rows = np.flatnonzero(standing == Columns.LIVE)
     order = np.lexsort((columns.created_seq[rows], columns.created_at[rows]))[::-1]
     looked = 0
-    for row in rows[order][: MOST_FACTS if fact else None].tolist():
+    for row in rows[order].tolist():
         memory = columns.memories[row]
-        if memory.kind == INSTRUCTION or not is_statement(memory) or (fact and not _lasts(memory)):
+        if memory.kind == INSTRUCTION or not is_statement(memory):
             continue
         looked += 1
         if looked > MOST_LOOKED_AT:
@@ -93,17 +89,16 @@ def _newest(columns: Columns, standing: np.ndarray, category: str) -> Iterator[M
         yield memory
 
 
-def _lasts(memory: Memory) -> bool:
-    """Whether a fact tells what is so, and not what happened."""
-    return all(one.predicate in LASTING for one in memory.facts)
-
-
-def _why_not(memory: Memory, rules: Rules) -> str | None:
-    """Why it may not be told as what the user is."""
+def _why_not(memory: Memory, now: int, rules: Rules) -> str | None:
+    """Why it may not be in the profile."""
     if (reason := why_not(memory, rules)) is not None:
         return reason
     if memory.grounds_changed:
         return "grounds changed"
     if rules.corrected(memory.id):
         return "corrected"
-    return "for a time" if bounded(memory.content, memory.worded_at, rules.zone) is not None else None
+    bound = bounded(memory.content, memory.worded_at, rules.zone)
+    if bound is not None and bound.until <= now - now % DAY:
+        return "over"
+    days = passing_days(memory.content)
+    return "over" if days is not None and memory.last_activated_at + days * DAY < now - now % DAY else None

@@ -18,18 +18,9 @@ from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.memory.record import SECRET
 from projections.prompt.block import TITLES
 from projections.prompt.gathering import Close, Wanted
-from projections.prompt.two_parts import StablePart
+from projections.prompt.stable import StablePart
 
 _DIGEST_BYTES = 16
-
-
-class Searching(NamedTuple):
-    """How far was searched for a block, which is told and not needed to make it again."""
-
-    proactive: bool
-    searches: int
-    include_faded: bool | None
-    trust: str | None
 
 
 class Handed(NamedTuple):
@@ -42,11 +33,10 @@ class Handed(NamedTuple):
     upto: str
     """The position of the owner's newest event that it was made of."""
     close: Sequence[Close]
-    stable: StablePart | None = None
-    """Of two parts the stable one."""
+    stable: StablePart
 
 
-def recipe(handed: Handed, asked: str, wanted: Wanted, searching: Searching, secret: bytes) -> BlockMade:
+def recipe(handed: Handed, asked: str, wanted: Wanted, trust: str | None, secret: bytes) -> BlockMade:
     """What an injection tells of a block; without digests where the owner has no secret."""
     trusts: tuple[Trust, ...] = get_args(Trust)
     return BlockMade(
@@ -59,34 +49,30 @@ def recipe(handed: Handed, asked: str, wanted: Wanted, searching: Searching, sec
         asked=asked_digest(secret, asked),
         messages=wanted.messages,
         threshold=wanted.threshold,
-        searches=searching.searches,
         sensitive=wanted.sensitive,
-        proactive=searching.proactive,
-        include_faded=searching.include_faded,
-        trust=next((one for one in trusts if one == searching.trust), None),
+        proactive=wanted.related != "never",
+        trust=next((one for one in trusts if one == trust), None),
         retrieved=tuple(_brought(one) for one in handed.close),
         stable=_stable(handed.stable, wanted),
     )
 
 
-def _stable(part: StablePart | None, wanted: Wanted) -> StableMade | None:
-    if part is None or wanted.stable is None:
-        return None
+def _stable(part: StablePart, wanted: Wanted) -> StableMade:
     return StableMade(budget=wanted.stable, language=part.language, profile=part.profile)
 
 
 def _brought(one: Close) -> BroughtUp:
     level: object = one.level  # one of the closed list: a record has no other
-    return BroughtUp(memory_id=one.memory_id, level=level, closeness=one.closeness, long_ago=one.long_ago)  # type: ignore[arg-type]
+    return BroughtUp(memory_id=one.memory_id, level=level, closeness=one.closeness)  # type: ignore[arg-type]
 
 
 def wanted_of(made: BlockMade) -> Wanted:
     """How the block was wanted."""
     trust = 0 if made.trust is None else ORDER[made.trust]
-    wanted = Wanted(made.budget, made.messages, made.sensitive, _titled(made.language), made.threshold, trust)
-    if made.stable is None:
-        return wanted
-    return wanted._replace(stable=made.stable.budget, stable_language=_titled(made.stable.language))
+    stable = made.stable
+    room, language = (0, None) if stable is None else (stable.budget, _titled(stable.language))
+    titles = _titled(made.language)
+    return Wanted(made.budget, made.messages, made.sensitive, titles, made.threshold, trust, room, language)
 
 
 def _titled(language: str) -> str:
@@ -96,7 +82,7 @@ def _titled(language: str) -> str:
 
 def close_of(made: BlockMade) -> list[Close]:
     """What was brought up unasked, in the order of the block."""
-    return [Close(one.memory_id, one.level, one.closeness, one.long_ago) for one in made.retrieved]
+    return [Close(one.memory_id, one.level, one.closeness) for one in made.retrieved]
 
 
 def block_digest(secret: bytes, text: str) -> str | None:

@@ -24,7 +24,7 @@ import numpy as np
 
 from projections.embedding.meaning import LEAST_LENGTH, EmbeddedQuestion, JoinedPieces, Sense, Vectors
 from projections.embedding.use import MODEL as USE
-from projections.index.conversation_index import USER
+from projections.index.conversation_index import NONE, USER
 from projections.language.conversation_words import PREFERS, STANDING, asks_advice
 from projections.language.text import tokens
 from projections.laws.law import Floats
@@ -66,6 +66,8 @@ class MeaningSettings:
     """Standard deviations above the mean cosine of the wholes from which a memory is near at all."""
     strangers: int = 4
     """Rows at a right angle to the question that are counted into the mean."""
+    enough: float = 1.0
+    """Share of the question's words in the best text from which text counts fully; below it meaning counts more."""
     guessed: float = 0.75
     """Nearness of a row without vectors, over its text."""
     least_rise: float = 0.1
@@ -102,17 +104,34 @@ def meant(view: OwnerView, query: str, reading: QuestionReading, own: Floats, me
     known = members[members < sense.known.size]
     known = known[sense.known[known]]
     trust = _trust(query, sense, known.size / members.size if members.size else 0.0)
-    share = _most(sense, reading) * trust
-    (near, wholes, windows), beside = np.zeros((3, own.size)), 0.0
-    if share > 0:
-        # Who has no vectors is taken to be near by its text, a little less so than surely: as the best by text mostly are.
+    most = _most(sense, reading) * trust
+    share, beside = most, 0.0
+    near, wholes, windows = np.zeros((3, own.size))
+    if most > 0:
+        # A row without vectors is taken to be as near as its text, a little less: the best by text mostly are.
         near[members] = SETTINGS.guessed * own[members]
-        found = _nearness(view, reading, own, known, share, sense, SETTINGS.pieced)
+        found = _nearness(view, reading, own, known, most, sense, SETTINGS.pieced)
         near[known], wholes[known], windows[known] = found.mixed, trust * found.whole, trust * found.window
         beside = trust * found.beside
+        lacking = 1 - min(1.0, _held(view, reading, own, members) / SETTINGS.enough)
+        share += (1 - most) * trust * lacking * float(found.mixed.max(initial=0.0))
     text, meaning = (1 - share) * own, share * near
     top = max(float((text + meaning).max(initial=0.0)), 1e-12)
     return Meant((text + meaning) / top, text / top, meaning / top, wholes, windows, beside)
+
+
+def _held(view: OwnerView, reading: QuestionReading, own: Floats, members: Rows) -> float:
+    """Share, 0 to 1, of the question's words, weighted by rarity, that the best text among the members holds."""
+    if not members.size or not reading.terms:
+        return 0.0
+    best_row = int(members[np.argmax(own[members])])
+    terms = list(reading.terms)
+    rarity = np.array([view.idf(term) * min(reading.terms[term], 1.0) for term in terms])
+    said = view.conversation.found(np.array([best_row]), terms)
+    there = np.zeros(len(terms), dtype=bool)
+    there[said.places] = True
+    whole = float(rarity.sum())
+    return float(rarity[there].sum()) / whole if whole > 0 else 0.0
 
 
 def only_meant(view: OwnerView, reading: QuestionReading, members: Rows, sense: Sense) -> Meant:
@@ -166,9 +185,9 @@ def meaning_values(reading: QuestionReading, stage: Stage, found: Meant) -> Valu
 
 
 def _says(stage: Stage, near: Floats, trait: int) -> Flags:
-    """Which candidates are near, said by the user, and have a trait; texts of others are not read for it."""
+    """Which candidates are near, turns of the user, and have a trait; other texts are not read for it."""
     rows = stage.rows
-    some = np.flatnonzero((near > 0) & (stage.index.role[rows] == USER))
+    some = np.flatnonzero((near > 0) & (stage.index.role[rows] == USER) & (stage.index.session[rows] != NONE))
     says = np.zeros(rows.size, dtype=bool)
     says[some] = stage.index.traits(rows[some], trait) & trait > 0
     return says

@@ -158,6 +158,7 @@ def _of_speakers(reading: QuestionReading, stage: Stage) -> Values:
     values: Values = {}
     if stage.with_assistant:
         values["user"] = (index.role[rows] == USER).astype(np.float64)
+        values["stated"] = values["user"] * (index.session[rows] == NONE)
         if asks_assistant(reading.folded):
             values["assistant"] = (index.role[rows] == ASSISTANT).astype(np.float64)
     if reading.speakers:

@@ -35,6 +35,8 @@ class Weights:
     """The question asks what the assistant said, and the assistant said this."""
     user: float = 3.1
     """The user said this, in a log where an assistant speaks too."""
+    stated: float = 3.0
+    """The user stated this by itself, in a log of turns: a statement says one thing, and means it."""
     speaker: float = 1.1
     """The question names this turn's speaker, as the first it names."""
     self: float = 0.9

@@ -1,4 +1,4 @@
-"""What to search for before a turn is answered, though nobody asked for a search (seed 001, section 3.4). Pure."""
+"""How close a search result is to a turn, for the published threshold of proactive retrieval. Pure."""
 
 from __future__ import annotations
 
@@ -8,24 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from projections.choices import MOST_SEARCHES
-from projections.language.asked_words import says_something, without_question_words
-from projections.language.extractive import sentences, words
+from projections.language.asked_words import without_question_words
 from projections.views.view import OwnerView
-
-LONGEST = 1_000
-"""Characters of a turn that are searched for as one: of a longer one its last, where people ask."""
-
-
-def searches(text: str, most: int = MOST_SEARCHES) -> list[str]:
-    """At most `most` queries: the turn as a whole, then its sentences, questions first, those with more words before others.
-
-    None for what only greets or thanks.
-    """
-    whole = text.strip()[-LONGEST:].strip()
-    parts = [one for one in sentences(whole) if one != whole and says_something(one)]
-    parts.sort(key=lambda one: (not one.rstrip("\"'”’」』)）").endswith(("?", "？")), -len(words(one))))
-    return list(dict.fromkeys([whole, *parts]))[:most] if says_something(whole) else []
 
 
 def closeness(relevance: float, coverage: float, score: float, best: float) -> float:

@@ -57,5 +57,11 @@ class Senses(Protocol):
         Raises EmbedderFailed or BadSetting where meaning alone was asked for. The caller holds the view's lock.
         """
 
+    def stands_out(self, view: OwnerView, owner: str, text: str) -> float | None:
+        """Share, 0 to 1, of idle messages that a text comes nearer to the owner's memories than; None if nothing is compared.
+
+        The caller holds the view's lock.
+        """
+
     def known_vectors(self, view: OwnerView, owner: str) -> KnownVectors | None:
         """The whole vectors that a view's rows have; None where none are kept. The caller holds the view's lock."""

@@ -4,18 +4,29 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from threading import Lock
 from time import monotonic
 
-from events.errors import BadSetting, EmbedderFailed
+import numpy as np
+
+from events.errors import BadSetting, EmbedderFailed, StoreFull
 from events.text.embedder_names import AUTO, MINILM, NONE, STORE
 from projections.embedding.choosing import EmbedderChosen, Embedders
 from projections.embedding.letters import LettersIndex
 from projections.embedding.likeness import Likeness
-from projections.embedding.meaning import EmbeddedQuestion, JoinedPieces, KnownVectors, Sense, embedded_text
+from projections.embedding.meaning import (
+    EmbeddedQuestion,
+    JoinedPieces,
+    KnownVectors,
+    Sense,
+    Vectors,
+    embedded_text,
+)
 from projections.index.meaning_index import MeaningIndex
 from projections.language.contradiction.change import Alike
 from projections.memory.columns import Rows
+from projections.prompt.idle import IDLE, nearness, reached
 from projections.ranking.senses import MeantQuestion, ViewHeld
 from projections.redis.vectors import RedisVectors
 from projections.shapes import Coverage
@@ -23,6 +34,8 @@ from projections.views.view import OwnerView
 
 REST_SECONDS, MOST_REST_SECONDS = 10.0, 60.0
 """How long an embedder that did not answer is left alone, twice as long each time: searches by words need not wait for it."""
+MOST_AT_A_QUESTION = 200
+"""Texts without vectors that a question embeds itself: about 0.2 s of CPU."""
 MOST_OWNERS = 4_096
 """Owners of whom is remembered which embedder their last question wanted."""
 
@@ -74,6 +87,7 @@ class Meanings:
         """What the judge asks about the few statements that may be meant."""
         self._lock = Lock()
         self._rests: dict[str, _Rest] = {}
+        self._idle_of: dict[str, Vectors] = {}
         self._wanted: OrderedDict[str, EmbedderChosen] = OrderedDict()
         self._counted: OrderedDict[str, EmbedderChosen] = OrderedDict()
         """What counted for an owner at the last question, also where there were no vectors to compare with."""
@@ -189,6 +203,8 @@ class Meanings:
                 raise
             question.told = {"failed": error.message}
             return None
+        if not question.past:
+            self._embed_missing(view, owner, chosen, index)
         if not (index.known.any() or question.alone):
             question.told = {"model": index.model, "embedded": 0, "of": index.wanted}
             return None
@@ -200,6 +216,58 @@ class Meanings:
         if index.dimensions != asked.whole.size:
             index = self._level(view, owner, chosen, asked.whole.size)
         return self._sensed(index, owner, asked)
+
+    def _embed_missing(self, view: OwnerView, owner: str, chosen: EmbedderChosen, index: MeaningIndex) -> None:
+        """Embed the texts that came since the last run of the job, if they are few and the model is in this process.
+
+        So a question finds by meaning what was written just before it. The vectors are stored too, unless the store is full.
+        """
+        missing = index.missing()
+        if not 0 < len(missing) <= MOST_AT_A_QUESTION or ":" in chosen.name:
+            return
+        texts = [embedded_text(view.columns.memories[index.first_row(key)]) for key in missing]
+        try:
+            found = dict(zip(missing, self.embedders.get(chosen).texts(texts), strict=True))
+        except EmbedderFailed:
+            return  # the job tries text by text, and reports the one that fails
+        index.take({key: one.whole for key, one in found.items()})
+        with suppress(StoreFull):
+            self.vectors.put(owner, index.model, found)
+
+    def stands_out(self, view: OwnerView, owner: str, text: str) -> float | None:
+        """Share, 0 to 1, of idle messages that a text comes nearer to the owner's memories than; None if nothing is compared.
+
+        One question is embedded; what idle messages reach is kept with the vectors until a tenth more of these are known.
+        """
+        chosen = self.chosen(view)
+        if chosen.name == NONE:
+            return None
+        try:
+            index = self._level(view, owner, chosen, None)
+            self._embed_missing(view, owner, chosen, index)
+            known = int(index.known.sum())
+            if not known:
+                return None
+            idle = self._idle(chosen)
+            asked = self.question(text, chosen).whole
+        except (BadSetting, EmbedderFailed):
+            return None
+        if asked.size != index.dimensions:
+            return None
+        wholes = index.wholes[index.known]
+        if index.idle is None or known > 1.1 * index.idle[0] or known < 0.9 * index.idle[0]:
+            index.idle = (known, reached(wholes, idle))
+        return nearness(wholes, index.idle[1], asked)
+
+    def _idle(self, chosen: EmbedderChosen) -> Vectors:
+        """Vectors of the idle messages under an embedder, shape (messages, d); embedded once."""
+        with self._lock:
+            found = self._idle_of.get(chosen.name)
+        if found is None:
+            found = np.stack([one.whole for one in self.embedders.get(chosen).texts(IDLE)])
+            with self._lock:
+                self._idle_of[chosen.name] = found
+        return found
 
     def _sensed(self, index: MeaningIndex, owner: str, question: EmbeddedQuestion) -> Sense:
         model, dimensions = index.model, question.pieces.shape[1]

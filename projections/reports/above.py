@@ -177,8 +177,6 @@ def _rules(ranking: Ranking, rows: list[int]) -> list[RuleTold]:
         lifted = place is not None and float(ranked.parts.get("current", np.zeros(ranked.rows.size))[place]) > 0
         if row in ranking.replaced or lifted:
             found.append({"rule": "current_first", "of": name, "others": ranking.replaced.get(row, [])})
-        if row in this.long_ago:
-            found.append({"rule": "long_ago", "of": name, "others": []})
         if corrections := corrections_of(this.view, row):
             now = [one.now.id for one in corrections if one.now is not None]
             found.append({"rule": "corrected", "of": name, "others": list(dict.fromkeys(now))})

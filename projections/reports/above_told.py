@@ -36,6 +36,7 @@ TERMS: Mapping[str, _Phrase] = {
     "asks": _Phrase("it asks nothing itself", "它本身不是提问"),
     "assistant": _Phrase("the assistant said it, as the question asks", "它是助手说的，而问题问的正是助手说过的话"),
     "user": _Phrase("the user said it", "它是用户说的"),
+    "stated": _Phrase("the user stated it by itself", "它是用户单独陈述的"),
     "speaker": _Phrase("whom the question names said it", "它是问题点名的人说的"),
     "self": _Phrase("its speaker speaks of himself", "说话人在说自己"),
     "date": _Phrase("it is of the time that the question names", "它的日期符合问题提到的时间"),
@@ -55,7 +56,6 @@ TERMS: Mapping[str, _Phrase] = {
     "current": _Phrase(
         "it says what holds now, and stands above what it replaced", "它说的是现在仍成立的，排在被它取代的之前"
     ),
-    "long_ago": _Phrase("the other is long ago, and stands below what is fresh", "另一条是很久以前的，排在新的之后"),
     "share": _Phrase("a part of the question brought it in", "问题的一部分把它带了进来"),
     "context": _Phrase("it has more of the tags asked for", "它带有更多所要求的标签"),
     "keyword": _Phrase("its keywords match better", "它的关键词更相符"),

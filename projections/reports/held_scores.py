@@ -20,7 +20,7 @@ from projections.ranking.running import Ranking
 from projections.ranking.search_request import FOLLOWING, SearchRequest
 from projections.views.query import ViewQuery
 
-_WEIGHT, _LONG_AGO = "weight", "long_ago"
+_WEIGHT = "weight"
 
 
 class HeldScore(NamedTuple):
@@ -35,15 +35,11 @@ class HeldScore(NamedTuple):
     long_ago: bool = False
     """Whether it is brought in although age alone withholds it."""
 
-    def at(self, share: float, *, aged: bool) -> float:
-        """The score where the weight brings so much; `aged`: it is withheld by age, and lowered below what is fresh."""
+    def at(self, share: float) -> float:
+        """The score if the weight brings so much."""
         if self.lent is not None:
             return self.lent
-        total = self.before + share
-        for name, part in self.after:
-            if aged or name != _LONG_AGO:
-                total += part
-        return total
+        return self.before + share + sum(part for _, part in self.after)
 
 
 class HeldScores(NamedTuple):
@@ -114,7 +110,7 @@ def _held(ranked: Ranked, at: int, share: float, *, long_ago: bool) -> HeldScore
         value = float(part[at])
         if name == _WEIGHT:
             met = True
-        elif met or name in (_LONG_AGO, "current", "context", "share"):
+        elif met or name in ("current", "context", "share"):
             if value:
                 after.append((name, value))
         else:

@@ -86,7 +86,7 @@ def _put(found: Sheet, view: OwnerView, now: int, asked: RowsAsked) -> None:
         if asked.held is not None:
             held, aged = asked.held.scores.get(name), reason in _AGED
             if held is not None:
-                scores[name] = held.at(asked.held.share(weight), aged=aged)
+                scores[name] = held.at(asked.held.share(weight))
                 if reason < 0 or (aged and held.long_ago):
                     standing[name] = (scores[name], later)
         elif reason < 0:

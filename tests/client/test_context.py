@@ -27,12 +27,16 @@ def memory(request: pytest.FixtureRequest, running: Service) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("said", "asks"), [(COFFEE, ASKS), ("我每天早上喝咖啡", "我早上喝什么？")])
-def test_what_may_matter_stands_in_the_block_with_its_id(memory: Any, said: str, asks: str) -> None:
+def test_a_memory_is_in_one_part_of_the_block_with_its_handle(memory: Any, said: str, asks: str) -> None:
     added = memory.add(said)
-    told = memory.context(asks)
-    assert [(one.kind, one.id, one.text) for one in told.parts.retrieved] == [("memory", added.id, said)]
-    assert (told.injected, told.recorded["status"], f"- [{added.id}] " in told.block) == ([added.id], "appended", True)
-    assert told.tokens <= told.budget == 1_500
+    own, related = memory.context(asks), memory.context(asks, stable_budget=0, trace=False)
+    assert [(one.kind, one.id, one.text) for one in own.parts.profile] == [("memory", added.id, said)]
+    assert (own.injected, own.recorded["status"]) == ([added.id], "appended")
+    assert (own.parts.retrieved, own.block) == ([], f"{own.stable}\n{own.turn}")
+    assert f"- [{own.parts.profile[0].handle}] " in own.stable
+    assert own.tokens <= own.budget == 1_500
+    assert [one.id for one in related.parts.retrieved] == [added.id]
+    assert (related.stable, f"- [{own.parts.profile[0].handle}] " in related.turn) == ("", True)
 
 
 def test_the_conversation_so_far_stands_in_it_and_the_turn_itself_does_not(memory: Any) -> None:
@@ -73,7 +77,7 @@ def test_sent_again_after_a_lost_answer_it_is_recorded_once(kind: str, running: 
         ("text", {"text": " "}),
         ("budget", {"budget": 79}),
         ("language", {"language": "fr"}),
-        ("searches", {"searches": 0}),
+        ("related", {"related": "maybe"}),
     ],
 )
 def test_what_cannot_be_is_refused_by_name(memory: Any, field: str, given: dict[str, Any]) -> None:

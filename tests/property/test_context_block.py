@@ -1,4 +1,4 @@
-"""Laws of a block: never over its budget, whatever is counted; its order; and that all of it is told by id."""
+"""Laws of a block: never over its budget, however tokens are counted; its order; every line with a handle."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from projections.language.prompt_text import estimated_tokens
-from projections.prompt.block import CLOSE, OPEN, SECTIONS, TITLES, Line, Material, build
+from projections.memory.handle import handle_of
+from projections.prompt.block import CLOSE, OPEN, PARTS, STABLE, TITLES, TURN, Layout, Line, Material, build
 
 IDS = st.text(alphabet="abcm-:/1茶", min_size=1, max_size=12)
 TEXTS = st.text(max_size=120) | st.sampled_from(
     ["</memory>", "[Time]", "- [x] y", "\n\n", "我喜欢喝茶。" * 30, "I like tea " * 40, "<memory>", "a\u2028b\x00c"]
 )
 LINES = st.lists(st.builds(Line, st.sampled_from(["memory", "turn", "tool"]), IDS, TEXTS, TEXTS), max_size=12)
-MATERIALS = st.builds(Material, TEXTS, LINES, LINES, LINES, LINES, instructions=LINES)
+MATERIALS = st.builds(Material, TEXTS, st.fixed_dictionaries(dict.fromkeys(PARTS, LINES)))
+LAYOUTS = st.sampled_from([STABLE, TURN])
 COUNTS = st.sampled_from(
     [
         estimated_tokens,
@@ -26,48 +28,45 @@ COUNTS = st.sampled_from(
 """Ways to count tokens. Of some a whole takes more than its lines one by one."""
 
 
-@given(MATERIALS, st.integers(0, 900), st.sampled_from(["en", "zh"]), COUNTS)
-def test_a_block_is_never_over_its_budget(material: Material, budget: int, language: str, count) -> None:
-    block = build(material, budget, language, count)
+@given(MATERIALS, LAYOUTS, st.integers(0, 900), st.sampled_from(["en", "zh"]), COUNTS)
+def test_a_block_is_never_over_its_budget(
+    material: Material, layout: Layout, budget: int, language: str, count
+) -> None:
+    block = build(material, budget, layout, language, count)
     assert count(block.text) <= budget or not block.text
     assert block.tokens <= budget
 
 
-@given(MATERIALS, st.integers(0, 900), st.sampled_from(["en", "zh"]))
-def test_every_line_between_the_tags_is_a_title_or_begins_with_the_id_of_what_is_told(
-    material, budget, language
-) -> None:
-    block = build(material, budget, language)
+@given(MATERIALS, LAYOUTS, st.integers(0, 900), st.sampled_from(["en", "zh"]))
+def test_every_line_between_the_tags_is_a_title_or_begins_with_a_handle(material, layout, budget, language) -> None:
+    block = build(material, budget, layout, language)
     if not block.text:
         return
     told = block.text.split("\n")
-    names = dict(TITLES[language])
-    if material.earlier:
-        names["remembered"] = names["earlier"]
-    titles = [f"[{names[part]}]" for part in SECTIONS]
     assert (told[0], told[-1]) == (OPEN, CLOSE)
     assert not set("".join(told[1:-1])) & set("<>")
-    body = told[4:]
-    shown = [line for part in SECTIONS[1:] for line in block.parts[part]]
-    rows = [row for row in body if row.startswith("- [")]
-    assert len(rows) == len(shown)
-    assert all(row.startswith(f"- [{line.id}] ") for row, line in zip(rows, shown, strict=True))
-    begun = [row for row in body if row in titles]
-    assert begun == [f"[{names[part]}]" for part in SECTIONS[1:] if block.parts[part]]
-    assert len(body) == len(rows) + len(begun) + 1
+    parts = [part for part in PARTS if part in layout.shares and block.parts[part]]
+    expected = [f"[{TITLES[language]['time']}]", told[3]] if layout.timed else []
+    for part in parts:
+        expected.append(f"[{TITLES[language][part]}]")
+        names = [line.id if line.kind == "tool" else handle_of(line.id) for line in block.parts[part]]
+        expected += [f"- [{name}] " for name in names]
+    body = told[2:-1]
+    assert len(body) == len(expected)
+    assert all(row.startswith(begin) for row, begin in zip(body, expected, strict=True))
 
 
-@given(MATERIALS, st.integers(0, 900))
-def test_what_is_shown_and_what_is_left_out_make_up_what_there_was(material: Material, budget: int) -> None:
-    block = build(material, budget)
-    for part in SECTIONS[1:]:
-        offered = [line.id for line in getattr(material, part)]
+@given(MATERIALS, LAYOUTS, st.integers(0, 900))
+def test_the_lines_shown_and_dropped_make_up_what_there_was(material: Material, layout: Layout, budget: int) -> None:
+    block = build(material, budget, layout)
+    for part in layout.shares:
+        offered = [line.id for line in material.parts[part]]
         shown = [line.id for line in block.parts[part]]
         assert shown == offered[: len(shown)]
         assert len(shown) + block.dropped.get(part, 0) == len(offered)
     assert set(block.memories) == {line.id for part in block.parts.values() for line in part if line.kind == "memory"}
 
 
-@given(MATERIALS)
-def test_with_room_enough_nothing_is_left_out(material: Material) -> None:
-    assert build(material, 100_000).dropped == {}
+@given(MATERIALS, LAYOUTS)
+def test_with_room_enough_nothing_is_dropped(material: Material, layout: Layout) -> None:
+    assert build(material, 100_000, layout).dropped == {}

@@ -11,9 +11,10 @@ from api.cli.show.tables import Cell, Column, tabulate
 from projections.shapes import ContextBlock, MemoryUses
 
 
-def block(answer: ContextBlock, console: Console = out) -> None:
-    """The block alone on standard output; what was left out on standard error."""
-    console.print(Text(answer["block"]), soft_wrap=True)
+def block(answer: ContextBlock, console: Console = out, *, split: bool = False) -> None:
+    """Print the block to standard output, and to standard error what was left out; `split`: an empty line between its parts."""
+    halves = [half for half in (answer["stable"], answer["turn"]) if half]
+    console.print(Text("\n\n".join(halves) if split else answer["block"]), soft_wrap=True)
     said = [f"{answer['tokens']:,} of {answer['budget']:,} tokens, position {answer['position']}{times_of(answer)}"]
     if (sizes := answer["sizes"]) is not None:
         parts = f"stable part {sizes['stable']:,}, this turn's {sizes['turn']:,}"

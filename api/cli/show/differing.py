@@ -248,7 +248,6 @@ def above(answer: Above, console: Console = out) -> None:
 
 _RULES = {
     "current_first": "what is current stands above what it replaced",
-    "long_ago": "long ago: it stands below what is fresh and as good",
     "corrected": "what it says, or a part of it, was corrected by",
     "corrected_alone": "what it says, or a part of it, holds no longer",
     "for_a_time": "it holds now, in place of what it interrupts or what is over",

@@ -47,7 +47,7 @@ class ContextLine(BaseModel):
     note: str = Field(description="When a memory was made and who said it; who said a message; the tool.")
     text: str = Field(description="As recorded, on one line; the block may hold less of it.")
     closeness: float | None = Field(default=None, description="How close a retrieved memory is to the turn, 0 to 1.")
-    long_ago: bool | None = Field(default=None, description="True: it is old, and only told as it matches the turn.")
+    handle: str | None = Field(default=None, description="Short name of a memory or turn; every verb accepts it.")
     asked_by: list[str] | None = Field(
         default=None, description="Of the parts of a question, and the other words for it, those that it answers best."
     )
@@ -59,22 +59,26 @@ class ContextParts(BaseModel):
     model_config = exampled(
         {
             "time": "2026-11-22 09:30 Sunday (UTC)",
-            "core": [_CORE],
             "instructions": [],
+            "core": [_CORE],
             "profile": [_LIVES],
             "remembered": [_MESSAGE],
+            "earlier": [],
             "retrieved": [_RETRIEVED],
             "tools": [_TOOL],
+            "unconfirmed": [],
         }
     )
 
     time: str
-    core: list[ContextLine]
-    instructions: list[ContextLine] = Field(description="What the user asked for, from then on, newest first.")
-    profile: list[ContextLine] = Field([], description="Who the user is, by what he said; in two parts alone.")
-    remembered: list[ContextLine]
-    retrieved: list[ContextLine]
-    tools: list[ContextLine]
+    instructions: list[ContextLine] = Field(description="Standing instructions from the user, newest first.")
+    core: list[ContextLine] = Field(description="What always holds: tiers system and core with a ground.")
+    profile: list[ContextLine] = Field(description="What the user said about themselves.")
+    remembered: list[ContextLine] = Field(description="This conversation so far.")
+    earlier: list[ContextLine] = Field(description="An earlier conversation that the message continues or names.")
+    retrieved: list[ContextLine] = Field(description="Related memories, in the order of the search.")
+    tools: list[ContextLine] = Field(description="Tool results of the last turn.")
+    unconfirmed: list[ContextLine] = Field(description="Related texts that give orders and are not from the user.")
 
 
 class ContextSearch(BaseModel):
@@ -127,9 +131,9 @@ class ContextBlock(LinesTold, Placed):
         {
             "owner": "alice",
             "block": "<memory>\nWhat follows was recorded earlier. ...\n</memory>",
-            "stable": None,
-            "turn": None,
-            "sizes": None,
+            "stable": "<memory>\nWhat follows was recorded earlier. ...\n</memory>",
+            "turn": "<memory>\nWhat follows was recorded earlier. ...\n</memory>",
+            "sizes": _SIZES,
             "tokens": 148,
             "budget": 1500,
             "language": "en",
@@ -137,12 +141,14 @@ class ContextBlock(LinesTold, Placed):
             "turn_id": "D4:7",
             "parts": {
                 "time": "2026-11-22 09:30 Sunday (UTC)",
-                "core": [_CORE],
                 "instructions": [],
-                "profile": [],
+                "core": [_CORE],
+                "profile": [_LIVES],
                 "remembered": [_MESSAGE],
+                "earlier": [],
                 "retrieved": [_RETRIEVED],
                 "tools": [_TOOL],
+                "unconfirmed": [],
             },
             "injected": ["name", "coffee"],
             "recorded": {"status": "appended", "position": "3:132"},
@@ -160,12 +166,11 @@ class ContextBlock(LinesTold, Placed):
 
     owner: str
     block: str
-    stable: str | None = Field(
-        None,
-        description="In two parts: what stays the same from turn to turn, word for word; empty where nothing does.",
+    stable: str = Field(
+        description="Instructions, what always holds, the profile: the same bytes until one of its memories changes."
     )
-    turn: str | None = Field(None, description="In two parts: the time, and what is of this turn.")
-    sizes: ContextSizes | None = Field(None, description="In two parts: what each takes.")
+    turn: str = Field(description="The time, and what belongs to this turn. `block` is both parts.")
+    sizes: ContextSizes = Field(description="Tokens of each part.")
     tokens: int
     budget: int
     language: str

@@ -359,8 +359,8 @@ class RuleTold(BaseModel):
     model_config = exampled({"rule": "current_first", "of": "tea", "others": ["coffee"]})
 
     rule: str = Field(
-        description="`current_first` (it replaced `others`, so it stands above them), `long_ago` (it stands below what is fresh and"
-        " as good), `corrected` (by `others`; the question asks for what still holds of it), `for_a_time` (until then it stands"
+        description="`current_first` (it replaced `others`, so it stands above them), "
+        "`corrected` (by `others`; the question asks for what still holds of it), `for_a_time` (until then it stands"
         " above `others`, or it holds again and they are over), `associated` (activation reached it)."
     )
     of: str

@@ -18,11 +18,12 @@ from events.partitions import parse_position, partition_of, position_text
 from projections.fold.reasons import reason_told
 from projections.language.prompt_text import TokenCount, estimated_tokens, is_chinese
 from projections.memory.working_memory import Injection, set_aside_among
-from projections.prompt.block import Block, Line, build
+from projections.prompt.block import Block, Line
 from projections.prompt.gathering import AskedTurn, always, material, rules_of
-from projections.prompt.lines import HIDDEN, Rules, never_stood
+from projections.prompt.lines import HIDDEN, IDLE, Rules, never_stood
+from projections.prompt.message import read_message
 from projections.prompt.recipe import asked_digest, block_digest, close_of, wanted_of
-from projections.prompt.two_parts import TwoParts, in_two, stable_part
+from projections.prompt.stable import TwoParts, in_two, stable_part
 from projections.redis.said import Recent
 from projections.redis.view import RedisViews
 from projections.shapes import BlockAsItWas, InjectedMemory, WithheldFromBlock
@@ -36,13 +37,6 @@ OTHERWISE = "rules, settings or what is hidden today changed since, or something
 SAME = "the digest of the text agrees with what was recorded when it was handed out"
 GONE = "not told today: {}"
 ELSE_SAME = "; the digest agrees once these are put back"
-
-
-class _Again(NamedTuple):
-    """A block as rules of then or of today make it, and its parts where it is in two."""
-
-    block: Block
-    halves: TwoParts | None
 
 
 class BlockAgain(NamedTuple):
@@ -87,22 +81,22 @@ class BlocksAgain:
     ) -> BlockAgain:
         view, now, wanted = snapshot.view, snapshot.now, wanted_of(made)
         gone = {one.seq for one in set_aside_among(said.said, view.state.asides)}
-        asked = AskedTurn(request.text, request.talk([one for one in said.said if one.seq not in gone]))
+        talk = request.talk([one for one in said.said if one.seq not in gone])
+        message = read_message(request.text, [turn.text for turn in talk.messages if now - turn.at <= IDLE])
+        asked = AskedTurn(request.text, talk, message)
+        profile = () if made.stable is None else made.stable.profile
 
-        def block(rules: Rules) -> _Again:
-            holds, stable = always(view, now, asked.talk, rules), None
-            if made.stable is not None:
-                stable = stable_part(view, holds, rules, wanted, self._count, made.stable.profile)
-                holds = holds._replace(told=frozenset(stable.block.memories))
+        def block(rules: Rules) -> TwoParts:
+            holds = always(view, now, asked.talk, rules)
+            stable = stable_part(view, now, holds, rules, wanted, self._count, profile)
+            holds = holds._replace(stable=frozenset(stable.block.memories))
             close = [one for one in close_of(made) if one.memory_id not in holds.ids]
             held = material(view, now, snapshot.partition, asked, wanted.messages, rules, holds, close)
-            if stable is None:
-                return _Again(build(held, wanted.budget, wanted.language, self._count), None)
-            halves = in_two(stable, held, wanted, self._count)
-            return _Again(halves.whole, halves)
+            return in_two(stable, held, wanted, self._count)
 
         today = rules_of(view, wanted, snapshot.present)
-        then, (shown, halves) = block(rules_of(view, wanted)).block, block(today)
+        then, halves = block(rules_of(view, wanted)).whole, block(today)
+        shown = halves.whole
         withheld = list(_withheld(snapshot, injection, then, shown, today))
         same = (
             None if injection.block is None or made.digest is None else made.digest == block_digest(secret, shown.text)
@@ -110,8 +104,8 @@ class BlocksAgain:
         why = self._why(injection, words, then, withheld, same, secret)
         told: BlockAsItWas = {
             "text": shown.text,
-            "stable": None if halves is None else halves.stable.block.text,
-            "turn": None if halves is None else halves.turn.text,
+            "stable": halves.stable.block.text,
+            "turn": halves.turn.text,
             "tokens": shown.tokens,
             "tokens_then": None if injection.block is None else made.tokens,
             "as_it_was": same,
@@ -193,4 +187,4 @@ def _may_have_stood(snapshot: Snapshot, memory_id: str) -> bool:
 
 
 def _messages(block: Block) -> list[Line]:
-    return [line for line in block.parts["remembered"] if line.kind == "turn"]
+    return [line for part in ("remembered", "earlier") for line in block.parts[part] if line.kind == "turn"]

@@ -1,4 +1,4 @@
-"""A context block of one instant: what searches found, what was said, what always holds, in one block or in two parts."""
+"""A context block of one instant: what the search found, what was said, what always holds."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from api.work.patience import current_check
 from events.partitions import position_text
 from projections.index.talk_tokens import TalkTokens
 from projections.language.prompt_text import TokenCount, estimated_tokens
+from projections.memory.handle import handle_of
 from projections.memory.working_memory import Conversation, Turn, set_aside_among
-from projections.prompt.block import Block, Line, build
-from projections.prompt.gathering import AskedTurn, Close, Valued, Wanted, always, material, rules_of
-from projections.prompt.two_parts import TwoParts, in_two, stable_part
-from projections.prompt.whole import brought_up
+from projections.prompt.block import Block, Line
+from projections.prompt.gathering import AskedTurn, Close, Wanted, always, material, related, rules_of
+from projections.prompt.message import MessageRead
+from projections.prompt.stable import TwoParts, in_two, stable_part
 from projections.ranking.proactive import closenesses
 from projections.redis.said import Recent
 from projections.shapes import (
@@ -52,35 +53,27 @@ class SearchedQuery(NamedTuple):
             told["expansion"] = self.expansion
         return told
 
-    def valued(self, view: OwnerView) -> Valued:
-        """The same with how close each is to the turn."""
-        return Valued(self.results, closenesses(view, self.query, self.results))
-
 
 class MadeBlock(NamedTuple):
     """A block with what it was made of."""
 
     block: Block
-    """The whole: of two parts both, one after the other."""
-    halves: TwoParts | None
+    """The whole: both halves, one after the other."""
+    halves: TwoParts
     talk: Conversation
     time: str
     close: list[Close]
-    close_enough: list[int]
-    """How much of each search was close enough."""
     left_out: dict[str, int]
-    conversation: int | None
-    """Tokens of all that was said, where the block is in two parts."""
+    conversation: int
+    """Tokens of everything that was said."""
     now: int
     position: str
     upto: str
     """The position of the owner's newest event that it was made of."""
 
     @property
-    def sizes(self) -> ContextSizes | None:
-        """What the parts take beside the whole conversation; None of one block."""
-        if self.halves is None or self.conversation is None:
-            return None
+    def sizes(self) -> ContextSizes:
+        """Tokens of the two halves, and of the whole conversation."""
         stable, turn = self.halves.stable, self.halves.turn
         return {
             "stable": stable.block.tokens,
@@ -93,8 +86,9 @@ class MadeBlock(NamedTuple):
 def made_of(
     snapshot: Snapshot,
     said: Recent,
-    found: list[SearchedQuery],
+    found: SearchedQuery | None,
     request: TalkAsked,
+    message: MessageRead,
     wanted: Wanted,
     count: TokenCount,
 ) -> MadeBlock:
@@ -103,21 +97,21 @@ def made_of(
     gone = {one.seq for one in set_aside_among(said.said, view.state.asides)}
     talk = request.talk([one for one in said.said if one.seq not in gone])
     rules = rules_of(view, wanted, None if snapshot.past is None else snapshot.present)
-    asked, holds = AskedTurn(request.text, talk), always(view, now, talk, rules)
-    stable = None if wanted.stable is None else stable_part(view, holds, rules, wanted, count, check=current_check())
-    if stable is not None:
-        holds = holds._replace(told=frozenset(stable.block.memories))
-    valued = [one.valued(view) for one in found]
-    close, close_enough = brought_up(view, now, valued, asked, wanted, rules, holds)
+    asked, holds = AskedTurn(request.text, talk, message), always(view, now, talk, rules)
+    stable = stable_part(view, now, holds, rules, wanted, count, check=current_check())
+    holds = holds._replace(stable=frozenset(stable.block.memories))
+    close: list[Close] = []
+    if found is not None:
+        closeness = closenesses(view, found.query, found.results)
+        close = related(view, found.results, closeness, asked, wanted, rules, holds)
     held = material(view, now, snapshot.partition, asked, wanted.messages, rules, holds, close)
     left_out = dict(holds.left_out)
     if gone:
         left_out["said by a source that is set aside"] = len(gone)
     upto = position_text(snapshot.partition, view.state.seq)
-    halves = None if stable is None else in_two(stable, held, wanted, count)
-    block = build(held, wanted.budget, wanted.language, count) if halves is None else halves.whole
-    whole = None if halves is None else _whole_conversation(view, said, gone)
-    return MadeBlock(block, halves, talk, held.time, close, close_enough, left_out, whole, now, snapshot.position, upto)
+    halves = in_two(stable, held, wanted, count)
+    whole = _whole_conversation(view, said, gone)
+    return MadeBlock(halves.whole, halves, talk, held.time, close, left_out, whole, now, snapshot.position, upto)
 
 
 def _whole_conversation(view: OwnerView, said: Recent, gone: set[int]) -> int:
@@ -127,9 +121,9 @@ def _whole_conversation(view: OwnerView, said: Recent, gone: set[int]) -> int:
     return view.index(TalkTokens, current_check()).total + bare
 
 
-def with_parts(told: ContextParts, found: list[SearchedQuery]) -> ContextParts:
-    """The same, each memory that was brought up with the parts of the question that it answers."""
-    asked = {one["id"]: one["explain"].get("asked_by") for search in found[:1] for one in search.results}
+def with_parts(told: ContextParts, found: SearchedQuery | None) -> ContextParts:
+    """The same, each related memory with the parts of the question that it answers."""
+    asked = {} if found is None else {one["id"]: one["explain"].get("asked_by") for one in found.results}
     for line in told["retrieved"]:
         if (parts := asked.get(line["id"])) is not None:
             line["asked_by"] = parts
@@ -140,12 +134,14 @@ def told_parts(time: str, block: Block) -> ContextParts:
     """Everything in a block by id, part by part."""
     return {
         "time": time,
-        "core": _told(block.parts["core"]),
         "instructions": _told(block.parts["instructions"]),
-        "profile": _told(block.parts.get("profile", [])),
+        "core": _told(block.parts["core"]),
+        "profile": _told(block.parts["profile"]),
         "remembered": _told(block.parts["remembered"]),
+        "earlier": _told(block.parts["earlier"]),
         "retrieved": _told(block.parts["retrieved"]),
         "tools": _told(block.parts["tools"]),
+        "unconfirmed": _told(block.parts["unconfirmed"]),
     }
 
 
@@ -153,9 +149,9 @@ def _told(lines: list[Line]) -> list[ContextLine]:
     told: list[ContextLine] = []
     for line in lines:
         one: ContextLine = {"kind": line.kind, "id": line.id, "note": line.note, "text": line.text}
+        if line.kind != "tool":
+            one["handle"] = handle_of(line.id)
         if line.relevance is not None:
             one["closeness"] = line.relevance
-        if line.long_ago:
-            one["long_ago"] = True
         told.append(one)
     return told

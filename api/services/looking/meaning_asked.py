@@ -57,6 +57,13 @@ class MeaningReader(Histories):
             raise semantic_refused()
         return sense
 
+    def stands_out(self, owner: str, text: str, **times: Unpack[LineTerms]) -> float | None:
+        """Share, 0 to 1, of idle messages that a text comes nearer to the owner's memories than; None if nothing is compared."""
+        if self._meanings is None or is_secret(text):
+            return None
+        with self.snapshot(owner, **times) as snapshot:
+            return self._meanings.stands_out(snapshot.view, owner, text)
+
     def vectors_of(self, view: OwnerView, owner: str) -> KnownVectors | None:
         """The vectors of a view's memories; None where there is no embedder."""
         return None if self._meanings is None else self._meanings.known_vectors(view, owner)

@@ -38,7 +38,7 @@ def known(cli: Cli) -> None:
     fresh = {"occurred_at": f"{datetime.now(UTC) - timedelta(days=1):%Y-%m-%dT%H:%M:%SZ}"}
     coffee = event(1, content="I drink coffee every morning") | fresh
     core = event(2, content="Her name is [b]Ada[/b]", tier="core")
-    other = event(9, content="The kiln broke")
+    other = event(9, content="The kiln broke", source="assistant")
     cli("append", "-", stdin=lines([coffee, core, other, turn(3, "Hello"), turn(4, ASKS)]))
 
 
@@ -52,24 +52,11 @@ def test_the_block_alone_is_on_standard_output_with_nobodys_brackets_taken_for_m
     assert "tokens, position" in told.err
 
 
-def test_matches_that_normal_mode_keeps_back_are_told_where_nothing_was_retrieved(cli: Cli) -> None:
-    long_ago = event(1, content="I drink coffee every morning", category="temporary") | {
-        "occurred_at": "2020-01-05T08:00:00Z"
-    }
-    cli("append", "-", stdin=lines([long_ago]))
-    answer = cli.json("context", "ada", ASKS, "--no-trace", "--no-faded")
-    assert answer["searches"] == [{"query": ASKS, "found": 0, "withheld": {"compressed": 1}, "parts": []}]
-    assert "normal mode withholds matches: compressed 1" in cli("context", "ada", ASKS, "--no-trace", "--no-faded").err
-    assert cli.json("context", "ada", ASKS, "--no-trace")["searches"] == [
-        {"query": ASKS, "found": 1, "withheld": {}, "parts": []}
-    ]
-    assert "withholds" not in cli("context", "bea", ASKS, "--no-trace").err
-
-
 def test_options_bound_the_block(cli: Cli) -> None:
     known(cli)
-    answer = cli.json("context", "ada", ASKS, "--session", "s1", "--no-proactive", "--messages", "0", "--no-trace")
-    assert (answer["injected"], answer["parts"]["remembered"], answer["recorded"]) == (["m2"], [], {"status": "off"})
+    options = ("--session", "s1", "--related", "never", "--stable-budget", "0", "--messages", "0", "--no-trace")
+    answer = cli.json("context", "ada", ASKS, *options)
+    assert (answer["injected"], answer["parts"]["remembered"], answer["recorded"]) == ([], [], {"status": "off"})
     small = cli("context", "ada", ASKS, "--budget", "80")
     assert "no room for: " in small.err
     assert "budget" in cli("context", "ada", ASKS, "--budget", "1", code=2).err
@@ -117,11 +104,9 @@ def test_a_trace_that_is_asked_for_on_the_command_line_counts(cli: Cli) -> None:
     assert (before[:2], after[0] >= 2, after[1]) == ([0, 0], True, 1)
 
 
-@pytest.mark.parametrize("other", ["--no-trace", "--inspect"])
-def test_a_trace_and_no_trace_cannot_be_asked_for_at_once(cli: Cli, other: str) -> None:
-    assert f"trace: got '--trace with {other}'; allowed: one of them" in cli(
-        "get", "ada", "x", "--trace", other, code=2
-    ).err.replace("\n", " ")
+def test_a_trace_and_no_trace_cannot_be_asked_for_at_once(cli: Cli) -> None:
+    refusal = cli("get", "ada", "x", "--trace", "--no-trace", code=2).err.replace("\n", " ")
+    assert "trace: got '--trace with --no-trace'; allowed: one of them" in refusal
 
 
 # --- over HTTP
@@ -176,13 +161,11 @@ def test_uses_of_an_unknown_memory_are_not_found(http: HttpStore) -> None:
     assert http.client.get("/v1/owners/alice/memories/tea/uses").status_code == 404
 
 
-def test_in_two_parts_both_are_on_standard_output_and_their_tokens_are_told_beside(cli: Cli) -> None:
+def test_split_prints_the_two_parts_separated_by_an_empty_line(cli: Cli) -> None:
     known(cli)
     told = cli("context", "ada", ASKS, "--split", "--stable-budget", "300")
-    rows = told.out.splitlines()
-    assert (rows.count("<memory>"), rows.count("</memory>")) == (2, 2)
+    answer = cli.json("context", "ada", ASKS, "--stable-budget", "300")
+    assert told.out == f"{answer['stable']}\n\n{answer['turn']}\n"
+    assert answer["block"] == f"{answer['stable']}\n{answer['turn']}"
     assert "stable part " in told.err
     assert "the whole conversation " in told.err
-    answer = cli.json("context", "ada", ASKS, "--split", "--stable-budget", "300")
-    assert answer["block"] == f"{answer['stable']}\n{answer['turn']}"
-    cli("context", "ada", ASKS, "--stable-budget", "300", code=2)

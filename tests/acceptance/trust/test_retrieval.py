@@ -6,8 +6,10 @@ import re
 
 import pytest
 
-from benchmarks.attacks import ATTACKS, WORDINGS, Attack, Canary
-from projections.prompt.whole import MOST_TOGETHER
+from benchmarks.attacks import ATTACKS, WORDINGS, Canary
+from projections.memory.handle import handle_of
+from projections.prompt.block import CLOSE
+from projections.prompt.gathering import MOST_LINES
 from tests.acceptance.trust.doors import DOORS, Doors
 from tests.given.client import connected
 
@@ -27,45 +29,43 @@ def test_retrieval_k_is_an_upper_bound(doors: Doors, limit: int) -> None:
             block = memory.context("hedgehog in the garden", budget=budget, trace=False)
             assert block.tokens <= budget
             told = set(re.findall(r"Hedgehog \d+", block.block))
-            assert 1 <= len(told) <= MOST_TOGETHER, "it holds some"
+            assert 1 <= len(told) <= MOST_LINES, "it holds some"
 
 
 @pytest.mark.parametrize("door", DOORS)
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda one: f"{one.kind} {one.language}")
-def test_prompt_recall_is_fenced_as_data(doors: Doors, door: str, attack: Attack) -> None:
-    """Stored text stands inside the fence, one line, without a character that hides: never an instruction of ours."""
-    owner = doors.owner()
-    memory_id = doors.remember(door, owner, attack.told(Canary("Bokimu", "Talepo")))
-    if doors.waits(owner, memory_id):  # an agent's word: the worst that a person can do with it is to accept it
-        doors.accept(owner, memory_id)
-    with connected("sync", doors.running.url, owner=owner) as memory:
-        answer = memory.context(WORDINGS[attack.language].question, trace=False)
-    assert answer.injected == [memory_id], "the memory did reach the block"
-    _is_fenced(answer.block, memory_id, attack.language)
+def test_prompt_recall_is_fenced_as_data_in_both_parts(doors: Doors, door: str) -> None:
+    """Stored text is inside the fence, one line, without a character that hides: never an instruction of ours."""
+    broken = []
+    for attack in ATTACKS:
+        owner = doors.owner()
+        text = attack.told(Canary("Bokimu", "Talepo"))
+        memory_id = doors.remember(door, owner, text)
+        if doors.waits(owner, memory_id):  # an agent's word: the worst that a person can do with it is to accept it
+            doors.accept(owner, memory_id)
+        with connected("sync", doors.running.url, owner=owner) as memory:
+            for room in (None, 0):  # without a stable part all of it is in the turn part
+                question = WORDINGS[attack.language].question
+                answer = memory.context(question, trace=False, stable_budget=room, language=attack.language)
+                parts = [part for part in (answer.stable, answer.turn) if f"[{handle_of(memory_id)}]" in part]
+                if room == 0 and CLOSE in text and not answer.injected:
+                    continue  # what looks like one of our own blocks is never related
+                if answer.injected != [memory_id] or len(parts) != 1:
+                    broken.append((attack.kind, attack.language, room, "the memory did not reach one part"))
+                elif (fault := _fault(parts[0], memory_id, attack.language)) is not None:
+                    broken.append((attack.kind, attack.language, room, fault))
+    assert broken == []
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda one: f"{one.kind} {one.language}")
-@pytest.mark.parametrize("part", ["stable", "turn"])
-def test_prompt_recall_is_fenced_as_data_in_both_parts(doors: Doors, part: str, attack: Attack) -> None:
-    """The same where the context is in two parts, of which the stable one is read before every answer."""
-    owner = doors.owner()
-    text = attack.told(Canary("Bokimu", "Talepo"))
-    with connected("sync", doors.running.url, owner=owner) as memory:
-        told = memory.add(text, category="identity" if part == "stable" else "fact")
-        answer = memory.context(WORDINGS[attack.language].question, trace=False, split=True, language=attack.language)
-    assert answer.injected == [told.id], "the memory did reach the part"
-    _is_fenced((answer.stable if part == "stable" else answer.turn) or "", told.id or "", attack.language)
-    assert answer.block.count("<memory>") == answer.block.count("</memory>") == (2 if part == "stable" else 1)
-
-
-def _is_fenced(block: str, memory_id: str, language: str) -> None:
-    """One line of the list of memories, the last, between the marks; what hides is gone."""
-    first, said, *lines, last = block.splitlines()
-    assert (first, last) == ("<memory>", "</memory>")
-    assert QUOTED[language] in said
-    [line] = [one for one in lines if "hedgehogs" in one or "刺猬" in one]
-    assert line.startswith(f"- [{memory_id}] "), "it is one entry of a list of memories"
-    assert lines[-1] == line, "nothing of it stands below"
-    assert "<" not in line
-    assert ">" not in line
-    assert not re.search("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e01ef]", block)
+def _fault(part: str, memory_id: str, language: str) -> str | None:
+    """What is wrong with the part that should hold the memory as one harmless line, its last; None if nothing is."""
+    first, said, *lines, last = part.splitlines()
+    found = [one for one in lines if "hedgehogs" in one or "刺猬" in one]
+    rows = {
+        "the part is not fenced": (first, last) == ("<memory>", "</memory>") and part.count("memory>") == 2,
+        "it is not said to be quoted data": QUOTED[language] in said,
+        "it is not one entry of a list": len(found) == 1 and found[0].startswith(f"- [{handle_of(memory_id)}] "),
+        "something of it is below": lines[-1:] == found,
+        "it holds a bracket": not set("".join(found)) & set("<>"),
+        "it holds a character that hides": not re.search("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e01ef]", part),
+    }
+    return next((fault for fault, holds in rows.items() if not holds), None)

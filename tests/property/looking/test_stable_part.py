@@ -1,4 +1,4 @@
-"""The stable one of two parts: the same bytes whatever the clock says, whatever is asked and used, until a memory in it changes."""
+"""The stable part: the same bytes at any hour, for any question and use, until one of its memories changes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from projections.language.prompt_text import estimated_tokens
 from projections.lifecycle import plan
 from projections.memory.columns import Columns, state_of
+from projections.memory.handle import handle_of
 from projections.memory.working_memory import conversation
 from projections.prompt.gathering import Wanted, always, rules_of
-from projections.prompt.two_parts import stable_part
+from projections.prompt.stable import stable_part
 from projections.views.view import OwnerView
 from tests.examples import examples
 from tests.given.events import (
@@ -94,20 +95,29 @@ def extracted(life: list[Told]) -> list[Told]:
 
 
 def stable(view: OwnerView, day: float, talk: Any = None, **wanted: Any) -> str:
-    asked = Wanted(1_500, 30, False, "en", 0.7, 0, 600)._replace(**wanted)
+    asked = Wanted(1_500, 30, False, "en", 0.0, 0, 750)._replace(**wanted)
     rules = rules_of(view, asked)
     holds = always(view, at(day), talk or conversation([], "hello"), rules)
-    return stable_part(view, holds, rules, asked, estimated_tokens).block.text
+    return stable_part(view, at(day), holds, rules, asked, estimated_tokens).block.text
+
+
+def lines_of(text: str) -> list[str]:
+    return [row for row in text.split("\n") if row.startswith("- [")]
 
 
 TRIED = settings(max_examples=examples(60), deadline=None)
 
 
-@given(lives(), st.floats(0, 2_000), st.floats(0, 2_000))
+@given(lives(), st.floats(0, 0.99), st.floats(0, 0.99), st.floats(0, 2_000))
 @TRIED
-def test_time_alone_changes_nothing(life: list[Told], one: float, other: float) -> None:
+def test_the_hour_changes_nothing_and_time_only_removes_lines(
+    life: list[Told], hour: float, other: float, later: float
+) -> None:
     view = viewed(*extracted(life))
-    assert stable(view, END + one) == stable(view, END + other)
+    now = stable(view, END + hour)
+    assert now == stable(view, END + other)
+    wide = {"budget": 100_000, "stable": 50_000, "stable_language": "en"}
+    assert set(lines_of(stable(view, END + later, **wide))) <= set(lines_of(stable(view, END, **wide)))
 
 
 @given(
@@ -126,7 +136,7 @@ def test_what_is_asked_shown_and_used_changes_nothing(life: list[Told], uses: li
     after += [reinforced(ids[n % len(ids)], END + 1 + 0.01 * at_) for at_, (_, n) in enumerate(uses)]
     talked = conversation([said(1, "Where do I live?"), said(2, "我早上喝什么？", session="s2")], "And now?")
     used = viewed(*events, *after)
-    assert stable(used, END + 2, talked, language="zh", messages=0, threshold=0.1) == before
+    assert stable(used, END, talked, language="zh", messages=0, threshold=0.1) == before
 
 
 @given(lives())
@@ -136,11 +146,12 @@ def test_nothing_stands_in_it_that_may_not_and_every_line_is_a_memory_with_its_i
     text = stable(view, END)
     assert "4821" not in text
     assert "1234567" not in text
-    rows = [row for row in text.split("\n") if row.startswith("- [")]
+    rows = lines_of(text)
     titles = 3 + sum(row.startswith("[") for row in text.split("\n"))
     assert not text or len(text.split("\n")) == len(rows) + titles
+    ids = {handle_of(one.id): one.id for one in view.columns.memories}
     for row in rows:
-        memory = view.get(row[3 : row.index("]")])
+        memory = view.get(ids[row[3 : row.index("]")]])
         assert memory is not None
         assert state_of(memory) == Columns.LIVE
         assert not memory.is_negated
@@ -153,10 +164,11 @@ def test_nothing_stands_in_it_that_may_not_and_every_line_is_a_memory_with_its_i
 def test_what_is_deleted_or_negated_leaves_it_at_once_and_the_rest_stays(life: list[Told], number: int) -> None:
     events = extracted(life)
     view = viewed(*events)
-    rows = [row for row in stable(view, END).split("\n") if row.startswith("- [")]
+    rows = lines_of(stable(view, END))
     if not rows:
         return
     gone = rows[number % len(rows)]
-    memory_id = gone[3 : gone.index("]")]
+    handle = gone[3 : gone.index("]")]
+    memory_id = next(one.id for one in view.columns.memories if handle_of(one.id) == handle)
     for end in (deleted(memory_id, END + 1), negated(memory_id, END + 1)):
-        assert f"[{memory_id}]" not in stable(viewed(*events, end), END + 1)
+        assert f"[{handle}]" not in stable(viewed(*events, end), END + 1)

@@ -1,4 +1,4 @@
-"""A context block in two parts over a real store: what stays the same, what is recorded, what is told of it later, and refusals."""
+"""The two parts of a block over a real store: what stays the same, what is recorded, how it is made again, and refusals."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import pytest
 
 from events.errors import InputError
 from projections.language.prompt_text import estimated_tokens
+from projections.memory.handle import handle_of
 from tests.acceptance.helpers.store import Store, embedded_store
-from tests.given.events import Told, created, deleted, negated, purged, set_aside
+from tests.given.events import Told, created, deleted, mentioned, negated, purged, reinforced, set_aside
 from tests.given.said import said
 
 QUESTIONS = ("Where do I live?", "What do I drink in the morning?", "我早上喝什么？", "Shall we go swimming?")
@@ -42,7 +43,7 @@ def known(store: Store, *texts: str) -> str:
 
 
 def asked(store: Store, owner: str, text: str = QUESTIONS[0], **wanted: Any) -> dict[str, Any]:
-    answer = store.app.contexts.context(owner, text, **{"split": True, "session": "s2"} | wanted)
+    answer = store.app.contexts.context(owner, text, **{"session": "s2"} | wanted)
     store.flushed()
     return answer
 
@@ -52,7 +53,7 @@ def profile(answer: dict[str, Any]) -> dict[str, str]:
 
 
 def coffee(store: Store) -> Told:
-    return created("I drink coffee every morning", "coffee", store.yesterday + 0.5)
+    return created("I drink coffee every morning", "coffee", store.yesterday + 0.5, source="assistant")
 
 
 SAID = ("I live in Lisbon and I love green tea.", "Always answer in French.", "I speak Italian.")
@@ -61,7 +62,7 @@ SAID = ("I live in Lisbon and I love green tea.", "Always answer in French.", "I
 def test_the_stable_part_is_the_same_whatever_is_asked_and_changes_with_what_is_said(store: Store) -> None:
     owner = known(store, *SAID)
     first, *others = (asked(store, owner, text, turn_id=f"q{n}") for n, text in enumerate(QUESTIONS))
-    assert list(profile(first)) == ["User lives in Lisbon", "User loves green tea", "User speaks Italian"]
+    assert set(profile(first)) == {"User lives in Lisbon", "User loves green tea", "User speaks Italian"}
     assert "Always answer in French" in first["stable"]
     assert {one["stable"] for one in others} == {first["stable"]}
     assert len({one["turn"] for one in (first, *others)}) > 1
@@ -71,20 +72,27 @@ def test_the_stable_part_is_the_same_whatever_is_asked_and_changes_with_what_is_
     assert "Italian" not in after["stable"]
 
 
-def test_block_is_both_and_one_block_is_as_it_was(store: Store) -> None:
+def test_a_mention_of_an_unrelated_memory_changes_no_byte_of_it(store: Store) -> None:
     owner = known(store, *SAID)
     store.tell(owner, coffee(store))
-    two, one = (asked(store, owner, QUESTIONS[1], split=split) for split in (True, False))
+    before = asked(store, owner, language="en")["stable"]
+    store.tell(owner, mentioned("coffee", store.yesterday + 0.6), reinforced("coffee", store.yesterday + 0.7))
+    assert asked(store, owner, QUESTIONS[1], language="en")["stable"] == before != ""
+
+
+def test_block_is_both_parts_and_no_memory_is_in_both(store: Store) -> None:
+    owner = known(store, *SAID)
+    store.tell(owner, coffee(store), created("I drink green tea too", "mine", store.yesterday + 0.6))
+    two = asked(store, owner, QUESTIONS[1])
     assert two["block"] == f"{two['stable']}\n{two['turn']}"
     assert two["tokens"] == estimated_tokens(two["block"]) <= two["budget"]
     assert [two["sizes"][part] for part in ("stable", "turn")] == [
         estimated_tokens(two[part]) for part in ("stable", "turn")
     ]
-    assert (one["stable"], one["turn"], one["sizes"], one["parts"]["profile"]) == (None, None, None, [])
-    assert "[Who the user is" not in one["block"]
-    assert one["parts"]["retrieved"][0]["id"] == "coffee", "in one block it is retrieved"
-    assert "[coffee]" in two["stable"]
-    assert "[coffee]" not in two["turn"], "the stable part tells it"
+    assert [("- [coffee] " in two[part], "- [mine] " in two[part]) for part in ("stable", "turn")] == [
+        (False, True),
+        (True, False),
+    ]
 
 
 def test_the_whole_conversation_is_counted_without_what_was_deleted(store: Store) -> None:
@@ -156,7 +164,6 @@ def test_of_the_past_it_is_the_one_of_then(store: Store) -> None:
         ({"stable_budget": -1}, "stable_budget"),
         ({"stable_budget": 1_421}, "stable_budget"),
         ({"budget": 80, "stable_budget": 1}, "stable_budget"),
-        ({"split": False, "stable_budget": 100}, "stable_budget"),
         ({"budget": 79}, "budget"),
     ],
 )
@@ -189,5 +196,5 @@ def test_lines_cannot_end_either_part(store: Store) -> None:
     for part in ("stable", "turn"):
         lines = answer[part].split("\n")
         assert (lines[0], lines[-1], answer[part].count("</memory>")) == ("<memory>", "</memory>", 1)
-    assert "- [x] " in answer["stable"]
+    assert f"- [{handle_of('x')}] " in answer["stable"]
     assert "\nSystem" not in answer["stable"]

@@ -1,11 +1,11 @@
-"""Lines of a block: which day a message tells, and when a session is an earlier conversation."""
+"""Lines of a block: days, hours and dates, and when a session is an earlier conversation."""
 
 from __future__ import annotations
 
 import pytest
 
 from projections.memory.working_memory import Conversation
-from projections.prompt.lines import HIDDEN, IDLE, Rules, is_earlier, message_lines, why_not
+from projections.prompt.lines import HIDDEN, IDLE, Rules, is_earlier, memory_line, message_lines, why_not
 from tests.given.events import at, created
 from tests.given.said import MINUTE, turn
 from tests.given.views import viewed
@@ -59,3 +59,20 @@ def test_what_was_drawn_from_an_erased_turn_stands_in_a_prompt_and_of_a_retracte
     told = rules()._replace(forgotten=frozenset({"t1"}))
     assert why_not(memory, told) == "deleted"
     assert why_not(memory, told._replace(erased=frozenset({"t1"}))) is None
+
+
+def test_a_relative_day_is_followed_by_its_date_and_a_written_date_stays() -> None:
+    """Said on Monday, 1 January 2024."""
+    rows = {
+        "The dentist is tomorrow": "The dentist is tomorrow (2024-01-02)",
+        "We met last Friday": "We met last Friday (2023-12-29)",
+        "后天考试": "后天（2024-01-03）考试",
+        "下周三去北京": "下周三（2024-01-10）去北京",
+        "Tomorrow (2024-01-02) is the day": "Tomorrow (2024-01-02) is the day",
+        "The day of the dead": "The day of the dead",
+    }
+    told = {}
+    for text in rows:
+        [memory] = viewed(created(text, "m")).columns.memories
+        told[text] = memory_line(memory, memory.content, rules()).text
+    assert told == rows

@@ -1,8 +1,7 @@
-"""Who the user is: which of his memories stand in the profile, and that nobody but he puts one there."""
+"""The profile: which memories are in it, in which order, when they leave, and that only the user's own words are in it."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import pytest
@@ -16,8 +15,10 @@ from projections.prompt.profile import MOST_LINES, profile_of
 from projections.views.view import OwnerView
 from tests.given.events import (
     Told,
+    at,
     created,
     deleted,
+    mentioned,
     merged,
     negated,
     parameters,
@@ -33,6 +34,7 @@ from tests.given.views import viewed
 from tests.unit.projections.lifecycle.test_judging import carried_out, turn
 
 HOME = "User lives in Lisbon"
+NOW = at(100)
 
 
 def rules_of(view: OwnerView, most_sensitive: int = 1) -> Rules:
@@ -40,56 +42,67 @@ def rules_of(view: OwnerView, most_sensitive: int = 1) -> Rules:
 
 
 def shown(view: OwnerView, most_sensitive: int = 1, *elsewhere: str) -> list[str]:
-    return [one.content for one in profile_of(view, rules_of(view, most_sensitive), frozenset(elsewhere)).shown]
+    return [one.content for one in profile_of(view, NOW, rules_of(view, most_sensitive), frozenset(elsewhere)).shown]
 
 
 def left_out(view: OwnerView) -> dict[str, int]:
-    return dict(profile_of(view, rules_of(view), frozenset()).left_out)
+    return dict(profile_of(view, NOW, rules_of(view), frozenset()).left_out)
 
 
 def of_the_user(content: str, of: str, day: float = 0, category: str = "identity", **data: object) -> Told:
     return created(content, of, day, category=category, kind="fact", **data)
 
 
-@pytest.mark.parametrize(
-    ("said", "told"),
-    [
-        (
-            ["I love green tea.", "I live in Lisbon.", "I speak Italian.", "I have a dog called Rex."],
-            [HOME, "User loves green tea", "User speaks Italian", "User has a dog called Rex"],
-        ),
-        (
-            ["我喜欢喝茶。", "我住在成都。", "我会弹吉他。", "我养了一只猫。"],
-            ["用户住在成都", "用户喜欢喝茶", "用户会弹吉他", "用户养了一只猫"],
-        ),
-    ],
-)
-def test_lasting_statements_stand_there_by_class_in_both_languages(said: list[str], told: list[str]) -> None:
-    view = carried_out(*(turn(text, f"t{day}", day) for day, text in enumerate(said)))
-    assert ([re.split(r" \(said|（", text)[0] for text in shown(view)], left_out(view)) == (told, {})
+def test_lines_are_in_the_order_of_their_classes_in_both_languages() -> None:
+    """Each row in the order of the profile: name, household and health, home, work, preferences, plans, the rest."""
+    rows = [
+        [
+            "My name is Ines",
+            "I am allergic to peanuts",
+            "I live in Lisbon",
+            "I work as a nurse",
+            "I love green tea",
+            "I am going to Rome in spring",
+            "I speak Italian",
+        ],
+        ["我叫林晓", "我对花生过敏", "我住在成都", "我在医院上班", "我喜欢喝茶", "我打算去厦门", "我会弹吉他"],
+    ]
+    for row in rows:
+        said = [of_the_user(text, f"m{n}", n) for n, text in enumerate(reversed(row))]
+        assert shown(viewed(*said)) == row
 
 
-@pytest.mark.parametrize(
-    "said", ["I went to the store.", "I plan to visit Rome.", "我今天去了电影院。", "我打算去厦门。"]
-)
-def test_what_happened_and_what_is_planned_does_not(said: str) -> None:
-    assert shown(carried_out(turn(said, "t1", 1))) == []
+def test_within_a_class_what_was_confirmed_most_often_is_first_then_the_newest() -> None:
+    texts = ["User loves tea", "User loves rye bread", "User loves jazz"]
+    said = [of_the_user(text, f"m{n}", n) for n, text in enumerate(texts)]
+    assert shown(viewed(*said)) == [texts[2], texts[1], texts[0]]
+    assert shown(viewed(*said, mentioned("m0", 10))) == [texts[0], texts[2], texts[1]]
 
 
-def test_what_holds_for_a_time_does_not() -> None:
-    view = viewed(of_the_user("User lives in Paris until next Friday", "paris", 1))
-    assert (shown(view), left_out(view)) == ([], {"for a time": 1})
+def test_a_plan_leaves_when_its_day_is_over_and_a_state_without_a_day_after_a_week() -> None:
+    """Said on day n; the profile is of day 100, 10 April 2024."""
+    rows = [
+        ("User lives in Paris until next Friday", 20, False),
+        ("User lives in Paris until next Friday", 99, True),
+        ("I am tired", 90, False),
+        ("I am tired", 95, True),
+        ("我感冒了", 90, False),
+        ("我感冒了", 95, True),
+        ("User lives in Paris", 20, True),
+    ]
+    wrong = [row for row in rows if (shown(viewed(of_the_user(row[0], "m", row[1]))) == [row[0]]) is not row[2]]
+    assert wrong == []
+    assert left_out(viewed(of_the_user("I am tired", "m", 90))) == {"over": 1}
 
 
-def test_of_each_class_the_newest_stand_there_in_the_order_in_which_they_were_said() -> None:
-    most = MOST_LINES["stable_preference"]
-    view = viewed(*(created(f"User likes tea number {n}", f"m{n}", n) for n in range(most + 3)))
-    assert shown(view) == [f"User likes tea number {n}" for n in range(3, most + 3)]
+def test_all_current_facts_are_in_it_up_to_a_bound() -> None:
+    view = viewed(*(of_the_user(f"User likes tea number {n}", f"m{n}", n) for n in range(MOST_LINES + 3)))
+    assert shown(view) == [f"User likes tea number {n}" for n in range(MOST_LINES + 2, 2, -1)]
 
 
 def test_what_stands_in_every_prompt_anyway_is_not_told_twice_nor_the_same_words() -> None:
     view = viewed(of_the_user(HOME, "home"), of_the_user(HOME, "again", 1), of_the_user("User is a nurse", "nurse", 2))
-    assert shown(view) == [HOME, "User is a nurse"]
+    assert sorted(shown(view)) == ["User is a nurse", HOME]
     assert shown(view, 1, "home") == ["User is a nurse"]
 
 

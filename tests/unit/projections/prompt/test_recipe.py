@@ -10,31 +10,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from events.catalogue import BlockMade
+from projections.prompt.block import STABLE, Material, build
 from projections.prompt.gathering import Close, Wanted
-from projections.prompt.recipe import (
-    Handed,
-    Searching,
-    asked_digest,
-    block_digest,
-    close_of,
-    recipe,
-    wanted_of,
-)
+from projections.prompt.recipe import Handed, asked_digest, block_digest, close_of, recipe, wanted_of
+from projections.prompt.stable import StablePart
 from tests.given.events import created, folded, shown
 
 SECRET, OTHER = bytes(range(32)), bytes(range(1, 33))
 TEXT = "<memory>\n- [coffee] I drink coffee\n</memory>"
-WANTED = Wanted(300, 12, True, "zh", 0.5, 2)
-CLOSE = [Close("coffee", "summary", 0.83, True), Close("tea", "full", None, False)]
+WANTED = Wanted(300, 12, True, "zh", 0.5, 2, 75, "en")
+CLOSE = [Close("coffee", "summary", 0.83), Close("tea", "full", None)]
+PROFILE = StablePart(build(Material(), 75, STABLE), ("home",), "en", {})
 
 
 def made(secret: bytes = SECRET, asked: str = "What do I drink?") -> BlockMade:
-    handed = Handed(TEXT, 21, 1_700_000_000_000_000, "3:127", CLOSE)
-    return recipe(handed, asked, WANTED, Searching(True, 2, None, "inferred"), secret)
+    handed = Handed(TEXT, 21, 1_700_000_000_000_000, "3:127", CLOSE, PROFILE)
+    return recipe(handed, asked, WANTED, "inferred", secret)
 
 
-def test_what_makes_a_block_again_is_read_back_as_it_was_told() -> None:
-    assert (wanted_of(made()), close_of(made())) == (WANTED, CLOSE)
+def test_what_makes_a_block_again_is_read_back_as_it_was_written() -> None:
+    block = made()
+    assert (wanted_of(block), close_of(block)) == (WANTED, CLOSE)
+    assert block.stable is not None
+    assert block.stable.profile == ("home",)
 
 
 def test_it_holds_no_word_of_the_block_or_the_question_and_is_small() -> None:

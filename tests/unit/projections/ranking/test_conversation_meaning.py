@@ -26,7 +26,7 @@ from projections.views.view import OwnerView
 from tests.given.events import at, created
 from tests.given.views import viewed
 
-QUERY = "violin lessons"
+QUERY = "violin"
 TEXTS = ("violin strings", "a bow for the cello", "rain all day", "the cat sleeps")
 EAST, NORTH, BETWEEN = (1.0, 0.0), (0.0, 1.0), (0.6, 0.8)
 
@@ -82,6 +82,16 @@ def test_what_shares_no_word_is_found_by_its_whole() -> None:
     assert found.own.tolist() == pytest.approx([1, share / (1 - share), 0, 0, 0])
     assert found.text[1] == 0
     assert found.meaning[0] == 0
+
+
+def test_meaning_counts_more_if_the_texts_lack_the_words_of_the_question() -> None:
+    view, shares = view_of(*TEXTS), []
+    for query in ("violin", "violin lessons", "lessons for beginners"):
+        reading, own = heard_in(view, query)
+        found = meant(view, query, reading, own, ALL, sense_of(ONE_NEAR))
+        shares.append(float(found.meaning[1] / max(found.text[0] + found.meaning[1], 1e-9)))
+    assert shares == sorted(shares)
+    assert (shares[0], shares[2]) == (pytest.approx(SETTINGS.whole_share), 1)
 
 
 def test_text_and_meaning_add_up_to_the_relevance_and_the_best_has_1() -> None:

@@ -70,16 +70,6 @@ def test_strict_modes_stay_selectable_by_the_request_and_by_the_owner_s_paramete
     assert found(strict, unrelated, YEARS, include_faded=True) == {}
 
 
-@pytest.mark.parametrize(("said", "weak"), [(TALK["english"][0], "passport"), (TALK["chinese"][0], "护照")])
-def test_all_that_matches_at_all_is_shown_where_that_is_asked_for(said, weak) -> None:
-    question = f"{weak} " + " ".join(f"giraffe{number} 长颈鹿{number}" for number in range(9))
-    common = (created(f"{weak} {number}", f"o{number}", 0, category="temporary") for number in range(30))
-    view = old_talk("weighted", said, *common)
-    assert found(view, question, YEARS) == {}
-    assert found(view, question, YEARS, include_faded=True, limit=50)["old"]["long_ago"] is True
-    assert asked(view, "giraffe 长颈鹿", YEARS, include_faded=True)["results"] == []
-
-
 @pytest.mark.parametrize("ranking", [name for name in RANKINGS if name not in ("conversation", "text")])
 def test_the_rankings_of_the_sources_show_what_is_old_only_where_it_is_asked_for(ranking) -> None:
     view = old_talk("weighted", "my passport is in the blue folder")
@@ -155,14 +145,6 @@ def test_what_is_fresh_and_hardly_matches_does_not_push_out_what_is_old_and_does
     results = found(view, "in which folder is my passport?", YEARS, limit=5)
     assert next(iter(results)) == "old"
     assert len(results) == 5
-
-
-def test_no_more_of_them_are_brought_in_than_ten() -> None:
-    talk = [created(f"my passport is in folder {n}", f"old{n}", 0, category="temporary") for n in range(30)]
-    assert len(found(viewed(*talk), "where is my passport?", YEARS, limit=100)) == 10
-    answer = asked(viewed(*talk), "where is my passport?", YEARS, limit=100)
-    assert sum(one["count"] for one in answer["withheld"]) == 20
-    assert len(found(viewed(*talk), "where is my passport?", YEARS, limit=100, include_faded=True)) == 30
 
 
 def test_what_stands_beside_a_strong_match_is_found_with_it() -> None:

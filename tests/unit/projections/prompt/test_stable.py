@@ -1,4 +1,4 @@
-"""A block in two parts: what stands in which, what is told once, and the budget that both share."""
+"""The two halves of a block: what is in which, no line in both, and the budget that they share."""
 
 from __future__ import annotations
 
@@ -10,28 +10,30 @@ from projections.language.prompt_text import estimated_tokens
 from projections.memory.working_memory import conversation
 from projections.prompt.block import CLOSE, LEAST_BUDGET, OPEN, Line, Material
 from projections.prompt.gathering import Wanted, always, rules_of
-from projections.prompt.two_parts import StablePart, in_two, stable_part, stable_room
+from projections.prompt.stable import StablePart, in_two, stable_part, stable_room
 from projections.views.view import OwnerView
 from tests.given.events import Told, at, created, promoted, reinforced
 from tests.given.views import viewed
 from tests.unit.projections.lifecycle.test_judging import carried_out, turn
 
 NOW = at(30)
-WANTED = Wanted(1_500, 30, False, "en", 0.7, 0, 600)
+WANTED = Wanted(1_500, 30, False, "en", 0.0, 0, 750)
 HELD = Material(
     "2024-01-31 08:00 Wednesday (UTC)",
-    [Line("memory", "core", "never in the turn's part")],
-    [Line("turn", "t1", "Hello there", "user")],
-    [Line("memory", "r1", "I like tea", "2024-01-01"), Line("memory", "r2", "User lives in Lisbon")],
-    [Line("tool", "3:9", "city: Berlin", "weather")],
-    instructions=[Line("memory", "in", "never here either")],
+    {
+        "core": [Line("memory", "core", "never in the turn part")],
+        "instructions": [Line("memory", "in", "never here either")],
+        "remembered": [Line("turn", "t1", "Hello there", "user")],
+        "retrieved": [Line("memory", "r1", "I like tea", "2024-01-01"), Line("memory", "r2", "User lives in Lisbon")],
+        "tools": [Line("tool", "3:9", "city: Berlin", "weather")],
+    },
 )
 
 
 def stable_of(view: OwnerView, wanted: Wanted = WANTED, **more: Any) -> StablePart:
     rules = rules_of(view, wanted)
     holds = always(view, NOW, conversation([], "hello"), rules)
-    return stable_part(view, holds, rules, wanted, estimated_tokens, **more)
+    return stable_part(view, NOW, holds, rules, wanted, estimated_tokens, **more)
 
 
 def by_operator(told: Told) -> Told:
@@ -42,35 +44,35 @@ SAID = [turn("Always answer in French.", "t1", 1), turn("I live in Lisbon.", "t2
 LIFE = [*SAID, created("Her name is Ada", "name", 3), by_operator(promoted("core", "name", 4))]
 
 
-def test_the_stable_part_reads_core_instructions_profile_and_tells_no_time() -> None:
+def test_the_stable_part_reads_instructions_core_profile_and_no_time() -> None:
     (frame, *lines) = stable_of(carried_out(*LIFE)).block.text.split("\n")[1:-1]
     assert frame.startswith("What follows was recorded earlier.")
     assert [line.split("] ", 1)[-1] for line in lines] == [
+        "[Standing instructions from the user]",
+        "2024-04-10, user, inferred: User has a standing request: Always answer in French",
         "[Always holds]",
         "2024-01-04: Her name is Ada",
-        "[What the user asked for, from then on]",
-        "2024-04-10, user, inferred: User has a standing request: Always answer in French",
-        "[Who the user is, by what he said]",
+        "[About the user]",
         "2024-04-10, user, inferred: User lives in Lisbon",
     ]
 
 
-def test_its_titles_are_in_the_language_of_its_lines_unless_one_is_told() -> None:
+def test_its_titles_are_in_the_language_of_its_lines_unless_a_language_is_given() -> None:
     view = carried_out(turn("我住在成都。", "t1", 1))
-    assert "[用户是谁（据其所说）]" in stable_of(view).block.text
-    assert "[Who the user is" in stable_of(view, WANTED._replace(stable_language="en")).block.text
+    assert "[关于用户]" in stable_of(view).block.text
+    assert "[About the user]" in stable_of(view, WANTED._replace(stable_language="en")).block.text
 
 
-def test_where_nothing_stands_in_it_it_is_empty() -> None:
+def test_without_a_line_or_room_it_is_empty() -> None:
     for view, wanted in (
-        (viewed(created("The kiln broke", category="fact")), WANTED),
+        (viewed(created("The kiln broke", source="assistant")), WANTED),
         (carried_out(*LIFE), WANTED._replace(stable=0)),
     ):
         stable = stable_of(view, wanted)
         assert (stable.block.text, stable.block.tokens, stable.profile) == ("", 0, ())
 
 
-def test_the_turns_part_has_the_time_and_all_that_is_of_the_turn_and_repeats_nothing() -> None:
+def test_the_turn_part_has_the_time_and_repeats_no_line_of_the_stable_part() -> None:
     stable = stable_of(carried_out(turn("I live in Lisbon.", "t2", 2)))
     both = in_two(stable, HELD, WANTED, estimated_tokens)
     assert both.turn.text.split("\n")[2:-1] == [
@@ -78,9 +80,9 @@ def test_the_turns_part_has_the_time_and_all_that_is_of_the_turn_and_repeats_not
         "2024-01-31 08:00 Wednesday (UTC)",
         "[This conversation so far]",
         "- [t1] user: Hello there",
-        "[Memories that may matter here]",
+        "[Related memories]",
         "- [r1] 2024-01-01: I like tea",
-        "[What tools found last turn]",
+        "[Tool results of the last turn]",
         "- [3:9] weather: city: Berlin",
     ]
     assert both.whole.text == f"{stable.block.text}\n{both.turn.text}"
@@ -94,16 +96,22 @@ def test_both_together_are_never_over_the_budget(count: Any, budget: int) -> Non
     view = carried_out(*LIFE, *(turn(f"I live in city number {n}.", f"c{n}", 5 + n) for n in range(3)))
     wanted = WANTED._replace(budget=budget, stable=stable_room(budget, None))
     rules = rules_of(view, wanted)
-    stable = stable_part(view, always(view, NOW, conversation([], "hi"), rules), rules, wanted, count)
+    stable = stable_part(view, NOW, always(view, NOW, conversation([], "hi"), rules), rules, wanted, count)
     both = in_two(stable, HELD, wanted, count)
     assert count(both.whole.text) == both.whole.tokens <= budget
     assert stable.block.tokens <= (wanted.stable or 0)
 
 
-def test_the_stable_part_takes_two_fifths_unless_told_and_leaves_room_for_the_other() -> None:
-    assert [stable_room(1_500, None), stable_room(1_500, 100), stable_room(1_500, 0)] == [600, 100, 0]
-    assert stable_room(LEAST_BUDGET, None) == 0
-    assert stable_room(LEAST_BUDGET + 10, None) == 10
+def test_the_stable_part_takes_half_a_quarter_of_a_small_budget_or_what_is_asked() -> None:
+    rows = [
+        (1_500, None, 750),
+        (1_500, 100, 100),
+        (1_500, 0, 0),
+        (300, None, 75),
+        (LEAST_BUDGET, None, 0),
+        (90, None, 10),
+    ]
+    assert [(budget, asked, stable_room(budget, asked)) for budget, asked, _ in rows] == rows
 
 
 def test_made_again_by_the_ids_of_its_profile_it_is_the_same() -> None:
@@ -114,8 +122,8 @@ def test_made_again_by_the_ids_of_its_profile_it_is_the_same() -> None:
         assert again.block.text == first.block.text
 
 
-def test_a_use_of_what_always_holds_does_not_change_its_place() -> None:
-    """Uses raise importance, by which one block orders it."""
+def test_a_use_of_a_core_memory_does_not_change_its_place() -> None:
+    """Uses raise importance, by which core memories are ordered elsewhere."""
     told = [created(f"Her number is {n}", f"n{n}", n) for n in range(3)]
     told += [by_operator(promoted("core", f"n{n}", 5 + n)) for n in range(3)]
     before = stable_of(viewed(*told)).block

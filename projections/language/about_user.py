@@ -1,0 +1,87 @@
+"""Which class of a profile a statement belongs to, and whether it is only a state that passes. English and Chinese. Pure."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final
+
+from projections.language.kin import chinese as chinese_kin
+from projections.language.kin import english as english_kin
+from projections.language.patterns import regex
+
+CLASSES: Final = ("name", "household and health", "home", "work", "preferences", "plans", "rest")
+"""In the order of a profile."""
+MOST_READ = 1_000
+"""Characters of a statement that are read; a longer one is no line of a profile."""
+STATE_DAYS = 7
+"""Days for which a state without a day counts."""
+
+_PATTERNS = (
+    regex(
+        r"\b(?:my (?:full |first |last |middle )?name(?:'s| is)|call me|i(?:'m| am) called|i go by|my pronouns"
+        r"|user's name|is called .{1,40} by)\b"
+        r"|我(?:的名字)?叫|叫我|称呼我|我的?名字|我姓|用户(?:的名字)?叫",
+        2,
+    ),
+    regex(
+        lambda: (
+            rf"\b(?:{english_kin()}|partner|fianc[eé]e?|boyfriend|girlfriend|spouse|kids?|child|children|baby|twins"
+            rf"|widow(?:er)?|married|divorced|engaged"
+            r"|allerg\w+|coeliac|celiac|diabet\w+|asthma\w*|inhaler|epipen|migraines?|blood pressure|medic(?:ine|ation)s?"
+            r"|tablets?|pills?|insulin|pregnan\w+"
+            r"|vegan|vegetarian|halal|kosher|intoleran\w+|disab\w+|wheelchair|deaf|blind|sighted|surgery|diagnos\w+"
+            r"|depress\w+|anxi\w+|adhd|autis\w+"
+            r"|dog|cat|puppy|kitten|pets?|rabbit|parrot|hamster|horse)\b"
+            rf"|{chinese_kin()}|对象|男朋友|女朋友|爱人|太太|先生|孩子|宝宝|双胞胎|过敏|哮喘|糖尿病|痛风|高血压|药|怀孕"
+            rf"|吃素|清真|忌口|手术|病|猫|狗|宠物"
+        ),
+        2,
+    ),
+    regex(
+        r"\b(?:i|we) (?:live|moved?|rent|own|bought|stay)\b|\bmy (?:flat|house|home|apartment|address|lease|landlord"
+        r"|mortgage|rent|place)\b"
+        r"|\blives? in\b|住在|搬到|搬来|租|房|老家|家在|地址",
+        2,
+    ),
+    regex(
+        r"\b(?:i|we) (?:work|teach|taught|run|manage|study|studied|freelance)\b|\bmy (?:job|boss|manager|team|company"
+        r"|shift|office|work|employer|colleague)"
+        r"|\bi(?:'m| am) (?:an?|the) \w+|\bat work\b|works? (?:as|at|for)|上班|工作|公司|老板|同事|职业|我(?:们)?组"
+        r"|我是.{0,12}(?:师|员|医生|经理|学生|老师)|教",
+        2,
+    ),
+    regex(
+        r"\b(?:prefer|like|love|enjoy|hate|dislike|favou?rite|avoid|can'?t stand|never|always|only (?:drink|eat|use|wear)"
+        r"|don'?t (?:eat|drink|like|want))\b"
+        r"|喜欢|偏好|爱[吃喝看听]|讨厌|不[吃喝爱喜]|从不|总是|最爱|习惯",
+        2,
+    ),
+    regex(
+        r"\b(?:i(?:'m| am) (?:going|planning|having|getting|flying)|we(?:'re| are) (?:going|planning|flying|getting)"
+        r"|going to|plan(?:ning)? to|booked|appointment"
+        r"|deadline|trip|holiday|wedding|exam)\b|打算|计划|预约|准备|要去|考试|婚礼|旅行",
+        2,
+    ),
+)
+_PASSING = regex(
+    r"\b(?:i(?:'m| am)|i feel|feeling|we(?:'re| are)) (?:\w+ ){0,2}(?:tired|exhausted|hungry|thirsty|sleepy|sick|ill|busy"
+    r"|stressed|bored|annoyed|upset"
+    r"|happy|sad|excited|nervous|stuck|confused|travel+ing|on (?:my|the) way|in a (?:hurry|meeting)|out of town)\b"
+    r"|\bi(?:'ve| have) (?:got )?a (?:cold|headache|fever|cough|hangover)\b|\b(?:right now|at the moment|today|tonight)\b"
+    r"|我(?:今天|现在|刚|有点|好|很|太)?(?:累|困|饿|渴|烦|忙|感冒|发烧|头疼|难受|出差)(?!的时候)|今天|今晚|此刻",
+    2,
+)
+
+
+@lru_cache(maxsize=1 << 12)
+def about_user(text: str) -> int | None:
+    """The place of a statement in `CLASSES`; None if it is too long to be a line of a profile."""
+    if len(text) > MOST_READ:
+        return None
+    return next((place for place, pattern in enumerate(_PATTERNS) if pattern.search(text)), len(CLASSES) - 1)
+
+
+@lru_cache(maxsize=1 << 12)
+def passing_days(text: str) -> int | None:
+    """Days for which a state counts ("I'm tired"); None if the statement lasts."""
+    return STATE_DAYS if _PASSING.search(text[:MOST_READ]) else None
