@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from projections.choices import RANKINGS
-from tests.given.events import created, deleted, merged, negated
+from tests.given.events import created, deleted, in_conflict, merged, negated
 from tests.given.views import found, noted, viewed
 
 OLD = noted("I drink coffee every morning", "coffee")
@@ -52,3 +52,17 @@ def test_a_deleted_successor_lifts_nothing() -> None:
 
 def test_without_a_successor_nothing_changes() -> None:
     assert found(viewed(OLD, NEW, negated("coffee", 1, resolution="latest_wins")), "coffee") == {}
+
+
+def test_of_two_that_may_contradict_each_other_the_newer_stands_first_if_the_question_asks_for_both() -> None:
+    others = (noted("I sing in a choir", "choir"), noted("The cat is grey", "cat"))
+    known = (
+        noted("The plumber comes on Wednesday morning", "old"),
+        noted("The plumber comes on Friday", "new", 5),
+        *others,
+    )
+    marked = (*known, in_conflict("old", "new", 5))
+    of_both, of_old = "When does the plumber come in the morning?", "plumber Wednesday"
+    assert list(found(viewed(*known), of_both)) == ["old", "new"]
+    assert list(found(viewed(*marked), of_both)) == ["new", "old"]
+    assert list(found(viewed(*marked), of_old)) == ["old", "new"]
