@@ -8,7 +8,9 @@
     |  |- NotFound                 no such owner, memory or event (HTTP 404)
     |  |- AccessDenied             the key that is shown may not do this (HTTP 403)
     |  |- KeyTaken                 something else was said under this key (HTTP 409)
+    |  |- EventIdTaken             another event has this id (HTTP 409)
     |  `- BadSetting               an environment variable or option that cannot be used
+    |- NotConfirmed                a command had nobody to ask (exit 2)
     |- ConcurrencyError            the owner's head is not the expected one (HTTP 409)
     |- ReadError                   a question that cannot be answered as of that position
     |  |- NotYetFolded             the position was not folded in time (HTTP 504)
@@ -46,9 +48,13 @@ Each says what happened, to which owner, memory or position, and what to do abou
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from events.text.urls import without_secrets
+
+MOST_RULE = 200
+"""Characters of what is allowed that are told again with each event of a request."""
 
 
 class EngramlogError(Exception):
@@ -128,8 +134,23 @@ class InvalidBatch(InputError):
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         super().__init__(
             f"{problems[0].message}{more}; nothing of the request was written",
-            problems=[p.context | {"message": p.message} for p in problems],
+            problems=_each_rule_once(problems),
         )
+
+
+def _each_rule_once(problems: list[InvalidEvent]) -> list[dict[str, Any]]:
+    """What is told of each; a long list of what is allowed stands with the first that it is told of."""
+    first: dict[tuple[str, str], int] = {}
+    told = list[dict[str, Any]]()
+    for number, one in enumerate(problems):
+        before = first.setdefault((one.field, one.allowed), number)
+        if before == number or len(one.allowed) <= MOST_RULE:
+            told.append(one.context | {"message": one.message})
+        else:
+            same = f"the same as of index {problems[before].context.get('index', before)}"
+            short = one.message.removesuffix(one.allowed) + same
+            told.append(one.context | {"allowed": same, "message": short})
+    return told
 
 
 class RequestTooLarge(InputError):
@@ -144,6 +165,18 @@ class AccessDenied(InputError):
     status = 403
 
 
+class NotConfirmed(EngramlogError):
+    """A command that asks before it acts had nobody to ask; `plan` is what it would do. Nothing was done."""
+
+    exit_code = 2
+
+    def __init__(self, plan: Mapping[str, Any] | None = None) -> None:
+        super().__init__(
+            "nothing was done: the command asks first, and nobody can answer here; read what it would do, then add --yes",
+            **({} if plan is None else {"plan": dict(plan)}),
+        )
+
+
 class NotFound(InputError):
     """There is no such owner, memory or event in this store."""
 
@@ -154,6 +187,20 @@ class KeyTaken(InputError):
     """A key stands for another call of the same owner: `position` is where what was said under it begins."""
 
     status = 409
+
+
+class EventIdTaken(InputError):
+    """Another event has this id: `position` tells where it is, where that is known. An id names one event for ever."""
+
+    status = 409
+
+    def __init__(self, event_id: str, position: str | None, **context: Any) -> None:
+        where = f"at {position}" if position else "in this request"
+        super().__init__(
+            f"event {event_id}: the id names an event of other content {where}; give this one an id of its own",
+            event_id=event_id,
+            **context,
+        )
 
 
 class BadSetting(InputError):

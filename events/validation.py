@@ -242,6 +242,10 @@ def _leaves(document: Any) -> Iterable[tuple[str, Any]]:
 
 def _check_type(document: dict[str, Any], where: dict[str, Any]) -> str:
     event_type = document.get("type")
+    if event_type is None:
+        for name, value in document.items():
+            if isinstance(value, str) and value in EVENT_TYPES:
+                raise InvalidEvent(_path(name), _show(value), "no such field; did you mean type?", **where)
     if not isinstance(event_type, str) or event_type not in EVENT_TYPES:
         raise InvalidEvent("type", _show(event_type), "one of " + ", ".join(EVENT_TYPES), **where)
     if event_type in SEALED_ONLY:

@@ -20,6 +20,7 @@ from pydantic_core import PydanticCustomError, core_schema
 
 from events import trust
 from events.statement_digests import MOST_STATEMENTS
+from events.text.invisible import VISIBLE
 
 MAX_TEXT_BYTES = 64 * 1024
 """Longest content, turn or summary, in bytes of UTF-8."""
@@ -103,7 +104,7 @@ def is_id(value: str) -> bool:
 
 def check_text(value: str) -> str:
     """A text that says something and fits in 64 KiB of UTF-8."""
-    if not value.strip():
+    if not VISIBLE.search(value):
         raise PydanticCustomError("blank", "a text that is not blank, at most 64 KiB of UTF-8")
     if len(value) * 4 > MAX_TEXT_BYTES and len(value.encode()) > MAX_TEXT_BYTES:
         raise PydanticCustomError("content_too_long", "a text of at most 64 KiB of UTF-8, not blank")

@@ -1,6 +1,7 @@
 """A request of events taken apart into the raw bytes of each, as they were sent: the door reads those and nothing else.
 
-Three forms: a JSON array of envelopes; a JSON object `{"events": [...], "expected_heads": {owner: seq}}`; JSON Lines.
+Four forms: a JSON array of envelopes; a JSON object `{"events": [...], "expected_heads": {owner: seq}}`; one envelope by itself;
+JSON Lines.
 """
 
 from __future__ import annotations
@@ -18,9 +19,7 @@ from events.log import check_request_size
 from events.text.names_once import name_seen_twice
 from events.text.unreadable import UNREADABLE
 
-FORMS = (
-    'a JSON array of events, {"events": [...], "expected_heads": {owner: seq}}, or JSON Lines as application/x-ndjson'
-)
+FORMS = 'an event, a JSON array of events, {"events": [...], "expected_heads": {owner: seq}}, or JSON Lines as application/x-ndjson'
 MOST_LENIENT = 8 * 1024 * 1024
 """Bytes of a body that is read once more to say what is wrong with it: for so long no other thread gets its turn."""
 _HEADS = TypeAdapter(dict[str, Annotated[int, Field(ge=0, strict=True)]])
@@ -38,6 +37,14 @@ class _Whole(msgspec.Struct, forbid_unknown_fields=True):
     expected_heads: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
+class _Single(msgspec.Struct):
+    """An envelope by itself: it names what happened to whom, and holds no `events`."""
+
+    owner: msgspec.Raw
+    data: msgspec.Raw
+    events: msgspec.UnsetType = msgspec.UNSET
+
+
 class _Named(msgspec.Struct):
     owner: str
 
@@ -48,16 +55,27 @@ def read_lines(body: bytes) -> Batch:
 
 
 def read_batch(body: bytes) -> Batch:
-    """A JSON array, or an object with `events`. Raises InputError where it is neither."""
+    """A JSON array, an object with `events`, or one event. Raises InputError where it is none of them."""
     is_object = body.lstrip()[:1] == b"{"
     try:
         if is_object:
             return _of_object(body, msgspec.json.decode(body, type=_Whole))
         return Batch([bytes(raw) for raw in msgspec.json.decode(body, type=list[msgspec.Raw])], {})
     except msgspec.ValidationError as error:
-        raise refused("body", _start(body), f"{FORMS} ({error})") from None
+        return _single(body, error)
     except UNREADABLE as error:
         return _lenient(body, error)
+
+
+def _single(body: bytes, strict: Exception) -> Batch:
+    """One envelope by itself. Raises InputError where it is none."""
+    try:
+        msgspec.json.decode(body, type=_Single)
+    except msgspec.ValidationError:
+        raise refused("body", _start(body), f"{FORMS} ({strict})") from None
+    except UNREADABLE:
+        return _lenient(body, strict)
+    return Batch([body.strip()], {})
 
 
 def _of_object(body: bytes, whole: _Whole) -> Batch:
@@ -78,6 +96,8 @@ def _lenient(body: bytes, strict: Exception) -> Batch:
         if isinstance(document, dict) and document.keys() <= {"events", "expected_heads"}:
             heads = json.dumps(document.get("expected_heads", {}))
             document = document.get("events")
+        elif isinstance(document, dict) and document.keys() >= {"owner", "data"} and "events" not in document:
+            document = [document]
         if isinstance(document, list):
             check_request_size(len(document))
         events = [json.dumps(event).encode() for event in document] if isinstance(document, list) else None

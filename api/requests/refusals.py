@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from api.requests.snapshots import Snapshot
-from events.errors import ConcurrencyError, EngramlogError, KeyTaken, StoreUnavailable, refused
+from events.errors import ConcurrencyError, EngramlogError, EventIdTaken, KeyTaken, StoreUnavailable, refused
 from events.log import AppendReceipt
 from events.partitions import position_text
 from events.text.saying import is_text
@@ -45,7 +45,5 @@ def refusal_of(receipt: AppendReceipt) -> EngramlogError:
             f"event {receipt.event_id}: the owner's head is {receipt.position}", event_id=receipt.event_id
         )
     if receipt.status == "conflict":
-        return ConcurrencyError(
-            f"event {receipt.event_id} is taken by other content at {receipt.position}", event_id=receipt.event_id
-        )
+        return EventIdTaken(receipt.event_id, receipt.position)
     return StoreUnavailable(receipt.error or f"event {receipt.event_id} was not written", event_id=receipt.event_id)

@@ -15,8 +15,8 @@ from events.envelope import Stored
 from events.errors import refused
 from projections.ranking.conversation_dates import parse_range
 
-_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_RULE = "an RFC 3339 date-time with a time zone, e.g. 2023-10-22T12:00:00Z, or a day, e.g. 2023-10-22"
+_DAYS = re.compile(r"[0-9]{4}(?:-[0-9]{2}(?:-[0-9]{2})?)?")
+_RULE = "an RFC 3339 date-time with a time zone, e.g. 2023-10-22T12:00:00Z, or a day, a month or a year: 2023-10-22, 2023-10, 2023"
 
 
 class TimeSpan(NamedTuple):
@@ -45,11 +45,14 @@ def span_of(since: str | None, until: str | None, zone: str, line: str = "") -> 
 def _end(field: str, text: str | None, zone: str, *, last: bool) -> int | None:
     if text is None:
         return None
-    if not _DAY.fullmatch(text):
+    if not _DAYS.fullmatch(text):
         return parse_instant(text, field, _RULE)
-    parse_instant(f"{text}T00:00:00Z", field, _RULE)  # that there is such a day
-    day = parse_range(text, 0, zone)
-    return day.end - 1 if last else day.start
+    parse_instant(f"{text}{'-01-01'[len(text) - 4 :]}T00:00:00Z", field, _RULE)  # that there is such a day
+    try:
+        days = parse_range(text, 0, zone)
+    except ValueError:
+        raise refused(field, text, _RULE) from None
+    return days.end - 1 if last else days.start
 
 
 def recorded_positions(span: TimeSpan, head: int, read: Callable[[int], Stored]) -> range:

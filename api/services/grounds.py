@@ -16,7 +16,7 @@ from api.services.writing import Writer
 from api.work.patience import weigh
 from events.catalogue import GroundChanged
 from events.envelope import AnyEvent, micros
-from events.errors import ConcurrencyError, refused
+from events.errors import ConcurrencyError, EventIdTaken, refused
 from events.log import EventLog
 from events.partitions import partition_of, position_text
 from events.standing import report_objection
@@ -82,7 +82,7 @@ class Grounds:
         ]
         try:
             return self._writer.done(owner, events, answer)
-        except ConcurrencyError:  # whoever sent the same at the same time was first
+        except (ConcurrencyError, EventIdTaken):  # whoever sent the same at the same time was first
             again = None if key is None else self._before(owner, key, ids, told, most, actor)
             if again is None:
                 raise

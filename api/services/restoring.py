@@ -18,7 +18,7 @@ from api.services.writing import Writer
 from api.work.patience import current_check, weigh
 from events.catalogue import MemoryRestored
 from events.envelope import decode, derived_id, new_event_id
-from events.errors import ConcurrencyError, InputError, refused
+from events.errors import ConcurrencyError, EventIdTaken, InputError, refused
 from events.log import AppendReceipt, EventLog
 from events.partitions import parse_position, partition_of, position_text
 from events.standing import OWN, is_persons_word
@@ -136,7 +136,7 @@ class Restorer:
         try:
             for start in range(0, len(events), MAX_REQUEST_EVENTS):
                 receipts += self._writer.append_all(self._writer.ready(events[start : start + MAX_REQUEST_EVENTS]))
-        except ConcurrencyError:
+        except (ConcurrencyError, EventIdTaken):
             before = None if key is None else self._before(owner, memory_id, root, key, actor, reason)
             if before is None:
                 raise

@@ -23,6 +23,7 @@ from pydantic_core import PydanticCustomError
 from events.catalogue import EVENT_TYPES, LATEST_VERSION, SEALED_ONLY
 from events.envelope import AnyEvent, Event, write, writes_itself
 from events.shape import Shape
+from events.text.invisible import VISIBLE
 from events.text.unreadable import UNREADABLE
 from events.vocabulary import (
     EARLIEST,
@@ -38,7 +39,7 @@ Look = Callable[[Any], bool]
 """Whether a value is plainly allowed."""
 _CHECKS: dict[Any, dict[str, Any]] = {
     check_id: {"pattern": r"\A[A-Za-z0-9\-_.:@/+]{1,128}\Z"},
-    check_text: {"pattern": r"\S", "max_length": MAX_TEXT_BYTES // 4},
+    check_text: {"pattern": VISIBLE.pattern, "max_length": MAX_TEXT_BYTES // 4},
     canonical_uuid: {"pattern": r"\A[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z"},
 }
 """What msgspec looks for in place of a check; it takes less than the check does, never more."""

@@ -25,6 +25,8 @@ INVISIBLE = re.compile(f"[{_BLANK_TEXT}]")
 """One character that shows nothing; a line break or any other control is none of these."""
 HIDDEN = re.compile(f"[{_BLANK_TEXT}{_CONTROL_TEXT}]")
 """One invisible character or control, line breaks and tabs among them."""
+VISIBLE = re.compile(rf"[^\s{_BLANK_TEXT}{_CONTROL_TEXT}]")
+"""One character that shows something."""
 
 
 _OBEYED_JSON = re.compile(

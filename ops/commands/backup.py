@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from api.cli.app import Json, app, err, out, progress, show
 from api.operations.table import entries
-from events.errors import InputError
+from events.errors import InputError, NotConfirmed
 from ops.commands.bringing import Alone, Yes, many
 
 if TYPE_CHECKING:
@@ -192,11 +192,11 @@ def _render_plan(found: BackupFolder, settings: Settings) -> None:
 
 
 def _confirm(yes: bool, json: bool, question: str, plan: Mapping[str, Any]) -> None:
-    """Ask whoever looks on. Raises InputError where nobody does."""
+    """Ask whoever looks on. Raises NotConfirmed where nobody does."""
     if yes:
         return
     if json or not sys.stdin.isatty():
-        raise InputError("yes: got nothing; allowed: --yes, once you know what it does", field="yes", plan=dict(plan))
+        raise NotConfirmed(plan)
     if not typer.confirm(question, err=True):
         raise typer.Exit(1)
 

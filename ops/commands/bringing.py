@@ -11,7 +11,7 @@ import typer
 from rich.markup import escape
 
 from api.cli.app import err, out, progress, show
-from events.errors import InputError
+from events.errors import NotConfirmed
 
 if TYPE_CHECKING:
     from ops.bringing.frame import OldStore
@@ -42,7 +42,7 @@ class Bringing(NamedTuple):
 
 def bring_over(work: Bringing, *, yes: bool, alone: bool, json: bool) -> None:
     """Tell, ask unless `yes`, refuse while others use the store, do it, and tell. What is asked about is looked at anew once it is
-    answered: others may have come meanwhile. Raises InputError without an answer, with the `plan`."""
+    answered: others may have come meanwhile. Raises NotConfirmed without an answer, with the `plan`."""
     from ops.bringing.frame import old_store, refuse_others
     from ops.commands.notices import patient
     from ops.settings import load_settings
@@ -59,9 +59,7 @@ def bring_over(work: Bringing, *, yes: bool, alone: bool, json: bool) -> None:
             show(plan, json, work.render_done)
             return
         if json or not sys.stdin.isatty():
-            raise InputError(
-                "yes: got nothing; allowed: --yes, once you have read what it does", field="yes", plan=plan
-            )
+            raise NotConfirmed(plan)
         if not typer.confirm(work.question, err=True):
             raise typer.Exit(1)
     with old_store(settings, on_wait=waiting) as store:

@@ -13,7 +13,7 @@ import typer
 from rich.markup import escape
 
 from api.cli.app import Json, app, complain, err, out, print_json, progress, show
-from events.errors import EngramlogError, InputError
+from events.errors import EngramlogError, InputError, NotConfirmed
 from ops.commands.erase_shown import render_all, render_done, render_plan
 
 if TYPE_CHECKING:
@@ -228,9 +228,7 @@ def _erase_one(store: OpenStore, settings: Settings, owner: str, asked: _Asked) 
         render_plan(told)
     if not asked.yes:
         if asked.json or not sys.stdin.isatty():
-            raise InputError(
-                "yes: got nothing; allowed: --yes, once you have read what it does", field="yes", plan=told
-            )
+            raise NotConfirmed(told)
         if typer.prompt("There is no way back. Type the owner's name to erase it", err=True) != owner:
             raise typer.Exit(1)
     with progress("erase", asked.json, long=0) as advance:

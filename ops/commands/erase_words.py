@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from api.cli.app import err, progress
-from events.errors import InputError
+from events.errors import InputError, NotConfirmed
 from ops.commands.erase_shown import render_words_plan
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def erase_words(store: OpenStore, settings: Settings, asked: AskedWords) -> dict
 def _agreed(told: dict[str, Any], asked: AskedWords) -> tuple[str, ...]:
     """What a person agrees to have erased: what is named, and of what says it elsewhere that which he names too."""
     if asked.json or not sys.stdin.isatty():
-        raise InputError("yes: got nothing; allowed: --yes, once you have read what it does", field="yes", plan=told)
+        raise NotConfirmed(told)
     others = _others(told)
     more: tuple[str, ...] = ()
     if others:

@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from api.cli.app import Json, app, err, out, progress, show
 from api.operations.table import entries
-from events.errors import InputError
+from events.errors import InputError, NotConfirmed
 from ops.commands.bringing import Alone, Bringing, Yes, bring_over, many, print_others, time_told
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def strip(
     place_of(settings, copy)
     if not yes:
         if json or not sys.stdin.isatty():
-            raise InputError("yes: got nothing; allowed: --yes, once you know what is left of the copy", field="yes")
+            raise NotConfirmed
         err.print(
             f"All seals are taken out of {escape(str(copy))}. Nobody reads it again without what `engramlog seals save` wrote, and"
             " the master key.",

@@ -38,6 +38,7 @@ RANGE_RULE = (
     " (last week, since June, between 3 May and 7 May, 上周三, 5月2号)"
 )
 """What parse_range reads."""
+DAY_RULE = "a day that is the same everywhere: 2023-05-07, or with its month's name, 7 May 2023"
 
 
 class TimeRange(NamedTuple):
@@ -81,6 +82,8 @@ _LETTERS = regex("[a-z]+")
 _NUMERIC = regex(r"\d[-/.]\d|\d{4}|\d(?:st|nd|rd|th)\b|\d0'?s\b|q\d")
 _SPACE = regex(r"\s")
 _DATE_TIME = regex(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:[Zz]|[+-]\d\d:\d\d)")
+_BARE_YEAR = regex(r"(?:19|20)\d\d")
+_SLASHED = regex(r"0?(\d{1,2})/0?(\d{1,2})/(?:\d{4}|\d\d)")
 _BEFORE = regex(r"(?:(?:in|on|at|during|over|within|from) ?)?(?:the )?|[在于]")
 _FIRST, _LAST = micros(datetime.min.replace(tzinfo=UTC)), micros(datetime.max.replace(tzinfo=UTC))
 
@@ -113,6 +116,12 @@ def parse_range(text: str, now: int, zone: str) -> TimeRange:
     asked = text.strip()
     if (instant := _instant(asked)) is not None:
         return TimeRange(instant, instant, "moment")
+    if _BARE_YEAR.fullmatch(asked):
+        asked = f"in {asked}"
+    elif (
+        (slashed := _SLASHED.fullmatch(asked)) and slashed[1] != slashed[2] and int(slashed[1]) <= 12 >= int(slashed[2])
+    ):
+        raise ValueError(f"{asked!r} is one day in America and another elsewhere; allowed: {DAY_RULE}")
     folded = asked.casefold()
     times, _ = times_in(folded, now, zone)
     if len(times.phrases) == 1:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from events.errors import refused
 from events.text.saying import is_text
 from projections.memory.tags import FILTERS, TAGS
-from projections.ranking.conversation_dates import RANGE_RULE, TimeRange, parse_range
+from projections.ranking.conversation_dates import TimeRange, parse_range
 
 Plain = str | int | float | bool
 MOST_WORDS = 50
@@ -110,5 +110,5 @@ def parse_times(field: str, text: str | None, now: int, zone: str) -> TimeRange 
         return None
     try:
         return parse_range(text, now, zone)
-    except ValueError:
-        raise refused(field, text[:80], RANGE_RULE) from None
+    except ValueError as error:
+        raise refused(field, text[:80], str(error).partition("; allowed: ")[2]) from None

@@ -24,6 +24,7 @@ from events.errors import InputError, InvalidBatch, InvalidEvent
 from events.ids import DOTS, trouble_with
 from events.schema import json_schema
 from events.standing import FIRM, PERSONS
+from events.text.invisible import VISIBLE
 from events.validation import adapter, make_event, read_event, read_events, ready
 from events.vocabulary import (
     EARLIEST,
@@ -74,7 +75,7 @@ plain_values = (
 )  # fmt: skip
 NAMED: dict[str, st.SearchStrategy[Any]] = {
     ID_RULE: ids,
-    TEXT_RULE: plain_text.filter(lambda text: text.strip()) | st.just("好" * 21_845),
+    TEXT_RULE: plain_text.filter(VISIBLE.search) | st.just("好" * 21_845),
     TIME_RULE: times,
     WORD_RULE: st.text(st.sampled_from("abzXY09_-./:+小明"), min_size=1, max_size=64),
     PRINCIPAL_RULE: st.text(st.sampled_from("abzXY09小明"), min_size=1, max_size=1).flatmap(

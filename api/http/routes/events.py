@@ -16,14 +16,14 @@ from api.http.guard import LINES_TYPES, media_type
 from api.http.parsing import by_thread
 from api.operations.answers import EXAMPLE_EVENT, Appended
 from api.services.remembering import JudgedLine
-from events.errors import ConcurrencyError, EngramlogError, StoreUnavailable, UnderReplicated, refused
+from events.errors import ConcurrencyError, EngramlogError, EventIdTaken, StoreUnavailable, UnderReplicated, refused
 from events.log import AppendReceipt
 
 router = APIRouter(tags=["events"], route_class=AdmittedRoute)
 
 
 async def batch_of(request: Request) -> Batch:
-    """The request's events, in whichever of the three forms they came."""
+    """The request's events, in whichever of the forms they came."""
     return await by_thread(request, read_lines if media_type(request.headers) in LINES_TYPES else read_batch)
 
 
@@ -36,6 +36,7 @@ _BODY = {
                 "schema": {
                     "oneOf": [
                         {"type": "array", "items": _ENVELOPE, "maxItems": 1_000},
+                        _ENVELOPE | {"required": ["owner", "data"]},
                         {
                             "type": "object",
                             "required": ["events"],
@@ -120,9 +121,7 @@ def _nothing_written(receipts: list[AppendReceipt]) -> EngramlogError:
     told = [receipt.as_dict() for receipt in receipts]
     for receipt in receipts:
         if receipt.status == "conflict":
-            where = f" at {receipt.position}" if receipt.position else " in this request"
-            why = f"event {receipt.event_id} is taken by other content{where}"
-            return ConcurrencyError(f"nothing was written: {why}", event_id=receipt.event_id, receipts=told)
+            return EventIdTaken(receipt.event_id, receipt.position, receipts=told)
         if receipt.status == "head_mismatch":
             why = f"event {receipt.event_id}: the owner's head is {receipt.position or 'before its first event'}"
             return ConcurrencyError(f"nothing was written: {why}", event_id=receipt.event_id, receipts=told)

@@ -18,7 +18,7 @@ from api.services.reading import Reader
 from api.services.writing import Writer
 from events.catalogue import MemoryDeleted, MemoryRestored, ValueReadmitted, ValueRejected
 from events.envelope import AnyEvent, new_event_id
-from events.errors import ConcurrencyError, EngramlogError, InputError, NotFound, UnderReplicated, refused
+from events.errors import ConcurrencyError, EngramlogError, EventIdTaken, InputError, NotFound, UnderReplicated, refused
 from events.log import AppendReceipt, EventLog
 from events.partitions import parse_position, partition_of, position_text
 from projections.decide.command import Made
@@ -104,7 +104,7 @@ class ManyActs(ABC, Generic[C, P, R]):
             return answer
         try:
             written, receipts = self._write(command, answer, planned, cause, on_progress)
-        except ConcurrencyError:
+        except (ConcurrencyError, EventIdTaken):
             if keyed is None or before:
                 raise
             before = self._before(command, keyed, named, cause)  # whoever sent the same at the same time was first

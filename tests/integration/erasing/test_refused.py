@@ -56,7 +56,6 @@ REFUSED = {
     "a colon of one's own": ((":me", "--yes"), "owner: got ':me'"),
     "another Unicode form": ((unicodedata.normalize("NFD", "josé"), "--yes"), "owner: got"),
     "an empty name": (("", "--yes"), "owner: got ''"),
-    "no --yes where nobody can be asked": (("ada",), "yes: got nothing; allowed: --yes"),
     "a certificate of --again": (("--again", "--certificate", "c.json"), "certificate: got"),
     "names that others may have told, beside ids": (("ada", "m0", "--name", "Ada"), "name: got it beside ids"),
     "a reason that is too long": (
@@ -105,7 +104,9 @@ def test_a_certificate_that_cannot_be_written_there_is_refused_before_anything_i
 
 
 def test_without_yes_it_tells_what_it_would_do(cli: Cli, folder: Path) -> None:
-    plan = cli.json("erase", "ada", code=2)["plan"]
+    before, refused = standing(cli), cli.json("erase", "ada", code=2)
+    plan = refused["plan"]
+    assert (refused["error"], "field" in refused, standing(cli)) == ("NotConfirmed", False, before)
     assert (plan["owner"], plan["events"], plan["memories"], plan["open_entries"], plan["ended"]) == (
         "ada",
         3,

@@ -15,7 +15,7 @@ ALL = [cls for _, cls in inspect.getmembers(errors, inspect.isclass) if issubcla
 @pytest.mark.parametrize("cls", ALL)
 def test_an_error_has_a_status_and_an_exit_code(cls: type[EngramlogError]) -> None:
     assert 400 <= cls.status < 600
-    assert cls.exit_code == (2 if issubclass(cls, errors.InputError | errors.BeyondHead) else 1)
+    assert cls.exit_code == (2 if issubclass(cls, errors.InputError | errors.NotConfirmed | errors.BeyondHead) else 1)
 
 
 def test_no_error_hides_one_of_python() -> None:

@@ -89,6 +89,13 @@ REFUSED = {
         "Unicode text without",
     ),
     "empty content": (created(content=""), "data.content", '""', "not blank"),
+    "invisible content": (created(content="\u200b\u2060 \ufeff\x07"), "data.content", '"', "not blank"),
+    "a type under another name": (
+        created().replace('"type"', '"event_type"'),
+        "event_type",
+        '"MemoryCreated"',
+        "did you mean type?",
+    ),
     "blank content": (created(content=" \n\u3000"), "data.content", '"', "not blank"),
     "over-long content": (created(content="x" * 65_537), "data.content", '"xxxx', "at most 64 KiB"),
     "over-long content of wide letters": (created(content="好" * 21_846), "data.content", '"好', "at most 64 KiB"),

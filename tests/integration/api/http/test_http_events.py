@@ -1,4 +1,4 @@
-"""`POST /v1/events`: three forms of a request, validation of it whole, and what became of each event."""
+"""`POST /v1/events`: the forms of a request, validation of it whole, and what became of each event."""
 
 from __future__ import annotations
 
@@ -60,6 +60,31 @@ def test_a_request_is_an_array_an_object_or_lines(
     assert told == [(one["event_id"], "already_appended", one["position"]) for one in first.json()["receipts"]]
     assert [one["event_id"] for one in first.json()["receipts"]] == [one["event_id"] for one in events]
     assert (first.json()["appended"], again.json()["already_appended"]) == (5, 5)
+
+
+def test_one_event_needs_no_list(http: HttpStore) -> None:
+    alone = mentioned("single", key="single")
+    answer = http.client.post("/v1/events", json=alone)
+    assert (answer.status_code, statuses(answer.json())) == (200, ["appended"]), answer.text
+    again = http.client.post(
+        "/v1/events", content=json.dumps(alone | {"actor": "\ud800"}).encode(), headers=JSON
+    ).json()
+    assert (again["error"], again["problems"][0]["index"], again["problems"][0]["field"]) == (
+        "InvalidBatch",
+        0,
+        "actor",
+    )
+
+
+def test_the_allowed_types_are_listed_once_for_a_request(http: HttpStore) -> None:
+    told = http.client.post(
+        "/v1/events", json=[mentioned("many") | {"type": f"Nothing{number}"} for number in range(3)]
+    )
+    problems = told.json()["problems"]
+    assert [one["index"] for one in problems] == [0, 1, 2]
+    assert told.text.count("MemoryReinforced") == 3  # in the sentence of the whole, and in the first problem twice
+    assert {one["allowed"] for one in problems[1:]} == {"the same as of index 0"}
+    assert all(one["got"] in one["message"] and one["message"].endswith("index 0") for one in problems[1:])
 
 
 def test_an_event_is_stored_as_it_was_sent(http: HttpStore) -> None:
@@ -227,7 +252,7 @@ def test_a_request_of_which_nothing_is_written_is_a_conflict_with_its_receipts(h
     }
     answer = http.client.post("/v1/events", json=[clash])
     told = answer.json()
-    assert (answer.status_code, told["error"], statuses(told)) == (409, "ConcurrencyError", ["conflict"])
+    assert (answer.status_code, told["error"], statuses(told)) == (409, "EventIdTaken", ["conflict"])
     assert answer.headers["content-type"] == "application/problem+json"
 
 

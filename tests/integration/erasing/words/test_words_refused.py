@@ -60,7 +60,7 @@ REFUSED = {
     "too many": (("ada", *(f"x{at}" for at in range(MOST_NAMED + 1)), "--yes"), "InputError", "ids: got 1001; allowed: 1 to 1,000"),
     "the store's own keys": ((":access", "m0", "--yes"), "InputError", "owner: got ':access'"),
     "what was erased": ((":erasures", "m0", "--yes"), "InputError", "owner: got ':erasures'"),
-    "no --yes where nobody can be asked": (("ada", "m0"), "InputError", "yes: got nothing; allowed: --yes"),
+    "no --yes where nobody can be asked": (("ada", "m0"), "NotConfirmed", "then add --yes"),
     "ids beside --again": (("ada", "m0", "--again", "--yes"), "InputError", "owner: got one beside --again"),
     "a ground that is none": (("ada", "m0", "--yes", "--ground", "spite"), "InputError", "ground: got 'spite'"),
 }  # fmt: skip

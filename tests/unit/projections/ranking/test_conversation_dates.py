@@ -153,6 +153,9 @@ def test_what_is_open_is_told_within_the_owner_s_memories() -> None:
         ("2023-05-07T10:00:00Z", (2023, 5, 7, 10), (2023, 5, 7, 10), "moment"),
         ("2023-05-07t12:00:00.5+02:00", (2023, 5, 7, 10, 0, 0, 500_000), (2023, 5, 7, 10, 0, 0, 500_000), "moment"),
         ("2023-05-07", (2023, 5, 7), (2023, 5, 8), "day"),
+        ("2023", (2023, 1, 1), (2024, 1, 1), "span"),
+        ("05/05/2023", (2023, 5, 5), (2023, 5, 6), "day"),
+        ("25/06/2023", (2023, 6, 25), (2023, 6, 26), "day"),
         (" Last week. ", (2023, 6, 5), (2023, 6, 12), "week"),
         ("in May", (2023, 5, 1), (2023, 6, 1), "month"),
         ("May 2023", (2023, 5, 1), (2023, 6, 1), "month"),
@@ -168,6 +171,12 @@ def test_a_filter_is_an_instant_a_date_or_a_time_in_words(
     text: str, start: tuple[int], end: tuple[int], kind: str
 ) -> None:
     assert parse_range(text, NOW, "UTC") == (moment(*start), moment(*end), kind)
+
+
+@pytest.mark.parametrize("text", ["05/06/2026", "5/6/26", "12/1/2026"])
+def test_a_day_that_is_another_one_elsewhere_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="the same everywhere: 2023-05-07"):
+        parse_range(text, NOW, "UTC")
 
 
 @pytest.mark.parametrize(
