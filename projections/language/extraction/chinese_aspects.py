@@ -14,7 +14,6 @@ from projections.language.scripts import HAN
 _NOW = "(?:(?:现在|目前|今年|平时|一直|已经|也|才|都|就|还|刚|只|其实|当然|可|真的?){0,3})"
 _I = f"(?:{TIME}){{0,2}}我{_NOW}"
 _STUDENT = "(?:上学|读书|上大学|读大学|读研究?生?|读博士?|上高中|上初中|实习|考研|待业|创业)"
-_WHERE_TO = "(?:去|到|来|回)"
 
 _BEGUN = (
     "(?:运动|健身|锻炼|减肥|减脂|跑步|练|学|上[班学课]|工作|读研|读博|读书|考|找工作|备考|写|存钱|攒钱"
@@ -84,16 +83,6 @@ RULES: tuple[ExtractionRule, ...] = (
     ExtractionRule(
         f"{SELF}(?:的)?(?:爱好|兴趣)(?:就|主要|一直|也)?(?:是|有)(?P<object>[^，。只]{{1,30}})$",
         "stable_preference", "user_preference", 0.85, "喜欢", loose=True,
-    ),
-    ExtractionRule(
-        f"{SELF}(?:和[^，。]{{1,8}}?(?:一起)?)?(?P<object>{_WHERE_TO}(?!到?(?:原点|过去|从前|现实|起点|正轨|原来|当初|正题"
-        f"|话题|问题|这个?世|人间|极限|低谷|高潮|底线))[^，。我了过]{{2,14}}[^，。我了过来去下完到]了)$",
-        "fact", "fact", 0.7, loose=True,
-    ),
-    ExtractionRule(
-        f"{SELF}(?P<object>在[^，。我了]{{2,16}}(?:的时候|时)(?:发现|遇[到见]|碰[到见]|认识"
-        f"|看[到见])了[^，。]{{2,30}}(?:，(?:名?叫做?|名字[叫是])?《[^》]{{1,30}}》))$",
-        "fact", "fact", 0.7, loose=True,
     ),
     ExtractionRule(
         f"{SELF}(?P<object>(?:要|得|会)开始{_BEGUN}[^，。你吗]{{0,18}})$", "temporary", "plan", 0.7, loose=True

@@ -106,12 +106,6 @@ RULES: tuple[ExtractionRule, ...] = (
         "fact", "fact", 0.85, "有", loose=True,
     ),
     ExtractionRule(
-        lambda: f"{_SELF}的?(?P<who>[^，。的]{{0,4}}(?:{kin.chinese()}|猫|狗|宠物|老师|朋友|同事|老板))(?:今年|现在|最近|目前|也|都"
-        f"|刚){{0,4}}(?P<object>(?:叫(?![我你他她人])|住在|去世|喜欢|爱|在.{{2,10}}(?:工作|上学)|[\\d一二三四五六七八九十]+岁|搬到|结婚"
-        f"|生病|送给?我|开始学|考上)[^，。]{{0,20}})$",
-        "fact", "fact", 0.8, loose=True,
-    ),
-    ExtractionRule(
         f"{_SELF}{_VERY}(?:喜欢|爱|热爱|欣赏|感兴趣)的(?P<slot>[^，。是]{{1,12}}?)(?:就|还|一直)?是"
         f"(?P<object>[^，。]{{1,30}})$",
         "stable_preference", "user_preference", 0.85, "最喜欢的", loose=True,
@@ -199,10 +193,6 @@ RULES: tuple[ExtractionRule, ...] = (
         f"(?:{_WHEN}{{0,5}}{_SELF}|{_WHEN}{{1,5}}){_WHEN}{{0,5}}(?P<object>(?:正在|在|正)(?:学习?|读|看|写|做|准备|练习?|练|忙|研究"
         f"|找|追)[^，。]{{2,30}})$",
         "temporary", "fact", 0.7,
-    ),
-    ExtractionRule(
-        f"{_SELF}(?P<object>(?:从来没有?|从没)[^，。]{{1,20}}过[^，。]{{0,15}}|没有?[^，。]{{1,20}}过[^，。]{{1,15}})$",
-        "fact", "fact", 0.75,
     ),
     ExtractionRule(
         f"{_SELF}(?P<object>(?:经常|常常?|每天|每周|每个?月|平时|通常|一般)(?:都|会){{0,4}}[^，。]{{3,30}})$",

@@ -86,10 +86,6 @@ RULES: tuple[ExtractionRule, ...] = (
         "identity", "fact", 0.85, loose=True,
     ),
     ExtractionRule(
-        f"{SELF}(?P<object>(?:(?:大学|高中|研究生|本科|博士)?毕业|生(?:了)?(?:一?个)?(?:儿子|女儿|孩子|宝宝)|离职|辞职|创业|入职|升职|转行))了$",
-        "fact", "fact", 0.75, loose=True,
-    ),
-    ExtractionRule(
         f"{SELF}(?P<object>在[^，。]{{2,20}}?(?:工作|上班|上学|读书|任教|生活|住)了[^，。]{{1,6}}(?:年|个?月))$",
         "identity", "fact", 0.8, loose=True,
     ),

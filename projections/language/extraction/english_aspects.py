@@ -7,18 +7,12 @@ Each needs a name, a number or a time beside it, unless it tells what one is lea
 from __future__ import annotations
 
 from projections.language import kin
-from projections.language.extraction.english_shapes import ADVERB, DONE, INNER_NOW, OFTEN, PAST
+from projections.language.extraction.english_shapes import ADVERB, INNER_NOW, OFTEN, PAST
 from projections.language.extraction.english_words import DAY, pets
 from projections.language.extraction.shape import ExtractionRule
 from projections.language.patterns import regex
 from projections.language.times.names import MONTH
 
-FELT = (
-    "excited|amazed|worried|surprised|inspired|tired|impressed|interested|thrilled|overwhelmed|stressed|shocked|scared|bored"
-    "|disappointed|frustrated|confused|blessed|honou?red|pleased|relieved|annoyed|embarrassed|touched|moved|concerned|motivated"
-    "|determined|exhausted|blown|hooked|used|supposed|tempted|lost|done|drawn|curious|stuck|struck|reminded|psyched|stoked|nervous"
-    "|good|bad|mad|glad|sad|red|intrigued|energized|fascinated|devastated|terrified|encouraged|prepared|scheduled|based|swamped"
-)
 _TALKED = (
     "talked|spoke|chatted|discussed|agreed|said|decided|settled|caught|covered|mentioned|went (?:over|through|with)|set"
     "|made (?:it|sure)"
@@ -71,18 +65,8 @@ RULES: tuple[ExtractionRule, ...] = (
         "temporary", "fact", 0.7, loose=True,
     ),
     ExtractionRule(
-        rf"^I(?:'ve| have) been {ADVERB}(?P<object>(?!(?:{INNER_NOW}|using|monitoring|comparing|eyeing|following|checking"
-        rf"|testing|focusing|tracking)\b)"
-        r"\w+ing .+)$",
-        "fact", "fact", 0.65, sharp=True,
-    ),
-    ExtractionRule(
         rf"^I {ADVERB}(?:had to|got to|managed to|ended up|was able to) (?P<object>(?!(?:be|get|see|say|know|choose"
         rf"|decide)\b)\w+ .+)$",
-        "fact", "fact", 0.65, sharp=True,
-    ),
-    ExtractionRule(
-        rf"^I(?:'ve been| have been| was| got) {ADVERB}(?P<object>(?!(?:{FELT})\b){DONE}.*)$",
         "fact", "fact", 0.65, sharp=True,
     ),
     ExtractionRule(
@@ -95,22 +79,11 @@ RULES: tuple[ExtractionRule, ...] = (
         r"|working|by|with"
         r"|before|after|monthly|yearly|annually|hourly)\b).*)$", "identity", "fact", 0.8, loose=True),
     ExtractionRule(
-        r"^(?:I(?: currently| already| still| also)? have|I've(?: already| also)? got) (?P<object>(?!no |.* set (?:up"
-        r"|for)\b|(?:an? |some |any |the |this |that |my )?"
-        r"(?:\w+ )?(?:question|trouble|problem|issue|idea|feeling|doubt|concern|time|chance|to|been|had|about|faith|hope"
-        r"|plan|plans|goal"
-        r"|need|fun|blast|budget|deadline|error|bug|code)s?\b).+)$",
-        "fact", "fact", 0.65, sharp=True,
-    ),
-    ExtractionRule(
         rf"^I {ADVERB}(?P<object>(?!(?:{THOUGHT})\b|(?:make|earn) [$£€]|keep getting|{PAST}|\w+ed\b|re(?:took|wrote|did|made|sent"
         rf"|set)\b)[a-z]{{2,14}} .+)$", "fact", "fact", 0.6, sharp=True
     ),
     ExtractionRule(
         rf"^We {ADVERB}(?P<object>(?!(?:{_TALKED})\b){PAST} .+)$", "fact", "fact", 0.65, sharp=True
-    ),
-    ExtractionRule(
-        rf"^We(?:'ve| have) {ADVERB}(?P<object>(?!(?:{_TALKED})\b){DONE} .+)$", "fact", "fact", 0.65, sharp=True
     ),
     ExtractionRule(
         rf"^We(?:'re| are) {ADVERB}(?P<object>(?:planning|going|heading|hosting|having|moving|throwing|taking|organi[sz]ing|meeting"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from projections.language import kin
-from projections.language.extraction.english_words import DAY, DONE, NOUN, PARTICIPLE, WHEN, pets, workers
+from projections.language.extraction.english_words import DAY, DONE, NOUN, WHEN, pets, workers
 from projections.language.extraction.shape import ExtractionRule
 from projections.language.patterns import regex
 from projections.language.times.names import MONTH
@@ -98,14 +98,6 @@ RULES: tuple[ExtractionRule, ...] = (
         r" (?:is|are|was"
         r"|were) (?P<object>(?:called|named) .+|an? .+|[A-Z]\w+$|\d+.*|from .+)$",
         "fact", "fact", 0.8,
-    ),
-    ExtractionRule(
-        lambda: rf"^My (?P<who>(?:[\w-]+ )?(?:{kin.english()}|{pets()}|best friend|close friend|friend|boss|mentor)"
-        r"(?:,? [A-Z]\w+,?)?)"
-        "(?: and I)? (?:just |recently )?(?P<object>(?:lives?|works?|loves?|likes?|passed away|died|started"
-        "|graduated|moved|adopted|bought|gave|suggested|recommended|invited|joined|went|got|won|visited|took)"
-        r"\b .+)$",
-        "fact", "fact", 0.75, loose=True,
     ),
     ExtractionRule(
         r"^My (?:all-time |absolute |new |old )?favou?rite (?P<slot>[\w -]{2,40}?) (?:is|are|was|has to be"
@@ -206,10 +198,6 @@ RULES: tuple[ExtractionRule, ...] = (
     ExtractionRule(
         r"^I(?:'ve| have) (?:also |recently |already |just |now )?never (?:\w+ )(?P<object>.+)$",
         "fact", "fact", 0.75,
-    ),
-    ExtractionRule(
-        f"^I(?:'ve| have) (?:also |recently |already |just |now |successfully )?(?P<object>{PARTICIPLE} .+)$",
-        "fact", "fact", 0.7,
     ),
     ExtractionRule(
         r"^I (?:also |recently |just |already |finally |once |actually )*got (?P<object>(?!excited|interested|confused|bored|tired"

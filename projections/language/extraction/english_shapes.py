@@ -143,10 +143,6 @@ RULES: tuple[ExtractionRule, ...] = (
         rf"|score|result|current|original|draft)\b)(?:new |old )?[\w-]+(?:,[^,]{{1,40}},)? {ADVERB}{PAST}.*)$",
         "fact", "fact", 0.65, sharp=True,
     ),
-    ExtractionRule(
-        rf"^I(?:'ve| have) {ADVERB}(?P<object>{DONE} (?=.*(?:\d|\b(?:ago|last|recently|since|so far|yet|today|yesterday)\b)).+)$",
-        "fact", "fact", 0.65, sharp=True,
-    ),
     ExtractionRule(rf"^I {ADVERB}(?P<object>(?!got to\b){PAST} .+)$", "fact", "fact", 0.65, sharp=True),
 )  # fmt: skip
 """After those of `english_rules`, in this order."""

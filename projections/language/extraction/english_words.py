@@ -28,18 +28,6 @@ DONE = (
     "|recorded|directed|edited|filed|drafted|revised|negotiated|postponed|canceled|cancelled|rescheduled"
     "|renewed|committed|trained)"
 )
-PARTICIPLE = (
-    "(?:been to|visited|met|bought|adopted|joined|started|finished|completed|won|painted|made|built|read"
-    "|watched|signed up|moved|quit"
-    "|taken|attended|volunteered|lost|published|launched|received|learned|passed|written|hosted|organized"
-    "|booked|scheduled|enrolled"
-    "|registered|applied|hired|sold|donated|traveled|travelled|set up|created|designed|declined|agreed"
-    "|accepted|reduced|increased|extended"
-    "|submitted|reached|saved|borrowed|downloaded|upgraded|implemented|deployed|added|allocated|spent|set"
-    "|planned|finalized|identified"
-    "|defined|committed|implemented|updated|improved|recorded|hit|raised|earned|secured|drafted|revised|cut"
-    "|grown|switched|tested)"
-)
 DAY = (
     rf"(?i:(?:{MONTH})\.? \d|\b\d{{1,2}}(?::\d\d)? ?[ap]m\b|\b(?:next|this|on|by) (?:{WEEKDAY})|\btomorrow"
     r"|\btonight|next (?:week|month|year|weekend|summer|spring|fall|winter)|this (?:weekend|week|month|summer"

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 
 from projections.language import kin
-from projections.language.extraction.english_aspects import FELT, THOUGHT
-from projections.language.extraction.english_shapes import ADVERB, DONE, FAVOURITE, INNER_NOW, OFTEN, PAST
+from projections.language.extraction.english_aspects import THOUGHT
+from projections.language.extraction.english_shapes import ADVERB, FAVOURITE, INNER_NOW, OFTEN, PAST
 from projections.language.extraction.english_words import DAY, pets
 from projections.language.extraction.shape import ExtractionRule
 from projections.language.patterns import regex
@@ -72,7 +72,6 @@ RULES: tuple[ExtractionRule, ...] = (
         r" (?:of|for|as|at|from|with|to|in|on) .+)$",
         "temporary", "plan", 0.7, sharp=True,
     ),
-    ExtractionRule(rf"^I have (?:an? )?(?P<object>(?!no\b){OWN}.+)$", "fact", "fact", 0.7, sharp=True),
     ExtractionRule(
         rf"^My (?:{_LIKED}) (?:is|are) (?P<object>.+)$", "stable_preference", "user_preference", 0.75, loose=True
     ),
@@ -91,12 +90,6 @@ RULES: tuple[ExtractionRule, ...] = (
         "temporary", "plan", 0.65, loose=True,
     ),
     ExtractionRule(
-        r"^We (?:(?:also|just|both|all) )?(?P<object>had (?:our|an?|\d+|two|three) (?!idea|question|chance|feeling"
-        r"|discussion|problem"
-        r"|meeting|talk|plan|chat|conversation|(?:\w+ )?(?:blast|time|fun|experience))\w.+)$",
-        "fact", "fact", 0.65, sharp=True,
-    ),
-    ExtractionRule(
         r"^I(?:'m| am) (?:(?:currently|now) )?based in (?P<object>[A-Z].+)$", "identity", "fact", 0.8, loose=True
     ),
     ExtractionRule(
@@ -111,12 +104,6 @@ RULES: tuple[ExtractionRule, ...] = (
     ExtractionRule(
         rf"^I {ADVERB}(?P<object>do (?!not\b|nothing\b|it\b|this\b|that\b|so\b|my best\b|n't).+ (?:{OFTEN})\b.*)$",
         "stable_preference", "fact", 0.7,
-    ),
-    ExtractionRule(
-        r"^I (?:(?:also|just|still|always) )?(?P<object>kept (?!getting|thinking|wondering|having|making|seeing|telling"
-        r"|asking|going\b)"
-        r"\w+ing .+)$",
-        "fact", "fact", 0.65,
     ),
     ExtractionRule(
         r"^(?:I|We) (?:(?:also|just|all|both) )?(?P<object>had (?:such )?(?:an? )?(?:\w+ )?(?:blast|time|fun|experience) "
@@ -135,11 +122,6 @@ RULES: tuple[ExtractionRule, ...] = (
         "temporary", "fact", AT_IT,
     ),
     ExtractionRule(
-        r"^I(?:'m| am) (?:(?:also|now|currently|still) ){0,2}(?P<object>(?:part of|a part of|a member of|in talks with|friends with"
-        r"|involved (?:in|with)|in the middle of|on (?:the|a) (?:team|board|committee|council|waiting list)) .+)$",
-        "fact", "fact", 0.7,
-    ),
-    ExtractionRule(
         rf"^I(?:'m| am) gonna (?P<object>(?!be\b|see\b|try\b|check\b|let\b|keep\b|need\b|want\b|have to\b)\w+ .*(?:{DAY}).*)$",
         "temporary", "plan", 0.7, loose=True,
     ),
@@ -153,12 +135,6 @@ RULES: tuple[ExtractionRule, ...] = (
         rf"(?:[\w'-]+ ){{1,8}}?(?:is|are) (?:(?:now|already) )?"
         rf"(?:(?:scheduled|set|due|planned|booked|coming up) (?:for |on |at |in )?.*(?:{DAY})|(?:on |at |in )?(?:{DAY})).*)$",
         "temporary", "plan", 0.7, loose=True,
-    ),
-    ExtractionRule(
-        rf"^My (?P<object>(?:(?!(?:character|avatar|hero|heroine|protagonist|player|code|app|score"
-        rf"|result|current|data|question|idea|mind|heart|day|week|life)\b)[\w'-]+ ){{1,3}}"
-        rf"(?:was|were|got|has been|have been) {ADVERB}(?!(?:{FELT})\b){DONE} .+)$",
-        "fact", "fact", 0.65, sharp=True,
     ),
     ExtractionRule(
         rf"{NO_POINTER}[A-Za-z](?:[\w'-]{{0,20}} ){{1,4}}?(?:(?:always|really|also|often|just|still) )?(?:(?:helps?"
