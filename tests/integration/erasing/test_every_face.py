@@ -28,7 +28,7 @@ OF_NOBODY = ("/v1/partitions/", "/v1/status", "/v1/stats", "/v1/laws", "/v1/para
              "/v1/heads", "/v1/jobs", "/v1/capacity", "/v1/models", "/v1/me", "/v1/access", "/v1/reads", "/health", "/ready",
              "/metrics")  # fmt: skip
 """Routes that ask for no owner."""
-ELSEWHERE = {"cli events (3)": "asks a partition"}
+ELSEWHERE = {"cli events (5)": "asks a partition"}
 """Faces that ask for no owner, with the reason."""
 
 
