@@ -218,14 +218,14 @@ def changed(new: str, known: Sequence[str], alike: Alike) -> Change | None:
 def _may_be_meant(told: Telling, new: str, known: str) -> bool:
     """Whether a known statement is of the same people and of a time that may change."""
     there = _plain(known)
-    people, mentioned = _subjects(there), frozenset(_PERSON.findall(there))
+    people, mentioned = _people(known)
     if told.subjects and told.subjects != people and not told.subjects & mentioned:
         return False
     if told.third and not mentioned:
         return False
     if told.strength == CORRECTS:
         return True
-    if people and told.first and not told.subjects and not people & frozenset(_PERSON.findall(_plain(new))):
+    if people and told.first and not told.subjects and not people & _people(new)[1]:
         return False
     coming = _AHEAD_OF_TIME.search(_plain(new)) and not _AHEAD_OF_TIME.search(there)
     dated = {"date", "plan"} & attributes(new) & attributes(known)
@@ -257,8 +257,16 @@ def _shared(new: str, known: str) -> bool:
     return any(_worth(one) == SHARED_WORD and not _PERSON.fullmatch(one) for one in _common(new, known))
 
 
+@lru_cache(maxsize=1 << 12)
 def _plain(text: str) -> str:
     return written(text[:MOST_READ].translate(SIMPLIFIED))
+
+
+@lru_cache(maxsize=1 << 12)
+def _people(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The people with whom a statement begins, and all that it mentions."""
+    plain = _plain(text)
+    return _subjects(plain), frozenset(_PERSON.findall(plain))
 
 
 def _subjects(clause: str) -> frozenset[str]:

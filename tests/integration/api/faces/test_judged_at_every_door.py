@@ -203,6 +203,25 @@ def test_what_was_ended_stays_in_the_log_and_a_mention_brings_it_back(world: Wor
     assert len(listed(world)) == 2
 
 
+def test_what_arrives_late_is_ended_by_what_was_said_since_also_among_many(world: World) -> None:
+    path = f"/v1/owners/{quote(world.owner, safe='')}/memories"
+
+    def said(content: str, day: str) -> Answer:
+        told = {"content": content, "occurred_at": f"2026-{day}T09:00:00Z"}
+        answer: Answer = world.running.http.client.post(path, json=told).json()
+        return answer
+
+    new = said("I sold the Focus, I ride a bicycle now", "09-01")
+    old = said("I drive a red Ford Focus", "03-01")
+    assert ([one["id"] for one in old["ended_by"]], old["ended"]) == ([new["id"]], [])
+    with connected("sync", world.running.url, owner=world.owner) as memory:
+        many = memory.add_many([{"content": "My car is a Focus", "occurred_at": "2026-02-01T09:00:00Z"}])
+        assert [one.id for one in many.ended_by] == [new["id"]]
+    assert list(listed(world)) == [new["id"]]
+    world.app.writer.confirm(world.owner, old["id"])
+    assert old["id"] in listed(world)
+
+
 def test_turns_are_never_mentions(world: World) -> None:
     for _ in range(3):
         with connected("sync", world.running.url, owner=world.owner) as memory:
