@@ -60,14 +60,16 @@ OPTIONS = (
     Parameter(
         "speak_as",
         list[str],
-        "For whom he may speak: user, assistant, judge. Unless told: user and assistant.",
+        "For whom he may speak: user, assistant, judge. Unless told: assistant (a token: as its key). What records users' turns"
+        " asks for user.",
         list,
         option=Option(metavar="ACTORS"),
     ),
     Parameter(
         "trust",
         str | None,
-        "The most that his word reaches: asserted, inferred, imported, proposed. Unless told: asserted.",
+        "The most that his word reaches: asserted, inferred, imported, proposed. Unless told: inferred (a token: as its"
+        " key). Who records what users say asks for asserted.",
         None,
     ),
     Parameter(
@@ -118,6 +120,15 @@ def grants_asked(told: Given) -> list[GrantAsked] | None:
     if told["trust"] is not None:
         made["trust"] = told["trust"]
     return [made]
+
+
+def written_out(asked: list[GrantAsked] | None) -> list[GrantAsked] | None:
+    """Grants of a key, with what they leave out of speakers and trust: its holder is an assistant unless it is said otherwise."""
+    for one in asked or ():
+        if isinstance(one, dict):  # a file may hold anything; what is no grant is refused where they are read
+            one.setdefault("actors", ["assistant"])
+            one.setdefault("trust", "inferred")
+    return asked
 
 
 def _verbs(told: Sequence[str]) -> list[str]:

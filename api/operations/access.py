@@ -31,16 +31,16 @@ GRANT = Record(
         Parameter(
             "actors",
             list[str],
-            "For whom its holder may speak: user, assistant, judge.",
-            ["user", "assistant"],
-            (["user"],),
+            "For whom its holder may speak: user, assistant, judge. Who records what users say names user.",
+            ["assistant"],
+            (["user", "assistant"],),
         ),
         Parameter(
             "trust",
             str,
             "The most that its holder's word reaches: asserted, inferred, imported, proposed.",
-            "asserted",
-            ("inferred",),
+            "inferred",
+            ("asserted",),
         ),
     ),
 )

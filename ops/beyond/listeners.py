@@ -15,7 +15,7 @@ from ops.clock import now, now_micros
 from projections.access.book import AccessBook
 from projections.shapes import ListeningTold
 
-FIRST_KEY = "engramlog key new NAME --can use --owners '*'"
+FIRST_KEY = "engramlog key new NAME --can use --owners '*' --speak-as user,assistant --trust asserted"
 """The command that makes the first key."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from api.cli.app import app
-from api.cli.granting import OPTIONS, VERBS_TOLD, grants_asked
+from api.cli.granting import OPTIONS, VERBS_TOLD, grants_asked, written_out
 from api.cli.made import Call, command, plain
 from api.cli.show.access import keys
 from api.operations.access import ACCESS, ISSUE, READS, REVOKE, SET_GRANTS
@@ -16,7 +16,7 @@ from events.errors import refused
 NAMES = tuple(one.name for one in OPTIONS)
 key_app = typer.Typer(no_args_is_help=True, help=entries()["key"].help)
 app.add_typer(key_app, name="key")
-FIRST = "Example: `engramlog key new support --can use --owners 'team/*' --days 90 --reason 'the support desk'`"
+FIRST = "Example: `engramlog key new support --can use --owners 'team/*' --speak-as user,assistant --days 90`"
 
 
 @command(
@@ -79,4 +79,4 @@ def access(call: Call) -> None:
 
 
 def _asked(call: Call) -> object:
-    return grants_asked(dict(zip(NAMES, call.take(*NAMES), strict=True)))
+    return written_out(grants_asked(dict(zip(NAMES, call.take(*NAMES), strict=True))))

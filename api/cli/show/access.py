@@ -24,10 +24,7 @@ def in_words(grant: shapes.GrantHeld) -> str:
         parts.append(f"by {', '.join(grant['modes'])}")
     if grant["sensitivity"] != 2:
         parts.append(f"up to sensitivity {grant['sensitivity']}")
-    if grant["actors"] != ["user", "assistant"]:
-        parts.append(f"as {', '.join(grant['actors']) or 'nobody'}")
-    if grant["trust"] != "asserted":
-        parts.append(f"{grant['trust']} at most")
+    parts.append(f"as {', '.join(grant['actors']) or 'nobody'}, {grant['trust']} at most")
     return "; ".join(parts)
 
 
@@ -87,6 +84,7 @@ def keys(answer: shapes.AccessTold, console: Console = out) -> None:
     if not rows:
         console.print(
             "no keys: nobody but this user opens the store. The first: engramlog key new NAME --can use --owners NAME"
+            " --speak-as user,assistant --trust asserted"
         )
         return
     columns = (

@@ -35,7 +35,7 @@ export function Grants({ grants, none, verbose }) {
 }
 
 /** A grant as a form begins with it. */
-export const FIRST = { verbs: ["read", "produce"], owners: [], modes: ["normal"], sensitivity: 2, actors: ["user", "assistant"], trust: "asserted" };
+export const FIRST = { verbs: ["read", "produce"], owners: [], modes: ["normal"], sensitivity: 2, actors: ["assistant"], trust: "inferred" };
 
 /** Whether a form's grants say something each. */
 export const areWhole = (grants) => grants.every((one) => one.verbs.length && one.owners.length && one.modes.length);

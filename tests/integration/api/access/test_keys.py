@@ -32,7 +32,9 @@ def shown(key: str) -> dict[str, str]:
 
 
 def made(http: HttpStore, principal: str, *grants: Json, **more: Any) -> str:
-    answer = http.client.post("/v1/keys", json={"principal": principal, "grants": list(grants), **more})
+    as_user = {"actors": ["user", "assistant"], "trust": "asserted"}
+    told = [as_user | one for one in grants]
+    answer = http.client.post("/v1/keys", json={"principal": principal, "grants": told, **more})
     assert answer.status_code == 200, answer.text
     key: str = answer.json()["key"]
     return key
@@ -51,6 +53,18 @@ def test_a_key_opens_what_its_grants_say_and_nothing_else(http: HttpStore) -> No
     assert status(http, key, "/metrics") == 403
     assert http.client.get("/v1/owners", headers=shown(key)).json()["owners"][0]["owner"] == "alice"
     assert http.client.get("/v1/owners", headers=shown(key)).json()["matching"] == 1
+
+
+def test_a_key_speaks_as_the_user_only_where_its_grant_says_so(http: HttpStore) -> None:
+    grant = {"verbs": ["produce", "correct", "read"], "owners": ["alice"]}
+    made = http.client.post("/v1/keys", json={"principal": "agent", "grants": [grant]}).json()
+    assert [(one["actors"], one["trust"]) for one in made["grants"]] == [(["assistant"], "inferred")]
+    path, by = "/v1/owners/alice/memories", shown(made["key"])
+    assert http.client.post(path, json={"content": "I sail", "actor": "user"}, headers=by).status_code == 403
+    assert http.client.post("/v1/events", json=[created("sails") | {"actor": "user"}], headers=by).status_code == 403
+    assert http.client.post(path, json={"content": "I sail", "actor": "assistant"}, headers=by).status_code == 200
+    again = http.client.post("/v1/grants", json={"principal": "agent", "grants": [grant | {"actors": ["user"]}]}).json()
+    assert [(one["actors"], one["trust"]) for one in again["grants"]] == [(["user"], "inferred")]
 
 
 def test_what_a_key_brings_has_its_principals_name(http: HttpStore) -> None:

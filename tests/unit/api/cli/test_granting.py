@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from api.cli.granting import NAMES, SHORT, VERBS, grants_asked
+from api.cli.granting import NAMES, SHORT, VERBS, grants_asked, written_out
 from events.errors import InputError
 from projections.access.grants import DESCRIBED
 from projections.access.grants import VERBS as OF_THE_CATALOGUE
@@ -60,6 +60,19 @@ def test_what_is_asked_is_a_grant_of_the_services() -> None:
     told = asked(can=["read"], owners=["客服/*"], speak_as=["user"], trust="inferred", sensitivity=1)
     (grant,) = grants_of(told)
     assert (grant.owners, grant.actors, grant.trust, grant.sensitivity) == (("客服/*",), ("user",), "inferred", 1)
+
+
+def test_a_key_s_holder_is_an_assistant_whose_word_is_inferred_unless_it_is_said_otherwise() -> None:
+    (made,) = written_out(asked(can=["use"], owners=["alice"])) or []
+    assert (made["actors"], made["trust"]) == (["assistant"], "inferred")
+    (made,) = written_out(asked(can=["use"], owners=["alice"], speak_as=["user,assistant"], trust="asserted")) or []
+    assert (made["actors"], made["trust"]) == (["user", "assistant"], "asserted")
+    assert written_out(asked()) is None
+
+
+def test_a_stored_grant_that_leaves_both_out_keeps_its_meaning() -> None:
+    (grant,) = grants_of([{"verbs": ["produce"], "owners": ["alice"]}])
+    assert (grant.actors, grant.trust) == (("user", "assistant"), "asserted")
 
 
 def test_all_grants_come_out_of_a_file(tmp_path: Path) -> None:
