@@ -18,7 +18,7 @@ from events.errors import EmbeddedRedisError, StoreUnavailable
 from events.redis.alarms import RedisAlarms
 from events.redis.log import RedisEventLog
 from events.redis.proving import Proof
-from events.redis.ready import STORE_SETTING, await_loaded, refuse_kind, refuse_replica
+from events.redis.ready import STORE_SETTING, await_loaded, refuse_eviction, refuse_kind, refuse_replica
 from events.redis.wire import StoreClient, Wire, WirePool, connect
 from ops.clock import now_micros
 from ops.embedded.disk import DiskGuard, look
@@ -166,6 +166,7 @@ def _check(settings: Settings, url: str, role: Role, on_wait: Callable[[str], No
         seconds = SHARED_SECONDS if role == "shared" else LOADING_SECONDS
         await_loaded(wire, seconds, on_wait)
         refuse_kind(wire, STORE_SETTING)
+        refuse_eviction(wire, STORE_SETTING)
         if role == "up":
             refuse_replica(wire, STORE_SETTING)
     finally:

@@ -52,6 +52,24 @@ def refuse_replica(wire: Wire, setting: str) -> None:
         )
 
 
+def refuse_eviction(wire: Wire, setting: str) -> None:
+    """Raise StoreMismatch where a server that is full forgets any key to make room. INFO tells it without CONFIG."""
+    for _, server in wire.servers():
+        try:
+            policy = _fields(_asked(server, "INFO", "memory")).get("maxmemory_policy", "")
+        except StoreUnavailable:
+            if not wire.many:
+                raise
+            continue
+        if policy.startswith("allkeys-"):
+            raise StoreMismatch(
+                f"{setting} leads to a Redis whose maxmemory-policy is {policy}: full, it deletes events to make room; allowed:"
+                " noeviction (`CONFIG SET maxmemory-policy noeviction`, and in its file). Nothing was written",
+                setting=setting,
+                policy=policy,
+            )
+
+
 def _mode(wire: Wire) -> str:
     """standalone, cluster or sentinel; "" where the server does not tell."""
     told = _asked(wire, "HELLO")

@@ -52,6 +52,7 @@ PLACES = {
     "_mode: INFO": ONE_SERVER,
     "_asked: WAIT": ABOUT,
     "_asked: WAITAOF": ABOUT,
+    "refuse_eviction: INFO": EACH,
     "refuse_replica: INFO": ONE_SERVER,
     "load_again: SCRIPT": "a wire to one server; that of a cluster has each node load it",
     "server_run: INFO": GIVEN,

@@ -13,6 +13,7 @@ from random import Random
 from threading import Event, Thread
 
 import pytest
+import redis
 
 from events.errors import StoreMismatch, StoreUnavailable
 from events.redis.ready import await_loaded, refuse_kind
@@ -219,6 +220,17 @@ def test_a_redis_that_has_loaded_is_used_at_once(real_redis_client: object, redi
     refuse_kind(wire, "ENGRAMLOG_REDIS_URL")
     await_loaded(wire, 0, None)
     wire.close()
+
+
+@pytest.mark.parametrize(("policy", "taken"), [("allkeys-lru", False), ("volatile-lru", True), ("noeviction", True)])
+def test_a_redis_that_deletes_any_key_to_make_room_is_refused(
+    real_redis_client: redis.Redis, redis_server: RedisServer, policy: str, taken: bool
+) -> None:
+    real_redis_client.config_set("maxmemory-policy", policy)
+    done = engramlog("status", ENGRAMLOG_REDIS_URL=redis_server.url)
+    _, told = done.communicate(timeout=PATIENCE)
+    assert done.returncode == int(not taken), told
+    assert (f"maxmemory-policy is {policy}" in told, real_redis_client.dbsize() == 0) == (not taken, not taken)
 
 
 class Tells:
