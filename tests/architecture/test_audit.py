@@ -12,6 +12,7 @@ import pytest
 from tests.audit import __main__ as audit
 from tests.audit.answers import Report, Weakness, read, verdict
 from tests.audit.locks import OURS, Pin, pinned, shares
+from tests.rows import each_row
 
 HASH = "--hash=sha256:" + "0" * 64
 LOCK = f"""\
@@ -61,7 +62,7 @@ def test_packages_without_a_known_weakness_pass(tmp_path: Path) -> None:
     assert audited(tmp_path, pypi=FREE) == (["audited: 3 of 3 packages, 0 known weaknesses"], 0)
 
 
-@pytest.mark.parametrize("service", ["pypi", "osv"])
+@each_row("service", ["pypi", "osv"])
 def test_a_known_weakness_fails_by_name_whichever_service_tells_it(tmp_path: Path, service: str) -> None:
     lines, code = audited(tmp_path, **{service: WEAK})
     assert code == 1

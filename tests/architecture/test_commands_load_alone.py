@@ -7,10 +7,9 @@ import os
 import subprocess
 import sys
 
-import pytest
-
 from api.cli.frame import app, loaded, root, whole
 from api.operations.table import GROUPS, entries
+from tests.rows import each_row
 
 HEAVY = {
     *(
@@ -76,7 +75,7 @@ def test_the_help_lists_every_command_and_loads_none() -> None:
     assert "pydantic" not in modules
 
 
-@pytest.mark.parametrize("option", ["--version", "-V"])
+@each_row("option", ["--version", "-V"])
 def test_the_version_is_told_without_loading_a_command(option: str) -> None:
     told, modules = process(option)
     assert told.startswith("engramlog ")
@@ -119,7 +118,7 @@ def test_no_command_loads_what_it_needs_before_it_runs() -> None:
     assert modules & HEAVY == set()
 
 
-@pytest.mark.parametrize("name", entries())
+@each_row("name", entries())
 def test_the_table_says_what_the_command_says(name: str) -> None:
     entry = entries()[name]
     command = loaded(entry)

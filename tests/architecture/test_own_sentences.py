@@ -8,7 +8,6 @@ import pkgutil
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import pytest
 from pydantic import BaseModel, ValidationError
 
 import api.http
@@ -18,6 +17,7 @@ from api.operations.groups import ALL, OF_FILES
 from events.errors import InvalidEvent
 from events.schema import json_schemas
 from events.validation import read_event
+from tests.rows import each_row
 from tests.unit.events.test_wording import PHRASES
 
 NOW = 1_800_000_000_000_000
@@ -66,7 +66,7 @@ def test_there_are_models_to_ask() -> None:
     assert len(MODELS) > 50
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda one: one.__qualname__)
+@each_row("model", MODELS, ids=lambda one: one.__qualname__)
 def test_a_bad_value_at_any_field_of_any_model_is_refused_in_our_words(model: type[BaseModel]) -> None:
     for message in refusals(model):
         assert ": got " in message
@@ -84,7 +84,7 @@ def fields_of(schema: Mapping[str, Any]) -> list[str]:
     return sorted({name for one in found for name in one.get("properties", {})})
 
 
-@pytest.mark.parametrize("kind", sorted(json_schemas()))
+@each_row("kind", sorted(json_schemas()))
 def test_a_bad_value_at_any_field_of_any_event_is_refused_in_our_words(kind: str) -> None:
     fields, refused = fields_of(json_schemas()[kind]), 0
     for data in [*BAD, *({name: bad} for name in [*fields, "no-such-field"] for bad in BAD)]:

@@ -15,6 +15,7 @@ from api.http.app import create_app
 from engramlog import Memory
 from engramlog.client import Verb, Verbs
 from tests.acceptance.commands.test_cli_shapes import commands
+from tests.rows import each_row
 
 LINES = {"as_of", "known"}
 OF_ACCESS = ["GET /v1/access", "engramlog access", "memory.access"]
@@ -53,7 +54,7 @@ def test_nothing_takes_one_line_without_the_other(everything: dict[str, set[str]
     assert sorted(name for name, takes in everything.items() if len(takes & LINES) == 1) == OF_ACCESS
 
 
-@pytest.mark.parametrize(
+@each_row(
     "name",
     ["search", "get", "list", "why", "history", "map", "associations", "facts", "context", "replay"],
 )

@@ -18,6 +18,7 @@ from ops.clock import now
 from tests.given.access.certificates import Pair, certificate
 from tests.given.http import TOKEN, app_of, created, http_store
 from tests.patience import PATIENCE
+from tests.rows import each_row
 
 ONCE = Retry(tries=1)
 NAMES = frozenset({("127.0.0.1", None)})
@@ -76,7 +77,7 @@ def test_the_folders_token_opens_nothing_there(elsewhere: tuple[str, Pair, str])
         memory.list()
 
 
-@pytest.mark.parametrize("named", ["none.pem", "text.pem", "."])
+@each_row("named", ["none.pem", "text.pem", "."])
 def test_a_file_that_holds_no_authority_is_refused(tmp_path: Path, named: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "text.pem").write_text("no certificate")
     with pytest.raises(InputError, match=r"authority: got .*; allowed: the path of a file of PEM"):

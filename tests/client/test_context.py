@@ -9,6 +9,7 @@ import pytest
 
 from engramlog import InputError
 from tests.given.client import KINDS, Service, connected, new_owner, owner_of, proxy, service
+from tests.rows import each_row
 
 COFFEE, ASKS = "I drink coffee every morning", "What do I drink in the morning?"
 
@@ -59,7 +60,7 @@ def test_for_one_turn_it_is_recorded_once_and_without_trace_never(memory: Any, r
     assert [use["turn_id"] for use in uses["uses"]] == ["t2"]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_row("kind", KINDS)
 def test_sent_again_after_a_lost_answer_it_is_recorded_once(kind: str, running: Service) -> None:
     owner = new_owner()
     with proxy(running.url) as between, connected(kind, between.url, owner=owner) as memory:

@@ -13,6 +13,7 @@ from engramlog import InputError, Unreachable
 from events.validation import read_event
 from tests.given.client import KINDS, Service, connected, new_owner, proxy, service
 from tests.given.http import event
+from tests.rows import each_row
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +90,7 @@ def test_another_owner_than_the_scopes_is_refused(memory: Any, owner: str, named
     assert (refusal.value.field, memory.get_all(owner=owner).total) == ("owner", 1)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_row("kind", KINDS)
 def test_when_the_answer_is_lost_everything_is_deleted_once_and_told(kind: str, tmp_path: Path) -> None:
     with service(tmp_path) as running, proxy(running.url) as between, connected(kind, between.url) as memory:
         mine = [memory.add(f"Cup {number}", owner="alice").id for number in range(3)]

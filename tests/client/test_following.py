@@ -12,6 +12,7 @@ import pytest
 from engramlog import AsyncMemory, InputError, Memory, UnexpectedAnswer, Unreachable
 from engramlog.following import MOST_MESSAGE, Message, Messages, changes_in
 from tests.given.client import Service, connected, new_owner, service
+from tests.rows import each_row
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +21,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         yield one
 
 
-@pytest.mark.parametrize("kind", ["sync", "async"])
+@each_row("kind", ["sync", "async"])
 def test_an_export_holds_every_memory_and_says_what_it_leaves_out(running: Service, kind: str) -> None:
     owner = new_owner()
     with connected(kind, running.url, owner=owner) as memory:
@@ -88,7 +89,7 @@ def test_a_stream_that_breaks_is_told() -> None:
             next(memory.feed())
 
 
-@pytest.mark.parametrize("cut", [1, 7, 1_000])
+@each_row("cut", [1, 7, 1_000])
 def test_messages_are_put_together_wherever_the_stream_is_cut(cut: int) -> None:
     stream = ': still here\n\nevent: change\ndata: {"a": "\u2028 茶\x85"\ndata: }\r\nid: 3:1\n\n'.encode()
     messages = Messages()
@@ -96,7 +97,7 @@ def test_messages_are_put_together_wherever_the_stream_is_cut(cut: int) -> None:
     assert told == [("change", '{"a": "\u2028 茶\x85"\n}')]
 
 
-@pytest.mark.parametrize("piece", [b"data: " + b"x" * MOST_MESSAGE, b"data: x\n" * MOST_MESSAGE])
+@each_row("piece", [b"data: " + b"x" * MOST_MESSAGE, b"data: x\n" * MOST_MESSAGE])
 def test_a_message_without_end_is_refused(piece: bytes) -> None:
     messages = Messages()
     with pytest.raises(UnexpectedAnswer):
@@ -115,7 +116,7 @@ def test_an_export_as_a_text_has_no_records(running: Service) -> None:
             _ = memory.export(format="text").records
 
 
-@pytest.mark.parametrize("value", [4, 4.0, 0.1 + 0.2, 1e15, -1.5e-7, True, "a=b 茶"])
+@each_row("value", [4, 4.0, 0.1 + 0.2, 1e15, -1.5e-7, True, "a=b 茶"])
 def test_a_memory_is_found_by_the_value_that_it_was_told_with(running: Service, value: str | float | bool) -> None:
     with connected("sync", running.url, owner=new_owner()) as memory:
         memory.add("I drink tea", memory_id="tea", metadata={"of": value})

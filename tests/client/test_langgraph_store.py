@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from engramlog import AsyncMemory, InputError, Memory
 from tests.given.client import Service, new_owner, service
+from tests.rows import each_row
 
 pytest.importorskip("langgraph.store.base", reason="langgraph-checkpoint is not installed")
 
@@ -164,7 +165,7 @@ def test_a_value_can_be_read_back_from_its_content(value: dict[str, Any]) -> Non
     assert layout.value(layout.content(value)) == value
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "asked", "fits"),
     [
         (1, 1, True),

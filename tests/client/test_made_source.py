@@ -15,6 +15,7 @@ from engramlog import answers as told
 from engramlog.results import Result
 from tests.given.client import Service, connected, new_owner, service
 from tests.made.client_source import BY_HAND, FOLDER, SOURCES, VERBS, formatted
+from tests.rows import each_row
 
 GIVEN: dict[str, tuple[Any, ...]] = {
     "partition_events": (3,),
@@ -40,13 +41,13 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         yield one
 
 
-@pytest.mark.parametrize("name", SOURCES)
+@each_row("name", SOURCES)
 def test_what_the_client_has_is_what_is_made_of_the_operations(name: str) -> None:
     made, lies = formatted(SOURCES[name]()), Path(FOLDER, name).read_text("utf-8")
     assert lies == made, "run `make client`"
 
 
-@pytest.mark.parametrize("name", [name for name, one in VERBS.items() if one.answer not in BY_HAND])
+@each_row("name", [name for name, one in VERBS.items() if one.answer not in BY_HAND])
 def test_a_made_verb_answers_with_every_field_in_its_place(running: Service, name: str) -> None:
     """Nothing that the service tells is left beside the answer's own fields."""
     owner = new_owner()
@@ -100,7 +101,7 @@ def _left_over(answer: BaseModel, where: str = "") -> Iterator[str]:
                 yield from _left_over(one, f"{where}{name}.")
 
 
-@pytest.mark.parametrize("name", sorted({one.answer for one in VERBS.values()} - BY_HAND))
+@each_row("name", sorted({one.answer for one in VERBS.values()} - BY_HAND))
 def test_an_answer_of_the_client_has_the_fields_of_the_service_s(name: str) -> None:
     service_s: type[BaseModel] = getattr(answers, name)
     assert set(getattr(told, name).model_fields) == set(service_s.model_fields)

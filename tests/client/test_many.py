@@ -13,6 +13,7 @@ from api.operations.saying import ADD
 from engramlog import Conflict, InputError, Unreachable
 from engramlog.many import OF_MEMORY
 from tests.given.client import KINDS, Proxy, Service, connected, new_owner, owner_of, proxy, service
+from tests.rows import each_row
 
 
 @pytest.fixture(scope="module")
@@ -322,7 +323,7 @@ def test_the_service_refuses_one_of_many_and_writes_none(memory: Any, running: S
     assert (refusal.value.context["problems"][0]["index"], running.log(owner_of(memory))) == (1, [])
 
 
-@pytest.mark.parametrize("what", ["a text", "messages", "many"])
+@each_row("what", ["a text", "messages", "many"])
 def test_without_a_wait_it_answers_once_it_is_written_although_nobody_folds(
     what: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -15,6 +15,7 @@ from engramlog.edge import Edge, instant, uuid7
 from engramlog.errors import error_of
 from engramlog.events import said, spoken
 from engramlog.wire import Lost, Pause, Request, Scope, ask, got, quoted
+from tests.rows import each_row
 
 EDGE = Edge(now=lambda: 1_767_600_000_000_000, random_bytes=bytes)
 ALICE = Scope(owner="alice", edge=EDGE)
@@ -35,7 +36,7 @@ def test_parts_with_text_are_joined_and_pictures_passed_over() -> None:
     assert turns({"role": "user", "content": parts}) == [("user", "Look\nthere", "user")]
 
 
-@pytest.mark.parametrize("content", [None, "", "  ", []])
+@each_row("content", [None, "", "  ", []])
 def test_a_message_without_text_is_no_turn(content: Any) -> None:
     assert turns({"role": "assistant", "content": content}, {"role": "user", "content": "Hello"}) == [
         ("user", "Hello", "user")
@@ -46,7 +47,7 @@ def test_what_the_model_said_is_the_assistants() -> None:
     assert turns({"role": "assistant", "content": "Hello"}) == [("assistant", "Hello", "assistant")]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("message", "field"),
     [
         ("hello", "messages[0]"),
@@ -99,9 +100,7 @@ def test_every_try_sends_the_same_request() -> None:
     assert all(step is request for step in steps[::2])
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"), [("StoreFull", StoreFull), ("OwnerTooLarge", OwnerTooLarge), ("OutputCut", Unavailable)]
-)
+@each_row(("name", "kind"), [("StoreFull", StoreFull), ("OwnerTooLarge", OwnerTooLarge), ("OutputCut", Unavailable)])
 def test_whatever_has_no_room_says_which_room_that_is(name: str, kind: type[EngramlogError]) -> None:
     found = error_of(507, {"error": name, "detail": "there is no room"})
     assert (type(found), found.error) == (kind, name)

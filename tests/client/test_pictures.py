@@ -9,9 +9,10 @@ import pytest
 from engramlog import InputError
 from tests.drawn import all_of, read
 from tests.given.client import connected, new_owner, service
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize("kind", ["sync", "async"])
+@each_row("kind", ["sync", "async"])
 def test_pictures_are_drawn_as_they_are_asked_for(tmp_path: Path, kind: str) -> None:
     with service(tmp_path) as running, connected(kind, running.url, owner=new_owner()) as memory:
         position = memory.add("I drink tea 茶", memory_id="tea").position

@@ -13,6 +13,7 @@ from engramlog.wire import Answer, Lost, quoted
 from events.partitions import partition_of
 from tests.doubles.embeddings_endpoint import Reply, endpoint
 from tests.given.client import KINDS, Proxy, Service, connected, new_owner, owner_of, proxy, service
+from tests.rows import each_row
 
 
 @pytest.fixture(scope="module")
@@ -191,7 +192,7 @@ def test_an_unavailable_service_is_told_as_such(memory: Any, between: Proxy) -> 
     assert (problem.value.status, problem.value.error) == (503, "StoreUnavailable")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_row("kind", KINDS)
 def test_where_nothing_listens_the_address_is_not_reached(kind: str) -> None:
     with (
         connected(kind, "http://127.0.0.1:1", owner="alice") as memory,
@@ -200,7 +201,7 @@ def test_where_nothing_listens_the_address_is_not_reached(kind: str) -> None:
         memory.search("coffee")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_row("kind", KINDS)
 def test_an_answer_that_is_no_json_is_named(kind: str) -> None:
     with endpoint() as other, connected(kind, other.url.removesuffix("/v1"), owner="alice") as memory:
         other.replies = [Reply(body=b"<html>hello</html>")]
@@ -218,7 +219,7 @@ def test_what_nobody_folds_is_written_and_the_error_says_so(tmp_path_factory: py
     assert (problem.value.status, "is a worker running" in str(problem.value)) == (504, True)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tried", "outcome", "chance", "seconds"),
     [
         (1, Lost("reset"), 0.0, 0.1),

@@ -8,6 +8,7 @@ import pytest
 
 from engramlog import InputError
 from tests.given.client import KINDS, Service, connected, new_owner, service
+from tests.rows import each_row
 
 PASSWORD = "My password is hunter2-Xq9!"
 
@@ -18,7 +19,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         yield made
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_row("kind", KINDS)
 def test_the_client_sets_it_for_the_user_once_under_a_key(running: Service, kind: str) -> None:
     with connected(kind, running.url, owner=new_owner()) as memory:
         added = memory.add(PASSWORD).id

@@ -22,6 +22,7 @@ from tests.architecture.test_layers import made_at_import
 from tests.given.client import connected, new_owner, service
 from tests.made.client_source import VERBS as MADE
 from tests.patience import PATIENCE
+from tests.rows import each_row
 from tests.wheels import built
 
 CLIENT = Path(__file__).resolve().parents[2] / "client"
@@ -98,41 +99,41 @@ def test_the_verbs_are_the_promised_ones() -> None:
     assert set(VERBS) == PROMISED
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@each_row("verb", VERBS)
 def test_both_kinds_have_the_verb_with_one_signature_and_one_description(verb: str) -> None:
     plain, awaited = getattr(Memory(), verb), getattr(AsyncMemory(), verb)
     assert inspect.signature(plain) == inspect.signature(awaited)
     assert plain.__doc__ == awaited.__doc__ == getattr(Memory, verb).__doc__ != ""
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@each_row("verb", VERBS)
 def test_help_shows_the_arguments_of_a_verb(verb: str) -> None:
     shown = pydoc.plain(pydoc.render_doc(getattr(AsyncMemory, verb)))
     assert all(name in shown for name in inspect.signature(getattr(Memory(), verb)).parameters)
 
 
-@pytest.mark.parametrize("verb", sorted(set(VERBS) - OF_ALL))
+@each_row("verb", sorted(set(VERBS) - OF_ALL))
 def test_every_verb_takes_the_owner_by_name_and_only_delete_all_demands_it(verb: str) -> None:
     owner = inspect.signature(getattr(Memory(), verb)).parameters["owner"]
     default = inspect.Parameter.empty if verb == "delete_all" else None
     assert (owner.kind, owner.default) == (inspect.Parameter.KEYWORD_ONLY, default)
 
 
-@pytest.mark.parametrize("verb", sorted(PROMISED - OF_ALL - {"delete_all"}))
+@each_row("verb", sorted(PROMISED - OF_ALL - {"delete_all"}))
 def test_without_an_owner_nothing_is_sent(verb: str) -> None:
     with Memory(transport=httpx2.MockTransport(_never)) as memory, pytest.raises(OwnerMissing, match="whose memories"):
         getattr(memory, verb)(*ARGUMENTS.get(verb, ("coffee",)), **NAMED.get(verb, {}))
 
 
-@pytest.mark.parametrize("verb", sorted(OF_ALL - {"laws", "parameters", "me"}))
+@each_row("verb", sorted(OF_ALL - {"laws", "parameters", "me"}))
 def test_a_client_of_one_owner_asks_nothing_of_the_whole_store(verb: str) -> None:
     with Memory(transport=httpx2.MockTransport(_never), owner="alice") as memory, pytest.raises(InputError) as refusal:
         getattr(memory, verb)(*ARGUMENTS[verb])
     assert refusal.value.field == "owner"
 
 
-@pytest.mark.parametrize("verb", sorted(set(VERBS) - OF_ALL))
-@pytest.mark.parametrize("owner", ["bob", "..", ""])
+@each_row("verb", sorted(set(VERBS) - OF_ALL))
+@each_row("owner", ["bob", "..", ""])
 def test_a_client_of_one_owner_reaches_no_other(verb: str, owner: str) -> None:
     with Memory(transport=httpx2.MockTransport(_never), owner="alice") as memory:
         with pytest.raises(InputError) as refusal:
@@ -144,7 +145,7 @@ def _never(request: httpx2.Request) -> httpx2.Response:
     raise AssertionError(f"{request.method} {request.url} was sent")
 
 
-@pytest.mark.parametrize("owner", ["", ".", ".."])
+@each_row("owner", ["", ".", ".."])
 def test_an_owner_that_would_change_the_path_is_refused(owner: str) -> None:
     with pytest.raises(InputError):
         Memory().of(owner)
@@ -331,7 +332,7 @@ def documented() -> dict[str, Any]:
     return schemas
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@each_row("shape", SHAPES)
 def test_results_have_the_fields_that_the_service_documents(shape: str) -> None:
     document = documented()
     told = set(document[shape]["properties"])

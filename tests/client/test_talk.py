@@ -12,6 +12,7 @@ import pytest
 from engramlog import Conflict, InputError, Memory
 from tests.given.chats import AT, OPENAI, SHAPES
 from tests.given.client import KINDS, Service, connected, new_owner, owner_of, proxy, service
+from tests.rows import each_row
 
 STATED = "I live in Berlin. 我喜欢爬山。"
 TALK = {"id": "c1", "created_at": AT, "messages": [{"role": "user", "content": STATED}]}
@@ -66,7 +67,7 @@ def test_what_is_no_export_is_refused_before_anything_is_sent(memory: Any, chats
         memory.import_chats(chats)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_row("kind", KINDS)
 def test_an_import_whose_answer_is_lost_is_done_once(running: Service, kind: str) -> None:
     with proxy(running.url) as between, connected(kind, between.url, owner=new_owner()) as memory:
         between.fates = ["lose"]
@@ -103,7 +104,7 @@ def test_what_a_service_leaves_for_want_of_time_is_asked_for_again_and_told_in_o
     assert asked == [b'{"dry_run":false,"by":"model"}'] * 3
 
 
-@pytest.mark.parametrize("last", [{"left": 5, "trouble": "the endpoint is down"}, {"left": 5, "read": 0}], ids=str)
+@each_row("last", [{"left": 5, "trouble": "the endpoint is down"}, {"left": 5, "read": 0}], ids=str)
 def test_a_service_that_does_not_go_on_is_not_asked_again(last: dict[str, Any]) -> None:
     parts = [part(read=10, left=15), part(**{"read": 10} | last)]
     with Memory(transport=httpx2.MockTransport(lambda _: httpx2.Response(207, json=parts.pop(0))), owner="a") as client:
@@ -120,7 +121,7 @@ def part(read: int, left: int, add: int = 0, trouble: str | None = None) -> dict
     return told | {"usage": usage, "trouble": trouble}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_row("kind", KINDS)
 def test_an_extraction_whose_answer_is_lost_is_done_once(running: Service, kind: str) -> None:
     with proxy(running.url) as between, connected(kind, between.url, owner=new_owner()) as memory:
         memory.add([{"role": "user", "content": STATED}])

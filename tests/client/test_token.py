@@ -21,6 +21,7 @@ from engramlog.token import LOOK_MICROS, other_user_on, token_for
 from ops.token import TokenFile, make_token, rotate_token
 from tests.given.client import KINDS, connected
 from tests.given.http import TOKEN, created, http_store
+from tests.rows import each_row
 
 OTHER = "another-token-0123456789-0123456789"
 LOCAL = (
@@ -99,24 +100,22 @@ def test_the_argument_goes_before_the_environment_and_that_before_the_folder(
     assert shown(LOCAL[0], token=OTHER) == f"Bearer {OTHER}"
 
 
-@pytest.mark.parametrize("url", [one.replace("https", "http") for one in ELSEWHERE])
+@each_row("url", [one.replace("https", "http") for one in ELSEWHERE])
 def test_over_http_no_other_machine_is_told_a_token(url: str) -> None:
     with pytest.raises(InputError, match="anybody on the way would read the token") as refusal:
         Memory(url, token=OTHER)
     assert OTHER not in str(refusal.value)
 
 
-@pytest.mark.parametrize("url", ["https://127.0.0.1@example.org", "http://me:hunter2@127.0.0.1:8733", "http://@[::1]"])
+@each_row("url", ["https://127.0.0.1@example.org", "http://me:hunter2@127.0.0.1:8733", "http://@[::1]"])
 def test_an_address_with_a_user_in_it_is_refused_and_not_repeated(url: str) -> None:
     with pytest.raises(InputError, match="url: got 'one with a user in it'") as refusal:
         Memory(url, token=OTHER)
     assert url not in str(refusal.value)
 
 
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-@pytest.mark.parametrize(
-    "location", ["https://example.org/v1", "http://127.0.0.1:9/v1", "//example.org/v1", "/elsewhere"]
-)
+@each_row("status", [301, 302, 303, 307, 308])
+@each_row("location", ["https://example.org/v1", "http://127.0.0.1:9/v1", "//example.org/v1", "/elsewhere"])
 def test_a_redirect_is_not_followed_and_nobody_else_sees_the_token(status: int, location: str) -> None:
     answers = [httpx2.Response(status, headers={"location": location})]
     with watched(LOCAL[0], answers, token=OTHER) as (memory, asked), pytest.raises(Exception, match=str(status)):
@@ -124,14 +123,14 @@ def test_a_redirect_is_not_followed_and_nobody_else_sees_the_token(status: int, 
     assert [one.url.host for one in asked] == ["127.0.0.1"]
 
 
-@pytest.mark.parametrize("memory_id", ["//example.org/x", "https://example.org", "@example.org", "..//..", "a?b#c\\d"])
+@each_row("memory_id", ["//example.org/x", "https://example.org", "@example.org", "..//..", "a?b#c\\d"])
 def test_no_id_leads_a_request_elsewhere(memory_id: str) -> None:
     with watched(LOCAL[0], [], token=OTHER) as (memory, asked), pytest.raises(InputError):
         memory.get(memory_id)
     assert [(one.url.host, one.url.port) for one in asked] == [("127.0.0.1", 8733)]
 
 
-@pytest.mark.parametrize("token", ["", "with space", "two\nlines", "密码", "x" * 8_193, "a\rb", "a\x00b"])
+@each_row("token", ["", "with space", "two\nlines", "密码", "x" * 8_193, "a\rb", "a\x00b"])
 def test_a_token_that_cannot_be_sent_is_refused_and_not_repeated(token: str) -> None:
     with pytest.raises(InputError, match="token: got a value that is not shown") as refusal:
         Memory(token=token)
@@ -251,7 +250,7 @@ def test_another_user_who_listens_is_not_shown_the_folders_token(data: Path, mon
     assert shown(LOCAL[0], token=OTHER) == f"Bearer {OTHER}"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line", ["", "7:", "   0: 0100007F 00000000:0000 0A", "   0: 0100007F:zzzz a 0A b c d me", "\xff \xff \xff \xff"]
 )
 def test_a_line_of_the_kernels_table_that_is_none_is_passed_over(tmp_path: Path, line: str) -> None:

@@ -20,6 +20,7 @@ from engramlog.tokens import key_read, narrowed
 from projections.access import tokens as the_service_s
 from projections.access.keys import id_in, make_key, seed_of
 from tests.given.client import KINDS, Service, connected, new_owner, service
+from tests.rows import each_row
 
 URL = "http://127.0.0.1:8733"
 KEY = make_key(lambda size: bytes(range(size))).text
@@ -38,7 +39,7 @@ def key_for(running: Service, *owners: str, verbs: tuple[str, ...] = ("read", "p
     return str(made.key)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_row("kind", KINDS)
 def test_a_key_opens_what_it_was_made_for_and_says_so(running: Service, kind: str) -> None:
     owner, other = new_owner(), new_owner()
     with connected(kind, running.url, token=key_for(running, owner)) as memory:
@@ -51,7 +52,7 @@ def test_a_key_opens_what_it_was_made_for_and_says_so(running: Service, kind: st
     assert (refusal.value.status, refusal.value.context["verb"]) == (403, "read")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_row("kind", KINDS)
 def test_a_token_does_what_it_asks_for_and_nothing_that_its_key_cannot(running: Service, kind: str) -> None:
     owner, other = new_owner(), new_owner()
     key = key_for(running, f"{owner}", f"{owner}/*")
@@ -126,7 +127,7 @@ def test_the_client_makes_the_token_that_the_service_would() -> None:
     assert KEY[16:40] not in repr(key_read(KEY))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("told", "field"),
     [
         ({}, "grants"),
@@ -153,7 +154,7 @@ def slips() -> list[str]:
     return [KEY[:20] + other + KEY[21:], KEY[:-1], KEY + "0", KEY[:30] + KEY[31:], f"egl_{KEY[13:]}", "egl_"]
 
 
-@pytest.mark.parametrize("slip", slips())
+@each_row("slip", slips())
 def test_a_key_with_a_slip_is_told_before_anything_is_sent_and_not_shown(slip: str) -> None:
     with pytest.raises(InputError) as of_a_token:
         narrowed(slip, verbs=["read"], owners=["alice"])

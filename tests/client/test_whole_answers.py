@@ -14,6 +14,7 @@ from engramlog import Memory
 from engramlog.client import Verb, Verbs
 from tests.given.client import EAGER, Service, new_owner, service
 from tests.patience import PATIENCE
+from tests.rows import each_row
 
 VERBS = sorted(
     name
@@ -131,7 +132,7 @@ def test_every_verb_is_asked() -> None:
     assert sorted(ASKED) == VERBS
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@each_row("verb", VERBS)
 def test_every_field_of_an_answer_has_a_name_in_the_client(verb: str, running: Service) -> None:
     assert sorted(set(unread(asked(running, verb), verb))) == []
 
@@ -143,7 +144,7 @@ def test_a_made_verb_keeps_a_field_of_a_newer_service(running: Service) -> None:
     assert {one.told_later for one in found} == {"told"}
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@each_row("verb", VERBS)
 def test_a_field_of_a_newer_service_is_kept_and_can_be_read(verb: str, running: Service) -> None:
     answer = asked(running, verb, Newer())
     told = answer

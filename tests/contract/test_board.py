@@ -26,6 +26,7 @@ from events.alarms import KNOWN
 from ops.metrics.fold import worker_registry
 from ops.metrics.tools import ToolMetrics
 from tests.places import ROOT
+from tests.rows import each_row
 
 BOARD = files("ops.metrics") / "board" / "engramlog.json"
 RULES = files("ops.metrics") / "board" / "alerts.yml"
@@ -196,7 +197,7 @@ def expressions() -> list[str]:
     return [*on_board(), *(rule["expr"] for rule in rules())]
 
 
-@pytest.mark.parametrize("text", expressions())
+@each_row("text", expressions())
 def test_an_expression_asks_for_figures_and_labels_that_are_told(text: str) -> None:
     selected = Parsed(text.replace("$__rate_interval", "5m")).selected
     assert selected or "time()" in text
@@ -208,7 +209,7 @@ def test_an_expression_asks_for_figures_and_labels_that_are_told(text: str) -> N
         assert one.labels - OF_TARGET <= exported()[one.name].labels, one
 
 
-@pytest.mark.parametrize("text", expressions())
+@each_row("text", expressions())
 def test_a_figure_of_the_store_is_never_summed_over_processes_and_one_of_a_process_always_is(text: str) -> None:
     for one in Parsed(text.replace("$__rate_interval", "5m")).selected:
         if one.name in PROMETHEUS_S_OWN:
@@ -232,7 +233,7 @@ def test_counters_are_asked_for_their_rate() -> None:
                 assert {"rate", "increase"} & set(one.within), text
 
 
-@pytest.mark.parametrize("wrong", ["rate(x)", "sum by (a) x[5m]", "x{a}", "x[5m]", "sum(x", "delta(x[5m])", "x y"])
+@each_row("wrong", ["rate(x)", "sum by (a) x[5m]", "x{a}", "x[5m]", "sum(x", "delta(x[5m])", "x y"])
 def test_the_reader_of_expressions_refuses_what_it_does_not_know(wrong: str) -> None:
     with pytest.raises(AssertionError):
         Parsed(wrong)
@@ -252,7 +253,7 @@ def headings() -> set[str]:
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
-@pytest.mark.parametrize("rule", rules(), ids=[rule["alert"] for rule in rules()])
+@each_row("rule", rules(), ids=[rule["alert"] for rule in rules()])
 def test_an_alert_says_what_is_wrong_how_bad_it_is_and_where_to_read_on(rule: dict[str, Any]) -> None:
     assert re.fullmatch("Engramlog[A-Za-z]+", rule["alert"])
     assert rule["labels"]["severity"] in ("page", "ticket")
@@ -291,7 +292,7 @@ def alarms_of(rule: dict[str, Any]) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("name", KNOWN)
+@each_row("name", KNOWN)
 def test_every_alarm_is_told_and_one_that_stops_something_pages_by_its_own_name(name: str) -> None:
     firing = [rule for rule in rules() if name in alarms_of(rule)]
     wanted = "page" if KNOWN[name].severity == "stopped" else "ticket"

@@ -32,6 +32,7 @@ from events.redis.wire import Wire, WirePool, connect
 from tests.examples import examples
 from tests.given.samples import NOW, event, mention, owner_in, side_events
 from tests.patience import PATIENCE
+from tests.rows import each_row
 from tests.servers import RedisServer, Servers, fake_client, wheel_server
 
 PARTITIONS = 4
@@ -122,7 +123,7 @@ def test_nothing_is_appended_to_a_log_of_which_an_entry_is_gone(redis_client: re
     assert [entry_id for entry_id, _ in entries_of(redis_client)] == [b"1-0", b"3-0"]
 
 
-@pytest.mark.parametrize("partitions", [1, 2, 8, 16, 64])
+@each_row("partitions", [1, 2, 8, 16, 64])
 def test_partitions_are_spread_evenly_over_the_slots_of_a_cluster(partitions: int) -> None:
     slots = [key_slot(LogKeys(tag).stream.encode()) for tag in spread_tags(partitions)]
     shares = min(partitions, EIGHT_PRIMARIES)

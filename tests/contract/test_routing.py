@@ -18,6 +18,7 @@ from events.redis.cluster.routing import OF_NO_KEY, SUMMED, NoNode, key_of, key_
 from events.redis.wire import packed
 from tests.examples import examples
 from tests.given.clusters.cluster import GivenCluster
+from tests.rows import each_row
 
 ROOT = Path(__file__).resolve().parents[2]
 SHAPED: dict[str, list[Any]] = {
@@ -78,7 +79,7 @@ def _bytes(key: str | bytes) -> bytes:
     return key if isinstance(key, bytes) else key.encode()
 
 
-@pytest.mark.parametrize("name", sorted(SUMMED))
+@each_row("name", sorted(SUMMED))
 def test_a_command_of_many_keys_is_taken_apart_by_slot_and_loses_none(name: str) -> None:
     keys = [f"k{number}" for number in range(50)] + ["{a}1", "{a}2"]
     parts = spread([name, *keys])
@@ -130,7 +131,7 @@ def test_an_xread_of_several_streams_is_taken_apart_with_their_places() -> None:
     assert read_many(["XRANGE", "a", "-", "+"]) is None
 
 
-@pytest.mark.parametrize("command", [["EVALSHA", "0" * 40, 0, "x"], ["WHATEVER"]])
+@each_row("command", [["EVALSHA", "0" * 40, 0, "x"], ["WHATEVER"]])
 def test_what_names_no_key_belongs_to_no_node(command: list[Any]) -> None:
     with pytest.raises(NoNode):
         key_of(command)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import re
 
-import pytest
 import yaml
 
 from events.alarms import KNOWN
 from tests.acceptance.docs.pages import Procedure, procedures_of
 from tests.places import ROOT
+from tests.rows import each_row
 
 PAGE = (ROOT / "docs" / "operating.md").read_text("utf-8")
 PROCEDURES = procedures_of(PAGE)
@@ -45,7 +45,7 @@ def named_tests(file: str) -> dict[str, list[str]]:
     return {one.name: [argument.arg for argument in one.args.args] for one in functions}
 
 
-@pytest.mark.parametrize("one", PROCEDURES, ids=[anchor(one.title) for one in PROCEDURES])
+@each_row("one", PROCEDURES, ids=[anchor(one.title) for one in PROCEDURES])
 def test_a_procedure_names_a_test_that_there_is_or_says_that_it_is_not_run(one: Procedure) -> None:
     ((mark, what),) = one.marks
     if mark == "not run":

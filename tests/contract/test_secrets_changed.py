@@ -9,6 +9,7 @@ from events.errors import StoreMismatch
 from events.partitions import LogKeys, spread_tags
 from events.redis.log import RedisEventLog
 from tests.given.samples import mention, owner_in
+from tests.rows import each_row
 from tests.servers import fake_client
 
 PARTITIONS = 4
@@ -25,8 +26,8 @@ def log_with(client: redis.Redis, secret: bytes) -> RedisEventLog:
     return log
 
 
-@pytest.mark.parametrize("secret", CHANGED)
-@pytest.mark.parametrize("knows", [True, False])
+@each_row("secret", CHANGED)
+@each_row("knows", [True, False])
 def test_an_append_under_a_secret_that_no_append_made_is_refused_by_name(secret: bytes, knows: bool) -> None:
     client = fake_client()
     log = log_with(client, secret)
@@ -35,7 +36,7 @@ def test_an_append_under_a_secret_that_no_append_made_is_refused_by_name(secret:
     assert log.head(1) == 1
 
 
-@pytest.mark.parametrize("secret", CHANGED)
+@each_row("secret", CHANGED)
 def test_other_owners_of_the_partition_append_as_before(secret: bytes) -> None:
     log = log_with(fake_client(), secret)
     assert [one.status for one in log.append([mention(3, BESIDE)])] == ["appended"]

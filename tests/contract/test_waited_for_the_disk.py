@@ -14,6 +14,7 @@ from events.redis.log import RedisEventLog
 from events.redis.proving import UNPROVED, Proof
 from tests.conftest import WITH_8
 from tests.given.samples import mention, owner_in
+from tests.rows import each_row
 from tests.servers import RedisServer, Servers
 
 PARTITIONS = 4
@@ -78,7 +79,7 @@ def test_a_refused_part_proves_nothing_of_what_it_names(server: RedisServer) -> 
         assert told[0].fsynced is False
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("kept", "once_synced", "on_disk", "told"),
     [
         (True, True, None, True),

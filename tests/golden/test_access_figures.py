@@ -5,12 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pytest
-
 from events.envelope import Stored, micros
 from projections.fold.owner import fold_owner
 from projections.memory.record import Edge, Memory
 from tests.given.events import created, stored
+from tests.rows import each_row
 
 FOLDER = Path(__file__).parent / "events"
 OWNER = "ann@example.org"
@@ -28,7 +27,7 @@ def after(kind: str, **changed: str) -> dict[str, Memory]:
     return fold_owner([*begun, event]).memories
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("kind", "counts", "last"),
     [("MemoriesAccessed.1", (2, 1), (LAST, EARLIER)), ("MemoriesAccessed.2", (3, 3), (LAST, LAST))],
 )

@@ -14,6 +14,7 @@ from projections.laws.law import FOREVER
 from projections.memory.columns import Columns
 from projections.memory.record import Memory
 from tests.given.events import Told, accessed, at, created, folded, graded, mentioned, moment, reinforced, revised
+from tests.rows import each_row
 
 LAW = LAWS["consolidating"]
 TO_FOUR_FIFTHS = 9.657842846620868
@@ -45,7 +46,7 @@ def settled_at(memory: Memory, day: float, asked: Parameters = DEFAULTS) -> tupl
 # --- consolidation (section 1.3) -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("count", "age", "recency", "figure"),
     [
         (0, 0, 1.0, "0.3000"),
@@ -61,7 +62,7 @@ def test_the_consolidation_is_as_published(count: int, age: float, recency: floa
     assert shown(consolidation(count, age, recency, DEFAULTS)) == figure
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("events", "day", "figure"),
     [
         ([created()], 0, "0.3000"),
@@ -76,7 +77,7 @@ def test_the_consolidation_of_a_history_is_as_published(events: list[Told], day:
     assert settled_at(only(*events), day) == (figure, figure)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("count", "figure"),
     [(0, "0.0000"), (1, "0.1505"), (5, "0.3891"), (9, "0.5000"), (50, "0.8538"), (99, "1.0000"), (10_000, "1.0000")],
 )
@@ -84,7 +85,7 @@ def test_accesses_count_on_a_logarithmic_scale_that_ends_at_a_hundred(count: int
     assert shown(LAW.read(only(created(), *accesses(count)), at(1), DEFAULTS).factors["frequency"]) == figure
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("days", "longevity", "recency"),
     [(0, "0.0000", "1.0000"), (30, "0.0822", "0.5000"), (60, "0.1644", "0.2500"), (365, "1.0000", "0.0002")],
 )
@@ -102,7 +103,7 @@ def test_a_revision_makes_it_recent_and_a_mention_or_a_use_does_not() -> None:
     assert found == [0, 30, 30, 30]
 
 
-@pytest.mark.parametrize(("event", "count"), [(accessed(day=1, count=4), 4), (graded(day=1), 1), (mentioned(day=1), 0)])
+@each_row(("event", "count"), [(accessed(day=1, count=4), 4), (graded(day=1), 1), (mentioned(day=1), 0)])
 def test_what_counts_as_an_access(event: Told, count: int) -> None:
     assert only(created(), event).access_count == count
 
@@ -115,12 +116,12 @@ def test_the_score_of_an_older_record_is_computed_anew_from_its_counters() -> No
 # --- the half-life (section 1.4) -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("consolidated", "days"), [(0.0, 30), (0.3, 48), (0.5, 60), (0.51, 60.6), (1.0, 90)], ids=str)
+@each_row(("consolidated", "days"), [(0.0, 30), (0.3, 48), (0.5, 60), (0.51, 60.6), (1.0, 90)], ids=str)
 def test_the_half_life_grows_from_thirty_to_ninety_days(consolidated: float, days: float) -> None:
     assert adaptive_half_life(30, consolidated, DEFAULTS) == pytest.approx(days, rel=1e-12)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("events", "day", "days"),
     [
         ([created()], 0, 48),
@@ -133,7 +134,7 @@ def test_the_half_life_of_a_history_is_that_of_its_consolidation(events: list[To
     assert LAW.read(only(*events), at(day), DEFAULTS).factors["half_life"] == pytest.approx(days, rel=1e-12)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("kind", "base", "weight"),
     [("episode", 7, "0.0612"), ("lesson", 90, "0.8580"), ("note", 30, "0.5945"), ("教训", 90, "0.8580")],
 )
@@ -163,7 +164,7 @@ WEIGHTS = [
 ]
 
 
-@pytest.mark.parametrize(("days", "never", "ten", "hundred"), WEIGHTS)
+@each_row(("days", "never", "ten", "hundred"), WEIGHTS)
 def test_what_is_often_accessed_lasts_longer(days: int, never: str, ten: str, hundred: str) -> None:
     """0.5 ** (days / half-life), from the published formulas; thresholds read the same."""
     found = [LAW.read(only(created(), *accesses(n)), at(days), DEFAULTS) for n in (0, 9, 99)]
@@ -171,7 +172,7 @@ def test_what_is_often_accessed_lasts_longer(days: int, never: str, ten: str, hu
     assert all(reading.weight == reading.unclipped for reading in found)
 
 
-@pytest.mark.parametrize(("count", "gain", "days"), [(99, 0.0, 52), (0, 2.0, 62), (99, 2.0, 112)])
+@each_row(("count", "gain", "days"), [(99, 0.0, 52), (0, 2.0, 62), (99, 2.0, 112)])
 def test_what_is_accessed_a_hundred_times_stays_in_normal_mode_twice_as_long_as_at_a_fixed_half_life(
     count: int, gain: float, days: int
 ) -> None:

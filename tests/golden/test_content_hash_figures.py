@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
-import pytest
-
 from events.envelope import Stored
 from projections.fold.owner import fold_owner
 from tests.given.events import at_door, created, mentioned, revised, stored
+from tests.rows import each_row
 
 SECRET = bytes(range(32))
 OTHER = bytes(32)
@@ -26,8 +25,8 @@ def hashes(entries: list[Stored], secret: bytes) -> list[str]:
     return [one.content_hash.hex() for one in fold_owner(entries, secret=secret).entries]
 
 
-@pytest.mark.parametrize("format_", FORMATS)
-@pytest.mark.parametrize("text", TEXTS)
+@each_row("format_", FORMATS)
+@each_row("text", TEXTS)
 def test_the_hash_of_a_text_under_a_known_secret_stays_what_it_is(text: str, format_: str) -> None:
     told = (created(text), mentioned(day=1), revised("said anew", day=2), revised(text, day=3))
     first, nothing, anew, again = hashes(FORMATS[format_](told), SECRET)

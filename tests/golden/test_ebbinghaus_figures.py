@@ -13,6 +13,7 @@ from projections.laws.ebbinghaus import decay_rate, retention, strength
 from projections.memory.columns import Columns
 from projections.memory.record import HOUR, Memory
 from tests.given.events import Told, accessed, at, created, folded, moment, parameters, reinforced
+from tests.rows import each_row
 
 LAW = LAWS["ebbinghaus"]
 H = 1 / 24
@@ -43,7 +44,7 @@ def ends_in_hours(memory: Memory, asked: Parameters = DEFAULTS) -> tuple[float, 
 # --- the curve (sections 2.1 and 4.1) ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("hours", "retained", "percent"),
     [(0, "1.0000", 100), (12, "0.6065", 61), (24, "0.3679", 37), (48, "0.1353", 14), (72, "0.0498", 5)],
 )
@@ -56,7 +57,7 @@ def test_a_new_memory_fades_as_published(hours: int, retained: str, percent: int
     ] == [(retained, percent), (retained, percent), percent / 100]
 
 
-@pytest.mark.parametrize(("hours", "percent"), [(0, 100), (24, 87), (48, 75), (72, 65), (168, 37)])
+@each_row(("hours", "percent"), [(0, 100), (24, 87), (48, 75), (72, 65), (168, 37)])
 def test_a_memory_made_by_hand_fades_seven_times_more_slowly(hours: int, percent: int) -> None:
     """exp(-hours / 168), from seed 004, section 4.2."""
     assert strength_at(folded(created()).memories["m"], hours * H) == percent
@@ -65,7 +66,7 @@ def test_a_memory_made_by_hand_fades_seven_times_more_slowly(hours: int, percent
 # --- stability at first (sections 3.3 and 4.2) ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("actor", "turns", "hours"),
     [
         ("user", (), 168),
@@ -90,7 +91,7 @@ def test_the_first_stability_is_that_in_force_at_the_creation() -> None:
     assert [memories[i].stability for i in ("m", "n")] == [24, 48]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("accesses", "confidence", "hours"),
     [
         (5, 0.8, 122.4),
@@ -103,7 +104,7 @@ def test_the_first_stability_is_that_in_force_at_the_creation() -> None:
         (1_000_000, 1.0, 192.0),
     ],
 )
-@pytest.mark.parametrize("actor", ["judge", "operator"])
+@each_row("actor", ["judge", "operator"])
 def test_an_older_record_without_stability_gets_one_from_accesses_and_confidence(
     actor: str, accesses: int | None, confidence: float, hours: float
 ) -> None:
@@ -117,7 +118,7 @@ def test_an_older_record_keeps_the_stability_and_the_clock_that_it_brings() -> N
     assert (found.stability, found.last_reinforced_at, found.reinforce_count) == (300.5, at(-3), 7)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("brought", "clock"),
     [
         (Imported(), at(0)),
@@ -150,7 +151,7 @@ REINFORCEMENTS = [
 ]
 
 
-@pytest.mark.parametrize(("event", "hours", "restarts"), REINFORCEMENTS)
+@each_row(("event", "hours", "restarts"), REINFORCEMENTS)
 def test_each_reinforcement_multiplies_the_stability_and_all_but_a_failure_restart_the_clock(
     event: Told, hours: float, restarts: bool
 ) -> None:
@@ -181,26 +182,26 @@ def told_as(word: str, day: float) -> Told:
     return accessed(via=word, day=day) if word == "recall" else reinforced(outcome=word, day=day)
 
 
-@pytest.mark.parametrize(("words", "hours"), [chain[1:] for chain in CHAINS], ids=[chain[0] for chain in CHAINS])
+@each_row(("words", "hours"), [chain[1:] for chain in CHAINS], ids=[chain[0] for chain in CHAINS])
 def test_reinforcements_follow_each_other_between_an_hour_and_a_year(words: list[str], hours: float) -> None:
     found = picked_up(*(told_as(word, day) for day, word in enumerate(words, 1)))
     assert found.stability == pytest.approx(hours, rel=1e-9)
 
 
-@pytest.mark.parametrize("hits", [1, 2, 500])
+@each_row("hits", [1, 2, 500])
 def test_an_access_event_reinforces_once_however_often_it_was_shown(hits: int) -> None:
     found = picked_up(accessed(day=1, count=hits))
     assert (found.stability, found.reinforce_count) == (pytest.approx(28.8, rel=1e-12), 1)
 
 
-@pytest.mark.parametrize(("days", "percent"), [(0, 100), (7, 98), (30, 90), (90, 74), (365, 29)])
+@each_row(("days", "percent"), [(0, 100), (7, 98), (30, 90), (90, 74), (365, 29)])
 def test_what_was_recalled_every_day_of_a_month_lasts_where_what_was_not_is_gone(days: int, percent: int) -> None:
     """S = 24 * 1.2 ** 30 and rate 0.8 after five; the contrast that seed 004 simulates (section 11.4)."""
     often = picked_up(*(accessed(day=day) for day in range(1, 31)))
     assert (strength_at(often, 30 + days), strength_at(picked_up(), 30 + days)) == (percent, 0)
 
 
-@pytest.mark.parametrize(("restarts", "percent"), [(False, 8), (True, 100)])
+@each_row(("restarts", "percent"), [(False, 8), (True, 100)])
 def test_failing_lifts_a_faded_memory_only_where_the_owner_asked_for_the_published_way(
     restarts: bool, percent: int
 ) -> None:
@@ -233,7 +234,7 @@ def brought(confidence: float, count: int, kind: str, rate: float | None = None)
     return folded(created(confidence=confidence, kind=kind, imported=older)).memories["m"]
 
 
-@pytest.mark.parametrize(("confidence", "count", "kind", "rate", "percent"), RATES)
+@each_row(("confidence", "count", "kind", "rate", "percent"), RATES)
 def test_confidence_use_and_pitfalls_slow_the_fading(
     confidence: float, count: int, kind: str, rate: float, percent: int
 ) -> None:
@@ -242,7 +243,7 @@ def test_confidence_use_and_pitfalls_slow_the_fading(
     assert float(LAW.weights(columns_of(found), at(1), DEFAULTS)[0]) == percent / 100
 
 
-@pytest.mark.parametrize(("least", "rate"), [(0.5, 0.504), (0.504001, 0.504001), (0.6, 0.6), (2.0, 2.0)])
+@each_row(("least", "rate"), [(0.5, 0.504), (0.504001, 0.504001), (0.6, 0.6), (2.0, 2.0)])
 def test_no_decay_rate_that_is_computed_is_under_the_least(least: float, rate: float) -> None:
     found = brought(0.9, 9, "pitfall")
     assert decay_rate(found, replace(DEFAULTS, min_decay=least)) == pytest.approx(rate, rel=1e-12)
@@ -254,7 +255,7 @@ def test_by_default_the_least_is_a_half() -> None:
     assert (decay_rate(found, asked), strength_at(found, 1, asked)) == (0.5, 61)
 
 
-@pytest.mark.parametrize(("rate", "percent"), [(2.0, 14), (1.0, 37), (0.5, 61)])
+@each_row(("rate", "percent"), [(2.0, 14), (1.0, 37), (0.5, 61)])
 def test_a_decay_rate_that_an_older_record_brings_holds_whatever_would_be_computed(rate: float, percent: int) -> None:
     found = brought(0.9, 9, "pitfall", rate)
     assert (decay_rate(found, DEFAULTS), strength_at(found, 1)) == (rate, percent)
@@ -268,7 +269,7 @@ def test_the_fifth_reinforcement_slows_the_fading() -> None:
 # --- archive and deletion (section 4.4) ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("memory", "archived", "deleted"),
     [
         (picked_up(), 56.5, 74.4),

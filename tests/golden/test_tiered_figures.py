@@ -20,6 +20,7 @@ from tests.given.events import (
     reinforced,
     revised,
 )
+from tests.rows import each_row
 
 LAW = LAWS["tiered"]
 H = 1 / 24
@@ -81,23 +82,23 @@ EPISODE_STEPS = [
 ]
 
 
-@pytest.mark.parametrize(("days", "figure"), FACT_STEPS)
+@each_row(("days", "figure"), FACT_STEPS)
 def test_a_fact_falls_to_85_percent_every_five_days(days: float, figure: str) -> None:
     assert shown(weight(fact(), days)) == figure
 
 
-@pytest.mark.parametrize(("days", "figure"), EPISODE_STEPS)
+@each_row(("days", "figure"), EPISODE_STEPS)
 def test_an_episode_falls_to_60_percent_every_three_days_and_is_gone_after_seven(days: float, figure: str) -> None:
     assert shown(weight(episode(), days)) == figure
 
 
-@pytest.mark.parametrize("tier", ["system", "core"])
-@pytest.mark.parametrize("days", [0, 7, 365, 36_500])
+@each_row("tier", ["system", "core"])
+@each_row("days", [0, 7, 365, 36_500])
 def test_system_and_core_never_fall(tier: str, days: int) -> None:
     assert weight(fact(tier=tier, importance=0.4), days) == 0.4
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("kind", "tier", "found"),
     [
         ("episode", None, "episode"),
@@ -111,7 +112,7 @@ def test_the_tier_follows_from_the_kind_where_none_is_told(kind: str, tier: str 
     assert folded(created(kind=kind, tier=tier)).memories["m"].tier == found
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("event", "figure"),
     [
         (accessed(day=8), "1.0000"),
@@ -134,7 +135,7 @@ def test_an_episode_is_gone_seven_days_after_its_creation_however_often_it_is_us
     assert (shown(weight(found, 7 - MICRO)), weight(found, 7)) == ("1.3000", 0)
 
 
-@pytest.mark.parametrize(("events", "day"), [([], 7), ([accessed(day=6)], 7), ([reinforced(day=30)], 7)])
+@each_row(("events", "day"), [([], 7), ([accessed(day=6)], 7), ([reinforced(day=30)], 7)])
 def test_the_law_deletes_an_episode_at_seven_days_and_nothing_else(events: list[Told], day: float) -> None:
     columns = Columns()
     columns.put_all(
@@ -164,7 +165,7 @@ USES = [
 ]
 
 
-@pytest.mark.parametrize(("hours", "importance"), USES, ids=str)
+@each_row(("hours", "importance"), USES, ids=str)
 def test_uses_boost_once_in_two_hours_and_by_one_in_any_day(hours: list[float], importance: float) -> None:
     """0.3, 0.3, 0.3, 0.1; the cool-down begins at a boost that counted, and a day ends as the next begins."""
     assert fact(*(reinforced(day=hour * H) for hour in hours)).importance == importance
@@ -176,15 +177,13 @@ def test_the_boosts_of_a_day_are_three_tenths_thrice_and_then_one_tenth() -> Non
     assert [boost.amount for boost in found.upkeep.boosts] == [0.3, 0.3, 0.3, 0.1]
 
 
-@pytest.mark.parametrize("outcome", ["task_success", "task_failure", "manual_review"])
+@each_row("outcome", ["task_success", "task_failure", "manual_review"])
 def test_only_a_use_boosts(outcome: str) -> None:
     found = fact(reinforced(day=1, outcome=outcome))
     assert (found.importance, found.upkeep) == (1.0, None)
 
 
-@pytest.mark.parametrize(
-    ("day", "importance"), [(1, 1.3), (5, 1.15), (10, 1.0225), (20, 0.822006), (365, 0.300007)], ids=str
-)
+@each_row(("day", "importance"), [(1, 1.3), (5, 1.15), (10, 1.0225), (20, 0.822006), (365, 0.300007)], ids=str)
 def test_a_use_takes_the_decayed_value_first_and_decays_from_there(day: float, importance: float) -> None:
     """0.85 ** floor(day / 5) + 0.3, to six decimals."""
     found = fact(reinforced(day=day))
@@ -196,7 +195,7 @@ def test_a_use_takes_the_decayed_value_first_and_decays_from_there(day: float, i
     ]
 
 
-@pytest.mark.parametrize(("importance", "tier"), [(2.69, "fact"), (2.7, "core"), (2.8, "core")])
+@each_row(("importance", "tier"), [(2.69, "fact"), (2.7, "core"), (2.8, "core")])
 def test_reaching_three_makes_it_core_for_good(importance: float, tier: str) -> None:
     found = fact(reinforced(day=1), importance=importance)
     assert (found.tier, weight(found, 36_500) == found.importance) == (tier, tier == "core")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from events.parameters import DEFAULTS
 from projections.laws import WEIGHTED
 from projections.laws.weighted import (
@@ -19,6 +17,7 @@ from projections.laws.weighted import (
 )
 from projections.memory.record import DAY
 from tests.given.events import at, created, folded, mentioned, negated, told
+from tests.rows import each_row
 
 IMPORTANCE = [
     ("identity", "1.5000"),
@@ -46,12 +45,12 @@ def shown(value: float) -> str:
     return f"{value:.4f}"
 
 
-@pytest.mark.parametrize(("category", "figure"), IMPORTANCE)
+@each_row(("category", "figure"), IMPORTANCE)
 def test_the_importance_of_a_category_is_as_published(category: str, figure: str) -> None:
     assert shown(importance_of(category, DEFAULTS)) == figure
 
 
-@pytest.mark.parametrize(("category", "days", "figure"), TIME_WEIGHT)
+@each_row(("category", "days", "figure"), TIME_WEIGHT)
 def test_the_time_weight_is_as_published(category: str, days: int, figure: str) -> None:
     memory = folded(created(category=category)).memories["m"]
     assert [
@@ -60,7 +59,7 @@ def test_the_time_weight_is_as_published(category: str, days: int, figure: str) 
     ] == [figure, figure]
 
 
-@pytest.mark.parametrize(("days", "figure"), SEMANTIC_BOOST)
+@each_row(("days", "figure"), SEMANTIC_BOOST)
 def test_the_semantic_boost_after_a_mention_is_as_published(days: int, figure: str) -> None:
     memory = folded(created(), mentioned(day=20)).memories["m"]
     assert [
@@ -69,7 +68,7 @@ def test_the_semantic_boost_after_a_mention_is_as_published(days: int, figure: s
     ] == [figure, figure]
 
 
-@pytest.mark.parametrize(("mentions", "figure"), MOMENTUM)
+@each_row(("mentions", "figure"), MOMENTUM)
 def test_the_momentum_of_mentions_within_three_days_is_as_published(mentions: int, figure: str) -> None:
     memory = folded(created(), *(mentioned(day=5 + number / 10) for number in range(mentions))).memories["m"]
     assert [
@@ -78,8 +77,8 @@ def test_the_momentum_of_mentions_within_three_days_is_as_published(mentions: in
     ] == [figure, figure]
 
 
-@pytest.mark.parametrize("resolution", ["latest_wins", "version_keep"])
-@pytest.mark.parametrize(("days", "figure"), DROP)
+@each_row("resolution", ["latest_wins", "version_keep"])
+@each_row(("days", "figure"), DROP)
 def test_the_drop_curve_falls_at_once_and_recovers_as_published(days: int, figure: str, resolution: str) -> None:
     memory = folded(created(), negated(day=3, resolution=resolution)).memories["m"]
     assert [
@@ -88,7 +87,7 @@ def test_the_drop_curve_falls_at_once_and_recovers_as_published(days: int, figur
     ] == [figure, figure]
 
 
-@pytest.mark.parametrize(("days", "figure"), FADE)
+@each_row(("days", "figure"), FADE)
 def test_the_fade_curve_falls_slowly_as_published(days: int, figure: str) -> None:
     memory = folded(created(), negated(day=3, resolution="weight_balance")).memories["m"]
     assert [
@@ -131,7 +130,7 @@ def test_the_reported_weight_is_clipped_above_and_the_unclipped_one_is_told_besi
     assert (reading.weight, shown(reading.unclipped)) == (2.0, shown(1.5 * 1.5 * momentum(3, DEFAULTS)))
 
 
-@pytest.mark.parametrize(("category", "years"), [("temporary", 17), ("identity", 61)])
+@each_row(("category", "years"), [("temporary", 17), ("identity", 61)])
 def test_an_unclipped_weight_takes_seventeen_to_sixty_one_years_to_fall_under_a_hundredth(
     category: str, years: int
 ) -> None:
@@ -140,7 +139,7 @@ def test_an_unclipped_weight_takes_seventeen_to_sixty_one_years_to_fall_under_a_
     assert (before.unclipped > 0.01 > after.unclipped, after.weight) == (True, 0.01)
 
 
-@pytest.mark.parametrize("days", [0, 1, 30, 365, 36_500])
+@each_row("days", [0, 1, 30, 365, 36_500])
 def test_as_published_a_fast_forgetter_weighs_more_at_every_instant(days: int) -> None:
     memory = folded(created(category="fact")).memories["m"]
     slow, fast = (
@@ -150,7 +149,7 @@ def test_as_published_a_fast_forgetter_weighs_more_at_every_instant(days: int) -
     assert fast > slow
 
 
-@pytest.mark.parametrize("days", [1, 30, 365, 36_500])
+@each_row("days", [1, 30, 365, 36_500])
 def test_by_default_a_fast_forgetter_weighs_less_at_every_later_instant(days: int) -> None:
     memory = folded(created(category="fact")).memories["m"]
     slow, normal, fast = (
@@ -159,7 +158,7 @@ def test_by_default_a_fast_forgetter_weighs_less_at_every_later_instant(days: in
     assert slow > normal > fast
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("scope", "user_factor", "figures"),
     [
         # 1/(1 + 0.01 U 30/1.1), times 1.1, times U under `both`.

@@ -23,6 +23,7 @@ from tests.examples import examples
 from tests.given.events import Told, accessed, at, created, folded, parameters, profile, stored
 from tests.given.histories import days, histories, words
 from tests.given.law_cases import extreme, instants, lives, parameter_values, sensible, stories
+from tests.rows import each_row
 
 QUICK = settings(max_examples=examples(40), suppress_health_check=[HealthCheck.too_slow])
 ROOM = 1 + 1e-12
@@ -261,7 +262,7 @@ def test_accesses_count_and_move_the_clocks_the_same_in_any_order(told: list[Tol
 # --- parameters at their bounds ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_row("name", NAMES)
 def test_every_value_that_is_drawn_here_is_allowed(name: str) -> None:
     @settings(deadline=None, max_examples=examples(10))
     @given(parameter_values(name, 5e-324))

@@ -26,6 +26,7 @@ from tests.examples import examples
 from tests.given.events import Told, at, created, negated
 from tests.given.search_stories import ALMOST, MOST, NAMES, Answer, Asker, askings, check, ids_of, queries, stories
 from tests.given.views import viewed
+from tests.rows import each_row
 
 fuzzed = settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -175,15 +176,15 @@ def crowd() -> OwnerView:
     return viewed(*(created(text, f"m{at}", at, speaker="Alice") for at, text in enumerate(contents)))
 
 
-@pytest.mark.parametrize("query", ODD_QUERIES.values(), ids=list(ODD_QUERIES))
-@pytest.mark.parametrize("ranking", RANKINGS)
+@each_row("query", ODD_QUERIES.values(), ids=list(ODD_QUERIES))
+@each_row("ranking", RANKINGS)
 def test_the_longest_contents_answer_the_oddest_questions(crowd: OwnerView, query: str, ranking: str) -> None:
     for mode in MODES:
         wish = SearchRequest(ranking, associations=True)
         check(search(ViewQuery(crowd, at(20), mode), check_query(query), MOST, wish))
 
 
-@pytest.mark.parametrize("content", LONG_CONTENTS.values(), ids=list(LONG_CONTENTS))
+@each_row("content", LONG_CONTENTS.values(), ids=list(LONG_CONTENTS))
 def test_a_content_of_64_kib_is_found_by_how_it_begins(content: str) -> None:
     view, words = viewed(created(content, "m")), kept_tokens(content)
     for ranking in RANKINGS:
@@ -206,7 +207,7 @@ TEXT_FIELDS: dict[str, Callable[..., Told]] = {
 }
 
 
-@pytest.mark.parametrize("field", TEXT_FIELDS)
+@each_row("field", TEXT_FIELDS)
 def test_a_lone_surrogate_is_refused_at_the_door_by_its_field(field: str) -> None:
     broken = (BROKEN,) if field in ("keywords", "tags") else BROKEN
     with pytest.raises(InvalidEvent, match=field):
@@ -219,13 +220,13 @@ def test_a_lone_surrogate_is_refused_in_a_question() -> None:
             check_query(query)
 
 
-@pytest.mark.parametrize("name", ["kinds", "categories", "keywords"])
+@each_row("name", ["kinds", "categories", "keywords"])
 def test_a_lone_surrogate_is_refused_among_the_words_of_a_filter(name: str) -> None:
     with pytest.raises(InputError, match=name):
         request_of({name: [BROKEN]}, at(0), "UTC", with_meaning=False)  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("name", ["session", "project", "near_project", "speaker", "since", "until", "feeling"])
+@each_row("name", ["session", "project", "near_project", "speaker", "since", "until", "feeling"])
 def test_a_lone_surrogate_is_refused_in_a_filter(name: str) -> None:
     with pytest.raises(InputError, match=name):
         request_of({name: BROKEN}, at(0), "UTC", with_meaning=False)  # type: ignore[misc]

@@ -14,6 +14,7 @@ from projections.language.look_alikes import IN_LATIN, LIKE
 from projections.language.normal_letters import letters, letters_slowly
 from projections.language.statement_signs import MOST_ASKED, closed_up, signed
 from projections.language.statements import normalised
+from tests.rows import each_row
 
 _PIECES = (
     *" \t\n.,;:!?'\"()*_~-#+%$/^&=<>0123456789",
@@ -82,7 +83,7 @@ def test_what_may_stay_is_all_that_stays_where_each_run_is_asked(text: str) -> N
     assert normalised(text) == _asked_of_each_run(text)
 
 
-@pytest.mark.parametrize("unit", ["-5 ", "- 1 ", "..a", "a- ", "5 - 3 ", "(-5) ", "b* "])
+@each_row("unit", ["-5 ", "- 1 ", "..a", "a- ", "5 - 3 ", "(-5) ", "b* "])
 def test_few_runs_of_signs_are_asked_about_one_by_one(unit: str) -> None:
     asked: list[int] = []
     staying = statement_signs._staying

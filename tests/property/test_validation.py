@@ -42,6 +42,7 @@ from events.vocabulary import (
 from tests.examples import examples
 from tests.given.samples import MOMENT, NOW
 from tests.long_way import outcome, the_long_way
+from tests.rows import each_row
 
 OPEN_TYPES = [name for name in EVENT_TYPES if name not in SEALED_ONLY]
 Document = dict[str, Any]
@@ -201,7 +202,7 @@ def checked_event(event_type: str, raw: str) -> AnyEvent:
     return event
 
 
-@pytest.mark.parametrize("event_type", OPEN_TYPES)
+@each_row("event_type", OPEN_TYPES)
 def test_what_a_schema_allows_comes_in_and_reads_back_with_the_same_values(event_type: str) -> None:
     @settings(max_examples=examples(25), suppress_health_check=[HealthCheck.too_slow])
     @given(document=documents(event_type))
@@ -217,7 +218,7 @@ def test_what_a_schema_allows_comes_in_and_reads_back_with_the_same_values(event
     holds()
 
 
-@pytest.mark.parametrize("event_type", OPEN_TYPES)
+@each_row("event_type", OPEN_TYPES)
 def test_an_event_made_from_values_is_the_event_read_from_its_own_json(event_type: str) -> None:
     @settings(max_examples=examples(15), suppress_health_check=[HealthCheck.too_slow])
     @given(document=documents(event_type))
@@ -394,7 +395,7 @@ def _is_id(name: str) -> bool:
         return False
 
 
-@pytest.mark.parametrize("event_type", OPEN_TYPES)
+@each_row("event_type", OPEN_TYPES)
 def test_what_is_read_at_once_is_what_the_long_way_reads(event_type: str) -> None:
     @settings(max_examples=examples(25), suppress_health_check=[HealthCheck.too_slow])
     @given(

@@ -13,6 +13,7 @@ from api.parameters import parameters
 from api.services.auditing.parameters import parse_settings
 from events.errors import InputError
 from events.parameters import DEFAULTS, NAMES, Parameters, problem_with
+from tests.rows import each_row
 
 TOLD: dict[str, dict[str, Any]] = {one["name"]: dict(one) for one in parameters()["parameters"]}
 NUMBERS = [name for name in TOLD if TOLD[name]["kind"] in ("int", "float")]
@@ -30,7 +31,7 @@ def test_the_answer_has_its_documented_shape() -> None:
     assert [one.name for one in told.parameters] == list(NAMES)
 
 
-@pytest.mark.parametrize("name", TOLD)
+@each_row("name", TOLD)
 def test_a_default_is_of_the_kind_that_is_told_and_another_kind_is_refused(name: str) -> None:
     told = TOLD[name]
     assert told["default"] == getattr(DEFAULTS, name)
@@ -39,7 +40,7 @@ def test_a_default_is_of_the_kind_that_is_told_and_another_kind_is_refused(name:
     assert problem_with(name, OTHER[told["kind"]]) == told["allowed"]
 
 
-@pytest.mark.parametrize("name", NUMBERS)
+@each_row("name", NUMBERS)
 def test_a_number_is_taken_at_its_bounds_and_refused_beyond_them(name: str) -> None:
     told = TOLD[name]
     least, most = told["least"], told["most"]
@@ -56,7 +57,7 @@ def test_a_number_is_taken_at_its_bounds_and_refused_beyond_them(name: str) -> N
     assert told["choices"] is None
 
 
-@pytest.mark.parametrize("name", [name for name in TOLD if name not in NUMBERS])
+@each_row("name", [name for name in TOLD if name not in NUMBERS])
 def test_what_is_no_number_has_no_bounds_and_each_of_its_choices_is_taken(name: str) -> None:
     told = TOLD[name]
     assert (told["least"], told["most"], told["least_excluded"]) == (None, None, False)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from consumers.fold.sharing import even_most, is_free, next_aside, order_of_tries, renewal_seconds, surplus
 from events.redis.cluster.routing import poll_seconds
+from tests.rows import each_row
 
 
 def test_what_is_above_the_share_is_given_up_and_the_same_by_all() -> None:
@@ -24,7 +24,7 @@ def test_every_partition_is_tried_once_and_workers_of_one_host_begin_far_apart()
     assert list(order_of_tries("any", 1)) == [0]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("holder", "ends", "free"),
     [
         (None, 0, True),

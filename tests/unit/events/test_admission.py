@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from events.admission import APPEND_FULL, Debt, Room, append_bytes, fold_bytes, refusal
+from tests.rows import each_row
 
 MIB = 1 << 20
 
@@ -16,7 +15,7 @@ def test_what_waits_to_be_folded_is_counted_as_if_it_were_there() -> None:
     assert room.left(APPEND_FULL) == int(0.85 * 40 * MIB) - 20 * MIB - debt.bytes
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "log", "fold"),
     [(297, 448, 532), (394, 532, 627), (2_660, 3_269, 3_337), (365, 532, 9), (197, 310, 171), (345, 466, 340)],
 )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from events.catalogue import EventDiscarded, MemoryCreated
 from events.envelope import Stored, level_in, prepare
 from events.validation import make_event
 from projections.fold.partition import Checkpoint, WorkingOwner, decode_all, fold_batch
 from projections.language.sensitivity.event_level import judged_under, level_now
 from tests.given.samples import MOMENT, NOW
+from tests.rows import each_row
 
 TAMPERED = [
     b"",
@@ -35,19 +34,19 @@ def stored(data: object, level: bytes) -> Stored:
     return Stored(1, one.kind, one.raw_id, "ann", one.body, (b"%d" % NOW, b"local", level, b"", bytes(32)), bytes(16))
 
 
-@pytest.mark.parametrize("told", TAMPERED)
+@each_row("told", TAMPERED)
 def test_a_level_that_no_append_wrote_is_no_level(told: bytes) -> None:
     one = stored(EventDiscarded(position="0:1"), told)
     assert (level_in(told), one.level, level_now(one)) == (None, None, None)
     assert judged_under(one) >= 0
 
 
-@pytest.mark.parametrize("told", [b"1:0", b"1:3", b"12:2"])
+@each_row("told", [b"1:0", b"1:3", b"12:2"])
 def test_a_level_is_what_the_rules_said(told: bytes) -> None:
     assert level_in(told) == int(told[-1:])
 
 
-@pytest.mark.parametrize("told", TAMPERED)
+@each_row("told", TAMPERED)
 def test_a_secret_beside_a_level_that_no_append_wrote_is_judged_when_it_is_folded(told: bytes) -> None:
     said = MemoryCreated(
         memory_id="m", content="my password is Tr0ub4dor&3x", category="fact", kind="plain_fact", source="user"
@@ -57,7 +56,7 @@ def test_a_secret_beside_a_level_that_no_append_wrote_is_judged_when_it_is_folde
     assert owner.memories["m"].sensitivity == 3
 
 
-@pytest.mark.parametrize("told", TAMPERED)
+@each_row("told", TAMPERED)
 def test_a_discard_beside_a_level_that_no_append_wrote_stops_no_partition(told: bytes) -> None:
     parked = Stored(1, "MemoryCreated.1", bytes(16), "ann", b"no event", (b"0", b"", b"", b"", bytes(32)))
     owner = folded(parked)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from events.errors import InputError
 from events.heads import FIRST, Head, HeadBook, HeadLine, copied_book, next_line, write_line
+from tests.rows import each_row
 
 STORE = "6d0f3b1c-2f7e-4a52-9a3e-0d8c3c8b7f11"
 A, B, C = "a" * 64, "b" * 64, "c" * 64
@@ -28,7 +29,7 @@ def lines(*heads: Head) -> list[bytes]:
 FILE = lines(Head(0, 3, A), Head(0, 7, B), Head(1, 2, C))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "told",
     [
         b"".join(FILE),
@@ -70,7 +71,7 @@ def test_what_the_command_tells_as_json_is_read_with_capital_digits_too() -> Non
     assert (book.newest(3), book.stores) == (Head(3, 5, A), {STORE})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("told", "says"),
     [
         (b"", "holds no line"),

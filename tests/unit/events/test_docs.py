@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from events.catalogue import EVENT_TYPES
 from events.entry import LOCAL
 from events.schema import FieldRow, data_fields, envelope_fields
 from events.standing import BRINGERS, CLAIMS, PATHS, TRUSTED, Speaker, reach
+from tests.rows import each_row
 
 TEXT = (Path(__file__).resolve().parents[3] / "docs" / "events.md").read_text()
 SECTIONS = dict(re.findall(r"^## (\S.*?)\n(.*?)(?=^## |\Z)", TEXT, re.MULTILINE | re.DOTALL))
@@ -24,7 +23,7 @@ def field_lines(section: str) -> list[str]:
     return [line for line in SECTIONS[section].splitlines() if line.startswith("| `")]
 
 
-@pytest.mark.parametrize("event_type", EVENT_TYPES)
+@each_row("event_type", EVENT_TYPES)
 def test_every_event_has_a_section_with_exactly_its_fields(event_type: str) -> None:
     assert field_lines(event_type) == lines(data_fields(event_type))
 

@@ -18,6 +18,7 @@ from events.envelope import (
 )
 from events.errors import UndecodableEvent
 from tests.given.samples import MOMENT, mention, side_events
+from tests.rows import each_row
 
 
 def test_a_prepared_event_knows_its_key_its_owner_and_whether_it_moves_a_head() -> None:
@@ -43,7 +44,7 @@ def test_from_is_read_under_its_name_in_the_log() -> None:
     assert decode("MemoryPromoted.1", body).data == MemoryPromoted(memory_id="m", from_="fact", to="core")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("kind", "body"),
     [
         ("MemoryForgotten.1", b"{}"),
@@ -72,7 +73,7 @@ def test_stored_bytes_that_cannot_be_read_say_of_which_kind_they_are(kind: str, 
     assert repr(kind) in caught.value.message
 
 
-@pytest.mark.parametrize("before", [b'{"actor"', b'{"memory_id"'])
+@each_row("before", [b'{"actor"', b'{"memory_id"'])
 def test_a_field_that_this_release_does_not_know_is_passed_over_by_nobody(before: bytes) -> None:
     body = mention(1).body
     assert body.count(before) == 1
@@ -93,7 +94,7 @@ def test_fresh_ids_are_version_7_and_ordered_by_time() -> None:
     assert {one[14] for one in ids} == {"7"}
 
 
-@pytest.mark.parametrize("moment", [datetime(1900, 1, 1, tzinfo=UTC), MOMENT, MOMENT + timedelta(microseconds=1)])
+@each_row("moment", [datetime(1900, 1, 1, tzinfo=UTC), MOMENT, MOMENT + timedelta(microseconds=1)])
 def test_instants_become_microseconds_and_back_exactly(moment: datetime) -> None:
     assert from_micros(micros(moment)) == moment
     assert micros(moment.astimezone(timezone(timedelta(hours=-7)))) == micros(moment)

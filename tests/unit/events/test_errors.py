@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import inspect
 
-import pytest
-
 from events import errors
 from events.errors import EngramlogError, InvalidBatch, InvalidEvent, StoreFull
+from tests.rows import each_row
 
 ALL = [cls for _, cls in inspect.getmembers(errors, inspect.isclass) if issubclass(cls, EngramlogError)]
 
 
-@pytest.mark.parametrize("cls", ALL)
+@each_row("cls", ALL)
 def test_an_error_has_a_status_and_an_exit_code(cls: type[EngramlogError]) -> None:
     assert 400 <= cls.status < 600
     assert cls.exit_code == (2 if issubclass(cls, errors.InputError | errors.NotConfirmed | errors.BeyondHead) else 1)

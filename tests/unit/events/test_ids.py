@@ -13,6 +13,7 @@ from events.envelope import micros
 from events.errors import InvalidEvent
 from events.ids import NO_PATH, trouble_with
 from events.validation import make_event
+from tests.rows import each_row
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 NOW = micros(AT)
@@ -32,7 +33,7 @@ def turn(**fields: Any) -> TurnRecorded:
     return TurnRecorded(**({"turn_id": "t1", "role": "user", "text": "x"} | fields))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("field", "data", "envelope"),
     [
         ("data.memory_id", memory(memory_id="m\ufe0f1"), {}),
@@ -57,14 +58,14 @@ def test_a_new_id_or_name_that_hides_something_is_refused_and_the_character_name
     assert refused.value.message.isprintable()
 
 
-@pytest.mark.parametrize("owner", ["ａｄａ", "ﬁn", "ⅷ", "ada①", "㍿"])
+@each_row("owner", ["ａｄａ", "ﬁn", "ⅷ", "ada①", "㍿"])
 def test_a_new_id_that_nfkc_writes_otherwise_is_refused(owner: str) -> None:
     with pytest.raises(InvalidEvent, match="owner"):
         made(turn(), owner=owner)
 
 
-@pytest.mark.parametrize("dots", [".", ".."])
-@pytest.mark.parametrize("way", ["owner", "session_id", "data.turn_id", "data.memory_id", "data.into"])
+@each_row("dots", [".", ".."])
+@each_row("way", ["owner", "session_id", "data.turn_id", "data.memory_id", "data.into"])
 def test_a_new_id_that_no_path_can_hold_is_refused(way: str, dots: str) -> None:
     data: Any = {
         "data.turn_id": turn(turn_id=dots),
@@ -77,25 +78,23 @@ def test_a_new_id_that_no_path_can_hold_is_refused(way: str, dots: str) -> None:
     assert refused.value.message == f"{way}: got {dots}; allowed: {NO_PATH}"
 
 
-@pytest.mark.parametrize("old", [".", ".."])
+@each_row("old", [".", ".."])
 def test_what_is_old_and_no_path_can_hold_goes_on_by_the_doors_that_have_none(old: str) -> None:
     assert made(MemoryDeleted(memory_id=old), owner=old).data.memory_id == old
     assert made(memory(), owner=old, actor="system").owner == old
 
 
-@pytest.mark.parametrize("dotted", ["...", ".a", "a.", "a..b", "../a", "./", "..-"])
+@each_row("dotted", ["...", ".a", "a.", "a..b", "../a", "./", "..-"])
 def test_dots_beside_anything_else_make_ids(dotted: str) -> None:
     assert made(memory(memory_id=dotted), owner=dotted).owner == dotted
 
 
-@pytest.mark.parametrize(
-    "name", ["王芳", "Zoë", "Владимир", "אבי", "می‌خواهم", "क्‍ष", "Ada ❤️", "👨‍👩‍👧", "José María", "O'Brien"]
-)
+@each_row("name", ["王芳", "Zoë", "Владимир", "אבי", "می‌خواهم", "क्‍ष", "Ada ❤️", "👨‍👩‍👧", "José María", "O'Brien"])
 def test_peoples_names_are_no_trouble(name: str) -> None:
     assert made(turn(speaker=name)).data.speaker == name
 
 
-@pytest.mark.parametrize("owner", ["ada", "王芳", "Владимир", "zoë", "team/ada@x+1", "раssword"])
+@each_row("owner", ["ada", "王芳", "Владимир", "zoë", "team/ada@x+1", "раssword"])
 def test_letters_of_any_script_make_ids(owner: str) -> None:
     assert made(turn(), owner=owner).owner == owner
 
@@ -108,7 +107,7 @@ def test_a_job_carries_on_for_an_owner_with_an_old_id() -> None:
     assert made(memory(), owner="ada\u034f", actor="system").owner == "ada\u034f"
 
 
-@pytest.mark.parametrize("actor", ["system", "judge"])
+@each_row("actor", ["system", "judge"])
 def test_a_job_carries_on_for_a_speaker_with_an_old_name(actor: str) -> None:
     assert made(memory(speaker="Ann\nobey", source="judge"), actor=actor).data.speaker == "Ann\nobey"
 
@@ -119,7 +118,7 @@ def test_the_rule_says_which_character_and_where() -> None:
     assert trouble.allowed == "no character that shows nothing: U+200B ZERO WIDTH SPACE is character 3"
 
 
-@pytest.mark.parametrize("value", ["m1", "王芳", "m\ufe0f1", "a\u3164b", "m-1:2@x/y+z"])
+@each_row("value", ["m1", "王芳", "m\ufe0f1", "a\u3164b", "m-1:2@x/y+z"])
 def test_an_id_is_shown_so_that_it_can_be_asked_for(value: str) -> None:
     shown = encoded_id(value)
     assert (decoded_id(shown), trouble_with(shown)) == (value, None)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from events.lateness import late_words, lateness
+from tests.rows import each_row
 
 MINUTE = 60_000_000
 DAY = 24 * 60 * MINUTE
@@ -29,7 +29,7 @@ def test_what_is_told_is_always_more_than_five_minutes(occurred: int, recorded: 
     assert late is None or late >= 300
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("micros", "words"),
     [
         (5 * MINUTE + 1, "recorded 5 minutes later"),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from events.envelope import derived_id
 from events.errors import StoreMismatch
 from events.naming import Naming
+from tests.rows import each_row
 
 SECRET, OTHER = bytes(range(32)), bytes(range(1, 33))
 ADA = Naming("ada", SECRET)
@@ -35,7 +36,7 @@ def test_an_id_is_a_uuid_of_version_8_whose_other_bits_are_all_of_the_words(part
     assert (made.version, made.variant) == (8, "specified in RFC 4122")
 
 
-@pytest.mark.parametrize("secret", [b"", bytes(31), bytes(33)])
+@each_row("secret", [b"", bytes(31), bytes(33)])
 def test_without_the_owners_secret_no_id_is_made(secret: bytes) -> None:
     with pytest.raises(StoreMismatch, match=f"secret of owner 'ada' has {len(secret)} bytes, 32 are allowed"):
         Naming("ada", secret).made("turn", "I like tea")

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from events.parameters import DEFAULTS, NAMES, Parameters, allowed, changed, problem_with, schema_of
+from tests.rows import each_row
 
 NUMBERS = [name for name in NAMES if schema_of(name).get("type") in ("number", "integer")]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_row("name", NAMES)
 def test_every_default_is_within_its_bounds(name: str) -> None:
     assert problem_with(name, getattr(DEFAULTS, name)) is None
 
 
-@pytest.mark.parametrize("name", NUMBERS)
+@each_row("name", NUMBERS)
 def test_a_number_is_held_between_its_bounds(name: str) -> None:
     schema = schema_of(name)
     top, whole = schema["maximum"], schema["type"] == "integer"
@@ -30,13 +29,13 @@ def test_a_number_is_held_between_its_bounds(name: str) -> None:
     assert allowed(name).endswith(f"to {top}")
 
 
-@pytest.mark.parametrize("name", NUMBERS)
-@pytest.mark.parametrize("value", [True, "1", None, float("nan"), float("inf"), float("-inf"), [1.0]])
+@each_row("name", NUMBERS)
+@each_row("value", [True, "1", None, float("nan"), float("inf"), float("-inf"), [1.0]])
 def test_what_is_no_finite_number_is_no_number(name: str, value: Any) -> None:
     assert problem_with(name, value) == allowed(name)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "value", "rule"),
     [
         ("frequent_threshold", 3.0, "a whole number from 2 to 64"),

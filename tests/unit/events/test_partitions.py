@@ -22,6 +22,7 @@ from events.partitions import (
     ranges,
     spread_tags,
 )
+from tests.rows import each_row
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="{}"), max_size=40))
@@ -56,9 +57,7 @@ def test_a_position_reads_back(partition: int, seq: int) -> None:
     assert parse_position(position_text(partition, seq)) == (partition, seq)
 
 
-@pytest.mark.parametrize(
-    "text", ["", ":", "3", "3:", ":7", "a:1", "1:b", "1:-1", "1:2:3", " 1:2", "1: 2", "٣:١", "1:²"]
-)
+@each_row("text", ["", ":", "3", "3:", ":7", "a:1", "1:b", "1:-1", "1:2:3", " 1:2", "1: 2", "٣:١", "1:²"])
 def test_what_is_no_position_is_told_how_one_is_written(text: str) -> None:
     with pytest.raises(ValueError, match=r"a position is written partition:seq, e\.g\. 3:128"):
         parse_position(text)
@@ -88,7 +87,7 @@ def test_a_receipt_is_written_as_json_with_an_error_only_where_there_is_one() ->
     assert written == {"appended", "already_appended"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("numbers", "text"),
     [([], ""), ([3], "3"), ([0, 1, 2], "0-2"), ([9, 5, 4, 4, 0], "0, 4-5, 9"), ([1, 0], "0-1")],
 )

@@ -11,6 +11,7 @@ from events.catalogue import EVENT_TYPES, LATEST_VERSION
 from events.envelope import Event
 from events.parameters import NAMES
 from events.schema import DIALECT, data_fields, json_schema, json_schemas
+from tests.rows import each_row
 
 
 def test_there_is_a_schema_of_every_event_in_the_order_of_the_catalogue() -> None:
@@ -18,7 +19,7 @@ def test_there_is_a_schema_of_every_event_in_the_order_of_the_catalogue() -> Non
     assert json.loads(json.dumps(json_schemas())) == json_schemas()
 
 
-@pytest.mark.parametrize("event_type", EVENT_TYPES)
+@each_row("event_type", EVENT_TYPES)
 def test_a_schema_holds_every_field_says_which_must_be_there_and_allows_no_other(event_type: str) -> None:
     schema = json_schema(event_type)
     for described, cls in ((schema, Event), (schema["$defs"][event_type], EVENT_TYPES[event_type])):
@@ -28,7 +29,7 @@ def test_a_schema_holds_every_field_says_which_must_be_there_and_allows_no_other
         assert described["additionalProperties"] is False
 
 
-@pytest.mark.parametrize("event_type", EVENT_TYPES)
+@each_row("event_type", EVENT_TYPES)
 def test_a_schema_names_its_type_and_the_newest_version(event_type: str) -> None:
     schema = json_schema(event_type)
     assert (schema["$schema"], schema["title"]) == (DIALECT, event_type)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from events.statement_digests import MOST_STATEMENTS, NOTHING_STATED, Stated, digest, read, written
+from tests.rows import each_row
 
 SECRET = bytes(range(32))
 DIGESTS = st.lists(st.binary(min_size=16, max_size=16), min_size=1, max_size=MOST_STATEMENTS).map(tuple)
@@ -48,7 +49,7 @@ def test_any_bytes_are_read_as_they_were_written_or_refused(field: bytes) -> Non
     assert written(*told) == field
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("version", "digests", "told"),
     [
         (0, (bytes(16),), "version 0 of the statement rules: 1 to 255"),
@@ -64,13 +65,13 @@ def test_what_cannot_be_written_is_refused_with_what_is_allowed(
         written(version, digests)
 
 
-@pytest.mark.parametrize("field", [b"\x01", bytes(17), b"\x01" + bytes(15), b"\x01" + bytes(16 * 33)])
+@each_row("field", [b"\x01", bytes(17), b"\x01" + bytes(15), b"\x01" + bytes(16 * 33)])
 def test_what_nobody_wrote_is_refused(field: bytes) -> None:
     with pytest.raises(ValueError, match="statement digests"):
         read(field)
 
 
-@pytest.mark.parametrize("secret", [b"", b"short", bytes(65)])
+@each_row("secret", [b"", b"short", bytes(65)])
 def test_a_secret_that_is_none_is_refused(secret: bytes) -> None:
     with pytest.raises(ValueError, match="16 to 64 are allowed"):
         digest(secret, b"ttea")

@@ -8,6 +8,7 @@ import pytest
 
 from events.catalogue import LATEST_VERSION
 from events.upcast import UPCASTERS, upcast
+from tests.rows import each_row
 
 
 def split_name(document: dict[str, Any]) -> dict[str, Any]:
@@ -25,7 +26,7 @@ STEPS = {("Met", 1): split_name, ("Met", 2): add_language}
 THIRD = {"first": "Ann", "last": "Lee", "language": "en"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("version", "data", "expected"),
     [
         (1, {"name": "Ann Lee"}, THIRD),

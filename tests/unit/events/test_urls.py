@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from events.errors import BadSetting, InvalidBatch, InvalidEvent
 from events.text.urls import holds_secret, shown, without_secrets
+from tests.rows import each_row
 
 MARK = "s3cret-MARK"
 SECRET = [
@@ -25,7 +24,7 @@ SECRET = [
 ]
 
 
-@pytest.mark.parametrize("url", SECRET)
+@each_row("url", SECRET)
 def test_no_way_of_writing_a_password_into_a_url_is_shown(url: str) -> None:
     for text in (url, f"no connection to {url}: refused", f"'{url}'", f"{{'url': '{url}', 'n': 1}}"):
         assert MARK not in without_secrets(text)
@@ -40,7 +39,7 @@ def test_where_a_url_leads_is_still_shown() -> None:
     assert without_secrets(f"unix:///run/s?password={MARK}&db=1") == "unix:///run/s?password=***&db=1"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "redis://localhost:6379/0",
@@ -56,7 +55,7 @@ def test_what_holds_no_secret_is_left_as_it_is(text: str) -> None:
     assert without_secrets(text) == text
 
 
-@pytest.mark.parametrize(
+@each_row(
     "value",
     [
         f":{MARK}@host:6379",

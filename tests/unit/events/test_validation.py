@@ -15,6 +15,7 @@ from events.errors import InvalidBatch, InvalidEvent, RequestTooLarge
 from events.validation import make_event, read_event, read_events
 from tests.given.samples import MOMENT, NOW
 from tests.long_way import outcome, the_long_way
+from tests.rows import each_row
 
 ID = "019cec00-0000-7000-8000-000000000001"
 ENVELOPE = {"event_id": ID, "owner": "ann", "occurred_at": "2026-11-22T09:30:00Z", "actor": "user"}
@@ -270,7 +271,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@each_row("name", REFUSED)
 def test_the_door_refuses(name: str) -> None:
     raw, field, got, allowed = REFUSED[name]
     refused = refusal(raw)
@@ -281,7 +282,7 @@ def test_the_door_refuses(name: str) -> None:
     assert refused.context == {"field": refused.field, "got": refused.got, "allowed": refused.allowed}
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@each_row("name", REFUSED)
 def test_canonical_bytes_are_judged_as_any_others(name: str) -> None:
     raw = REFUSED[name][0]
     try:
@@ -291,8 +292,8 @@ def test_canonical_bytes_are_judged_as_any_others(name: str) -> None:
     assert outcome(told) == the_long_way(told)
 
 
-@pytest.mark.parametrize("field", ["owner", "session_id", "correlation_id", "memory_id", "turn_id"])
-@pytest.mark.parametrize(
+@each_row("field", ["owner", "session_id", "correlation_id", "memory_id", "turn_id"])
+@each_row(
     "value",
     ["", " ", "a b", "a\tb", "a\x00", "a\u200b", "{a}", "a}", "a" * 129, "e\u0301", "a,b", "a*", "a\u3000b", "\u2028"],
 )
@@ -304,7 +305,7 @@ def test_what_is_no_id_is_refused_wherever_an_id_stands(field: str, value: str) 
     assert "1 to 128 letters or digits of any script (NFC)" in refused.allowed
 
 
-@pytest.mark.parametrize("value", ["a", "é", "小明", "ann@example.org", "a/b:c+d-e_f.g", "x" * 128, "हिन्दी", "7"])
+@each_row("value", ["a", "é", "小明", "ann@example.org", "a/b:c+d-e_f.g", "x" * 128, "हिन्दी", "7"])
 def test_letters_and_digits_of_any_script_are_an_id(value: str) -> None:
     assert read_event(document(owner=value), now=NOW).owner == value
 
@@ -314,12 +315,12 @@ def test_a_text_may_be_64_kib_long_to_the_byte() -> None:
     assert read_event(created(content="x" * 65_536), now=NOW)
 
 
-@pytest.mark.parametrize("moment", ["1900-01-01T00:00:00Z", "2026-11-22T09:35:00Z", "2026-11-22T10:35:00+01:00"])
+@each_row("moment", ["1900-01-01T00:00:00Z", "2026-11-22T09:35:00Z", "2026-11-22T10:35:00+01:00"])
 def test_the_bounds_of_occurred_at_are_inside(moment: str) -> None:
     assert read_event(document(occurred_at=moment), now=NOW).owner == "ann"
 
 
-@pytest.mark.parametrize("spelling", ["2026-11-22t09:30:00z", "2026-11-22 09:30:00.000Z", "2026-11-22T15:00:00+05:30"])
+@each_row("spelling", ["2026-11-22t09:30:00z", "2026-11-22 09:30:00.000Z", "2026-11-22T15:00:00+05:30"])
 def test_spellings_of_one_instant_are_one_event(spelling: str) -> None:
     assert read_event(document(occurred_at=spelling), now=NOW) == read_event(document(), now=NOW)
 
@@ -363,7 +364,7 @@ def make(data: Any, **envelope: Any) -> Any:
     return make_event(data, **({"owner": "ann", "occurred_at": MOMENT, "actor": "user", "now": NOW} | envelope))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("data", "envelope", "field"),
     [
         (MemoryMentioned(memory_id="a b"), {}, "data.memory_id"),

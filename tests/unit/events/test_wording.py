@@ -8,6 +8,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
 from events.wording import KINDS, OTHER, allowed_words
+from tests.rows import each_row
 
 PHRASES = (
     "nput should",
@@ -42,7 +43,7 @@ class Shape(BaseModel):
         return value
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("field", "got", "allowed"),
     [
         ("text", "", "at least 1 character"),
@@ -82,7 +83,7 @@ CONTEXT = dict.fromkeys(("gt", "ge", "lt", "le", "multiple_of", "pattern", "expe
 CONTEXT |= {"min_length": 1, "max_length": 1}  # type: ignore[dict-item]
 
 
-@pytest.mark.parametrize("kind", sorted(KINDS - {"value_error", "assertion_error"}))
+@each_row("kind", sorted(KINDS - {"value_error", "assertion_error"}))
 def test_every_kind_of_refusal_of_the_library_has_words_that_are_not_its_own(kind: str) -> None:
     words = allowed_words({"type": kind, "msg": "Input should be a valid string, unable to parse", "ctx": CONTEXT})
     assert words

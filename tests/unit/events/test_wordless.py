@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +18,7 @@ from events.sealing.wordless import WORDS, is_wordless, without_words
 from projections.reports.erasing.said_again import words_in
 from tests.given.events import stored
 from tests.given.histories import histories
+from tests.rows import each_row
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "events"
 ENVELOPE = {
@@ -120,7 +120,7 @@ def of_marks(event_type: str) -> AnyEvent:
     return decode(kind, json.dumps(document, ensure_ascii=False).encode())
 
 
-@pytest.mark.parametrize("event_type", EVENT_TYPES)
+@each_row("event_type", EVENT_TYPES)
 def test_somebody_decided_of_every_field_whether_it_holds_words(event_type: str) -> None:
     fields = {row.path for row in data_fields(event_type) if not row.path.startswith("parameters.")}
     goes = set(WORDS.get(event_type, ())) | GOES_WITHIN.get(event_type, set())
@@ -136,7 +136,7 @@ def test_what_stands_around_the_data_stays_and_no_type_is_left_out() -> None:
     assert {row.path for row in envelope_fields()} == ENVELOPE
 
 
-@pytest.mark.parametrize("event_type", WORDS)
+@each_row("event_type", WORDS)
 def test_nothing_of_what_was_said_is_left_and_the_event_is_still_one(event_type: str) -> None:
     said = of_marks(event_type)
     assert MARK in encode(said).decode()
@@ -152,7 +152,7 @@ def test_nothing_of_what_was_said_is_left_and_the_event_is_still_one(event_type:
     assert without_words(left) == left
 
 
-@pytest.mark.parametrize("event_type", EVENT_TYPES)
+@each_row("event_type", EVENT_TYPES)
 def test_all_that_stays_is_as_it_was(event_type: str) -> None:
     kind, document = golden(event_type)
     event = decode(kind, json.dumps(document).encode())
@@ -165,7 +165,7 @@ def test_all_that_stays_is_as_it_was(event_type: str) -> None:
     assert left == document
 
 
-@pytest.mark.parametrize("event_type", [name for name in EVENT_TYPES if name not in WORDS])
+@each_row("event_type", [name for name in EVENT_TYPES if name not in WORDS])
 def test_an_event_without_words_is_itself(event_type: str) -> None:
     kind, document = golden(event_type)
     event = decode(kind, json.dumps(document).encode())

@@ -20,6 +20,7 @@ from ops.settings import Settings, load_settings
 from projections.access.book import AccessBook, Key
 from tests.given.access.certificates import NOW, Pair, certificate
 from tests.integration.live import wait_until
+from tests.rows import each_row
 
 
 def settings(pair: Pair | None = None, **told: str) -> Settings:
@@ -27,7 +28,7 @@ def settings(pair: Pair | None = None, **told: str) -> Settings:
     return load_settings({f"ENGRAMLOG_{name}": value for name, value in {**of_files, **told}.items()})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("told", "name"),
     [
         ("memory.example.org", ("memory.example.org", None)),
@@ -42,7 +43,7 @@ def test_a_name_is_a_host_with_or_without_a_port(told: str, name: tuple[str, int
     assert asked_name(told) == name
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "value"),
     [
         ("TRUSTED_PROXIES", "0.0.0.0/0"),
@@ -71,7 +72,7 @@ def test_without_settings_a_service_is_this_machines_alone() -> None:
     assert how_it_listens(found) == {"by": "loopback", "certificate_ends": None, "operating": "here"}
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.7", "2001:db8::1", "memory.example.org", ""])
+@each_row("host", ["0.0.0.0", "::", "192.0.2.7", "2001:db8::1", "memory.example.org", ""])
 def test_others_reach_it_by_tls_or_a_declared_proxy_alone(host: str) -> None:
     with pytest.raises(BadSetting, match=r"ENGRAMLOG_HOST: got .*ENGRAMLOG_TLS_CERT_FILE.*ENGRAMLOG_TRUSTED_PROXIES"):
         listeners_of(settings(), host)
@@ -104,7 +105,7 @@ def test_a_proxy_makes_a_loopback_port_open_to_others(tmp_path: Path) -> None:
     assert (beyond.public, beyond.operates, beyond.scheme) == (True, True, "https")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("told", "name"),
     [
         ({"OPERATE": "0"}, "ENGRAMLOG_OPERATE"),
@@ -166,7 +167,7 @@ def _no_key(folder: Path) -> Pair:
     return pair
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("made", "name"),
     [
         *[(one, "CERT") for one in (_missing, _ended, _to_come, _no_pem, _a_folder)],
@@ -191,7 +192,7 @@ def _book(**more: Any) -> AccessBook:
     return AccessBook(1, {"k": Key("k", "support", b"", "", 0, **more)})
 
 
-@pytest.mark.parametrize("book", [AccessBook(), _book(expires_at=1), _book(revoked_at=1)])
+@each_row("book", [AccessBook(), _book(expires_at=1), _book(revoked_at=1)])
 def test_without_a_key_that_lives_it_is_not_opened_and_the_first_is_one_command(
     tmp_path: Path, book: AccessBook
 ) -> None:

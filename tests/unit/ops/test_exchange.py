@@ -18,6 +18,7 @@ from events.errors import BeyondHead, EngramlogError, InvalidEvent, StoreUnavail
 from ops.asking import ask as asking
 from ops.asking.exchange import MARK, MOST_HEAD, NoAnswer, Unheard, exchanged
 from tests.patience import PATIENCE
+from tests.rows import each_row
 
 GO_ON = b"HTTP/1.1 100 \r\n\r\n"
 MARKED = MARK.encode() + b": 1\r\n"
@@ -169,7 +170,7 @@ def test_who_took_the_question_and_hangs_is_not_waited_for_for_ever(listening: C
         ask(listening(hangs), answer=0.05)
 
 
-@pytest.mark.parametrize("answer", [b"", b"[]", b"{", b"[" * 100_000, b'{"exit_code": "x"}', b"\xff"])
+@each_row("answer", [b"", b"[]", b"{", b"[" * 100_000, b'{"exit_code": "x"}', b"\xff"])
 def test_an_answer_that_cannot_be_read_is_none(answer: bytes) -> None:
     with pytest.raises(Lost):
         asking._reply(answer)
@@ -198,7 +199,7 @@ def test_what_may_have_been_told_is_not_told_twice_but_under_a_key() -> None:
     assert asked(lost, NEGATE, given | {"key": "k"}) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "error",
     [
         InvalidEvent("data.text", "x", "y", index=3),

@@ -13,6 +13,7 @@ from events.heads import Head, read_book
 from ops.kept import head_sinks
 from ops.kept.head_file import HeadFile, aside, read_copy
 from ops.kept.head_sinks import HeadSinks
+from tests.rows import each_row
 
 AT, STORE = "2026-11-22T09:00:00Z", "5f0c7d0e-8f0c-4f47-8b7f-3a1e5c1d2a90"
 SMALL = 1_500
@@ -85,7 +86,7 @@ def test_what_a_dying_writer_left_is_cut_off_also_where_the_file_turns_over_then
     assert book.newest(BUSY) == head(BUSY, 5)
 
 
-@pytest.mark.parametrize("renamed", [0, 1])
+@each_row("renamed", [0, 1])
 def test_a_process_killed_while_the_file_turns_over_loses_no_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, renamed: int
 ) -> None:
@@ -182,7 +183,7 @@ def test_of_a_large_sink_only_the_end_is_read_and_a_torn_end_is_cut_off(
     assert sink.read_bytes() == file.path.read_bytes()
 
 
-@pytest.mark.parametrize("content", [b"a secret", b"two\nlines", b"{}"])
+@each_row("content", [b"a secret", b"two\nlines", b"{}"])
 def test_a_file_that_is_no_sink_is_told_and_left_as_it_is(tmp_path: Path, content: Any) -> None:
     file, other = HeadFile(tmp_path / "heads.jsonl"), tmp_path / "other.txt"
     other.write_bytes(content)

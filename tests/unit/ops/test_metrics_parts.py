@@ -20,6 +20,7 @@ from events.partitions import PASSING
 from ops.metrics.port import SETTING, ports_of, refuse_taken
 from projections.fold.partition import Outcome
 from tests.patience import PATIENCE
+from tests.rows import each_row
 
 AOF = AppendOnlyFile(True, 10, 5, True, True, False, None, 0)
 
@@ -43,7 +44,7 @@ def text_of(scrape: Scrape) -> str:
     return generate_latest(registry).decode()
 
 
-@pytest.mark.parametrize("broken", [refuses, breaks])
+@each_row("broken", [refuses, breaks])
 def test_a_part_that_cannot_be_read_is_counted_and_the_others_are_told(broken: Callable[[], Any]) -> None:
     told = text_of(Scrape(readings(status, broken)))
     assert "engramlog_up 1.0" in told
@@ -128,7 +129,7 @@ class _Wire:
         """Nothing."""
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("persistence", "expected"),
     [
         ("", AppendOnlyFile(False, None, None, True, True, False, None, 0)),

@@ -13,6 +13,7 @@ from ops.embedded.private_file import NotPrivate, read_private
 from ops.sealing.key_file import read_key_file
 from ops.sealing.vault import token_in
 from ops.token_file import NAME, read_token
+from tests.rows import each_row
 
 READERS: dict[str, tuple[Callable[[Path], object], str]] = {
     "master key": (lambda folder: read_key_file(folder / NAME), "ENGRAMLOG_SEALED_BY"),
@@ -33,8 +34,8 @@ def test_what_a_private_file_holds_is_read(tmp_path: Path) -> None:
     assert read_private(laid(tmp_path, 0o400, b"12345"), 9) == b"12345"
 
 
-@pytest.mark.parametrize("reader", READERS)
-@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o611])
+@each_row("reader", READERS)
+@each_row("mode", [0o640, 0o604, 0o620, 0o611])
 def test_one_that_others_could_reach_is_refused_by_the_name_of_its_setting(
     tmp_path: Path, reader: str, mode: int
 ) -> None:
@@ -46,7 +47,7 @@ def test_one_that_others_could_reach_is_refused_by_the_name_of_its_setting(
     assert ("make it 0600" in found.value.message) == (reader != "token"), "a token that was seen wants a new one"
 
 
-@pytest.mark.parametrize("reader", READERS)
+@each_row("reader", READERS)
 def test_one_that_is_too_large_no_file_or_a_pipe_is_refused_and_nobody_waits(tmp_path: Path, reader: str) -> None:
     read, name = READERS[reader]
     path = laid(tmp_path, content=b"x" * 100_000)

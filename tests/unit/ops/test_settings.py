@@ -9,9 +9,10 @@ import pytest
 from events.errors import BadSetting
 from ops.environment import unknown_settings
 from ops.settings import Settings, load_settings, of_its_own
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "value", "allowed"),
     [
         ("PARTITIONS", "0", "a whole number from 1 to 1024"),
@@ -54,7 +55,7 @@ def test_a_wrong_setting_is_named_with_what_is_allowed(
 CLUSTER = "redis+cluster://app:of-the-nodes@a:6379,b:6379"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("told", "name", "allowed"),
     [
         ({"REDIS_URL": CLUSTER}, "QUEUE_URL", "a URL of one Redis, for jobs"),
@@ -107,7 +108,7 @@ def test_the_key_of_an_embedder_is_printed_nowhere(monkeypatch: pytest.MonkeyPat
     assert settings.embedder_key.get_secret_value() == "sk-of-mine"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "meant"),
     [
         ("ENGRAMLOG_REDISURL", "ENGRAMLOG_REDIS_URL"),
@@ -145,7 +146,7 @@ def test_every_setting_is_known_by_its_name_in_any_case_and_an_empty_one_means_n
     assert load_settings().principal == "ada"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "value", "url", "key"),
     [
         ("ENGRAMLOG_MODEL", "gpt-4o", "ENGRAMLOG_MODEL_URL", "ENGRAMLOG_MODEL_KEY"),
@@ -172,7 +173,7 @@ def test_a_model_that_nobody_could_ask_is_refused_at_the_start(
         load_settings()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "value", "allowed"),
     [
         ("EXPANSION", "model", "off, or model where ENGRAMLOG_MODEL names one"),
@@ -187,7 +188,7 @@ def test_questions_are_put_in_other_words_within_bounds_and_by_a_model_that_is_n
         load_settings()
 
 
-@pytest.mark.parametrize("name", ["审计/王", "Jürgen", "ops_1", "ada@desk-2"])
+@each_row("name", ["审计/王", "Jürgen", "ops_1", "ada@desk-2"])
 def test_whoever_brings_events_has_a_name_in_any_script(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv("ENGRAMLOG_PRINCIPAL", name)
     assert load_settings().principal == name

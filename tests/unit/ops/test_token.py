@@ -16,6 +16,7 @@ from ops.main import main
 from ops.settings import Settings, load_settings
 from ops.token import TokenFile, TokenFileUnusable, TokenWatch, admits_of, make_token, read_token, rotate_token
 from projections.language.sensitivity.text_level import detect_sensitivity
+from tests.rows import each_row
 
 OWN = "0123456789abcdef0123456789abcdef"
 
@@ -162,7 +163,7 @@ def test_a_data_folder_that_others_could_enter_is_closed_and_that_is_said(tmp_pa
         assert (mode(folder), private_folder(folder)[1]) == (0o700, None)
 
 
-@pytest.mark.parametrize("bits", [0o777, 0o775, 0o707, 0o2770])
+@each_row("bits", [0o777, 0o775, 0o707, 0o2770])
 def test_a_store_that_others_could_have_put_there_is_not_opened_and_what_to_do_is_said(
     tmp_path: Path, bits: int
 ) -> None:
@@ -203,7 +204,7 @@ def test_what_somebody_puts_into_a_folder_while_it_is_closed_is_not_taken_for_ou
         private_folder(folder)
 
 
-@pytest.mark.parametrize(("bits", "name"), [(0o755, "somebodys.txt"), (0o1777, "store.json")])
+@each_row(("bits", "name"), [(0o755, "somebodys.txt"), (0o1777, "store.json")])
 def test_a_folder_that_holds_other_things_is_not_taken_from_those_who_use_it(
     tmp_path: Path, bits: int, name: str
 ) -> None:
@@ -228,7 +229,7 @@ def test_a_token_of_the_environment_is_used_in_place_of_the_file_and_shown_nowhe
     assert not (tmp_path / "data").exists()
 
 
-@pytest.mark.parametrize("value", ["short", "x" * 31, "x" * 513, "with spaces in it, although it is long", "密码" * 20])
+@each_row("value", ["short", "x" * 31, "x" * 513, "with spaces in it, although it is long", "密码" * 20])
 def test_a_token_of_the_environment_that_is_weak_is_refused_and_not_repeated(
     monkeypatch: pytest.MonkeyPatch, value: str
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 from projections import shapes as at_run_time
 from tests.made.answer_shapes import FILE, shapes
 from tests.places import ROOT
+from tests.rows import each_row
 
 
 def test_the_shapes_that_lie_there_are_what_is_made_of_the_models() -> None:
@@ -27,7 +28,7 @@ def test_what_is_no_shape_is_not_there() -> None:
         at_run_time.__path__  # noqa: B018
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("wrong", "named"),
     [('reader.why("a", "b")["wieght"]', "wieght"), ('reader.why("a", "b")["memory"]', 'got "str", expected "float"')],
 )

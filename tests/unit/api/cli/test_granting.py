@@ -13,6 +13,7 @@ from events.errors import InputError
 from projections.access.grants import DESCRIBED
 from projections.access.grants import VERBS as OF_THE_CATALOGUE
 from projections.access.tokens import grants_of
+from tests.rows import each_row
 
 
 def asked(**told: Any) -> Any:
@@ -42,7 +43,7 @@ def test_a_short_form_stands_for_its_verbs_in_the_order_of_the_table() -> None:
     assert asked(can=["everything"], owners=["*"])[0]["verbs"] == list(VERBS)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("mode", "modes"),
     [("normal", ["normal"]), ("review", ["normal", "review"]), ("debug", ["normal", "review", "debug"])],
 )
@@ -82,7 +83,7 @@ def test_all_grants_come_out_of_a_file(tmp_path: Path) -> None:
     assert asked(grants=file) == grants
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("told", "field"),
     [
         ({"can": ["reed"], "owners": ["alice"]}, "can"),
@@ -99,7 +100,7 @@ def test_what_makes_no_grant_is_refused_by_its_option(told: dict[str, Any], fiel
     assert refusal.value.context["field"] == field
 
 
-@pytest.mark.parametrize("holds", ["", "{}", "[", '{"verbs": ["read"]}', "[" * 100_000])
+@each_row("holds", ["", "{}", "[", '{"verbs": ["read"]}', "[" * 100_000])
 def test_a_file_that_holds_no_list_of_grants_is_refused(tmp_path: Path, holds: str) -> None:
     file = tmp_path / "grants.json"
     file.write_text(holds)

@@ -14,6 +14,7 @@ import pytest
 
 from api.cli.app import run
 from events.errors import InputError
+from tests.rows import each_row
 
 CHAT = b'{"messages": [{"role": "user", "content": "tea"}]}\n'
 READERS = {
@@ -63,7 +64,7 @@ def opener(seen: list[str]) -> Any:
     return opened
 
 
-@pytest.mark.parametrize("reader", WHOLE)
+@each_row("reader", WHOLE)
 def test_standard_input_is_read_to_its_end_before_the_store_is_opened(
     monkeypatch: pytest.MonkeyPatch, reader: str
 ) -> None:
@@ -103,7 +104,7 @@ def test_a_process_without_a_standard_input_is_told_so(
     assert "a standard input that is open" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("reader", LIVE)
+@each_row("reader", LIVE)
 def test_the_end_of_a_producer_that_lives_is_not_waited_for(reader: str) -> None:
     words, sent = READERS[reader]
     readable, writable = os.pipe()

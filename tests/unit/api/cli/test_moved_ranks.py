@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 
-import pytest
 from rich.console import Console
 
 from api.cli.show.differing import question_moved
 from projections.reports.sides import ranks_moved
+from tests.rows import each_row
 
 SIX = ["a", "b", "c", "d", "e", "f"]
 
@@ -44,6 +44,6 @@ def test_places_are_counted_apart() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("after", [SIX, []])
+@each_row("after", [SIX, []])
 def test_nothing_is_counted_where_nothing_made_room(after: list[str]) -> None:
     assert not any("others" in line for line in told(SIX, after))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 
-import pytest
 from rich.console import Console
 from rich.text import Text
 
 from api.cli.show.tables import Cell, Column, tabulate
+from tests.rows import each_row
 
 LONG = "m-01a206a6-8654-74fe-bb89-9179da178cae"
 COLUMNS = (
@@ -43,12 +43,12 @@ def told(width: int, rows: list[dict[str, Cell]], columns: tuple[Column, ...] = 
     return written.getvalue()
 
 
-@pytest.mark.parametrize("width", [80, 119])
+@each_row("width", [80, 119])
 def test_columns_that_a_narrow_terminal_does_without_are_named_and_how_to_see_them(width: int) -> None:
     assert "not shown: event, by; --json, `| cat` or 120 columns show them" in told(width, [ROW])
 
 
-@pytest.mark.parametrize("width", [120, 200])
+@each_row("width", [120, 200])
 def test_where_no_column_is_left_out_none_is_named(width: int) -> None:
     assert "not shown" not in told(width, [ROW])
     assert "MemoryCreated" in told(width, [ROW])
@@ -58,7 +58,7 @@ def test_a_table_of_nothing_leaves_nothing_out() -> None:
     assert "not shown" not in told(80, [])
 
 
-@pytest.mark.parametrize("width", [80, 100, 120, 160])
+@each_row("width", [80, 100, 120, 160])
 def test_the_reason_can_be_read_whole_however_long_the_ids_beside_it_are(width: int) -> None:
     twenty = ROW | {"memory": Text("x" * 20)}
     for row in (ROW, twenty):
@@ -68,7 +68,7 @@ def test_the_reason_can_be_read_whole_however_long_the_ids_beside_it_are(width: 
         assert "merged into another one" in shown.replace("  ", " ")
 
 
-@pytest.mark.parametrize(("width", "whole"), [(80, False), (120, False), (160, True)])
+@each_row(("width", "whole"), [(80, False), (120, False), (160, True)])
 def test_an_id_is_cut_where_the_table_has_no_place_for_it_and_only_there(width: int, whole: bool) -> None:
     shown = told(width, [ROW])
     assert (LONG in shown, "ends what is cut" in shown) == (whole, not whole)
@@ -91,7 +91,7 @@ def test_chinese_takes_its_two_columns_of_the_terminal() -> None:
     assert "喝茶" in told(120, rows, columns)
 
 
-@pytest.mark.parametrize("width", [80, 140])
+@each_row("width", [80, 140])
 def test_a_column_of_times_says_that_they_are_utc_and_no_other_does(width: int) -> None:
     columns = (Column("id", is_id=True), Column("happened", is_time=True), Column("session"))
     row: dict[str, Cell] = {"id": Text("m1"), "happened": "2026-03-02 18:00", "session": "s1"}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 from typing import Any
 
-import pytest
 from rich.console import Console
 
 from api.cli.show.memories import number
 from api.cli.show.replaying import comparison
+from tests.rows import each_row
 
 STANDING = {
     "weight": 0.9909681,
@@ -93,7 +93,7 @@ def test_what_nobody_named_is_told_first_where_not_all_fits() -> None:
     assert "and 2 more: --json tells them" in lines
 
 
-@pytest.mark.parametrize(("asked", "head"), [({}, "today"), ({"as_of": "2022-05-02"}, "then")])
+@each_row(("asked", "head"), [({}, "today"), ({"as_of": "2022-05-02"}, "then")])
 def test_a_replay_of_the_past_calls_no_column_today(asked: dict[str, str], head: str) -> None:
     heads = [line.split() for line in told(**asked).splitlines() if line.startswith("id ")]
     assert heads == [["id", "memory", head, "replayed"], ["id", head, "replayed"]]

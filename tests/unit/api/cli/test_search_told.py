@@ -12,6 +12,7 @@ from rich.console import Console
 from api.cli.commands.cleaning import _uncompared
 from api.cli.show.search import results
 from projections.embedding.compared import ComparedOfAll, RowsLookedAt, VectorsCompared
+from tests.rows import each_row
 
 Kind = Literal["statements", "turns"]
 Reason = Literal["compared", "without_vector", "unread", "older"]
@@ -71,12 +72,12 @@ def test_why_a_question_was_not_put_in_other_words_is_told(expansion: dict[str, 
     assert words in said[said.index("not put in other words: ") :]
 
 
-@pytest.mark.parametrize("status", ["off", "nothing"])
+@each_row("status", ["off", "nothing"])
 def test_nothing_is_said_where_there_is_nothing_to_do(status: str) -> None:
     assert "other words" not in told(expansion={"status": status})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("search_mode", "words"),
     [("hybrid", "the others were compared by words only"), ("semantic", "the others are not found by meaning alone")],
 )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 from typing import Any
 
-import pytest
 from rich.cells import cell_len
 
 from api.cli.show.sources import named
 from api.cli.show.visible import Terminal, visible_in
+from tests.rows import each_row
 
 ROW = {
     "by": "session",
@@ -75,7 +75,7 @@ def test_columns_that_say_nothing_are_left_out() -> None:
     assert ("late" in head, "set aside" in head) == (False, False)
 
 
-@pytest.mark.parametrize("width", [80, 100, 120, 140])
+@each_row("width", [80, 100, 120, 140])
 def test_names_and_reasons_have_their_place_at_every_width(width: int) -> None:
     aside = {"since": "2026-11-22T09:30:00Z", "set_aside_at": "5:29", "reason": "it was not Ann 不是她本人"}
     lines = told({"name": "studio-agent-7", "late": 12, "set_aside": aside}, width=width)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import io
 from typing import Any
 
-import pytest
-
 from api.cli.show.times import fitting, lines, picture
 from api.cli.show.visible import Terminal
+from tests.rows import each_row
 
 COUNTS = [0, 1, 40, 0, 1_000, 0]
 LINE = {
@@ -47,7 +46,7 @@ def test_both_lines_have_their_ends_and_one_picture_each() -> None:
     ]
 
 
-@pytest.mark.parametrize("width", [1, 11, 12, 20, 40, 200])
+@each_row("width", [1, 11, 12, 20, 40, 200])
 def test_no_picture_is_wider_than_the_terminal_and_none_loses_an_event(width: int) -> None:
     counts = list(range(500))
     columns = fitting(counts, width)

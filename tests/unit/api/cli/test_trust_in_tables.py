@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 from typing import Any
 
-import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
 from api.cli.show.knowing import facts
 from api.cli.show.memories import memories, unusual
+from tests.rows import each_row
 
 DRINKS = "我每天早上喝一杯不加糖的咖啡"
 
@@ -27,7 +27,7 @@ def listed(width: int, *cards: dict[str, Any]) -> str:
     return out.getvalue()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("status", "trust", "words"),
     [
         ("live", "asserted", []),
@@ -43,7 +43,7 @@ def test_what_is_usual_is_not_told_and_nothing_twice(status: str, trust: str, wo
     assert unusual(status, trust) == words
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("one", "narrow"),
     [
         ({}, ["full"]),
@@ -67,7 +67,7 @@ def test_a_narrow_table_has_it_in_one_column_with_the_level_and_a_wide_one_besid
     assert row[begins - gap :].strip() == ", ".join(word for word in narrow if word not in ("full", "summary"))
 
 
-@pytest.mark.parametrize("width", [80, 120])
+@each_row("width", [80, 120])
 def test_the_text_stays_readable_beside_it_and_no_line_is_wider_than_the_terminal(width: int) -> None:
     generated = [f"m-01a206{n}6-8654-74fe-bb89-9179da178cae" for n in "abc"]
     shown = listed(width, *(card(one, trust="imported", status="superseded", level="summary") for one in generated))

@@ -32,6 +32,7 @@ from tests.given.events import (
     unmerged,
 )
 from tests.given.exports import LIVED, SECRET, exported, imported, view_of
+from tests.rows import each_row
 
 EVERYTHING = ExportOptions(include=ASKED_FOR, reveal=True)
 FALLEN: dict[str, Story] = {
@@ -46,13 +47,13 @@ FALLEN: dict[str, Story] = {
 # --- which memories -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("reason", FALLEN)
+@each_row("reason", FALLEN)
 def test_what_does_not_stand_is_left_out_and_counted_by_its_reason(reason: str) -> None:
     found = selection(view_of(FALLEN[reason].events))
     assert (found.memories, found.left_out) == ((), {reason: 1})
 
 
-@pytest.mark.parametrize("reason", ["deleted", "superseded", "negated"])
+@each_row("reason", ["deleted", "superseded", "negated"])
 def test_what_no_longer_stands_is_told_where_asked_for_with_its_status(reason: str) -> None:
     [line] = exported(FALLEN[reason], include=[reason])
     status = {"negated": "kept_version"}.get(reason, reason)
@@ -104,7 +105,7 @@ def test_only_what_is_named_is_exported_and_names_of_nothing_are_counted() -> No
     assert ([one.id for one in found.memories], found.left_out) == (["b"], {"deleted": 1, "unknown": 1})
 
 
-@pytest.mark.parametrize(
+@each_row(
     "asked", [{"ids": ["a"], "everything": True}, {"ids": [str(one) for one in range(1_001)]}, {"ids": ["no space"]}]
 )
 def test_names_that_cannot_be_asked_for_are_refused(asked: dict[str, Any]) -> None:
@@ -176,7 +177,7 @@ def test_an_association_to_a_memory_that_is_left_out_is_left_out_too() -> None:
     assert [edge["memory_id"] for edge in exported(story, reveal=True)[0]["imported"]["associations"]] == ["key"]
 
 
-@pytest.mark.parametrize(("told", "modality"), [(("audio", "text"), "text"), (("audio", "image"), "audio")])
+@each_row(("told", "modality"), [(("audio", "text"), "text"), (("audio", "image"), "audio")])
 def test_of_several_modalities_text_is_told_or_else_the_first(told: tuple[str, str], modality: str) -> None:
     story = memory.given(created(modality=told[0]), mentioned(day=1, modality=told[1]))
     assert exported(story)[0]["modality"] == modality

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import orjson
-import pytest
 
 from api.exchange.importing import ImportOptions, ImportReport, import_turns
 from api.exchange.long_texts import beginning
@@ -16,6 +15,7 @@ from events.log import AppendReceipt
 from events.memory_log import InMemoryEventLog
 from events.vocabulary import MAX_TEXT_BYTES
 from tests.given.records import new_log
+from tests.rows import each_row
 
 
 def turns(count: int, start: int = 0) -> list[bytes]:
@@ -53,7 +53,7 @@ def filled(requests: int, lines: list[bytes], log: InMemoryEventLog | None = Non
     return import_turns(Filling(log or new_log(), requests), lines, ImportOptions())  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("requests", "written", "newest", "code"),
     [
         (0, 0, None, 1),
@@ -100,7 +100,7 @@ def test_a_turn_of_64_kib_is_no_long_one() -> None:
     assert (answer.turns, answer.too_long) == (2, 0)
 
 
-@pytest.mark.parametrize("text", ["a" * 70_000, "长" * 30_000, "a" + "😀" * 20_000, "é" * 40_000])
+@each_row("text", ["a" * 70_000, "长" * 30_000, "a" + "😀" * 20_000, "é" * 40_000])
 def test_a_turn_that_is_cut_keeps_whole_characters_and_fits(text: str) -> None:
     kept = beginning(text)
     assert (text.startswith(kept[:-1]), kept[-1]) == (True, "…")

@@ -21,6 +21,7 @@ from projections.fold.owner import AnyEvent
 from tests.given.chats import ANSWERED, ASKED, CHATGPT, CLAUDE, OPENAI, SHAPES, chatted, file_of, node, said
 from tests.given.records import new_log
 from tests.given.samples import NOW
+from tests.rows import each_row
 
 NEW_YEAR = "2024-01-01T08:00:00Z"
 each_shape = pytest.mark.parametrize("shape", SHAPES)
@@ -48,7 +49,7 @@ def say(text: str, role: str = "user", **more: Any) -> dict[str, Any]:
     return {"role": role, "content": text, **more}
 
 
-@pytest.mark.parametrize("dots", [".", ".."])
+@each_row("dots", [".", ".."])
 def test_a_conversation_whose_id_no_path_can_hold_gets_another(dots: str) -> None:
     answer, events = chatted(file_of(OPENAI | {"id": dots}))
     assert answer.imported.turns == 2
@@ -69,7 +70,7 @@ def test_each_shape_is_recognised_and_becomes_the_same_turns_and_memories(shape:
     assert [one.data.content for one in events if isinstance(one.data, MemoryCreated)] == [ASKED, ANSWERED]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("shape", "left_out", "skipped"),
     [
         ("openai", {"system": 1, "tool": 1, "attachment": 1}, 1),
@@ -100,7 +101,7 @@ def test_spoken_parts_have_their_transcription_and_pictures_nothing() -> None:
     assert [text for _, text, _ in turns(events)] == ["你好\nhello"]
 
 
-@pytest.mark.parametrize("whole", [False, True])
+@each_row("whole", [False, True])
 def test_a_list_of_messages_alone_is_one_conversation(whole: bool) -> None:
     listed = [say("one"), say("two", "assistant")]
     lines = file_of(*listed, whole=True) if whole else file_of(listed)
@@ -122,7 +123,7 @@ def test_the_owner_may_be_a_field_of_the_conversation() -> None:
 # --- what is refused ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("content", "got"),
     [
         (b"", "nothing but empty lines"),
@@ -143,16 +144,14 @@ def test_a_file_of_no_known_shape_is_refused_with_what_it_is(content: bytes, got
     assert (refusal.value.context["field"], refusal.value.context["got"]) == ("file", got)
 
 
-@pytest.mark.parametrize(
-    ("shape", "allowed"), [("claude", "claude (chat_messages)"), ("nonsense", "auto, lines, chatgpt")]
-)
+@each_row(("shape", "allowed"), [("claude", "claude (chat_messages)"), ("nonsense", "auto, lines, chatgpt")])
 def test_a_shape_that_the_file_is_not_is_refused(shape: str, allowed: str) -> None:
     with pytest.raises(InputError, match=r"allowed: ") as refusal:
         open_chats(iter(file_of(OPENAI)), shape)
     assert allowed in refusal.value.message
 
 
-@pytest.mark.parametrize("whole", [False, True])
+@each_row("whole", [False, True])
 def test_a_conversation_of_another_shape_stops_the_import_there(whole: bool) -> None:
     answer, events = chatted(file_of(OPENAI, CLAUDE, whole=whole))
     assert isinstance(answer.imported.done.error, InputError)
@@ -170,7 +169,7 @@ def bad_tree(**changes: Any) -> dict[str, Any]:
     return CHATGPT | changes
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("conversation", "place", "field"),
     [
         (with_messages(say("x", "narrator")), "message 1", "role"),
@@ -328,7 +327,7 @@ def all_ids(events: list[AnyEvent]) -> set[str]:
     return {one for one in told if one} | set(ids(events))
 
 
-@pytest.mark.parametrize("name", [None, "Doctor's letters, 医生"])
+@each_row("name", [None, "Doctor's letters, 医生"])
 def test_no_id_confirms_a_guess_of_what_was_said_or_of_what_the_conversation_is_called(name: str | None) -> None:
     chat = with_messages(*map(say, SAID)) if name is None else with_messages(*map(say, SAID), id=name)
     _, events = chatted(file_of(chat), since=NEW_YEAR)
@@ -345,7 +344,7 @@ def test_two_owners_who_said_the_same_have_no_id_in_common() -> None:
     assert (len(mine), mine & theirs) == (7, set())
 
 
-@pytest.mark.parametrize("owner", ["", "no owner", "x" * 129, "o\u200bne", 7])
+@each_row("owner", ["", "no owner", "x" * 129, "o\u200bne", 7])
 def test_no_secret_is_made_for_an_owner_whom_the_door_refuses(owner: Any) -> None:
     log = new_log()
     answer, _ = chatted(file_of(with_messages(say("hi")) | {"conversation": owner}), log, owner=None, since=NEW_YEAR)
@@ -393,7 +392,7 @@ def test_a_message_changed_under_its_id_is_told_with_conversation_and_message() 
     assert {(one["conversation"], one["message"]) for one in answer.imported.done.conflicts} == {(2, 2)}
 
 
-@pytest.mark.parametrize("shape", ["auto", "claude"])
+@each_row("shape", ["auto", "claude"])
 def test_an_export_without_conversations_is_refused(shape: str) -> None:
     with pytest.raises(InputError, match="file: got 'an empty list'; allowed: conversations of one of the shapes"):
         chatted([b"[]"], shape=shape)

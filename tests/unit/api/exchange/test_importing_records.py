@@ -10,6 +10,7 @@ from api.exchange.importing_records import RecordOptions, import_records
 from events.errors import InputError
 from events.partitions import partition_of
 from tests.given.records import ENTRY, OURS, ROW, SHAPES, imported, lines, new_log
+from tests.rows import each_row
 
 each_shape = pytest.mark.parametrize("record", SHAPES.values(), ids=SHAPES)
 
@@ -25,7 +26,7 @@ def refusal(record: dict[str, Any], **options: Any) -> dict[str, Any]:
 # --- what is refused ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("record", "field", "got"),
     [
         (ENTRY | {"id": "two words"}, "id", '"two words"'),
@@ -80,14 +81,14 @@ def test_what_cannot_be_is_refused_by_line_and_field_and_nothing_is_written(
     assert context["allowed"]
 
 
-@pytest.mark.parametrize("line", [b"{", b"[]", b'"m"', b'{"engramlog": NaN}', b"\xff", b'{"id": "\\ud800"}'])
+@each_row("line", [b"{", b"[]", b'"m"', b'{"engramlog": NaN}', b"\xff", b'{"id": "\\ud800"}'])
 def test_a_line_that_is_no_json_object_is_refused(line: bytes) -> None:
     answer, events, _ = imported([line])
     assert answer.done.error is not None
     assert (answer.done.error.context["field"], answer.done.error.context["line"], events) == ("record", 1, [])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("record", "name", "field"),
     [
         (OURS, "created_at", "created_at"),
@@ -98,7 +99,7 @@ def test_a_line_that_is_no_json_object_is_refused(line: bytes) -> None:
         (ROW, "last_accessed_at", "last_accessed_at"),
     ],
 )
-@pytest.mark.parametrize("spelt", ["2024-01-02T03:04:05", "2024-01-02 03:04:05.678"])
+@each_row("spelt", ["2024-01-02T03:04:05", "2024-01-02 03:04:05.678"])
 def test_a_time_without_a_zone_is_refused_in_words_or_read_as_utc_where_that_is_said(
     record: dict[str, Any], name: str, field: str, spelt: str
 ) -> None:
@@ -109,8 +110,8 @@ def test_a_time_without_a_zone_is_refused_in_words_or_read_as_utc_where_that_is_
     assert as_utc[2] == imported(lines(record | {name: f"{spelt}Z"}))[2]
 
 
-@pytest.mark.parametrize("bad", ["yesterday", "2024-13-01T00:00:00Z", "1899-01-01T00:00:00Z", 1704096000, True])
-@pytest.mark.parametrize("assume_utc", [False, True])
+@each_row("bad", ["yesterday", "2024-13-01T00:00:00Z", "1899-01-01T00:00:00Z", 1704096000, True])
+@each_row("assume_utc", [False, True])
 def test_what_is_no_time_is_refused_whatever_is_assumed(bad: object, assume_utc: bool) -> None:
     context = refusal(ENTRY | {"createdAt": bad}, assume_utc=assume_utc)
     assert (context["field"], "--assume-utc" in context["allowed"]) == ("createdAt", False)
@@ -126,9 +127,7 @@ def test_a_bad_line_stops_the_import_and_what_stood_before_it_is_in() -> None:
     assert answer.as_dict()["error"]["line"] == 2
 
 
-@pytest.mark.parametrize(
-    ("options", "field"), [({"owner": "a b"}, "owner"), ({"owner": "ada", "shape": "diary"}, "shape")]
-)
+@each_row(("options", "field"), [({"owner": "a b"}, "owner"), ({"owner": "ada", "shape": "diary"}, "shape")])
 def test_an_owner_or_shape_that_cannot_be_is_refused_before_anything_is_read(
     options: dict[str, str], field: str
 ) -> None:

@@ -9,12 +9,13 @@ import pytest
 from api.exchange import lines as module
 from api.exchange.lines import spooled
 from events.errors import InputError
+from tests.rows import each_row
 
 LINES = [b"%d %s\n" % (number, b"x" * number) for number in range(200)]
 
 
-@pytest.mark.parametrize("most", [1, 100, 5_000, 10**9])
-@pytest.mark.parametrize("piece", [1, 64, 65_536])
+@each_row("most", [1, 100, 5_000, 10**9])
+@each_row("piece", [1, 64, 65_536])
 def test_all_lines_come_whole_and_once_wherever_the_keeping_ends(
     monkeypatch: pytest.MonkeyPatch, most: int, piece: int
 ) -> None:

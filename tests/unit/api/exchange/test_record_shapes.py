@@ -9,6 +9,7 @@ import pytest
 from projections.memory.record import MAX_EDGES
 from tests.given.events import at
 from tests.given.records import ENTRY, OURS, ROW, SHAPES, imported, lines
+from tests.rows import each_row
 
 each_shape = pytest.mark.parametrize("record", SHAPES.values(), ids=SHAPES)
 
@@ -26,7 +27,7 @@ def test_a_record_becomes_one_creation_by_the_system_at_the_time_it_was_made(rec
     assert (answer.records, answer.done.appended, answer.exit_code) == (1, 1, 0)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@each_row("shape", SHAPES)
 def test_the_shape_of_each_line_shows_in_its_fields_and_may_be_told(shape: str) -> None:
     by_itself, events, _ = imported(lines(SHAPES[shape]))
     told, same, _ = imported(lines(SHAPES[shape]), shape=shape)
@@ -34,7 +35,7 @@ def test_the_shape_of_each_line_shows_in_its_fields_and_may_be_told(shape: str) 
     assert told.shapes == {shape: 1}
 
 
-@pytest.mark.parametrize("shape", ["auto", *SHAPES])
+@each_row("shape", ["auto", *SHAPES])
 def test_an_export_that_ended_before_its_end_is_told_as_that(shape: str) -> None:
     answer, _, memories = imported(lines(SHAPES.get(shape, OURS), {"cut": {"error": "StoreUnavailable"}}), shape=shape)
     assert (set(memories), answer.exit_code) == ({"m"}, 2)
@@ -51,7 +52,7 @@ def test_one_file_may_hold_records_of_every_shape() -> None:
     assert (answer.shapes, set(memories)) == ({"engramlog": 1, "ebbinghaus": 1, "consolidating": 1}, {"m", "e", "r"})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("category", "ours", "kind"),
     [
         ("preference", "stable_preference", "preference"),
@@ -99,7 +100,7 @@ def test_an_entry_brings_the_counters_it_has() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("source", "ours", "session", "turns"),
     [
         ({"type": "task", "taskId": "T-7"}, "import", None, ()),
@@ -146,9 +147,7 @@ def test_a_row_may_hold_its_lists_as_lists() -> None:
     assert imported(lines(listed))[2] == imported(lines(ROW))[2]
 
 
-@pytest.mark.parametrize(
-    ("tags", "weight", "emotion"), [("[]", 0.0, None), ("[]", -0.3, -0.3), ('["work_hours"]', 0.0, 0.0)]
-)
+@each_row(("tags", "weight", "emotion"), [("[]", 0.0, None), ("[]", -0.3, -0.3), ('["work_hours"]', 0.0, 0.0)])
 def test_no_emotion_beside_no_tags_is_the_default_of_a_column_and_leaves_it_to_be_read_from_the_words(
     tags: str, weight: float, emotion: float | None
 ) -> None:
@@ -156,7 +155,7 @@ def test_no_emotion_beside_no_tags_is_the_default_of_a_column_and_leaves_it_to_b
     assert found.emotion == emotion
 
 
-@pytest.mark.parametrize("nothing", [None, ""])
+@each_row("nothing", [None, ""])
 def test_null_and_the_empty_text_are_no_values(nothing: str | None) -> None:
     row = ROW | {"task_id": nothing, "key": nothing, "last_accessed_at": nothing, "related_ids_json": nothing}
     entry = ENTRY | {"id": "e", "projectPath": nothing, "lastAccessedAt": nothing, "associations": nothing}

@@ -15,6 +15,7 @@ from api.exchange.everything.taking_in import look_through
 from api.exchange.lines import open_lines
 from events.errors import InputError
 from tests.given.records import OURS, imported
+from tests.rows import each_row
 
 CHANGE = {"engramlog": 1, "part": "change", "decision": "applied"}
 
@@ -48,14 +49,14 @@ HARMED: dict[str, tuple[Callable[[list[bytes]], list[bytes]], str, int]] = {
 }
 
 
-@pytest.mark.parametrize(("harm", "field", "line"), HARMED.values(), ids=HARMED)
+@each_row(("harm", "field", "line"), HARMED.values(), ids=HARMED)
 def test_what_was_harmed_on_its_way_is_refused_by_line_and_field(harm: Any, field: str, line: int) -> None:
     with pytest.raises(InputError) as refused:
         look_through(harm(bundle()))
     assert (refused.value.context["field"], refused.value.context["line"]) == (field, line)
 
 
-@pytest.mark.parametrize(("harm", "field", "line"), HARMED.values(), ids=HARMED)
+@each_row(("harm", "field", "line"), HARMED.values(), ids=HARMED)
 def test_who_reads_it_once_is_told_the_same_where_it_ends(harm: Any, field: str, line: int) -> None:
     answer, _, _ = imported(harm(bundle()))
     assert isinstance(answer.done.error, InputError)
@@ -73,7 +74,7 @@ WHOLE: dict[str, Callable[[list[bytes]], list[bytes]]] = {
 }
 
 
-@pytest.mark.parametrize("made", WHOLE.values(), ids=WHOLE)
+@each_row("made", WHOLE.values(), ids=WHOLE)
 def test_what_is_as_it_was_written_is_taken_in(made: Callable[[list[bytes]], list[bytes]]) -> None:
     look_through(made(bundle()))
     answer, events, _ = imported(made(bundle()))

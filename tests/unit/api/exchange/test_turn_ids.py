@@ -10,6 +10,7 @@ from api.exchange.importing import ImportOptions, import_turns, look_through
 from events.errors import InputError
 from tests.acceptance.helpers.cli import lines, turn
 from tests.given.records import new_log
+from tests.rows import each_row
 
 ONE_OWNER = ImportOptions(owner="ada")
 
@@ -48,7 +49,7 @@ def test_a_field_that_names_few_owners_is_told_of_too() -> None:
         look_through(said, ImportOptions(owner_from="user"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("said", "options"),
     [
         (numbered_anew(), ImportOptions()),

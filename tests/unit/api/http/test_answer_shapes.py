@@ -13,6 +13,7 @@ from starlette.responses import PlainTextResponse
 from api.http.answer import Json, documented
 from api.operations import answers
 from tests.given.shaped import OutOfShape, shape_checks
+from tests.rows import each_row
 
 
 class Leaf(BaseModel):
@@ -54,7 +55,7 @@ def test_an_answer_of_its_shape_passes() -> None:
     assert asked(GOOD | {"by_name": {"a": {"weight": 2.5}}}) == 200
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("answer", "where"),
     [
         (GOOD | {"age": 3}, "age: extra_forbidden"),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from starlette.datastructures import Headers
 
 from api.http.access.bearer import is_known, nobody
+from tests.rows import each_row
 
 TOKEN = "the-token-of-these-tests-0123456789"
 
@@ -15,12 +15,12 @@ def known(*shown: str, name: str = "authorization") -> bool:
     return is_known(Headers(raw=raw), lambda token: token == TOKEN)
 
 
-@pytest.mark.parametrize("shown", [f"Bearer {TOKEN}", f"bearer {TOKEN}", f"BEARER   {TOKEN} "])
+@each_row("shown", [f"Bearer {TOKEN}", f"bearer {TOKEN}", f"BEARER   {TOKEN} "])
 def test_whoever_shows_the_token_is_known(shown: str) -> None:
     assert known(shown)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "shown",
     [
         [],
@@ -41,7 +41,7 @@ def test_whoever_shows_anything_else_or_two_headers_is_not(shown: list[str]) -> 
     assert not known(*shown)
 
 
-@pytest.mark.parametrize("name", ["x-authorization", "cookie", "proxy-authorization"])
+@each_row("name", ["x-authorization", "cookie", "proxy-authorization"])
 def test_another_header_shows_nothing(name: str) -> None:
     assert not known(f"Bearer {TOKEN}", name=name)
 

@@ -15,6 +15,7 @@ from api.http import bodies
 from api.http.bodies import Bodies
 from api.http.limits import MIB, OTHERS, SMALL, BodyLimit, limit_of
 from api.http.structure import Most
+from tests.rows import each_row
 
 LIMIT = BodyLimit(100, Most(10, 5))
 JSON = (b"content-type", b"application/json")
@@ -106,7 +107,7 @@ def test_a_body_that_becomes_too_large_is_refused_though_nothing_was_announced()
     asyncio.run(story())
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "status", "error"),
     [(b"[" + b"1," * 10 + b"1]", 413, "RequestTooLarge"), (b"[[[[[[]]]]]]", 422, "InputError")],
 )
@@ -118,7 +119,7 @@ def test_what_holds_too_much_is_refused_before_the_route_sees_it(body: bytes, st
     asyncio.run(story())
 
 
-@pytest.mark.parametrize("encoding", [b"gzip", b"br", b"deflate, gzip"])
+@each_row("encoding", [b"gzip", b"br", b"deflate, gzip"])
 def test_a_compressed_body_is_refused_with_what_is_allowed(encoding: bytes) -> None:
     async def story() -> None:
         status, told, headers = await ask(limited(), never, length(20), (b"content-encoding", encoding))
@@ -134,7 +135,7 @@ async def trickle() -> Message:
     return {"type": "http.request", "body": b" ", "more_body": True}
 
 
-@pytest.mark.parametrize("sender", [never, trickle])
+@each_row("sender", [never, trickle])
 def test_a_sender_who_does_not_come_to_an_end_is_answered(sender: Callable[[], Awaitable[Message]]) -> None:
     async def story() -> None:
         app = Bodies(echo, seconds=0.05)

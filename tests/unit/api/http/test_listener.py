@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from ipaddress import ip_network
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from api.http.server.listener import LISTENER, OF_THIS_MACHINE, Listener, address_of, asked_from, listener_of
+from tests.rows import each_row
 
 BEHIND = Listener(public=True, operates=False, proxies=(ip_network("10.0.0.0/8"), ip_network("2001:db8::/64")))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "host", "port", "own", "is_asked"),
     [
         (("a.example", None), "a.example", 443, 8733, True),
@@ -31,7 +31,7 @@ def test_a_name_without_a_port_is_of_443_and_of_the_listeners_own(
     assert Listener(public=True, names=frozenset({name})).answers_to(host, port, own) is is_asked
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("peer", "is_trusted"),
     [
         *[("10.1.2.3", True), ("::ffff:10.1.2.3", True), ("2001:db8::7", True)],
@@ -42,7 +42,7 @@ def test_a_proxy_is_trusted_by_its_address_alone(peer: str, is_trusted: bool) ->
     assert BEHIND.trusts(peer) is is_trusted
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("peer", "forwarded", "asked"),
     [
         ("10.0.0.1", ["203.0.113.9"], "203.0.113.9"),

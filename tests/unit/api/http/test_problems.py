@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import orjson
-import pytest
 
 from api.http.problem import problem_of
 from events.errors import EngramlogError, ServerBusy, TooManyRequests
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("error", "status"),
     [
         (TooManyRequests("50 feeds of alice are open", retry_after=5, limit=50), 429),

@@ -20,6 +20,7 @@ from api.http.access.bearer import OPEN_PATHS, is_open
 from api.http.app import create_app
 from api.http.reference import FILES, HEADERS, serve_reference
 from api.requests.checks import parse_as_of
+from tests.rows import each_row
 
 BASE = "http://127.0.0.1:8733"
 TOKEN = "a-token-of-the-tests-0123456789-abcdef"
@@ -289,7 +290,7 @@ def test_nothing_is_inline_or_from_elsewhere(page: Page, client: TestClient) -> 
     assert set(FILES) < OPEN_PATHS
 
 
-@pytest.mark.parametrize("path", ["/docs", *FILES])
+@each_row("path", ["/docs", *FILES])
 def test_the_policy_admits_files_of_this_service_alone_and_no_frame(client: TestClient, path: str) -> None:
     answer = client.get(path)
     told = [part.strip().partition(" ")[::2] for part in answer.headers["content-security-policy"].split(";")]
@@ -312,7 +313,7 @@ def test_the_policy_admits_files_of_this_service_alone_and_no_frame(client: Test
     assert HEADERS.items() <= dict(answer.headers).items()
 
 
-@pytest.mark.parametrize("path", SCRIPTS)
+@each_row("path", SCRIPTS)
 def test_a_script_neither_stores_nor_logs_nor_makes_markup_of_a_text(path: str) -> None:
     source = files("api.http").joinpath("page", path.rpartition("/")[2]).read_text("utf-8")
     banned = (

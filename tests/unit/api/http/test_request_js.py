@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.rows import each_row
 from tests.servers import NO_NODE
 
 NODE = shutil.which("node")
@@ -85,7 +86,7 @@ def test_values_stand_percent_encoded_in_path_and_query_and_empty_ones_are_left_
     }
 
 
-@pytest.mark.parametrize("owner", ["", ".", ".."])
+@each_row("owner", ["", ".", ".."])
 def test_a_value_that_would_lead_to_another_path_is_refused(owner: str) -> None:
     assert asked(SEARCH, value("path", "owner", owner))["refused"].startswith("owner: got ")
 
@@ -194,7 +195,7 @@ def test_what_hides_or_turns_text_around_is_shown_as_an_escape_and_other_text_as
     assert kept["told"] == "a\n\tb 咖啡 é 👩\u200d💻"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("query", "found"),
     [("", True), (" ", True), ("OWNER search", True), ("min_weight", True), ("search nothing", False)],
 )
@@ -203,7 +204,7 @@ def test_a_filter_finds_what_has_all_of_its_words(query: str, found: bool) -> No
     assert answer["told"] is found
 
 
-@pytest.mark.parametrize("wanted", ["search", "a b&c=d#e", "咖啡 %", "<img src=x>"])
+@each_row("wanted", ["search", "a b&c=d#e", "咖啡 %", "<img src=x>"])
 def test_a_filter_comes_back_from_the_address_as_it_was(wanted: str) -> None:
     (made,) = called(["hashOf", wanted])
     (read, none, empty) = called(["filterOf", made["told"]], ["filterOf", "#get-v1-owners"], ["hashOf", "  "])

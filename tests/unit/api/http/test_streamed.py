@@ -12,6 +12,7 @@ import pytest
 from api.http.streamed import LEAST_RATE, SEND_SECONDS, SLOW_SECONDS, ClientPace, Pieces
 from api.work.admission import Admission
 from api.work.classes import Work
+from tests.rows import each_row
 
 PIECE = 64 * 1024
 MANY = 200
@@ -73,7 +74,7 @@ def test_a_client_that_takes_each_piece_just_in_time_is_cut_and_holds_no_place_a
     assert got * (SEND_SECONDS - 1) <= SLOW_SECONDS + SEND_SECONDS + got * PIECE / LEAST_RATE
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("pieces", "seconds", "left"),
     [
         (0, 0, SEND_SECONDS),

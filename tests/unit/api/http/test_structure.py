@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from api.http import structure
 from api.http.structure import Most, check_lines, check_structure
 from events.errors import InputError, RequestTooLarge
+from tests.rows import each_row
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.text(alphabet='a\\"[]{},:\né😀', max_size=12)
 DOCUMENTS = st.recursive(
@@ -59,7 +60,7 @@ def test_a_document_is_refused_exactly_where_it_holds_more_or_is_deeper(
             assert refuses(text, Most(size, depth - 1)) is InputError
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         b"[1,1,1,1,1,1,1,1,1,1,1,1]",
@@ -79,7 +80,7 @@ def test_commas_and_brackets_in_a_text_count_for_nothing() -> None:
     check_structure(json.dumps(['[[[{,,,"],],' * 1_000]).encode(), Most(10, 1))
 
 
-@pytest.mark.parametrize("text", [b'"\n' + b"[" * 11, b"{}\n\n" + b'{"a":' * 11, b"x\\\n" + b"[" * 11])
+@each_row("text", [b'"\n' + b"[" * 11, b"{}\n\n" + b'{"a":' * 11, b"x\\\n" + b"[" * 11])
 def test_a_line_that_is_broken_hides_nothing_of_the_next(text: bytes) -> None:
     check_lines(text, Most(100, 11))
     with pytest.raises(InputError, match="more than 10 deep"):

@@ -7,6 +7,7 @@ from mcp.types import jsonrpc_message_adapter
 from pydantic import ValidationError
 
 from api.mcp.stdio import refusal_of
+from tests.rows import each_row
 
 
 def unread(line: str) -> ValidationError:
@@ -16,8 +17,8 @@ def unread(line: str) -> ValidationError:
     return problem.value
 
 
-@pytest.mark.parametrize("asked_id", [7, 0, "seven"])
-@pytest.mark.parametrize("text", ["\\ud800", "a\\udc00b", "\\ud83d\\ud83d"])
+@each_row("asked_id", [7, 0, "seven"])
+@each_row("text", ["\\ud800", "a\\udc00b", "\\ud83d\\ud83d"])
 def test_a_request_with_half_a_surrogate_pair_is_answered_under_its_id(asked_id: int | str, text: str) -> None:
     told = f'"{asked_id}"' if isinstance(asked_id, str) else asked_id
     refusal = refusal_of(
@@ -28,7 +29,7 @@ def test_a_request_with_half_a_surrogate_pair_is_answered_under_its_id(asked_id:
     assert "secret" not in refusal.model_dump_json()
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line",
     [
         "no JSON",

@@ -9,8 +9,6 @@ from functools import cache
 from importlib import import_module
 from typing import Any, get_type_hints
 
-import pytest
-
 import api.application
 from api.application import Application
 from api.http.made import shape_of
@@ -28,6 +26,7 @@ from api.services.looking.instants import Instants
 from api.services.reading import Reader
 from projections.ranking.search_request import filters_of
 from projections.reports.listing.wanted import wanted_of
+from tests.rows import each_row
 
 OF_ENDPOINTS = {REVEAL: {"actor", "reason"}, EXTRACT: {"dry_run"}}
 """What an endpoint of its own takes, and the service does not."""
@@ -64,7 +63,7 @@ def taken_by(function: Any) -> set[str]:
     return names
 
 
-@pytest.mark.parametrize("operation", ALL, ids=lambda one: f"{one.name} {one.path}")
+@each_row("operation", ALL, ids=lambda one: f"{one.name} {one.path}")
 def test_a_service_takes_what_an_operation_may_be_told(operation: Operation) -> None:
     names = taken_by(called(operation))
     told = {one.name for one in operation.question if one.kind != NEVER} - OF_ENDPOINTS.get(operation, set())
@@ -72,7 +71,7 @@ def test_a_service_takes_what_an_operation_may_be_told(operation: Operation) -> 
     assert told <= names
 
 
-@pytest.mark.parametrize("operation", ALL, ids=lambda one: f"{one.name} {one.path}")
+@each_row("operation", ALL, ids=lambda one: f"{one.name} {one.path}")
 def test_what_a_service_cannot_do_without_is_asked_for(operation: Operation) -> None:
     own = [one for one in inspect.signature(called(operation)).parameters.values() if one.name != "self"]
     needed = {
@@ -83,12 +82,12 @@ def test_what_a_service_cannot_do_without_is_asked_for(operation: Operation) -> 
     assert needed - told <= {"by", "memory_ids", "ids"}
 
 
-@pytest.mark.parametrize("operation", ALL, ids=lambda one: f"{one.name} {one.path}")
+@each_row("operation", ALL, ids=lambda one: f"{one.name} {one.path}")
 def test_the_answer_of_an_operation_has_an_example(operation: Operation) -> None:
     assert getattr(answers, operation.answer).model_config["json_schema_extra"]["examples"]
 
 
-@pytest.mark.parametrize("operation", [one for one in ALL if one.question], ids=lambda one: f"{one.name} {one.path}")
+@each_row("operation", [one for one in ALL if one.question], ids=lambda one: f"{one.name} {one.path}")
 def test_a_question_s_examples_are_what_it_takes(operation: Operation) -> None:
     """Each parameter's examples pass the door, one at a time beside what must be told."""
     shape = shape_of(operation)

@@ -13,6 +13,7 @@ from api.pictures.curves import apart
 from api.pictures.labels import Box, TakenRoom, around, beside
 from api.pictures.layout import PictureRoom, hull, place_clusters, place_nodes
 from tests.examples import examples
+from tests.rows import each_row
 
 TRIANGLES = [(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5)]
 ROOM = PictureRoom(20, 60, 1160, 560)
@@ -34,7 +35,7 @@ def test_a_stronger_tie_is_shorter() -> None:
     assert distance(places, 0, 1) < distance(places, 1, 2)
 
 
-@pytest.mark.parametrize("count", [2, 3, 30])
+@each_row("count", [2, 3, 30])
 def test_all_nodes_stand_in_the_picture_and_apart(count: int) -> None:
     places = place_nodes(count, [(0, 1)], [0.5])
     assert places.shape == (count, 2)

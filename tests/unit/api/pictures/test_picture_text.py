@@ -5,17 +5,17 @@ from __future__ import annotations
 from itertools import product
 from xml.etree import ElementTree as ET
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from api.pictures.text import ELLIPSIS, broken, columns, cut, short, shown, width
 from tests.drawn import HOSTILE
+from tests.rows import each_row
 
 TEXTS = st.text(max_size=60) | st.sampled_from(HOSTILE)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "most", "told"),
     [
         ("short", 10, "short"),
@@ -30,7 +30,7 @@ def test_a_title_is_cut_by_its_columns(text: str, most: float, told: str) -> Non
     assert columns(told) <= most
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "told"),
     [
         ("plain 早上 café", "plain 早上 café"),

@@ -15,6 +15,7 @@ from api.pictures.look import Look
 from api.pictures.map import MAX_NODES, map_picture
 from events.errors import InputError
 from tests.drawn import START, all_of, comparison_of, graph_of, node, read, texts_of
+from tests.rows import each_row
 
 SMALL = Look(320, 240)
 
@@ -50,7 +51,7 @@ def test_one_memory_is_a_map(tmp_path: Path) -> None:
     assert "alone" in texts_of(read(tmp_path / "map.svg"))
 
 
-@pytest.mark.parametrize("missing", [{"laws": {}}, {"times": []}])
+@each_row("missing", [{"laws": {}}, {"times": []}])
 def test_a_comparison_of_nothing_is_refused_and_no_file_made(tmp_path: Path, missing: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="nothing was drawn"):
         draw_curves(comparison_of(**missing), tmp_path / "curves.svg")
@@ -70,7 +71,7 @@ def test_chinese_stays_text(tmp_path: Path) -> None:
     assert "早上一定要喝咖啡 🍵" in texts_of(read(tmp_path / "map.svg"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "more",
     [
         {"events": []},
@@ -86,7 +87,7 @@ def test_curves_of_little_or_much_are_drawn(tmp_path: Path, more: dict[str, Any]
     assert read(tmp_path / "curves.svg").get("viewBox") == "0 0 320 240"
 
 
-@pytest.mark.parametrize("name", ["curves.png", "curves.pdf", "curves"])
+@each_row("name", ["curves.png", "curves.pdf", "curves"])
 def test_another_suffix_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match=r"a name that ends in \.svg"):
         draw_curves(comparison_of(), tmp_path / name)

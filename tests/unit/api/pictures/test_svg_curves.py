@@ -29,6 +29,7 @@ from tests.drawn import (
     texts_of,
     title_of,
 )
+from tests.rows import each_row
 
 SIZES = [(1200, 700), (390, 500), (320, 240), (2400, 1600)]
 ALLOWED = {"svg", "title", "desc", "g", "rect", "text", "line", "path", "circle"}
@@ -55,7 +56,7 @@ def shown_weight(picture: Any, y: float) -> float:
     return most - (y - top) / high * (most - low)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@each_row("size", SIZES)
 def test_points_of_the_curves_mapped_back_are_the_figures_of_json(size: tuple[int, int]) -> None:
     told = comparison_of()
     picture = drawn(told, width=size[0], height=size[1])
@@ -179,7 +180,7 @@ def test_more_points_than_can_be_seen_are_thinned_and_keep_their_extremes() -> N
     assert (max(found), min(found)) == pytest.approx((0.99, 0.01), abs=0.005)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("days", "texts"),
     [
         (0.01, {"08:05", "08:10", "3 Mar 2025"}),
@@ -228,7 +229,7 @@ def test_any_span_has_ticks_that_do_not_meet(
     assert all(box.left >= 0 and box.right <= size[0] for boxes in rows.values() for box in boxes)
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@each_row("text", HOSTILE)
 def test_hostile_texts_are_texts(text: str) -> None:
     told = comparison_of(title=text, events=[event(5, reason=text), event(6, text or None)], owner=text, id=text)
     for language in ("en", "zh"):
@@ -242,8 +243,8 @@ def test_hostile_texts_are_texts(text: str) -> None:
             assert not any(char in told_text for char in "\u202e\u200b\x1b\x00\n")
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("language", ["en", "zh"])
+@each_row("theme", THEMES)
+@each_row("language", ["en", "zh"])
 def test_the_same_picture_in_every_theme_and_language(theme: str, language: str) -> None:
     picture = drawn(comparison_of(), theme=theme, language=language)
     assert (picture.get("data-theme"), picture.get("data-language")) == (theme, language)
@@ -266,13 +267,13 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.parametrize("theme", THEMES.values())
+@each_row("theme", THEMES.values())
 def test_letters_and_lines_stand_out_from_the_paper(theme: Any) -> None:
     assert all(contrast(theme.paper, colour) >= 4.5 for colour in (theme.ink, theme.pale, *theme.laws))
     assert contrast(theme.paper, theme.rule) >= 3
 
 
-@pytest.mark.parametrize(
+@each_row(
     "wrong",
     [{"width": 319}, {"width": 2401}, {"height": 239}, {"height": 1601}, {"language": "fr"}, {"theme": "sepia"}],
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from api.pictures.map import FEW, MapPicture, map_picture
 from api.pictures.svg import written
 from tests.drawn import HOSTILE, SVG, all_of, box_of, edge, graph_of, node, read, texts_of, title_of
 from tests.examples import examples
+from tests.rows import each_row
 
 SIZES = [(1200, 700), (390, 500), (700, 1400), (320, 240)]
 ALLOWED = {"svg", "title", "desc", "g", "rect", "text", "line", "path", "circle"}
@@ -174,8 +174,8 @@ def test_an_edge_says_for_which_words_as_far_as_json_does() -> None:
     assert "keywords: pottery, bowl" in texts_of(picture)
 
 
-@pytest.mark.parametrize("count", range(1, FEW + 1))
-@pytest.mark.parametrize("size", SIZES[:3])
+@each_row("count", range(1, FEW + 1))
+@each_row("size", SIZES[:3])
 def test_a_few_memories_stand_in_the_middle_with_their_words_in_full(count: int, size: tuple[int, int]) -> None:
     label = "I moved to Lyon in May"
     picture, told = drawn(graph_of(*(node(f"m{n}", label) for n in range(count))), width=size[0], height=size[1])

@@ -6,6 +6,7 @@ import pytest
 
 from api.requests.searching import Cursor, cursor_text, question_digest, read_cursor
 from events.errors import InputError
+from tests.rows import each_row
 
 ASKED = question_digest({"kinds": ("fact",)}, "alice", "coffee", "normal")
 NEXT = Cursor("3:128", 1_795_419_568_472_804, 5, ASKED, 8, "minilm 7")
@@ -15,7 +16,7 @@ def test_a_cursor_reads_back_as_it_was_told() -> None:
     assert read_cursor(cursor_text(NEXT), ASKED) == NEXT
 
 
-@pytest.mark.parametrize(
+@each_row(
     "other",
     [
         question_digest({"kinds": ("fact",)}, "alice", "tea", "normal"),
@@ -31,7 +32,7 @@ def test_a_cursor_of_one_question_is_refused_for_another(other: str) -> None:
         read_cursor(cursor_text(NEXT), other)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "",

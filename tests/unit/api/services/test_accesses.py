@@ -21,6 +21,7 @@ from events.validation import read_event
 from events.vocabulary import MOST_SHOWN
 from projections.views.query import MAX_RESULTS
 from tests.given.samples import NOW
+from tests.rows import each_row
 
 LONG = "長" * 128
 """As long as an id may be, and three bytes a character."""
@@ -295,7 +296,7 @@ def test_what_may_wait_is_some_megabytes() -> None:
 # --- what a producer tells -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("query", "taken"),
     [
         ("what does Ann drink", True),

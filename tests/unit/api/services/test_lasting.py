@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.services.looking.capacity import MOST_TOLD, lasting
+from tests.rows import each_row
 
 NOW = 1_795_676_400_000_000
 
@@ -29,7 +30,7 @@ def test_what_is_full_now_is_full_now() -> None:
     assert datetime.fromisoformat(found.at).timestamp() == NOW / 1_000_000
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("free", "a_day", "why", "told"),
     [
         (10, None, None, "too young"),

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from events.redis.address import MOST_NODES, SCHEMES, ServerPlace, read_address
 from events.redis.wire import connect
 from tests.examples import examples
+from tests.rows import each_row
 
 SECRET = "Xq7hiddenZ"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("url", "kind", "places", "options"),
     [
         ("redis://h:1/3", "server", (), {}),
@@ -42,7 +43,7 @@ def test_a_url_tells_where_a_store_s_redis_is(url: str, kind: str, places: objec
     assert found.tls == url.startswith("rediss")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "url",
     [
         "",

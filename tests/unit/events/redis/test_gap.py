@@ -7,9 +7,10 @@ import pytest
 from events.envelope import Stored
 from events.errors import LogGap
 from events.redis.gap import gap_of, refuse_holes
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("look", "folded", "told"),
     [
         ([b"5", 5, b"1-0", b"5-0"], 5, None),
@@ -38,7 +39,7 @@ def _stored(*seqs: int) -> list[Stored]:
     return [Stored(seq, "x.1", bytes(16), "alice", b"{}", ()) for seq in seqs]
 
 
-@pytest.mark.parametrize(("seqs", "missing"), [((5, 6, 8), 7), ((6, 7), 5), ((9,), 5)])
+@each_row(("seqs", "missing"), [((5, 6, 8), 7), ((6, 7), 5), ((9,), 5)])
 def test_entries_that_do_not_follow_on_each_other_are_refused_and_the_first_missing_is_named(
     seqs: tuple[int, ...], missing: int
 ) -> None:

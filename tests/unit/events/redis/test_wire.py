@@ -8,13 +8,14 @@ from redis._parsers.base import BaseParser
 
 from events.errors import StoreFull, StoreUnavailable
 from events.redis.wire import Wire, as_store_error, refusal_code
+from tests.rows import each_row
 
 IN_SCRIPT = "ERR Error running script (call to f_5bd9a7c0b4a1): @user_script:43: @user_script: 43: -"
 OOM = "OOM command not allowed when used memory > 'maxmemory'."
 READONLY = "READONLY You can't write against a read only replica."
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("answer", "code", "kind", "advice"),
     [
         (OOM, "OOM", StoreFull, "free memory or raise maxmemory"),
@@ -46,7 +47,7 @@ def test_a_refusal_is_told_by_its_code_with_what_to_do(answer: str, code: str, k
     assert advice in told.message
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("error", "words"),
     [
         (redis.TimeoutError("Timeout reading from socket"), "did not answer in time"),
@@ -87,7 +88,7 @@ class _Silent:
         raise redis.TimeoutError("Timeout reading from socket")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("commands", "unknown"),
     [
         ([("HGET", "a", "b")], False),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from events.sealing.blocks import HEAD_BYTES, PIECE, SealedBlock, open_block
 from events.sealing.cipher import NotOpened
+from tests.rows import each_row
 
 MARK, KEY, ABOUT = b"A BLOCK.", bytes(range(32)), b"store\0ada"
 
@@ -34,7 +35,7 @@ def test_a_block_larger_than_what_is_opened_at_once_comes_whole_and_tells_nothin
     assert open_block(MARK, KEY, ABOUT, block) == words
 
 
-@pytest.mark.parametrize("at", [0, 8, 20, HEAD_BYTES, -1])
+@each_row("at", [0, 8, 20, HEAD_BYTES, -1])
 def test_one_byte_that_was_changed_opens_nothing(at: int) -> None:
     block = written(b"some words", b"and more")
     block[at] ^= 1

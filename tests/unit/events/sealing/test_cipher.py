@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from events.sealing.cipher import BODY_MARK, NotOpened, ValueCipher, body_about, open_body, seal_body
+from tests.rows import each_row
 
 SECRET, OTHER = bytes(range(32)), bytes(range(1, 33))
 KEY_SALT, SALT = b"k" * 16, b"s" * 16
@@ -31,7 +32,7 @@ def test_a_body_opens_with_its_salt_and_holds_none_of_its_words() -> None:
     assert b"content" not in sealed
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("field", "other"),
     [
         ("store", b"other"), ("raw_id", b"j" * 16), ("owner", "lin"), ("kind", "MemoryCreated.2"), ("principal", b"eve"),
@@ -49,7 +50,7 @@ def test_what_a_body_is_bound_to_does_not_run_into_what_stands_beside_it() -> No
     assert one != body_about(**TOLD | {"owner": "a", "kind": "bc"})
 
 
-@pytest.mark.parametrize(("secret", "key_salt"), [(OTHER, KEY_SALT), (SECRET, b"l" * 16), (SECRET, bytes(16))])
+@each_row(("secret", "key_salt"), [(OTHER, KEY_SALT), (SECRET, b"l" * 16), (SECRET, bytes(16))])
 def test_without_its_secret_or_its_salt_a_body_does_not_open(secret: bytes, key_salt: bytes) -> None:
     sealed = seal_body(SECRET, KEY_SALT, body_about(**TOLD), SALT, BODY)
     with pytest.raises(NotOpened):
@@ -64,7 +65,7 @@ def test_a_body_of_which_one_bit_was_changed_does_not_open(at: int, bit: int) ->
         open_body(SECRET, KEY_SALT, body_about(**TOLD), bytes(sealed))
 
 
-@pytest.mark.parametrize("cut", [b"", BODY_MARK, BODY_MARK + b"x", BODY_MARK + bytes(16)])
+@each_row("cut", [b"", BODY_MARK, BODY_MARK + b"x", BODY_MARK + bytes(16)])
 def test_what_is_too_short_to_be_a_body_does_not_open(cut: bytes) -> None:
     with pytest.raises(NotOpened):
         open_body(SECRET, KEY_SALT, body_about(**TOLD), cut)

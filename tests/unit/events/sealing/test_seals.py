@@ -9,6 +9,7 @@ import pytest
 from events.errors import KeyUnavailable, StoreMismatch
 from events.sealing.key_ring import KeyRing, key_id
 from events.sealing.seals import CHECK_OWNER, Seals, Wrapped
+from tests.rows import each_row
 
 ONE, TWO = b"1" * 32, b"2" * 32
 SECRET = bytes(range(32))
@@ -82,7 +83,7 @@ def test_a_line_under_a_key_that_is_not_held_names_that_key() -> None:
     assert ONE.decode() not in found.message
 
 
-@pytest.mark.parametrize("ring", [None, KeyRing([TWO])])
+@each_row("ring", [None, KeyRing([TWO])])
 def test_a_sealed_store_refuses_who_lacks_its_key_before_anything_is_read(ring: KeyRing | None) -> None:
     with pytest.raises(StoreMismatch, match="ENGRAMLOG_SEALED_BY"):
         Seals(ring).begin("s", check_of(KeyRing([ONE])))
@@ -112,7 +113,7 @@ def test_a_secret_that_lies_open_in_a_sealed_store_is_not_taken() -> None:
     assert not found.passes
 
 
-@pytest.mark.parametrize("keys", [[], [b"short"], [ONE, b""]])
+@each_row("keys", [[], [b"short"], [ONE, b""]])
 def test_a_ring_needs_whole_keys(keys: list[bytes]) -> None:
     with pytest.raises(ValueError, match="32 bytes"):
         KeyRing(keys)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from ops.commands.bringing import many, time_told
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("seconds", "told"),
     [
         (1, "Less than a minute"),

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from ops.commands import browser
 from ops.commands.browser import LEFT_SECONDS, Leading, browser_here, opened
 from ops.commands.console import TOLD, link_to
+from tests.rows import each_row
 
 LINK = "http://127.0.0.1:8733/#code=egc1_x&to=/owners/alice/memories"
 
@@ -93,7 +94,7 @@ def test_a_browser_is_given_the_file_and_not_the_link(tmp_path: Path, monkeypatc
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("answer", [False, OSError("no such program")])
+@each_row("answer", [False, OSError("no such program")])
 def test_a_browser_that_cannot_be_started_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: bool | OSError
 ) -> None:
@@ -113,7 +114,7 @@ def test_one_that_does_not_come_is_waited_for_so_long_and_no_longer_than_the_ser
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["lynx", "/usr/bin/w3m", "www-browser", "links", "elinks"])
+@each_row("name", ["lynx", "/usr/bin/w3m", "www-browser", "links", "elinks"])
 def test_a_browser_without_windows_is_none(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     found(monkeypatch, webbrowser.GenericBrowser(name))
     assert browser_here() is None

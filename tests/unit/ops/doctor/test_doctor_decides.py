@@ -6,8 +6,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from events.catalogue import Grant
 from events.sealing.seals import SealingStanding
 from ops.beyond.settings import Place
@@ -18,6 +16,7 @@ from ops.doctor.deciding.sealing import SealingFacts
 from ops.doctor.finding import CheckFinding, Result
 from projections.access.book import AccessBook, Key
 from tests.given.access.certificates import NOW
+from tests.rows import each_row
 
 ME, OTHER = 1_000, 1_001
 FOLDER = Path("/data")
@@ -33,7 +32,7 @@ def results(found: list[CheckFinding]) -> list[tuple[str, Result]]:
     return [(one.check, one.result) for one in found]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("folder", "result", "told"),
     [
         (an_entry(), "ok", "this user's alone"),
@@ -55,7 +54,7 @@ def test_a_data_folder_by_a_link_is_told_as_such() -> None:
     assert "by the link /var/data" in permissions.data_folder(Path("/var/data"), an_entry(), ME).found
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("folder", "safe"),
     [(an_entry(), True), (an_entry(0o755), True), (an_entry(0o720), False), (an_entry(uid=OTHER), False)],
 )
@@ -76,7 +75,7 @@ def test_files_of_others_links_and_open_files_are_told_apart() -> None:
     assert results(permissions.kept_files(FOLDER, entries[:1], ME)) == [("files", "ok")]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("found", "closed", "result"),
     [
         (an_entry(kind="socket"), True, "ok"),
@@ -98,7 +97,7 @@ def test_a_token_that_others_could_have_read_is_wrong_and_none_is_not() -> None:
     assert "ENGRAMLOG_TOKEN" in permissions.token(False, None, given=True).found
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("found", "result"),
     [
         (None, "ok"),
@@ -115,7 +114,7 @@ def test_a_folder_of_ours_elsewhere(found: FileEntry | None, result: Result) -> 
 HAD = SealingStanding(True, "abc (/data/master-key)", True, "")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("facts", "found"),
     [
         (SealingFacts(True, HAD), [("contents", "ok"), ("master key", "ok"), ("copy of the key", "ok")]),

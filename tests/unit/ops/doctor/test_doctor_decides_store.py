@@ -22,6 +22,7 @@ from ops.doctor.finding import DISK, REDIS, STORE, CheckFinding, Result, exit_co
 from ops.doctor.gathering.redis import without_password
 from ops.embedded.disk import MIB, Disk
 from tests.patience import PATIENCE
+from tests.rows import each_row
 
 FOLDER = Path("/data")
 DAY = 86_400_000_000
@@ -33,14 +34,12 @@ def results(found: list[CheckFinding]) -> list[tuple[str, Result]]:
     return [(one.check, one.result) for one in found]
 
 
-@pytest.mark.parametrize(
-    ("version", "result"), [("6.2.14", "ok"), ("7.0.15", "ok"), ("6.0.9", "wrong"), ("unknown", "unknown")]
-)
+@each_row(("version", "result"), [("6.2.14", "ok"), ("7.0.15", "ok"), ("6.0.9", "wrong"), ("unknown", "unknown")])
 def test_redis_is_new_enough(version: str, result: Result) -> None:
     assert redis.version(version).result == result
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "value", "limited", "result"),
     [
         ("appendonly", "no", True, "wrong"),
@@ -79,7 +78,7 @@ def test_memory_that_is_nearly_full_or_much_fragmented() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("role", "online", "wanted", "result"),
     [
         ("master", 0, 0, "ok"),
@@ -93,7 +92,7 @@ def test_replicas(role: str, online: int, wanted: int, result: Result) -> None:
     assert redis.replicas(role, online, wanted).result == result
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("facts", "found"),
     [
         (WayFacts("127.0.0.1", False, True, True), [("password", "advice")]),
@@ -108,7 +107,7 @@ def test_the_way_to_a_redis_of_ones_own(facts: WayFacts, found: list[tuple[str, 
     assert results(redis.way(facts)) == found
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("url", "bare"),
     [
         ("redis://me:se%40cret@10.0.0.1:6379/3", "redis://10.0.0.1:6379/3"),
@@ -156,7 +155,7 @@ def test_copies_cannot_be_seen_and_that_is_no_failure() -> None:
         assert "engramlog backup make" in found.advice
 
 
-@pytest.mark.parametrize(("age", "result"), [(0, "ok"), (7, "ok"), (8, "advice")])
+@each_row(("age", "result"), [(0, "ok"), (7, "ok"), (8, "advice")])
 def test_the_last_backup_is_told_with_its_age(age: int, result: Result) -> None:
     for folder in (FOLDER, None):
         found = beside.copies(folder, NOON - timedelta(days=age, minutes=-1), NOON)
@@ -182,7 +181,7 @@ def test_disks() -> None:
 IDLE = WorkFacts(0, (), 0, 0.0, private=True)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("facts", "workers", "backlog"),
     [
         (IDLE, "ok", "ok"),
@@ -220,7 +219,7 @@ def test_owners_that_stand_still() -> None:
     assert results(processes.owners(["ada", "bob"], 1)) == [("locked owners", "wrong"), ("quarantined owners", "wrong")]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("facts", "result"),
     [
         (JobFacts(None, "me"), "ok"),
@@ -245,7 +244,7 @@ OK, ADVISED = STORE.ok("a", "."), STORE.advice("a", ".", ".")
 WRONG, FAILED, UNSEEN = STORE.wrong("a", ".", "."), STORE.failed("a", "."), STORE.unseen("a", ".", ".")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("found", "code", "strict", "worst"),
     [
         ([OK], 0, 0, "ok"),

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from ops.commands.erase import _exit_code
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("done", "code"),
     [
         ({"verified": True, "residue": {"exit_code": 0}}, 0),

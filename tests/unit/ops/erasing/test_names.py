@@ -6,9 +6,10 @@ import pytest
 
 from events.errors import InputError
 from ops.erasing.elsewhere import pattern_of
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("names", "text", "found"),
     [
         (("Ada",), "I met ada yesterday", True),
@@ -27,7 +28,7 @@ def test_a_name_is_found_as_people_write_it(names: tuple[str, ...], text: str, f
     assert (pattern_of(names).search(text) is not None) == found
 
 
-@pytest.mark.parametrize("names", [("",), ("x",), ("  ",), ("n" * 101,), ("ab",) * 21])
+@each_row("names", [("",), ("x",), ("  ",), ("n" * 101,), ("ab",) * 21])
 def test_what_cannot_be_looked_for_is_refused(names: tuple[str, ...]) -> None:
     with pytest.raises(InputError, match="name"):
         pattern_of(names)

@@ -14,6 +14,7 @@ from events.partitions import partition_of
 from ops.kept.value_file import ValueFile, values_path
 from ops.kept.values import Anchor, KeptValue, Level, write_lines
 from ops.settings import Settings
+from tests.rows import each_row
 
 STORE = "5f0c7d0e-8f0c-4f47-8b7f-3a1e5c1d2a90"
 PARTITIONS = 4
@@ -93,7 +94,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("wrong", WRONG)
+@each_row("wrong", WRONG)
 def test_a_line_that_cannot_be_is_told_and_the_others_hold(tmp_path: Path, wrong: str) -> None:
     path = tmp_path / "rejections.jsonl"
     path.write_bytes(write_lines([line(1)]) + WRONG[wrong] + b"\n" + write_lines([line(3)]))

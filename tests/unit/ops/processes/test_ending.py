@@ -6,11 +6,10 @@ import signal
 import subprocess
 import sys
 
-import pytest
-
 from ops.processes.ending import CUT_OFF_SECONDS, END_SECONDS, PATIENT_SECONDS, SIGNALS, EndBounds
 from ops.processes.job_ending import GRACE_SECONDS
 from tests.patience import PATIENCE
+from tests.rows import each_row
 
 IN_ORDER = """
 from threading import Event
@@ -54,12 +53,12 @@ def ended(script: str, number: int, *arguments: str) -> tuple[int, list[str]]:
     return process.returncode, rest.splitlines()
 
 
-@pytest.mark.parametrize("number", SIGNALS)
+@each_row("number", SIGNALS)
 def test_a_process_that_ends_in_order_is_not_cut_off(number: int) -> None:
     assert ended(IN_ORDER, number) == (0, [str(int(number)), "in order"])
 
 
-@pytest.mark.parametrize(("code", "seen"), [("0", 0), ("1", 1), ("none", 128 + signal.SIGTERM)])
+@each_row(("code", "seen"), [("0", 0), ("1", 1), ("none", 128 + signal.SIGTERM)])
 def test_a_process_that_computes_on_is_cut_off_with_the_code_that_it_asked_for(code: str, seen: int) -> None:
     assert ended(HUNG, signal.SIGTERM, code) == (seen, ["cut off"])
 

@@ -17,6 +17,7 @@ from ops.embedded.wanted import is_wanted, wanting
 from ops.processes.folder_socket import NAME, FolderSocket
 from ops.processes.stay import Stay
 from tests.patience import PATIENCE
+from tests.rows import each_row
 
 
 def claimed(folder: Path) -> FolderSocket:
@@ -38,7 +39,7 @@ def test_nobody_is_let_in_before_somebody_listens(tmp_path: Path) -> None:
         asks.connect(str(tmp_path / NAME))
 
 
-@pytest.mark.parametrize("left", ["socket", "file"])
+@each_row("left", ["socket", "file"])
 def test_what_a_dead_process_left_is_replaced(tmp_path: Path, left: str) -> None:
     if left == "file":
         (tmp_path / NAME).write_text("left")

@@ -24,6 +24,7 @@ from ops.sealing.key_file import (
 )
 from ops.sealing.master import key_in
 from ops.settings import Settings
+from tests.rows import each_row
 
 KEY, NEXT = b"k" * 32, b"n" * 32
 
@@ -55,7 +56,7 @@ def test_the_last_line_wraps_and_a_key_that_was_added_is_found(tmp_path: Path) -
     assert held.is_current(line)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("lines", "why"),
     [
         ((), "holds no master key"),

@@ -20,6 +20,7 @@ from ops.sealing.seals_format import (
     read_partitions,
     write_seals,
 )
+from tests.rows import each_row
 
 KEY = bytes(range(32))
 COMMON = CommonSeals(check=b"check", listed=[b'{"erasure":"1"}', b"{}"])
@@ -100,13 +101,13 @@ def test_blocks_of_another_save_and_in_another_order_are_told() -> None:
         read(raw[:start] + second + first + raw[start + 2 * size :])
 
 
-@pytest.mark.parametrize("raw", [b"", b"x", b"ENGPROB1 something else", MARK, MARK + b"\xff" * 4, MARK + b"\0\0\0\2{}"])
+@each_row("raw", [b"", b"x", b"ENGPROB1 something else", MARK, MARK + b"\xff" * 4, MARK + b"\0\0\0\2{}"])
 def test_what_is_no_file_of_seals_is_told(raw: bytes) -> None:
     with pytest.raises(DamagedSeals):
         read_header(BytesIO(raw))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("heads", "events", "wrong"),
     [
         ((), (), "tells no partitions"),
@@ -122,7 +123,7 @@ def test_a_header_that_tells_no_places_is_told(heads: tuple[int, ...], events: t
         read_header(headed(SavedReach(heads, events)))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("save", "store", "at"),
     [
         ("5a", "store", AT),

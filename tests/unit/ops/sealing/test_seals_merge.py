@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import pytest
-
 from events.sealing.cipher import NO_SALT
 from events.sealing.seals import tombstone
 from ops.sealing.seals_format import PartitionSeals
 from ops.sealing.seals_merge import CopySeals, Merged, merged, readmitted_past, salt_in
+from tests.rows import each_row
 
 ADA = b"ada"
 OLD, NEW = b"\1" * 60, b"\2" * 60
@@ -45,7 +44,7 @@ def of(file: PartitionSeals, copy: CopySeals, head: int = 10) -> tuple[bytes | N
     return found.lines.get(ADA), found.readmitted.get(ADA)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("file", "copy", "expected"),
     [
         ((OLD, None), (None, None), (OLD, None)),  # a stripped copy has the file's
@@ -107,7 +106,7 @@ def test_an_open_end_of_the_table_of_salts_is_no_salt() -> None:
     assert isinstance(merged(saved(), NOTHING, 10), Merged)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("file", "copy", "expected"),
     [
         ((FIRST, None), (NEW, b"6 second"), ADA),  # readmitted, erased and readmitted since the save

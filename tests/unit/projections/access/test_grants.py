@@ -11,9 +11,10 @@ from events.errors import InputError
 from projections.access.grants import DESCRIBED, VERBS, check_grant, check_pattern, covers, grants, is_named, told
 from projections.access.said import VERBS_OF_TYPES
 from projections.access.tokens import as_grant
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("pattern", "owner", "covered"),
     [
         ("alice", "alice", True),
@@ -44,7 +45,7 @@ def test_an_exact_name_covers_itself_alone(one: str, other: str) -> None:
     assert covers(one, other) is (one == other)
 
 
-@pytest.mark.parametrize("pattern", ["", ":access", ":/*", "a b", "a\u200bb", "**", "team/**", "*/x", "a" * 129, "/*"])
+@each_row("pattern", ["", ":access", ":/*", "a b", "a\u200bb", "**", "team/**", "*/x", "a" * 129, "/*"])
 def test_what_is_no_pattern_is_refused_by_field(pattern: str) -> None:
     with pytest.raises(InputError, match="owners"):
         check_pattern(pattern)
@@ -61,7 +62,7 @@ def test_all_of_it_must_fit_one_grant() -> None:
     assert grants(Grant(verbs=("operate",), owners=("*",)), "operate", None, None, None)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("grant", "field"),
     [
         (Grant(verbs=("admin",), owners=("alice",)), "owners"),

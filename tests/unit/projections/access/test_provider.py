@@ -30,6 +30,7 @@ from projections.access.provider import (
 from projections.access.provider_keys import MOST_KEYS, keys_in
 from projections.access.tokens import TokenRefused
 from tests.given.access.provider import AUDIENCE, ISSUER, KINDS, NOW, RULES, jwk, key_set, private_key, token
+from tests.rows import each_row
 
 SUBJECTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=255)
 _PRINCIPAL: TypeAdapter[str] = TypeAdapter(Principal)
@@ -43,7 +44,7 @@ def read(
     return read_claims(shown, keys[f"{kind}-{number}"], rules, {canonical(AUDIENCE)}, now)
 
 
-@pytest.mark.parametrize(("kind", "algorithm"), [(kind, one) for kind, all_of in KINDS.items() for one in all_of])
+@each_row(("kind", "algorithm"), [(kind, one) for kind, all_of in KINDS.items() for one in all_of])
 def test_a_token_of_each_kind_of_key_is_read(kind: str, algorithm: str) -> None:
     shown = token(kind, algorithm=algorithm, client_id="chat")
     signed = signed_by(shown)
@@ -52,7 +53,7 @@ def test_a_token_of_each_kind_of_key_is_read(kind: str, algorithm: str) -> None:
     assert read(shown, kind) == Claims("mei", NOW + 600, "chat", None)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("claims", "why"),
     [
         ({"aud": "https://elsewhere.example"}, "another service"),
@@ -79,12 +80,12 @@ def test_a_token_that_is_for_others_over_or_of_nobody_is_refused(claims: dict[st
         read(token(**claims))
 
 
-@pytest.mark.parametrize("claims", [{"exp": NOW - 9}, {"nbf": NOW + 9}, {"nbf": None, "iat": None}, {"exp": NOW + 0.5}])
+@each_row("claims", [{"exp": NOW - 9}, {"nbf": NOW + 9}, {"nbf": None, "iat": None}, {"exp": NOW + 0.5}])
 def test_clocks_may_differ_a_little_and_what_providers_leave_out_is_not_asked_for(claims: dict[str, Any]) -> None:
     assert read(token(**claims)).subject == "mei"
 
 
-@pytest.mark.parametrize("aud", [AUDIENCE + "/", "HTTPS://Memory.Example:443", ["x", AUDIENCE]])
+@each_row("aud", [AUDIENCE + "/", "HTTPS://Memory.Example:443", ["x", AUDIENCE]])
 def test_an_audience_is_compared_as_an_address(aud: Any) -> None:
     assert read(token(aud=aud)).subject == "mei"
 
@@ -105,7 +106,7 @@ def test_a_public_key_is_no_secret_that_could_sign() -> None:
             read(shown, "RSA")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "header",
     [
         {"alg": "none"}, {"alg": "HS256"}, {"alg": "RS384"}, {"alg": None}, {"alg": ["EdDSA"]}, {"kid": None}, {"kid": 7},
@@ -147,7 +148,7 @@ def test_a_set_gives_what_can_be_used_and_passes_over_the_rest() -> None:
     assert read_claims(token(), twice["OKP-0"], RULES, {AUDIENCE}, NOW).subject == "mei"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "document",
     [b"", b"[]", b"{}", b'{"keys": {}}', b'{"keys": []}', key_set(*[{"kid": "a"}] * (MOST_KEYS + 1)), b"\xff"],
 )
@@ -163,7 +164,7 @@ def test_no_two_subjects_are_one_principal_and_each_is_a_name_that_a_principal_m
     assert _PRINCIPAL.validate_python(one) == one, PRINCIPAL_RULE
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("subject", "principal"),
     [
         ("mei@example.com", "oidc/mei@example.com"),
@@ -180,7 +181,7 @@ def test_a_subject_is_told_as_its_administrator_can_write_it(subject: str, princ
 GRANTS = (Grant(verbs=("read", "produce"), owners=("alice",)), Grant(verbs=("admin",), owners=("*",)))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("claims", "may"),
     [
         ({"scope": "openid engramlog:read"}, {"read"}),

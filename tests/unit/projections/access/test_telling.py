@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from projections.access.caller import AT_THE_FOLDER, Caller
 from projections.access.telling import ToldUpTo, telling_of
 from projections.access.tokens import as_grant
+from tests.rows import each_row
 
 ALL = ["normal", "review", "debug"]
 
@@ -29,7 +28,7 @@ def test_whoever_reads_by_every_mode_is_told_all_but_secrets() -> None:
     assert telling_of(caller([reads(*ALL)]), "read", "alice") is None
 
 
-@pytest.mark.parametrize("modes", [["normal"], ["review"], ["normal", "review"]])
+@each_row("modes", [["normal"], ["review"], ["normal", "review"]])
 def test_what_the_widest_of_his_modes_hides_is_hidden(modes: list[str]) -> None:
     assert telling_of(caller([reads(*modes)]), "read", "alice") == ToldUpTo(modes[-1], 2)  # type: ignore[arg-type]
 

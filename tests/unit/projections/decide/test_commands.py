@@ -16,6 +16,7 @@ from projections.decide.remembering import Consequence, Contested, NewTurn, Reco
 from projections.memory.record import Memory
 from tests.given.events import created, folded, mentioned, revised
 from tests.places import ROOT
+from tests.rows import each_row
 
 
 def ids(name: str) -> str:
@@ -43,7 +44,7 @@ COMMANDS: list[Command] = [
 ]
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=repr)
+@each_row("command", COMMANDS, ids=repr)
 def test_a_command_decides_the_same_for_the_same_and_names_each_of_its_events(command: Command) -> None:
     made = decide(command, view(), ids)
     assert made == decide(command, view(), ids)
@@ -51,14 +52,14 @@ def test_a_command_decides_the_same_for_the_same_and_names_each_of_its_events(co
     assert {one.causation_id for one in made} <= {None, *(one.event_id for one in made)}
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=repr)
+@each_row("command", COMMANDS, ids=repr)
 def test_a_command_knows_its_events_again_whatever_the_memories_are_like_then(command: Command) -> None:
     told = [one.data for one in decide(command, view(), ids)]
     assert command.agrees(told, ids)
     assert command.answer(told) == command.answer(told)
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=repr)
+@each_row("command", COMMANDS, ids=repr)
 def test_no_command_takes_another_s_events_for_its_own(command: Command) -> None:
     told = [one.data for one in decide(command, view(), ids)]
     assert [other for other in COMMANDS if other is not command and other.agrees(told, ids)] == []
@@ -75,7 +76,7 @@ def test_a_correction_is_like_the_memory_but_for_its_words_and_never_holds_alway
     assert new.causation_id == negated.event_id
 
 
-@pytest.mark.parametrize(
+@each_row(
     "command",
     [
         Negate("coffee", correction="x", replaced_by="tea"),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import pytest
-
 from events.catalogue import MemoryDeleted, MemoryRestored, MemoryUnmerged, ValueRejected
 from events.vocabulary import MAX_REQUEST_EVENTS
 from projections.decide.deleting import Delete, DeletionPlan, PlannedDeletion, plan_deletion
@@ -17,6 +15,7 @@ from projections.memory.deletion_cascade import DeletionCascade, Taken
 from projections.memory.rejection import turn_hash
 from tests.given.events import Told, created, deleted, merged, value_of
 from tests.given.views import viewed
+from tests.rows import each_row
 
 TURN = created("I adopted a hedgehog", "t1", 1, kind="episode", tier="fact", source_turns=("t1",))
 OF_IT = created("Has a hedgehog", "pet", 2, "judge", source="judge", tier="fact", source_turns=("t1",))
@@ -67,7 +66,7 @@ def test_what_is_named_goes_by_itself_and_not_once_more_with_another() -> None:
     assert [(one.root, one.also) for one in found.planned] == [("t1", ()), ("pet", ())]
 
 
-@pytest.mark.parametrize(("core", "planned", "spares"), [(False, [], True), (True, ["lin"], False)])
+@each_row(("core", "planned", "spares"), [(False, [], True), (True, ["lin"], False)])
 def test_a_core_memory_is_deleted_only_where_it_is_meant(core: bool, planned: list[str], spares: bool) -> None:
     found = plan(CORE, wanted=("lin",), core=core)
     assert ([one.root for one in found.planned], found.spares, list(found.skipped)) == (
@@ -184,7 +183,7 @@ def test_of_several_that_are_named_together_what_they_say_is_rejected_only_if_as
     assert asked == {"tea": (value_of("I like tea"),), "t1": (value_of("I adopted a hedgehog"),)}
 
 
-@pytest.mark.parametrize("other", ["I like tea", "i like TEA!", "I  like\ttea."])
+@each_row("other", ["I like tea", "i like TEA!", "I  like\ttea."])
 def test_of_two_that_say_the_same_one_is_deleted_without_rejecting_what_the_other_says(other: str) -> None:
     double = created(other, "double", 2)
     assert rejected_by(TEA, double, wanted=("tea",)) == {"tea": ()}

@@ -19,6 +19,7 @@ from events.catalogue import (
 from projections.decide.done import SAID, done_by, effective
 from projections.decide.rejecting import rejection
 from tests.given.events import created
+from tests.rows import each_row
 
 ITEM = "018f3c1e-7b2a-7000-8000-000000000003"
 SETTLED = ReviewSettled(memory_id="m0", waiting=ITEM, verdict="accepted", reason="")
@@ -28,7 +29,7 @@ SAYS, GONE = MemoryMentioned(memory_id="suggestion-link.1"), MemoryDeleted(memor
 LINKED = MemoriesLinked(a="m0", b="m1", weight=0.7, link="semantic")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("told", "verdict", "name", "said"),
     [
         ((SAYS, LINKED, GONE), "accepted", "linked", "linked: m0, m1; the suggestion is gone"),
@@ -56,7 +57,7 @@ def change(position: str, decision: str) -> Any:
     return {"position": position, "decision": decision}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("changes", "kept"),
     [
         pytest.param([("0:1", "reinforce"), ("0:2", "ignored"), ("0:2", "ignored"), ("0:3", "delete")], (SAYS, GONE), id="ignored"),

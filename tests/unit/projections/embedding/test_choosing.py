@@ -11,9 +11,10 @@ from events.errors import BadSetting
 from events.text.embedder_names import BUILT_IN
 from projections.embedding.choosing import EmbedderChosen, EmbedderPlan, Embedders
 from tests.doubles.embedding import WordEmbedder
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("parameter", "setting", "default", "letters", "chosen"),
     [
         ("store", None, "none", True, ("none", "none", "store")),
@@ -40,8 +41,8 @@ def test_the_owner_chooses_before_the_setting_and_the_setting_before_the_store(
     assert (found[:3], found.lacking) == (chosen, "")
 
 
-@pytest.mark.parametrize("name", ["openai:m", "os:system", "package.part:made"])
-@pytest.mark.parametrize("setting", [None, "auto", "minilm", "openai:other", "package.part:other"])
+@each_row("name", ["openai:m", "os:system", "package.part:made"])
+@each_row("setting", [None, "auto", "minilm", "openai:other", "package.part:other"])
 def test_what_sends_downloads_or_imports_counts_only_where_the_process_is_set_to_the_very_same(
     name: str, setting: str | None
 ) -> None:

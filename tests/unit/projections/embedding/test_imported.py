@@ -17,6 +17,7 @@ from events.errors import BadSetting, EmbedderFailed
 from projections.embedding.imported import imported_embedder
 from projections.embedding.meaning import Embedded, EmbeddedQuestion, Embedder
 from tests.doubles.embedding import WordEmbedder
+from tests.rows import each_row
 
 SECRET = "the text is told to nobody"
 NOTHING = np.zeros((0, 3), np.float32)
@@ -120,7 +121,7 @@ def test_anything_else_is_refused_with_what_was_got_and_what_is_allowed(
     assert SECRET not in str(at.value)
 
 
-@pytest.mark.parametrize("path", ["no_such_package_here:x", "json:no_such_object", "json.nothing:loads"])
+@each_row("path", ["no_such_package_here:x", "json:no_such_object", "json.nothing:loads"])
 def test_what_cannot_be_imported_is_told(path: str) -> None:
     with pytest.raises(BadSetting, match=r"which cannot be imported \((ModuleNotFound|Attribute)Error\)"):
         imported_embedder(path)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import msgspec
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from projections.embedding.letters import ENOUGH, LettersIndex, is_of_other_letters, owner_of_other_letters
 from projections.memory.record import SECRET, Memory
 from tests.given.associated import memory
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "我叫陈美，在上海做建筑师。",
@@ -29,7 +29,7 @@ def test_a_text_that_is_mostly_in_other_letters_counts(text: str) -> None:
     assert is_of_other_letters(text)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "",
@@ -48,7 +48,7 @@ def test_emoji_accents_formulas_and_names_do_not_make_a_text_one_of_them(text: s
     assert not is_of_other_letters(text)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("others", "texts", "counts"),
     [
         (0, 0, False),

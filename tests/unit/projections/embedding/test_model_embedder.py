@@ -19,6 +19,7 @@ from projections.embedding.meaning import Embedded, Usual, Vectors
 from projections.embedding.usual import TEXTS, usual_of
 from tests.doubles.embedding import WordEmbedder
 from tests.patience import PATIENCE
+from tests.rows import each_row
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +39,7 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize(("setting", "model"), NAMES, ids=[setting for setting, _ in NAMES])
+@each_row(("setting", "model"), NAMES, ids=[setting for setting, _ in NAMES])
 def test_a_setting_names_an_embedder(setting: str, model: str) -> None:
     embedder = embedder_named(setting, url="http://127.0.0.1:1/v1", key="k")
     assert embedder is not None
@@ -49,7 +50,7 @@ def test_none_is_no_embedder() -> None:
     assert embedder_named("none") is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "setting",
     [
         "",
@@ -246,7 +247,7 @@ def test_an_endpoint_is_measured_with_the_patience_of_a_question(monkeypatch: py
     assert patience == [model_openai.FOR_QUESTIONS] * 2
 
 
-@pytest.mark.parametrize(("read", "measured"), [(str.isascii, True), (lambda text: "bicycle" in text, False)])
+@each_row(("read", "measured"), [(str.isascii, True), (lambda text: "bicycle" in text, False)])
 def test_a_model_that_refuses_some_texts_is_measured_by_the_others_and_asked_all_the_same(
     read: Callable[[str], bool], measured: bool
 ) -> None:
@@ -262,7 +263,7 @@ def test_a_model_that_refuses_some_texts_is_measured_by_the_others_and_asked_all
     assert words.embedded == [text for text in TEXTS if read(text)]
 
 
-@pytest.mark.parametrize("use", [lambda one: one.texts(["tea"]), lambda one: one.question("tea?")])
+@each_row("use", [lambda one: one.texts(["tea"]), lambda one: one.question("tea?")])
 def test_a_model_that_gave_vectors_is_loaded_and_one_that_failed_is_not(
     use: Callable[[CachingEmbedder], object],
 ) -> None:

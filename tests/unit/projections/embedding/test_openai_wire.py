@@ -12,6 +12,7 @@ import pytest
 from events.errors import EmbedderFailed
 from projections.embedding.endpoint_wire import asked_to_wait, code_in
 from projections.embedding.openai_wire import BLANK, MOST_BYTES, sendable, vectors_in
+from tests.rows import each_row
 
 
 def answer(*rows: Any) -> bytes:
@@ -40,19 +41,19 @@ UNUSABLE: list[tuple[str, bytes, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("what", "body", "why"), UNUSABLE, ids=[row[0] for row in UNUSABLE])
+@each_row(("what", "body", "why"), UNUSABLE, ids=[row[0] for row in UNUSABLE])
 def test_an_answer_that_is_not_usable_is_refused_with_the_reason(what: str, body: bytes, why: str) -> None:
     with pytest.raises(EmbedderFailed, match=why):
         vectors_in(body, 1, None)
 
 
-@pytest.mark.parametrize("number", ["1e999", "-1e999"])
+@each_row("number", ["1e999", "-1e999"])
 def test_an_infinite_component_is_refused(number: str) -> None:
     with pytest.raises(EmbedderFailed, match="not usable"):
         vectors_in(f'{{"data": [{{"index": 0, "embedding": [1, {number}]}}]}}'.encode(), 1, None)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("rows", "dimensions", "why"),
     [([[1, 2], [1, 2, 3]], None, "2, 3 dimensions"), ([[1, 2], [3, 4]], 3, "2 dimensions, not 3")],
 )
@@ -69,7 +70,7 @@ VECTORS = [
 ]
 
 
-@pytest.mark.parametrize(("what", "rows", "expected"), VECTORS, ids=[row[0] for row in VECTORS])
+@each_row(("what", "rows", "expected"), VECTORS, ids=[row[0] for row in VECTORS])
 def test_vectors_have_length_one(what: str, rows: list[list[float]], expected: list[list[float]]) -> None:
     np.testing.assert_allclose(vectors_in(answer(*rows), len(rows), 2), expected, atol=1e-6)
 
@@ -90,7 +91,7 @@ SENDABLE = [
 ]
 
 
-@pytest.mark.parametrize(("what", "text", "sent"), SENDABLE, ids=[row[0] for row in SENDABLE])
+@each_row(("what", "text", "sent"), SENDABLE, ids=[row[0] for row in SENDABLE])
 def test_what_of_a_text_is_sent(what: str, text: str, sent: str) -> None:
     assert sendable(text) == sent
 
@@ -111,7 +112,7 @@ WAITS = [
 ]
 
 
-@pytest.mark.parametrize(("headers", "seconds"), WAITS, ids=[str(row[0]) for row in WAITS])
+@each_row(("headers", "seconds"), WAITS, ids=[str(row[0]) for row in WAITS])
 def test_how_long_an_answer_asks_to_wait(headers: dict[str, str], seconds: float | None) -> None:
     assert asked_to_wait(headers) == seconds
 
@@ -128,6 +129,6 @@ CODES = [
 ]
 
 
-@pytest.mark.parametrize(("body", "code"), CODES, ids=[str(row[1]) + str(at) for at, row in enumerate(CODES)])
+@each_row(("body", "code"), CODES, ids=[str(row[1]) + str(at) for at, row in enumerate(CODES)])
 def test_what_an_error_is_called_is_told_but_no_sentence_and_no_key(body: Any, code: str) -> None:
     assert code_in(json.dumps(body).encode(), "sk-secret-key") == code

@@ -18,6 +18,7 @@ from projections.embedding.vectors import (
     unpack_pieces,
     unpack_whole,
 )
+from tests.rows import each_row
 
 
 def unit(rows: int, d: int, *, seed: int = 1) -> Vectors:
@@ -30,7 +31,7 @@ def embedded(pieces: int = 5, d: int = 384) -> Embedded:
     return Embedded(unit(1, d)[0], unit(pieces, d, seed=2))
 
 
-@pytest.mark.parametrize("d", [32, 384, 1_536])
+@each_row("d", [32, 384, 1_536])
 def test_what_is_unpacked_points_where_it_pointed(d: int) -> None:
     one = embedded(200, d)
     whole, pieces = pack(one)
@@ -73,7 +74,7 @@ def test_the_same_vectors_are_the_same_bytes() -> None:
     assert pack(embedded()) == pack(embedded())
 
 
-@pytest.mark.parametrize(
+@each_row(
     "damage",
     [
         lambda raw: b"",
@@ -100,7 +101,7 @@ def test_bytes_tell_whether_they_are_a_whole_vector_of_so_many_dimensions() -> N
     assert (is_whole(whole), is_whole(whole, 8), is_whole(whole, 9), is_whole(whole[:-1])) == (True, True, False, False)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("whole", "pieces"),
     [
         (np.array([1, np.nan]), np.zeros((0, 2))),

@@ -15,6 +15,7 @@ from projections.views.query import ViewQuery, detail, why
 from projections.views.view import WITHHELD
 from tests.given.events import Told, at, created, deleted, folded, merged, purged, revised, unmerged
 from tests.given.views import viewed
+from tests.rows import each_row
 
 PAGE, FILE = "https://wiki.example.org/flats", "file:///合同.pdf"
 OLD, NEW = "sha256:0123456789", "sha256:9876543210"
@@ -147,7 +148,7 @@ def test_a_changed_ground_withholds_the_memory_from_normal_mode_and_says_why() -
     assert (card["ground_changed"], card["grounds"][0]["changed"], card["grounds"][0]["reported"]) == (True, True, NEW)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "back",
     [changed(OLD, day=1.5), revised(day=1.5, grounds=(Ground(uri=PAGE, digest=NEW),)), revised(day=1.5, grounds=())],
 )

@@ -56,6 +56,7 @@ from tests.given.events import (
     told,
     unmerged,
 )
+from tests.rows import each_row
 
 SECRETS = ("Quetzalcoatl", "Xylophone", "Zanzibar", "Mnemosyne", "Kilimanjaro", "Popocatepetl", "Ouagadougou")
 LIFE: tuple[Told, ...] = (
@@ -274,7 +275,7 @@ def test_a_fold_that_is_given_no_secret_makes_no_hash_rather_than_one_that_anybo
     assert [msgspec.structs.replace(one, content_hash=b"") for one in HISTORY.entries] == entries
 
 
-@pytest.mark.parametrize("size", [0, 1, 31, 33, 64])
+@each_row("size", [0, 1, 31, 33, 64])
 def test_nothing_is_keyed_by_what_is_no_secret(size: int) -> None:
     with pytest.raises(ValueError, match=f"a secret of {size} bytes: 32 are allowed"):
         keyed(bytes(size), b"content hash", b"I like coffee", 8)
@@ -299,7 +300,7 @@ def test_a_purge_touches_no_entry() -> None:
 # --- packing --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("cuts", [(24,), (1, 23), (3, 3, 10, 8), (1,) * 24])
+@each_row("cuts", [(24,), (1, 23), (3, 3, 10, 8), (1,) * 24])
 def test_packed_chunks_laid_end_to_end_give_the_same_entries_back(cuts: tuple[int, ...]) -> None:
     raw, start = b"", 1
     for size in cuts:
@@ -335,14 +336,14 @@ CHAINED = ("raw_id", "at", "type", "memory_id", "decision", "reason", "fields", 
 OTHER = {bytes: b"other", str: "other", int: 99, tuple: (99,)}
 
 
-@pytest.mark.parametrize("field", CHAINED)
+@each_row("field", CHAINED)
 def test_an_entry_altered_in_any_field_breaks_the_chain(field: str) -> None:
     entries = list(HISTORY.entries)
     entries[4] = msgspec.structs.replace(entries[4], **{field: OTHER[type(getattr(entries[4], field))]})
     assert chain_of(entries) != HISTORY.owner.chain
 
 
-@pytest.mark.parametrize("number", range(len(HISTORY.entries)))
+@each_row("number", range(len(HISTORY.entries)))
 def test_an_entry_left_out_or_moved_breaks_the_chain(number: int) -> None:
     without = HISTORY.entries[:number] + HISTORY.entries[number + 1 :]
     moved = [*without, HISTORY.entries[number]]

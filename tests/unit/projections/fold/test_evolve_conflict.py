@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from itertools import permutations
 
-import pytest
-
 from projections.memory.record import FULL, MAX_CONFLICTS, MAX_NEGATIONS, TAG
 from tests.given.events import (
     Told,
@@ -27,11 +25,12 @@ from tests.given.events import (
     revised,
     unmerged,
 )
+from tests.rows import each_row
 
 COFFEE_THEN_TEA = memory.given(created(), created("I like tea", of="tea", day=5, corrects="m"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("category", "resolution"),
     [
         ("identity", "latest_wins"),
@@ -48,8 +47,8 @@ def test_the_category_tells_the_resolution_where_the_producer_does_not(category:
     )
 
 
-@pytest.mark.parametrize("resolution", ["latest_wins", "version_keep", "weight_balance"])
-@pytest.mark.parametrize("category", ["identity", "skill"])
+@each_row("resolution", ["latest_wins", "version_keep", "weight_balance"])
+@each_row("category", ["identity", "skill"])
 def test_the_producer_may_choose_the_resolution(category: str, resolution: str) -> None:
     memory.given(created(category=category)).when(negated(day=5, resolution=resolution)).then(
         resolution=resolution, is_negated=True, is_superseded=resolution == "latest_wins", decision="negate"
@@ -144,7 +143,7 @@ SAID: list[tuple[str, list[Told], int | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("events", "since"), [said[1:] for said in SAID], ids=[said[0] for said in SAID])
+@each_row(("events", "since"), [said[1:] for said in SAID], ids=[said[0] for said in SAID])
 def test_a_memory_is_negated_iff_its_newest_negation_is_newer_than_what_the_user_says(
     events: list[Told], since: int | None
 ) -> None:
@@ -190,7 +189,7 @@ def test_nothing_is_flagged_where_nothing_had_replaced_it() -> None:
     COFFEE_THEN_TEA.given(negated(day=5)).when(mentioned(day=9)).then(conflicts=(), decision="reaffirm")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "gone",
     [
         [negated("tea", day=7)],
@@ -214,7 +213,7 @@ def test_the_merge_of_a_successor_stands_for_it() -> None:
     outcome.then(of="tea", changed=set())
 
 
-@pytest.mark.parametrize("order", list(permutations(range(3))))
+@each_row("order", list(permutations(range(3))))
 def test_negation_and_mention_give_one_state_in_whatever_order_they_come(order: tuple[int, ...]) -> None:
     """The negation's turn also mentions it, the user says it again on day 9."""
     events = [negated(day=5, replaced_by="tea", turn_id="t"), mentioned(day=5, turn_id="t"), mentioned(day=9)]
@@ -249,8 +248,8 @@ def test_a_possible_conflict_flags_both_and_is_no_edge() -> None:
     outcome.then(of="tea", conflicts=("m",), edges=(), changed={"conflicts"})
 
 
-@pytest.mark.parametrize("of", ["m", "tea"])
-@pytest.mark.parametrize("event", [negated, deleted, lambda of, day: revised(of=of, day=day)], ids=["-", "d", "r"])
+@each_row("of", ["m", "tea"])
+@each_row("event", [negated, deleted, lambda of, day: revised(of=of, day=day)], ids=["-", "d", "r"])
 def test_a_flag_lasts_until_one_of_both_is_negated_revised_or_deleted(event: object, of: str) -> None:
     outcome = FLAGGED.when(event(of, day=8))
     outcome.then(of="m", conflicts=())
@@ -258,7 +257,7 @@ def test_a_flag_lasts_until_one_of_both_is_negated_revised_or_deleted(event: obj
     assert [(one["memory"], "conflicts" in one["fields"]) for one in outcome.log] == [(of, True)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "event",
     [
         mentioned(day=8),

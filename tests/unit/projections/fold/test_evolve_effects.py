@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from events.catalogue import SynonymDefined, ToolResultRecorded, TurnRecorded
 from projections.memory.record import Memory
 from tests.given.events import (
@@ -35,6 +33,7 @@ from tests.given.events import (
     retracted,
     revised,
 )
+from tests.rows import each_row
 
 TIMES = (
     "created_at",
@@ -126,12 +125,12 @@ EFFECTS: list[tuple[str, Story, Told, set[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("story", "event", "changed"), [e[1:] for e in EFFECTS], ids=[e[0] for e in EFFECTS])
+@each_row(("story", "event", "changed"), [e[1:] for e in EFFECTS], ids=[e[0] for e in EFFECTS])
 def test_an_event_changes_just_these_fields_of_the_memory(story: Story, event: Told, changed: set[str]) -> None:
     assert story.when(event).changed("m") == changed
 
 
-@pytest.mark.parametrize(("story", "event"), [e[1:3] for e in EFFECTS], ids=[e[0] for e in EFFECTS])
+@each_row(("story", "event"), [e[1:3] for e in EFFECTS], ids=[e[0] for e in EFFECTS])
 def test_an_event_that_comes_late_moves_no_time_stamp_backwards(story: Story, event: Told) -> None:
     busy = story.given(
         mentioned(day=20, actor="assistant"), accessed("m", "n", day=21), revised(day=22), graded(day=23)
@@ -141,7 +140,7 @@ def test_an_event_that_comes_late_moves_no_time_stamp_backwards(story: Story, ev
     assert [(getattr(after, name) or 0) >= (getattr(before, name) or 0) for name in (*TIMES, "stamp")] == [True] * 6
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("event", "moves"),
     [
         (mentioned(day=9), {"last_activated_at": at(9), "last_mentioned_at": at(9)}),
@@ -170,7 +169,7 @@ def test_an_event_moves_just_these_time_stamps(event: Told, moves: dict[str, int
 # --- what changes nothing ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     "event",
     [
         mentioned(day=50),
@@ -217,7 +216,7 @@ NOTHING: list[tuple[str, Told, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("event", "of", "reason"), [n[1:] for n in NOTHING], ids=[n[0] for n in NOTHING])
+@each_row(("event", "of", "reason"), [n[1:] for n in NOTHING], ids=[n[0] for n in NOTHING])
 def test_what_cannot_be_is_ignored_with_one_entry_that_says_why(event: Told, of: str, reason: str) -> None:
     outcome = PAIR.when(event)
     told = [(one["memory"], one["decision"], one["reason"], one["fields"]) for one in outcome.log]

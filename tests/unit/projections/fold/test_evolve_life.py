@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from events.catalogue import Imported, ImportedEdge
 from projections.memory.record import ARCHIVE, FULL, MAX_VERSIONS, SUMMARY, TAG, TRACE
 from tests.given.events import (
@@ -23,6 +21,7 @@ from tests.given.events import (
     restored,
     revised,
 )
+from tests.rows import each_row
 
 PAIR = memory.given(created(), created(of="n"))
 
@@ -80,7 +79,7 @@ def test_a_memory_begins_as_its_creation_tells_it() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("data", "tier"),
     [
         ({"kind": "episode"}, "episode"),
@@ -94,7 +93,7 @@ def test_the_tier_comes_from_the_kind_where_it_is_not_told(data: dict[str, str],
     memory.when(created(**data)).then(tier=tier)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("content", "data", "sensitivity"),
     [
         ("I like coffee", {}, 0),
@@ -162,14 +161,14 @@ def test_the_last_sixteen_versions_are_kept() -> None:
     assert [v.number for v in found.versions] == list(range(31 - MAX_VERSIONS, 31))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("level", "number"), [("full", FULL), ("summary", SUMMARY), ("tag", TAG), ("trace", TRACE), ("archive", ARCHIVE)]
 )
 def test_a_compression_records_its_level(level: str, number: int) -> None:
     PAIR.when(compressed(level, day=40)).then(level=number, content="I like coffee")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "data",
     [{"category": "identity"}, {"tier": "core"}, {"sensitivity": 2}, {"sensitivity": 3}],
     ids=["identity", "core", "sensitive", "secret"],
@@ -191,7 +190,7 @@ def test_a_promotion_to_core_ends_compression() -> None:
 # --- deletion, restoration, purge -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("policy", ["user_delete", "auto_cleanup", "merge_cleanup"])
+@each_row("policy", ["user_delete", "auto_cleanup", "merge_cleanup"])
 def test_a_deletion_keeps_everything_and_says_by_which_policy(policy: str) -> None:
     memory.given(created()).when(deleted(day=2, policy=policy, due_at=moment(1))).then(
         deleted_at=at(2), deletion=policy, content="I like coffee", decision="delete", reason=policy
@@ -256,9 +255,7 @@ def test_no_word_of_a_purged_memory_stays_in_its_record() -> None:
     assert [word for word in words if word in tombstone] == []
 
 
-@pytest.mark.parametrize(
-    ("due", "decision"), [(39.9, "ignored"), (40 - 1e-10, "ignored"), (40, "purge"), (400, "purge")]
-)
+@each_row(("due", "decision"), [(39.9, "ignored"), (40 - 1e-10, "ignored"), (40, "purge"), (400, "purge")])
 def test_a_purge_is_due_thirty_days_after_the_deletion(due: float, decision: str) -> None:
     memory.given(created(), deleted(day=10)).when(purged(day=401, due=due)).then(decision=decision)
 

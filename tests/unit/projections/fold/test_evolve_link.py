@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from msgspec import structs
 
 from events.catalogue import FactAsserted, FactRetracted
@@ -28,6 +27,7 @@ from tests.given.events import (
     revised,
     unmerged,
 )
+from tests.rows import each_row
 
 TRIO = memory.given(created(), created(of="n"), created(of="o"), created(of="p"))
 GONE = {
@@ -80,7 +80,7 @@ def test_every_search_of_a_flush_in_which_a_pair_stood_together_strengthens_it()
     )
 
 
-@pytest.mark.parametrize("group", [("m", "m"), ("m", "m", "m")], ids=str)
+@each_row("group", [("m", "m"), ("m", "m", "m")], ids=str)
 def test_a_memory_is_not_joined_to_itself(group: tuple[str, ...]) -> None:
     assert edges_after(TRIO, accessed("m", day=1, together=(group,))) == {}
 
@@ -90,13 +90,13 @@ def test_a_memory_told_twice_of_one_search_is_joined_once() -> None:
     assert found["m"] == [("n", 0.0, 0.05, "co-hit")]
 
 
-@pytest.mark.parametrize("before", GONE.values(), ids=GONE)
+@each_row("before", GONE.values(), ids=GONE)
 def test_what_is_not_there_is_joined_to_nothing_and_the_others_are(before: list[Told]) -> None:
     found = edges_after(TRIO.given(*before), accessed("m", day=40, together=(("m", "x", "n"),)))
     assert found == {"m": [("n", 0.0, 0.05, "co-hit")], "n": [("m", 0.0, 0.05, "co-hit")]}
 
 
-@pytest.mark.parametrize("link_first", [True, False])
+@each_row("link_first", [True, False])
 def test_base_and_boosts_stand_apart_in_either_order(link_first: bool) -> None:
     link, hit = linked("m", "n", day=1, weight=0.4), accessed("m", "n", day=1, together=(("m", "n"),))
     events = (link, hit) if link_first else (hit, link)
@@ -108,7 +108,7 @@ def test_a_stronger_base_keeps_the_boosts() -> None:
     assert edges_after(story, linked("n", "m", day=2, weight=0.9, link="因果"))["m"] == [("n", 0.9, 0.05, "因果")]
 
 
-@pytest.mark.parametrize(("hits", "boost"), [(19, 0.95), (20, 1.0), (21, 1.0), (50, 1.0)])
+@each_row(("hits", "boost"), [(19, 0.95), (20, 1.0), (21, 1.0), (50, 1.0)])
 def test_boosts_end_at_one(hits: int, boost: float) -> None:
     events = [accessed("m", "n", day=day, together=(("m", "n"),)) for day in range(1, hits + 1)]
     assert edges_after(TRIO, *events)["n"] == [("m", 0.0, boost, "co-hit")]
@@ -123,9 +123,7 @@ def test_how_much_a_co_hit_adds_goes_by_the_parameters_in_force_at_it() -> None:
 # --- what led to it ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("outcome", "boost"), [("used", 0.1), ("manual_review", 0.1), ("task_success", None), ("task_failure", None)]
-)
+@each_row(("outcome", "boost"), [("used", 0.1), ("manual_review", 0.1), ("task_success", None), ("task_failure", None)])
 def test_a_use_or_review_strengthens_the_way_that_led_there(outcome: str, boost: float | None) -> None:
     found = edges_after(TRIO.given(linked("m", "n", weight=0.5)), reinforced(day=1, outcome=outcome, from_memory="n"))
     expected = boost or 0.0
@@ -145,7 +143,7 @@ def test_a_use_that_itself_led_to_joins_nothing() -> None:
     assert edges_after(TRIO, reinforced(day=1, from_memory="m")) == {}
 
 
-@pytest.mark.parametrize("before", GONE.values(), ids=GONE)
+@each_row("before", GONE.values(), ids=GONE)
 def test_a_use_that_something_not_there_led_to_counts_and_joins_nothing(before: list[Told]) -> None:
     outcome = TRIO.given(*before).when(reinforced(day=40, from_memory="x"))
     assert edges(outcome.after.memories) == {}
@@ -233,9 +231,7 @@ def test_said_late_a_triple_leaves_what_was_said_after_it() -> None:
     outcome.then(changed=set(), decision="ignored", reason="said earlier than what the memory backs already")
 
 
-@pytest.mark.parametrize(
-    "other", [{"subject": "Bob"}, {"predicate": "hates"}, {"object": "奶茶"}, {"negation": True}], ids=str
-)
+@each_row("other", [{"subject": "Bob"}, {"predicate": "hates"}, {"object": "奶茶"}, {"negation": True}], ids=str)
 def test_another_subject_predicate_object_or_negation_is_another_triple(other: dict[str, object]) -> None:
     assert len(facts_after(triple("m", day=1), triple("m", day=2, **other))) == 2
     kept = facts_after(triple("m", day=1), triple("m", day=2, **other), triple("m", day=3, retract=True, **other))
@@ -256,14 +252,14 @@ def test_a_retracted_triple_may_be_backed_again() -> None:
     assert len(facts_after(asserted("m"), retracted("m", day=1), asserted("m", day=2))) == 1
 
 
-@pytest.mark.parametrize("before", GONE.values(), ids=GONE)
+@each_row("before", GONE.values(), ids=GONE)
 def test_evidence_that_is_not_there_backs_nothing_and_the_rest_does(before: list[Told]) -> None:
     outcome = TRIO.given(*before).when(triple("x", "m", day=40))
     assert outcome.decisions == {"x": "ignored", "m": "link"}
     assert len(outcome.after.memories["m"].facts) == 1
 
 
-@pytest.mark.parametrize("shift", [0, 31, 67])
+@each_row("shift", [0, 31, 67])
 def test_a_memory_backs_the_sixty_four_newest_triples_in_whatever_order_they_come(shift: int) -> None:
     days = [(day * 31 + shift) % 70 for day in range(70)]
     found = folded(created(), *(triple("m", day=day, object=f"tea {day}") for day in days)).memories["m"].facts

@@ -15,6 +15,7 @@ from tests.given.events import (
     merged,
     purged,
 )
+from tests.rows import each_row
 
 COFFEE_THEN_TEA = memory.given(created(), created("I like tea", of="tea", day=5, corrects="m"))
 LINKED = COFFEE_THEN_TEA.given(linked("m", "tea", day=6, weight=0.4))
@@ -24,7 +25,7 @@ def edges_of(found: Memory) -> list[tuple[str, float, str]]:
     return [(edge.to, edge.base, edge.link) for edge in found.edges]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("weight", "link", "kept"),
     [(0.6, "related", (0.6, "related")), (0.3, "related", (0.4, "semantic")), (0.4, "related", (0.4, "semantic"))],
 )

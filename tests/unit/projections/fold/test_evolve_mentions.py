@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from itertools import permutations
 
-import pytest
-
 from projections.memory.record import FULL, MAX_MENTIONS, UserMention
 from tests.given.events import (
     accessed,
@@ -21,11 +19,12 @@ from tests.given.events import (
     purged,
     reinforced,
 )
+from tests.rows import each_row
 
 PAIR = memory.given(created(), created(of="n"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("hours", "decision", "boost"),
     [
         ((0,), "reinforce", 0.5),
@@ -114,7 +113,7 @@ def test_an_access_counts_every_hit_and_writes_no_entry() -> None:
     assert (outcome.after.memories["n"].access_count, outcome.log) == (3, [])
 
 
-@pytest.mark.parametrize("via", ["recall", "association", "detail", "injection"])
+@each_row("via", ["recall", "association", "detail", "injection"])
 def test_every_way_of_access_counts(via: str) -> None:
     PAIR.when(accessed(via=via, day=2)).then(access_count=1)
 

@@ -29,6 +29,7 @@ from tests.given.events import (
     revised,
     unmerged,
 )
+from tests.rows import each_row
 
 TWO = memory.given(created("Latte today", day=1), created("An Americano this morning", of="n", day=2))
 MERGED = TWO.given(merged("m", "n", day=10))
@@ -186,7 +187,7 @@ def test_a_mention_of_a_source_may_reaffirm_the_merge() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     "event",
     [
         negated(day=12),
@@ -261,7 +262,7 @@ REFUSED: list[tuple[str, Story, Told, dict[str, str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("story", "event", "reasons"), [r[1:] for r in REFUSED], ids=[r[0] for r in REFUSED])
+@each_row(("story", "event", "reasons"), [r[1:] for r in REFUSED], ids=[r[0] for r in REFUSED])
 def test_a_merge_that_cannot_be_changes_nothing_at_all(story: Story, event: Told, reasons: dict[str, str]) -> None:
     outcome = story.when(event)
     assert [(one["memory"], one["decision"], one["reason"]) for one in outcome.log] == [

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from projections.memory.record import Boost, Memory, Upkeep
 from tests.given.events import (
     Told,
@@ -21,6 +19,7 @@ from tests.given.events import (
     reinforced,
     unmerged,
 )
+from tests.rows import each_row
 
 H = 1 / 24
 """An hour in days."""
@@ -57,7 +56,7 @@ def test_keeping_without_a_due_date_counts_from_the_event() -> None:
     assert only(kept(day=27)).upkeep == Upkeep((), at(27), None, True)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "events",
     [
         [kept(day=24)],
@@ -76,9 +75,7 @@ def test_a_use_that_is_told_late_adds_to_the_kept_importance_which_decays_from_t
     assert (found.importance, found.upkeep and found.upkeep.set_at) == (0.8, at(25))
 
 
-@pytest.mark.parametrize(
-    ("day", "importance", "still"), [(26, 0.8, False), (36, 0.66125, False), (60, 0.460289, True)], ids=str
-)
+@each_row(("day", "importance", "still"), [(26, 0.8, False), (36, 0.66125, False), (60, 0.460289, True)], ids=str)
 def test_a_kept_memory_is_asked_about_further_down_until_a_use_lifts_it_over_the_threshold(
     day: float, importance: float, still: bool
 ) -> None:
@@ -148,7 +145,7 @@ def test_an_unmerge_gives_the_sources_their_boosts_back_as_they_were() -> None:
     assert [after[i].upkeep for i in ("m", "n")] == [before[i].upkeep for i in ("m", "n")]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("actor", "name"),
     [
         ("system", "a reviewer"),

@@ -35,6 +35,7 @@ from tests.given.events import (
     stored,
     told,
 )
+from tests.rows import each_row
 
 H = 1 / 24
 """An hour in days."""
@@ -55,10 +56,8 @@ def reason_of(*events: Told) -> str:
 # --- shown ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("via", "hours"), [("recall", 28.8), ("detail", 28.8), ("injection", 28.8), ("association", 26.4)]
-)
-@pytest.mark.parametrize("count", [1, 9])
+@each_row(("via", "hours"), [("recall", 28.8), ("detail", 28.8), ("injection", 28.8), ("association", 26.4)])
+@each_row("count", [1, 9])
 def test_an_access_counts_every_time_it_was_shown_and_reinforces_once(via: str, hours: float, count: int) -> None:
     found = only(accessed(day=3, via=via, count=count))
     assert (found.access_count, found.reinforce_count, found.stability) == (count, 1, pytest.approx(hours, rel=1e-12))
@@ -87,7 +86,7 @@ def test_accesses_of_several_events_add_up() -> None:
     assert found.stability == pytest.approx(24 * 1.2 * 1.1 * 1.2, rel=1e-12)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "event", [accessed(day=4), accessed(day=20, last_day=4)], ids=["a late event", "an event that tells of a while ago"]
 )
 def test_a_late_access_counts_and_moves_no_clock_backwards(event: Told) -> None:
@@ -124,7 +123,7 @@ def test_a_late_reinforcement_steadies_and_moves_no_clock_backwards() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("event", "name", "hours"),
     [
         (accessed(day=1), "reinforce_recall", 72),
@@ -143,15 +142,13 @@ def test_what_a_reinforcement_does_goes_by_the_parameters_in_force_at_it(event: 
     assert before.when(then).after.memories["m"].stability != pytest.approx(hours, rel=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("outcome", "grade"), [("task_success", 5), ("task_failure", 2), ("used", None), ("manual_review", None)]
-)
+@each_row(("outcome", "grade"), [("task_success", 5), ("task_failure", 2), ("used", None), ("manual_review", None)])
 def test_tasks_grade_and_other_uses_do_not(outcome: str, grade: int | None) -> None:
     schedule = only(reinforced(day=1, outcome=outcome)).schedule
     assert (schedule and schedule.grade) == grade
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("days", "reason"),
     [
         ([1], "outcome used"),

@@ -6,8 +6,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from events.catalogue import MemoryCreated, MemoryPromoted, MemoryReinforced
 from events.envelope import decode, from_micros, micros, prepare
 from events.memory_log import InMemoryEventLog
@@ -42,6 +40,7 @@ from tests.given.events import (
     unmerged,
 )
 from tests.given.samples import NOW
+from tests.rows import each_row
 
 OTHERS = [one for one in ACTORS if one != "operator"]
 NAME = "Her name is Ada"
@@ -67,40 +66,38 @@ CLAIMS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("actor", OTHERS)
-@pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS)
+@each_row("actor", OTHERS)
+@each_row("claim", CLAIMS.values(), ids=CLAIMS)
 def test_in_an_old_log_what_somebody_claimed_for_himself_has_no_ground(claim: dict[str, Any], actor: str) -> None:
     told = by(actor, created(EVIL, **claim))
     assert folded(told).memories["m"].tier in FIRM  # folded as it always was
     assert not held(told)
 
 
-@pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS)
+@each_row("claim", CLAIMS.values(), ids=CLAIMS)
 def test_what_an_operator_says_always_holds(claim: dict[str, Any]) -> None:
     assert held(created(NAME, actor="operator", **claim))
 
 
-@pytest.mark.parametrize("actor", ACTORS)
+@each_row("actor", ACTORS)
 def test_a_promotion_without_evidence_gives_no_ground_but_an_operators(actor: str) -> None:
     assert held(created(NAME), by(actor, promoted(day=1))) == (actor == "operator")
 
 
-@pytest.mark.parametrize(
-    ("actor", "expected"), [("system", True), ("judge", True), ("user", False), ("assistant", False)]
-)
+@each_row(("actor", "expected"), [("system", True), ("judge", True), ("user", False), ("assistant", False)])
 def test_a_reviewer_promotes_what_use_has_borne_out_and_nobody_else_does(actor: str, expected: bool) -> None:
     assert held(created(NAME, day=-1), *SEEN, by(actor, promoted(day=2))) == expected
 
 
-@pytest.mark.parametrize("reviewer", ["system", "judge"])
-@pytest.mark.parametrize("teller", OTHERS)
+@each_row("reviewer", ["system", "judge"])
+@each_row("teller", OTHERS)
 def test_uses_that_no_operator_recorded_make_core_and_give_no_ground(teller: str, reviewer: str) -> None:
     found = folded(created(NAME, day=-1), *borne_out(actor=teller), by(reviewer, promoted(day=2)))
     assert (found.memories["m"].tier, found.memories["m"].ground) == ("core", None)
     assert "without a ground" in found.entries[-1].reason
 
 
-@pytest.mark.parametrize("teller", OTHERS)
+@each_row("teller", OTHERS)
 def test_four_uses_of_an_operator_and_any_number_of_others_give_no_ground(teller: str) -> None:
     others = [one for day in (3.0, 6.0, 9.0) for one in borne_out(day=day, actor=teller)]
     seen = [created(NAME, day=-1), *SEEN[:4], *others]
@@ -112,7 +109,7 @@ def test_a_producers_own_importance_bears_nothing_out() -> None:
     assert not held(by("assistant", created(EVIL, importance=2.9)), reinforced(day=1), promoted(day=2))
 
 
-@pytest.mark.parametrize("doubt", [negated(day=1.5), in_conflict("m", "n", day=1.5)], ids=["negated", "in conflict"])
+@each_row("doubt", [negated(day=1.5), in_conflict("m", "n", day=1.5)], ids=["negated", "in conflict"])
 def test_what_is_in_doubt_is_promoted_without_a_ground(doubt: Told) -> None:
     assert not held(created(NAME, day=-1), created(of="n"), *SEEN, doubt, promoted(day=2))
 
@@ -151,7 +148,7 @@ def test_parameters_that_an_agent_lowered_give_no_ground() -> None:
 HOLDING = memory.given(created(NAME, tier="core"))
 
 
-@pytest.mark.parametrize("actor", ACTORS)
+@each_row("actor", ACTORS)
 def test_other_words_have_no_ground_unless_an_operator_puts_them(actor: str) -> None:
     assert held(*HOLDING.events, by(actor, revised(EVIL, day=1))) == (actor == "operator")
 
@@ -165,8 +162,8 @@ def test_uses_of_former_words_bear_no_other_words_out() -> None:
     assert not held(created(EVIL, day=-1), *SEEN, revised("x", day=1.5), revised(EVIL, day=1.6), promoted(day=2))
 
 
-@pytest.mark.parametrize("actor", ["user", "assistant", "judge", "system"])
-@pytest.mark.parametrize("sources", [("m", "n"), ("n", "m")])
+@each_row("actor", ["user", "assistant", "judge", "system"])
+@each_row("sources", [("m", "n"), ("n", "m")])
 def test_a_merge_with_what_always_holds_gives_its_own_words_no_ground(actor: str, sources: tuple[str, str]) -> None:
     story = [*HOLDING.events, created(EVIL, "n", day=1)]
     both = folded(*story, by(actor, merged(*sources, into="all", day=2, summary=EVIL))).memories["all"]
@@ -186,7 +183,7 @@ KEEPING: dict[str, list[Told]] = {
 }
 
 
-@pytest.mark.parametrize("events", KEEPING.values(), ids=KEEPING)
+@each_row("events", KEEPING.values(), ids=KEEPING)
 def test_what_leaves_the_words_leaves_the_ground(events: list[Told]) -> None:
     found: Memory = folded(*HOLDING.events, *events).memories["m"]
     assert (found.content, always_holds(found)) == (NAME, True)
@@ -200,7 +197,7 @@ WAYS: dict[str, Path] = {"user": "http", "assistant": "http", "judge": "http", "
 """Who tells the uses, and by which path such a one comes in."""
 
 
-@pytest.mark.parametrize("actor", WAYS)
+@each_row("actor", WAYS)
 def test_uses_that_really_came_one_after_the_other_over_days_are_no_ground_either_but_for_an_operators(
     actor: str,
 ) -> None:
@@ -228,7 +225,7 @@ def test_uses_that_really_came_one_after_the_other_over_days_are_no_ground_eithe
     assert always_holds(found) == (actor == "operator")
 
 
-@pytest.mark.parametrize("actor", sorted(set(ACTORS) - {"operator"}))
+@each_row("actor", sorted(set(ACTORS) - {"operator"}))
 def test_what_decides_on_promotion_is_for_operators_alone_in_an_old_log_too(actor: str) -> None:
     told = of_old(replace(parameters(core_importance=0.1, momentum=0.2), actor=actor))
     assert dict(folded(created(), told).owner.parameters) == {"momentum": 0.2}

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
-
 from events.trust import TRUSTS
 from projections.fold.changelog import DECISIONS
 from projections.fold.inbox import FULL, MOST_WAITING, things_waiting
@@ -29,6 +27,7 @@ from tests.given.events import (
     set_aside,
     unmerged,
 )
+from tests.rows import each_row
 
 
 def of_agent(told: Told, trust: str = "inferred") -> Told:
@@ -72,7 +71,7 @@ CHANGES: dict[str, Callable[[], Told]] = {
 }
 
 
-@pytest.mark.parametrize("change", CHANGES)
+@each_row("change", CHANGES)
 def test_where_it_is_full_a_change_by_a_lower_source_is_ignored_and_the_users_word_stands(change: str) -> None:
     done = folded(KILN, created("The oven is red", "oven", 1), *flood(), of_agent(CHANGES[change]()))
     assert notes(done, "kiln")[-1] == ("ignored", FULL)
@@ -80,7 +79,7 @@ def test_where_it_is_full_a_change_by_a_lower_source_is_ignored_and_the_users_wo
     assert (kiln.waiting, kiln.content, kiln.deleted_at, kiln.merged_into) == ((), KILN.data.content, None, None)
 
 
-@pytest.mark.parametrize("change", CHANGES)
+@each_row("change", CHANGES)
 def test_a_persons_own_word_is_never_refused_by_it(change: str) -> None:
     oven = created("The oven is red", "oven", 1)
     done = folded(KILN, oven, *flood(), created(OTHER, "new", 2), CHANGES[change]())
@@ -103,7 +102,7 @@ GOES = {
 }
 
 
-@pytest.mark.parametrize("how", GOES)
+@each_row("how", GOES)
 def test_what_is_answered_or_gone_makes_room(how: str) -> None:
     done = folded(*flood(), *GOES[how], proposal("late", 91), proposal("later", 92))
     assert "late" in done.memories

@@ -50,6 +50,7 @@ from tests.given.events import (
     unmerged,
 )
 from tests.given.partition import Partition
+from tests.rows import each_row
 
 
 def log_of(*events: tuple[str, Told | bytes]) -> list[Stored]:
@@ -143,7 +144,7 @@ REACHING: list[tuple[str, list[Told]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("events", [case[1] for case in REACHING], ids=[case[0] for case in REACHING])
+@each_row("events", [case[1] for case in REACHING], ids=[case[0] for case in REACHING])
 def test_a_worker_that_just_took_over_reaches(events: list[Told]) -> None:
     log = log_of(*(("ada", told) for told in [created(), created(of="n"), created(of="o"), *events]))
     assert Partition(log).fold(repeat(1), restarts=True).facts == Partition(log).fold().facts
@@ -168,7 +169,7 @@ def test_the_quarantine_tells_the_first_event_that_could_not_be_folded_and_why()
     assert (why.seq, why.kind, why.reason.startswith("UndecodableEvent: ")) == (3, "MemoryMentioned.1", True)
 
 
-@pytest.mark.parametrize("kind", ["MemoryDreamed.1", "MemoryMentioned.2", "MemoryMentioned.0", "MemoryMentioned"])
+@each_row("kind", ["MemoryDreamed.1", "MemoryMentioned.2", "MemoryMentioned.0", "MemoryMentioned"])
 def test_an_unknown_type_or_version_parks_the_owner(kind: str) -> None:
     good = entry(mentioned(day=1), "ada", 2)
     folded = Partition([entry(created(), "ada", 1), good._replace(kind=kind)]).fold()
@@ -206,8 +207,8 @@ def test_what_happens_after_a_quarantine_is_only_parked() -> None:
 # --- discard and retry ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 100])
-@pytest.mark.parametrize("restarts", [False, True])
+@each_row("size", [1, 2, 3, 7, 100])
+@each_row("restarts", [False, True])
 def test_a_discard_drops_one_event_and_folds_the_parked_ones_in_order(size: int, restarts: bool) -> None:
     log = log_of(*STUCK, ("ada", discarded(3)), ("ada", mentioned(day=10)))
     folded = Partition(log).fold(repeat(size), restarts=restarts)
@@ -270,8 +271,8 @@ ELSEWHERE: dict[str, str] = {
 }
 
 
-@pytest.mark.parametrize("position", ELSEWHERE.values(), ids=ELSEWHERE)
-@pytest.mark.parametrize("size", [1, 100])
+@each_row("position", ELSEWHERE.values(), ids=ELSEWHERE)
+@each_row("size", [1, 100])
 def test_a_discard_of_what_is_not_parked_there_drops_nothing_and_says_so(position: str, size: int) -> None:
     told = Told(EventDiscarded(position=position), 9, "user")
     found = Partition(log_of(*STUCK, ("ada", told)), number=0).fold(repeat(size))

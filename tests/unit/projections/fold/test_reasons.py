@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +19,7 @@ from projections.language.keywords import synonyms
 from projections.memory import deletion_cascade, deletion_view
 from projections.reports.undoing import WITHOUT_INVERSE
 from projections.reports.undone_settings import ALIKE_TO_ALL
+from tests.rows import each_row
 
 PLACE = re.compile(r"\{(\w+)\}")
 FOLD = sorted(Path(working_set.__file__).parent.glob("*.py"))
@@ -90,7 +90,7 @@ def test_every_sentence_of_the_folds_has_a_code() -> None:
     assert [one for one in whole if reason_told(one[1]) == NOBODYS] == []
 
 
-@pytest.mark.parametrize("module", [deletion_cascade, deletion_view], ids=lambda module: module.__name__)
+@each_row("module", [deletion_cascade, deletion_view], ids=lambda module: module.__name__)
 def test_every_sentence_about_what_goes_with_a_deletion_has_a_code(module: ModuleType) -> None:
     source = ast.parse(Path(str(module.__file__)).read_text("utf-8"))
     said = {_joined(node) for node in ast.walk(source) if isinstance(node, ast.JoinedStr)}
@@ -129,6 +129,6 @@ def test_a_sentence_gives_back_its_code_and_what_was_put_into_it(code: str, data
     assert (told.code, told.values) == (code, values)
 
 
-@pytest.mark.parametrize("own", ["", "because I say so", "level", "level 3 of the car park is full", "已经说过了"])
+@each_row("own", ["", "because I say so", "level", "level 3 of the car park is full", "已经说过了"])
 def test_somebodys_own_words_have_no_code(own: str) -> None:
     assert reason_told(own) == NOBODYS

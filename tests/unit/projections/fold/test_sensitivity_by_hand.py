@@ -11,6 +11,7 @@ from projections.memory.record import Memory
 from projections.views.query import detail
 from projections.views.view import WITHHELD, OwnerView
 from tests.given.events import Told, at, compressed, created, deleted, folded, memory, merged, purged, revised
+from tests.rows import each_row
 
 PASSWORD = "My password is hunter2-Xq9!"
 OTHER = "My password is s3cret-Tiger7!"
@@ -25,14 +26,14 @@ def level(*events: Told, of: str = "m") -> int:
     return folded(*events).memories[of].sensitivity
 
 
-@pytest.mark.parametrize("told", [0, 1, 2, 3, None])
+@each_row("told", [0, 1, 2, 3, None])
 def test_detection_always_runs_and_a_producers_figure_only_raises(told: int | None) -> None:
     figure = {} if told is None else {"sensitivity": told}
     assert level(created(PASSWORD, **figure)) == 3
     assert level(created("I like tea", **figure)) == (told or 0)
 
 
-@pytest.mark.parametrize("actor", ACTORS)
+@each_row("actor", ACTORS)
 def test_a_person_sets_the_level_and_nobody_else(actor: str) -> None:
     if actor in ("user", "operator"):
         assert level(created(PASSWORD), judged(actor=actor)) == 0
@@ -68,7 +69,7 @@ SAME = {
 }
 
 
-@pytest.mark.parametrize("event", SAME.values(), ids=SAME)
+@each_row("event", SAME.values(), ids=SAME)
 def test_what_was_judged_is_not_raised_again_by_its_own_words(event: Told) -> None:
     assert level(created(DIARY), event) == 3  # the control: unjudged it stays a secret
     assert level(created(DIARY), judged(), event) == 0
@@ -85,7 +86,7 @@ NEW = {
 }
 
 
-@pytest.mark.parametrize("event", NEW.values(), ids=NEW)
+@each_row("event", NEW.values(), ids=NEW)
 def test_what_is_new_is_looked_at_anew(event: Told) -> None:
     assert level(created(DIARY), judged(), event) == 3
 

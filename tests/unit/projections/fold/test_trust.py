@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-import pytest
-
 from events.catalogue import ReviewSettled
 from events.trust import TRUSTS
 from events.vocabulary import Trust
@@ -18,6 +16,7 @@ from projections.views.query import ViewQuery
 from tests.given.events import Told, at, created, deleted, folded, mentioned, merged, negated, parameters, revised
 from tests.given.events import stored as entries
 from tests.given.views import viewed
+from tests.rows import each_row
 
 DEGREES = created("The kiln fires at 1240 degrees", "kiln", 1)
 SOURCES: dict[str, tuple[dict[str, Any], Trust]] = {
@@ -59,7 +58,7 @@ def shown(*told: Told, mode: Any = "normal", day: float = 5) -> set[str]:
     return {one["id"] for one in listing(ViewQuery(viewed(*told), at(day), mode), 100, 0)["memories"]}
 
 
-@pytest.mark.parametrize("case", SOURCES)
+@each_row("case", SOURCES)
 def test_a_memory_is_trusted_as_far_as_whoever_said_it(case: str) -> None:
     fields, expected = SOURCES[case]
     assert TRUSTS[memory(said("The kiln is red", "kiln", 1, **fields)).trust] == expected
@@ -72,8 +71,8 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("trust", ["proposed", "imported", "inferred"])
-@pytest.mark.parametrize("change", CHANGES)
+@each_row("trust", ["proposed", "imported", "inferred"])
+@each_row("change", CHANGES)
 def test_what_a_lower_source_does_to_the_users_own_word_waits(change: str, trust: Trust) -> None:
     told = [DEGREES, by(CHANGES[change], trust)]
     after = memory(*told)
@@ -83,13 +82,13 @@ def test_what_a_lower_source_does_to_the_users_own_word_waits(change: str, trust
     assert shown(*told) == {"kiln"}
 
 
-@pytest.mark.parametrize("change", CHANGES)
+@each_row("change", CHANGES)
 def test_what_the_user_says_himself_waits_for_nobody(change: str) -> None:
     assert memory(DEGREES, CHANGES[change]).waiting == ()
     assert shown(DEGREES, CHANGES[change]) == ({"kiln"} if change == "revised" else set())
 
 
-@pytest.mark.parametrize("change", CHANGES)
+@each_row("change", CHANGES)
 def test_one_source_may_change_what_another_of_its_rank_said(change: str) -> None:
     for trust in ("inferred", "imported"):
         first = said("The kiln fires at 1240 degrees", "kiln", 1, "inferred", actor="assistant")
@@ -157,7 +156,7 @@ SAID_AGAIN = mentioned("kiln", 3)
 NEGATION = negated("kiln", 2, resolution="latest_wins")
 
 
-@pytest.mark.parametrize("trust", ["imported", "inferred"])
+@each_row("trust", ["imported", "inferred"])
 def test_a_lower_source_that_says_the_user_said_it_again_takes_back_no_negation_of_his_own(trust: Trust) -> None:
     told = [DEGREES, NEGATION, by(SAID_AGAIN, trust, "user")]
     after = memory(*told)
@@ -176,7 +175,7 @@ def test_it_takes_back_what_its_own_rank_negated() -> None:
     assert shown(low, ended, negated("kiln", 2.5), by(SAID_AGAIN, "imported", "user")) == set(), "and he negated it too"
 
 
-@pytest.mark.parametrize("late", [False, True], ids=["first", "late"])
+@each_row("late", [False, True], ids=["first", "late"])
 def test_a_flood_of_what_others_say_he_said_drives_out_neither_his_word_nor_his_negation(late: bool) -> None:
     flood = [by(mentioned("kiln", 5 + n / 100, turn_id=f"t{n}"), "inferred", "user") for n in range(40)]
     his = [mentioned("kiln", 4)]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from events.catalogue import FactAsserted, ValueRejected
 from projections.fold.owner import OwnerState, decode_owner, encode_owner
 from projections.laws.modes import MODES
@@ -31,6 +29,7 @@ from tests.given.events import (
     revised,
 )
 from tests.given.views import viewed
+from tests.rows import each_row
 
 LISBON = created("I live in Lisbon", "lisbon", 1, category="identity")
 AGAIN = created("I live in Lisbon", "again", 9, category="identity")
@@ -51,7 +50,7 @@ def test_a_later_statement_of_a_rejected_value_is_ignored_and_names_where_it_was
     assert [(one["decision"], one["reason"]) for one in outcome.log] == [("ignored", "rejected by 0:3")]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "i live in LISBON",
@@ -259,7 +258,7 @@ def test_what_an_owner_rejected_is_part_of_its_state_and_its_bytes() -> None:
 # --- twins: what was negated is not told by another that says the same
 
 
-@pytest.mark.parametrize("category", ["identity", "stable_preference"])
+@each_row("category", ["identity", "stable_preference"])
 def test_of_two_that_say_the_same_negating_one_negates_both(category: str) -> None:
     told = (created("I like tea", "a", 1, category=category), created("i like tea.", "b", 2, category=category))
     assert shown(*told, day=6) == {"a", "b"}
@@ -297,7 +296,7 @@ def test_a_twin_names_what_holds_now_and_is_what_it_was_once_the_user_says_it_ag
     assert back == folded(*again).memories["twin"]
 
 
-@pytest.mark.parametrize("mode", MODES)
+@each_row("mode", MODES)
 def test_a_view_that_follows_reads_as_one_that_is_loaded(mode: Any) -> None:
     events = [
         LISBON,

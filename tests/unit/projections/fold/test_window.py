@@ -5,7 +5,6 @@ from __future__ import annotations
 from copy import deepcopy
 from itertools import islice
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ from projections.fold.changelog import event_link
 from projections.fold.partition import Checkpoint, Outcome, WorkingOwner, decode_all, encode_outcome, fold_batch
 from projections.fold.window import Window, WindowLimits
 from tests.given.events import created, entry, mentioned, secret_of
+from tests.rows import each_row
 from tests.unit.projections.fold.test_partition import POISON, STUCK, discarded, log_of
 
 OWNERS = ("ada", "bob", "cyd", "dan")
@@ -107,7 +107,7 @@ def test_a_window_of_which_some_pieces_were_written_is_folded_again_without_fold
     assert len(parked) == len(set(parked)), "none twice"
 
 
-@pytest.mark.parametrize(("events", "full"), [(3, False), (4, True)])
+@each_row(("events", "full"), [(3, False), (4, True)])
 def test_a_window_is_full_only_past_all_that_pieces_of_before_may_hold(events: int, full: bool) -> None:
     log = log_of(*(("ada", mentioned(day=day)) for day in range(events)))
     window = Window(Checkpoint(pieces=1, reach=4), WindowLimits(events=1))

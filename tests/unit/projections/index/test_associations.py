@@ -9,6 +9,7 @@ from projections.index.associations import AssociationIndex
 from projections.index.keyword_index import overlap
 from projections.memory.record import HOUR, Memory, with_changes
 from tests.given.associated import START, half, index_of, links_of, memory
+from tests.rows import each_row
 
 
 def weights(*memories: Memory, of: str = "a", parameters: Parameters = DEFAULTS) -> dict[str, tuple[str, float]]:
@@ -17,7 +18,7 @@ def weights(*memories: Memory, of: str = "a", parameters: Parameters = DEFAULTS)
     return {other: (link.link, link.weight) for other, link in links.items()}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("one", "other", "expected"),
     [
         (["a", "b"], ["a", "b"], 1.0),
@@ -43,7 +44,7 @@ def test_keywords_make_an_edge_from_an_overlap_of_three_tenths_on() -> None:
     assert weights(memory("a", *WORDS[:7]), memory("b", *WORDS[:2])) == {}
 
 
-@pytest.mark.parametrize(("least", "expected"), [(0.29, {"b": ("keyword", 0.29)}), (0.30, {})])
+@each_row(("least", "expected"), [(0.29, {"b": ("keyword", 0.29)}), (0.30, {})])
 def test_the_least_overlap_is_a_parameter(least, expected) -> None:
     hundred = tuple(f"w{number}" for number in range(100))
     one, other = memory("a", *hundred), memory("b", *hundred[:29])
@@ -56,8 +57,8 @@ def test_memories_of_one_task_are_linked_however_far_apart() -> None:
     }
 
 
-@pytest.mark.parametrize("place", ["project", "session"])
-@pytest.mark.parametrize(
+@each_row("place", ["project", "session"])
+@each_row(
     ("hours", "expected"),
     [(0, {"b": ("temporal", 0.2)}), (24, {"b": ("temporal", 0.2)}), (24 + 1e-6, {}), (-24, {"b": ("temporal", 0.2)})],
 )
@@ -125,7 +126,7 @@ def test_an_edge_of_no_weight_is_none() -> None:
     assert weights(*pair(told, told, task="t"), parameters=Parameters(task_edge=0.0)) == {}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "gone",
     [{"deleted_at": 1}, {"purged_at": 1}, {"merged_into": "m"}, {"retired_at": 1}, {"sensitivity": 3}],
     ids=lambda gone: next(iter(gone)),
@@ -176,7 +177,7 @@ def test_an_edge_needs_each_among_the_other_s_best() -> None:
     assert len(weights(hermit, *crowd, of="c3")) == 5
 
 
-@pytest.mark.parametrize("shared", [{"task": "t"}, {"session": "s"}, {"keywords": ("imported",)}], ids=str)
+@each_row("shared", [{"task": "t"}, {"session": "s"}, {"keywords": ("imported",)}], ids=str)
 def test_memories_of_one_instant_are_linked_along_their_ids_so_that_none_is_left_alone(shared) -> None:
     crowd = [with_changes(memory(f"m{number:03}"), **shared) for number in range(200)]
     index = index_of(crowd)

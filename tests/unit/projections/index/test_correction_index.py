@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ from projections.memory.corrections import BELOW, GONE, TOLD
 from projections.views.view import OwnerView
 from tests.given.events import Told, created, deleted, folded, mentioned, merged, negated, revised
 from tests.given.views import viewed
+from tests.rows import each_row
 
 TURN = created("I live in Tokyo", "t1", source_turns=("t1",), kind="episode")
 STATEMENT = created("User lives in Tokyo", "tokyo", actor="judge", source="judge", source_turns=("t1",))
@@ -79,7 +79,7 @@ def test_an_account_of_both_turns_says_what_no_longer_holds_beside_what_does() -
     assert [one.beside for one in view.index(CorrectionIndex).of(view.columns, row)] == [True]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("more", "expected"),
     [
         ([], [("tokyo", "osaka", GONE)]),

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from projections.index.search_index import Bm25Index
+from tests.rows import each_row
 
 TEXTS = {
     "coffee": "Ada likes coffee, strong coffee",
@@ -51,7 +52,7 @@ def test_matched_terms_are_those_some_text_holds_in_the_order_of_the_query() -> 
     assert filled().scores("tea, unheard of, Coffee and tea").matched_terms == ["tea", "coffe"]
 
 
-@pytest.mark.parametrize("query", ["", "?!", "unheard"])
+@each_row("query", ["", "?!", "unheard"])
 def test_a_query_without_a_match_scores_nothing(query: str) -> None:
     found = filled().scores(query)
     assert (found.rows.size, found.scores.size, found.matched_terms) == (0, 0, [])
@@ -66,7 +67,7 @@ def test_a_text_without_tokens_is_held_and_never_found() -> None:
     assert (len(index), "mute" in index, by_key(index, "…")) == (1, True, {})
 
 
-@pytest.mark.parametrize("query", ["Ada likes strong coffee", "coffee", "我喜欢咖啡", "Ada Ada cat coffee Coffee"])
+@each_row("query", ["Ada likes strong coffee", "coffee", "我喜欢咖啡", "Ada Ada cat coffee Coffee"])
 def test_an_explanation_adds_up_to_exactly_the_score(query: str) -> None:
     index = filled()
     index.drop("tea")
@@ -157,7 +158,7 @@ def test_without_length_normalisation_length_does_not_matter() -> None:
     assert scores["short"] == scores["long"]
 
 
-@pytest.mark.parametrize(("k1", "b"), [(-0.1, 0.5), (float("nan"), 0.5), (float("inf"), 0.5), (1.2, -0.1), (1.2, 1.1)])
+@each_row(("k1", "b"), [(-0.1, 0.5), (float("nan"), 0.5), (float("inf"), 0.5), (1.2, -0.1), (1.2, 1.1)])
 def test_parameters_out_of_range_are_refused(k1: float, b: float) -> None:
     with pytest.raises(ValueError, match="allowed"):
         Bm25Index(k1, b)

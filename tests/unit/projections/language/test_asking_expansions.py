@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from projections.language.asked_words import asked_words
 from projections.language.asking.expansions import MOST_EXPANSIONS, MOST_LETTERS, MOST_WORDS, cleaned
 from tests.examples import examples
+from tests.rows import each_row
 
 QUESTION = "When did Caroline move house in 2023?"
 
@@ -55,7 +55,7 @@ LEFT_OUT = {
 }
 
 
-@pytest.mark.parametrize("said", LEFT_OUT.values(), ids=LEFT_OUT)
+@each_row("said", LEFT_OUT.values(), ids=LEFT_OUT)
 def test_what_is_no_term_to_look_for_is_left_out(said: str) -> None:
     assert cleaned([said, "removal van"], QUESTION) == ("removal van",)
 

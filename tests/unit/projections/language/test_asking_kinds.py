@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from projections.language.asking.kinds import ASKS_NOTHING, MOST_KINDS, READ, kinds_asked, kinds_of
+from tests.rows import each_row
 
 ALIKE = [
     ("what did ann paint?", "Lovely! Which colours did you take?", "小安画了什么？", "真好！哪种颜色？"),
@@ -28,7 +28,7 @@ ALIKE = [
 ]
 
 
-@pytest.mark.parametrize("row", ALIKE)
+@each_row("row", ALIKE)
 def test_a_question_and_a_turn_that_ask_for_the_same_kind_of_thing_share_it(row: tuple[str, ...]) -> None:
     english, asked, chinese, asked_in_chinese = row
     found = [kinds_of(english), kinds_asked(asked), kinds_of(chinese), kinds_asked(asked_in_chinese)]
@@ -39,7 +39,7 @@ def test_a_question_and_a_turn_that_ask_for_the_same_kind_of_thing_share_it(row:
     assert all(not other & shared for other in others), "no question of another kind has it"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "turn",
     [
         "I know where he lives. It is far.",

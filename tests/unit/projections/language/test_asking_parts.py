@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from projections.language.asking.parts import MOST_PARTS, asked_parts, asks
+from tests.rows import each_row
 
 COMPARED = [
     ("Which came first, my trip to Graz or the concert in Vienna?", ["my trip to Graz", "the concert in Vienna"]),
@@ -47,7 +47,7 @@ WHOLE = [
 ]
 
 
-@pytest.mark.parametrize(("question", "things"), COMPARED)
+@each_row(("question", "things"), COMPARED)
 def test_what_is_compared_is_asked_of_each_thing(question: str, things: list[str]) -> None:
     found = asked_parts(question)
     assert (found.way, len(found.parts)) == ("compared", len(things))
@@ -57,7 +57,7 @@ def test_what_is_compared_is_asked_of_each_thing(question: str, things: list[str
         assert not [one for one in others if one in part], "each part is about its own thing"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("question", "parts"),
     [
         ("Which came first, buying the Toyota or selling the Ford?", ("buying the Toyota", "selling the Ford")),
@@ -96,17 +96,17 @@ def test_a_part_reads_as_its_thing_alone_or_as_what_is_asked_of_it(question: str
     assert asked_parts(question).parts == parts
 
 
-@pytest.mark.parametrize(("question", "parts"), SEVERAL)
+@each_row(("question", "parts"), SEVERAL)
 def test_what_is_asked_besides_is_a_part_of_its_own(question: str, parts: list[str]) -> None:
     assert asked_parts(question)[:2] == ("several", tuple(parts))
 
 
-@pytest.mark.parametrize("question", WHOLE)
+@each_row("question", WHOLE)
 def test_one_question_is_left_whole(question: str) -> None:
     assert asked_parts(question)[:2] == ("one", ())
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("question", "many", "ordered"),
     [
         ("How many times did I go to the beach?", True, False),
@@ -123,17 +123,17 @@ def test_a_question_says_whether_several_things_answer_it(question: str, many: b
     assert asked_parts(question)[2:] == (many, ordered)
 
 
-@pytest.mark.parametrize("turn", ["Where do I live?", "tell me about Anna", "我住在哪里", "Nice. And what of Ben?"])
+@each_row("turn", ["Where do I live?", "tell me about Anna", "我住在哪里", "Nice. And what of Ben?"])
 def test_a_turn_that_asks_is_known(turn: str) -> None:
     assert asks(turn)
 
 
-@pytest.mark.parametrize("turn", ["I moved to Graz.", "我搬到了成都。", "Thanks!", ""])
+@each_row("turn", ["I moved to Graz.", "我搬到了成都。", "Thanks!", ""])
 def test_a_turn_that_tells_asks_nothing(turn: str) -> None:
     assert not asks(turn)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "hostile",
     [
         "what is tea and also " * 10_000,

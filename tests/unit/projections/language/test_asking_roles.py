@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from projections.language.asking.roles import Somebody, may_name, people_in, renamed, roles_in
+from tests.rows import each_row
 
 ANNA, LI = Somebody("sister", "Anna"), Somebody("表哥", "李强")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "people"),
     [
         ("My sister is called Anna and lives in Graz.", [ANNA]),
@@ -29,7 +28,7 @@ def test_a_text_introduces_people(text: str, people: list[Somebody]) -> None:
     assert people_in(text) == people
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("question", "told"),
     [
         ("What does my sister do?", ("What does Anna do?",)),
@@ -60,8 +59,6 @@ def test_a_question_is_said_twice_more_at_most() -> None:
     assert len(renamed("What does my sister do?", many)) == 2
 
 
-@pytest.mark.parametrize(
-    "hostile", ["my sister " * 10_000, "我表哥叫" * 10_000, "My brother is called " * 5_000 + "Tom"]
-)
+@each_row("hostile", ["my sister " * 10_000, "我表哥叫" * 10_000, "My brother is called " * 5_000 + "Tom"])
 def test_a_hostile_text_is_read_up_to_a_bound(hostile: str) -> None:
     assert len(people_in(hostile)) <= 1_000

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from events.parameters import DEFAULTS
 from projections.language.tag_words import Family, entries
 from projections.memory.record import Memory
 from projections.memory.tags import WORD_TAGS, context_of
+from tests.rows import each_row
 
 # Written for this test as people talk, some of them without any listed word on purpose.
 LABELLED = """
@@ -147,8 +146,8 @@ def named(family: Family) -> set[str]:
     return {tag for bit, tag in enumerate(WORD_TAGS) if family >> bit & 1}
 
 
-@pytest.mark.parametrize("tag", WORD_TAGS)
-@pytest.mark.parametrize("chinese", [False, True], ids=["en", "zh"])
+@each_row("tag", WORD_TAGS)
+@each_row("chinese", [False, True], ids=["en", "zh"])
 def test_at_least_four_fifths_of_the_tags_are_right_and_found(tag: str, chinese: bool) -> None:
     rows = [(tag in expected, tag in tags_of(text)) for expected, text in ROWS if text.isascii() != chinese]
     both, wanted, given_ = sum(w and g for w, g in rows), sum(w for w, _ in rows), sum(g for _, g in rows)
@@ -158,7 +157,7 @@ def test_at_least_four_fifths_of_the_tags_are_right_and_found(tag: str, chinese:
     assert both / wanted >= 0.8
 
 
-@pytest.mark.parametrize("family", list(Family), ids=lambda family: family.name.lower())
+@each_row("family", list(Family), ids=lambda family: family.name.lower())
 def test_every_form_in_the_lists_gives_its_tags(family: Family) -> None:
     listed = [one for one in entries() if one.families & family]
     told = [(named(one.families), form) for one in listed for form in (*one.english, *one.chinese, *one.signs)]
@@ -172,7 +171,7 @@ def test_no_mask_gives_a_tag() -> None:
     assert [mask for mask in masks if tags_of(mask)] == []
 
 
-@pytest.mark.parametrize("template", ["not {}", "never really {}", "there wasn't any {}", "I don't feel any {}"])
+@each_row("template", ["not {}", "never really {}", "there wasn't any {}", "I don't feel any {}"])
 def test_no_negated_english_word_gives_its_mood(template: str) -> None:
     words = [form for one in entries() if one.families for form in one.english if " " not in form]
     moods = {word: tags_of(template.format(word)) & {"positive", "urgent", "calm"} for word in words}

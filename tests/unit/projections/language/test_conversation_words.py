@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from projections.language.asking.framing import framing_terms
 from projections.language.conversation_words import LIKING_READ, PREFERS, STANDING, asks_advice, traits
 from projections.language.text import tokens
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "Always give the price in euros when I ask about flights.",
@@ -22,7 +21,7 @@ def test_a_turn_that_asks_for_something_for_good_is_known(text: str) -> None:
     assert traits(text, STANDING) == STANDING
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "I always take the early flight.",
@@ -38,7 +37,7 @@ def test_a_habit_one_single_request_and_what_stands_far_behind_are_none(text: st
     assert traits(text, STANDING) == 0
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     ["I'd prefer a window seat", "I really love jazz", "My favourite is mint", "我更喜欢靠窗的座位", "我对花生过敏"],
 )
@@ -46,29 +45,27 @@ def test_a_turn_that_says_what_its_speaker_likes_better_is_known(text: str) -> N
     assert traits(text, PREFERS) == PREFERS
 
 
-@pytest.mark.parametrize(("before", "found"), [(LIKING_READ - 20, PREFERS), (LIKING_READ, 0)])
+@each_row(("before", "found"), [(LIKING_READ - 20, PREFERS), (LIKING_READ, 0)])
 def test_a_liking_is_read_off_the_begin_of_a_turn(before: int, found: int) -> None:
     assert traits("." * before + "I really love jazz", PREFERS) == found
 
 
-@pytest.mark.parametrize("text", ["It looks like rain", "Do you like jazz?", "今天下雨了"])
+@each_row("text", ["It looks like rain", "Do you like jazz?", "今天下雨了"])
 def test_what_nobody_says_of_himself_is_no_liking(text: str) -> None:
     assert traits(text, PREFERS) == 0
 
 
-@pytest.mark.parametrize(
-    "question", ["can you suggest a seat?", "how should i sit, any tips?", "帮我选个座位", "推荐一下"]
-)
+@each_row("question", ["can you suggest a seat?", "how should i sit, any tips?", "帮我选个座位", "推荐一下"])
 def test_a_question_for_advice_is_known(question: str) -> None:
     assert asks_advice(question)
 
 
-@pytest.mark.parametrize("question", ["where did i sit?", "which seat had the better view?", "我坐在哪里？"])
+@each_row("question", ["where did i sit?", "which seat had the better view?", "我坐在哪里？"])
 def test_a_question_for_what_was_is_none(question: str) -> None:
     assert not asks_advice(question)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("question", "about"),
     [
         ("summarize what we discussed throughout our conversations of kayaks", {"we", "our", "kayak"}),

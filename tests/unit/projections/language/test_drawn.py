@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from projections.language.asked_words import asked_words
 from projections.language.drawn import LONGEST, drawn
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "statements", "rest"),
     [
         ("I live in Lisbon.", ["User lives in Lisbon"], set()),
@@ -55,7 +55,7 @@ def test_no_word_of_a_text_is_both_inside_and_rest_and_without_statements_all_ar
     assert not alone.inside
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("question", "words"),
     [
         ("Where do I live?", {"live"}),

@@ -7,6 +7,7 @@ import pytest
 from projections.views.view import OwnerView
 from tests.given.events import Told, created
 from tests.given.views import asked, viewed
+from tests.rows import each_row
 
 IDENTIFIERS = [
     "foo_bar.py",
@@ -93,20 +94,20 @@ def test_there_are_at_least_three_hundred_near_misses(view: OwnerView) -> None:
     assert len(view) - len(IDENTIFIERS) >= 300
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
-@pytest.mark.parametrize("identifier", IDENTIFIERS)
+@each_row("question", QUESTIONS)
+@each_row("identifier", IDENTIFIERS)
 def test_what_is_asked_for_exactly_is_found_first(view: OwnerView, identifier: str, question: str) -> None:
     found = first(view, question.format(identifier))
     assert found in {wording.format(identifier) for wording in WORDED}
 
 
-@pytest.mark.parametrize("identifier", IDENTIFIERS)
+@each_row("identifier", IDENTIFIERS)
 def test_case_does_not_matter(view: OwnerView, identifier: str) -> None:
     found = first(view, identifier.upper())
     assert found in {wording.format(identifier) for wording in WORDED}
 
 
-@pytest.mark.parametrize(("number", "written"), [(number, one) for number, ways in SPACED for one in ways])
+@each_row(("number", "written"), [(number, one) for number, ways in SPACED for one in ways])
 def test_a_telephone_number_is_found_however_it_is_spaced(view: OwnerView, number: str, written: str) -> None:
     """By whatever memory has that number; which country it is in is not said by all of them."""
     national = digits(number)[-10:]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from projections.language import kin
 from projections.language.contradiction.relation import compare
 from projections.language.extraction.rules import TurnText, extract
+from tests.rows import each_row
 
 RELATIVES = (
     "mother father wife husband fiancé fiancée girlfriend boyfriend sons daughters kids children parents brothers siblings"
@@ -25,25 +24,23 @@ RELATIVES_CHINESE = (
 )
 
 
-@pytest.mark.parametrize("word", RELATIVES.split())
+@each_row("word", RELATIVES.split())
 def test_an_english_relative_is_one(word: str) -> None:
     assert re.fullmatch(kin.english(), word)
 
 
-@pytest.mark.parametrize("word", RELATIVES_CHINESE.split())
+@each_row("word", RELATIVES_CHINESE.split())
 def test_a_chinese_relative_is_one(word: str) -> None:
     assert re.fullmatch(kin.chinese(), word)
 
 
-@pytest.mark.parametrize(
-    "word", ["friend", "boss", "motherboard", "sonnet", "inlaw", "朋友", "老板", "姑娘", "新娘", "教父", ""]
-)
+@each_row("word", ["friend", "boss", "motherboard", "sonnet", "inlaw", "朋友", "老板", "姑娘", "新娘", "教父", ""])
 def test_nobody_else_is_one(word: str) -> None:
     assert not re.fullmatch(kin.english(), word)
     assert not re.fullmatch(kin.chinese(), word)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("said", "triple"),
     [
         ("My mother-in-law is called Rose.", ("User's mother-in-law", "is called", "Rose")),
@@ -65,7 +62,7 @@ def test_what_is_said_of_a_relative_is_extracted(said: str, triple: tuple[str, s
     assert statement.triple[:3] == triple
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("new", "known"),
     [
         ("我岳母今年72岁", "我岳母今年70岁"),
@@ -80,6 +77,6 @@ def test_two_values_of_a_relative_contradict_each_other(new: str, known: str) ->
     assert (relation.kind, relation.sure) == ("contradicts", True)
 
 
-@pytest.mark.parametrize("whose", ["姥姥", "岳母", "侄女", "舅舅", "姑姑", "公公"])
+@each_row("whose", ["姥姥", "岳母", "侄女", "舅舅", "姑姑", "公公"])
 def test_where_a_relative_lives_says_nothing_of_where_the_speaker_does(whose: str) -> None:
     assert compare(f"我{whose}住在上海", "我住在北京").kind == "unrelated"

@@ -11,25 +11,26 @@ from hypothesis import strategies as st
 
 from events.errors import DamagedLexicon
 from projections.language import lexicon
+from tests.rows import each_row
 
 FOLDER = Path(lexicon.__file__).parent
 LISTS = sorted(file.stem for file in FOLDER.glob("*.tsv"))
 SMALL = "# Colours\nenglish\tchinese\nred, crimson\t红\nblue\t\n# 2 rows\n"
 
 
-@pytest.mark.parametrize("name", LISTS)
+@each_row("name", LISTS)
 def test_every_list_can_be_read(name: str) -> None:
     rows = lexicon.rows(name)
     assert lexicon.words(name, "english") + lexicon.words(name, "chinese")
     assert lexicon.rows(name) is rows
 
 
-@pytest.mark.parametrize("name", LISTS)
+@each_row("name", LISTS)
 def test_every_list_says_what_it_is_for(name: str) -> None:
     assert (FOLDER / f"{name}.tsv").read_text("utf-8").startswith("# ")
 
 
-@pytest.mark.parametrize("name", LISTS)
+@each_row("name", LISTS)
 def test_no_row_stands_twice(name: str) -> None:
     rows = [tuple(sorted(row.items())) for row in lexicon.rows(name)]
     assert len(rows) == len(set(rows))
@@ -42,7 +43,7 @@ def test_a_row_gives_the_words_of_each_column() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("damage", "told"),
     [
         (("blue\t\n", ""), r"line 5 cannot be read: got .*# 2 rows.*allowed is rows, and as the last line '# 1 rows'"),
@@ -90,19 +91,19 @@ def test_any_bytes_are_read_or_refused(written: bytes) -> None:
         return
 
 
-@pytest.mark.parametrize("cut", range(1, len(SMALL.encode())))
+@each_row("cut", range(1, len(SMALL.encode())))
 def test_a_list_that_was_cut_off_anywhere_is_refused(cut: int) -> None:
     with pytest.raises(DamagedLexicon):
         lexicon.read("small", SMALL.encode()[:-cut])
 
 
-@pytest.mark.parametrize("words", [("a", "ab", "a-b"), ("a+", "b.c", "(d)")])
+@each_row("words", [("a", "ab", "a-b"), ("a+", "b.c", "(d)")])
 def test_of_alternatives_that_begin_alike_the_longest_is_taken(words: tuple[str, ...]) -> None:
     for pattern in (lexicon.either(words), lexicon.either_at_once(words)):
         assert all(re.match(pattern, f"{word} x")[0] == word for word in words)  # type: ignore[index]
 
 
-@pytest.mark.parametrize("name", ["opposites", "opposite_parts", "antonyms"])
+@each_row("name", ["opposites", "opposite_parts", "antonyms"])
 def test_what_stands_against_a_word_is_of_its_language(name: str) -> None:
     for row in lexicon.rows(name):
         assert bool(row["english"]) != bool(row["chinese"])

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from events.envelope import decode, prepare_body
 from events.log import marked
 from events.marks import NOTHING, Marks
@@ -13,11 +11,12 @@ from projections.language.marks import MARKER, WORDLESS, mark
 from projections.language.sensitivity.event_level import LEVEL_RULES, level_of
 from projections.language.statements import STATEMENT_RULES, statements_of
 from tests.places import ROOT
+from tests.rows import each_row
 
 GOLDEN = sorted((ROOT / "tests" / "golden" / "events").glob("*.json"))
 
 
-@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
+@each_row("path", GOLDEN, ids=lambda path: path.stem)
 def test_every_event_is_marked_with_its_level_and_what_it_states(path: Path) -> None:
     event = decode(path.stem, path.read_bytes())
     values = getattr(event.data, "values", ())
@@ -39,9 +38,7 @@ def test_of_a_kind_that_is_not_read_nothing_would_have_been_found() -> None:
             assert mark(decode(path.stem, path.read_bytes())) == NOTHING
 
 
-@pytest.mark.parametrize(
-    "kind", ["MemoryCreated.1", "FactAsserted.1", "MemoryDeleted.1", "MemoriesAccessed.2", "MemoryMentioned.2"]
-)
+@each_row("kind", ["MemoryCreated.1", "FactAsserted.1", "MemoryDeleted.1", "MemoriesAccessed.2", "MemoryMentioned.2"])
 def test_what_holds_words_or_is_of_another_release_is_read(kind: str) -> None:
     assert kind not in WORDLESS
 

@@ -10,6 +10,7 @@ import pytest
 from projections.language.contradiction.relation import compare
 from projections.language.times.names import MONTH, MONTHS, SHORT_MONTHS, WEEKDAYS, month_number
 from projections.lifecycle.judge.grounds_numbers import unsaid_number
+from tests.rows import each_row
 
 
 def test_they_are_those_of_the_calendar() -> None:
@@ -17,24 +18,24 @@ def test_they_are_those_of_the_calendar() -> None:
     assert [date(2023, 5, number).strftime("%A").lower() for number in range(1, 8)] == list(WEEKDAYS)
 
 
-@pytest.mark.parametrize("written", [*MONTHS, *SHORT_MONTHS])
+@each_row("written", [*MONTHS, *SHORT_MONTHS])
 def test_a_name_is_read_whole_and_gives_its_number(written: str) -> None:
     assert re.match(MONTH, f"{written} 5")[0] == written  # type: ignore[index]
     assert MONTHS[month_number(written) - 1].startswith(written)
 
 
-@pytest.mark.parametrize("written", ["monday", "", "ja"])
+@each_row("written", ["monday", "", "ja"])
 def test_another_word_has_no_number(written: str) -> None:
     with pytest.raises(ValueError, match="is not in list"):
         month_number(written)
 
 
-@pytest.mark.parametrize("written", ["5 May 2023", "May 5", "Sept 5, 2023", "2023-05-05", "5月5日"])
+@each_row("written", ["5 May 2023", "May 5", "Sept 5, 2023", "2023-05-05", "5月5日"])
 def test_a_date_near_the_day_need_not_be_said_in_either_language(written: str) -> None:
     assert unsaid_number(f"User moved on {written}", "I moved yesterday", "2023-05-06") is None
 
 
-@pytest.mark.parametrize("written", ["5 May 2021", "May 5, 2021", "2021年5月5日"])
+@each_row("written", ["5 May 2021", "May 5, 2021", "2021年5月5日"])
 def test_a_date_far_from_the_day_must_be_said(written: str) -> None:
     assert unsaid_number(f"User moved on {written}", "I moved yesterday", "2023-05-06") is not None
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from projections.language.polarity import difference, opposite, plain, polarity, speaks_from_its_day, wording
+from tests.rows import each_row
 
 POLARITIES = [
     (1, "I like coffee"),
@@ -62,7 +61,7 @@ POLARITIES = [
 ]
 
 
-@pytest.mark.parametrize(("expected", "text"), POLARITIES, ids=[text for _, text in POLARITIES])
+@each_row(("expected", "text"), POLARITIES, ids=[text for _, text in POLARITIES])
 def test_a_statement_is_turned_round_by_each_word_that_negates_it(expected: int, text: str) -> None:
     assert polarity(text) == expected
 
@@ -103,12 +102,12 @@ NOT_OPPOSED = [
 ]
 
 
-@pytest.mark.parametrize(("a", "b"), OPPOSED)
+@each_row(("a", "b"), OPPOSED)
 def test_statements_are_opposed_by_a_negation_or_an_antonym(a: str, b: str) -> None:
     assert (opposite(a, b), opposite(b, a)) == (True, True)
 
 
-@pytest.mark.parametrize(("a", "b"), NOT_OPPOSED)
+@each_row(("a", "b"), NOT_OPPOSED)
 def test_a_negated_antonym_turns_a_statement_back(a: str, b: str) -> None:
     assert (opposite(a, b), opposite(b, a)) == (False, False)
 
@@ -141,7 +140,7 @@ SAME = [
 ]
 
 
-@pytest.mark.parametrize(("a", "b"), SAME)
+@each_row(("a", "b"), SAME)
 def test_statements_are_the_same_up_to_what_says_nothing(a: str, b: str) -> None:
     assert (difference(a, b), sorted(wording(a))) == (None, sorted(wording(b)))
 
@@ -200,24 +199,24 @@ APART = [
 ]
 
 
-@pytest.mark.parametrize(("a", "b", "expected"), APART, ids=[f"{a} | {b}" for a, b, _ in APART])
+@each_row(("a", "b", "expected"), APART, ids=[f"{a} | {b}" for a, b, _ in APART])
 def test_what_tells_two_statements_apart_is_said(a: str, b: str, expected: str) -> None:
     assert difference(a, b) == expected
 
 
-@pytest.mark.parametrize(("a", "b", "_expected"), APART)
-def test_a_difference_is_one_from_either_side(a: str, b: str, _expected: str) -> None:
+@each_row(("a", "b", "expected"), APART)
+def test_a_difference_is_one_from_either_side(a: str, b: str, expected: str) -> None:
     assert difference(b, a) is not None
 
 
-@pytest.mark.parametrize("one", ["三", "一百二", "三万五", "一万亿", "千", "一百", "一万二千"])
-@pytest.mark.parametrize("other", ["五", "102", "120", "35000", "30005", "10000", "1000", "100", "12000"])
+@each_row("one", ["三", "一百二", "三万五", "一万亿", "千", "一百", "一万二千"])
+@each_row("other", ["五", "102", "120", "35000", "30005", "10000", "1000", "100", "12000"])
 def test_numbers_in_han_digits_are_the_same_only_as_their_value(one: str, other: str) -> None:
     same = {("一百", "100"), ("一万二千", "12000")}
     assert (difference(f"共{one}元", f"共{other}元") is None) == ((one, other) in same)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     ["See you tomorrow", "I moved last week", "Dentist on Friday", "In two weeks", "昨天搬家", "下周开会", "周五看牙"],
 )
@@ -225,9 +224,7 @@ def test_a_text_may_speak_from_its_day(text: str) -> None:
     assert speaks_from_its_day(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["This is my last name", "I run on weekdays", "Next to the park", "每周五看牙", "我住在上海", ""]
-)
+@each_row("text", ["This is my last name", "I run on weekdays", "Next to the park", "每周五看牙", "我住在上海", ""])
 def test_what_holds_on_any_day_speaks_from_none(text: str) -> None:
     assert not speaks_from_its_day(text)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from projections.language.prompt_text import cut, estimated_tokens, is_chinese, one_line
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "tokens"),
     [
         ("", 0),
@@ -40,7 +40,7 @@ def test_an_estimate_grows_with_the_text_and_never_by_more_than_the_parts(one: s
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "line"),
     [
         ("I like\n\ttea", "I like tea"),
@@ -90,7 +90,7 @@ def test_a_text_that_fits_is_not_cut_and_one_that_does_not_ends_in_an_ellipsis()
     assert cut("我每天早上喝咖啡", 4) == "我每天…"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "chinese"),
     [
         ("今晚喝什么？", True),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from projections.language.question_words import words_at
+from tests.rows import each_row
 
 WORDS = [
     ("a word from its beginning and its middle", "hello world", [0, 3, 6], ["hello", "hello", "world"]),
@@ -23,7 +23,7 @@ WORDS = [
 ]
 
 
-@pytest.mark.parametrize(("what", "text", "starts", "words"), WORDS, ids=[row[0] for row in WORDS])
+@each_row(("what", "text", "starts", "words"), WORDS, ids=[row[0] for row in WORDS])
 def test_the_word_at_an_offset(what: str, text: str, starts: list[int], words: list[str]) -> None:
     assert words_at(text, starts) == words
 

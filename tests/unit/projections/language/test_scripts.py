@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from projections.language.contradiction.relation import compare
 from projections.language.extraction.rules import TurnText, extract
 from projections.language.prompt_text import estimated_tokens, is_chinese
@@ -19,6 +17,7 @@ from projections.language.scripts import (
     holds_han,
     in_han_block,
 )
+from tests.rows import each_row
 
 RARE = {
     "extension A": "㐀",
@@ -39,21 +38,21 @@ OTHERS = {
 }
 
 
-@pytest.mark.parametrize("character", [*RARE.values(), "中", "一", "鿿"], ids=[*RARE, "a word", "first", "last"])
+@each_row("character", [*RARE.values(), "中", "一", "鿿"], ids=[*RARE, "a word", "first", "last"])
 def test_every_han_character_is_han(character: str) -> None:
     assert begins_with_han(f"{character}x")
     assert holds_han(f"x{character}")
     assert count_of_han(f"x{character}y{character}") == 2
 
 
-@pytest.mark.parametrize("character", [*OTHERS.values(), ""], ids=[*OTHERS, "nothing"])
+@each_row("character", [*OTHERS.values(), ""], ids=[*OTHERS, "nothing"])
 def test_nothing_else_is_han(character: str) -> None:
     assert not begins_with_han(character)
     assert not holds_han(character)
     assert count_of_han(character) == 0
 
 
-@pytest.mark.parametrize(("character", "there"), [("中", True), ("一", True), ("鿿", True), ("㐀", False), ("", False)])
+@each_row(("character", "there"), [("中", True), ("一", True), ("鿿", True), ("㐀", False), ("", False)])
 def test_the_block_is_that_of_everyday_text(character: str, there: bool) -> None:
     assert in_han_block(character) is there
 
@@ -75,7 +74,7 @@ def test_the_block_lies_within_han() -> None:
     assert all(re.match(f"[{HAN}]", chr(point)) for point in range(0x4E00, 0xA000))
 
 
-@pytest.mark.parametrize("character", RARE.values(), ids=[*RARE])
+@each_row("character", RARE.values(), ids=[*RARE])
 def test_a_text_of_rare_han_is_chinese(character: str) -> None:
     assert is_chinese(character * 3)
     assert estimated_tokens(character * 4) == 4

@@ -12,6 +12,7 @@ from projections.language.similar import SimilarPair, similar_pairs, similarity
 from projections.lifecycle.may_merge import Group, may_merge, merge_groups
 from projections.memory.record import CorrectionEntry, Memory, with_changes
 from tests.given.events import Told, at, created, deleted, folded, in_conflict, mentioned, merged, negated, restored
+from tests.rows import each_row
 
 NEAR_DUPLICATES = [
     ("I like coffee in the morning", "I like to drink coffee in the morning"),
@@ -117,14 +118,14 @@ def notes(*contents: str) -> list[Memory]:
     return [note(content, of=f"m{n}", day=n / 24, created_seq=n) for n, content in enumerate(contents)]
 
 
-@pytest.mark.parametrize(("what", "low", "high", "a", "b"), BOUNDS, ids=[f"{w}: {a} | {b}" for w, _, _, a, b in BOUNDS])
+@each_row(("what", "low", "high", "a", "b"), BOUNDS, ids=[f"{w}: {a} | {b}" for w, _, _, a, b in BOUNDS])
 def test_similarity_tells_duplicates_from_related_from_strangers(
     what: str, low: float, high: float, a: str, b: str
 ) -> None:
     assert low <= similarity(a, b) <= high
 
 
-@pytest.mark.parametrize(("a", "b"), EQUAL)
+@each_row(("a", "b"), EQUAL)
 def test_texts_that_differ_in_case_width_and_punctuation_are_wholly_alike(a: str, b: str) -> None:
     assert similarity(a, b) == 1
 
@@ -139,7 +140,7 @@ def test_texts_of_punctuation_alone_are_like_each_other_and_symbols_like_themsel
     assert [similarity("→", other) for other in ("(→)", "←")] == [1, 0]
 
 
-@pytest.mark.parametrize(("a", "b", "expected"), HARD_NEGATIVES, ids=[f"{a} | {b}" for a, b, _ in HARD_NEGATIVES])
+@each_row(("a", "b", "expected"), HARD_NEGATIVES, ids=[f"{a} | {b}" for a, b, _ in HARD_NEGATIVES])
 def test_what_looks_the_same_and_says_something_else_never_merges(a: str, b: str, expected: str) -> None:
     """Not even where any similarity is enough."""
     pair, loose = [note(a, of="a"), note(b, of="b")], changed(DEFAULTS, {"merge_similarity": 0})
@@ -182,7 +183,7 @@ REASONS: list[tuple[str | None, Fields, Fields]] = [
 ]
 
 
-@pytest.mark.parametrize(("expected", "of_a", "of_b"), REASONS, ids=[f"{e} {a} {b}" for e, a, b in REASONS])
+@each_row(("expected", "of_a", "of_b"), REASONS, ids=[f"{e} {a} {b}" for e, a, b in REASONS])
 def test_why_two_memories_may_not_merge_is_said(expected: str | None, of_a: Fields, of_b: Fields) -> None:
     pair = [with_changes(A, **of_a), with_changes(B, **of_b)]
     assert (may_merge(*pair, STRICT), bool(merge_groups(pair, STRICT))) == (expected, expected is None)
@@ -200,13 +201,13 @@ STORIES = [
 ]
 
 
-@pytest.mark.parametrize(("events", "expected"), STORIES, ids=[str(n) for n in range(len(STORIES))])
+@each_row(("events", "expected"), STORIES, ids=[str(n) for n in range(len(STORIES))])
 def test_what_happened_to_two_memories_decides_whether_they_may_merge(events: list[Told], expected: bool) -> None:
     memories = folded(*TWO, *events).memories
     assert (may_merge(memories["m"], memories["n"], DEFAULTS) is None) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "hours", "zone", "expected"),
     [
         ("See the dentist tomorrow", 2, "UTC", None),

@@ -6,14 +6,13 @@ import sys
 from types import FrameType
 from typing import Any
 
-import pytest
-
 from events.catalogue import EVENT_TYPES, FactAsserted, MemoryCreated, MemoryMerged, MemoryRevised
 from events.envelope import Event, decode, derived_id
 from events.vocabulary import MAX_TEXT_BYTES
 from projections.language.statements import normalised, statements_of
 from tests.given.samples import MOMENT
 from tests.places import ROOT
+from tests.rows import each_row
 
 TOKYO = "I live in Tokyo"
 TOKYO_ZH = "主人住在东京"
@@ -201,12 +200,12 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize(("said", "again"), [(said, one) for said, ways in SAME.items() for one in ways])
+@each_row(("said", "again"), [(said, one) for said, ways in SAME.items() for one in ways])
 def test_the_same_letters_are_the_same_statement_however_they_are_written(said: str, again: str) -> None:
     assert normalised(again) == normalised(said)
 
 
-@pytest.mark.parametrize(("one", "other"), OTHERS)
+@each_row(("one", "other"), OTHERS)
 def test_a_sign_or_a_letter_that_means_something_makes_another_statement(one: str, other: str) -> None:
     assert normalised(one) != normalised(other)
 
@@ -236,7 +235,7 @@ def test_what_looks_the_same_in_two_scripts_is_one_statement_and_no_russian_word
     assert len({normalised(word) for word in _RUSSIAN}) == len(_RUSSIAN)
 
 
-@pytest.mark.parametrize("text", ["", "\u200b", " \n", "\u202e\u2066"])
+@each_row("text", ["", "\u200b", " \n", "\u202e\u2066"])
 def test_a_text_that_shows_nothing_has_nothing_in_it(text: str) -> None:
     assert normalised(text) == ""
 
@@ -257,7 +256,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@each_row("name", HOSTILE)
 def test_twice_as_long_a_text_takes_twice_as_many_calls(name: str) -> None:
     unit = HOSTILE[name]
     times = MAX_TEXT_BYTES // len(unit.encode())
@@ -318,7 +317,7 @@ def fact(subject: str = "user", predicate: str = "likes", thing: str = "tea", **
     return stated(FactAsserted(subject=subject, predicate=predicate, object=thing, evidence=("m",), **more))
 
 
-@pytest.mark.parametrize("again", [fact("USER", "Likes", "Τеа"), fact(thing="tea."), fact(degree=0.3)])
+@each_row("again", [fact("USER", "Likes", "Τеа"), fact(thing="tea."), fact(degree=0.3)])
 def test_a_triple_is_one_statement_however_its_parts_are_written(again: tuple[bytes, ...]) -> None:
     assert again == fact() == (b"f+\x1fuser\x1flikes\x1ftea\x1f",)
 

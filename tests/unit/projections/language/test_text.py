@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from projections.language.text import MAX_TOKEN, tokens
+from tests.rows import each_row
 
 TEXTS = [
     ("words are stemmed and stop words left out", "The cats were running", ["cat", "run"]),
@@ -68,12 +68,12 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), [case[1:] for case in TEXTS], ids=[case[0] for case in TEXTS])
+@each_row(("text", "expected"), [case[1:] for case in TEXTS], ids=[case[0] for case in TEXTS])
 def test_a_text_has_these_tokens(text: str, expected: list[str]) -> None:
     assert tokens(text) == expected
 
 
-@pytest.mark.parametrize("name", ["foo_bar.py", "ERR-1042", "v2.3.1", "a@b.co", "C#", "2023-05-07", "🎉", "猫", "कॉफ़ी"])
+@each_row("name", ["foo_bar.py", "ERR-1042", "v2.3.1", "a@b.co", "C#", "2023-05-07", "🎉", "猫", "कॉफ़ी"])
 def test_what_is_asked_for_by_itself_is_among_the_tokens_of_a_text_that_holds_it(name: str) -> None:
     assert tokens(name)[0] in tokens(f"Yesterday 小明 saw {name}, then café.")
 

@@ -31,6 +31,7 @@ from tests.given.events import (
     restored,
     unmerged,
 )
+from tests.rows import each_row
 
 H = 1 / 24
 """An hour in days."""
@@ -60,9 +61,7 @@ def test_every_profile_has_its_law_and_the_default_is_the_weighted_one() -> None
     assert LAWS["weighted"] is WEIGHTED
 
 
-@pytest.mark.parametrize(
-    ("name", "seed"), [("weighted", "002"), ("ebbinghaus", "004"), ("consolidating", "000"), ("tiered", "003")]
-)
+@each_row(("name", "seed"), [("weighted", "002"), ("ebbinghaus", "004"), ("consolidating", "000"), ("tiered", "003")])
 def test_every_law_says_where_it_comes_from_and_what_each_of_its_factors_is(name: str, seed: str) -> None:
     law = LAWS[name]
     assert law.source.startswith(f"seed {seed}")
@@ -70,7 +69,7 @@ def test_every_law_says_where_it_comes_from_and_what_each_of_its_factors_is(name
     assert all(law.factors.values())
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "normal", "review"),
     [("weighted", 0.3, 0.01), ("ebbinghaus", 0.1, 0.0), ("consolidating", 0.3, 0.0), ("tiered", 0.2, 0.0)],
 )
@@ -83,7 +82,7 @@ def test_the_thresholds_go_with_the_law_and_are_parameters(name: str, normal: fl
     ]
 
 
-@pytest.mark.parametrize("name", LAWS)
+@each_row("name", LAWS)
 def test_the_laws_of_no_memory_at_all_are_empty(name: str) -> None:
     columns = Columns()
     law = LAWS[name]
@@ -100,8 +99,8 @@ STATES = {
 }
 
 
-@pytest.mark.parametrize("name", LAWS)
-@pytest.mark.parametrize("events", STATES.values(), ids=STATES)
+@each_row("name", LAWS)
+@each_row("events", STATES.values(), ids=STATES)
 def test_every_law_reads_every_memory_whatever_became_of_it(name: str, events: list[Told]) -> None:
     columns = columns_of(created(), created(of="n", kind="episode"), *events)
     law = LAWS[name]
@@ -109,7 +108,7 @@ def test_every_law_reads_every_memory_whatever_became_of_it(name: str, events: l
     assert weights.tolist() == pytest.approx([law.read(m, at(50), DEFAULTS).unclipped for m in columns], rel=1e-12)
 
 
-@pytest.mark.parametrize(("name", "parameter"), [("ebbinghaus", "decay_rate"), ("tiered", "factor")])
+@each_row(("name", "parameter"), [("ebbinghaus", "decay_rate"), ("tiered", "factor")])
 def test_a_law_reads_the_whole_curve_with_the_parameters_asked(name: str, parameter: str) -> None:
     """Nothing is integrated piecewise: the record is the same whenever the owner changed them."""
     asked = replace(DEFAULTS, confident_decay=0.5, fact_decay=0.4)
@@ -122,7 +121,7 @@ def test_a_law_reads_the_whole_curve_with_the_parameters_asked(name: str, parame
 # --- the ends of the ebbinghaus law --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("limit", "percent"), [(100.0, 99), (99.5, 99), (50.0, 49), (10.5, 10), (10.0, 9), (9.5, 9), (1.0, 0), (0.2, 0)]
 )
 def test_an_end_comes_when_the_rounded_strength_is_first_under_the_limit(limit: float, percent: int) -> None:
@@ -139,7 +138,7 @@ def test_a_limit_of_nothing_is_never_passed() -> None:
     assert [e.tolist() for e in LAWS["ebbinghaus"].ends(columns_of(picked_up()), asked)] == [[FOREVER], [FOREVER]]
 
 
-@pytest.mark.parametrize("least", [1e-12, 5e-324])
+@each_row("least", [1e-12, 5e-324])
 def test_what_hardly_fades_ends_so_late_that_it_never_does(least: float) -> None:
     """All of these rates are allowed."""
     slow = dict.fromkeys(("confident_decay", "reinforced_decay", "pitfall_decay", "min_decay"), least)
@@ -159,8 +158,8 @@ def test_a_reinforcement_puts_the_ends_off() -> None:
 # --- the tiered law at the bounds of its parameters ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["fact_decay_days", "episode_decay_days"])
-@pytest.mark.parametrize("event", [reinforced(day=1), accessed(day=1)], ids=["a use", "an access"])
+@each_row("name", ["fact_decay_days", "episode_decay_days"])
+@each_row("event", [reinforced(day=1), accessed(day=1)], ids=["a use", "an access"])
 def test_the_shortest_period_allowed_is_a_step_that_can_be_counted(name: str, event: Told) -> None:
     """A step of no microsecond at all would be a division by zero in `evolve`, which puts the owner aside."""
     least = schema_of(name)["minimum"]
@@ -184,7 +183,7 @@ def test_no_long_period_brings_a_fall_before_the_memory_itself() -> None:
     assert found >= at(36_500)
 
 
-@pytest.mark.parametrize("importance", [0.0, 5e-324, 1e-300])
+@each_row("importance", [0.0, 5e-324, 1e-300])
 def test_what_begins_under_the_threshold_is_asked_of_at_once(importance: float) -> None:
     found = fallen_at(columns_of(created(importance=importance)), np.array([0.5]), DEFAULTS)
     assert found.tolist() == [at(0)]
@@ -212,7 +211,7 @@ LEVELS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "day", "found"), LEVELS)
+@each_row(("name", "day", "found"), LEVELS)
 def test_the_level_due_goes_by_idle_days_and_from_tag_down_by_the_law(name: str, day: float, found: int) -> None:
     """W is 0.72 after 180 days; 0.5 ** (90 / 35.2) = 0.17; 0.85 ** 36 = 0.003, under the weight that archives."""
     assert level(name, columns_of(picked_up()), day) == found
@@ -259,7 +258,7 @@ SPARED = [
 ]
 
 
-@pytest.mark.parametrize(("data", "spared"), SPARED, ids=[str(s[0]) for s in SPARED])
+@each_row(("data", "spared"), SPARED, ids=[str(s[0]) for s in SPARED])
 def test_identity_core_and_sensitive_memories_stay_full_under_every_law(data: dict[str, object], spared: bool) -> None:
     columns = columns_of(picked_up(**data))
     found = {level(name, columns, 36_500) == FULL for name in LAWS}
@@ -288,7 +287,7 @@ def test_a_memory_of_1900_is_read_in_the_year_9999() -> None:
     ] == [(0.0, 0.0)] * 3
 
 
-@pytest.mark.parametrize("mode", ["normal", "review"])
+@each_row("mode", ["normal", "review"])
 def test_what_weighs_as_much_as_the_threshold_is_shown_and_what_weighs_less_is_not(mode: Mode) -> None:
     columns, now = columns_of(created()), at(3)
     weight = float(WEIGHTED.weights(columns, now, DEFAULTS)[0])
@@ -297,7 +296,7 @@ def test_what_weighs_as_much_as_the_threshold_is_shown_and_what_weighs_less_is_n
         assert visibility(columns, WEIGHTED, now, asked, mode).shown.tolist() == [shown]
 
 
-@pytest.mark.parametrize("mode", ["normal", "review"])
+@each_row("mode", ["normal", "review"])
 def test_a_secret_is_withheld_for_what_it_is_and_a_sensitive_memory_is_shown(mode: Mode) -> None:
     columns = columns_of(created(sensitivity=SECRET), created(of="n", sensitivity=SECRET - 1))
     seen = visibility(columns, WEIGHTED, at(0), DEFAULTS, mode)

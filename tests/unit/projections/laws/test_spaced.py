@@ -19,6 +19,7 @@ from events.parameters import DEFAULTS
 from projections.laws.spaced import OUTCOME_GRADES, graded, interval_days, review_due_at, review_importance
 from projections.memory.record import DAY, Memory, ReviewSchedule, with_changes
 from tests.given.events import at, created, folded
+from tests.rows import each_row
 
 FSRS = replace(DEFAULTS, scheduler="fsrs")
 Review = tuple[int, float]
@@ -43,7 +44,7 @@ def memory(**changes: object) -> Memory:
     return with_changes(folded(created()).memories["m"], **changes)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("case", "grades", "eases", "intervals", "repetitions"),
     [
         ("at once, every time", (5, 5, 5, 5), (2.6, 2.7, 2.8, 2.9), (1, 6, 16.8, 48.72), (1, 2, 3, 4)),
@@ -90,7 +91,7 @@ def test_fsrs_asks_again_after_a_hundred_years_at_most() -> None:
     assert (found.fsrs_interval, found.stability > 36_500) == (36_500, True)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("grade", "stability", "days"),
     [(0, 0.212, 1), (1, 0.212, 1), (2, 0.212, 1), (3, 1.2931, 1), (4, 2.3065, 2), (5, 8.2956, 8)],
 )
@@ -102,7 +103,7 @@ def test_a_first_grade_gives_the_published_stability_of_fsrs(grade: int, stabili
 RATINGS = dict(enumerate([fsrs.Rating.Again] * 3 + [fsrs.Rating.Hard, fsrs.Rating.Good, fsrs.Rating.Easy]))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "told",
     [
         pytest.param([(4, 0), (4, 2), (5, 13), (3, 60), (4, 100.5)], id="reviewed when due"),
@@ -177,7 +178,7 @@ def test_a_better_grade_is_never_due_earlier(
         assert worse.fsrs_interval <= better.fsrs_interval
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("accesses", "days"),
     [(0, 1), (1, 2), (2, 4), (3, 8), (4, 16), (5, 32), (6, 64), (7, 90), (8, 90), (1_000_000, 90)],
 )
@@ -190,7 +191,7 @@ def test_the_doubling_ends_at_the_seventh_access_and_at_the_most_days_that_are_s
     assert [interval_days(often, replace(DEFAULTS, review_most_days=most)) for most in (365.0, 10.5)] == [128, 10.5]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("case", "changes", "due"),
     [
         ("never accessed: from the last change", {"updated_at": at(3)}, at(4)),
@@ -221,7 +222,7 @@ def test_an_ungraded_memory_is_due_alike_under_both_schedulers() -> None:
     assert review_due_at(asked, DEFAULTS) == review_due_at(asked, FSRS) == at(5)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("confidence", "consolidation", "emotion", "importance"),
     [
         (0.6, 0.3, 0.0, 0.33),

@@ -26,6 +26,7 @@ from tests.given.events import (
     revised,
 )
 from tests.given.views import found, viewed
+from tests.rows import each_row
 
 WEEKS = 44
 LESSON = created("Let the kiln cool overnight before you open it", "lesson", 0, category="fact", kind="lesson")
@@ -50,7 +51,7 @@ COUNTED.append(("tiered", "used"))
 """What each law takes for a use; consolidating goes by revisions and accesses."""
 
 
-@pytest.mark.parametrize(("law", "outcome"), COUNTED)
+@each_row(("law", "outcome"), COUNTED)
 def test_a_lesson_used_each_week_is_found_as_fresh(law, outcome) -> None:
     view = viewed(profile(law), LESSON, *used(outcome))
     result = found(view, "how long must the kiln cool?", 7 * WEEKS + 1)["lesson"]
@@ -100,8 +101,8 @@ def test_neither_a_revision_nor_a_deletion_undone_forgets_the_use() -> None:
     assert told.used_at == at(40)
 
 
-@pytest.mark.parametrize("day", [0, 1, 60, 7 * WEEKS, 7 * WEEKS + 40, 7 * WEEKS + 400])
-@pytest.mark.parametrize("how", [DEFAULTS, PUBLISHED], ids=["default", "published"])
+@each_row("day", [0, 1, 60, 7 * WEEKS, 7 * WEEKS + 40, 7 * WEEKS + 400])
+@each_row("how", [DEFAULTS, PUBLISHED], ids=["default", "published"])
 def test_one_memory_and_a_column_are_read_alike(day, how) -> None:
     memory, columns = lesson(LESSON, *used()), Columns()
     columns.put(memory)

@@ -13,13 +13,14 @@ from projections.laws.weighted import factors, momentum, semantic_boost
 from projections.memory.columns import Columns
 from projections.memory.record import CATEGORIES, DAY, Memory
 from tests.given.events import Told, at, created, folded, mentioned, negated
+from tests.rows import each_row
 
 
 def memory_of(*events: Told) -> Memory:
     return folded(*events).memories["m"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("case", "counted"),
     [
         ("the mention itself", (at(5), 1)),
@@ -91,8 +92,8 @@ def test_bounds_and_thresholds_are_parameters() -> None:
     ) == (1.1, 0.4, 0.02, 0.3, 0.01)
 
 
-@pytest.mark.parametrize("now", [at(-3), at(0), at(6), at(8.5), at(400)])
-@pytest.mark.parametrize("scope", ["decay", "both"])
+@each_row("now", [at(-3), at(0), at(6), at(8.5), at(400)])
+@each_row("scope", ["decay", "both"])
 def test_weights_of_many_are_the_readings_of_each(now: int, scope: str) -> None:
     events = [created(of=f"{category}-{k}", category=category) for category in CATEGORIES for k in range(5)]
     for category in CATEGORIES:

@@ -31,6 +31,7 @@ from tests.given.events import (
     reinforced,
     restored,
 )
+from tests.rows import each_row
 
 
 def view_of(story: Story) -> OwnerView:
@@ -54,7 +55,7 @@ def carried_out(story: Story, day: float, *jobs: str) -> Story:
 TEMPORARY = memory.given(created("a taxi is coming", category="temporary"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("day", "expected"),
     [
         (29.9, []),
@@ -84,7 +85,7 @@ def test_sensitivity_one_takes_twice_as_long() -> None:
     assert told(planned(story, 60, "sweep")) == [("compress", ("m",), 60.0)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "spared",
     [
         created("my name is Ada", category="identity"),
@@ -93,7 +94,7 @@ def test_sensitivity_one_takes_twice_as_long() -> None:
         created("my phone is 555", sensitivity=2),
     ],
 )
-@pytest.mark.parametrize("law", ["weighted", "ebbinghaus", "consolidating", "tiered"])
+@each_row("law", ["weighted", "ebbinghaus", "consolidating", "tiered"])
 def test_what_lasts_is_neither_compressed_nor_deleted_under_any_law(spared: Told, law: str) -> None:
     story = memory.given(profile(law), parameters(delete_archived_after_days=1.0), spared)
     assert planned(story, 4_000, "sweep") == []
@@ -161,7 +162,7 @@ def test_the_same_decision_has_the_same_id_whenever_it_is_made_and_another_has_a
     assert after.event_id("ada") != early.event_id("ada") != early.event_id("bob")
 
 
-@pytest.mark.parametrize("law", ["weighted", "ebbinghaus", "consolidating", "tiered"])
+@each_row("law", ["weighted", "ebbinghaus", "consolidating", "tiered"])
 def test_a_sweep_once_and_a_hundred_times_over_a_year_leave_the_same(law: str) -> None:
     said = [
         created("an old taxi", of="taxi", category="temporary", source_turns=("t",)),
@@ -204,7 +205,7 @@ def test_only_owners_under_the_tiered_profile_are_reviewed() -> None:
     assert planned(memory.given(created(importance=2.6, category="fact")), 100, "review") == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("category", "action"),
     [
         ("identity", "promote"),

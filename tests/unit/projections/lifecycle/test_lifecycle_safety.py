@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import pytest
-
 from events.catalogue import MemoryDeleted, MemoryPurged
 from projections.fold.named import neighbours
 from projections.laws.modes import visibility
@@ -31,6 +29,7 @@ from tests.given.events import (
     revised,
     unmerged,
 )
+from tests.rows import each_row
 
 PICKED_UP = created(source_turns=("t",))
 GONE_DAYS = 24 * math.log(100 / 4.5) / 24
@@ -50,7 +49,7 @@ def level(story: Story, day: float) -> int:
     return int(visibility(view.columns, view.law, at(day), view.parameters, "normal").levels[row or 0])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("law", "day", "lift"),
     [
         ("ebbinghaus", 2.5, reinforced(day=2.6, outcome="task_success")),
@@ -112,7 +111,7 @@ def test_what_somebody_took_apart_is_not_merged_again() -> None:
     assert plan(view_of(apart), at(4), ["merge"]) == []
 
 
-@pytest.mark.parametrize("law", ["weighted", "ebbinghaus"])
+@each_row("law", ["weighted", "ebbinghaus"])
 def test_a_sweep_does_not_undo_a_restoration(law: str) -> None:
     story = memory.given(profile(law), created(category="temporary", source_turns=("t",)), deleted(day=400))
     back = story.given(restored(day=401))
@@ -142,9 +141,7 @@ def test_what_was_never_above_the_threshold_has_not_fallen_under_it() -> None:
 SECRET = "my key is sk-" + "a1B2c3D4e5F6g7H8" * 3
 
 
-@pytest.mark.parametrize(
-    "where", [{"keywords": (SECRET,)}, {"tags": (SECRET,)}, {"project": SECRET}, {"speaker": SECRET}]
-)
+@each_row("where", [{"keywords": (SECRET,)}, {"tags": (SECRET,)}, {"project": SECRET}, {"speaker": SECRET}])
 def test_a_secret_is_one_wherever_a_producer_writes_it(where: dict[str, object]) -> None:
     assert folded(created("a note", **where)).memories["m"].sensitivity == 3
 

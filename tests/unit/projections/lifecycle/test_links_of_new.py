@@ -14,6 +14,7 @@ from projections.memory.record import SECRET
 from projections.views.view import OwnerView
 from tests.given.events import Told, at, created, deleted, parameters
 from tests.given.views import viewed
+from tests.rows import each_row
 
 TEXTS = (
     "I drink strong black coffee in the morning",
@@ -79,7 +80,7 @@ def test_put_one_after_the_other_each_is_linked_and_the_daily_job_finds_nothing_
     assert any(memory.edges for memory in viewed(*events).columns.memories)
 
 
-@pytest.mark.parametrize("hiding", [[deleted("m1")], []], ids=["deleted", "secret"])
+@each_row("hiding", [[deleted("m1")], []], ids=["deleted", "secret"])
 def test_what_is_gone_or_secret_is_linked_with_nothing(hiding: list[Told]) -> None:
     first, second, *_ = talk(TEXTS)
     assert links_of(viewed(first, second), ["m0"], at(1))

@@ -10,9 +10,10 @@ from projections.decide.merging import MOST_CHARACTERS, merged_text, text_of
 from projections.lifecycle.joining import merges
 from projections.views.view import OwnerView
 from tests.given.events import created, folded, mentioned
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("texts", "said"),
     [
         (["I like coffee"], "I like coffee"),
@@ -39,7 +40,7 @@ def test_it_says_what_the_newest_says_and_what_only_adds_to_it(texts: list[str],
     assert text_of(texts) == said
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("newest", "older"),
     [
         ("I like coffee", "I do not like coffee with milk"),

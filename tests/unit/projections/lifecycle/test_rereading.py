@@ -40,6 +40,7 @@ from tests.given.events import (
     stored,
     unmerged,
 )
+from tests.rows import each_row
 
 PASSWORD = "My password is hunter2-Xq9!"
 DIARY = f"The novel begins at sea. {PASSWORD} So says its hero."
@@ -172,7 +173,7 @@ def test_a_person_may_lower_what_was_raised() -> None:
     assert told.memories["m"].sensitivity == 0
 
 
-@pytest.mark.parametrize("actor", ACTORS)
+@each_row("actor", ACTORS)
 def test_only_the_system_or_an_operator_tells_of_a_raise(actor: str) -> None:
     if actor in ("system", "operator"):
         assert folded(created("The usual place"), raised(actor=actor)).memories["m"].sensitivity == 3

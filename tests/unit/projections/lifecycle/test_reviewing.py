@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from projections.lifecycle.reviewing import ReviewDecision, answered, decided, questions, reviews
 from projections.views.view import OwnerView
 from tests.given.events import (
@@ -20,6 +18,7 @@ from tests.given.events import (
     profile,
     reinforced,
 )
+from tests.rows import each_row
 
 TIERED = memory.given(profile("tiered"))
 
@@ -33,7 +32,7 @@ def risen(**data: object) -> Story:
     return TIERED.given(created(day=-1, **data), *borne_out(day=1))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("kind", "category", "action"),
     [
         ("agreement", "fact", "promote"),
@@ -58,7 +57,7 @@ def test_however_often_a_plain_fact_is_mentioned_and_used_it_is_not_promoted() -
     assert [one.action for one in reviews(view_of(often), at(3))] == ["keep"]
 
 
-@pytest.mark.parametrize(("kind", "action"), [("note", "delete"), ("agreement", "keep"), ("decision", "keep")])
+@each_row(("kind", "action"), [("note", "delete"), ("agreement", "keep"), ("decision", "keep")])
 def test_an_agreement_that_nobody_asked_for_is_kept_also_when_asked_again(kind: str, action: str) -> None:
     story = TIERED.given(created(category="fact", kind=kind), kept(day=25, due_at=moment(25)))
     assert [one.action for one in reviews(view_of(story), at(55))] == [action]

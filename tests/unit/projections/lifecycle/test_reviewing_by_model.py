@@ -40,6 +40,7 @@ from tests.given.events import (
     negated,
     profile,
 )
+from tests.rows import each_row
 
 PROMOTE = {"action": "PROMOTE", "ground": "identity", "reason": "her name"}
 DELETE = {"action": "DELETE", "reason": "it is over"}
@@ -85,7 +86,7 @@ def test_what_a_model_decides_is_an_event_by_a_judge_that_says_who_decided_and_w
     assert decision.correlation_id == "review:scripted-1"
 
 
-@pytest.mark.parametrize(("says", "event"), [(DELETE, MemoryDeleted), ({"action": "KEEP"}, MemoryKept)])
+@each_row(("says", "event"), [(DELETE, MemoryDeleted), ({"action": "KEEP"}, MemoryKept)])
 def test_a_decayed_memory_is_deleted_or_kept_as_the_model_says(says: dict[str, Any], event: type) -> None:
     view = tiered(*fallen())
     answer = asked(view, ScriptedChat(lambda _: says))
@@ -140,7 +141,7 @@ def test_long_contents_are_cut() -> None:
     assert len(chat.asked[0]["related"][0]["content"]) == MOST_BESIDE
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("content", "begins"),
     [("The lift is out of order", "You look after"), ("电梯坏了，请走 B 门的楼梯", "你负责照管")],
 )
@@ -150,7 +151,7 @@ def test_it_is_asked_in_the_language_of_most_of_the_text(content: str, begins: s
     assert chat.systems[0].startswith(begins)
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
+@each_row("language", ["en", "zh"])
 def test_both_prompts_name_every_action_and_ground_and_end_with_what_the_data_is(language: Any) -> None:
     text = prompt("review", language)
     system, _, beginning = text.partition("\n---\n")
@@ -180,7 +181,7 @@ NEVER_PROMOTED = [
 ]
 
 
-@pytest.mark.parametrize("story", [one[1] for one in NEVER_PROMOTED], ids=[one[0] for one in NEVER_PROMOTED])
+@each_row("story", [one[1] for one in NEVER_PROMOTED], ids=[one[0] for one in NEVER_PROMOTED])
 def test_what_passes_or_is_in_doubt_is_never_promoted_and_no_model_is_asked(story: list[Told]) -> None:
     question = the_question(tiered(*story), 2)
     assert question.review == "promotion"
@@ -200,7 +201,7 @@ NEVER_DELETED = [
 ]
 
 
-@pytest.mark.parametrize(("story", "day"), [one[1:] for one in NEVER_DELETED], ids=[one[0] for one in NEVER_DELETED])
+@each_row(("story", "day"), [one[1:] for one in NEVER_DELETED], ids=[one[0] for one in NEVER_DELETED])
 def test_what_is_verified_sensitive_or_in_use_is_never_deleted(story: list[Told], day: float) -> None:
     question = the_question(tiered(*story), day)
     assert "DELETE" not in choices(question)
@@ -209,7 +210,7 @@ def test_what_is_verified_sensitive_or_in_use_is_never_deleted(story: list[Told]
     assert answer_of(question, ReviewAnswer(**DELETE), "liar").action == "keep"  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("says", "day", "told"),
     [
         (PROMOTE | {"ground": "none"}, 2, "PROMOTE needs a ground"),
@@ -261,7 +262,7 @@ def test_no_secret_and_nothing_that_normal_mode_hides_is_shown_or_found() -> Non
     assert [[one["id"] for one in search["found"]] for search in chat.asked[-1]["searched"]] == [["blue"]] * ROUNDS
 
 
-@pytest.mark.parametrize(("category", "action"), [("identity", "promote"), ("fact", "keep")])
+@each_row(("category", "action"), [("identity", "promote"), ("fact", "keep")])
 def test_a_secret_is_reviewed_by_the_rule_which_reads_no_content(category: str, action: str) -> None:
     question = the_question(tiered(*risen("My PIN is 4711", sensitivity=3, category=category)), 2)
     answer = without_model(question)

@@ -22,6 +22,7 @@ from projections.memory.columns import Columns, state_of
 from projections.views.view import OwnerView
 from tests.given.events import Story, Told, at, created, deleted, memory, negated, revised
 from tests.given.views import viewed
+from tests.rows import each_row
 
 PLAIN = ("User likes old maps", "User drives a van", "User reads at night", "User has two cats")
 SHORT, FULL = "User is using SQLite", "User is using Python and SQLite"
@@ -74,7 +75,7 @@ def suggestion_in(story: Story) -> str:
     return found
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("a", "b", "kind", "says"),
     [
         (SHORT, FULL, "merge", f'"{SHORT}" and "{FULL}" seem to say the same'),
@@ -96,13 +97,13 @@ def test_what_is_near_is_proposed_and_named(a: str, b: str, kind: str, says: str
     assert all(state_of(after.get(name)) == Columns.LIVE and not after.get(name).waiting for name in ("m0", "m1"))  # type: ignore[arg-type, union-attr]
 
 
-@pytest.mark.parametrize("floor", [0.0, 3.0])
+@each_row("floor", [0.0, 3.0])
 def test_a_model_whose_vectors_share_a_large_part_finds_the_same(floor: float) -> None:
     story = told(SHORT, FULL)
     assert [one.ids[1:] for one in planned(story, SAME, floor=floor)] == [("m0", "m1")]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("a", "b"),
     [
         pytest.param("User likes tea", "User dislikes tea", id="one denies the other"),
@@ -120,7 +121,7 @@ def test_without_vectors_nothing_is_compared() -> None:
     assert planned(told(SHORT, FULL), None) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     "change",
     [
         pytest.param(created("My password is hunter2-hunter2", "m1", 1), id="a secret"),
@@ -142,7 +143,7 @@ def test_it_is_made_once_and_not_again_once_a_person_rejected_it() -> None:
     assert planned(gone, SAME) == []
 
 
-@pytest.mark.parametrize("event", [negated("m0", 31), revised("User is using MySQL", "m0", 31)])
+@each_row("event", [negated("m0", 31), revised("User is using MySQL", "m0", 31)])
 def test_it_goes_where_one_of_the_two_no_longer_stands_as_it_was(event: Told) -> None:
     story = carried_out(told(SHORT, FULL), SAME).given(event)
     [gone] = planned(story, None, 32)
@@ -234,7 +235,7 @@ def test_what_is_asked_three_times_in_other_words_is_proposed_once() -> None:
     assert planned(rejected, ALIKE_ASKED) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     "texts",
     [
         pytest.param(ASKED[:2], id="twice"),
@@ -315,7 +316,7 @@ def test_a_merge_with_what_became_secret_says_nothing_and_is_not_done() -> None:
         done_as_suggested(get, suggestion_in(story), "yes")
 
 
-@pytest.mark.parametrize("event", [deleted("t1", 31), negated("t1", 31)])
+@each_row("event", [deleted("t1", 31), negated("t1", 31)])
 def test_what_somebody_keeps_asking_goes_with_a_turn_that_no_longer_stands(event: Told) -> None:
     story = carried_out(asked(*ASKED), ALIKE_ASKED)
     assert planned(story, None, 32) == []

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from projections.lifecycle.decision import use_of
 from projections.lifecycle.using import exchanges, uses
 from projections.views.view import OwnerView
 from tests.given.events import Told, created, deleted, folded, revised
 from tests.given.said import injection, reply, result, turn
+from tests.rows import each_row
 
 PEANUTS = {"m": "I am allergic to peanuts"}
 LISBON = {"m": "My sister Mara lives in Lisbon", "n": "My sister Mara plays the violin"}
@@ -28,7 +27,7 @@ def used(memories: dict[str, str], asked: str, replied: str, *before: str) -> se
     return {one.ids[0] for one in uses(view, told)}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("memories", "asked", "replied"),
     [
         (PEANUTS, "What can I eat in Thailand?", "Pad Thai often has peanuts, and you are allergic, so ask first."),
@@ -48,7 +47,7 @@ def test_a_memory_of_which_the_reply_says_what_nothing_else_says_was_used(memori
     assert used(memories, asked, replied) == {"m"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("memories", "asked", "replied"),
     [
         (PEANUTS, "Tell me of peanuts.", "Peanuts are legumes."),
@@ -155,7 +154,7 @@ def test_deleted_memories_and_forgotten_turns_have_no_uses() -> None:
     assert uses(view_of(created(PEANUTS["m"]), *forgotten), told) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("told", "found"),
     [
         ([turn(1), injection(2, "m", turn_id="t1"), reply(3)], [("t3", "t1", ("m",))]),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from projections.memory.columns import NEVER, Columns
 from projections.memory.record import TAG, Memory
@@ -21,6 +20,7 @@ from tests.given.events import (
     purged,
     unmerged,
 )
+from tests.rows import each_row
 
 NAMES = (
     "category",
@@ -90,7 +90,7 @@ def test_the_difference_of_any_time_and_never_fits_in_64_bits() -> None:
     assert (np.subtract.outer(times, np.array([NEVER])).ravel() >= 0).all()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("resolution", "conflict"),
     [("latest_wins", Columns.SUPERSEDED), ("version_keep", Columns.KEEP), ("weight_balance", Columns.FADE)],
 )
@@ -100,7 +100,7 @@ def test_the_conflict_tells_which_curve_holds_while_negated(resolution: str, con
     assert [row_of(columns_of(*events), "m")["conflict"] for events in (there, back)] == [conflict, Columns.HELD]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("events", "state"),
     [
         ([], Columns.LIVE),

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import available_timezones
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from events.parameters import DEFAULTS, changed
 from projections.language.tag_words import entries
 from projections.memory.record import Memory
 from projections.memory.tags import FILTERS, TAGS, TIME_TAGS, WORD_TAGS, Context, context_of, contextual_match
+from tests.rows import each_row
 
 EVENING = "2026-11-25T20:00:00"  # a Wednesday: no time tag
 
@@ -98,18 +98,18 @@ def tags_of(content: str, **fields: Any) -> str:
     return " ".join(context_of(memory(content, **fields), DEFAULTS).tags)
 
 
-@pytest.mark.parametrize(("at", "zone", "expected"), [case[1:] for case in TIMES], ids=[case[0] for case in TIMES])
+@each_row(("at", "zone", "expected"), [case[1:] for case in TIMES], ids=[case[0] for case in TIMES])
 def test_time_tags_go_by_the_owners_zone(at: str, zone: str, expected: str) -> None:
     found = context_of(memory(at=at), changed(DEFAULTS, {"time_zone": zone}))
     assert found == Context(tuple(expected.split()), 0.0)
 
 
-@pytest.mark.parametrize(("text", "expected"), [case[1:] for case in WORDS], ids=[case[0] for case in WORDS])
+@each_row(("text", "expected"), [case[1:] for case in WORDS], ids=[case[0] for case in WORDS])
 def test_a_text_has_these_tags(text: str, expected: str) -> None:
     assert tags_of(text) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "emotion"),
     [
         ("the sky", 0.0),
@@ -138,7 +138,7 @@ PRODUCERS = [
 ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tags", "emotion", "expected", "felt"), [case[1:] for case in PRODUCERS], ids=[case[0] for case in PRODUCERS]
 )
 def test_what_the_producer_set_wins(
@@ -164,7 +164,7 @@ def test_a_purged_memory_has_no_context() -> None:
     assert context_of(purged, DEFAULTS) == Context((), 0.0)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("asked", "share"),
     [
         (["late_night", "debugging"], 1.0),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from projections.lifecycle.extracting import unkept
 from projections.memory.deletion_cascade import DeletionCascade
 from projections.memory.deletion_view import erased_turns, forgotten_turns, turns_behind
@@ -25,6 +23,7 @@ from tests.given.events import (
     unmerged,
 )
 from tests.given.views import viewed
+from tests.rows import each_row
 
 
 def turn(number: int, content: str, **data: Any) -> Told:
@@ -62,7 +61,7 @@ def taken(*told: Told, ids: tuple[str, ...] = ("t1",), with_sources: bool = Fals
     return [f"{one.id}{'*' if one.apart else ''}" for each in taking for one in each.also]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("told", "ids", "also"),
     [
         ((), ("t1",), []),
@@ -113,7 +112,7 @@ def test_a_turn_that_is_purged_backs_nothing_any_more() -> None:
     assert taken(*told, ids=("t4",)) == ["m"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("told", "also"),
     [
         ((merged("a", "b", into="all", day=30),), ["all"]),
@@ -158,7 +157,7 @@ def test_a_typed_memory_tells_which_turns_still_say_it_and_takes_them_where_aske
     assert taken(*told, ids=("m",), with_sources=True) == ["t2", "t4", "n"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("gone", "restored", "along", "back"),
     [
         (("t1", "m", "e"), "t1", ("m", "e"), ["m", "e"]),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from projections.lifecycle.extracting import turns_heard
 from projections.lifecycle.judge.candidates import Candidates
 from projections.memory.deletion_view import forgotten_turns
@@ -12,6 +10,7 @@ from projections.memory.kind import is_turn
 from projections.views.view import OwnerView
 from tests.given.events import Told, created, deleted, folded, purged
 from tests.given.said import reply, turn
+from tests.rows import each_row
 
 TALK = [
     turn(1, "The kiln broke on Friday and the fair is on Sunday."),
@@ -51,14 +50,12 @@ def test_where_people_said_nothing_it_tells_what_the_assistant_did() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "text", ["my password is hunter2-kiln", "Call me at +49 151 2345678 about the kiln", "ok", "好的"]
-)
+@each_row("text", ["my password is hunter2-kiln", "Call me at +49 151 2345678 about the kiln", "ok", "好的"])
 def test_what_is_sensitive_or_says_nothing_is_in_no_summary(text: str) -> None:
     assert summary([turn(1, text)]) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("messages", "ended", "due"),
     [
         (10, False, 0),
@@ -151,7 +148,7 @@ def test_an_episode_stands_beside_the_conversation_not_in_it() -> None:
     assert (index.previous[episode], index.next[episode]) == (-1, -1)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("policy", "purge", "forgotten"),
     [("auto_cleanup", True, False), ("user_delete", False, True), ("user_delete", True, True)],
 )

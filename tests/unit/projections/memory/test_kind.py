@@ -7,8 +7,6 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-import pytest
-
 from projections.lifecycle.judge.candidates import Candidates
 from projections.lifecycle.reviewing import ReviewQuestion
 from projections.lifecycle.reviewing_by_model import choices
@@ -20,6 +18,7 @@ from projections.views.corrected import corrections_in
 from projections.views.view import OwnerView
 from tests.given.events import Told, created, folded, negated
 from tests.places import ROOT
+from tests.rows import each_row
 
 KINDS = ["episode", "message", "fact", "lesson"]
 
@@ -37,7 +36,7 @@ def said(kind: str, content: str = "I like tea") -> Told:
     return created(content, "t1", kind=kind, source_turns=("t1",))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("expected", "one"),
     [
         *(("turn", memory(kind, memory_id="t1")) for kind in KINDS),
@@ -63,7 +62,7 @@ def test_a_memory_is_one_of_four_things(expected: Form, one: Memory) -> None:
     assert form_of(one) == expected
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_row("kind", KINDS)
 def test_a_turn_imported_under_any_kind_tells_what_of_it_no_longer_holds(kind: str) -> None:
     view = OwnerView.of_history(
         "ada", folded(said(kind), created("tea", "m", 1, source_turns=("t1",)), negated("m", 2))
@@ -72,27 +71,27 @@ def test_a_turn_imported_under_any_kind_tells_what_of_it_no_longer_holds(kind: s
     assert "no longer" in memory_line(view.columns.memories[0], "I like tea", rules).note
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_row("kind", KINDS)
 def test_a_turn_imported_under_any_kind_that_is_negated_itself_no_longer_holds_as_a_whole(kind: str) -> None:
     view = OwnerView.of_history("ada", folded(said(kind), negated("t1", 2)))
     (one,) = corrections_in(view, "t1")
     assert (one.old.id, one.now) == ("t1", None)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_row("kind", KINDS)
 def test_a_turn_imported_under_any_kind_is_not_told_where_it_was_retracted(kind: str) -> None:
     view = OwnerView.of_history("ada", folded(said(kind)))
     assert why_not(view.columns.memories[0], Rules("UTC", "en", 1, frozenset({"t1"}))) == "deleted"
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_row("kind", KINDS)
 def test_a_turn_imported_under_any_kind_is_read_as_a_turn_and_known_as_no_statement(kind: str) -> None:
     view = OwnerView.of_history("ada", folded(said(kind)))
     assert "t1" in view.index(TurnIndex)
     assert Candidates(view).of_kind(kind) == []
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_row("kind", KINDS)
 def test_no_model_lifts_a_turn_imported_under_any_kind_into_every_prompt(kind: str) -> None:
     view = OwnerView.of_history("ada", folded(said(kind, "My sister is called Ann")))
     (turn,) = view.columns.memories

@@ -7,6 +7,7 @@ from itertools import permutations
 import pytest
 
 from projections.memory.rejection import MOST_VALUES, Rejections, known, readmitted, refusing, rejected
+from tests.rows import each_row
 
 A, B = b"a" * 16, b"b" * 16
 Step = tuple[str, int, int | None]
@@ -32,12 +33,12 @@ def test_evidence_from_after_a_rejection_s_end_counts() -> None:
     assert [refusing(kept, [A], said) is not None for said in (1, 20, 21)] == [True, True, False]
 
 
-@pytest.mark.parametrize(("at", "refused"), [(9, True), (10, True), (11, False)])
+@each_row(("at", "refused"), [(9, True), (10, True), (11, False)])
 def test_a_readmission_counts_where_it_is_newer_and_a_tie_goes_to_the_rejection(at: int, refused: bool) -> None:
     assert (refusing(after(("reject", 10, None), ("readmit", at, None)), [A], 99) is not None) == refused
 
 
-@pytest.mark.parametrize(
+@each_row(
     "steps",
     [
         (("reject", 10, None), ("readmit", 20, None)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,6 +9,7 @@ from projections.memory.record import HOUR
 from projections.memory.sittings import sittings
 from projections.memory.working_memory import Turn
 from tests.given.said import injection, turn
+from tests.rows import each_row
 
 IDLE = 12 * HOUR
 LATER = 10**17
@@ -28,7 +28,7 @@ def shape(told: list[Turn], now: float = LATER / HOUR) -> list[tuple[str | None,
     return [(one.session, [t.seq for t in one.turns], one.ended) for one in sittings(told, IDLE, int(now * HOUR))]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("told", "expected"),
     [
         ([(0, "a"), (11.9, "a")], [[1, 2]]),
@@ -55,7 +55,7 @@ def test_a_later_message_begins_a_sitting_after_a_long_silence(told, expected) -
     assert [seqs for _, seqs, _ in shape(talk(*told))] == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("told", "now", "ended"),
     [
         ([(0, "a")], 11.9, [False]),

@@ -7,6 +7,7 @@ from itertools import permutations
 import pytest
 
 from projections.memory.sources import MOST_SOURCES, Asides, Author, NamedSource, aside_of, brought_back, set_aside
+from tests.rows import each_row
 
 SESSION = NamedSource(session="s1")
 Step = tuple[str, int]
@@ -20,7 +21,7 @@ def after(*steps: Step) -> Asides:
     return kept
 
 
-@pytest.mark.parametrize(("at", "stands"), [(9, True), (10, True), (11, False)])
+@each_row(("at", "stands"), [(9, True), (10, True), (11, False)])
 def test_bringing_back_counts_where_it_is_newer_and_a_tie_goes_to_the_setting_aside(at: int, stands: bool) -> None:
     assert [one.stands for one in after(("aside", 10), ("back", at))] == [stands]
 
@@ -30,7 +31,7 @@ def test_the_order_of_arrival_decides_nothing() -> None:
     assert {tuple((one.at, one.brought_at) for one in after(*order)) for order in permutations(steps)} == {((3, 3),)}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("source", "wrote"),
     [
         (NamedSource(session="s1"), True),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from events.catalogue import FactAsserted, FactRetracted
 from projections.memory.columns import Columns
 from projections.memory.triples import Graph, KnownTriple, ReachedMemory, triples_of
@@ -28,6 +26,7 @@ from tests.given.events import (
     revised,
     unmerged,
 )
+from tests.rows import each_row
 
 SECRET = "my password is hunter2-Xq9!"
 
@@ -173,7 +172,7 @@ KITCHEN = memory.given(
 """主人 - 拉面 - 一兰 - 东京 in Chinese, Bo - ramen shop - New York in English."""
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("query", "entities"),
     [
         ("主人喜欢吃什么拉面？", ["主人", "拉面"]),
@@ -198,7 +197,7 @@ def test_at_most_eight_entities_are_named_the_longest_first() -> None:
     assert (len(found), found[0]) == (8, "red green")
 
 
-@pytest.mark.parametrize("entity", ["ramen shop", "RAMEN  Shop", " Ramen\tSHOP "])
+@each_row("entity", ["ramen shop", "RAMEN  Shop", " Ramen\tSHOP "])
 def test_an_entity_is_looked_up_whatever_its_case_and_spaces(entity: str) -> None:
     found = Graph(triples_of(columns_of(KITCHEN))).about(entity)
     assert [one.text for one in found] == ["Bo cooks at ramen shop", "Ramen Shop lies in New York"]
@@ -225,9 +224,7 @@ def test_triples_are_walked_in_both_directions() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("depth", "ids"), [(1, ["m"]), (2, ["m", "shop"]), (3, ["m", "shop", "tokyo"]), (9, ["m", "shop", "tokyo"])]
-)
+@each_row(("depth", "ids"), [(1, ["m"]), (2, ["m", "shop"]), (3, ["m", "shop", "tokyo"]), (9, ["m", "shop", "tokyo"])])
 def test_a_walk_goes_as_deep_as_it_may(depth: int, ids: list[str]) -> None:
     assert [one[0] for one in reached(KITCHEN, "主人", depth=depth)] == ids
 

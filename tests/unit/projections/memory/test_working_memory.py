@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from projections.choices import WORKING_MESSAGES
 from projections.memory.working_memory import conversation, read_said
 from tests.given.events import accessed, created, stored
 from tests.given.said import found, injected, injection, reply, result, said, turn
+from tests.rows import each_row
 
 
 def test_the_last_thirty_messages_of_the_session_are_working_memory() -> None:
@@ -68,7 +67,7 @@ def test_what_was_found_longer_ago_is_not_injected_again() -> None:
     assert conversation(told, "x", turn_id="t6").tools == ()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("one", "sessions"),
     [
         (result(3, session="s1"), ["s1"]),

@@ -13,6 +13,7 @@ from events.errors import BadSetting
 from projections.embedding.endpoint_wire import OPENAI, base_url
 from projections.models.chat import Unfit
 from projections.models.chat_wire import Completion, Trouble, judged, typed, unfenced
+from tests.rows import each_row
 
 
 class Anything(BaseModel):
@@ -41,7 +42,7 @@ UNFIT = {
 }
 
 
-@pytest.mark.parametrize(("raw", "why"), UNFIT.values(), ids=UNFIT.keys())
+@each_row(("raw", "why"), UNFIT.values(), ids=UNFIT.keys())
 def test_what_is_no_answer_is_told_in_words(raw: str, why: str) -> None:
     with pytest.raises(Unfit, match=re.escape(why)) as raised:
         typed(raw, KIND)
@@ -54,7 +55,7 @@ def test_numbers_that_events_can_hold_are_taken(raw: str) -> None:
     assert typed(raw, KIND).given == orjson.loads(raw)["given"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "inside"),
     [
         ("{}", "{}"),
@@ -69,7 +70,7 @@ def test_a_fence_around_the_whole_is_taken_off(text: str, inside: str) -> None:
     assert unfenced(text) == inside
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "words", "down"),
     [
         ({"error": {"code": 413}}, "answered 413", False),
@@ -90,7 +91,7 @@ def test_an_answer_with_an_empty_error_beside_it_is_an_answer() -> None:
     assert isinstance(judged(200, {}, orjson.dumps(body), None)[0], Completion)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("url", "key", "base"),
     [
         (None, "sk", OPENAI),

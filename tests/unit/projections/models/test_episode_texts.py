@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from events.errors import ModelFailed
 from projections.models.chat import ModelUsage, Unfit
 from projections.models.episode_texts import MOST_CHARACTERS, fault, summary_by
 from tests.given.said import reply, turn
+from tests.rows import each_row
 
 TALK = [
     turn(1, "The kiln broke on Friday. My password is hunter2-kiln."),
@@ -72,7 +71,7 @@ def test_what_is_refused_is_asked_for_again_with_the_reason() -> None:
     assert model.told == ["numbers in it that nobody said: 950"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "reason"),
     [
         ("The kiln broke on Friday, a new one costs 900 euro.", None),

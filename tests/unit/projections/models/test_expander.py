@@ -6,8 +6,6 @@ from collections import Counter
 from threading import Thread
 from typing import Any
 
-import pytest
-
 from events.errors import BadSetting
 from projections.models.expander import (
     AT_ONCE,
@@ -22,6 +20,7 @@ from projections.models.expander import (
 )
 from tests.doubles.expander_scene import QUESTION, SAID, TERMS, Scene, failing
 from tests.patience import PATIENCE
+from tests.rows import each_row
 
 
 def test_a_question_is_put_in_other_words() -> None:
@@ -30,7 +29,7 @@ def test_a_question_is_put_in_other_words() -> None:
     assert scene.chat.asked == [{"question": QUESTION}]
 
 
-@pytest.mark.parametrize(("query", "language"), [(QUESTION, "You help"), ("卡罗琳什么时候搬家？", "你帮助")])
+@each_row(("query", "language"), [(QUESTION, "You help"), ("卡罗琳什么时候搬家？", "你帮助")])
 def test_it_is_asked_in_the_language_of_the_question(query: str, language: str) -> None:
     scene = Scene()
     scene.ask(query)
@@ -233,7 +232,7 @@ def test_a_model_without_a_term_of_use_says_nothing() -> None:
     assert len(scene.chat.asked) == 1
 
 
-@pytest.mark.parametrize("error", [BadSetting("the extra `model` is not installed"), RuntimeError(QUESTION)])
+@each_row("error", [BadSetting("the extra `model` is not installed"), RuntimeError(QUESTION)])
 def test_whatever_the_client_raises_the_question_goes_as_it_is(error: Exception) -> None:
     scene = Scene()
 

@@ -22,6 +22,7 @@ from projections.models.expander import (
 from tests.doubles.expander_scene import NOT_LONG, QUESTION, SAID, TERMS, Scene, failing
 from tests.examples import examples
 from tests.patience import PATIENCE
+from tests.rows import each_row
 
 
 def test_once_closed_it_asks_nobody_and_keeps_nothing_and_its_timer_is_gone() -> None:
@@ -51,7 +52,7 @@ HIDDEN_BY_LINES = [
 ]
 
 
-@pytest.mark.parametrize("query", HIDDEN_BY_LINES)
+@each_row("query", HIDDEN_BY_LINES)
 def test_what_is_sensitive_once_its_lines_are_joined_never_goes(query: str) -> None:
     scene = Scene()
     assert (scene.ask(query).status, scene.chat.asked) == ("private", [])

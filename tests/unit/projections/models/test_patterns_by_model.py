@@ -9,6 +9,7 @@ import pytest
 from events.errors import ModelFailed
 from projections.models.patterns_by_model import MOST_CLAIMS, Claim, ShownMemory, claims_by
 from tests.doubles.scripted_chat import ScriptedChat
+from tests.rows import each_row
 
 RUNS = [
     ShownMemory("m1", "2026-01-01", "Ada ran along the river before work"),
@@ -46,7 +47,7 @@ def test_it_may_say_that_they_have_nothing_in_common() -> None:
     assert asked({"patterns": []})[0] == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("answer", "told"),
     [
         (said("Ada ran before work", "M1", "M2"), "names 2 memories"),

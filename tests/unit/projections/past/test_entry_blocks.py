@@ -17,6 +17,7 @@ from projections.past.entry_blocks import (
     stored_head,
     sum_of,
 )
+from tests.rows import each_row
 
 IDS = [f"m{number}" for number in range(6)]
 PACKS = st.lists(st.lists(st.sampled_from(IDS), max_size=4), min_size=1, max_size=12)
@@ -61,7 +62,7 @@ def test_a_block_ends_with_the_pack_that_fills_it_and_the_head_says_how_far_they
     assert read_head(stored_head(made.head)) == made.head
 
 
-@pytest.mark.parametrize("read", [read_block, read_head])
+@each_row("read", [read_block, read_head])
 def test_a_bit_that_changed_is_seen(read: object) -> None:
     maker = BlockMaker(EntryHead())
     maker.put(4, [entry("m")])

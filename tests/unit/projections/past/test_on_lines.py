@@ -18,6 +18,7 @@ from projections.past.on_lines import EventsOnLines, none_on_lines, number_of, o
 from tests.examples import examples
 from tests.given.events import created, mentioned, negated, stored
 from tests.given.histories import histories
+from tests.rows import each_row
 
 QUICK = settings(deadline=None, max_examples=examples(60))
 
@@ -35,7 +36,7 @@ def rows(lines: EventsOnLines) -> list[Any]:
     return [one.tolist() for one in columns]
 
 
-@pytest.mark.parametrize("many", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 5])
+@each_row("many", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 5])
 def test_blocks_bring_back_what_was_stored(many: int) -> None:
     lines = lines_of_many(many)
     blocks: list[bytes | None] = [stored_lines(lines, number) for number in range(blocks_of(many))]

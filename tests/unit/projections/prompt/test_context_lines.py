@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from projections.memory.working_memory import Conversation
 from projections.prompt.lines import HIDDEN, IDLE, Rules, is_earlier, memory_line, message_lines, why_not
 from tests.given.events import at, created
 from tests.given.said import MINUTE, turn
 from tests.given.views import viewed
+from tests.rows import each_row
 
 DAY = 86_400_000_000
 
@@ -23,7 +22,7 @@ def notes(now: int, zone: str = "UTC", language: str = "en") -> list[str]:
     return [line.note for line in message_lines(messages, rules(zone, language), now)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("now", "zone", "language", "expected"),
     [
         (at(0.5), "UTC", "en", ["user", "assistant"]),
@@ -38,7 +37,7 @@ def test_a_message_tells_its_day_where_it_is_not_today_in_the_owners_zone(
     assert notes(now, zone, language) == expected
 
 
-@pytest.mark.parametrize(("idle", "earlier"), [(0, False), (IDLE, False), (IDLE + 1, True), (1_000 * IDLE, True)])
+@each_row(("idle", "earlier"), [(0, False), (IDLE, False), (IDLE + 1, True), (1_000 * IDLE, True)])
 def test_a_session_in_which_nothing_was_said_for_a_day_is_an_earlier_one(idle: int, earlier: bool) -> None:
     messages = (turn(1), turn(2))
     talk = Conversation("s1", None, None, messages, (), frozenset(), 2)

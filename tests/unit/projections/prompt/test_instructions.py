@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from projections.lifecycle import plan
 from projections.memory.deletion_view import forgotten_turns
 from projections.prompt.instructions import MOST_INSTRUCTIONS, NOT_THE_USERS, standing_instructions
 from projections.prompt.lines import Rules
 from projections.views.view import OwnerView
 from tests.given.events import Told, at, created, deleted, negated, revised
+from tests.rows import each_row
 from tests.unit.projections.lifecycle.test_judging import JOB, carried_out, told, turn, view_of
 
 FRENCH = "User has a standing request: Always answer in French"
@@ -49,7 +48,7 @@ def test_the_newest_come_first_and_no_more_than_a_few() -> None:
     assert found[0].endswith(f"number {MOST_INSTRUCTIONS + 2}")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("first", "second"),
     [
         ("Always answer in French.", "From now on answer in English."),
@@ -64,7 +63,7 @@ def test_a_newer_wish_of_the_same_thing_stands_alone(first: str, second: str) ->
     assert second.rstrip(".。") in found[0]
 
 
-@pytest.mark.parametrize("ends", [negated, deleted])
+@each_row("ends", [negated, deleted])
 def test_one_that_was_negated_or_deleted_does_not(ends) -> None:
     before = carried_out(ASKED)
     events = [ASKED, *_extracted(), _with_id(ends, made(before))]
@@ -80,7 +79,7 @@ def test_an_assistants_words_and_a_tools_never_become_one() -> None:
     assert shown(carried_out(*said)) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("others", "memory"),
     [
         ([], forged(turns=())),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import msgspec
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from projections.prompt.gathering import Close, Wanted
 from projections.prompt.recipe import Handed, asked_digest, block_digest, close_of, recipe, wanted_of
 from projections.prompt.stable import StablePart
 from tests.given.events import created, folded, shown
+from tests.rows import each_row
 
 SECRET, OTHER = bytes(range(32)), bytes(range(1, 33))
 TEXT = "<memory>\n- [coffee] I drink coffee\n</memory>"
@@ -47,7 +47,7 @@ def test_digests_need_the_owners_secret_and_differ_by_it() -> None:
     assert block_digest(SECRET, TEXT) != asked_digest(SECRET, TEXT)
 
 
-@pytest.mark.parametrize("secret", ["my PIN is 4821", "我的密码是 hunter2!"])
+@each_row("secret", ["my PIN is 4821", "我的密码是 hunter2!"])
 def test_of_a_question_that_holds_a_secret_there_is_no_digest(secret: str) -> None:
     assert made(asked=secret).asked is None
 

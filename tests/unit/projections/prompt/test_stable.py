@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from projections.language.prompt_text import estimated_tokens
 from projections.memory.working_memory import conversation
 from projections.prompt.block import CLOSE, LEAST_BUDGET, OPEN, Line, Material
@@ -14,6 +12,7 @@ from projections.prompt.stable import StablePart, in_two, stable_part, stable_ro
 from projections.views.view import OwnerView
 from tests.given.events import Told, at, created, promoted, reinforced
 from tests.given.views import viewed
+from tests.rows import each_row
 from tests.unit.projections.lifecycle.test_judging import carried_out, turn
 
 NOW = at(30)
@@ -90,8 +89,8 @@ def test_the_turn_part_has_the_time_and_repeats_no_line_of_the_stable_part() -> 
     assert set(both.whole.memories) == {*stable.profile, "r1"}
 
 
-@pytest.mark.parametrize("count", [estimated_tokens, len, lambda text: len(text) ** 2 // 400])
-@pytest.mark.parametrize("budget", [80, 90, 120, 200, 400, 1_500])
+@each_row("count", [estimated_tokens, len, lambda text: len(text) ** 2 // 400])
+@each_row("budget", [80, 90, 120, 200, 400, 1_500])
 def test_both_together_are_never_over_the_budget(count: Any, budget: int) -> None:
     view = carried_out(*LIFE, *(turn(f"I live in city number {n}.", f"c{n}", 5 + n) for n in range(3)))
     wanted = WANTED._replace(budget=budget, stable=stable_room(budget, None))

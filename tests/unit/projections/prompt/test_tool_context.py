@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from projections.prompt.tool_context import MOST_CHARACTERS, MOST_SENTENCES, prepared
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "about", "expected"),
     [
         ('{"city": "Berlin", "temp": 4, "note": null, "tags": []}', "", "city: Berlin; temp: 4"),

@@ -7,6 +7,7 @@ import pytest
 from projections.memory.pattern import PREFIX
 from tests.given.events import Told, created
 from tests.given.views import asked, found, viewed
+from tests.rows import each_row
 
 ID = f"{PREFIX}x.y"
 
@@ -23,7 +24,7 @@ TALK = (
 PATTERN = pattern("pottery pottery pottery", "a", "b")
 
 
-@pytest.mark.parametrize("ranking", ["conversation", "text", "overlap", "associative", "published"])
+@each_row("ranking", ["conversation", "text", "overlap", "associative", "published"])
 def test_under_every_ranking_the_best_of_its_evidence_stands_above_it(ranking: str) -> None:
     results = found(viewed(*TALK, PATTERN), "pottery", 3, ranking=ranking)
     ids = list(results)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from projections.ranking.recall import search
 from projections.ranking.search_request import SearchRequest
 from projections.views.query import ViewQuery, told_beside
 from tests.given.events import Told, at, created, moment, revised
 from tests.given.views import viewed
+from tests.rows import each_row
 
 PLAIN = SearchRequest(ranking="conversation")
 UNTIL = "I live in Paris until 2024-04-20"
@@ -39,7 +38,7 @@ def test_other_words_are_dated_by_the_day_on_which_they_were_put() -> None:
     assert moment(50).isoformat() < until < moment(58).isoformat()
 
 
-@pytest.mark.parametrize("day", [3, 400])
+@each_row("day", [3, 400])
 def test_many_that_interrupt_each_other_come_to_rest(day: float) -> None:
     places = ("Paris", "Oslo", "Berlin", "Madrid", "Vienna")
     bounds = [created(f"I live in {place} until 2024-0{n + 4}-20", place, 2 + n / 10) for n, place in enumerate(places)]

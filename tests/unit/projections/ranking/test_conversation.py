@@ -16,6 +16,7 @@ from projections.views.view import OwnerView
 from tests.examples import examples
 from tests.given.events import Told, created, deleted, folded, parameters, profile, purged, revised
 from tests.given.views import asked, found, viewed
+from tests.rows import each_row
 
 MINUTE = 1 / 1440
 Line = tuple[str, str]
@@ -57,7 +58,7 @@ TALK_ZH = chat(
 )
 
 
-@pytest.mark.parametrize(("talk", "query"), [(TALK_EN, "the kiln"), (TALK_ZH, "窑炉")])
+@each_row(("talk", "query"), [(TALK_EN, "the kiln"), (TALK_ZH, "窑炉")])
 def test_an_answer_is_found_by_the_question_before_it_and_the_asker_s_next_turn_by_its_thread(talk, query) -> None:
     parts = terms(viewed(*talk), query)
     assert set(parts) == {"b", "c", "d"}
@@ -67,7 +68,7 @@ def test_an_answer_is_found_by_the_question_before_it_and_the_asker_s_next_turn_
     assert parts["b"]["asks"] == WEIGHTS.asks
 
 
-@pytest.mark.parametrize(("talk", "query"), [(TALK_EN, "the kiln"), (TALK_ZH, "窑炉")])
+@each_row(("talk", "query"), [(TALK_EN, "the kiln"), (TALK_ZH, "窑炉")])
 def test_the_opening_of_a_session_counts_by_place(talk, query) -> None:
     parts = terms(viewed(*talk), query)
     assert parts["b"]["opening"] == pytest.approx(WEIGHTS.opening * 0.716531, abs=1e-5)
@@ -78,7 +79,7 @@ LONG = " ".join(["every detail of the plan and of its many further parts"] * 12)
 LONG_ZH = "这里详细介绍计划里的许多部分以及每个部分的细节。" * 8
 
 
-@pytest.mark.parametrize(("page", "query", "line"), [(LONG, "harbour", "Harbour schedule"), (LONG_ZH, "码头", "码头")])
+@each_row(("page", "query", "line"), [(LONG, "harbour", "Harbour schedule"), (LONG_ZH, "码头", "码头")])
 def test_beside_pages_the_neighbours_of_a_match_are_found(page, query, line) -> None:
     view = viewed(*chat(("user", line), ("assistant", page), ("user", "ok"), ("assistant", page), ("user", "ok")))
     parts = terms(view, query)
@@ -86,7 +87,7 @@ def test_beside_pages_the_neighbours_of_a_match_are_found(page, query, line) -> 
     assert "thread" not in parts["b"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("query", "best"),
     [
         ("What tea did you recommend?", "b"),
@@ -109,7 +110,7 @@ def test_what_the_assistant_said_is_told_from_what_the_user_said(query, best) ->
     assert ("user" in parts[best]) == (best == "a")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("query", "lines"),
     [
         ("What tea does Ann drink?", (("Ann", "I drink green tea"), ("Bob", "I drink black tea"))),
@@ -123,7 +124,7 @@ def test_a_named_speaker_is_heard_first_and_most_of_themselves(query, lines) -> 
     assert "speaker" not in parts["b"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("query", "fit"),
     [
         ("What happened on January 3?", {"c": 1.0, "b": 0.3 * 0.866878, "a": 0.3 * 0.751477}),
@@ -152,7 +153,7 @@ def test_days_are_the_owner_s() -> None:
     assert terms(shifted, "rain on 2 January", day=5)["late"]["date"] == WEIGHTS.date
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("query", "text", "term"),
     [
         ("When is the fair?", "The fair is next week", "when"),
@@ -166,7 +167,7 @@ def test_kinds_of_words_that_a_question_asks_for_count(query, text, term) -> Non
     assert parts["m"][term] == getattr(WEIGHTS, term)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("query", "told", "plain"),
     [("Format the report", "Always format the report as a table", "Often format the report as a table"),
      ("报告的格式", "以后报告的格式用表格", "有时报告的格式用表格")],
@@ -177,7 +178,7 @@ def test_a_standing_instruction_has_no_bonus(query, told, plain) -> None:
     assert parts["m"].keys() == parts["n"].keys()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("one", "other", "query"), [("green tea leaves", "tea leaves green", "green tea"), ("喝绿茶", "绿色茶", "绿茶")]
 )
 def test_words_side_by_side_count_more_than_apart(one, other, query) -> None:
@@ -257,9 +258,7 @@ def test_any_text_can_be_asked_and_searched(query, text) -> None:
     assert len(asked(view, query, 1)["results"]) <= 3
 
 
-@pytest.mark.parametrize(
-    "text", ["[" * 50_000, "? " * 50_000, " " * 99_000 + "x", "1" * 99_000, "[a]" * 30_000, "?!" * 40_000]
-)
+@each_row("text", ["[" * 50_000, "? " * 50_000, " " * 99_000 + "x", "1" * 99_000, "[a]" * 30_000, "?!" * 40_000])
 def test_long_runs_of_anything_are_read_in_time_proportional_to_them(text) -> None:
     from projections.language.conversation_words import traits
 

@@ -25,6 +25,7 @@ from projections.ranking.rankings import cosines
 from projections.views.view import OwnerView
 from tests.given.events import at, created
 from tests.given.views import viewed
+from tests.rows import each_row
 
 QUERY = "violin"
 TEXTS = ("violin strings", "a bow for the cello", "rain all day", "the cat sleeps")
@@ -143,7 +144,7 @@ def test_without_any_vector_the_ranking_is_that_by_text() -> None:
     assert not found.meaning.any()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("query", "words", "share"),
     [
         ("violin lessons", ("violin", "lessons"), 1.0),
@@ -275,7 +276,7 @@ def talk_of(*texts: str) -> OwnerView:
     )
 
 
-@pytest.mark.parametrize("model", SETTINGS.measured)
+@each_row("model", SETTINGS.measured)
 def test_a_model_of_whole_vectors_has_the_shares_that_were_measured_for_it(model: str) -> None:
     notes = view_of(*TEXTS)
     talk = talk_of(*TALK)
@@ -308,7 +309,7 @@ def test_a_model_that_tells_nothing_apart_brings_nothing_near() -> None:
 CENTRED = Usual(vectors(NORTH)[0] * np.float32(0.5), 0.1)
 
 
-@pytest.mark.parametrize("usual", [None, CENTRED])
+@each_row("usual", [None, CENTRED])
 def test_the_cosines_of_some_rows_are_those_of_all_whoever_asked_before(usual: Usual | None) -> None:
     wholes = vectors(NORTH, EAST, NORTH, EAST)
     alone = {row: sense_of(wholes, usual=usual).cosines(np.array([row]))[0] for row in range(4)}

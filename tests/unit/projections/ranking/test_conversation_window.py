@@ -18,6 +18,7 @@ from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
 from tests.given.events import Told, at, created, deleted
 from tests.given.views import viewed
+from tests.rows import each_row
 
 MINUTE = 1 / 1440
 NEAR, SOMEWHAT, FAR = (1.0, 0.0, 0.0), (0.8, 0.6, 0.0), (0.0, 0.0, 1.0)
@@ -90,7 +91,7 @@ PIECES = [rows(VIOLIN), rows(LESSON), rows(OTHER), rows(OTHER), rows(OTHER), row
 ASKED = rows(VIOLIN, LESSON)
 
 
-@pytest.mark.parametrize(("chat", "query", "words"), CHATS)
+@each_row(("chat", "query", "words"), CHATS)
 def test_two_turns_side_by_side_that_hold_all_of_a_question_rise_above_one_that_holds_half(chat, query, words) -> None:
     found = parts(viewed(*chat), query, sense_of(WHOLES, PIECES, words, ASKED))
     assert found["a"]["window"] == pytest.approx(found["b"]["window"])
@@ -99,7 +100,7 @@ def test_two_turns_side_by_side_that_hold_all_of_a_question_rise_above_one_that_
     assert max(one.get("window", 0.0) for one in found.values()) <= WEIGHTS.window
 
 
-@pytest.mark.parametrize(("chat", "query", "words"), CHATS)
+@each_row(("chat", "query", "words"), CHATS)
 def test_a_withheld_turn_lends_its_neighbours_no_word(chat, query, words) -> None:
     view = viewed(*chat, deleted("b", day=0.5))
     found = parts(view, query, sense_of(WHOLES, PIECES, words, ASKED), mode="normal")
@@ -131,7 +132,7 @@ def logged(request: str) -> OwnerView:
     return viewed(*talk(("user", request), ("assistant", request), ("user", "it rains"), ("assistant", "indeed")))
 
 
-@pytest.mark.parametrize(("request_", "query"), STANDING)
+@each_row(("request_", "query"), STANDING)
 def test_a_lasting_request_rises_where_it_is_near_and_the_user_s_own(request_: str, query: str) -> None:
     near = sense_of(rows(NEAR, NEAR, FAR, FAR), [rows()] * 4)
     found = parts(logged(request_), query, near)
@@ -139,14 +140,14 @@ def test_a_lasting_request_rises_where_it_is_near_and_the_user_s_own(request_: s
     assert "standing" not in found["b"]
 
 
-@pytest.mark.parametrize(("request_", "query"), STANDING)
+@each_row(("request_", "query"), STANDING)
 def test_a_lasting_request_that_is_not_near_stands_where_its_words_put_it(request_: str, query: str) -> None:
     far = sense_of(rows(FAR, FAR, NEAR, NEAR), [rows()] * 4)
     found = parts(logged(request_), query, far)
     assert all("standing" not in one for one in found.values())
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("liking", "advice", "other"),
     [
         ("I prefer a seat at the window", "can you suggest a seat?", "where was my seat?"),
@@ -161,7 +162,7 @@ def test_a_liking_rises_where_advice_is_asked_for_and_else_does_not(liking: str,
     assert all("prefers" not in one for one in parts(logged(liking), other, near).values())
 
 
-@pytest.mark.parametrize("query", ["summarize the kayak", "总结皮划艇"])
+@each_row("query", ["summarize the kayak", "总结皮划艇"])
 def test_words_that_say_how_to_answer_count_less_where_meaning_is_compared(query: str) -> None:
     framed = "please summarize it, 总结一下"
     view = viewed(*(created(text, name, 0) for name, text in (("framed", framed), ("topic", "kayak 皮划艇"))))
@@ -211,7 +212,7 @@ def heard(chat: Chat, view: OwnerView, query: str = "", **asking: str) -> dict[s
     return {name: one["asked"] for name, one in found.items() if "asked" in one}
 
 
-@pytest.mark.parametrize("chat", TOLD)
+@each_row("chat", TOLD)
 def test_what_was_said_when_asked_for_the_same_kind_of_thing_rises(chat: Chat) -> None:
     asked = heard(chat, told(chat, chat[1]))
     assert set(asked) == {"c"}
@@ -220,7 +221,7 @@ def test_what_was_said_when_asked_for_the_same_kind_of_thing_rises(chat: Chat) -
     assert heard(chat, told(chat, chat[1]), " ".join(chat[4][1:])) == {}, "a question without a question word"
 
 
-@pytest.mark.parametrize("chat", TOLD)
+@each_row("chat", TOLD)
 def test_a_question_that_follows_on_nothing_near_counts_little(chat: Chat) -> None:
     lines, asking = chat[0], chat[1]
     answer = lines[2][0], f"{lines[2][1]} {chat[4][2]}"
@@ -231,24 +232,24 @@ def test_a_question_that_follows_on_nothing_near_counts_little(chat: Chat) -> No
     assert found["e"]["asked"] == pytest.approx(WEIGHTS.asked * SETTINGS.asked_alone)
 
 
-@pytest.mark.parametrize("chat", TOLD)
+@each_row("chat", TOLD)
 def test_a_withheld_question_is_not_read(chat: Chat) -> None:
     view = told(chat, chat[1], deleted("b", day=0.5))
     assert heard(chat, view, mode="normal") == {}
 
 
-@pytest.mark.parametrize("chat", TOLD)
+@each_row("chat", TOLD)
 def test_a_question_to_oneself_is_none_that_was_put(chat: Chat) -> None:
     lines = [(chat[0][0][0], text) for _, text in chat[0][:3]]
     assert heard(chat, told(((*lines, *chat[0][3:]), *chat[1:]), chat[1])) == {}
 
 
-@pytest.mark.parametrize("chat", TOLD)
+@each_row("chat", TOLD)
 def test_by_words_alone_nothing_of_it_counts(chat: Chat) -> None:
     assert heard(chat, told(chat, chat[1]), search_mode="keyword") == {}
 
 
-@pytest.mark.parametrize("chat", TOLD)
+@each_row("chat", TOLD)
 def test_the_turn_two_before_and_pairs_of_words_count_less_where_meaning_says_better(chat: Chat) -> None:
     view, sense = told(chat, chat[2]), sense_of(STANDS, HELD, chat[4], WORDS)
     keyword, hybrid = (parts(view, chat[3], sense, search_mode=mode) for mode in ("keyword", "hybrid"))

@@ -11,6 +11,7 @@ from projections.reports.listing.rows import listing
 from projections.views.query import ViewQuery
 from tests.given.events import Told, at, created, linked, merged, negated
 from tests.given.views import asked, brought, found, viewed
+from tests.rows import each_row
 
 
 def turn(turn_id: str, text: str, day: float = 0) -> Told:
@@ -137,7 +138,7 @@ def test_of_several_corrections_only_the_one_that_is_asked_for_is_brought_in() -
     assert len(found(view, "Tokyo", 2, mode="review")["t1"]["corrected"]) == 2
 
 
-@pytest.mark.parametrize("ranking", ["conversation", "text"])
+@each_row("ranking", ["conversation", "text"])
 def test_what_nothing_replaced_leaves_normal_mode_and_is_marked_as_corrected_by_nothing(ranking: str) -> None:
     view = viewed(turn("t1", "我养了一只狗"), stated("dog", "用户养了一只狗", "t1"), replaced("dog", None))
     assert found(view, "我养狗吗", 2, ranking=ranking) == {}

@@ -12,6 +12,7 @@ from projections.ranking.parts.in_parts import EXPANDED, KEPT, OWN, SHOWN, _in_t
 from tests.examples import examples
 from tests.given.events import Told, created, deleted, negated
 from tests.given.views import HOUR, asked, found, viewed
+from tests.rows import each_row
 
 MOVES = [created(f"Caroline and I talked about the house, round {one}", f"house{one}", one * HOUR) for one in range(14)]
 FLAT = created("We carried the boxes into the new flat", "flat", 20 * HOUR)
@@ -69,7 +70,7 @@ def test_parts_of_a_question_keep_their_share_beside_other_words() -> None:
     assert {"pottery", "flat", "van"} <= set(told)
 
 
-@pytest.mark.parametrize("gone", [negated("flat", 22 * HOUR), deleted("flat", 22 * HOUR)], ids=["negated", "deleted"])
+@each_row("gone", [negated("flat", 22 * HOUR), deleted("flat", 22 * HOUR)], ids=["negated", "deleted"])
 def test_other_words_bring_nothing_that_the_mode_withholds(gone: Told) -> None:
     assert "flat" not in first(QUESTION, *MOVES, FLAT, gone, expansions=OTHER)
 
@@ -80,7 +81,7 @@ def test_other_words_bring_nothing_that_the_filters_leave_out() -> None:
     assert "flat" not in first(QUESTION, *events, expansions=OTHER, kinds=("preference",))
 
 
-@pytest.mark.parametrize("ranking", ["text", "published", "overlap", "associative"])
+@each_row("ranking", ["text", "published", "overlap", "associative"])
 def test_other_rankings_know_no_other_words(ranking: str) -> None:
     events = (*MOVES, FLAT)
     assert first(QUESTION, *events, ranking=ranking, expansions=OTHER) == first(QUESTION, *events, ranking=ranking)

@@ -7,6 +7,7 @@ import pytest
 from projections.ranking.parts.in_parts import KEPT, SHOWN
 from tests.given.events import Told, created, deleted, negated
 from tests.given.views import HOUR, asked, found, viewed
+from tests.rows import each_row
 
 CHESS = [created(f"We played at the chess club, round {one}", f"chess{one}", one * HOUR) for one in range(14)]
 POTTERY = created("The pottery class has a new oven", "pottery", 20 * HOUR)
@@ -50,9 +51,7 @@ def test_a_question_of_one_thing_has_no_parts() -> None:
     assert not any("asked_by" in one["explain"] or "share" in one["explain"]["score"] for one in answer["results"])
 
 
-@pytest.mark.parametrize(
-    "gone", [negated("pottery", 21 * HOUR), deleted("pottery", 21 * HOUR)], ids=["negated", "deleted"]
-)
+@each_row("gone", [negated("pottery", 21 * HOUR), deleted("pottery", 21 * HOUR)], ids=["negated", "deleted"])
 def test_a_part_brings_nothing_that_the_mode_withholds(gone: Told) -> None:
     assert "pottery" not in kept(COMPARES, *CHESS, POTTERY, gone)
 
@@ -69,7 +68,7 @@ PEOPLE = [
 ]
 
 
-@pytest.mark.parametrize(("who", "what", "question"), PEOPLE, ids=["English", "Chinese"])
+@each_row(("who", "what", "question"), PEOPLE, ids=["English", "Chinese"])
 def test_a_role_is_asked_for_by_its_name_too(who: Told, what: Told, question: str) -> None:
     answer = asked(viewed(who, what, *CHESS), question, 1)
     (other,) = answer["understood"]["parts"]
@@ -84,7 +83,7 @@ def test_a_name_is_asked_for_by_its_role_too() -> None:
     assert "said" in [one["id"] for one in answer["results"]]
 
 
-@pytest.mark.parametrize("gone", [deleted("who", HOUR), negated("who", HOUR)], ids=["deleted", "negated"])
+@each_row("gone", [deleted("who", HOUR), negated("who", HOUR)], ids=["deleted", "negated"])
 def test_nobody_is_known_by_what_is_withheld(gone: Told) -> None:
     view = viewed(created("My sister is called Anna", "who"), created("Anna plays the cello", "said"), gone)
     assert "parts" not in asked(view, "What does my sister play?", 1)["understood"]

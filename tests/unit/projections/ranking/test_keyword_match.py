@@ -21,6 +21,7 @@ from projections.ranking.keyword_match import (
 from projections.views.view import OwnerView
 from tests.given.events import Told, created, parameters
 from tests.given.views import viewed
+from tests.rows import each_row
 
 
 def tagged(of: str, *keywords: str, content: str = "the", day: float = 0, **data: Any) -> Told:
@@ -51,7 +52,7 @@ def values(view: OwnerView, query: str) -> dict[str, float]:
     return {memory.id: round(float(k), 6) for memory, k in zip(view.columns.memories, found, strict=True) if k}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("query", "expected"),
     [
         ("oven", {"oven": 1.0, "ovenware": 0.8 * 0.95, "stove": 0.7 * 0.5, "both": 1.0, "phrase": 0.8}),
@@ -75,7 +76,7 @@ def test_what_a_match_counts_is_the_owners_parameters() -> None:
     assert values(view, "oven") == pytest.approx({"oven": 1.0, "ovenware": 0.2375, "both": 1.0, "phrase": 0.25})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("asked", "keyword", "matches"),
     [
         ("v2.3.1", "v2.3.10", False),
@@ -131,7 +132,7 @@ def test_a_secret_matches_nothing_whatever_it_was_given() -> None:
 # --- what a question asks
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("query", "expected"),
     [
         ("Which oven did Marta buy?", {"marta", "oven"}),

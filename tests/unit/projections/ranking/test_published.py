@@ -16,6 +16,7 @@ from projections.ranking.published import Matched, hit, interaction, kind_priori
 from projections.ranking.ranked import added
 from tests.examples import examples
 from tests.given.events import Told, accessed, at, created, folded
+from tests.rows import each_row
 
 SHARES = st.floats(0, 1)
 
@@ -37,7 +38,7 @@ def one(k: float, text: float, cosine: float) -> Matched:
     return Matched(np.array([k]), np.array([text]), np.array([cosine]))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("mode", "k", "text", "cosine", "time", "relevance"),
     [
         ("hybrid", 1.0, 1.0, 0.0, 1.0, 1.0),
@@ -72,7 +73,7 @@ def test_a_hit_needs_keyword_text_or_meaning() -> None:
     assert hit(matched).tolist() == [False, True, True, True]
 
 
-@pytest.mark.parametrize(("day", "expected"), [(0, 1.0), (30, 0.75), (60, 0.625), (365, 0.5 + 0.5 * 0.5 ** (365 / 30))])
+@each_row(("day", "expected"), [(0, 1.0), (30, 0.75), (60, 0.625), (365, 0.5 + 0.5 * 0.5 ** (365 / 30))])
 def test_youth_halves_towards_one_half_every_thirty_days(day, expected) -> None:
     columns = columns_of(created())
     assert youth(columns, every(columns), at(day), DEFAULTS)[0] == pytest.approx(expected, abs=1e-12)
@@ -88,7 +89,7 @@ def test_youth_halves_as_fast_as_the_owner_says() -> None:
     assert youth(columns, every(columns), at(10), Parameters(search_time_days=10.0))[0] == pytest.approx(0.75)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("accesses", "since", "expected"),
     [
         (0, 3, 0.0),

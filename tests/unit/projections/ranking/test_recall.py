@@ -15,6 +15,7 @@ from projections.views.query import ViewQuery
 from tests.examples import examples
 from tests.given.events import Told, created, deleted, in_conflict, linked, negated, profile, purged
 from tests.given.views import CHAIN, HOUR, asked, brought, found, noted, viewed, way
+from tests.rows import each_row
 
 # --- what every ranking owes
 
@@ -28,11 +29,9 @@ OFFICE = (
 )
 
 
-@pytest.mark.parametrize("ranking", RANKINGS)
-@pytest.mark.parametrize("query", ["payment deployment", "支付部署", "urgent 部署 deployment"])
-@pytest.mark.parametrize(
-    "asked_for", [{}, {"tags": ("urgent", "weekend")}, {"feeling": "positive"}, {"near_project": "pay"}], ids=str
-)
+@each_row("ranking", RANKINGS)
+@each_row("query", ["payment deployment", "支付部署", "urgent 部署 deployment"])
+@each_row("asked_for", [{}, {"tags": ("urgent", "weekend")}, {"feeling": "positive"}, {"near_project": "pay"}], ids=str)
 def test_the_parts_of_every_score_add_up_to_it_and_the_best_is_first(ranking, query, asked_for) -> None:
     results = asked(viewed(*OFFICE), query, 1, ranking=ranking, **asked_for)["results"]
     scores = [one["score"] for one in results]
@@ -58,8 +57,8 @@ def test_each_ranking_names_its_parts() -> None:
     }
 
 
-@pytest.mark.parametrize("ranking", RANKINGS)
-@pytest.mark.parametrize("query", ["payment deployment", "支付部署"])
+@each_row("ranking", RANKINGS)
+@each_row("query", ["payment deployment", "支付部署"])
 def test_without_reasons_an_answer_is_the_same_but_for_what_explains_it(ranking, query) -> None:
     view, wanted = viewed(*OFFICE), SearchRequest(ranking, associations=True)
     full = search(ViewQuery(view, HOUR, "normal"), query, 5, wanted)
@@ -73,16 +72,16 @@ def test_without_reasons_an_answer_is_the_same_but_for_what_explains_it(ranking,
     assert bare == full
 
 
-@pytest.mark.parametrize("ranking", RANKINGS)
-@pytest.mark.parametrize("asked_for", [{}, {"tags": ("urgent",)}, {"feeling": "urgent"}], ids=str)
-@pytest.mark.parametrize("query", ["nothing of this", "？！", "the"])
+@each_row("ranking", RANKINGS)
+@each_row("asked_for", [{}, {"tags": ("urgent",)}, {"feeling": "urgent"}], ids=str)
+@each_row("query", ["nothing of this", "？！", "the"])
 def test_where_nothing_matches_there_are_no_results_and_nothing_comes_to_mind(ranking, asked_for, query) -> None:
     answer = asked(viewed(*OFFICE), query, 1, ranking=ranking, associations=True, **asked_for)
     assert (answer["results"], answer["associated"]) == ([], [])
     assert asked(viewed(), query, ranking=ranking, associations=True, **asked_for)["results"] == []
 
 
-@pytest.mark.parametrize("ranking", RANKINGS)
+@each_row("ranking", RANKINGS)
 def test_of_equally_good_ones_the_newer_is_first_and_the_limit_cuts_the_others_off(ranking) -> None:
     view = viewed(*(noted("green tea", f"m{number}") for number in range(9)))
     assert list(found(view, "green tea", ranking=ranking, limit=3)) == ["m8", "m7", "m6"]
@@ -118,7 +117,7 @@ def test_the_weight_is_that_of_the_law_of_the_owner() -> None:
 # --- overlap (seed 004, section 6)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("hours", "confidence", "project", "strength"),
     [
         (0, 0.6, "reports", 1.00),
@@ -218,14 +217,14 @@ HIDING = {
 }
 
 
-@pytest.mark.parametrize("hiding", HIDING.values(), ids=HIDING)
+@each_row("hiding", HIDING.values(), ids=HIDING)
 def test_what_normal_mode_withholds_is_neither_reached_nor_spread_through(hiding) -> None:
     view = viewed(*CHAIN, *hiding)
     assert list(found(view, "kiln", ranking="associative")) == ["kiln"]
     assert brought(view, "kiln") == {}
 
 
-@pytest.mark.parametrize("mode", MODES)
+@each_row("mode", MODES)
 def test_a_secret_is_neither_reached_nor_spread_through_in_any_mode(mode) -> None:
     events = [noted("Clay was late", "clay", sensitivity=3) if told is CHAIN[1] else told for told in CHAIN]
     view = viewed(*events)

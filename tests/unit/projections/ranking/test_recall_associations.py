@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from projections.choices import RANKINGS
 from projections.laws.modes import MODES
 from projections.ranking.brought import MOST_ASSOCIATED
 from projections.views.view import OwnerView
 from tests.given.events import created, deleted, linked, merged, negated, purged
 from tests.given.views import CHAIN, asked, brought, fact, noted, viewed, way
+from tests.rows import each_row
 
 # --- what the hits bring to mind
 
@@ -38,8 +37,8 @@ def test_under_a_tenth_nothing_comes_to_mind() -> None:
     assert set(brought(star(0.2, 0.19), "kiln")) == {"n0"}
 
 
-@pytest.mark.parametrize("ranking", RANKINGS)
-@pytest.mark.parametrize("limit", [1, 2, 3, 10])
+@each_row("ranking", RANKINGS)
+@each_row("limit", [1, 2, 3, 10])
 def test_nothing_comes_to_mind_that_is_among_the_results(ranking, limit) -> None:
     view = viewed(*CHAIN, noted("Another kiln", "second"), linked("second", "clay", weight=0.9))
     answer = asked(view, "kiln", ranking=ranking, limit=limit, associations=True)
@@ -87,8 +86,8 @@ def test_what_is_reached_both_ways_is_told_by_the_stronger() -> None:
     assert (stronger["activation"], way(stronger)) == (0.5, [("speaks", "semantic", "home")])
 
 
-@pytest.mark.parametrize("mode", ["normal", "review"])
-@pytest.mark.parametrize("hiding", [(deleted("home"),), (deleted("home"), purged("home"))], ids=["deleted", "purged"])
+@each_row("mode", ["normal", "review"])
+@each_row("hiding", [(deleted("home"),), (deleted("home"), purged("home"))], ids=["deleted", "purged"])
 def test_a_triple_without_backing_is_not_walked(hiding, mode) -> None:
     assert brought(viewed(*LANDS, *hiding), "Ada", mode=mode) == {}
 
@@ -108,7 +107,7 @@ def test_a_triple_of_memories_that_merged_is_walked_while_their_merge_stands() -
     assert brought(viewed(*LANDS, *joined, negated("both", 0, resolution="latest_wins")), "Ada") == {}
 
 
-@pytest.mark.parametrize("mode", MODES)
+@each_row("mode", MODES)
 def test_a_secret_backs_nothing_that_is_told(mode) -> None:
     events = [created("Home is Lyon", "home", sensitivity=3) if told is LANDS[1] else told for told in LANDS]
     assert brought(viewed(*events), "Ada", mode=mode) == {}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from projections.choices import RANKINGS
 from tests.given.events import deleted, linked, parameters
 from tests.given.views import HOUR, asked, found, noted, viewed, way
+from tests.rows import each_row
 
 # --- tags and feelings
 
@@ -19,8 +18,8 @@ TAGGED = (
 )
 
 
-@pytest.mark.parametrize("ranking", RANKINGS)
-@pytest.mark.parametrize(
+@each_row("ranking", RANKINGS)
+@each_row(
     ("tags", "expected"),
     [
         (("late_night",), {"night", "late"}),
@@ -35,7 +34,7 @@ def test_a_result_has_any_of_the_tags_that_are_asked_for(ranking, tags, expected
     assert set(found(viewed(*TAGGED), "deployment", 1, ranking=ranking, tags=tags)) == expected
 
 
-@pytest.mark.parametrize("ranking", RANKINGS)
+@each_row("ranking", RANKINGS)
 def test_the_share_of_the_asked_tags_orders_what_is_else_alike(ranking) -> None:
     both = noted("deployment debugging", "both", NIGHT)
     one = noted("deployment debugging", "one", 11 * HOUR)
@@ -58,8 +57,8 @@ MOODS = (
 )
 
 
-@pytest.mark.parametrize("ranking", RANKINGS)
-@pytest.mark.parametrize(
+@each_row("ranking", RANKINGS)
+@each_row(
     ("query", "feeling", "expected"),
     [
         ("deployment", "positive", {"good"}),
@@ -103,7 +102,7 @@ def test_a_producer_that_sets_a_derivable_tag_wins_over_derivation() -> None:
     assert found(view, "deployment", 1, tags=("late_night",)) == {}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("zone", "expected"),
     [
         ("UTC", set()),

@@ -8,6 +8,7 @@ from events.parameters import DEFAULTS, Parameters
 from projections.memory.record import Memory
 from projections.ranking.spreading import Activated, associative_score, spread
 from tests.given.associated import half, index_of, memory, row_of, told
+from tests.rows import each_row
 
 
 def spreading(
@@ -33,7 +34,7 @@ def test_the_next_one_gets_it_from_there() -> None:
     assert spreading(("a", "b", 0.8), ("b", "c", 0.6)) == {"b": (0.4, "ab"), "c": (pytest.approx(0.12), "abc")}
 
 
-@pytest.mark.parametrize(("weight", "reached"), [(0.2, {"b"}), (0.19, set()), (0.2 - 1e-10, set())])
+@each_row(("weight", "reached"), [(0.2, {"b"}), (0.19, set()), (0.2 - 1e-10, set())])
 def test_under_a_tenth_nothing_is_reached(weight, reached) -> None:
     assert set(spreading(("a", "b", weight))) == reached
 
@@ -89,7 +90,7 @@ def test_seeds_are_not_returned_nor_those_that_do_not_spread() -> None:
     assert set(spreading(*ring, seeds={"a": 1.0, "b": 0.0})) == {"c"}
 
 
-@pytest.mark.parametrize("relevance", [0.0, -1.0])
+@each_row("relevance", [0.0, -1.0])
 def test_irrelevant_seeds_and_none_at_all_reach_nothing(relevance) -> None:
     assert spreading(("a", "b", 1.0), seeds={"a": relevance}) == {}
     assert spread([], index_of(told(("a", "b", 1.0))), DEFAULTS) == []
@@ -154,7 +155,7 @@ def test_what_is_reached_explains_itself() -> None:
     assert isinstance(third, Activated)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("keyword", "activation", "strength", "expected"),
     [(1.0, 1.0, 100, 1.0), (1.0, 0.0, 100, 0.6), (0.0, 1.0, 100, 0.4), (0.5, 0.4, 61, 0.2806), (1.0, 1.0, 0, 0.0)],
 )

@@ -7,14 +7,15 @@ import pytest
 from projections.choices import RANKINGS
 from tests.given.events import created, deleted, in_conflict, merged, negated
 from tests.given.views import found, noted, viewed
+from tests.rows import each_row
 
 OLD = noted("I drink coffee every morning", "coffee")
 NEW = noted("Green tea is what I have at breakfast", "tea")
 REPLACED = (OLD, NEW, negated("coffee", 1, resolution="latest_wins", replaced_by="tea"))
 
 
-@pytest.mark.parametrize("ranking", ["conversation", "text"])
-@pytest.mark.parametrize("mode", ["normal", "review"])
+@each_row("ranking", ["conversation", "text"])
+@each_row("mode", ["normal", "review"])
 def test_asking_in_the_old_words_finds_the_correction_first(mode, ranking) -> None:
     results = found(viewed(*REPLACED), "coffee", mode=mode, ranking=ranking)
     assert list(results) == (["tea"] if mode == "normal" else ["tea", "coffee"])

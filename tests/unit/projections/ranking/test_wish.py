@@ -14,6 +14,7 @@ from projections.laws.modes import visibility
 from projections.ranking.search_request import Filter, Filters, filters_of
 from tests.given.events import Told, at, created, deleted, negated
 from tests.given.views import asked, found, viewed
+from tests.rows import each_row
 
 SAID: tuple[Told, ...] = (
     created("The kiln broke", "a", 0, keywords=["Kiln", "repair"], kind="lesson", speaker="Ada", project="clay"),
@@ -22,7 +23,7 @@ SAID: tuple[Told, ...] = (
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("filters", "expected"),
     [
         ({}, "abc"),
@@ -43,7 +44,7 @@ SAID: tuple[Told, ...] = (
     ],
     ids=str,
 )
-@pytest.mark.parametrize("ranking", RANKINGS)
+@each_row("ranking", RANKINGS)
 def test_a_filter_lets_through_what_it_names(ranking, filters, expected) -> None:
     results = found(viewed(*SAID), "kiln", 10, mode="review", limit=10, ranking=ranking, **filters)
     assert sorted(results) == list(expected)
@@ -58,7 +59,7 @@ def test_the_min_weight_is_that_of_the_law_at_the_instant() -> None:
     assert set(found(view, "kiln", 10, mode="debug", min_weight=least - 1e-6)) == expected
 
 
-@pytest.mark.parametrize("ranking", RANKINGS)
+@each_row("ranking", RANKINGS)
 def test_the_least_relevance_is_that_which_results_tell(ranking) -> None:
     view = viewed(*SAID, created("kiln kiln kiln", "d", 9.5))
     told = {name: one["relevance"] for name, one in found(view, "kiln", 10, mode="review", ranking=ranking).items()}
@@ -84,7 +85,7 @@ def test_an_open_filter_lets_everything_through_and_says_so() -> None:
         assert filter_.passing(everything).all() == is_open
 
 
-@pytest.mark.parametrize("ranking", RANKINGS)
+@each_row("ranking", RANKINGS)
 def test_a_filter_finds_the_one_among_hundreds_of_better_matches(ranking) -> None:
     many = [created("tea tea tea", f"b{n}", speaker="Bob") for n in range(520)]
     view = viewed(*many, created("we had tea that day", "a", speaker="Ann"))
@@ -117,7 +118,7 @@ NOTED = (
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("pairs", "expected"),
     [
         (["page=4"], "ab"),
@@ -144,7 +145,7 @@ def test_a_secret_is_found_by_no_metadata() -> None:
     assert not Filter(view, Filters(metadata=(("page", "4"),)), weights).passes(row)
 
 
-@pytest.mark.parametrize("pair", ["page", "=4", "", "x" * 201, "n=" + "x" * 4_096, "\ud800=1"])
+@each_row("pair", ["page", "=4", "", "x" * 201, "n=" + "x" * 4_096, "\ud800=1"])
 def test_metadata_without_a_name_and_an_equals_sign_is_refused(pair: str) -> None:
     with pytest.raises(InputError) as refusal:
         filters_of({"metadata": [pair]}, 0, "UTC")

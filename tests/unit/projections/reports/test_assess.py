@@ -23,6 +23,7 @@ from tests.given.events import (
     unmerged,
 )
 from tests.given.views import viewed
+from tests.rows import each_row
 
 
 def told(*events: Told, topic: str = "coffee", day: float = 0) -> dict[str, Any]:
@@ -58,7 +59,7 @@ def test_the_score_as_worked_by_hand() -> None:
     assert (answer["confidence"], answer["topic"]) == ("medium", "coffee")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("count", "confidence", "day", "score", "level"),
     [
         (10, 1.0, 0, 0.86, "high"),
@@ -98,8 +99,8 @@ def test_before_it_was_said_it_counts_as_just_said() -> None:
 # --- which memories are evidence
 
 
-@pytest.mark.parametrize("others", [0, 10, 400])
-@pytest.mark.parametrize("count", [1, 10, 49])
+@each_row("others", [0, 10, 400])
+@each_row("count", [1, 10, 49])
 def test_the_more_is_known_of_a_topic_the_more_counts_however_much_else_is_known(count, others) -> None:
     beside = [created(f"note {number} on the weather", f"o{number}") for number in range(others)]
     assert told(*several(count), *beside)["stats"]["memories"] == count
@@ -139,7 +140,7 @@ GONE = {
 }
 
 
-@pytest.mark.parametrize("gone", GONE.values(), ids=GONE)
+@each_row("gone", GONE.values(), ids=GONE)
 def test_what_no_longer_holds_is_no_evidence(gone) -> None:
     assert told(said(1), *gone, day=40)["confidence"] == "none"
 
@@ -156,7 +157,7 @@ def test_of_merged_memories_their_merge_alone_is_evidence_and_after_an_unmerge_t
     assert told(*joined, deleted("both", 2), day=2)["confidence"] == "none"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "events",
     [
         [negated("m1", 1, resolution="weight_balance")],
@@ -205,7 +206,7 @@ def test_the_message_names_the_topic_and_how_many_memories_there_are() -> None:
     assert told(topic="{count} [bold]")["message"] == "I remember nothing about “{count} [bold]”"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("events", "level", "message"),
     [
         (10, "high", "关于“咖啡”我很有把握：有 10 条相关记忆"),
@@ -220,9 +221,7 @@ def test_a_chinese_topic_is_answered_in_chinese(events, level, message) -> None:
     assert all("\u4e00" <= suggestion[0] <= "\u9fff" for suggestion in answer["suggestions"])
 
 
-@pytest.mark.parametrize(
-    ("count", "confidence", "day"), [(10, 1.0, 0), (4, 0.4, 0), (1, 0.0, 0), (1, 0.0, 3_650), (0, 0, 0)]
-)
+@each_row(("count", "confidence", "day"), [(10, 1.0, 0), (4, 0.4, 0), (1, 0.0, 0), (1, 0.0, 3_650), (0, 0, 0)])
 def test_each_level_gives_advice_in_both_languages(count, confidence, day) -> None:
     english = told(*several(count, confidence), day=day)
     chinese = told(*several(count, confidence, content="喝咖啡"), topic="咖啡", day=day)

@@ -42,6 +42,7 @@ from tests.given.events import (
     unmerged,
 )
 from tests.given.histories import IDS, MERGES, histories
+from tests.rows import each_row
 
 PIN = "the PIN of my card is 4821"
 
@@ -64,7 +65,7 @@ def drawn(*told: Told, until: float, since: float = 0, points: int = 5, of: str 
 # --- all memories at an instant
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("weights", "ranks"),
     [
         ([], []),

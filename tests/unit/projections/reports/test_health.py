@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from projections.reports.health import colour, fading, health, held_now
 from projections.views.view import OwnerView
 from tests.given.events import (
@@ -24,6 +22,7 @@ from tests.given.events import (
     restored,
     unmerged,
 )
+from tests.rows import each_row
 
 NOW = 10.0
 MOST = 1_000
@@ -60,7 +59,7 @@ def test_what_is_red_is_fading_weakest_first() -> None:
     assert (answer["total"], answer["live"], answer["under"]) == (2, 5, 30)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("strength", "expected"),
     [(100, "green"), (70, "green"), (69, "yellow"), (30, "yellow"), (29, "red"), (0, "red")],
 )
@@ -68,7 +67,7 @@ def test_colours_begin_at_70_and_30(strength: int, expected: str) -> None:
     assert colour(strength) == expected
 
 
-@pytest.mark.parametrize("name", ["weighted", "ebbinghaus", "consolidating", "tiered"])
+@each_row("name", ["weighted", "ebbinghaus", "consolidating", "tiered"])
 def test_the_strengths_are_the_same_under_every_profile(name: str) -> None:
     told = health(view_of(*CURVE, profile(name)), at(NOW), MOST, 0)
     assert [one["strength"] for one in told["memories"]] == [100, 61, 37, 14, 5]
@@ -140,7 +139,7 @@ def test_under_ebbinghaus_the_ends_are_the_published_56_and_74_hours() -> None:
     assert ends_of(view_of(profile("ebbinghaus"), said(0, "m"))) == {"m": (56.5, 74.4)}
 
 
-@pytest.mark.parametrize("name", ["weighted", "consolidating"])
+@each_row("name", ["weighted", "consolidating"])
 def test_a_law_that_ends_nothing_tells_no_end(name: str) -> None:
     assert ends_of(view_of(profile(name), said(0, "m"))) == {"m": (None, None)}
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from projections.choices import LEAST_WEIGHT
 from projections.laws.modes import MODES, Mode
 from projections.memory.record import SECRET
@@ -14,6 +12,7 @@ from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
 from tests.given.events import Told, accessed, at, created, deleted, linked, mentioned, negated, profile, purged
 from tests.given.views import CHAIN, noted, viewed
+from tests.rows import each_row
 
 
 def mapped(view: OwnerView, topic: str, day: float = 0, mode: Mode = "normal", **how: Any) -> dict[str, Any]:
@@ -46,7 +45,7 @@ def test_the_centres_are_the_five_best_hits() -> None:
     assert (CENTRES, answer["truncated"]) == (5, False)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("depth", "expected"),
     [
         (1, {"kiln": 0, "a": 1}),
@@ -78,7 +77,7 @@ def test_a_memory_stands_at_the_fewest_steps_and_once() -> None:
     assert len(answer["edges"]) == 3
 
 
-@pytest.mark.parametrize(("weight", "reached"), [(0.3, {"kiln", "a"}), (0.29, {"kiln"})])
+@each_row(("weight", "reached"), [(0.3, {"kiln", "a"}), (0.29, {"kiln"})])
 def test_weaker_associations_than_three_tenths_are_not_followed_unless_told(weight, reached) -> None:
     view = viewed(noted("the kiln", "kiln"), *quiet("a"), linked("kiln", "a", weight=weight))
     assert LEAST_WEIGHT == 0.3
@@ -115,7 +114,7 @@ def star(count: int) -> OwnerView:
     return viewed(noted("the kiln", "kiln"), *quiet(*names), *edges)
 
 
-@pytest.mark.parametrize(("most", "truncated"), [(1, True), (4, True), (6, False), (200, False)])
+@each_row(("most", "truncated"), [(1, True), (4, True), (6, False), (200, False)])
 def test_it_says_whether_there_was_more_than_the_most_nodes(most, truncated) -> None:
     answer = mapped(star(5), "kiln", most=most)
     assert (len(answer["nodes"]), answer["truncated"]) == (min(most, 6), truncated)
@@ -126,7 +125,7 @@ def test_the_strongest_associations_come_first_where_not_all_have_room() -> None
     assert set(depths(mapped(star(5), "kiln", most=3))) == {"kiln", "n4", "n3"}
 
 
-@pytest.mark.parametrize("most", [1, 2, 4])
+@each_row("most", [1, 2, 4])
 def test_the_most_nodes_hold_for_centres_too(most) -> None:
     view = viewed(*(noted("the kiln", f"m{number}") for number in range(5)))
     answer = mapped(view, "kiln", most=most)
@@ -224,7 +223,7 @@ def test_weights_are_told_as_everywhere_clipped_and_by_the_law_of_the_owner() ->
 # --- what is shown
 
 
-@pytest.mark.parametrize("mode", MODES)
+@each_row("mode", MODES)
 def test_a_topic_of_which_nothing_is_known_has_an_empty_map(mode) -> None:
     for view, topic in ((viewed(), "kiln"), (viewed(*CHAIN), "weather"), (viewed(*CHAIN), "？！")):
         answer = mapped(view, topic, mode=mode)
@@ -239,7 +238,7 @@ HIDING = {
 }
 
 
-@pytest.mark.parametrize("hiding", HIDING.values(), ids=HIDING)
+@each_row("hiding", HIDING.values(), ids=HIDING)
 def test_nothing_is_shown_or_passed_through_that_normal_mode_withholds(hiding) -> None:
     view = viewed(*CHAIN, *hiding)
     assert list(depths(mapped(view, "kiln"))) == ["kiln"]
@@ -251,7 +250,7 @@ def test_review_mode_passes_through_what_was_superseded() -> None:
     assert list(depths(mapped(view, "kiln", mode="review"))) == ["kiln", "clay", "fair"]
 
 
-@pytest.mark.parametrize("mode", MODES)
+@each_row("mode", MODES)
 def test_a_secret_is_on_no_map(mode) -> None:
     events = [noted("Clay: the PIN is 4821", "clay", sensitivity=SECRET) if one is CHAIN[1] else one for one in CHAIN]
     for topic in ("kiln", "clay PIN 4821"):

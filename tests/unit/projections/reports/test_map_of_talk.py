@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +19,7 @@ from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
 from tests.given.events import Told, at, created, deleted, linked, negated, parameters, purged
 from tests.given.views import viewed
+from tests.rows import each_row
 
 ENGLISH = (
     "Melanie signed up for a pottery class at the studio in town",
@@ -67,7 +67,7 @@ def words_in(answer: dict[str, Any]) -> str:
 # --- what joins
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("texts", "topic", "joined", "keyword"),
     [
         (ENGLISH, "pottery", ("m0", "m1"), "pottery"),
@@ -153,9 +153,7 @@ def test_where_all_are_alike_nothing_is_joined_by_that() -> None:
 # --- clusters and their names
 
 
-@pytest.mark.parametrize(
-    ("texts", "names"), [(ENGLISH, {"studio", "violin", "camping"}), (CHINESE, {"樱花", "红烧肉", "摄影"})]
-)
+@each_row(("texts", "names"), [(ENGLISH, {"studio", "violin", "camping"}), (CHINESE, {"樱花", "红烧肉", "摄影"})])
 def test_an_overview_parts_what_is_talked_of_and_names_it(texts, names) -> None:
     answer = mapped(viewed(*talk(texts)), None)
     said = {word for cluster in answer["clusters"] for word in cluster["words"]}
@@ -196,8 +194,8 @@ def crowd(count: int) -> OwnerView:
     return viewed(*(created(f"kiln {n % 7} of glaze{n % 11} and clay{n % 13}", f"m{n}") for n in range(count)))
 
 
-@pytest.mark.parametrize("topic", ["kiln", None])
-@pytest.mark.parametrize("most", [1, 5, MOST_NODES])
+@each_row("topic", ["kiln", None])
+@each_row("most", [1, 5, MOST_NODES])
 def test_a_map_has_no_more_than_can_be_read(topic, most) -> None:
     answer = mapped(crowd(150), topic, most=most)
     assert (len(answer["nodes"]), answer["truncated"]) == (most, True)
@@ -261,8 +259,8 @@ HIDING: dict[str, list[Told]] = {
 HIDDEN = ("The zeppelin flies at dawn to the pottery class", "A zeppelin in the pottery class")
 
 
-@pytest.mark.parametrize("topic", ["pottery", "zeppelin", None])
-@pytest.mark.parametrize("hiding", HIDING.values(), ids=HIDING)
+@each_row("topic", ["pottery", "zeppelin", None])
+@each_row("hiding", HIDING.values(), ids=HIDING)
 def test_words_of_what_is_hidden_name_no_cluster_and_no_edge(hiding, topic) -> None:
     hidden = [created(text, f"h{number}") for number, text in enumerate(HIDDEN)]
     answer = mapped(viewed(*talk(ENGLISH), *hidden, *hiding), topic)
@@ -270,8 +268,8 @@ def test_words_of_what_is_hidden_name_no_cluster_and_no_edge(hiding, topic) -> N
     assert not {"h0", "h1"} & {node["id"] for node in answer["nodes"]}
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("topic", ["pottery", "zeppelin", None])
+@each_row("mode", MODES)
+@each_row("topic", ["pottery", "zeppelin", None])
 def test_words_of_a_secret_are_on_no_map_in_any_mode(mode, topic) -> None:
     secret = [
         created(text, f"h{number}", sensitivity=SECRET, keywords=["zeppelin"], tags=["zeppelin"])

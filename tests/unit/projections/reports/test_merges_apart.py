@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from projections.reports.erasing.reach import merges_apart
 from tests.given.events import created, merged
 from tests.given.views import viewed
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("going", "apart"),
     [
         (["a", "inner", "outer"], ["outer", "inner"]),

@@ -22,6 +22,7 @@ from projections.memory.tags import context_of
 from projections.reports.review_due import DueReviews, due_instants, due_list, next_reviews, reviews_due
 from projections.views.view import OwnerView
 from tests.given.events import Told, accessed, at, created, deleted, folded, graded, moment, negated, parameters
+from tests.rows import each_row
 
 NOW = 40.0
 TEXTS = (
@@ -110,7 +111,7 @@ URGENT = sorted(
 )
 
 
-@pytest.mark.parametrize("words", URGENT)
+@each_row("words", URGENT)
 def test_no_word_of_urgency_is_overlooked(words: str) -> None:
     """At confidence 0.6 only what is urgent and positive at once reaches 0.5, so only that is read."""
     memory = record("m", content=f"{words}，太好了, wonderful", created_at=at(0), confidence=0.6)

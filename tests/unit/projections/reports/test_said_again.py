@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pytest
-
 from events.catalogue import Ground
 from events.envelope import AnyEvent, Stored, decode
 from events.sealing.wordless import WORDS, without_words
@@ -14,6 +12,7 @@ from projections.language.statements import STATEMENT_RULES, statement
 from projections.reports.erasing.said_again import LEAST_SHARE, SaidAgain, Sayings, words_in
 from tests.given.events import Told, created, negated, revised, secret_of, shown, stored
 from tests.given.said import found, said
+from tests.rows import each_row
 
 
 def read(*told: Told, stated: Sequence[str] = ()) -> list[tuple[Stored, AnyEvent]]:
@@ -30,7 +29,7 @@ def again(going: list[tuple[Stored, AnyEvent]], left: list[tuple[Stored, AnyEven
     return list(Sayings(going).found_in(left))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("erased", "says_it", "does_not"),
     [
         (
@@ -66,7 +65,7 @@ def test_the_same_words_are_all_of_them() -> None:
     assert (told.type, told.of, told.share) == ("MemoryRevised", "n", 1.0)
 
 
-@pytest.mark.parametrize("text", ["I like tea", "我喜欢茶"])
+@each_row("text", ["I like tea", "我喜欢茶"])
 def test_the_same_statement_is_known_by_its_digest_whatever_stands_around_it(text: str) -> None:
     going = read(created(text, "m"), stated=[text])
     left = read(
@@ -111,7 +110,7 @@ def test_a_correction_and_what_a_tool_found_are_told_and_nothing_is_made_of_sing
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "going",
     [
         said("t1", "my locker code is 4711"),

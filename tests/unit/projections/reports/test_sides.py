@@ -13,6 +13,7 @@ from projections.reports.sides import Beside, Side, differing, moved, ranked, si
 from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
 from tests.given.events import Told, at, compressed, created, deleted, folded, mentioned, negated, revised
+from tests.rows import each_row
 
 
 def side(*events: Told, day: float = 40) -> Side:
@@ -74,7 +75,7 @@ CASES = (
 )
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@each_row("case", CASES, ids=lambda case: case.name)
 def test_an_event_of_one_side_is_told_by_what_it_changed(case: Case) -> None:
     before, after = side(*FIRST, day=40), side(*FIRST, case.event, day=40)
     (found,) = differing(before, after, "review")
@@ -119,7 +120,7 @@ RANKS = {
 }
 
 
-@pytest.mark.parametrize(("before", "after", "passed"), RANKS.values(), ids=RANKS)
+@each_row(("before", "after", "passed"), RANKS.values(), ids=RANKS)
 def test_a_moved_rank_names_what_came_or_went_directly_above_it(
     before: str, after: str, passed: dict[str, str]
 ) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from typing import Any
 
 import msgspec
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +16,7 @@ from projections.reports.store_moved import MOST_OWNERS, OrderMoved, OwnerMoved,
 from projections.views.view import OwnerView
 from tests.given.events import Told, at, created, deleted, folded, mentioned, negated, revised
 from tests.given.histories import histories
+from tests.rows import each_row
 
 
 def side(events: Iterable[Told], day: float = 90) -> Side:
@@ -147,7 +147,7 @@ def test_the_first_ten_are_compared() -> None:
     assert heaviest(held.view, Standings(held, "normal")) == [f"m{number:02}" for number in range(10)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("before", "after", "counted"),
     [
         ([], [], OrderMoved()),
@@ -227,7 +227,7 @@ def test_a_sum_takes_nothing_away_from_its_parts() -> None:
     assert (one.left_out, other.left_out, StoreMoved().left_out) == ({"OwnerErased": 3}, {"OwnerErased": 2}, {})
 
 
-@pytest.mark.parametrize(("changes", "largest"), [((0.25, -0.5), -0.5), ((-0.5, 0.5), 0.5), ((0.5, -0.5), 0.5)])
+@each_row(("changes", "largest"), [((0.25, -0.5), -0.5), ((-0.5, 0.5), 0.5), ((0.5, -0.5), 0.5)])
 def test_the_largest_change_is_that_of_the_largest_size(changes: tuple[float, float], largest: float) -> None:
     assert summed(StoreMoved(largest_change=one) for one in changes).largest_change == largest
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +11,7 @@ from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
 from tests.given.events import Told, at, created
 from tests.given.views import viewed
+from tests.rows import each_row
 
 TIMES = (
     "2023-08-17 13",
@@ -42,17 +42,17 @@ SAYING = (
 )
 
 
-@pytest.mark.parametrize("word", [*TIMES, *TIMES_CHINESE, *ADDRESSES])
+@each_row("word", [*TIMES, *TIMES_CHINESE, *ADDRESSES])
 def test_times_numbers_and_addresses_tell_nothing(word: str) -> None:
     assert not is_timeless(word)
 
 
-@pytest.mark.parametrize("word", SAYING)
+@each_row("word", SAYING)
 def test_what_has_letters_or_digits_of_a_name_tells_something(word: str) -> None:
     assert is_timeless(word)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("word", "text", "expected"),
     [
         ("photography", "Look! [shared image: a photography of a sunset]", True),
@@ -69,17 +69,17 @@ def test_what_captions_begin_with_is_told_from_what_is_talked_of(word: str, text
     assert is_of_captions(word, text) is expected
 
 
-@pytest.mark.parametrize("word", ["user", "AI", "用户", "assistant", "time", "不能", "铁"])
+@each_row("word", ["user", "AI", "用户", "assistant", "time", "不能", "铁"])
 def test_a_role_and_a_word_that_says_nothing_alone_name_nothing(word: str) -> None:
     assert names_nothing(word)
 
 
-@pytest.mark.parametrize("word", ["pottery", "茶道", "ai ethics", "time travel", "x"])
+@each_row("word", ["pottery", "茶道", "ai ethics", "time travel", "x"])
 def test_a_phrase_that_says_something_names_something(word: str) -> None:
     assert not names_nothing(word)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("word", "text"),
     [
         ("mel", "Hey Mel! How are you?"),
@@ -94,7 +94,7 @@ def test_whoever_is_only_spoken_to_or_says_his_name_is_called(word: str, text: s
     assert is_called(word, text)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("word", "text"),
     [
         ("max", "Max is our dog, and Max loves the park."),

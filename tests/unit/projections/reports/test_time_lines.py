@@ -12,6 +12,7 @@ from events.lateness import lateness
 from projections.past.on_lines import EventsOnLines, number_of
 from projections.reports.time_lines import GROUPS, ends_of, in_parts, late_among
 from tests.examples import examples
+from tests.rows import each_row
 
 QUICK = settings(deadline=None, max_examples=examples(200))
 FAR = 253_402_300_799_999_999
@@ -59,7 +60,7 @@ def test_the_groups_together_are_all_that_lies_in_a_part(found: list[tuple[int, 
     assert in_parts(times, types, 0, 1_000, 9, by_group=False) == parts._replace(groups=None)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("group", "types"),
     [
         ("made", ["MemoryCreated", "FactAsserted"]),

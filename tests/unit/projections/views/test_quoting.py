@@ -10,6 +10,7 @@ from projections.views.quoting import all_as_told
 from projections.views.view import OwnerView
 from tests.given.events import Story, Told, created, deleted, folded, memory, merged, moment, rejected
 from tests.given.views import viewed
+from tests.rows import each_row
 
 ACCOUNTS = ("pattern", "suggestion", "question", "episode")
 
@@ -32,7 +33,7 @@ def levels(view: OwnerView, *names: str) -> list[int]:
     return [one.sensitivity for one in map(view.get, names) if one is not None]
 
 
-@pytest.mark.parametrize("kind", ACCOUNTS)
+@each_row("kind", ACCOUNTS)
 def test_words_of_what_became_secret_are_secret_until_it_is_not(kind: str) -> None:
     story = account(kind)
     assert levels(viewed(*story.events), "sum", "m1") == [0, 0]
@@ -90,7 +91,7 @@ def test_what_was_merged_into_what_a_person_made_secret_is_so_too_until_he_judge
     assert levels(viewed(*apart.given(level("m0", 0, 5)).events), "both", "m0", "m1") == [SECRET, 0, SECRET]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "gone",
     [
         pytest.param((MemoryDeleted(memory_id="m0"),), id="deleted by somebody, without its accounts"),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from projections.memory.record import MAX_VERSIONS
 from projections.memory.triples import triples_of
 from projections.reports.listing.rows import listing
@@ -26,6 +24,7 @@ from tests.given.events import (
     set_aside,
 )
 from tests.given.views import viewed
+from tests.rows import each_row
 
 BAD = "s1"
 MINE = created("I live in Porto", "mine", 1)
@@ -75,7 +74,7 @@ def test_brought_back_all_of_it_stands_again_and_its_idle_time_begins_anew() -> 
     assert (theirs and theirs.restored_at, mine and mine.restored_at) == (at(20), None)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("source", "withheld"),
     [
         ({"session": None, "principal": "agent-7"}, {"theirs"}),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import orjson
-import pytest
 
 from events.catalogue import MemoryDeleted, MemoryMerged, MemoryNegated, SensitivitySet
 from events.envelope import Stored
@@ -14,6 +13,7 @@ from projections.views.telling import UNTOLD, Teller, Telling, telling
 from projections.views.view import WITHHELD
 from tests.given.events import Told, created, deleted, entry, mentioned, purged
 from tests.given.exports import view_of
+from tests.rows import each_row
 
 WHY = "she said so"
 SECRET = "my password is hunter2-Xq9!"
@@ -43,12 +43,12 @@ def test_what_was_recorded_when_it_occurred_is_not_late() -> None:
     assert telling(of_format_2(mentioned(day=0), b"1704096000000000", b"local")).late_by is None
 
 
-@pytest.mark.parametrize("beside", [(b"x", b"local"), (b"1", b"\xff"), (b"", b""), (b"1",)])
+@each_row("beside", [(b"x", b"local"), (b"1", b"\xff"), (b"", b""), (b"1",)])
 def test_of_damaged_fields_beside_nothing_is_told_and_the_rest_is(beside: tuple[bytes, ...]) -> None:
     assert telling(of_format_2(mentioned(), *beside)) == Telling(actor="user")
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b'{"actor":"nobody"}', b'{"owner":"ann"}', b"[" * 9_999])
+@each_row("body", [b"", b"{", b'{"actor":"nobody"}', b'{"owner":"ann"}', b"[" * 9_999])
 def test_of_an_event_that_cannot_be_read_nothing_is_told(body: bytes) -> None:
     assert telling(Stored(1, "MemoryMentioned.1", bytes(16), "ann", body, ())) == UNTOLD
 

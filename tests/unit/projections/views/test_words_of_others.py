@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from projections.views.view import OwnerView
 from tests.examples import examples
 from tests.given.events import Told, created, deleted, folded, merged, purged, readmitted, rejected, restored
 from tests.given.views import anew, moved
+from tests.rows import each_row
 
 NAMES = ("m0", "m1", "m2", "m3", "m4", "m5")
 ACCOUNTS = ("a0", "a1", "a2")
@@ -87,8 +87,8 @@ def test_a_view_that_follows_step_by_step_reads_as_one_made_anew(
         same(view, anew(now))
 
 
-@pytest.mark.parametrize("rejects", [False, True])
-@pytest.mark.parametrize("hides", [deleted("m0", 12), level("m0", 3, 12)])
+@each_row("rejects", [False, True])
+@each_row("hides", [deleted("m0", 12), level("m0", 3, 12)])
 def test_an_owner_s_first_account_reads_as_a_turn_of_it_that_has_another_id(rejects: bool, hides: Told) -> None:
     told = [plain("m0", "other"), plain("m1", ""), hides, *[rejected("I keep m1 on the roof", day=12)] * rejects]
     before, now = folded(*told), folded(*told, account("a0", ("t0", "t1"), "episode"))

@@ -22,6 +22,7 @@ from tests.doubles.cluster_nodes import (
     resp,
     wire_to,
 )
+from tests.rows import each_row
 
 NOTHING = Script("nothing", "return 1")
 
@@ -220,7 +221,7 @@ def test_a_place_that_cannot_be_is_not_followed(cluster: FakeCluster, clock: Clo
     assert wire.call("GET", key) == b"OK"
 
 
-@pytest.mark.parametrize("ends", [CUT, HALF, SILENCE])
+@each_row("ends", [CUT, HALF, SILENCE])
 def test_what_was_sent_and_not_answered_is_told_and_never_sent_again(
     ends: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:

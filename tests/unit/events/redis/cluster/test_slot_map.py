@@ -17,6 +17,7 @@ from events.redis.cluster.told import MOST_NODES, SLOTS, NotACluster, place_of, 
 from tests.doubles.cluster_nodes import HOST, OK, FakeCluster, refusal, resp
 from tests.examples import examples
 from tests.patience import PATIENCE
+from tests.rows import each_row
 
 ALL = (0, SLOTS - 1)
 
@@ -33,14 +34,14 @@ def map_of(cluster: FakeCluster, timeout: float = 5.0) -> SlotMap:
     return SlotMap(cluster.address().places, cluster.options(timeout))
 
 
-@pytest.mark.parametrize("host", [None, b"", b"?"])
+@each_row("host", [None, b"", b"?"])
 def test_a_node_that_does_not_know_its_own_host_is_where_it_was_asked(host: bytes | None) -> None:
     told = read_slots([[*ALL, [host, 7, b"id"], [b"10.0.0.9", 8, b"id"]]], "10.0.0.1")
     assert set(told.slots) == {"10.0.0.1:7"}
     assert told.replicas == {"10.0.0.1:7": {"10.0.0.9:8"}}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "answer",
     [
         None,

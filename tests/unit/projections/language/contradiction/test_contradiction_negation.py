@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from projections.language.contradiction.negation import answer, written
 from projections.language.contradiction.reading import cores, kinds, opposite_cores, opposites, read
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "affirmed", "denied"),
     [
         ("The dog is not chasing the ball", {"dog"}, {"chase", "ball"}),
@@ -33,7 +32,7 @@ def test_a_negation_reaches_to_the_end_of_its_clause(text: str, affirmed: set[st
     assert (set(reading.affirmed), set(reading.denied)) == (affirmed, denied)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         ("Yes, I do", 1),

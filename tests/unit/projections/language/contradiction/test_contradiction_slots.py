@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
-
 from projections.language.contradiction.negation import written
 from projections.language.contradiction.numbers import value_of
 from projections.language.contradiction.places import different_places, place_at_start
 from projections.language.contradiction.slots import certain, clashes, slots
+from tests.rows import each_row
 
 
 def read(text: str) -> list[tuple[str, str, str]]:
     return [tuple(slot) for slot in slots(written(text))]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         ("I'm 25 and I live in Berlin.", [("i", "age", "years 25"), ("i", "home", "berlin")]),
@@ -38,7 +37,7 @@ def test_slots_are_read(text: str, expected: list[tuple[str, str, str]]) -> None
     assert read(text) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "",
@@ -68,7 +67,7 @@ def test_what_is_asked_supposed_denied_past_or_guessed_fills_no_slot(text: str) 
     assert read(text) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("new", "known", "sure"),
     [
         ("I live in Lyon", "I live in Paris", True),
@@ -92,7 +91,7 @@ def test_values_clash_only_where_they_are_of_one_thing_and_cannot_both_hold(
     assert [certain(clash) for clash in found] == ([] if sure is None else [sure])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "value"),
     [
         ("25", 25),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from projections.language.contradiction.relation import compare
+from tests.rows import each_row
 
 DENIED, AFFIRMED = "没有啊,我们这里的天气不怎么热", "我们这里的天气有点冷啊"
 
@@ -15,7 +14,7 @@ def test_shared_characters_and_a_denial_tell_only_of_what_was_rewritten() -> Non
     assert compare(DENIED, AFFIRMED).kind == "unrelated"
 
 
-@pytest.mark.parametrize("rewritten", [True, False])
+@each_row("rewritten", [True, False])
 def test_what_words_tell_is_told_of_both(rewritten: bool) -> None:
     assert compare("我不喝咖啡", "我喝咖啡", rewritten=rewritten).sure
 
@@ -45,13 +44,13 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other"), [*ELSEWHEN, *OTHERS])
+@each_row(("one", "other"), [*ELSEWHEN, *OTHERS])
 def test_a_place_of_another_time_or_of_somebody_else_contradicts_nothing_of_mine(one: str, other: str) -> None:
     assert compare(one, other).kind == "unrelated"
     assert compare(other, one).kind == "unrelated"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("new", "known"),
     [
         ("I live in Munich", "I live in Berlin"),

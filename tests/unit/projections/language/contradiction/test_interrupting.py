@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from projections.language.contradiction.interrupting import interrupts
+from tests.rows import each_row
 
 YES = [
     ("I am in Paris.", "User lives in Berlin"), ("I am in Paris.", "I live in Berlin."), ("我在上海。", "我住在北京。"),
@@ -23,13 +23,13 @@ NO = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("one", "other"), YES)
+@each_row(("one", "other"), YES)
 def test_one_takes_the_place_of_the_other(one: str, other: str) -> None:
     assert interrupts(one, other)
     assert interrupts(other, one)
 
 
-@pytest.mark.parametrize(("one", "other"), NO)
+@each_row(("one", "other"), NO)
 def test_both_may_hold(one: str, other: str) -> None:
     assert not interrupts(one, other)
     assert not interrupts(other, one)

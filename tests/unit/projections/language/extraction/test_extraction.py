@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from projections.language.extraction.rules import ExtractedStatement, TurnText, extract
+from tests.rows import each_row
 
 DAY = "2024-05-01"
 
@@ -225,29 +224,29 @@ NOTHING_CHINESE = [
 ]
 
 
-@pytest.mark.parametrize(("text", "category", "content"), ENGLISH)
+@each_row(("text", "category", "content"), ENGLISH)
 def test_english_statements_are_kept_about_their_speaker(text: str, category: str, content: str) -> None:
     found = [(one.category, one.content) for one in stated(text) if one.asserted]
     assert found == [(category, content)]
 
 
-@pytest.mark.parametrize(("text", "category", "content"), CHINESE)
+@each_row(("text", "category", "content"), CHINESE)
 def test_chinese_statements_are_kept_about_their_speaker(text: str, category: str, content: str) -> None:
     found = [(one.category, one.content) for one in stated(text) if one.asserted]
     assert found == [(category, content)]
 
 
-@pytest.mark.parametrize("text", NOTHING_ENGLISH + NOTHING_CHINESE)
+@each_row("text", NOTHING_ENGLISH + NOTHING_CHINESE)
 def test_questions_suppositions_quotations_and_chat_assert_nothing(text: str) -> None:
     assert contents(text) == []
 
 
-@pytest.mark.parametrize("text", [row[0] for row in ENGLISH + CHINESE])
+@each_row("text", [row[0] for row in ENGLISH + CHINESE])
 def test_what_an_assistant_or_a_tool_says_is_no_fact_about_the_user(text: str) -> None:
     assert [stated(text, role, role) for role in ("assistant", "tool", "system")] == [[], [], []]
 
 
-@pytest.mark.parametrize("text", [row[0].rstrip(".!。 ") for row in ENGLISH + CHINESE])
+@each_row("text", [row[0].rstrip(".!。 ") for row in ENGLISH + CHINESE])
 def test_a_statement_with_a_question_mark_after_it_asserts_nothing_of_its_last_clause(text: str) -> None:
     clause = text.rsplit("，" if "，" in text else ", ", maxsplit=1)[-1]
     assert contents(clause + "?") == []

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from projections.language.extraction.rules import ExtractedStatement, TurnText, extract, questions
+from tests.rows import each_row
 
 DAY = "2024-05-01"
 
@@ -19,7 +18,7 @@ def contents(text: str, speaker: str = "user", role: str = "user") -> list[str]:
     return [one.content for one in stated(text, speaker, role) if one.asserted]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "polarity"),
     [
         ("I like tea.", 1),
@@ -43,7 +42,7 @@ def test_a_double_negation_is_none(text: str, polarity: int) -> None:
     assert all(one.triple is None or one.triple.negation == (polarity < 0) for one in stated(text))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "content", "ends"),
     [
         ("I don't like coffee any more.", "User does not like coffee any more", "User likes coffee"),
@@ -58,7 +57,7 @@ def test_a_correction_names_what_holds_no_longer(text: str, content: str, ends: 
     assert [(one.content, one.ends) for one in stated(text)] == [(content, ends)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     ["Actually, I live in Shanghai.", "No, actually I live in Shanghai.", "其实，我住在上海。", "不对，我住在上海。"],
 )
@@ -73,7 +72,7 @@ def test_a_named_speaker_is_the_subject() -> None:
     assert contents("我喜欢我的猫。", "小雨", "other") == ["小雨喜欢自己的猫"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "triple"),
     [
         ("I live in Berlin.", ("User", "lives in", "Berlin", False)),
@@ -99,7 +98,7 @@ def test_questions_are_told_one_by_one() -> None:
     assert questions(turn) == ["Where is Oslo?", "哪里有好茶？"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "我喜欢听。",
@@ -123,7 +122,7 @@ def test_what_is_about_something_said_elsewhere_is_left_out(text: str) -> None:
     assert contents(text) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "content", "category", "kind"),
     [
         ("我也喜欢听嘻哈！", "用户也喜欢听嘻哈", "stable_preference", "user_preference"),

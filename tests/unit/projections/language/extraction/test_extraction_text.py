@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ from projections.language.extraction.text import MOST_READ, talk_of
 from projections.language.keywords.text import extracted
 from projections.language.sensitivity.text_level import detect_sensitivity
 from tests.given.times import heard
+from tests.rows import each_row
 
 _PIECES = """
 a I I'm my My 1 1. 1, - -- — . , ; ! ? 。 ， 我 我的 我喜欢 你 ' " “ ” ( ) ` ``` [shared > | http:// @ a@ a.b / \\ _ = : # and so
@@ -24,7 +24,7 @@ FRAGMENTS = (*_PIECES.split(), *SPACES, "and I ", "I live in ", "not a but ", "I
 TEXTS = st.lists(st.sampled_from([*FRAGMENTS, "I love jazz. ", "我住在杭州。"]), max_size=40).map("".join)
 
 
-@pytest.mark.parametrize("gap", SPACES)
+@each_row("gap", SPACES)
 def test_a_gap_of_thousands_is_read_as_one_space(gap: str) -> None:
     wide = gap * (7_000 // len(gap))
     assert len(talk_of(f"I love{wide}jazz").text) < 20
@@ -56,12 +56,12 @@ def test_a_span_is_that_of_the_turns_own_text() -> None:
     assert text[slice(*found.span)].strip(" .") == "I    love\t\tjazz"
 
 
-@pytest.mark.parametrize("quoted", ["> I hate jazz.\n", "| I hate | jazz |\n", "```I hate jazz.```\n", "`x`\n"])
+@each_row("quoted", ["> I hate jazz.\n", "| I hate | jazz |\n", "```I hate jazz.```\n", "`x`\n"])
 def test_what_stands_after_a_quotation_a_table_or_code_is_read(quoted: str) -> None:
     assert [one.content for one in extract(TurnText("t", f"{quoted}I love opera."))] == ["User loves opera"]
 
 
-@pytest.mark.parametrize("fragment", FRAGMENTS)
+@each_row("fragment", FRAGMENTS)
 def test_eight_thousand_characters_of_anything_are_read_in_time_proportional_to_them(fragment: str) -> None:
     text = fragment * (MOST_READ // len(fragment))
     turn = TurnText("t", text, "user", "Ann", "2024-05-01")

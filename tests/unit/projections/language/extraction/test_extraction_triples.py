@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,6 +9,7 @@ from projections.language.extraction.rules import extract
 from projections.language.extraction.shape import TurnText
 from projections.language.extraction.triples_chinese import chinese_fact
 from projections.language.extraction.triples_english import english_fact
+from tests.rows import each_row
 
 
 def triples(text: str) -> list[tuple[object, ...]]:
@@ -19,7 +19,7 @@ def triples(text: str) -> list[tuple[object, ...]]:
     return [tuple(one.triple)[1:] for one in found if one.triple is not None and one.asserted]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "predicate", "thing", "negation", "degree", "condition"),
     [
         ("I work as a nurse at the hospital.", "works as", "a nurse at the hospital", False, None, None),
@@ -64,7 +64,7 @@ def test_a_clause_gives_a_triple_with_how_much_and_when(
     assert triples(text) == [(predicate, thing, negation, degree, condition)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "subject", "predicate", "thing"),
     [
         ("My sister Anna lives in Rome.", "User's sister Anna", "lives in", "Rome"),
@@ -82,7 +82,7 @@ def test_what_is_said_of_one_s_own_people_has_them_as_its_subject(
     assert found[:3] == (subject, predicate, thing)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "I started writing down everything I needed.",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from projections.language.extraction.rules import ExtractedStatement, TurnText, extract
+from tests.rows import each_row
 
 DAY = "2024-05-01"
 SAID = f"(said on {DAY})"
@@ -21,7 +20,7 @@ def told(text: str) -> list[tuple[str, str]]:
     return [(one.category, one.content) for one in stated(text)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "category", "content"),
     [
         ("Been learning the cello.", "temporary", f"User has been learning the cello {SAID}"),
@@ -53,7 +52,7 @@ def test_english_in_a_further_shape_is_one_statement_of_a_class(text: str, categ
     assert told(text) == [(category, content)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "category", "content"),
     [
         ("我早上去公园跑步了。", "fact", f"用户早上去公园跑步了{SAID_CHINESE}"),
@@ -79,7 +78,7 @@ def test_chinese_in_a_further_shape_is_one_statement_of_a_class(text: str, categ
     assert told(text) == [(category, content)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "content"),
     [
         ("How do I tell my boss, Greg, that I'm leaving?", f"User's boss is called Greg {SAID}"),
@@ -127,7 +126,7 @@ AT_HAND = ["I love the upside-down poses.", "I've added indexes on `users.id` an
            "I'm trying to configure Chart.js 4.3.0 for my charts.", "最近在听《晴天。"]  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [*SUPPOSED, *QUOTED, *JOKED, *OTHERS, *DENIED, *PLANNED, *ASKED, *EMPTY, *AT_HAND],
     ids=lambda text: str(text)[:40],
@@ -136,7 +135,7 @@ def test_what_nobody_asserts_of_himself_is_no_fact_in_a_further_shape(text: str)
     assert told(text) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "Maybe I'll send her a message.\nHey Kelly, I moved to Rome in May. I love jazz.",
@@ -148,6 +147,6 @@ def test_a_draft_to_somebody_else_states_nothing(text: str) -> None:
     assert told(text) == []
 
 
-@pytest.mark.parametrize("text", ["Great!\nHey Kelly, I moved to Rome in May.", "你好\n亲爱的朋友，我是北京人。"])
+@each_row("text", ["Great!\nHey Kelly, I moved to Rome in May.", "你好\n亲爱的朋友，我是北京人。"])
 def test_a_greeting_without_a_word_of_writing_opens_no_draft(text: str) -> None:
     assert len(told(text)) == 1

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from projections.language.extraction.rules import ExtractedStatement, TurnText, extract, only_asks
+from tests.rows import each_row
 
 DAY = "2024-05-01"
 SAID = f"(said on {DAY})"
@@ -21,7 +20,7 @@ def told(text: str) -> list[tuple[str, str]]:
     return [(one.category, one.content) for one in stated(text)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "category", "content"),
     [
         ("I hooked my calendar up to Notion.", "fact", f"User hooked their calendar up to Notion {SAID}"),
@@ -50,7 +49,7 @@ def test_english_in_a_general_shape_is_one_statement_of_a_class(text: str, categ
     assert told(text) == [(category, content)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "category", "content"),
     [
         ("我申请了清华大学的研究生。", "fact", f"用户申请了清华大学的研究生{SAID_CHINESE}"),
@@ -72,7 +71,7 @@ def test_chinese_in_a_general_shape_is_one_statement_of_a_class(text: str, categ
     assert told(text) == [(category, content)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "contents"),
     [
         ("I live in Graz and play the cello.", ["User lives in Graz", "User plays the cello"]),
@@ -89,7 +88,7 @@ def test_two_verbs_of_one_subject_are_two_statements(text: str, contents: list[s
     assert [one.content for one in stated(text)] == contents
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "I want to live in Graz and play the cello.",
@@ -101,7 +100,7 @@ def test_a_second_verb_that_hangs_on_another_is_no_statement_of_its_own(text: st
     assert len(stated(text)) == 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "If I moved to Oslo I hooked my boat up to a truck.",
@@ -138,7 +137,7 @@ def test_what_is_supposed_quoted_asked_joked_or_denied_is_asserted_by_nobody(tex
     assert told(text) == []
 
 
-@pytest.mark.parametrize("text", ["我呢", "我在哪呢", "你在成都呢", "你们知道我在干嘛呢"])
+@each_row("text", ["我呢", "我在哪呢", "你在成都呢", "你们知道我在干嘛呢"])
 def test_a_question_in_ne_stays_one(text: str) -> None:
     assert told(text) == []
 
@@ -147,9 +146,7 @@ def test_what_goes_on_is_no_question() -> None:
     assert told("我在成都上班呢") == [("identity", "用户在成都上班")]
 
 
-@pytest.mark.parametrize(
-    ("text", "name"), [("我爸爸叫张志强", "张志强"), ("我爸爸叫王伟", "王伟"), ("我女儿叫Anna", "Anna")]
-)
+@each_row(("text", "name"), [("我爸爸叫张志强", "张志强"), ("我爸爸叫王伟", "王伟"), ("我女儿叫Anna", "Anna")])
 def test_a_surname_is_no_measure_word(text: str, name: str) -> None:
     (one,) = stated(text)
     assert one.triple is not None
@@ -160,14 +157,12 @@ def test_being_told_to_do_something_is_no_name() -> None:
     assert told("我妈妈叫我回家") == []
 
 
-@pytest.mark.parametrize(
-    "text", ["Where do I live?", "Where do I live? And what do I love?", "我住在哪里？", "你喜欢什么？"]
-)
+@each_row("text", ["Where do I live?", "Where do I live? And what do I love?", "我住在哪里？", "你喜欢什么？"])
 def test_a_turn_that_only_asks_is_told_from_one_that_states(text: str) -> None:
     assert only_asks(TurnText("t1", text))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "I live in Graz.",
@@ -181,7 +176,7 @@ def test_a_turn_that_states_something_does_not_only_ask(text: str) -> None:
     assert not only_asks(TurnText("t1", text))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "spans"),
     [
         ("I live in Graz and play the cello and love my dog", ["I live in Graz", "play the cello", "love my dog"]),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from projections.language.extraction.times import for_a_time, limited_to, of_earlier, set_in
 from projections.lifecycle.extracting import verdicts
 from projections.lifecycle.judge.holding import outcome
 from tests.given.events import at
+from tests.rows import each_row
 from tests.unit.projections.lifecycle.test_judging import turn, view_of
 
 
@@ -17,7 +16,7 @@ def judged(*texts: str) -> list[str]:
     return [one.operation for one in verdicts(view_of(turns), at(300))]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("known", "said"),
     [
         ("I live in Berlin.", "I moved to Boston last month."),
@@ -40,7 +39,7 @@ def test_another_place_of_the_same_grade_or_a_higher_age_replaces_the_known_one(
     assert judged(known, said) == ["ADD", "NEGATE"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("known", "said"),
     [
         ("I live in Berlin.", "I live in a small flat."),
@@ -68,7 +67,7 @@ def test_what_refines_or_is_said_of_a_while_stands_beside_what_is_known(known: s
     assert judged(known, said) == ["ADD", "ADD"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("known", "said"),
     [
         ("I live in Berlin.", "I moved to Boston in 2010."),
@@ -104,7 +103,7 @@ def test_an_age_of_another_year_asserts_no_age() -> None:
     assert (found.statement.content, found.statement.triple) == ("User turned 20 in 2010", None)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "content"),
     [
         ("In 2010, I moved to Boston.", "In 2010, User moved to Boston"),
@@ -119,7 +118,7 @@ def test_a_statement_keeps_the_time_that_its_sentence_sets(text: str, content: s
     assert found.statement.content == content
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     ["I live in Rome until May", "in Rome for a few months", "temporarily in Rome", "我暂时住在上海", "住三个月"],
 )
@@ -127,13 +126,13 @@ def test_a_while_that_ends_is_heard(text: str) -> None:
     assert for_a_time(text)
 
 
-@pytest.mark.parametrize("text", ["I live in Rome", "in Rome since 2019", "in Rome for two years now", "我住在上海"])
+@each_row("text", ["I live in Rome", "in Rome since 2019", "in Rome for two years now", "我住在上海"])
 def test_what_lasts_is_no_while_and_not_earlier(text: str) -> None:
     assert not for_a_time(text)
     assert not of_earlier(text, 2024)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "year", "earlier"),
     [
         ("moved in 2019", 2024, True),
@@ -150,7 +149,7 @@ def test_an_earlier_time_is_heard(text: str, year: int | None, earlier: bool) ->
     assert of_earlier(text, year) is earlier
 
 
-@pytest.mark.parametrize("text", ["My sister said", "I like it", "and in the end", "我觉得", "", "in 2010 my dog died"])
+@each_row("text", ["My sister said", "I like it", "and in the end", "我觉得", "", "in 2010 my dog died"])
 def test_what_says_more_than_a_time_sets_none(text: str) -> None:
     assert (set_in(text), limited_to(text)) == ("", "")
 

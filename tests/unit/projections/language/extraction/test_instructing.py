@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from projections.language.extraction.instructing import INSTRUCTION, MOST_ASKED
 from projections.language.extraction.rules import ExtractedStatement, TurnText, extract
+from tests.rows import each_row
 
 
 def stated(text: str, speaker: str = "user", role: str = "user") -> list[ExtractedStatement]:
@@ -72,23 +71,23 @@ NONE = [
 ]
 
 
-@pytest.mark.parametrize("text", ENGLISH)
+@each_row("text", ENGLISH)
 def test_an_english_instruction_is_kept_in_its_own_words(text: str) -> None:
     assert asked(f"{text}.") == [f"User has a standing request: {text}"]
 
 
-@pytest.mark.parametrize("text", CHINESE)
+@each_row("text", CHINESE)
 def test_a_chinese_instruction_is_kept_in_its_own_words(text: str) -> None:
     assert asked(f"{text}。") == [f"用户的长期要求：{text}"]
 
 
-@pytest.mark.parametrize("text", NONE)
+@each_row("text", NONE)
 def test_habits_single_requests_and_what_others_say_are_no_instructions(text: str) -> None:
     assert asked(text) == []
 
 
-@pytest.mark.parametrize("text", [*ENGLISH, *CHINESE])
-@pytest.mark.parametrize("role", ["assistant", "tool", "system"])
+@each_row("text", [*ENGLISH, *CHINESE])
+@each_row("role", ["assistant", "tool", "system"])
 def test_what_an_assistant_or_a_tool_says_is_never_one(text: str, role: str) -> None:
     assert (asked(text, role, role), asked(text, role, "user")) == ([], [])
 
@@ -115,7 +114,7 @@ def test_what_is_too_long_to_be_shown_whole_is_none() -> None:
     assert len(asked("Always include " + "x" * (MOST_ASKED - 40) + " and the sources.")) == 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "triple"),
     [
         ("Always answer in French.", ("User", "wants answers in", "French")),
@@ -130,6 +129,6 @@ def test_what_has_one_value_at_a_time_has_a_triple(text: str, triple: tuple[str,
     assert (None if one.triple is None else tuple(one.triple[:3])) == triple
 
 
-@pytest.mark.parametrize("text", ["please " * 4000, "always " * 4000, "请你" * 4000, "以后" * 4000, "每次我" * 2000])
+@each_row("text", ["please " * 4000, "always " * 4000, "请你" * 4000, "以后" * 4000, "每次我" * 2000])
 def test_words_of_request_without_end_are_read_in_proportion_to_the_text(text: str) -> None:
     assert asked(text) == []

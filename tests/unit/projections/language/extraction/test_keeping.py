@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from projections.language.extraction import instructing, keeping, taking_back
 from projections.language.extraction.rules import MOST_STATEMENTS, ExtractedStatement, TurnText, extract
 from projections.language.lexicon import rows
 from projections.lifecycle.judge.holding import outcome
+from tests.rows import each_row
 
 DAY = "2026-11-20"
 
@@ -64,18 +63,18 @@ NOT_REMEMBERED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "content"), REMEMBERED)
+@each_row(("text", "content"), REMEMBERED)
 def test_what_is_asked_to_be_remembered_is_kept_in_its_own_words(text: str, content: str) -> None:
     (one,) = (found for found in stated(text) if found.kind == "note")
     assert one.content.removesuffix(f" (said on {DAY})").removesuffix(f"（{DAY}说）") == content
 
 
-@pytest.mark.parametrize("text", NOT_REMEMBERED)
+@each_row("text", NOT_REMEMBERED)
 def test_questions_recollections_quotations_and_conditions_ask_for_nothing_to_be_remembered(text: str) -> None:
     assert [one.content for one in stated(text) if one.kind == "note"] == []
 
 
-@pytest.mark.parametrize("text", ["Remember that I'm allergic to peanuts.", "别忘了我对花生过敏，你能推荐餐厅吗？"])
+@each_row("text", ["Remember that I'm allergic to peanuts.", "别忘了我对花生过敏，你能推荐餐厅吗？"])
 def test_what_a_typed_statement_says_is_no_note_beside_it(text: str) -> None:
     assert [(one.category, one.kind, one.confidence) for one in stated(text)] == [("identity", "fact", 0.9)]
 
@@ -116,7 +115,7 @@ DECIDED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "triple"), DECIDED)
+@each_row(("text", "triple"), DECIDED)
 def test_decisions_are_kept_with_a_triple_where_their_shape_is_sure(
     text: str, triple: tuple[str, str, str] | None
 ) -> None:
@@ -125,7 +124,7 @@ def test_decisions_are_kept_with_a_triple_where_their_shape_is_sure(
     assert (None if one.triple is None else tuple(one.triple[:3])) == triple
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     ["Have we decided to use Redis?", "When we decided to move, it rained.", "We haven't decided yet.", "We decided.",
      "If we decided to move, I would cry.", "我们还没决定去哪里。", "我们决定了吗？", "如果我们决定搬家就好了。", "他们决定搬家。"],
@@ -148,13 +147,13 @@ BIRTHDAYS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "content", "triple"), BIRTHDAYS)
+@each_row(("text", "content", "triple"), BIRTHDAYS)
 def test_birthdays_are_kept_with_their_day(text: str, content: str, triple: tuple[str, str, str]) -> None:
     (one,) = stated(text)
     assert (one.category, one.content, tuple(one.triple or ())[:3]) == ("identity", content, triple)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     ["Is it my birthday today?", "If it's my birthday, sing.", "It's not my birthday today.", "My birthday is coming soon.",
      "It's your birthday today!", "今天是我的生日吗？", "我生日早就过了", "今天是你的生日。", "如果今天是我的生日就好了。"],
@@ -163,7 +162,7 @@ def test_what_tells_no_birthday_of_the_speakers_people_is_none(text: str) -> Non
     assert stated(text) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("new", "known", "expected"),
     [("3 May", "May 3rd, 1990", "stands"), ("1990", "5 May 1990", "stands"),
      ("3 May", "May 4", "may"), ("5月3日", "1990年五月三号", "stands"),
@@ -174,7 +173,7 @@ def test_two_birthdays_are_one_where_no_part_of_them_differs(new: str, known: st
     assert outcome(predicate, (new, new), (known, known), 2026, corrects=False) == expected
 
 
-@pytest.mark.parametrize("text", ["请你" * 3000, "please please " * 500, "可以帮我" * 2000 + "吗"])
+@each_row("text", ["请你" * 3000, "please please " * 500, "可以帮我" * 2000 + "吗"])
 def test_words_of_politeness_without_end_are_read_in_proportion_to_the_text(text: str) -> None:
     assert stated(text) == []
 
@@ -183,7 +182,7 @@ def hinted(word: str, hints: tuple[str, ...]) -> bool:
     return any(hint in word.casefold() for hint in hints)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "roles", "hints"),
     [
         ("keeping", {"remember", "weakly", "onward", "mind", "decided", "decision"}, keeping.HINTS),

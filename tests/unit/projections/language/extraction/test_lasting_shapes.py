@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from projections.language.extraction.rules import TurnText, extract
+from tests.rows import each_row
 
 DAY = "2024-05-01"
 SAID = f" (said on {DAY})"
@@ -16,7 +15,7 @@ def told(text: str) -> list[tuple[str, str]]:
     return [(one.category, one.content.removesuffix(SAID).removesuffix(f"（{DAY}说）")) for one in said]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "category", "content"),
     [
         ("Painting helps me relax after work.", "stable_preference", "Painting helps User relax after work"),
@@ -61,7 +60,7 @@ def test_free_talk_is_one_statement_of_a_class(text: str, category: str, content
     assert told(text) == [(category, content)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "content"),
     [
         ("How does this affect my budget of $30 for books?", "User has a budget of $30 for books"),
@@ -144,7 +143,7 @@ def test_a_birthday_on_a_weekday_stays_a_birthday() -> None:
     assert [one for one, _ in told("My son's birthday is on Friday.")] == ["identity"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [*PLAYED, *NO_ROLE, *UNSURE, *ASKED, *SUPPOSED, *QUOTED, *OTHERS, *DENIED, *WISHED, *EMPTY],
     ids=lambda text: str(text)[:40],
@@ -153,7 +152,7 @@ def test_what_nobody_asserts_of_himself_is_no_fact_of_free_talk(text: str) -> No
     assert told(text) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "I've implemented keyboard navigation using JavaScript.",
@@ -173,7 +172,7 @@ def test_a_program_a_task_and_a_plan_of_the_hour_are_no_fact_that_lasts(text: st
     assert told(text) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "content"),
     [
         ("I deployed the API of my app on April 20.", "User deployed the API of their app on April 20"),
@@ -186,7 +185,7 @@ def test_what_has_its_day_or_its_name_is_kept(text: str, content: str) -> None:
     assert content in [one for _, one in told(text)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "piece",
     [
         "painting helps me ",

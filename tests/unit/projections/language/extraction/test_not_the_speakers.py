@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from projections.language.extraction.rules import TurnText, extract
+from tests.rows import each_row
 
 DAY = "2024-05-01"
 
@@ -69,32 +68,32 @@ IDIOMS = [
 ]
 
 
-@pytest.mark.parametrize("text", ELIDED, ids=lambda text: str(text)[:40])
+@each_row("text", ELIDED, ids=lambda text: str(text)[:40])
 def test_a_subject_left_out_after_somebody_else_or_in_jest_is_not_the_speaker(text: str) -> None:
     assert not [one for one in told(text) if not one.startswith("User's brother")]
 
 
-@pytest.mark.parametrize("text", GIVEN, ids=lambda text: str(text)[:40])
+@each_row("text", GIVEN, ids=lambda text: str(text)[:40])
 def test_what_one_of_ones_people_is_given_or_like_is_no_name(text: str) -> None:
     assert told(text) == []
 
 
-@pytest.mark.parametrize("text", OFF, ids=lambda text: str(text)[:40])
+@each_row("text", OFF, ids=lambda text: str(text)[:40])
 def test_a_trip_that_was_called_off_is_not_to_come(text: str) -> None:
     assert told(text) == []
 
 
-@pytest.mark.parametrize("text", WE, ids=lambda text: str(text)[:40])
+@each_row("text", WE, ids=lambda text: str(text)[:40])
 def test_we_of_a_nation_a_team_or_a_picture_states_nothing_of_the_speaker(text: str) -> None:
     assert told(text) == []
 
 
-@pytest.mark.parametrize("text", IDIOMS, ids=lambda text: str(text)[:40])
+@each_row("text", IDIOMS, ids=lambda text: str(text)[:40])
 def test_a_figure_of_speech_states_nothing(text: str) -> None:
     assert told(text) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "content"),
     [
         ("Got married last week in Vegas!", "User got married last week in Vegas"),
@@ -116,7 +115,7 @@ def test_what_is_like_them_and_true_is_still_told(text: str, content: str) -> No
     assert any(one.startswith(content) for one in told(text))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "刚" * 140 + "我吧",

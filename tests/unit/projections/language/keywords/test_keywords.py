@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from projections.memory.keywords import keywords_of
 from projections.memory.record import Memory
 from tests.given.events import created, deleted, folded, merged, purged, revised
 from tests.given.views import viewed
+from tests.rows import each_row
 
 
 def words(text: str, most: int = MOST_KEYWORDS) -> list[str]:
@@ -62,14 +62,14 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), [case[1:] for case in TEXTS], ids=[case[0] for case in TEXTS])
+@each_row(("text", "expected"), [case[1:] for case in TEXTS], ids=[case[0] for case in TEXTS])
 def test_a_text_is_about_these(text: str, expected: set[str]) -> None:
     found = set(words(text))
     assert found >= expected
     assert bool(found) == bool(expected)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "absent"),
     [
         ("I went to the bakery and then to the market", {"went", "then"}),
@@ -106,9 +106,7 @@ def test_only_the_beginning_of_a_long_text_is_read() -> None:
     assert words(filler + "Marta met Oliver") == words(filler)
 
 
-@pytest.mark.parametrize(
-    "text", ["\ud800猫\udfff", "x" * 9_000, "a/b" * 3_000, "猫" * 9_000, "-" * 9_000, "\x00", "+1" * 5_000]
-)
+@each_row("text", ["\ud800猫\udfff", "x" * 9_000, "a/b" * 3_000, "猫" * 9_000, "-" * 9_000, "\x00", "+1" * 5_000])
 def test_odd_texts_are_read(text: str) -> None:
     assert len(extracted(text)) <= MOST_KEYWORDS
 
@@ -129,7 +127,7 @@ def test_any_text_gives_unique_lower_case_keywords_within_bounds_and_the_same_on
 # --- given and extracted
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("source", "told"),
     [("user", "user_tag"), ("assistant", "llm"), ("judge", "llm"), ("system", "llm"), ("import", "llm")],
 )
@@ -165,7 +163,7 @@ def test_a_summary_is_read_before_the_content() -> None:
     assert given_keywords("about the bakery", summary="Marta opened ovens")[0][0] in ("marta", "ovens")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "event",
     [{"sensitivity": 3}, {"content": "my password is hunter2-Secret!9"}, {"keywords": ("hunter2",), "sensitivity": 3}],
 )

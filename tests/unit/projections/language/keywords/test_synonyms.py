@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +22,7 @@ from projections.language.keywords.synonyms import (
 )
 from projections.language.lexicon import rows
 from tests.given.events import Told, folded, memory, told
+from tests.rows import each_row
 
 GROUPS = [(row["similarity"], row["english"] + row["chinese"]) for row in rows("synonyms")]
 KNOWN = sorted({word for _, names in GROUPS for word in names})
@@ -113,7 +113,7 @@ def test_zero_says_that_two_words_are_no_synonyms() -> None:
     assert synonyms_after(defined("car", "auto"), defined("car", "auto", 0.0)) == (("auto", "car", 0.0),)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("events", "reason"),
     [
         ((defined("tea", "TEA"),), "there are no two different words"),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from projections.language.sensitivity.text_level import RULES, detect_sensitivity, reasons
+from tests.rows import each_row
 
 SENSITIVE = [
     ("telephone", "call me at 415-555-2671"),
@@ -106,22 +106,22 @@ PUBLIC = [
 ]
 
 
-@pytest.mark.parametrize(("rule", "text"), SENSITIVE)
+@each_row(("rule", "text"), SENSITIVE)
 def test_an_address_or_number_to_reach_someone_is_level_2(rule: str, text: str) -> None:
     assert (detect_sensitivity(text), rule in reasons(text)) == (2, True)
 
 
-@pytest.mark.parametrize("text", NOT_SENSITIVE)
+@each_row("text", NOT_SENSITIVE)
 def test_other_numbers_and_places_are_not_sensitive(text: str) -> None:
     assert detect_sensitivity(text) < 2
 
 
-@pytest.mark.parametrize(("rule", "text"), GENERAL)
+@each_row(("rule", "text"), GENERAL)
 def test_occupation_and_education_are_level_1(rule: str, text: str) -> None:
     assert (detect_sensitivity(text), rule in reasons(text)) == (1, True)
 
 
-@pytest.mark.parametrize("text", PUBLIC)
+@each_row("text", PUBLIC)
 def test_anything_else_is_public_and_has_no_reasons(text: str) -> None:
     assert (detect_sensitivity(text), reasons(text)) == (0, [])
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
-
 from projections.language.sensitivity.digits_said import STARTING, in_digits
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.language.sensitivity.values import strength
+from tests.rows import each_row
 
 
 def _keys(text: str) -> frozenset[str]:
     return STARTING.intersection(text.replace(",", " ").replace("-", " ").split())
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("said", "digits"),
     [
         ("punch in four four one nine", "punch in 4419"),
@@ -27,7 +26,7 @@ def test_digits_said_in_a_row_are_read_as_digits(said: str, digits: str) -> None
     assert in_digits(said.title(), said, _keys(said)) is not None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "one two three four",

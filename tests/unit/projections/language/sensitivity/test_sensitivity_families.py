@@ -5,9 +5,8 @@ They were written after the kinds of secrets that were missed and not after the 
 
 from __future__ import annotations
 
-import pytest
-
 from projections.language.sensitivity.text_level import detect_sensitivity
+from tests.rows import each_row
 
 TOLD = [
     "12123 登录密码 Chezhu_88",
@@ -480,11 +479,11 @@ NEAR = [
 ]
 
 
-@pytest.mark.parametrize("text", TOLD)
+@each_row("text", TOLD)
 def test_a_secret_is_known_by_the_family_of_ways_in_which_it_is_told(text: str) -> None:
     assert detect_sensitivity(text) == 3
 
 
-@pytest.mark.parametrize("text", NEAR)
+@each_row("text", NEAR)
 def test_what_comes_near_such_a_way_is_no_secret(text: str) -> None:
     assert detect_sensitivity(text) < 3

@@ -37,6 +37,7 @@ from projections.language.sensitivity.values import (
 )
 from tests.golden.test_sensitivity_figures import TEXTS
 from tests.places import ROOT
+from tests.rows import each_row
 from tests.unit.projections.language.sensitivity.test_sensitivity_families import NEAR, TOLD
 
 LISTS = [ROOT / "tests" / f"lists/{name}.jsonl" for name in ("told_by_strangers", "told_in_passing")]
@@ -162,7 +163,7 @@ def _found_by_every_rule(text: str) -> list[str]:
     )
 
 
-@pytest.mark.parametrize("text", KNOWN)
+@each_row("text", KNOWN)
 def test_of_a_known_text_no_rule_is_left_out_that_would_match(text: str) -> None:
     assert reasons(text) == _found_by_every_rule(text)
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from hashlib import sha256
 
-import pytest
-
 from api.requests.secrets import label_objection
 from events.catalogue import SynonymDefined
 from events.envelope import micros
@@ -16,6 +14,7 @@ from events.validation import make_event
 from projections.access.keys import make_key
 from projections.access.tokens import make_token
 from projections.language.sensitivity.text_level import SECRET, detect_sensitivity
+from tests.rows import each_row
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 GRANTS = [{"verbs": ["read"], "owners": ["*"]}]
@@ -31,12 +30,12 @@ def keys_and_tokens() -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("around", AROUND)
+@each_row("around", AROUND)
 def test_a_key_and_a_token_made_of_it_are_secrets_in_any_sentence(around: str) -> None:
     assert {detect_sensitivity(around.format(one)) for one in keys_and_tokens()} == {SECRET}
 
 
-@pytest.mark.parametrize("around", AROUND)
+@each_row("around", AROUND)
 def test_neither_stands_in_a_log_line_or_a_refusal(around: str) -> None:
     for one in keys_and_tokens():
         shown = without_secrets(around.format(one))
@@ -45,7 +44,7 @@ def test_neither_stands_in_a_log_line_or_a_refusal(around: str) -> None:
         assert one[16:] not in str(InputError(f"got {around.format(one)}", got=one).as_dict())
 
 
-@pytest.mark.parametrize("text", PLAIN)
+@each_row("text", PLAIN)
 def test_what_only_speaks_of_keys_is_no_secret_and_is_shown_whole(text: str) -> None:
     assert detect_sensitivity(text) < SECRET
     assert without_secrets(text) == text

@@ -54,6 +54,7 @@ from tests.given.events import (
     stored,
     unmerged,
 )
+from tests.rows import each_row
 
 PASSWORD = "My password is hunter2-Xq9!"
 OTHER = "My password is s3cret-Tiger7!"
@@ -104,7 +105,7 @@ SAID: dict[str, Told] = {
 }
 
 
-@pytest.mark.parametrize("told", SAID.values(), ids=SAID)
+@each_row("told", SAID.values(), ids=SAID)
 def test_a_secret_is_found_wherever_its_producer_wrote_it(told: Told) -> None:
     [one] = stored([told])
     assert level_of(decode(one.kind, one.body)) == 3
@@ -204,7 +205,7 @@ def test_with_levels_at_the_door_no_fold_asks_a_rule(monkeypatch: pytest.MonkeyP
         fold_owner(alike)
 
 
-@pytest.mark.parametrize("told", SAID.values(), ids=SAID)
+@each_row("told", SAID.values(), ids=SAID)
 def test_without_a_judgement_by_hand_the_fold_is_the_same_whoever_judges(told: Told) -> None:
     entries = stored([created("I like tea", "a"), created("I like milk", "b"), created(), told])
     if isinstance(told.data, type(created().data)):
@@ -239,7 +240,7 @@ SAME = {
 }
 
 
-@pytest.mark.parametrize("told", SAME.values(), ids=SAME)
+@each_row("told", SAME.values(), ids=SAME)
 def test_what_somebody_judged_by_hand_holds_also_against_the_level_of_the_door(told: Told) -> None:
     assert levels(created(DIARY), told) == (3, 3)
     assert levels(created(DIARY), judged(), told) == (0, 0)
@@ -278,8 +279,8 @@ def test_a_turn_has_the_level_of_its_entry_where_todays_rules_found_it() -> None
     assert [each.level for each in found if isinstance(each, Turn)] == [None, 3, None]
 
 
-@pytest.mark.parametrize("most", range(4))
-@pytest.mark.parametrize(("text", "speaker"), [(PASSWORD, "Lin"), ("I like tea", PASSWORD), ("I like tea", "Lin")])
+@each_row("most", range(4))
+@each_row(("text", "speaker"), [(PASSWORD, "Lin"), ("I like tea", PASSWORD), ("I like tea", "Lin")])
 def test_words_of_an_event_are_told_as_if_each_were_judged_alone(text: str, speaker: str, most: int) -> None:
     whole = level_of_data(TurnRecorded(turn_id="t", role="user", text=text, speaker=speaker))
     for words in (text, speaker):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import orjson
-import pytest
 
 from projections.language.sensitivity.made import JOINED, WORDS, made
 from projections.language.sensitivity.reading import TextReading
@@ -11,39 +10,34 @@ from projections.language.sensitivity.secrets.told import RULES as TOLD
 from projections.language.sensitivity.spelling import MISSPELT, corrected
 from projections.language.sensitivity.text_level import detect_sensitivity, reasons
 from tests.places import ROOT
+from tests.rows import each_row
 
 LIST = ROOT / "tests" / "lists/told_in_passing.jsonl"
 
 
-@pytest.mark.parametrize(
-    "wrong", ["psswrd", "pasword", "passwrd", "pwrd", "paswd", "passowrd", "paswword", "passsword", "pass-word"]
-)
+@each_row("wrong", ["psswrd", "pasword", "passwrd", "pwrd", "paswd", "passowrd", "paswword", "passsword", "pass-word"])
 def test_a_misspelt_password_is_read_as_one(wrong: str) -> None:
     assert corrected(f"My {wrong.title()} is X", f"my {wrong} is x") == ("My password is X", "my password is x")
     assert detect_sensitivity(f"the {wrong} for the council site is Harrogate99b") == 3
 
 
-@pytest.mark.parametrize("wrong", ["密马", "蜜码", "秘码", "密 码"])
+@each_row("wrong", ["密马", "蜜码", "秘码", "密 码"])
 def test_a_misspelt_chinese_password_is_read_as_one(wrong: str) -> None:
     assert corrected(f"奶奶的{wrong}是 815391", f"奶奶的{wrong}是 815391") == ("奶奶的密码是 815391",) * 2
 
 
-@pytest.mark.parametrize(
-    "right", ["password", "passwords", "passport", "passion", "sword", "compass", "passed", "pawned"]
-)
+@each_row("right", ["password", "passwords", "passport", "passion", "sword", "compass", "passed", "pawned"])
 def test_a_word_that_is_right_is_not_corrected(right: str) -> None:
     assert right not in MISSPELT
     assert corrected(f"the {right} is new", f"the {right} is new") is None
 
 
-@pytest.mark.parametrize(
-    "text", ["门口今天有人吗", "路口今年修了", "亲密马上就没了", "5 mm: a bit thick", "YYYY-MM-DD hh:mm:ss"]
-)
+@each_row("text", ["门口今天有人吗", "路口今年修了", "亲密马上就没了", "5 mm: a bit thick", "YYYY-MM-DD hh:mm:ss"])
 def test_what_only_holds_the_letters_of_a_misspelt_word_is_not_corrected(text: str) -> None:
     assert corrected(text, text.lower()) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "grade"),
     [
         *(
@@ -75,7 +69,7 @@ def test_a_made_up_value_alone_says_nothing() -> None:
 PASSING = [orjson.loads(line) for line in LIST.read_bytes().splitlines()]
 
 
-@pytest.mark.parametrize("one", PASSING, ids=lambda one: f"{one['kind']}: {one['text']}")
+@each_row("one", PASSING, ids=lambda one: f"{one['kind']}: {one['text']}")
 def test_what_is_told_in_passing_is_known_and_what_comes_near_is_not_withheld(one: dict[str, object]) -> None:
     assert (detect_sensitivity(str(one["text"])) == 3) is one["secret"]
 

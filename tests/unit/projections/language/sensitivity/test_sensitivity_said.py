@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from projections.language.sensitivity import private as sensitivity_private
 from projections.language.sensitivity.beside import AFTER, BEFORE, FREE, SPACING, pieces, places
 from projections.language.sensitivity.fold import folded, in_lower_case
@@ -14,6 +12,7 @@ from projections.language.sensitivity.secrets import said as sensitivity_said
 from projections.language.sensitivity.secrets import said_chinese as sensitivity_said_chinese
 from projections.language.sensitivity.text_level import detect_sensitivity, reasons
 from tests.given.sensitive_texts import HARMLESS_CHINESE, HARMLESS_ENGLISH, SECRET_CHINESE, SECRET_ENGLISH
+from tests.rows import each_row
 
 WRITTEN_OTHERWISE = [
     ("ｐａｓｓｗｏｒｄ：　ｈｕｎｔｅｒ２", "full width"),
@@ -82,32 +81,32 @@ CUES = {
 }
 
 
-@pytest.mark.parametrize("text", SECRET_ENGLISH + SECRET_CHINESE)
+@each_row("text", SECRET_ENGLISH + SECRET_CHINESE)
 def test_a_secret_is_known_however_it_is_said(text: str) -> None:
     assert detect_sensitivity(text) == 3
 
 
-@pytest.mark.parametrize("text", HARMLESS_ENGLISH + HARMLESS_CHINESE)
+@each_row("text", HARMLESS_ENGLISH + HARMLESS_CHINESE)
 def test_what_sounds_like_a_secret_is_not_withheld(text: str) -> None:
     assert (detect_sensitivity(text) == 3, reasons(text) if detect_sensitivity(text) == 3 else []) == (False, [])
 
 
-@pytest.mark.parametrize(("text", "how"), WRITTEN_OTHERWISE, ids=[how for _, how in WRITTEN_OTHERWISE])
+@each_row(("text", "how"), WRITTEN_OTHERWISE, ids=[how for _, how in WRITTEN_OTHERWISE])
 def test_a_secret_is_known_whatever_characters_it_is_written_with(text: str, how: str) -> None:
     assert (how, detect_sensitivity(text)) == (how, 3)
 
 
-@pytest.mark.parametrize(("rule", "text"), PRIVATE)
+@each_row(("rule", "text"), PRIVATE)
 def test_health_orientation_pay_and_birth_date_are_level_2(rule: str, text: str) -> None:
     assert (detect_sensitivity(text), rule in reasons(text)) == (2, True)
 
 
-@pytest.mark.parametrize("text", NOT_PRIVATE)
+@each_row("text", NOT_PRIVATE)
 def test_a_word_for_illness_pay_or_birth_is_not_level_2(text: str) -> None:
     assert detect_sensitivity(text) < 2
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("written", "read"),
     [
         ("幺三八，零零", "13800"),
@@ -126,7 +125,7 @@ def test_lists_of_words_are_split_at_commas_and_lines() -> None:
     assert listed("a b, c\n d ,\n") == ("a b", "c", "d")
 
 
-@pytest.mark.parametrize("words", CUES.values(), ids=CUES)
+@each_row("words", CUES.values(), ids=CUES)
 def test_what_is_read_closely_of_64_kib_is_a_few_times_as_long_however_often_a_word_stands_there(
     words: list[str],
 ) -> None:

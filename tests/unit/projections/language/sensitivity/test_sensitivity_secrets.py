@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from projections.language.sensitivity.numbers import chinese_id, iban, luhn
 from projections.language.sensitivity.text_level import detect_sensitivity, reasons
+from tests.rows import each_row
 
 PRIVATE_KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7bq3x1kPz0vYt5uQe8Rj\n-----END RSA PRIVATE KEY-----"
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI0MiJ9.dBjftJeZ4CVPmB92K27uhbUJU1p1r_wW1gFWFOEjXk"
@@ -198,17 +197,17 @@ NO_SECRETS = [
 ]
 
 
-@pytest.mark.parametrize(("rule", "text"), SECRETS)
+@each_row(("rule", "text"), SECRETS)
 def test_a_secret_itself_is_level_3_and_its_rule_is_named(rule: str, text: str) -> None:
     assert (detect_sensitivity(text), rule in reasons(text)) == (3, True)
 
 
-@pytest.mark.parametrize("text", NO_SECRETS)
+@each_row("text", NO_SECRETS)
 def test_a_word_for_a_secret_is_no_secret(text: str) -> None:
     assert detect_sensitivity(text) < 3
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("check", "good", "bad"),
     [
         (luhn, "4111111111111111", "4111111111111112"),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from events.envelope import from_micros, micros
 from projections.language.times.bounds import MOST_READ, bounded
+from tests.rows import each_row
 
 SAID = micros(datetime(2026, 11, 24, 10, tzinfo=UTC))  # a Tuesday
 BOUNDS = {
@@ -43,14 +43,14 @@ NONE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", BOUNDS)
+@each_row("text", BOUNDS)
 def test_a_bound_is_read_ahead_from_the_day_it_was_said(text: str) -> None:
     found = bounded(text, SAID, "UTC")
     assert found is not None
     assert (found.rest, from_micros(found.until).date().isoformat()) == BOUNDS[text]
 
 
-@pytest.mark.parametrize("text", NONE)
+@each_row("text", NONE)
 def test_what_names_no_day_ahead_or_is_past_or_asked_is_no_bound(text: str) -> None:
     assert bounded(text, SAID, "UTC") is None
 
@@ -61,8 +61,8 @@ def test_a_day_ends_where_its_owner_lives() -> None:
     assert from_micros(there.until).isoformat() == "2026-11-27T16:00:00+00:00"
 
 
-@pytest.mark.parametrize("day", range(1, 29))
-@pytest.mark.parametrize("text", ["until Friday I am in Rome", "before Friday I am in Rome", "周五之前我在罗马"])
+@each_row("day", range(1, 29))
+@each_row("text", ["until Friday I am in Rome", "before Friday I am in Rome", "周五之前我在罗马"])
 def test_the_next_such_day_is_meant_whenever_it_is_said(day: int, text: str) -> None:
     said = datetime(2026, 11, day, 23, 59, tzinfo=UTC)
     found = bounded(text, micros(said), "UTC")
@@ -85,7 +85,7 @@ def test_reading_never_raises_and_a_bound_lies_ahead(before: str, words: str, af
     assert found is None or (found.until > SAID and found.rest)
 
 
-@pytest.mark.parametrize("at", ["0001-01-01T00:00:00+00:00", "1900-01-01T00:00:00+00:00", "9999-12-31T23:00:00+00:00"])
+@each_row("at", ["0001-01-01T00:00:00+00:00", "1900-01-01T00:00:00+00:00", "9999-12-31T23:00:00+00:00"])
 def test_at_the_ends_of_the_calendar_nothing_raises(at: str) -> None:
     for text in BOUNDS:
         bounded(text, micros(datetime.fromisoformat(at)), "Asia/Shanghai")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.given.times import read, table
+from tests.rows import each_row
 
 # The phrase in a question | what of it is the time expression (=: all) | from | to, not included (*: open)
 MEANT = """
@@ -143,12 +142,12 @@ MEANT = """
 """
 
 
-@pytest.mark.parametrize(("phrase", "words", "start", "end"), table(MEANT))
+@each_row(("phrase", "words", "start", "end"), table(MEANT))
 def test_a_phrase_means_these_days(phrase: str, words: str, start: str, end: str) -> None:
     assert read(phrase) == [(words, start, end)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "一周三次还是三个月一次",
@@ -166,7 +165,7 @@ def test_words_and_numbers_that_are_no_time_are_left_alone(text: str) -> None:
     assert read(text) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "words"),
     [
         ("上周一直下雨", "上周"),

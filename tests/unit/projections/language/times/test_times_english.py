@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.given.times import read, table
+from tests.rows import each_row
 
 # The phrase in a question | what of it is the time expression (=: all) | from | to, not included (*: open)
 MEANT = """
@@ -171,12 +170,12 @@ the last week of April 2022 | = | 2022-04-24 | 2022-05-01
 """
 
 
-@pytest.mark.parametrize(("phrase", "words", "start", "end"), table(MEANT))
+@each_row(("phrase", "words", "start", "end"), table(MEANT))
 def test_a_phrase_means_these_days(phrase: str, words: str, start: str, end: str) -> None:
     assert read(phrase) == [(words, start, end)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "What may the second person march to under the sun?",

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import pytest
-
 from projections.lifecycle import plan
 from projections.lifecycle.extracting import verdicts
 from projections.views.view import OwnerView
 from tests.given.events import Told, at, created
+from tests.rows import each_row
 from tests.unit.projections.lifecycle.test_judging import JOB, turn, view_of
 
 
@@ -50,7 +49,7 @@ RETRACTED = [
 ]
 
 
-@pytest.mark.parametrize(("first", "second"), RETRACTED)
+@each_row(("first", "second"), RETRACTED)
 def test_a_retraction_takes_back_what_it_denies_and_puts_nothing_in_its_place(first: str, second: str) -> None:
     after = carried_out(turn(first, "t1", 1), turn(second, "t2", 2))
     assert held(after) == []
@@ -59,14 +58,14 @@ def test_a_retraction_takes_back_what_it_denies_and_puts_nothing_in_its_place(fi
     assert (gone.is_negated, gone.superseded_by) == (True, None)
 
 
-@pytest.mark.parametrize(("first", "second"), RETRACTED)
+@each_row(("first", "second"), RETRACTED)
 def test_a_retraction_takes_back_what_an_older_run_made_of_another_session(first: str, second: str) -> None:
     earlier = carried_out(turn(first, "s1:t1", 1), day=3)
     after = carried_out(*earlier, turn(second, "s2:t1", 40))
     assert (held(earlier) != [], held(after)) == (True, [])
 
 
-@pytest.mark.parametrize(("first", "second"), RETRACTED)
+@each_row(("first", "second"), RETRACTED)
 def test_what_was_retracted_does_not_come_back_from_its_source_told_again(first: str, second: str) -> None:
     after = carried_out(turn(first, "t1", 1), turn(second, "t2", 22), day=30)
     again = carried_out(*after, turn(first, "other:t9", 20), day=50)
@@ -77,19 +76,19 @@ def test_what_was_retracted_does_not_come_back_from_its_source_told_again(first:
     assert (found.operation, found.reason) == ("BOOST", "said before it was taken back")
 
 
-@pytest.mark.parametrize(("first", "second"), RETRACTED)
+@each_row(("first", "second"), RETRACTED)
 def test_what_is_said_later_than_its_retraction_holds_again(first: str, second: str) -> None:
     after = carried_out(turn(first, "t1", 1), turn(second, "t2", 22), day=30)
     assert len(held(carried_out(*after, turn(first, "t3", 40), day=50))) == 1
 
 
-@pytest.mark.parametrize(("first", "second"), RETRACTED)
+@each_row(("first", "second"), RETRACTED)
 def test_the_sources_other_claims_stay(first: str, second: str) -> None:
     other = "我喜欢爬山。" if second.isascii() is False else "I love hiking."
     assert len(held(carried_out(turn(f"{first} {other}", "t1", 1), turn(second, "t2", 2)))) == 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("first", "second"),
     [("I have a dog walker.", "I misspoke, I do not have a dog."), ("I have a cat.", "I misspoke, I do not have a dog."),
      ("I have a dog.", "I misspoke, do I have a dog?"), ("I have a dog.", "If I misspoke, I do not have a dog."),
@@ -113,9 +112,7 @@ def test_an_assistants_retraction_takes_nothing_back() -> None:
     assert len(held(carried_out(*said))) == 1
 
 
-@pytest.mark.parametrize(
-    ("first", "second"), [("I have a dog.", "I don't have a dog."), ("我有一只狗。", "我没有狗。")]
-)
+@each_row(("first", "second"), [("I have a dog.", "I don't have a dog."), ("我有一只狗。", "我没有狗。")])
 def test_a_denial_without_a_word_of_error_stands_in_the_place_of_what_it_denies(first: str, second: str) -> None:
     after = carried_out(turn(first, "t1", 1), turn(second, "t2", 2))
     (now,) = held(after)
@@ -138,7 +135,7 @@ REAFFIRMED = [
 ]
 
 
-@pytest.mark.parametrize(("first", "second", "third"), REAFFIRMED)
+@each_row(("first", "second", "third"), REAFFIRMED)
 def test_what_is_liked_after_all_is_reaffirmed_by_the_user_and_not_told_twice(
     first: str, second: str, third: str
 ) -> None:
@@ -152,14 +149,14 @@ def test_what_is_liked_after_all_is_reaffirmed_by_the_user_and_not_told_twice(
     assert not liked.is_negated
 
 
-@pytest.mark.parametrize(("first", "second", "third"), REAFFIRMED)
+@each_row(("first", "second", "third"), REAFFIRMED)
 def test_what_denied_it_holds_no_longer_and_nothing_is_in_conflict(first: str, second: str, third: str) -> None:
     after = view_of(carried_out(turn(first, "t1", 1), turn(second, "t2", 5), turn(third, "t3", 9), day=20))
     (now,) = (one for one in after.columns.memories if one.source == "judge" and not one.is_negated)
     assert (now.source_turns, now.conflicts) == (("t1",), ())
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("first", "second", "third"),
     [("I like coffee.", "I don't like coffee any more.", "Actually, I like it again after all."),
      ("I like coffee.", "I don't like coffee any more.", "I still like it."), ("我喜欢咖啡。", "我不喜欢咖啡了。", "我还是喜欢。")],
@@ -185,7 +182,7 @@ CORRECTED = [
 ]
 
 
-@pytest.mark.parametrize(("first", "second", "value"), CORRECTED)
+@each_row(("first", "second", "value"), CORRECTED)
 def test_a_value_said_in_the_place_of_another_corrects_what_was_said_just_before(
     first: str, second: str, value: str
 ) -> None:
@@ -208,7 +205,7 @@ def test_what_no_memory_says_is_corrected_in_the_words_of_its_turn() -> None:
     assert now.startswith("User corrected: The planning session is on Friday")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("first", "second"),
     [("My favourite colour is blue.", "Is it Friday, not Thursday?"), ("My favourite colour is blue.", "Oh, green."),
      ("I met Ann on Thursday and Bob on Friday at the station.", "I meant Monday."),

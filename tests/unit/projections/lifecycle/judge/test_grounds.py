@@ -14,9 +14,10 @@ from projections.lifecycle.judge.grounds_turn import (
     takes_back,
     unasserted,
 )
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("quote", "text", "stands"),
     [
         ("I live in Berlin", "Well, I live in  BERLIN!", True),
@@ -32,7 +33,7 @@ def test_a_quotation_stands_in_the_text_or_is_none(quote: str, text: str, stands
     assert is_quoted(quote, text) is stands
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("content", "said", "against"),
     [
         ("Ann lives in Berlin", "I live in Berlin.", None),
@@ -53,7 +54,7 @@ def test_a_content_rests_on_the_message_that_is_quoted_unless_that_only_answers(
     assert unsaid("Ann lives in Berlin", "Nice day.", around, "Ann") == "it has no word of the message that it quotes"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("content", "said", "against"),
     [
         ("Ann has 3 dogs", "I have 2 dogs", "3"),
@@ -76,7 +77,7 @@ def ground(text: str) -> Quotation:
     return found
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "known", "back"),
     [
         ("I don't like coffee any more", "Ann likes coffee", True),
@@ -91,7 +92,7 @@ def test_a_turn_takes_back_what_it_denies_or_tells_a_change_of(text: str, known:
     assert takes_back(ground(text), known) is back
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "forget"),
     [
         ("Please forget my old address", True),
@@ -107,7 +108,7 @@ def test_only_some_turns_ask_for_something_to_be_forgotten(text: str, forget: bo
     assert asks_to_forget(ground(text)) is forget
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "content", "stated"),
     [
         ("I live in Berlin.", "Ann lives in Berlin", True),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from projections.lifecycle.extracting import unread_turns
 from projections.lifecycle.judge.candidates import Candidates
 from projections.lifecycle.judge.guarding import stated
@@ -19,6 +17,7 @@ from tests.given.events import created
 from tests.given.said import reply
 from tests.given.said import turn as recorded
 from tests.given.views import viewed
+from tests.rows import each_row
 from tests.unit.projections.lifecycle.judge.test_proposing import turn
 
 MOST_REFUSED = 0.1
@@ -41,7 +40,7 @@ def judged(proposed: Proposed, *said: Said, **more: Any) -> Verdict:
     return next(one for one in found if one.statement.kind != "question")
 
 
-@pytest.mark.parametrize("lie", LIES, ids=[f"{one[0]} {one[1][:40]}" for one in LIES])
+@each_row("lie", LIES, ids=[f"{one[0]} {one[1][:40]}" for one in LIES])
 def test_a_lie_changes_nothing_that_is_known_and_adds_nothing(lie: Proposed) -> None:
     found = judged(lie)
     told = {type(decision.data).__name__ for decision in found.decisions}
@@ -61,7 +60,7 @@ ASSISTANT = [
 ]
 
 
-@pytest.mark.parametrize(("text", "content", "before"), ASSISTANT)
+@each_row(("text", "content", "before"), ASSISTANT)
 def test_what_only_an_assistant_said_is_not_kept_unless_its_user_says_yes(text: str, content: str, before: str) -> None:
     spoken = [reply(0, before, session=None), recorded(2, text, session=None, turn_id="t1")]
     assert judged(("ADD", text, "", content, None), *spoken).operation == "SKIP"
@@ -77,7 +76,7 @@ TRIPLES = [
 ]
 
 
-@pytest.mark.parametrize(("subject", "predicate", "thing", "negation"), TRIPLES)
+@each_row(("subject", "predicate", "thing", "negation"), TRIPLES)
 def test_a_triple_says_what_its_content_says_or_is_left_out(
     subject: str, predicate: str, thing: str, negation: bool
 ) -> None:
@@ -92,7 +91,7 @@ def test_what_stands_in_code_or_in_quoted_lines_is_no_ground() -> None:
         assert (found.operation, "quoted or shared" in found.reason) == ("SKIP", True)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("content", "claimed", "kept"),
     [
         ("User is tired today", "identity", "temporary"),

@@ -20,6 +20,7 @@ from tests.given.events import Told, at, created, deleted, negated
 from tests.given.said import injection, reply
 from tests.given.said import turn as recorded
 from tests.given.views import viewed
+from tests.rows import each_row
 
 KNOWN = [
     created("User lives in Berlin", "home", kind="fact", category="identity", source="judge", source_turns=("t0",)),
@@ -159,9 +160,7 @@ HONEST = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("kind", "text", "quote", "memory", "told", "verdict", "events"), HONEST, ids=[case[0] for case in HONEST]
-)
+@each_row(("kind", "text", "quote", "memory", "told", "verdict", "events"), HONEST, ids=[case[0] for case in HONEST])
 def test_an_honest_operation_is_carried_out(
     kind: str, text: str, quote: str, memory: str | None, told: dict[str, Any], verdict: str, events: list[str]
 ) -> None:
@@ -242,7 +241,7 @@ LYING = [
 ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "kind", "quote", "memory", "told", "why"), [case[1:] for case in LYING], ids=[case[0] for case in LYING]
 )
 def test_a_lying_operation_comes_to_nothing_and_is_told_why(
@@ -263,9 +262,7 @@ def test_deleting_everything_deletes_at_most_what_one_turn_asks_to_forget() -> N
     assert {verdict.reason for verdict in found[1:]} == {"too much would be taken back at once"}
 
 
-@pytest.mark.parametrize(
-    "fields", [{"verified": True}, {"tier": "core"}, {"tier": "system"}, {"sensitivity": 2}], ids=str
-)
+@each_row("fields", [{"verified": True}, {"tier": "core"}, {"tier": "system"}, {"sensitivity": 2}], ids=str)
 def test_a_model_deletes_nothing_that_is_confirmed_core_or_sensitive(fields: dict[str, Any]) -> None:
     firm = created("User plays the violin", "violin", kind="fact", category="skill", source="judge", **fields)
     view = view_of(firm, turn("Forget that I play the violin"))

@@ -14,6 +14,7 @@ from projections.lifecycle.judge.talk import AROUND, said_around
 from projections.views.view import OwnerView
 from tests.given.events import Told, created, deleted, folded, mentioned, negated, restored, revised
 from tests.given.said import reply
+from tests.rows import each_row
 from tests.unit.projections.lifecycle.judge.test_proposing import talk_of, turn
 
 LIKES = StatedTriple("User", "likes", "Tea", True)
@@ -58,7 +59,7 @@ def test_an_index_that_followed_every_change_finds_what_a_new_one_finds(changes:
     assert found(view) == found(OwnerView.of_history("ada", folded(*events)))
 
 
-@pytest.mark.parametrize("size", [30, COMMON - 1])
+@each_row("size", [30, COMMON - 1])
 def test_of_a_large_owner_no_more_memories_are_read_than_are_compared(
     size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

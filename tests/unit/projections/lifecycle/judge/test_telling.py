@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,6 +26,7 @@ from tests.given.events import (
     value_of,
 )
 from tests.given.views import viewed
+from tests.rows import each_row
 
 
 def statement(content: str, day: float = 10, actor: str = "user", **more: Any) -> Statement:
@@ -73,23 +73,23 @@ BESIDE = [
 ]
 
 
-@pytest.mark.parametrize(("first", "second"), ENDS)
+@each_row(("first", "second"), ENDS)
 def test_the_user_s_own_word_ends_what_he_said_where_that_is_sure(first: str, second: str) -> None:
     assert done(known(first), second) == [("ends", "m")]
 
 
-@pytest.mark.parametrize(("first", "second"), FLAGS)
+@each_row(("first", "second"), FLAGS)
 def test_what_may_contradict_is_flagged(first: str, second: str) -> None:
     assert done(known(first), second) == [("flags", "m")]
 
 
-@pytest.mark.parametrize(("first", "second"), BESIDE)
+@each_row(("first", "second"), BESIDE)
 def test_what_does_not_contradict_stands_beside_it(first: str, second: str) -> None:
     assert judged(known(first), second) == Consequence()
 
 
-@pytest.mark.parametrize(("first", "second"), ENDS)
-@pytest.mark.parametrize(
+@each_row(("first", "second"), ENDS)
+@each_row(
     "by",
     [{"actor": "assistant"}, {"actor": "judge"}, {"actor": "system"}, {"actor": "assistant", "source": "user"}],
     ids=str,
@@ -98,7 +98,7 @@ def test_what_anybody_else_adds_is_only_flagged(first: str, second: str, by: dic
     assert [does for does, _ in done(known(first), second, **by)] == ["flags"]
 
 
-@pytest.mark.parametrize(("first", "second"), ENDS)
+@each_row(("first", "second"), ENDS)
 def test_what_reaches_less_than_the_users_own_word_waits(first: str, second: str) -> None:
     assert [does for does, _ in done(known(first), second, reaches="inferred")] == ["waits"]
     inferred = known(first)
@@ -106,7 +106,7 @@ def test_what_reaches_less_than_the_users_own_word_waits(first: str, second: str
     assert [does for does, _ in done(inferred, second, reaches="inferred")] == ["ends"]
 
 
-@pytest.mark.parametrize(("first", "second"), ENDS)
+@each_row(("first", "second"), ENDS)
 def test_what_was_said_earlier_ends_nothing_that_was_said_later(first: str, second: str) -> None:
     assert done(known(first, day=20), second, day=10) == [("flags", "m")]
 
@@ -129,7 +129,7 @@ def test_each_memory_that_it_bears_upon_is_named_once_and_at_most_eight() -> Non
     assert len(found) == len({one.memory_id for one in found}) == 8
 
 
-@pytest.mark.parametrize("long", ["new", "known"])
+@each_row("long", ["new", "known"])
 def test_what_tells_more_than_one_thing_is_compared_with_nothing(long: str) -> None:
     """A statement has 500 characters at most; a longer text may still be told again."""
     texts = {"known": "I like tea", "new": "I hate tea"}
@@ -142,7 +142,7 @@ def test_what_tells_more_than_one_thing_is_compared_with_nothing(long: str) -> N
 AGAIN = ["I drink tea", "i drink tea.", "I  drink tea!", "Ｉ drink tea"]
 
 
-@pytest.mark.parametrize("content", AGAIN)
+@each_row("content", AGAIN)
 def test_the_same_told_again_is_a_mention_of_the_memory_that_says_it(content: str) -> None:
     assert judged(known("I drink tea"), content) == Consequence(again="m")
 
@@ -175,7 +175,7 @@ NOT_AGAIN = {
 }
 
 
-@pytest.mark.parametrize("case", NOT_AGAIN)
+@each_row("case", NOT_AGAIN)
 def test_it_is_a_statement_of_its_own_where_a_mention_would_lose_something(case: str) -> None:
     there, more = NOT_AGAIN[case]
     assert judged(there, "I drink tea", **more).again is None
@@ -213,7 +213,7 @@ TIMES = [
 ]
 
 
-@pytest.mark.parametrize(("content", "later", "same"), TIMES)
+@each_row(("content", "later", "same"), TIMES)
 def test_a_text_that_tells_of_another_time_is_another_statement(content: str, later: float, same: bool) -> None:
     assert (judged(known(content), content, day=later).again == "m") is same
 
