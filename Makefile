@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE :=# hundreds of commands that tests start would each compile all they load
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rest test-all test-diff check format bench bench-browser bench-peers eval faults house client cluster chaos chaos-cluster lock image-locks audit pictures clean
+.PHONY: help setup demo test test-ci nightly test-diff check format bench bench-browser bench-peers eval faults house client cluster chaos chaos-cluster lock image-locks audit pictures clean
 
 help: ## Show what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,17 +29,16 @@ PYTEST = $(BIN)/python -P -m pytest -n $(WORKERS) --dist loadfile
 WORKERS = 2
 EXAMPLES = quick# a third of each property's examples; full: all of them (tests/examples.py)
 
-QUICK = --part=quick --hypothesis-profile=$(EXAMPLES)
+test: $(READY) ## Quick tests: everything that needs no command and no long-lived process
+	$(PYTEST) --part=quick --hypothesis-profile=$(EXAMPLES)
 
-test: $(READY) ## Quick tests, and of the slow ones those that guard a promise (tests/promises.py): about three minutes
-	$(PYTEST) $(QUICK)
+test-ci: $(READY) ## The slow tests that guard a promise (tests/promises.py), one kill point for each mechanism
+	$(PYTEST) --part=ci --hypothesis-profile=$(EXAMPLES)
 
-test-rest: $(READY) ## What `make test` leaves out: servers, processes, commands; some twenty minutes
-	$(PYTEST) --part=rest --hypothesis-profile=full
+nightly: $(READY) ## Every test with all its examples, and chaos; writes tests/nightly.md; about an hour
+	@$(BIN)/python -P -m tests.nightly -n $(WORKERS) --dist loadfile
 
-test test-rest: WORKERS = 3# a third of a run is waiting: for processes, folds and time-outs
-test-all: EXAMPLES = full
-test-all: test test-rest ## All tests with all examples; they start their own servers
+test test-ci nightly: WORKERS = 3# a third of a run is waiting: for processes, folds and time-outs
 
 test-diff: $(READY) ## Run the tests that this branch's changes touch, found by imports; BASE=main
 	@$(BIN)/python -P -m tests.diff $(or $(BASE),main)
@@ -68,9 +67,9 @@ bench-peers: ## The same texts through other libraries, in an environment of the
 eval: $(READY) ## Measure search, context, extraction, contradiction and everyday talk on the sets in DATA=DIR; SETS=a,b
 	@$(BIN)/python -P -m benchmarks eval $(DATA) $(if $(SETS),--sets $(SETS)) $(if $(EMBEDDERS),--embedders $(EMBEDDERS)) $(if $(PARTS),--parts $(PARTS))
 
-faults: $(READY) ## Plant faults in the heart, one at a time, and see that `make test` notices; ONLY="3 7": those; half an hour
+faults: $(READY) ## Plant faults in the heart, one at a time, and see that `make test` or `make test-ci` notices; ONLY="3 7": those; half an hour
 	@$(BIN)/python -c 'import coverage' 2>/dev/null || $(BIN)/python -m pip install --quiet coverage
-	$(BIN)/python -P -m tests.faults lines -- -n $(WORKERS) --dist loadfile $(QUICK)
+	$(BIN)/python -P -m tests.faults lines -- -n $(WORKERS) --dist loadfile --part=quick+ci --hypothesis-profile=$(EXAMPLES)
 	$(BIN)/python -P -m tests.faults run --table .faults/after.md $(ONLY)
 
 house: $(READY) ## Print the files passed by add, search, why and context, and the lines of each room

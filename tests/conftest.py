@@ -15,7 +15,6 @@ from hypothesis import settings
 from tests.examples import QUICK_EXAMPLES
 from tests.given.clusters.cluster import GivenCluster
 from tests.given.clusters.kept import KeptClusters
-from tests.patience import UNSTEADY
 from tests.servers import (
     MISSING,
     NO_BROWSER,
@@ -120,19 +119,6 @@ def own_cluster() -> Iterator[GivenCluster]:
         yield cluster
 
 
-def rerun(config: pytest.Config) -> dict[str, str]:
-    """The tests that failed once and were run again, with what they failed by."""
-    reporter = config.pluginmanager.get_plugin("terminalreporter")
-    return {report.nodeid: report.longreprtext for report in reporter.stats.get("rerun", [])} if reporter else {}
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """A few unsteady tests are told; more are a failure."""
-    if exitstatus == pytest.ExitCode.OK and len(rerun(session.config)) > UNSTEADY:
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED
-
-
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say what did not run for want of a server, a disk, node, a browser, a builder or tools, also under -q."""
     for missing in (MISSING, NO_REDIS_8, NO_DISK, NO_NODE, NO_BROWSER, NO_BUILDER, NO_TOOLS):
@@ -145,9 +131,3 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             files = Counter(report.nodeid.partition("::")[0] for report in skipped)
             named = ", ".join(f"{name} ({count})" for name, count in sorted(files.items()))
             terminalreporter.write_line(f"{missing}: {len(skipped)} tests did not run: {named}", yellow=True)
-    if unsteady := rerun(terminalreporter.config):
-        terminalreporter.section("failed once, and run again")
-        for name, failed_by in sorted(unsteady.items()):
-            terminalreporter.write_line(f"{name}\n{failed_by}")
-        allowed = f"{len(unsteady)} tests failed and were run again; allowed: {UNSTEADY}"
-        terminalreporter.write_line(f"unsteady: {allowed}: {', '.join(sorted(unsteady))}", red=True)

@@ -1,4 +1,4 @@
-"""How many examples a property is tried with: all of them, and of the quick profiles (`make test`) a third."""
+"""How many examples a property is tried with: all of them, and of the quick profiles (`make test` and `make test-ci`) a third."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""`pytest --part quick` and `--part rest`: which tests each of them runs, and what a run tells of itself (`--told FILE`)."""
+"""`pytest --part quick`, `ci` or `rest`: which tests each of them runs, and what a run reports (`--told FILE`)."""
 
 from __future__ import annotations
 
 import gc
 import json
-import sys
 from collections import Counter, defaultdict
 from pathlib import Path
 from time import monotonic
@@ -12,12 +11,11 @@ from time import monotonic
 import pytest
 from hypothesis import settings
 
-from tests.patience import UNSTEADY
 from tests.promises import guarding, guards, is_quick
 
 TESTS = Path(__file__).parent
-PARTS = ("quick", "rest")
-OUTCOMES = {"passed": "passed", "failed": "failed", "error": "failed", "skipped": "skipped", "rerun": "run again"}
+PARTS = ("quick", "ci", "rest", "quick+ci")
+OUTCOMES = {"passed": "passed", "failed": "failed", "error": "failed", "skipped": "skipped"}
 """How a run counts what pytest says of a test."""
 BEGAN = pytest.StashKey[float]()
 
@@ -28,7 +26,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("engramlog")
-    group.addoption("--part", choices=PARTS, help="quick: what `make test` runs; rest: what it leaves out")
+    group.addoption("--part", choices=PARTS, help="quick: `make test`; ci: `make test-ci`; rest: what both leave out")
     group.addoption("--told", metavar="FILE", help="add what ran, by suite, to this file: a line of JSON")
 
 
@@ -38,21 +36,21 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if part is None or collection_path.suffix != ".py":
         return None
     path = collection_path.relative_to(TESTS).as_posix()
-    if part == "rest":
-        return True if is_quick(path) else None
-    return None if is_quick(path) or any(test.partition("::")[0] == path for test in guarding()) else True
+    guarded = any(test.partition("::")[0] == path for test in guarding())
+    holds = {"quick"} if is_quick(path) else {"ci", "rest"} if guarded else {"rest"}
+    return None if holds.intersection(part.split("+")) else True
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Of files that hold tests of both parts, those of this one."""
+    """Of files that hold tests of two parts, those of this one."""
     part = config.getoption("--part")
     if part is None:
         return
     kept, left = [], []
     for item in items:
         path = item.path.relative_to(TESTS).as_posix()
-        quick = is_quick(path) or guards(path, item.name)
-        (kept if quick == (part == "quick") else left).append(item)
+        of = "quick" if is_quick(path) else "ci" if guards(path, item.name) else "rest"
+        (kept if of in part.split("+") else left).append(item)
     items[:] = kept
     config.hook.pytest_deselected(items=left)
 
@@ -74,7 +72,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         for report in reports:
             if not isinstance(report, pytest.TestReport):
                 continue
-            suite = report.nodeid.split("/")[1]
+            suite = "/".join(report.nodeid.partition("::")[0].split("/")[1:-1][:2])
             seconds[suite] += report.duration
             if category in OUTCOMES:
                 told[suite][OUTCOMES[category]] += 1
@@ -87,35 +85,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 def table(lines: list[str]) -> str:
-    """What several runs told, by part and suite: how many passed, failed, were skipped and run again, and their seconds."""
-    columns = ("passed", "failed", "skipped", "run again", "seconds")
-    rows = [("part", "suite", *columns, "examples")]
+    """What several runs reported: a row of Markdown for each part and folder, and one for each part together."""
+    told = ["| part | folder | passed | failed | skipped | minutes |", "| --- | --- | --- | --- | --- | --- |"]
     for run in map(json.loads, lines):
-        for suite, told in sorted(run["suites"].items()):
-            rows.append((run["part"], suite, *(f"{told.get(column, 0):,}" for column in columns), ""))
-        counts = [sum(told.get(column, 0) for told in run["suites"].values()) for column in columns[:-1]]
-        rows.append(
-            (
-                run["part"],
-                "together",
-                *(f"{count:,}" for count in counts),
-                f"{run['wall']:,} on the clock",
-                run["examples"],
-            )
-        )
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    )
-
-
-def main(file: str) -> int:
-    """Print the table; gives 1 where more tests were run again than one check of everything allows."""
-    lines = Path(file).read_text("utf-8").splitlines()
-    sys.stdout.write(table(lines) + "\n")
-    again = sum(told.get("run again", 0) for run in map(json.loads, lines) for told in run["suites"].values())
-    return int(again > UNSTEADY)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+        suites = sorted(run["suites"].items())
+        together = {name: sum(counts.get(name, 0) for _, counts in suites) for name in ("passed", "failed", "skipped")}
+        for suite, counts in [*suites, ("together", together | {"seconds": run["wall"]})]:
+            cells = [f"{counts.get(name, 0):,}" for name in ("passed", "failed", "skipped")]
+            told.append(f"| {run['part']} | {suite} | {' | '.join(cells)} | {counts['seconds'] / 60:.1f} |")
+    return "\n".join(told)

@@ -22,7 +22,3 @@ class UntilTold:
     def now(self) -> float:
         """Seconds: nothing passes until then, and afterwards all time has passed."""
         return 1e9 if self.told else 0.0
-
-
-UNSTEADY = 3
-"""How many tests may pass only at their second run, where one is asked for (`--reruns`)."""

@@ -1,4 +1,4 @@
-"""The list of promises against the tests that there are: `make test` guards each of them, and no test is in no part."""
+"""The list of promises against the tests that there are: `make test-ci` guards each of them, and no test is in no part."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from tests.parts import TESTS, table
 from tests.promises import PROMISES, QUICK, SLOW, Promise, guarding, guards, is_quick
+from tests.rows import each_row
 
 
 def functions(path: str) -> set[str]:
@@ -16,7 +17,7 @@ def functions(path: str) -> set[str]:
     return {node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")}
 
 
-@pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.holds)
+@each_row("promise", PROMISES, ids=lambda promise: promise.holds)
 def test_every_promise_is_guarded_by_tests_that_there_are(promise: Promise) -> None:
     assert promise.tests
     for test in promise.tests:
@@ -66,18 +67,20 @@ def test_the_parts_share_no_test_and_leave_none_out(pytester: pytest.Pytester) -
     told = pytester.path / "told"
     told.touch()  # as `mktemp` leaves it
     ran = {}
-    for part in ("quick", "rest"):
+    for part in ("quick", "ci", "rest", "quick+ci"):
         result = pytester.runpytest_subprocess("tests", f"--part={part}", f"--told={told}", "-v", "-p", "no:randomly")
         assert result.ret == 0
         ran[part] = {name for names in files.values() for name in names if f"::{name} PASSED" in result.stdout.str()}
-    assert ran["quick"] == {"test_quick", "test_what_was_added_is_found_at_once", "test_all_of_it_guards"}
+    assert ran["quick"] == {"test_quick"}
+    assert ran["ci"] == {"test_what_was_added_is_found_at_once", "test_all_of_it_guards"}
+    assert ran["quick+ci"] == ran["quick"] | ran["ci"]
     assert ran["rest"] == {"test_an_update_is_a_new_version", "test_other"}
-    rows = [line.split() for line in table(told.read_text().splitlines()).splitlines()]
-    assert [row[:3] for row in rows[1:]] == [
-        ["quick", "client", "1"],
-        ["quick", "integration", "1"],
-        ["quick", "unit", "1"],
-        ["quick", "together", "3"],
-        ["rest", "client", "2"],
-        ["rest", "together", "2"],
+    rows = [line.split("|")[1:4] for line in table(told.read_text().splitlines()).splitlines()[2:]]
+    assert [tuple(cell.strip() for cell in row) for row in rows[:6]] == [
+        ("quick", "unit", "1"),
+        ("quick", "together", "1"),
+        ("ci", "client", "1"),
+        ("ci", "integration/ops", "1"),
+        ("ci", "together", "2"),
+        ("rest", "client", "2"),
     ]
