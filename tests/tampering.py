@@ -276,32 +276,5 @@ def _lay(client: redis.Redis, key: bytes, entries: list[tuple[bytes, list[bytes]
         writes.execute()
 
 
-def of_value(client: redis.Redis, key: bytes, name: bytes, chance: Random | None = None) -> Iterator[Flip]:
-    """Flips in the value of a hash's field: every bit of it, or of each byte one by chance."""
-    value: Any = client.hget(key, name)
-    for at, bit in ((at, bit) for at in range(len(value)) for bit in range(8)):
-        if chance is not None and bit != chance.randrange(8):
-            continue
-        changed = _flipped_at(value, at, bit)
-        told = f"byte {at}, bit {bit} of {name!r}: {changed!r}"
-        yield Flip(key, told, lambda changed=changed: client.hset(key, name, changed))
-
-
-def of_entry(client: redis.Redis, key: bytes, seq: int, field: bytes, chance: Random, most: int = 40) -> Iterator[Flip]:
-    """Flips of one bit in each byte of an entry's field, at most so many of them, spread over it. Nothing of an empty one."""
-    answer: Any = client.execute_command("XRANGE", key, "-", "+")
-    entries = [(entry_id, _words(fields)) for entry_id, fields in answer]
-    row = next(number for number, (entry_id, _) in enumerate(entries) if entry_id == b"%d-0" % seq)
-    entry_id, words = entries[row]
-    word = words[::2].index(field) * 2 + 1
-    value = words[word]
-    for at in sorted(chance.sample(range(len(value)), min(most, len(value)))):
-        bit = chance.randrange(8)
-        changed = [*words[:word], _flipped_at(value, at, bit), *words[word + 1 :]]
-        laid = [*entries[:row], (entry_id, changed), *entries[row + 1 :]]
-        told = f"byte {at}, bit {bit} of {field!r} in entry {seq}: {changed[word]!r}"
-        yield Flip(key, told, lambda laid=laid: _lay(client, key, laid))
-
-
 def _flipped_at(raw: bytes, at: int, bit: int) -> bytes:
     return bytes([*raw[:at], raw[at] ^ (1 << bit), *raw[at + 1 :]])

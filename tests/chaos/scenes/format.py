@@ -11,7 +11,6 @@ from tests.chaos.traffic import Traffic
 from tests.chaos.verdict import Verdict
 
 AHEAD_MICROS = 8_000_000
-KILLS = 5
 STEPS = 160
 """Requests of an upgrade of the pinned store, about; one is killed before one of them."""
 

@@ -18,11 +18,6 @@ class Known(NamedTuple):
     """Its slots, first and last of each range; nothing of slots on their way."""
 
     @property
-    def is_primary(self) -> bool:
-        """Whether it counts as one, with slots or without."""
-        return "master" in self.flags
-
-    @property
     def failed(self) -> bool:
         """Whether it is taken for gone."""
         return "fail" in self.flags

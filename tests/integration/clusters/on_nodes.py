@@ -26,14 +26,6 @@ def owners_by_node(cluster: GivenCluster, tags: Sequence[str]) -> dict[ClusterNo
     return found
 
 
-def tags_by_node(cluster: GivenCluster, tags: Sequence[str]) -> dict[ClusterNode, list[str]]:
-    """Of each primary the partitions that it holds."""
-    found = {node: list[str]() for node in cluster.primaries()}
-    for tag in tags:
-        found[cluster.node_of(LogKeys(tag).meta)].append(tag)
-    return found
-
-
 @contextmanager
 def of_node(node: ClusterNode) -> Iterator[redis.Redis]:
     """A client of one node, and of no other."""

@@ -21,6 +21,7 @@ from tests.given.events import created
 from tests.given.faces import ENGLISH, OWNER, World, tell_all, untold_world
 from tests.given.http import event
 from tests.given.mcp import Agent, in_process, talk
+from tests.rows import each_row
 
 SIBLING, SONG = "bob", "The kestrel sings at noon"
 ERASED = "was erased: its key was destroyed"
@@ -115,7 +116,7 @@ def test_it_is_certified(silence: Silence) -> None:
     assert (silence.done.verified, silence.done.differences, silence.done.not_proven) == (True, [], [])
 
 
-@pytest.mark.parametrize("name", [one for one in FACES if asks_for_the_owner(one) and one != "http GET /v1/owners (1)"])
+@each_row("name", [one for one in FACES if asks_for_the_owner(one) and one != "http GET /v1/owners (1)"])
 def test_every_face_that_is_asked_for_the_owner_refuses(silence: Silence, name: str) -> None:
     assert said(silence.before[name]).status in (200, 207, 0, 3, "told"), silence.before[name]
     status, text = said(silence.after[name])
@@ -123,12 +124,12 @@ def test_every_face_that_is_asked_for_the_owner_refuses(silence: Silence, name: 
     assert ERASED in text
 
 
-@pytest.mark.parametrize("name", [one for one in FACES if not asks_for_the_owner(one)])
+@each_row("name", [one for one in FACES if not asks_for_the_owner(one)])
 def test_a_face_that_asks_for_nobody_answers(silence: Silence, name: str) -> None:
     assert said(silence.after[name]).status in (200, 207, 0, "told"), silence.after[name][:1000]
 
 
-@pytest.mark.parametrize("name", FACES)
+@each_row("name", FACES)
 def test_no_face_tells_a_word_of_it(silence: Silence, name: str) -> None:
     told = silence.after[name].casefold()
     assert [word for word in ("zuleika", "hedgehog", "evening", "kiln") if word in told] == []
@@ -167,7 +168,7 @@ WRITES: dict[str, tuple[str, Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", WRITES)
+@each_row("name", WRITES)
 def test_nothing_is_written_under_its_name_over_http(silence: Silence, name: str) -> None:
     path, told = WRITES[name]
     before = heads(silence)
@@ -189,7 +190,7 @@ def test_nothing_is_appended_under_its_name_and_who_is_beside_it_is(silence: Sil
     assert answer.json()["appended"] == 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("words", "stdin"),
     [
         (("add", OWNER, "I drink tea"), ""),

@@ -34,6 +34,7 @@ from ops.store import open_the_store
 from ops.token import TokenFile
 from ops.wiring import application_on
 from tests.patience import PATIENCE
+from tests.rows import each_row
 
 AT = ("--at", "2026-03-01T00:00:00Z")
 UNSEEN = ("--no-trace",)
@@ -488,7 +489,7 @@ def test_the_door_of_commands_is_shut_to_who_comes_over_the_network(beside: Besi
     assert exchange.MARK.encode() not in told
 
 
-@pytest.mark.parametrize("header", ["X-Forwarded-For: 203.0.113.9", "Via: 1.1 proxy", "Forwarded: for=203.0.113.9"])
+@each_row("header", ["X-Forwarded-For: 203.0.113.9", "Via: 1.1 proxy", "Forwarded: for=203.0.113.9"])
 def test_what_a_proxy_passes_on_is_no_command(beside: Beside, header: str) -> None:
     token = (beside.folder / "token").read_text().strip()
     asked = {"code": "", "settings": {}, "place": [], "route": ["GET", "x"], "given": {"owner": "alice"}}

@@ -19,6 +19,7 @@ from projections.redis.create import known_identity
 from tests.faces import FACES
 from tests.given.faces import ENGLISH, OWNER, World, tell_all, untold_world
 from tests.integration.sealing.laid_open import lay_open
+from tests.rows import each_row
 
 OF_THE_PROCESS = "tells bytes, times and rates of the process and its Redis"
 WHEN_ASKED = "counts by when it was recorded, and what was asked before is recorded when it was asked"
@@ -87,12 +88,12 @@ def plain(told: str) -> str:
     return told
 
 
-@pytest.mark.parametrize("name", [name for name in FACES if name not in NOT_THE_SAME])
+@each_row("name", [name for name in FACES if name not in NOT_THE_SAME])
 def test_a_face_answers_the_same(answers: Answers, name: str) -> None:
     assert answers.sealed[name] == answers.opened[name]
 
 
-@pytest.mark.parametrize("name", NOT_THE_SAME)
+@each_row("name", NOT_THE_SAME)
 def test_what_differs_by_itself_is_answered_of_both(answers: Answers, name: str) -> None:
     assert set(re.findall(r'"([a-z_]+)":', answers.sealed[name])) == set(
         re.findall(r'"([a-z_]+)":', answers.opened[name])

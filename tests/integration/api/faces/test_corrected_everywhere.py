@@ -18,6 +18,7 @@ from events.envelope import from_micros, utc_text
 from tests.given.client import Service, connected, service
 from tests.given.http import TOKEN
 from tests.given.mcp import Agent, in_process, talk
+from tests.rows import each_row
 
 LINES = {"content-type": "application/x-ndjson"}
 PLACES = {
@@ -66,7 +67,7 @@ def commanded(running: Service, *words: str) -> str:
     return out.buffer.getvalue().decode()  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("owner", STORIES)
+@each_row("owner", STORIES)
 def test_over_http_the_outdated_turn_stands_below_what_replaced_it_marked_and_out_of_normal_mode(
     running: Service, owner: str
 ) -> None:
@@ -88,7 +89,7 @@ def test_over_http_the_outdated_turn_stands_below_what_replaced_it_marked_and_ou
     assert not any("corrected" in one for one in normal["results"])
 
 
-@pytest.mark.parametrize("owner", STORIES)
+@each_row("owner", STORIES)
 def test_every_other_answer_about_the_outdated_turn_is_marked(running: Service, owner: str) -> None:
     (outdated,) = (one for one in asked(running, owner, "review")["results"] if one["memory"] == STORIES[owner][0])
     where, get = f"/v1/owners/{owner}/memories", running.http.client.get
@@ -102,7 +103,7 @@ def test_every_other_answer_about_the_outdated_turn_is_marked(running: Service, 
     assert outdated["id"] not in {one["id"] for one in get(where).json()["memories"]}
 
 
-@pytest.mark.parametrize("owner", STORIES)
+@each_row("owner", STORIES)
 def test_the_command_line_says_so_in_words_and_as_json(running: Service, owner: str) -> None:
     old, _, question = STORIES[owner]
     words = ("search", owner, question, "--no-trace")
@@ -122,7 +123,7 @@ def test_the_command_line_says_so_in_words_and_as_json(running: Service, owner: 
     assert "corrected" in commanded(running, *words)
 
 
-@pytest.mark.parametrize("owner", STORIES)
+@each_row("owner", STORIES)
 def test_an_agent_finds_what_holds_now_first_and_not_what_it_replaced(running: Service, owner: str) -> None:
     old, _, question = STORIES[owner]
 
@@ -138,7 +139,7 @@ def test_an_agent_finds_what_holds_now_first_and_not_what_it_replaced(running: S
     assert old not in context["block"]
 
 
-@pytest.mark.parametrize("owner", STORIES)
+@each_row("owner", STORIES)
 def test_the_client_tells_it_typed(running: Service, owner: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENGRAMLOG_TOKEN", TOKEN)
     old, _, question = STORIES[owner]
@@ -151,7 +152,7 @@ def test_the_client_tells_it_typed(running: Service, owner: str, monkeypatch: py
         assert found[0].corrected == []
 
 
-@pytest.mark.parametrize("owner", STORIES)
+@each_row("owner", STORIES)
 def test_before_the_correction_the_value_is_first_and_unmarked(running: Service, owner: str) -> None:
     old = STORIES[owner][0]
     changes = running.http.application.reader.history(owner)["changes"]

@@ -18,6 +18,7 @@ from tests.given.events import parameters
 from tests.given.faces import CHINESE, ENGLISH, OWNER, Language, World, world
 from tests.given.mcp import TOOLS, in_process, talk
 from tests.integration.api.http.test_http_openapi import ROUTES
+from tests.rows import each_row
 
 STAGES = ("told", "deleted", "restored", "purged")
 
@@ -111,12 +112,12 @@ def test_what_was_made_of_the_turn_goes_with_it_and_comes_back(heard: Heard) -> 
     assert heard.answers["purged"]["counts"]["purge"] == 1 + len(along)
 
 
-@pytest.mark.parametrize("name", FACES)
+@each_row("name", FACES)
 def test_a_face_tells_the_words_while_they_stand_and_not_afterwards(in_english: Heard, name: str) -> None:
     assert says(in_english, name) == expected(FACES[name]), in_english.told["deleted"][name][:2000]
 
 
-@pytest.mark.parametrize("name", [name for name in FACES if name.startswith("http")])
+@each_row("name", [name for name in FACES if name.startswith("http")])
 def test_so_it_does_in_chinese(in_chinese: Heard, name: str) -> None:
     assert says(in_chinese, name) == expected(FACES[name]), in_chinese.told["deleted"][name][:2000]
 

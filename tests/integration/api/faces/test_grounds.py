@@ -14,6 +14,7 @@ from api.cli.app import run
 from api.operations.answers import Detail, GroundReported, Listing, Why
 from tests.given.client import KINDS, Service, connected, new_owner, service
 from tests.given.http import TOKEN, created, event
+from tests.rows import each_row
 
 PAGE = "https://wiki.example.org/flats"
 OLD, NEW = "sha256:0123456789", "sha256:9876543210"
@@ -78,7 +79,7 @@ def listed(running: Service, owner: str, mode: str = "normal") -> set[str]:
     return {one["id"] for one in answer["memories"]}
 
 
-@pytest.mark.parametrize("face", [by_http, by_command, by_client])
+@each_row("face", [by_http, by_command, by_client])
 def test_a_report_withholds_what_rests_on_another_digest_and_brings_it_back(
     running: Service, face: Callable[[Service, str], Report]
 ) -> None:
@@ -121,7 +122,7 @@ def test_a_report_of_before_the_grounds_were_told_changes_nothing_and_says_so(ru
     assert (told["withheld"], told["newer"], told["left"], told["changes"]) == ([], 1, 0, [])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("told", "field"),
     [
         ({"digest": "short"}, "digest"),
@@ -162,7 +163,7 @@ def test_every_face_tells_why_it_is_kept_and_what_it_rests_on(running: Service) 
     assert created_by["because"] == "they decided it"
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_row("kind", KINDS)
 def test_the_client_tells_it_and_is_told_it(running: Service, kind: str) -> None:
     with connected(kind, running.url, owner=new_owner()) as memory:
         added = memory.add("They rent the flat", **BASIS).id

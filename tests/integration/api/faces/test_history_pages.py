@@ -17,6 +17,7 @@ from projections.redis.view import RedisViews
 from tests.given.events import created as created_event
 from tests.given.events import folded
 from tests.given.http import HttpStore, created, http_store, mentioned
+from tests.rows import each_row
 
 MENTIONS = 700
 HISTORY = "/v1/owners/alice/history"
@@ -44,9 +45,9 @@ def pages(store: HttpStore, path: str, **asked: Any) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize(("path", "of"), [(HISTORY, None), (COFFEE, "coffee")])
-@pytest.mark.parametrize("order", ["oldest", "newest"])
-@pytest.mark.parametrize("limit", [7, 100, 1_000])
+@each_row(("path", "of"), [(HISTORY, None), (COFFEE, "coffee")])
+@each_row("order", ["oldest", "newest"])
+@each_row("limit", [7, 100, 1_000])
 def test_pages_together_are_the_whole_history(
     store: HttpStore, path: str, of: str | None, order: str, limit: int
 ) -> None:
@@ -84,7 +85,7 @@ def test_what_is_written_between_two_pages_comes_after_them_and_moves_nothing(st
     assert further["changes"] == whole[-20:-10][::-1]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "asked",
     [
         {"limit": 0},
@@ -183,7 +184,7 @@ def test_changes_are_counted_without_being_kept(store: HttpStore) -> None:
 WHY = "/v1/owners/alice/memories/coffee/why"
 
 
-@pytest.mark.parametrize("order", ["oldest", "newest"])
+@each_row("order", ["oldest", "newest"])
 def test_why_tells_changes_in_pages_that_together_are_all_of_them(store: HttpStore, order: str) -> None:
     whole = store.application.reader.why("alice", "coffee")
     found = pages(store, WHY, limit=150, order=order)

@@ -23,6 +23,7 @@ from tests.given.http import TOKEN
 from tests.given.mcp import in_process, talk
 from tests.integration.api.faces.test_nobody_promotes_himself import World
 from tests.patience import PATIENCE
+from tests.rows import each_row
 
 
 @pytest.fixture(scope="module")
@@ -233,7 +234,7 @@ MANY = 6
 """Fewer than a look is taken anew: so each of them is surely appended as it was seen."""
 
 
-@pytest.mark.parametrize("texts", [["I drink tea"] * MANY, [f"I live in {one}" for one in ("Rome", "Paris", "Berlin")]])
+@each_row("texts", [["I drink tea"] * MANY, [f"I live in {one}" for one in ("Rome", "Paris", "Berlin")]])
 def test_what_several_processes_tell_at_the_same_instant_is_judged_as_if_told_one_by_one(
     tmp_path: Path, texts: list[str]
 ) -> None:

@@ -32,6 +32,7 @@ from tests.given.events import accessed, at, created, mentioned, moment, negated
 from tests.given.http import TOKEN, HttpStore, http_store
 from tests.given.http import created as http_created
 from tests.given.http import event as http_event
+from tests.rows import each_row
 
 LATER = "2100-01-01T00:00:00Z"
 
@@ -144,7 +145,7 @@ def test_a_day_ends_by_the_clocks_of_the_owner_on_either_line(store: Store) -> N
     assert store.listed(owner, "debug", known=today) == {"a", "b"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("known", "allowed"),
     [
         ("yesterday", "RFC 3339.* a day, .*or a position"),
@@ -171,7 +172,7 @@ def test_a_position_that_is_not_there_yet_was_known_to_nobody(store: Store) -> N
 # --- pages, traces
 
 
-@pytest.mark.parametrize("as_of", [None, LATER])
+@each_row("as_of", [None, LATER])
 def test_pages_are_of_what_was_known_at_the_first_whatever_is_recorded_between_them(
     store: Store, as_of: str | None
 ) -> None:

@@ -14,6 +14,7 @@ import pytest
 from api.cli.app import run
 from tests.given.client import Service, connected, service
 from tests.given.http import TOKEN, created, event
+from tests.rows import each_row
 
 OWNER = "late"
 NEGATED = "2026-03-02T08:00:00Z"
@@ -45,7 +46,7 @@ def is_late(change: dict[str, Any]) -> bool:
     return True
 
 
-@pytest.mark.parametrize("path", ["memories/m/history", "memories/m/why"])
+@each_row("path", ["memories/m/history", "memories/m/why"])
 def test_history_and_why_mark_a_negation_that_is_dated_early(running: Service, path: str) -> None:
     changes = running.http.client.get(f"/v1/owners/{OWNER}/{path}").json()["changes"]
     assert [(one["event"], is_late(one)) for one in changes] == [("MemoryCreated", True), ("MemoryNegated", True)]
@@ -61,7 +62,7 @@ def test_the_client_tells_it(running: Service) -> None:
         assert [one.late_by is not None for one in memory.history().changes] == [True, False, True]
 
 
-@pytest.mark.parametrize("words", [("history", OWNER, "m"), ("why", OWNER, "m")])
+@each_row("words", [("history", OWNER, "m"), ("why", OWNER, "m")])
 def test_people_read_how_much_later(running: Service, words: tuple[str, ...]) -> None:
     assert printed(running, *words).count("later") >= 1
 

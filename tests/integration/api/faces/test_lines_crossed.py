@@ -22,6 +22,7 @@ from projections.redis.said import REACHES
 from tests.acceptance.helpers.store import Store, day, embedded_store
 from tests.given.events import Told, created, deleted, mentioned, negated, parameters, purged
 from tests.given.said import injected, said
+from tests.rows import each_row
 
 LATER = "2100-01-01T00:00:00Z"
 IDS = ("a", "b", "c", "d")
@@ -100,7 +101,7 @@ def touches(kept: list[tuple[int, Line]], name: str) -> list[int]:
     return found
 
 
-@pytest.mark.parametrize("seed", range(4))
+@each_row("seed", range(4))
 def test_what_is_asked_on_both_lines_is_counted_on_a_filtered_list(store: Store, seed: int) -> None:
     chance = Random(seed)
     owner, lines = store.owner(), random_lines(chance)

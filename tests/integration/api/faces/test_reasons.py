@@ -15,6 +15,7 @@ from events.partitions import partition_of
 from tests.given.client import KINDS, Service, connected, new_owner, service
 from tests.given.http import SHOWN, TOKEN, HttpStore, created
 from tests.given.mcp import Agent, in_process, talk
+from tests.rows import each_row
 
 VERBS = ("negate", "delete", "restore", "merge", "unmerge")
 ALONG = {"ValueRejected": "delete", "ValueReadmitted": "restore"}
@@ -80,7 +81,7 @@ def by_command(running: Service, owner: str) -> Callable[..., None]:
     return said
 
 
-@pytest.mark.parametrize("face", [by_http, by_command])
+@each_row("face", [by_http, by_command])
 def test_a_verb_keeps_the_reason_in_its_event(
     running: Service, face: Callable[[Service, str], Callable[..., None]]
 ) -> None:
@@ -160,7 +161,7 @@ def test_a_promotion_keeps_its_reason(running: Service) -> None:
     assert kept(running.http, "promoted") == {"MemoryPromoted": [WHY]}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_row("kind", KINDS)
 def test_the_client_sends_the_reason_of_every_verb(running: Service, kind: str) -> None:
     owner = new_owner()
     given(running.http, owner)
@@ -200,7 +201,7 @@ def test_an_agent_tells_why_it_deletes(running: Service) -> None:
     assert kept(running.http, "agent") == {"MemoryDeleted": ["the user asked"]}
 
 
-@pytest.mark.parametrize("verb", ["delete", "restore", "unmerge", "negate"])
+@each_row("verb", ["delete", "restore", "unmerge", "negate"])
 def test_a_reason_beyond_2_000_characters_is_refused_and_nothing_is_written(running: Service, verb: str) -> None:
     owner = f"long-{verb}"
     given(running.http, owner)

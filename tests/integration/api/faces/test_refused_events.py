@@ -17,6 +17,7 @@ from events.errors import DamagedState
 from projections.redis.view import RedisViews
 from tests.given.client import Service, connected, service
 from tests.given.http import TOKEN, created, event
+from tests.rows import each_row
 
 LISBON, PORTO = "I live in Lisbon", "I live in Porto"
 
@@ -51,7 +52,7 @@ def appended(running: Service, *events: dict[str, Any], **query: Any) -> list[di
     return found
 
 
-@pytest.mark.parametrize("judge", [False, True], ids=["as it is", "judged"])
+@each_row("judge", [False, True], ids=["as it is", "judged"])
 def test_a_receipt_tells_where_what_an_event_says_was_rejected(running: Service, judge: bool) -> None:
     owner, at = rejecting(running)
     events = [

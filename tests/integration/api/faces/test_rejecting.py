@@ -15,6 +15,7 @@ from api.cli.app import run
 from engramlog.errors import InputError
 from tests.given.client import KINDS, Service, connected, service
 from tests.given.http import TOKEN, created
+from tests.rows import each_row
 
 LISBON = "I live in Lisbon"
 
@@ -88,7 +89,7 @@ Delete = Callable[[Service, str], Any]
 DELETING = [delete_by_http, delete_by_command, delete_by_client]
 
 
-@pytest.mark.parametrize("delete", DELETING)
+@each_row("delete", DELETING)
 def test_what_is_deleted_by_name_becomes_no_memory_again_by_any_door(running: Service, delete: Delete) -> None:
     owner = given(running)
     assert delete(running, owner) == ["lisbon"]
@@ -106,7 +107,7 @@ def test_what_is_deleted_by_name_becomes_no_memory_again_by_any_door(running: Se
     assert entry["reason"].partition(" by ")[2] in {one["position"] for one in history(running, owner, "lisbon")}
 
 
-@pytest.mark.parametrize("way", ["http", "command"])
+@each_row("way", ["http", "command"])
 def test_negated_for_good_it_is_refused_and_confirmed_it_is_there_again(running: Service, way: str) -> None:
     owner = given(running)
     if way == "http":
@@ -181,7 +182,7 @@ def test_an_export_leaves_out_what_is_rejected_and_names_it(running: Service) ->
     assert (code, told["by_state"]["rejected"]) == (0, 2)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_row("kind", KINDS)
 def test_the_client_is_told_that_it_is_refused_and_says_that_it_holds_after_all(running: Service, kind: str) -> None:
     owner = new_owner()
     with connected(kind, running.url, owner=owner) as memory:

@@ -24,6 +24,7 @@ from tests.acceptance.helpers.store import Store, embedded_store
 from tests.doubles.embedding import WordEmbedder
 from tests.given.events import Told, created, negated, of_old
 from tests.given.faces import CHINESE, World, world
+from tests.rows import each_row
 
 VALUE = "hunter2-Xq9!"
 SECRET = f"my password is {VALUE}"
@@ -89,8 +90,8 @@ def envelope(event_type: str, data: dict[str, Any]) -> dict[str, Any]:
     return {"event_id": new_event_id(), **told}
 
 
-@pytest.mark.parametrize("language", SECRETS)
-@pytest.mark.parametrize("label", LABELS.values(), ids=LABELS)
+@each_row("language", SECRETS)
+@each_row("label", LABELS.values(), ids=LABELS)
 def test_a_secret_label_is_refused_at_every_raw_face_and_not_repeated(
     faces: World, tmp_path: Path, label: dict[str, Any], language: str
 ) -> None:
@@ -134,7 +135,7 @@ def test_a_refusal_of_anything_else_repeats_no_secret_either(faces: World) -> No
         assert (answer.status_code, VALUE in answer.text, HIDDEN in answer.text) == (422, False, True), answer.text
 
 
-@pytest.mark.parametrize("language", SECRETS)
+@each_row("language", SECRETS)
 def test_the_name_of_an_unknown_field_is_not_repeated_where_it_holds_a_secret(
     faces: World, tmp_path: Path, language: str
 ) -> None:
@@ -239,7 +240,7 @@ def test_no_log_line_holds_a_secret_in_an_id_a_reason_or_a_refusal() -> None:
 # --- queries --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("query", "value"), SECRETS.values(), ids=SECRETS)
+@each_row(("query", "value"), SECRETS.values(), ids=SECRETS)
 def test_a_query_that_looks_secret_is_not_recorded_nor_given_to_an_embedder_and_the_answer_says_so(
     store: Store, query: str, value: str
 ) -> None:

@@ -19,6 +19,7 @@ from ops.settings import Settings
 from tests.integration.live import wait_until
 from tests.integration.ops.test_up import get, running
 from tests.patience import PATIENCE
+from tests.rows import each_row
 from tests.servers import RedisServer, wheel_server
 
 MARK = "s3cret-MARK"
@@ -87,7 +88,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in REFUSED.items() for value in values])
+@each_row(("name", "value"), [(name, value) for name, values in REFUSED.items() for value in values])
 def test_a_refused_setting_is_named_and_its_password_is_not(name: str, value: str) -> None:
     done = engramlog("status", "--json", **{name: value})
     assert done.returncode == 2
@@ -106,14 +107,14 @@ def engramlog(*arguments: str, **environment: str) -> subprocess.CompletedProces
     )
 
 
-@pytest.mark.parametrize("url", [f"redis://:{MARK}@127.0.0.1:1", f"unix:///none/at-all?password={MARK}"])
+@each_row("url", [f"redis://:{MARK}@127.0.0.1:1", f"unix:///none/at-all?password={MARK}"])
 def test_a_store_that_is_not_reached_is_told_of_without_its_password(url: str) -> None:
     done = engramlog("status", ENGRAMLOG_REDIS_URL=url)
     assert (done.returncode, "no connection" in done.stderr) == (1, True)
     assert MARK not in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("module", ["ops.worker", "ops.job_worker"])
+@each_row("module", ["ops.worker", "ops.job_worker"])
 def test_a_worker_takes_no_password_from_its_arguments(module: str) -> None:
     command = [sys.executable, "-P", "-m", module, "--url", f"redis://:{MARK}@127.0.0.1:1"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)

@@ -15,6 +15,7 @@ from api.cli.app import run
 from engramlog.errors import InputError
 from tests.given.client import KINDS, Service, connected, service
 from tests.given.http import TOKEN, created, event
+from tests.rows import each_row
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +137,7 @@ def test_why_and_history_say_it_in_words_and_withhold_a_secret_reason(running: S
         assert "is set aside since" not in printed(running, verb, owner, "porto")[1]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_row("kind", KINDS)
 def test_the_client_has_a_verb_of_each(running: Service, kind: str) -> None:
     owner = given(running)
     with connected(kind, running.url, owner=owner) as memory:
@@ -149,7 +150,7 @@ def test_the_client_has_a_verb_of_each(running: Service, kind: str) -> None:
             memory.bring_back(session="bad")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "field"),
     [
         ({}, "session"),
@@ -199,7 +200,7 @@ def sessions(answer: dict[str, Any]) -> list[tuple[str, int, int, str | None]]:
     ]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_row("kind", KINDS)
 def test_who_spoke_is_told_alike_at_every_face(running: Service, kind: str) -> None:
     owner = given(running)
     post(running, f"{owner}/set-aside", session="bad", reason="不是她本人")

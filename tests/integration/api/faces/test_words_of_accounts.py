@@ -16,6 +16,7 @@ from projections.views.view import WITHHELD
 from tests.given.client import Service, service
 from tests.given.http import created, event
 from tests.given.mcp import Agent, in_process, talk
+from tests.rows import each_row
 
 WORD = "Zuleika"
 KINDS = ("pattern", "suggestion", "question", "episode", "report")
@@ -152,8 +153,8 @@ def post(running: Service, owner: str, path: str, **body: Any) -> None:
     assert answer.status_code == 200, answer.text
 
 
-@pytest.mark.parametrize("trust", [None, "proposed"])
-@pytest.mark.parametrize("kind", KINDS)
+@each_row("trust", [None, "proposed"])
+@each_row("kind", KINDS)
 def test_after_a_source_was_made_secret_no_face_tells_its_words(running: Service, kind: str, trust: str | None) -> None:
     owner = make(running, kind, trust)
     before = told(running, owner, debug=True, by_id=True)
@@ -162,7 +163,7 @@ def test_after_a_source_was_made_secret_no_face_tells_its_words(running: Service
     assert leaks(told(running, owner, debug=True, by_id=True)) == {}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_row("kind", KINDS)
 def test_after_a_source_was_deleted_no_face_but_of_what_is_deleted_tells_its_words(running: Service, kind: str) -> None:
     owner = make(running, kind, None)
     post(running, owner, "/memories/m0/delete")

@@ -18,6 +18,7 @@ from api.application import Application
 from api.http.access.bearer import is_open
 from api.http.app import TAGS, create_app
 from tests.given.http import BASE
+from tests.rows import each_row
 
 ROUTES = {
     "POST /v1/events",
@@ -229,7 +230,7 @@ def test_every_parameter_and_every_body_has_an_example(document: Document) -> No
     assert lacking == []
 
 
-@pytest.mark.parametrize("name", [name for name, one in vars(shapes).items() if isinstance(one, type)])
+@each_row("name", [name for name, one in vars(shapes).items() if isinstance(one, type)])
 def test_the_example_of_a_shape_has_that_shape_and_all_of_its_fields(name: str) -> None:
     shape: type[BaseModel] = getattr(shapes, name)
     extra = cast("Document", shape.model_config["json_schema_extra"])

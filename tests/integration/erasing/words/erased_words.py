@@ -61,7 +61,6 @@ ENTRIES: Final = 18
 """Of the log, which lose their words."""
 TRIPLES_LEFT: Final = ("a boat", "the harbour")
 """In a triple that a memory that stays backs too."""
-SIBLINGS: Final = ("boat", "tea", "wallaby")
 
 
 Said = tuple[str, Any, str | None]

@@ -17,6 +17,7 @@ from projections.views.event_words import mark
 from tests.faces import FACES
 from tests.given.faces import ENGLISH, OWNER, tell_all, untold_world
 from tests.integration.erasing.test_every_face import Asking, said
+from tests.rows import each_row
 
 FINE = (200, 207, 0, 3, "told")
 
@@ -50,7 +51,7 @@ def test_it_is_certified(erased: Erased) -> None:
     assert (erased.done.verified, erased.done.differences, erased.done.not_proven) == (True, [], [])
 
 
-@pytest.mark.parametrize("name", FACES)
+@each_row("name", FACES)
 def test_no_face_fails_or_tells_a_word_of_it(erased: Erased, name: str) -> None:
     told, was = said(erased.after[name]), said(erased.before[name])
     assert told.status in FINE or told.status == was.status or "was purged" in told.text, told
@@ -67,7 +68,7 @@ def blanks(told: Any) -> Iterator[dict[str, Any]]:
         yield from blanks(one)
 
 
-@pytest.mark.parametrize("name", FACES)
+@each_row("name", FACES)
 def test_no_face_shows_an_empty_text_as_if_somebody_had_said_it(erased: Erased, name: str) -> None:
     text = said(erased.after[name]).text
     told = [json.loads(line) for line in (text, *text.splitlines()) if line.startswith(("{", "[")) and is_json(line)]
