@@ -10,6 +10,7 @@ import pytest
 
 from ops.garbage import OBJECTS
 from ops.main import _spare
+from tests.rows import each_row
 
 THREADS = "OPENBLAS_NUM_THREADS"
 
@@ -31,17 +32,17 @@ def spared(*words: str) -> tuple[bool, bool]:
     return gc.get_threshold()[0] == OBJECTS, os.environ.get(THREADS) == "1"
 
 
-@pytest.mark.parametrize("words", [["search", "ada", "up"], ["--help"], [], ["--json", "status"]])
+@each_row("words", [["search", "ada", "up"], ["--help"], [], ["--json", "status"]])
 def test_a_short_process_looks_for_garbage_late_and_starts_no_threads(words: list[str]) -> None:
     assert spared(*words) == (True, True)
 
 
-@pytest.mark.parametrize("command", ["up", "console", "mcp", "worker"])
+@each_row("command", ["up", "console", "mcp", "worker"])
 def test_a_process_that_stays_and_those_that_it_starts_are_as_they_would_be(command: str) -> None:
     assert spared(command, "--json") == (False, False)
 
 
-@pytest.mark.parametrize("name", ["ENGRAMLOG_EMBEDDER", "engramlog_embedder"])
+@each_row("name", ["ENGRAMLOG_EMBEDDER", "engramlog_embedder"])
 def test_where_an_embedder_is_named_its_threads_are_left_alone(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(name, "minilm")
     assert spared("search", "ada", "tea") == (True, False)

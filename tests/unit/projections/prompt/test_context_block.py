@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from projections.language.prompt_text import TokenCount, estimated_tokens
 from projections.memory.handle import handle_of
 from projections.prompt.block import (
@@ -21,6 +19,7 @@ from projections.prompt.block import (
 )
 from projections.prompt.lines import time_line
 from tests.given.events import at
+from tests.rows import each_row
 
 TIME = time_line(at(0), "Asia/Shanghai", "en")
 EVERY = Layout(dict.fromkeys(PARTS, 1 / len(PARTS)), timed=True)
@@ -166,7 +165,7 @@ def test_a_handle_is_short_the_same_for_ever_and_a_short_id_is_its_own() -> None
     assert {one: handle_of(one) for one in rows} == rows
 
 
-@pytest.mark.parametrize("count", [lambda text: len(text) // 11, lambda text: len(text) ** 2 // 900])
+@each_row("count", [lambda text: len(text) // 11, lambda text: len(text) ** 2 // 900])
 def test_a_count_that_is_not_additive_is_kept_too(count: TokenCount) -> None:
     parts = {
         "retrieved": [memory(n, "I like tea and cake") for n in range(20)],

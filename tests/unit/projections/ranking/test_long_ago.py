@@ -21,6 +21,7 @@ from tests.given.events import (
     profile,
 )
 from tests.given.views import asked, found, viewed
+from tests.rows import each_row
 from tests.unit.projections.ranking.test_conversation import chat
 
 YEARS = 800.0
@@ -70,7 +71,7 @@ def test_strict_modes_stay_selectable_by_the_request_and_by_the_owner_s_paramete
     assert found(strict, unrelated, YEARS, include_faded=True) == {}
 
 
-@pytest.mark.parametrize("ranking", [name for name in RANKINGS if name not in ("conversation", "text")])
+@each_row("ranking", [name for name in RANKINGS if name not in ("conversation", "text")])
 def test_the_rankings_of_the_sources_show_what_is_old_only_where_it_is_asked_for(ranking) -> None:
     view = old_talk("weighted", "my passport is in the blue folder")
     assert found(view, "passport folder", YEARS, ranking=ranking) == {}

@@ -11,9 +11,10 @@ from projections.ranking.recall import search
 from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
 from tests.given.events import at, created, folded
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("relevance", "coverage", "score", "best", "expected"),
     [
         (0.2, 1.0, 2.0, 2.0, 1.0),
@@ -36,7 +37,7 @@ def test_closeness_is_a_share_and_at_least_the_relevance(relevance, coverage, sc
     assert relevance <= closeness(relevance, coverage, score, best) <= 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("query", "close"),
     [("我早上喝什么？", "咖啡"), ("What do I drink in the morning?", "coffee"), ("什么？", None), ("swim", None)],
 )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from projections.language.contradiction.reading import MOST_READ
 from projections.language.contradiction.relation import Relation, compare
+from tests.rows import each_row
 
 SURE_ENGLISH = [
     ("I don't like coffee", "I like coffee"),
@@ -154,26 +153,26 @@ AT_PEACE_CHINESE = [
 ]
 
 
-@pytest.mark.parametrize(("new", "known"), SURE_ENGLISH + SURE_CHINESE)
+@each_row(("new", "known"), SURE_ENGLISH + SURE_CHINESE)
 def test_a_clash_of_values_or_a_plain_negation_is_sure(new: str, known: str) -> None:
     relation = compare(new, known)
     assert (relation.kind, relation.sure) == ("contradicts", True), relation
     assert relation.reasons
 
 
-@pytest.mark.parametrize(("new", "known"), FLAGGED_ENGLISH + FLAGGED_CHINESE)
+@each_row(("new", "known"), FLAGGED_ENGLISH + FLAGGED_CHINESE)
 def test_any_other_contradiction_is_only_flagged(new: str, known: str) -> None:
     relation = compare(new, known)
     assert (relation.kind, relation.sure) == ("contradicts", False), relation
     assert relation.reasons
 
 
-@pytest.mark.parametrize(("kind", "new", "known"), AT_PEACE_ENGLISH + AT_PEACE_CHINESE)
+@each_row(("kind", "new", "known"), AT_PEACE_ENGLISH + AT_PEACE_CHINESE)
 def test_statements_that_can_both_hold_do_not_contradict_each_other(kind: str, new: str, known: str) -> None:
     assert compare(new, known).kind == kind, compare(new, known)
 
 
-@pytest.mark.parametrize(("new", "known"), SURE_ENGLISH + SURE_CHINESE + FLAGGED_ENGLISH + FLAGGED_CHINESE)
+@each_row(("new", "known"), SURE_ENGLISH + SURE_CHINESE + FLAGGED_ENGLISH + FLAGGED_CHINESE)
 def test_contradiction_is_mutual(new: str, known: str) -> None:
     one, other = compare(new, known), compare(known, new)
     assert (one.kind, one.sure) == (other.kind, other.sure)
@@ -185,9 +184,7 @@ def test_the_reason_names_both_values() -> None:
     assert [(clash.new.value, clash.known.value) for clash in relation.slots] == [("years 26", "years 25")]
 
 
-@pytest.mark.parametrize(
-    "text", ["", " ", "?", "。", "\ud800我不", "\x01\x02", "不" * 5000, "İ" * 9, "𠮷野家不好", "12:", "🎉"]
-)
+@each_row("text", ["", " ", "?", "。", "\ud800我不", "\x01\x02", "不" * 5000, "İ" * 9, "𠮷野家不好", "12:", "🎉"])
 def test_any_text_can_be_compared(text: str) -> None:
     assert compare(text, text).kind == "same"
     assert compare(text, "I like coffee").kind == compare("I like coffee", text).kind == "unrelated"
@@ -199,7 +196,7 @@ def test_what_lies_beyond_the_part_that_is_read_is_never_taken_for_the_same() ->
     assert compare(text, text) == Relation("same", True, ("the same words",))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("new", "known", "sure"),
     [
         ("I live in Munich", "I live in Berlin", True),
@@ -212,13 +209,13 @@ def test_only_a_plain_contradiction_is_sure(new: str, known: str, sure: bool) ->
     assert compare(new, known).sure == sure
 
 
-@pytest.mark.parametrize("digit", ["٣", "३", "３", "𝟛", "〇", "Ⅻ"])
+@each_row("digit", ["٣", "३", "３", "𝟛", "〇", "Ⅻ"])
 def test_a_digit_of_any_script_is_read_or_left(digit: str) -> None:
     assert compare("I am 5 years old", f"I am {digit} years old.").kind != "same"
     assert compare(f"I don't like the number {digit} at all.", f"I like the number {digit}.").kind != "same"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("new", "known", "kind"),
     [
         ("我住在小城市里", "我住在大城市里", "contradicts"),
