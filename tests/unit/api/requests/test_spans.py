@@ -7,9 +7,10 @@ import pytest
 from api.requests.spans import span_of
 from events.envelope import from_micros, utc_text
 from events.errors import InputError
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("told", "first", "last"),
     [
         ("2026", "2026-01-01T00:00:00Z", "2026-12-31T23:59:59.999999Z"),
@@ -24,7 +25,7 @@ def test_both_ends_count_whole(told: str, first: str, last: str) -> None:
     assert (utc_text(from_micros(span.since)), utc_text(from_micros(span.until))) == (first, last)
 
 
-@pytest.mark.parametrize("told", ["05/06/2026", "2026-13", "1850", "2026-02-30", "26"])
+@each_row("told", ["05/06/2026", "2026-13", "1850", "2026-02-30", "26"])
 def test_what_is_no_such_time_is_refused(told: str) -> None:
     with pytest.raises(InputError, match=r"^since: got"):
         span_of(told, None, "UTC")

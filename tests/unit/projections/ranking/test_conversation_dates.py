@@ -22,6 +22,7 @@ from projections.ranking.conversation_dates import (
     told,
 )
 from tests.given.times import NOW, heard, read
+from tests.rows import each_row
 
 SHARES = DateShares()
 HOUR = 3_600_000_000
@@ -42,13 +43,13 @@ def fits(question: str, *said: tuple[int, ...], now: int = NOW) -> list[float]:
     return date_fit(heard(question, now), instants, SHARES).tolist()
 
 
-@pytest.mark.parametrize("question", ["rain on 2 May 2023", "2023年5月2号下雨"])
+@each_row("question", ["rain on 2 May 2023", "2023年5月2号下雨"])
 def test_a_named_day_fits_itself_the_week_after_it_and_a_little_its_eve(question: str) -> None:
     said = [(2023, 4, 30, 12), (2023, 5, 1, 12), (2023, 5, 2), (2023, 5, 3), (2023, 5, 9, 23), (2023, 5, 10)]
     assert fits(question, *said) == pytest.approx([0, SHARES.eve, 1, *(SHARES.week * exp(-d / 7) for d in (1, 7)), 0])
 
 
-@pytest.mark.parametrize("question", ["rain in May", "rain on 2 May", "5月下雨", "五月二号下雨"])
+@each_row("question", ["rain in May", "rain on 2 May", "5月下雨", "五月二号下雨"])
 def test_a_day_or_month_without_a_year_fits_every_year_and_is_told_of_the_latest(question: str) -> None:
     earlier, later, other = fits(question, (2019, 5, 2), (2022, 5, 2), (2022, 8, 2))
     assert earlier == later > other == 0
@@ -62,7 +63,7 @@ def test_the_29th_of_february_fits_leap_years_alone() -> None:
     assert read(question)[0][1] == "2020-02-29"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("question", "said", "value"),
     [
         ("the news of last week", (2023, 6, 7), SHARES.relative),
@@ -100,7 +101,7 @@ def test_a_question_without_a_time_has_no_ranges_and_keeps_its_words() -> None:
     assert (times.phrases, rest) == ((), "what soup does ann like")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("question", "rest"),
     [
         ("rain on 2 may 2023 in rome", "rain on   in rome"),
@@ -113,7 +114,7 @@ def test_named_days_and_months_are_no_words_to_search_by_and_other_times_are(que
     assert times_in(question, NOW, "UTC")[1] == rest
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("zone", "day", "hours"),
     [
         ("UTC", "2023-03-26", 24),
@@ -147,7 +148,7 @@ def test_what_is_open_is_told_within_the_owner_s_memories() -> None:
     assert none["from"] == none["to"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "start", "end", "kind"),
     [
         ("2023-05-07T10:00:00Z", (2023, 5, 7, 10), (2023, 5, 7, 10), "moment"),
@@ -173,13 +174,13 @@ def test_a_filter_is_an_instant_a_date_or_a_time_in_words(
     assert parse_range(text, NOW, "UTC") == (moment(*start), moment(*end), kind)
 
 
-@pytest.mark.parametrize("text", ["05/06/2026", "5/6/26", "12/1/2026"])
+@each_row("text", ["05/06/2026", "5/6/26", "12/1/2026"])
 def test_a_day_that_is_another_one_elsewhere_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="the same everywhere: 2023-05-07"):
         parse_range(text, NOW, "UTC")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "",
@@ -196,7 +197,7 @@ def test_what_is_no_time_is_refused_and_the_refusal_says_what_is_allowed(text: s
         parse_range(text, NOW, "UTC")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "piece",
     [
         "1",
