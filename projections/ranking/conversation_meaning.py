@@ -67,7 +67,8 @@ class MeaningSettings:
     strangers: int = 4
     """Rows at a right angle to the question that are counted into the mean."""
     enough: float = 1.0
-    """Share of the question's words in the best text from which text counts fully; below it meaning counts more."""
+    """Share of the question's words in the best text from which text counts fully. Below it meaning counts more for what the user
+    stated by itself: a statement says one thing. For turns it did not (memorybank-zh lost .09 of hit@1)."""
     guessed: float = 0.75
     """Nearness of a row without vectors, over its text."""
     least_rise: float = 0.1
@@ -104,8 +105,8 @@ def meant(view: OwnerView, query: str, reading: QuestionReading, own: Floats, me
     known = members[members < sense.known.size]
     known = known[sense.known[known]]
     trust = _trust(query, sense, known.size / members.size if members.size else 0.0)
-    most = _most(sense, reading) * trust
-    share, beside = most, 0.0
+    index, most = view.conversation, _most(sense, reading) * trust
+    share, beside = np.full(own.size, most), 0.0
     near, wholes, windows = np.zeros((3, own.size))
     if most > 0:
         # A row without vectors is taken to be as near as its text, a little less: the best by text mostly are.
@@ -114,7 +115,8 @@ def meant(view: OwnerView, query: str, reading: QuestionReading, own: Floats, me
         near[known], wholes[known], windows[known] = found.mixed, trust * found.whole, trust * found.window
         beside = trust * found.beside
         lacking = 1 - min(1.0, _held(view, reading, own, members) / SETTINGS.enough)
-        share += (1 - most) * trust * lacking * float(found.mixed.max(initial=0.0))
+        stated = members[(index.session[members] == NONE) & (index.role[members] == USER)]
+        share[stated] += (1 - most) * trust * lacking * float(found.mixed.max(initial=0.0))
     text, meaning = (1 - share) * own, share * near
     top = max(float((text + meaning).max(initial=0.0)), 1e-12)
     return Meant((text + meaning) / top, text / top, meaning / top, wholes, windows, beside)
