@@ -5,14 +5,63 @@ from __future__ import annotations
 from collections import Counter
 from datetime import datetime
 from typing import Any
+from unicodedata import east_asian_width
 
 from pydantic import BaseModel, ConfigDict, Field
+
+_ESSENTIAL = ("memory", "content", "text", "block", "results", "memories", "id", "score", "weight", "created", "status")
+"""Fields that the repr shows first."""
+_WIDEST, _WIDEST_VALUE = 239, 90
+"""Columns of a repr, three lines of a terminal, and of one value in it."""
 
 
 class Result(BaseModel):
     """Anything the service tells."""
 
     model_config = ConfigDict(extra="allow", populate_by_name=True)
+
+    def __repr__(self) -> str:
+        """The essential fields first, without empty ones, in at most three lines of 80 columns; `model_dump()` has all."""
+        first = [name for name in _ESSENTIAL if name in type(self).model_fields]
+        names = [*first, *(name for name in type(self).model_fields if name not in first)]
+        shown, room = list[str](), _WIDEST - len(f"{type(self).__name__}(, ...)")
+        for name in names:
+            value = getattr(self, name)
+            if value is None or value in ("", [], {}, ()):
+                continue
+            field = f"{name}={_short(value)}"
+            room -= _columns(field) + 2
+            if room < 0:
+                shown.append("...")
+                break
+            shown.append(field)
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+    __str__ = __repr__
+
+
+def _short(value: object) -> str:
+    """A value in at most `_WIDEST_VALUE` columns; of a list its length and what it begins with."""
+    if isinstance(value, datetime):
+        value = value.isoformat(sep=" ", timespec="seconds")
+    if isinstance(value, list) and value:
+        text = f"[{len(value)}: {value[0]!r}" + (", ...]" if len(value) > 1 else "]")
+    else:
+        text = repr(value)
+    if _columns(text) <= _WIDEST_VALUE:
+        return text
+    kept = list[str]()
+    room = _WIDEST_VALUE - 3
+    for sign in text:
+        room -= _columns(sign)
+        if room < 0:
+            break
+        kept.append(sign)
+    return f"{''.join(kept)}..."
+
+
+def _columns(text: str) -> int:
+    return sum(2 if east_asian_width(sign) in "WF" else 1 for sign in text)
 
 
 class PossibleConflict(Result):

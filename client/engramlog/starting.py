@@ -78,6 +78,8 @@ def ensure(folder: Path, *, start: bool) -> None:
     until = monotonic() + START_SECONDS
     with _alone(folder, until) as ours:
         if ours and not listens(folder):
+            note = f"engramlog: starting the service in {folder} (first start takes a few seconds)"
+            print(note, file=sys.stderr, flush=True)
             _start(command, folder, until)
 
 

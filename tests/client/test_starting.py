@@ -109,6 +109,17 @@ def test_what_is_needed_is_started_and_remembers(kind: str, machine: Machine) ->
     assert (machine.facts("ready")[0]["docs"], stat.S_IMODE(machine.folder.stat().st_mode)) == (None, 0o700)
 
 
+def test_a_line_on_stderr_says_that_the_service_is_started(
+    machine: Machine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machine.install()
+    with Memory(owner="alice", timeout=PATIENCE) as memory:
+        memory.add("I drink coffee")
+        memory.add("I live in Utrecht")
+    line = f"engramlog: starting the service in {machine.folder} (first start takes a few seconds)"
+    assert capsys.readouterr().err.splitlines() == [line]
+
+
 def test_many_clients_at_once_share_one(machine: Machine) -> None:
     machine.install()
     together, kept = Barrier(6), list[str]()
