@@ -21,6 +21,7 @@ from projections.language.patterns import regex
 from projections.language.times import calendar as cal
 from projections.language.times.calendar import BEGINNING, END, Kind, Span
 from projections.language.times.chinese import SIGNS, chinese
+from projections.language.times.chinese_links import opened_by
 from projections.language.times.english import WORDS, english
 from projections.language.times.phrases import MASK, Phrase, masked
 from projections.laws.law import Floats
@@ -100,6 +101,8 @@ def times_in(text: str, now: int, zone: str) -> tuple[QuestionTimes, str]:
     named: list[tuple[int, int]] = []
     if in_english:
         phrases, named = english(even, today)
+        if in_chinese:  # 2022-03-05 之前
+            phrases = [opened_by(even, phrase, phrase.at - 3, len(even), today) for phrase in phrases]
         even = masked(even, phrases)
     if in_chinese:
         more = chinese(even, today)

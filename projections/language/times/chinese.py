@@ -6,9 +6,11 @@ Words about a time (初, 晚上, 之前, 从 ... 到) are in times_chinese_links
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import date
 from re import Match
 
+from projections.language.patterns import regex
 from projections.language.times import calendar as cal
 from projections.language.times.calendar import Span
 from projections.language.times.chinese_links import COUNT, MINUTES, UNIT, UNITS, count_of, linked, number
@@ -16,6 +18,11 @@ from projections.language.times.phrases import FoundPhrases, Reader, Rule, colle
 
 SIGNS = frozenset("年月周日号天昨今明前后旬季礼星早晚上下去本元节夜旦")
 """A text without any of these holds no Chinese time expression."""
+_SPACE = regex(
+    r"(?<=[\d年月日号周天]) {1,2}(?=[之以]?[前后](?![天面台往]))|(?<=\d) {1,2}(?=[年月日号天周]|个(?:月|星期|礼拜))"
+    r"|(?<=年) {1,2}(?=[\d一二三四五六七八九十春夏秋冬初底末第上下])|(?<=月) {1,2}(?=[\d初底末中上下])"
+)
+"""Spaces inside a date: 2026 年 3 月 5 日 之前."""
 _DIGIT = "〇零一二三四五六七八九"
 _AWAY_YEARS = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2}
 _TOLD_YEAR = rf"(?<!\d)(?P<year>\d{{4}}|[{_DIGIT}]{{4}})年"
@@ -202,8 +209,8 @@ def _edge(of: str) -> Reader:
 
 
 RULES: tuple[Rule, ...] = (
-    (rf"(?<![\d第]){COUNT}{UNIT}(?P<half>半)?多?[以之]?(?P<way>前)(?![天面台往后夕])", _ago),
-    (rf"(?<![\d第过后]){COUNT}{UNIT}(?P<half>半)?[以之]?(?P<way>后)(?![来面天])", _ago),
+    (rf"(?<![\d第月]){COUNT}{UNIT}(?P<half>半)?多?[以之]?(?P<way>前)(?![天面台往后夕])", _ago),
+    (rf"(?<![\d第月过后]){COUNT}{UNIT}(?P<half>半)?[以之]?(?P<way>后)(?![来面天])", _ago),
     (r"(?<![以之今])(?:前|这|近|最近)(?P<some>[几些两])个?(?P<unit>天|日|周|星期|礼拜|月|年)(?![前后])", _some_time),
     (rf"(?:最近|过去|这|近)的?{COUNT}{UNIT}(?![前后])", _rolling),
     (rf"(?:接下来|未来)的?{COUNT}{UNIT}", _rolling_on),
@@ -252,7 +259,25 @@ RULES: tuple[Rule, ...] = (
 
 
 def chinese(text: str, today: date) -> FoundPhrases:
-    """The time expressions of a case-folded text as they are meant on a day."""
+    """The time expressions of a case-folded text as they are meant on a day; spaces beside their numbers do not matter."""
+    if _SPACE.search(text) is None:
+        return _read(text, today)
+    places = [place for begin, end in _between_spaces(text) for place in range(begin, end)]
+    phrases, named = _read("".join(text[place] for place in places), today)
+    moved = [one._replace(at=places[one.at], end=places[one.end - 1] + 1) for one in phrases]
+    return FoundPhrases(moved, [(places[at], places[end - 1] + 1) for at, end in named])
+
+
+def _between_spaces(text: str) -> Iterator[tuple[int, int]]:
+    """Where the text lies without the spaces inside dates."""
+    begin = 0
+    for match in _SPACE.finditer(text):
+        yield begin, match.start()
+        begin = match.end()
+    yield begin, len(text)
+
+
+def _read(text: str, today: date) -> FoundPhrases:
     phrases, named = collect(text, RULES, today)
     return FoundPhrases(linked(text, phrases, today), named)
 

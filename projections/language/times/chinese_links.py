@@ -48,14 +48,15 @@ _EDGES: dict[str, cal.Edge] = {
 _EDGE = regex(r"的?[年月]?(?P<edge>初|上旬|中旬|中(?![国午间文秋])|下旬|底|末)")
 _OF = regex(r"的?那个?(?P<unit>周末|周|星期|礼拜)")
 _APART = regex(rf"的?(?:[之以](?P<of>[前后])的|(?P<way>[前后])){COUNT}{UNIT}")
-_BOUND = regex(r"(?:[之以]?前(?![天面台往后夕])|[之以]?后(?![来面天悔])|以来|至今|到现在|为止)")
+_BOUND = regex(r" ?(?:[之以]?前(?![天面台往后夕])|[之以]?后(?![来面天悔])|以来|至今|到现在|为止)")
 _SINCE = regex(r"自从?$")
 _STARTS = regex(r"开始|起")
 _UNTIL = regex(r"直到$")
-_TO = regex(r"(?:到|至|-|~|–|—)")
+_TO = regex(r" ?(?:到|至|-|~|–|—) ?")
 _AND = regex(r"[和与跟]")
 _BETWEEN = regex(r"之?间")
 _FROM = regex(r"(?:自|从)$")
+_THAN = regex(r"(?P<way>[早晚])于 ?$")
 
 
 def number(text: str) -> int:
@@ -93,7 +94,7 @@ def linked(text: str, phrases: list[Phrase], today: date) -> list[Phrase]:
             done.append(this)
     starts = [0, *(one.end for one in done)]
     stops = [*(one.at for one in done[1:]), len(text)]
-    return [_opened(text, *one, today) for one in zip(done, starts, stops, strict=False)]
+    return [opened_by(text, *one, today) for one in zip(done, starts, stops, strict=False)]
 
 
 def _qualified(text: str, phrase: Phrase, ends: int) -> Phrase:
@@ -138,9 +139,9 @@ def _together(text: str, one: Phrase, other: Phrase, within: tuple[int, int]) ->
     return joined(one, other._replace(end=after.end()) if after else other, at)
 
 
-def _opened(text: str, phrase: Phrase, begins: int, ends: int, today: date) -> Phrase:
-    """5月之前, 5月以来, 自从5月, 直到5月."""
-    begins = max(begins, phrase.at - 2)
+def opened_by(text: str, phrase: Phrase, begins: int, ends: int, today: date) -> Phrase:
+    """5月之前, 5月以来, 自从5月, 直到5月, 早于5月."""
+    begins = max(begins, phrase.at - 3)
     before, bound = text[begins : phrase.at], _BOUND.match(text, phrase.end, ends)
     since, until = _SINCE.search(before), _UNTIL.search(before)
     if not bound and _FROM.search(before):
@@ -148,9 +149,12 @@ def _opened(text: str, phrase: Phrase, begins: int, ends: int, today: date) -> P
     if bound:
         told = bound[0]
         way = "before" if "前" in told else "after" if "后" in told else "until" if told == "为止" else "since"
+    elif than := _THAN.search(before):
+        way = "before" if than["way"] == "早" else "after"
+        return opened(phrase, way, begins + than.start(), phrase.end, today)
     elif since or until:
         way = "since" if since else "until"
     else:
         return phrase
-    at = begins + since.start() if since else begins if until else phrase.at
+    at = begins + since.start() if since else begins + until.start() if until else phrase.at
     return opened(phrase, way, at, bound.end() if bound else phrase.end, today)

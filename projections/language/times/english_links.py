@@ -45,7 +45,7 @@ _TO = regex(r" ?(?:to|through|thru|until|till|-|–|—) ?(?:the )?")
 _AND = regex(r",? and (?:the )?")
 _FROM = regex(r"\b(?:from|between) (?:the )?$")
 _BETWEEN = regex(r"\bbetween (?:the )?$")
-_OPEN = regex(r"\b(?P<way>since|after|before|prior to|until|till|up to|from)(?: the)? $")
+_OPEN = regex(r"\b(?P<way>since|after|later than|before|prior to|earlier than|until|till|up to|from)(?: the)? $")
 _ONWARDS = regex(r" (?:on|onwards?|and (?:after|later))\b")
 
 

@@ -98,10 +98,10 @@ def opened(phrase: Phrase, way: str, at: int, end: int, today: date) -> Phrase:
     if way == "since":
         span = Span(first, today.toordinal() + 1 if first <= today.toordinal() else after, "span")
         return Phrase(at, end, span, (span, *phrase.fits))
-    if way == "after":
+    if way in {"after", "later than"}:
         first, after = after, cal.END
     else:
-        first, after = cal.BEGINNING, first if way in {"before", "prior to"} else after
+        first, after = cal.BEGINNING, first if way in {"before", "prior to", "earlier than"} else after
     if first >= after:
         return phrase
     span = Span(first, after, "span")

@@ -167,6 +167,8 @@ last Friday morning | = | 2023-06-09T05:00 | 2023-06-09T12:00
 after 2021 | = | 2022-01-01 | *
 on New Year's Eve | New Year's Eve | 2022-12-31 | 2023-01-01
 the last week of April 2022 | = | 2022-04-24 | 2022-05-01
+earlier than March 2022 | = | * | 2022-03-01
+later than 2022-03-05 | = | 2022-03-06 | *
 """
 
 
