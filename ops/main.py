@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from api.cli.app import err, run
 from ops.asking.ask import ask_service
 from ops.commands.completing import StoreNames
-from ops.environment import told_by
 from ops.garbage import look_seldom
 from ops.tracebacks import clean_tracebacks
 
@@ -41,21 +40,18 @@ def _replay_all(given: Mapping[str, Any], **how: Any) -> Mapping[str, Any]:
 
 
 STAYING = frozenset({"up", "console", "mcp", "worker"})
-"""Commands whose process stays; what they start has their environment."""
+"""Commands whose process stays."""
 
 
 def _spare(words: Sequence[str]) -> None:
-    """Take from a short process what only a long one gains by: early looks for garbage, and threads for multiplying vectors.
+    """Multiply vectors in one thread, here and in what is started from here; and in a short process look for garbage seldom.
 
-    OpenBLAS starts its threads when numpy is imported, and they spin: 0.08 s of CPU on two cores. Only an embedder
-    multiplies, and a question is one short text.
+    OpenBLAS starts its threads when numpy is imported, and they spin: 0.08 s of CPU on two cores.
     """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if next((word for word in words if not word.startswith("-")), "") in STAYING:
         return
     look_seldom()
-    named = "embed" in words[:1] or any(word.startswith("--embedder") for word in words)
-    if not named and told_by(os.environ, ["embedder"]).get("embedder", "none") == "none":
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def _heed_the_end() -> None:

@@ -143,7 +143,7 @@ class EmbeddingJob:
         if self._embedders is None:
             self._note(owner, NO_MODEL, f"{known.version}{_TAB}{_named('', '', known, None)}")
             return done
-        chosen = self._embedders.plan.chosen(known.embedder, lambda: known.of_other_letters)
+        chosen = self._embedders.chosen(known.embedder, lambda: known.of_other_letters)
         done.chosen, done.chosen_by = chosen.said, chosen.by
         if chosen.name != NONE:
             try:
@@ -341,7 +341,7 @@ class EmbeddingJob:
     def _likely(self, one: _Owner) -> EmbedderChosen:
         """What counts for an owner, where its letters are as they were."""
         assert self._embedders is not None, "without embedders nothing counts"
-        return self._embedders.plan.chosen(one.embedder, lambda: USE in one.chose.split(_TAB)[:2])
+        return self._embedders.chosen(one.embedder, lambda: USE in one.chose.split(_TAB)[:2])
 
     def _model_then(self, one: _Owner) -> str | None:
         """The model that counted for an owner when it was last seen, where it still counts as far as settings tell; else None."""

@@ -137,7 +137,7 @@ class Demo:
         """One step more: what shares no word with the question. It is told where no model compares meanings."""
         counts = self._app.embeddings.coverage(OWNER)
         if counts["model"] is None:
-            self._out.print("[dim]meanings are not compared here; for that: pip install 'engramlog\\[meaning]'[/]")
+            self._out.print("[dim]meanings are not compared here: ENGRAMLOG_EMBEDDER is none[/]")
             return
         self._say(
             "13",

@@ -49,7 +49,7 @@ class EmbedderPlan(NamedTuple):
         return self.base[0] != NONE
 
     def chosen(self, parameter: str, other_letters: Callable[[], bool]) -> EmbedderChosen:
-        """What counts for an owner with this parameter; `other_letters` is asked under `auto` alone."""
+        """What counts for an owner with this parameter; `other_letters`, whether `auto` takes USE, is asked under `auto` alone."""
         by: By
         said, by = self.base
         if parameter != STORE and self.setting != NONE:
@@ -104,6 +104,10 @@ class Embedders:
     def alone(cls, make: Callable[[], Embedder], name: str = "alone") -> Embedders:
         """One embedder for whoever chose none of his own."""
         return cls(lambda _name: make(), EmbedderPlan(name))
+
+    def chosen(self, parameter: str, other_letters: Callable[[], bool]) -> EmbedderChosen:
+        """What counts for an owner with this parameter. Where MiniLM is not installed `auto` takes USE for all letters."""
+        return self.plan.chosen(parameter, lambda: MINILM in self.lacking() or other_letters())
 
     def get(self, chosen: EmbedderChosen) -> Embedder:
         """The embedder that counts. Raises BadSetting where this process lacks it, or may not use it."""

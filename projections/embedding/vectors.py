@@ -1,16 +1,16 @@
-"""How vectors are stored: under which keys, whole ones as float16, pieces as int8. Pure.
+"""How vectors are stored: under which keys, and as int8. Pure.
 
 They lie outside builds: vectors depend on contents and on a model alone, and their names on the owner's secret, so a rebuild
 neither touches nor needs them.
 
-    whole   version (1 byte), d (2 bytes, little endian), d float16
+    whole   version (1 byte), d (2 bytes, little endian), d int8
     pieces  version (1 byte), d (2 bytes, little endian), d int8 for each piece
 
-A piece is stored scaled so that its largest component is 127. The scale itself is not stored: all vectors have length 1,
-and unpacking makes it so again. So a token of 384 dimensions takes 384 bytes.
+A vector is stored scaled so that its largest component is 127. The scale itself is not stored: all vectors have length 1,
+and unpacking makes it so again. So 512 dimensions take 515 bytes. Whole vectors of version 1 were float16:
+those are read as missing.
 
-Error of packing, as 1 - cosine: below 0.0005 for a whole vector (float16 keeps 11 bits of each component); for a piece at
-most d / 8 * (1/127)^2, which is 0.003 at 384 dimensions. Measured on turns by MiniLM: 0.00006 and 0.00014 at most.
+Error of packing, as 1 - cosine: at most d / 8 * (1/127)^2, which is 0.003 at 384 dimensions. Measured on turns by MiniLM: 0.00014.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from projections.embedding.meaning import Embedded, JoinedPieces, Vectors
 
 MAX_PIECES = 256
 """Pieces kept of one text; what comes after them is found by the whole vector alone."""
-_VERSION = 1
+_VERSION = 2
 _HEADER = struct.Struct("<BH")
 _LARGEST = 127
 _NO_PIECES: Vectors = np.zeros((0, 0), np.float32)
@@ -89,10 +89,13 @@ def pack(embedded: Embedded) -> tuple[bytes, bytes]:
     header = _HEADER.pack(_VERSION, whole.size)
     kept = pieces[:MAX_PIECES]
     if not len(kept):
-        return header + whole.astype("<f2").tobytes(), b""
-    largest = np.abs(kept).max(axis=1, keepdims=True)
-    scaled = np.rint(kept / np.where(largest > 0, largest, 1) * _LARGEST).astype(np.int8)
-    return header + whole.astype("<f2").tobytes(), header + scaled.tobytes()
+        return header + _scaled(whole[None]), b""
+    return header + _scaled(whole[None]), header + _scaled(kept)
+
+
+def _scaled(rows: Vectors) -> bytes:
+    largest = np.abs(rows).max(axis=1, keepdims=True)
+    return np.rint(rows / np.where(largest > 0, largest, 1) * _LARGEST).astype(np.int8).tobytes()
 
 
 def is_whole(raw: bytes, dimensions: int | None = None) -> bool:
@@ -106,14 +109,15 @@ def dimensions_of(raw: bytes) -> int:
     if len(raw) <= _HEADER.size:
         return 0
     version, d = _HEADER.unpack_from(raw)
-    return int(d) if version == _VERSION and len(raw) == _HEADER.size + 2 * d else 0
+    return int(d) if version == _VERSION and len(raw) == _HEADER.size + d else 0
 
 
 def unpack_whole(raw: bytes) -> Vectors:
     """The whole vector in its bytes, shape (d,). Raises DamagedState where they are none."""
     if not is_whole(raw):
         raise _damaged("a whole vector", raw)
-    return np.frombuffer(raw, "<f2", offset=_HEADER.size).astype(np.float32)
+    whole: Vectors = _unit_rows(raw[_HEADER.size :], dimensions_of(raw))[0]
+    return whole
 
 
 def unpack_pieces(raw: bytes) -> Vectors:

@@ -11,7 +11,7 @@ from time import monotonic
 import numpy as np
 
 from events.errors import BadSetting, EmbedderFailed, StoreFull
-from events.text.embedder_names import AUTO, MINILM, NONE, STORE
+from events.text.embedder_names import AUTO, MINILM, NONE, STORE, USE
 from projections.embedding.choosing import EmbedderChosen, Embedders
 from projections.embedding.letters import LettersIndex
 from projections.embedding.likeness import Likeness
@@ -94,19 +94,17 @@ class Meanings:
 
     def chosen(self, view: OwnerView) -> EmbedderChosen:
         """Which embedder counts for a view's owner, as of the view."""
-        return self.embedders.plan.chosen(view.parameters.embedder, lambda: view.index(LettersIndex).of_other_letters)
+        return self.embedders.chosen(view.parameters.embedder, lambda: view.index(LettersIndex).of_other_letters)
 
     def unused(self, parameter: str) -> str:
         """Why this process will not use the embedder that an owner's parameter names; empty where it will, or it names none."""
         if parameter in (STORE, NONE):
             return ""
         if parameter == AUTO:
-            lacking = self.embedders.lacking()
-            return (
-                f"of auto this process lacks {', '.join(lacking)}: its owners are searched by words" if lacking else ""
-            )
+            lacks = USE in self.embedders.lacking()
+            return f"of auto this process lacks {USE}: its owners are searched by words" if lacks else ""
         try:
-            self.embedders.get(self.embedders.plan.chosen(parameter, lambda: False))
+            self.embedders.get(self.embedders.chosen(parameter, lambda: False))
         except BadSetting as error:
             return error.message
         return ""

@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 from tests.audit.locks import OURS, pinned
 from tests.places import ROOT
 
-LOCKED_EXTRAS = ("dev", "meaning")
+LOCKED_EXTRAS = ("dev", "minilm")
 """Extras of ours that the lock has, as `make lock` names them."""
 ALLOWED = frozenset(
     (

@@ -66,15 +66,13 @@ def made(server: RedisServer, embedder: str | None = None) -> tuple[str, int | N
     ("there", "setting", "kept"),
     [
         (("minilm", "use"), None, "auto"),
-        (("minilm",), None, "none"),
-        (("use",), None, "none"),
-        ((), None, "none"),
+        (("use",), None, "auto"),
         (("minilm", "use"), "none", "none"),
         (("minilm", "use"), "minilm", "minilm"),
         ((), "openai:small", "openai:small"),
     ],
 )
-def test_a_new_store_takes_the_setting_else_auto_where_both_models_are_there(
+def test_a_new_store_takes_the_setting_else_auto(
     server: RedisServer, monkeypatch: pytest.MonkeyPatch, there: tuple[str, ...], setting: str | None, kept: str
 ) -> None:
     installed(monkeypatch, *there)

