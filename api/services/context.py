@@ -16,15 +16,15 @@ from api.requests.speaking import caller_in_hand, telling_in_hand
 from api.requests.talking import TalkAsked, read_talk
 from api.requests.timelines import LineTerms, told_lines
 from api.services.accesses import AccessRecorder, BlockRequest, Read
-from api.services.looking.context_made import MadeBlock, SearchedQuery, made_of, told_parts, with_parts
+from api.services.looking.context_made import MadeBlock, SearchedQuery, made_of, told_parts, turns_before, with_parts
 from api.services.reading import Reader
 from events.errors import AccessDenied
 from events.log import EventLog
 from projections.choices import WORKING_MESSAGES
 from projections.language.prompt_text import TokenCount, estimated_tokens
 from projections.memory.record import SECRET
-from projections.prompt.gathering import Wanted, named_in
-from projections.prompt.lines import IDLE, sensitivity_allowed
+from projections.prompt.gathering import Wanted, named_in, rules_of
+from projections.prompt.lines import sensitivity_allowed
 from projections.prompt.message import MessageRead, Related, decided, query_of, read_message
 from projections.prompt.recipe import Handed, recipe
 from projections.redis.view import RedisViews
@@ -102,10 +102,12 @@ class Contexts:
         with self._reader.snapshot(owner, **times) as snapshot:  # waits until `after` is folded: the log is read next
             past, now = snapshot.past, snapshot.now
             names = named_in(snapshot.view) if related == "auto" else frozenset[str]()
+            asides = snapshot.view.state.asides
+            rules = rules_of(snapshot.view, wanted, None if past is None else snapshot.present)
         lines = LineTerms(as_of=times.get("as_of"), known=times.get("known"))
         request = TalkAsked(owner, text, session, turn_id)
         said = read_talk(self._views, self._log.partitions, request, past)
-        before = [turn.text for turn in request.talk(said.said).messages if now - turn.at <= IDLE]
+        before = turns_before(said, request, asides, rules, now)
         message = read_message(text, before, names)
         message = self._decided(owner, message, wanted, lines)
         found = None if message.need == "no" else self._searched(owner, query_of(message, before), wanted, lines)

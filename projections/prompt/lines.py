@@ -249,10 +249,14 @@ def is_earlier(conversation: Conversation, episodes: Sequence[Memory], now: int)
     return any(now - one > IDLE for one in said_at)
 
 
+def is_withheld(turn: Turn, rules: Rules) -> bool:
+    """Whether a block does not show the text of a turn."""
+    gone = turn.is_erased or turn.turn_id in rules.forgotten
+    return gone or not at_most(rules.most_sensitive, turn.text, turn.level)
+
+
 def _tellable(turn: Turn, rules: Rules) -> str:
-    hidden = turn.is_erased or turn.turn_id in rules.forgotten
-    hidden = hidden or not at_most(rules.most_sensitive, turn.text, turn.level)
-    return HIDDEN[rules.language] if hidden else turn.text
+    return HIDDEN[rules.language] if is_withheld(turn, rules) else turn.text
 
 
 def _known_as(name: str, rules: Rules, level: int | None = None) -> str:

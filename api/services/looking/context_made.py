@@ -11,9 +11,11 @@ from events.partitions import position_text
 from projections.index.talk_tokens import TalkTokens
 from projections.language.prompt_text import TokenCount, estimated_tokens
 from projections.memory.handle import handle_of
+from projections.memory.sources import Asides
 from projections.memory.working_memory import Conversation, Turn, set_aside_among
 from projections.prompt.block import Block, Line
 from projections.prompt.gathering import AskedTurn, Close, Wanted, always, material, related, rules_of
+from projections.prompt.lines import IDLE, Rules, is_withheld
 from projections.prompt.message import MessageRead
 from projections.prompt.stable import TwoParts, in_two, stable_part
 from projections.ranking.proactive import closenesses
@@ -81,6 +83,13 @@ class MadeBlock(NamedTuple):
             "conversation": self.conversation,
             "left_out": stable.left_out,
         }
+
+
+def turns_before(said: Recent, request: TalkAsked, asides: Asides, rules: Rules, now: int) -> list[str]:
+    """The texts of a conversation that goes on, oldest first, without those that a block withholds: answers repeat a query."""
+    gone = {one.seq for one in set_aside_among(said.said, asides)}
+    messages = request.talk([one for one in said.said if one.seq not in gone]).messages
+    return [turn.text for turn in messages if now - turn.at <= IDLE and not is_withheld(turn, rules)]
 
 
 def made_of(

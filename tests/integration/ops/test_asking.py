@@ -189,7 +189,8 @@ def _environment(monkeypatch: pytest.MonkeyPatch, beside: Beside) -> None:
     for name in [name for name in os.environ if name.upper().startswith("ENGRAMLOG_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("ENGRAMLOG_DATA", str(beside.folder))
-    monkeypatch.setenv("ENGRAMLOG_EMBEDDER", "none")  # as the service was started with
+    monkeypatch.setenv("ENGRAMLOG_EMBEDDER", "none")  # both as the service was started with
+    monkeypatch.setenv("ENGRAMLOG_EXTRACTION", "off")
     monkeypatch.setattr(exchange, "HEARD_SECONDS", PATIENCE)
     monkeypatch.setattr(exchange.exchanged, "__kwdefaults__", {"heard": PATIENCE, "answer": PATIENCE})
     beside.calls.clear()
