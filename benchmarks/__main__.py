@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: `bench`, `peers`, `eval DATA`, `facts SET`, `obedience`."""
+"""`python -m benchmarks`: `bench`, `peers`, `eval DATA`, `facts SET`, `obedience`, `room`."""
 
 from __future__ import annotations
 
@@ -33,6 +33,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.add_argument("--runs", type=int, default=24, help="questions, 12 attacks take turns [default: 24]")
     command.add_argument("--json", action="store_true", help="print JSON")
     command.set_defaults(run=run_obedience)
+    command = commands.add_parser("room", help="bytes an event takes in Redis")
+    command.add_argument("--json", action="store_true", help="print JSON")
+    command.set_defaults(run=run_room)
     options = parser.parse_args(arguments)
     try:
         return options.run(options) or 0
@@ -48,6 +51,13 @@ def run_facts(options: Namespace) -> None:
     figures = evaluate_facts(options.set)
     missed = figures.pop("missed", [])
     show({"facts": [figures], "missed": missed}, as_json=options.json)
+
+
+def run_room(options: Namespace) -> None:
+    """Bytes an event, and an account of them."""
+    from benchmarks.room import measure_room  # noqa: PLC0415
+
+    show(measure_room(), as_json=options.json)
 
 
 def run_obedience(options: Namespace) -> int:
