@@ -16,6 +16,7 @@ from projections.embedding.choosing import EmbedderChosen, Embedders
 from projections.embedding.letters import LettersIndex
 from projections.embedding.likeness import Likeness
 from projections.embedding.meaning import (
+    NO_SECRET,
     EmbeddedQuestion,
     JoinedPieces,
     KnownVectors,
@@ -219,9 +220,10 @@ class Meanings:
         """Embed the texts that came since the last run of the job, if they are few and the model is in this process.
 
         So a question finds by meaning what was written just before it. The vectors are stored too, unless the store is full.
+        Without a secret of the owner no vector can be named, and words alone find.
         """
         missing = index.missing()
-        if not 0 < len(missing) <= MOST_AT_A_QUESTION or ":" in chosen.name:
+        if not 0 < len(missing) <= MOST_AT_A_QUESTION or ":" in chosen.name or index.secret == NO_SECRET:
             return
         texts = [embedded_text(view.columns.memories[index.first_row(key)]) for key in missing]
         try:
