@@ -134,6 +134,10 @@ class Application(ABC):
         confined: Confined = Confined(self, caller, self.reads.record)
         return cast("Application", confined)
 
+    def named(self, owner: str, name: str) -> str:
+        """The id of the memory that a name means, an id or a handle. Raises InputError for a handle that several have."""
+        return self.reader.named(owner, name)
+
     def close(self) -> None:
         """Ask no model from here on: what the process puts in other words ends with it."""
         if self._expander is not None:

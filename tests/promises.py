@@ -137,7 +137,7 @@ PROMISES = (
             "integration/api/faces/test_known.py::test_every_command_answers_about_what_was_known",
             "integration/ops/test_up.py::test_what_http_appends_a_command_finds_and_an_interrupt_stops_everything_in_order",
             "client/test_verbs.py::test_what_was_added_is_found_at_once",
-            "client/test_examples.py::test_the_five_lines_remember",
+            "client/test_examples.py::test_the_five_lines_end_with_a_block_that_has_the_right_fact",
         ),
     ),
     Promise(

@@ -35,6 +35,14 @@ class Confined:
         self._caller = caller
         self._record = record
 
+    def named(self, owner: str, name: str) -> str:
+        """The id of the memory that a name means, if the caller may read it. Raises InputError for a handle that several have."""
+        if not self._caller.may("read", owner):
+            return name
+        with asked_by(self._caller, telling_to(self._caller, NEEDS["reader.get"], {"owner": owner}, owner)):
+            found: str = self._application.named(owner, name)
+        return found
+
     def __getattr__(self, name: str) -> _Service:
         if name not in _SERVICES:
             raise AttributeError(f"{name}: nothing that a caller with a key reaches")

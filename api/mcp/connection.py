@@ -33,6 +33,10 @@ class Session(NamedTuple):
     application: Application
     owner: str
 
+    def named(self, memory_key: str) -> str:
+        """The id of the memory that a key means, an id or a handle."""
+        return self.application.named(self.owner, memory_key)
+
 
 class Connection:
     """What every tool stands on. `owner`: whom this server is for; None where each request's URL tells it."""

@@ -65,6 +65,7 @@ class Resources:
     def memory(self, memory_key: str) -> str:
         """One memory, as `get_memory_detail` tells it; secrets stay withheld."""
         with self._connection.session() as asked:
+            memory_key = asked.named(memory_key)
             told = asked.application.reader.get(asked.owner, memory_key, trace=False)
         return _json({"memory_key": memory_key} | {name: value for name, value in told.items() if name != "id"})
 

@@ -46,7 +46,7 @@ KINDS: Mapping[str, Any] = {
     "order": Literal["oldest", "newest"],
     "cursor": Annotated[str | None, Field(description="The next page: what `next` told.")],
     "depth": Annotated[int, Field(ge=1, le=4)],
-    "memory_key": Annotated[str, Field(description="A memory_key that another tool told.")],
+    "memory_key": Annotated[str, Field(description="A memory_key or a handle of a block.")],
     "turn_id": Annotated[str, Field(description="A turn's id, a reply's, or the position of an injection.")],
     "metadata": Annotated[list[str] | None, Field(max_length=50, description="name=value, all of them (page=4).")],
     "other": Annotated[str, Field(description="The memory_key of the other one.")],

@@ -43,6 +43,7 @@ class KnowTools:
         """What happened to a memory: every event, what it decided and why, the weight before and after."""
         with self._connection.session() as asked:
             reader = asked.application.reader
+            memory_key = None if memory_key is None else asked.named(memory_key)
             told = reader.history(asked.owner, memory_key, limit=limit, order="newest")
             total = reader.count_changes(asked.owner, memory_key)
         shown = [logged(one) for one in reversed(told["changes"])]
@@ -51,7 +52,9 @@ class KnowTools:
     def explain_memory(self, memory_key: MemoryKey) -> Explanation:
         """Why a memory weighs what it weighs and where it comes from. For "how do you know that?"."""
         with self._connection.session() as asked:
-            told = asked.application.reader.why(asked.owner, memory_key, limit=MOST_CHANGES, order="newest")
+            told = asked.application.reader.why(
+                asked.owner, asked.named(memory_key), limit=MOST_CHANGES, order="newest"
+            )
         return Explanation(
             behind=told["behind"],
             memory_key=told["id"],

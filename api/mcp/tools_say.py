@@ -134,11 +134,12 @@ class SayTools:
     ) -> Negated:
         """A memory no longer holds ("I don't drink coffee any more"): it is kept, but steps back behind what holds now."""
         with self._connection.session() as asked:
+            memory_key = asked.named(memory_key)
             told = asked.application.writer.negate(
                 asked.owner,
                 memory_key,
                 correction=correction,
-                replaced_by=replaced_by,
+                replaced_by=None if replaced_by is None else asked.named(replaced_by),
                 reason=reason,
                 actor=said_by,
                 key=idempotency_key,
@@ -163,6 +164,7 @@ class SayTools:
         negate_memory.
         """
         with self._connection.session() as asked:
+            memory_key = asked.named(memory_key)
             told = asked.application.rememberer.edit(
                 asked.owner, memory_key, content, summary=summary, keywords=keywords, actor=said_by, key=idempotency_key
             )
@@ -189,6 +191,7 @@ class SayTools:
     def _mentioned(self, memory_key: str, said_by: str, key: str | None, done: str) -> Done:
         """A mention; no readmission of what was rejected: a person does that, and no tool."""
         with self._connection.session() as asked:
+            memory_key = asked.named(memory_key)
             told = asked.application.writer.mention(asked.owner, memory_key, actor=said_by, key=key)
         undone = "; ".join(one["reason"] for one in told["changes"] if one["decision"] in ("ignored", "wait"))
         changes = [logged(one) for one in told["changes"]]
@@ -208,6 +211,7 @@ class SayTools:
         it until the time told. Where still_said_in names messages, ask whether those are to go too.
         """
         with self._connection.session() as asked:
+            memory_key = asked.named(memory_key)
             answer = asked.application.deleter.delete_many(
                 asked.owner,
                 [memory_key],
@@ -259,11 +263,12 @@ class SayTools:
     ) -> Reinforced:
         """Tell that a memory really helped, or misled: it is then kept longer, or fades faster. Not for merely shown ones."""
         with self._connection.session() as asked:
+            memory_key = asked.named(memory_key)
             told = asked.application.living.reinforce(
                 asked.owner,
                 memory_key,
                 outcome=outcome,
-                from_memory=from_memory,
+                from_memory=None if from_memory is None else asked.named(from_memory),
                 turn_id=turn_id,
                 actor="assistant",
                 key=idempotency_key,

@@ -19,7 +19,7 @@ Query = Annotated[str, Field(description="What to look for, in the user's own wo
 IncludeFaded = Annotated[
     bool | None, Field(description="What is old: true all that matches, false none; else what matches strongly.")
 ]
-MemoryKey = Annotated[str, Field(description="A memory_key that another tool told.")]
+MemoryKey = Annotated[str, Field(description="A memory_key or a handle of a block.")]
 TimeRange = Annotated[
     list[str] | None,
     Field(
@@ -118,7 +118,7 @@ class SearchTools:
     def get_memory_detail(self, memory_key: MemoryKey) -> MemoryDetail:
         """Everything about one memory: its whole text, versions, corrections, associations. Secrets stay withheld."""
         with self._connection.session() as session:
-            told = session.application.reader.get(session.owner, memory_key)
+            told = session.application.reader.get(session.owner, session.named(memory_key))
         again = ("id", "content", "memory", "summary", "category", "status", "created_at", "updated_at", "tags")
         apart = {*again, "behind", "kind", "keywords", "extracted_keywords", "weight", "source_turns"}
         apart |= {"as_of", "known", "at"}

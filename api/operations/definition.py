@@ -17,6 +17,8 @@ from api.work.classes import ROUTES, Work
 
 Given = dict[str, Any]
 """What was told, by the names of parameters."""
+NAMES = frozenset({"memory_id", "other", "replaced_by", "from_memory", "ids", "sources"})
+"""Parameters that name memories that are there, by id or handle."""
 REQUIRED: Any = ...
 """Of a parameter without a default; of an option: as its parameter has it."""
 SPEAKER = "speaker"
@@ -186,10 +188,26 @@ class Operation:
         return replace(self, **other)
 
     def ask(self, application: Any, given: Mapping[str, Any]) -> Any:
-        """Call the service: the subject by place, all else by name."""
+        """Call the service: the subject by place, all else by name. Handles become the ids of their memories."""
         method = attrgetter(self.call)(application) if ":" not in self.call else loaded_from(self.call)
+        given = self._with_ids(application, given)
         named_ones = {name: value for name, value in given.items() if name not in self.subject}
         return method(*(given[name] for name in self.subject if name in given), **named_ones)
+
+    def _with_ids(self, application: Any, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        owner = given.get("owner")
+        if application is None or not isinstance(owner, str):
+            return given
+        changed: Given = {}
+        for name in NAMES.intersection(given):
+            value = given[name]
+            if name == "memory_id" and name not in self.subject:  # the id of a memory to be made
+                continue
+            if isinstance(value, str):
+                changed[name] = application.named(owner, value)
+            elif isinstance(value, list | tuple):
+                changed[name] = [application.named(owner, one) if isinstance(one, str) else one for one in value]
+        return {**given, **changed}
 
 
 def loaded_from(place: str) -> Callable[..., Any]:

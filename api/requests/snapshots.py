@@ -14,11 +14,13 @@ from api.requests.timelines import Progress, RequestedTimes, TimesAsked, times_o
 from api.requests.two_moments import SideAsked
 from api.work.patience import current_check, weigh
 from events.envelope import Stored
-from events.errors import NotFound
+from events.errors import EngramlogError, NotFound, refused
 from events.log import EventLog
 from events.partitions import parse_position, partition_of, position_text
 from projections.checks import Bounds
 from projections.fold.partition import Quarantine
+from projections.index.handles import Handles
+from projections.memory.handle import is_handle
 from projections.memory.record import Memory
 from projections.memory.timelines import Lines
 from projections.redis.view import PartitionStanding, RedisViews
@@ -122,6 +124,25 @@ class Snapshots:
                 memory_id=memory_id,
             )
         return found
+
+    def named(self, owner: str, name: str) -> str:
+        """The id of the memory that a name means: the name itself if it is an id, else the memory whose handle it is.
+
+        A name that is neither is returned as it is. Raises InputError for a handle that several memories have.
+        """
+        if not is_handle(name):
+            return name
+        try:
+            with self.snapshot(owner) as snapshot:
+                view = snapshot.view
+                if view.get(name) is not None:
+                    return name
+                ids = [one for one in view.index(Handles).ids(name) if view.get(one) is not None]
+        except EngramlogError:  # what asks next says why the owner cannot be read
+            return name
+        if len(ids) > 1:
+            raise refused("memory_id", name, " or ".join(ids))
+        return ids[0] if ids else name
 
     def glance(self, owner: str, **asked: Unpack[TimesAsked]) -> Snapshot | None:
         """A snapshot of the present without its memories, which need not be loaded for it; None of a question about the past."""

@@ -52,7 +52,8 @@ def get(call: Call) -> None:
 
     given = {name: value for name, value in call.given.items() if name != "inspect"}
     with opened(call.context) as application, progress(call.operation.task, call.json) as advance:
-        owner, memory_id = given.pop("owner"), given.pop("memory_id")
+        owner = given.pop("owner")
+        memory_id = application.named(owner, given.pop("memory_id"))
         by = By("command", actor, reason)
         answer = application.revealer.get(owner, memory_id, by, **given, on_progress=advance)
     call.print(answer)

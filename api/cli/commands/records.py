@@ -63,8 +63,9 @@ def export(call: Call) -> None:
     json = call.json
     target = None if file == "-" else _target(file, force)
     included = [one for told in include for one in told.split(",")]
-    options = ExportOptions(include=included, reveal=reveal, everything=everything, ids=ids)
     with opened(call.context) as application:  # until all is written: the log is read while it is
+        named = [application.named(call.given["owner"], one) for one in ids]
+        options = ExportOptions(include=included, reveal=reveal, everything=everything, ids=named)
         by = By("command", actor, reason)
         found, revealed = EXPORT_REVEALED.ask(application, call.given | {"options": options, "by": by})
         answer = found.as_dict() | ({"revealed": revealed} if revealed else {})

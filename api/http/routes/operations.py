@@ -48,11 +48,13 @@ def partly(operation: Operation, description: str) -> dict[Any, Any]:
 def _reveal(parts: Parts, owner: str, memory_id: str, asked: Any = None) -> Response:
     told = (asked or shape_of(REVEAL)()).model_dump()
     by = By("http", told.pop("actor"), told.pop("reason"))
+    memory_id = parts.application.named(owner, memory_id)
     return Json(parts.application.revealer.get(owner, memory_id, by, **told))
 
 
 def _delete(parts: Parts, owner: str, memory_id: str, asked: Any = None) -> Response:
     told = (asked or shape_of(DELETE)()).model_dump()
+    memory_id = parts.application.named(owner, memory_id)
     answer = parts.application.deleter.delete_many(owner, [memory_id], by_name=True, **told)
     if answer.refusal is not None:
         raise answer.refusal

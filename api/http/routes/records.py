@@ -56,22 +56,22 @@ _KINDS = {"text": "text/markdown; charset=utf-8"}
 
 def _export(parts: Parts, owner: str, asked: Any) -> Response:
     told = asked.model_dump(exclude={"reveal"})
-    options = _options(told)
+    options = _options(parts, owner, told)
     return _answered(parts.application.records.export(owner, options, **told), {})
 
 
 def _export_revealed(parts: Parts, owner: str, asked: Any = None) -> Response:
     told = (asked or shape_of(EXPORT_REVEALED)()).model_dump()
-    options = _options(told, reveal=told.pop("reveal"))
+    options = _options(parts, owner, told, reveal=told.pop("reveal"))
     by = By("http", told.pop("actor"), told.pop("reason"))
     found, revealed = parts.application.revealer.export(owner, options, by, **told)
     return _answered(found, {"engramlog-revealed": revealed} if revealed else {})
 
 
-def _options(told: dict[str, Any], *, reveal: bool = False) -> ExportOptions:
+def _options(parts: Parts, owner: str, told: dict[str, Any], *, reveal: bool = False) -> ExportOptions:
     """What to export, taken out of what was told."""
-    names = ("include", "everything", "ids")
-    return ExportOptions(reveal=reveal, **{name: told.pop(name) for name in names})
+    ids = [parts.application.named(owner, one) for one in told.pop("ids")]
+    return ExportOptions(reveal=reveal, ids=ids, **{name: told.pop(name) for name in ("include", "everything")})
 
 
 def _answered(found: Export, more: dict[str, str]) -> Pieces:
