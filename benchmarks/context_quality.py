@@ -60,7 +60,7 @@ def context_blocks(
         holds = always(at.view, at.now, turn.talk, rules)
         stable = stable_part(at.view, at.now, holds, rules, wanted, estimated_tokens)
         holds = holds._replace(stable=frozenset(stable.block.memories))
-        found = related(at.view, results, closeness, turn, wanted, rules, holds)
+        found = related(at.view, at.now, results, closeness, turn, wanted, rules, holds)
         held = material(at.view, at.now, 0, turn, 0, rules, holds, found)
         blocks.append(in_two(stable, held, wanted, estimated_tokens).whole)
     return blocks

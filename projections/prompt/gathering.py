@@ -146,6 +146,7 @@ def always(view: OwnerView, now: int, talk: Conversation, rules: Rules) -> Alway
 
 def related(
     view: OwnerView,
+    now: int,
     results: Sequence[Result],
     closeness: Sequence[float],
     asked: AskedTurn,
@@ -158,6 +159,8 @@ def related(
     shown: list[Memory] = []
     best = 0.0
     elsewhere = holds.ids
+    # A conversation of another day is not in the block: what was said in it may be related.
+    talk = asked.talk._replace(messages=()) if is_earlier(asked.talk, holds.standing.episodes, now) else asked.talk
     most = UNSURE if asked.message.need == "unsure" and wanted.related == "auto" else MOST_LINES
     for result, close in zip(results, closeness, strict=True):
         memory = view.get(result["id"])
@@ -165,7 +168,7 @@ def related(
             continue
         if not asked.message.several and result["score"] < STOP * best:
             break
-        if said_already(memory, asked.talk, asked.text) or never_related(memory):
+        if said_already(memory, talk, asked.text) or never_related(memory):
             continue
         if (reason := why_not(memory, rules)) is not None:
             holds.left_out[reason] += 1

@@ -112,7 +112,7 @@ def made_of(
     close: list[Close] = []
     if found is not None:
         closeness = closenesses(view, found.query, found.results)
-        close = related(view, found.results, closeness, asked, wanted, rules, holds)
+        close = related(view, now, found.results, closeness, asked, wanted, rules, holds)
     held = material(view, now, snapshot.partition, asked, wanted.messages, rules, holds, close)
     left_out = dict(holds.left_out)
     if gone:
