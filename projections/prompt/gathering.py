@@ -44,7 +44,7 @@ from projections.shapes import Result
 from projections.views.corrected import corrections_in, seen_at
 from projections.views.view import OwnerView
 
-STOP = 0.25
+STOP = 0.15
 """Share of the best line's score below which no further line is related, if the message asks for one thing."""
 UNSURE = 3
 """Lines at most for a message of which only nearness says that it needs memory."""
