@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from api.requests.checks import check_query
 from benchmarks.vectors import MemoryVectors
 from events.catalogue import SynonymDefined
+from events.text.invisible import VISIBLE
 from events.vocabulary import Resolution
 from projections.choices import RANKINGS, SEARCH_MODES
 from projections.embedding.meaning import NO_SECRET, Sense
@@ -94,7 +95,7 @@ shards = st.lists(st.sampled_from(SHARDS), min_size=1, max_size=6)
 texts = (
     (st.tuples(shards, st.sampled_from([" ", "", "\n", "，"])).map(lambda told: told[1].join(told[0])) | any_text)
     .map(str)
-    .filter(str.strip)
+    .filter(VISIBLE.search)
 )
 names = st.none() | st.sampled_from(NAMES) | any_text
 ids, days = st.sampled_from(IDS), st.integers(0, 40) | st.sampled_from([0.5, 300])

@@ -12,6 +12,8 @@ from api.cli.show.context import block
 def told(capsys: pytest.CaptureFixture[str], **changed: Any) -> str:
     answer = {
         "block": "<memory></memory>",
+        "stable": "",
+        "turn": "<memory></memory>",
         "sizes": None,
         "tokens": 9,
         "budget": 1500,
