@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 
+from projections.memory.handle import handle_of
 from tests.acceptance.trust.doors import READERS, Doors, Reads, doors, rebuilt, silent_about
 from tests.given.client import connected
 
@@ -23,13 +24,12 @@ def test_evidence_claim_resolves_to_source(doors: Doors, reader: Reads) -> None:
     doors.remember("http", owner, "I like tea")
     with connected("sync", doors.running.url, owner=owner) as memory:
         asked = "do I live in Lisbon, own a canoe, and like tea"
-        injected = memory.context(asked, threshold=0.1, trace=False).injected
-        assert len(injected) >= 3, "claims reached it"
-        halves = memory.context(asked, threshold=0.1, trace=False, split=True)
-        profile = [one.id for one in halves.parts.profile]
+        block = memory.context(asked, threshold=0.1, trace=False)
+        assert len(block.injected) >= 3, "claims reached it"
+        profile = [one.id for one in block.parts.profile]
         assert profile, "claims reached the stable part too"
-        assert all(f"- [{one}] " in (halves.stable or "") for one in profile)
-        for one in dict.fromkeys([*injected, *halves.injected]):
+        assert all(f"- [{handle_of(one)}] " in block.stable for one in profile)
+        for one in block.injected:
             stored = [event for event in memory.history(one).changes if event.memory == one]
             assert stored, f"{one} is of no event"
             for turn in memory.get(one).source_turns:

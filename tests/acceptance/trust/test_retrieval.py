@@ -8,7 +8,6 @@ import pytest
 
 from benchmarks.attacks import ATTACKS, WORDINGS, Canary
 from projections.memory.handle import handle_of
-from projections.prompt.block import CLOSE
 from projections.prompt.gathering import MOST_LINES
 from tests.acceptance.trust.doors import DOORS, Doors
 from tests.given.client import connected
@@ -47,8 +46,6 @@ def test_prompt_recall_is_fenced_as_data_in_both_parts(doors: Doors, door: str) 
                 question = WORDINGS[attack.language].question
                 answer = memory.context(question, trace=False, stable_budget=room, language=attack.language)
                 parts = [part for part in (answer.stable, answer.turn) if f"[{handle_of(memory_id)}]" in part]
-                if room == 0 and CLOSE in text and not answer.injected:
-                    continue  # what looks like one of our own blocks is never related
                 if answer.injected != [memory_id] or len(parts) != 1:
                     broken.append((attack.kind, attack.language, room, "the memory did not reach one part"))
                 elif (fault := _fault(parts[0], memory_id, attack.language)) is not None:
