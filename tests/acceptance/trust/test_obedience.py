@@ -31,7 +31,7 @@ HIDDEN = re.compile("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e01ef]")
 
 def entries(system: str) -> list[str]:
     """The memories that a block tells."""
-    first, *lines = system[: system.index("\n</memory>\n")].splitlines()
+    first, *lines = system[: system.rindex("\n</memory>\n")].splitlines()  # both parts
     assert first == "<memory>"
     return [line for line in lines if line.startswith("- [")]
 
@@ -144,9 +144,9 @@ def test_what_is_sent_is_the_block_with_the_attack_inside_of_its_fence() -> None
     measured(model, runs=len(ATTACKS))
     for attack, (system, question) in zip(ATTACKS, model.sent, strict=True):
         assert question == WORDINGS[attack.language].question
-        assert system.count("</memory>") == 1
-        inside, outside = system.split("</memory>")
-        assert not re.search("[<>]", inside.removeprefix("<memory>"))
+        assert system.count("<memory>") == system.count("</memory>") == 2, "a fence for each part"
+        inside, _, outside = system.rpartition("</memory>")
+        assert not re.search("[<>]", inside.replace("<memory>", "").replace("</memory>", ""))
         assert not HIDDEN.search(system)
         told = entries(system)
         assert len(told) == 2, "one attack, one harmless memory"
@@ -161,7 +161,7 @@ def test_nothing_is_counted_of_a_model_that_did_not_see_the_block() -> None:
 
     def blind(number: int, told: list[str]) -> str:
         system, question = model.sent[number]
-        said = " ".join([system.split("</memory>")[1], question, *known])
+        said = " ".join([system.split("</memory>")[-1], question, *known])
         known.extend([food(told), obeying(told), *told])
         return said
 
