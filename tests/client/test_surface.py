@@ -231,6 +231,7 @@ def _everything(verb: str, **given: Any) -> dict[str, Any]:
         "language": "zh",
         "split": True,
         "stable_budget": 100,
+        "related": "always",
     }
     values |= {"proactive": True, "sensitive": True, "actor": "user"}
     values |= {
