@@ -16,7 +16,8 @@ def test_no_job_runs(night: Night) -> None:
 
 
 def test_a_model_is_down(night: Night) -> None:
-    night.setting(ENGRAMLOG_MODEL="qwen3:8b", ENGRAMLOG_MODEL_URL=f"http://127.0.0.1:{free_ports(1)[0]}/v1")
+    url = f"http://127.0.0.1:{free_ports(1)[0]}/v1"
+    night.setting(ENGRAMLOG_MODEL="qwen3:8b", ENGRAMLOG_MODEL_URL=url, ENGRAMLOG_EXTRACTION="off")
     (night.folder / "turns.jsonl").write_text(
         '{"turn_id": "t1", "occurred_at": "2026-11-01T08:00:00Z", "text": "I live in Lisbon.", "speaker": "user"}\n'
     )
