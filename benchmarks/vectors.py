@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from projections.embedding.embedder import embedder_named
+from projections.embedding.idle import IDLE, nearness, reached
 from projections.embedding.letters import LettersIndex
 from projections.embedding.meaning import (
     NO_SECRET,
@@ -22,7 +23,6 @@ from projections.embedding.meaning import (
 )
 from projections.embedding.vectors import pack, unpack_pieces, unpack_whole
 from projections.memory.columns import Rows
-from projections.prompt.idle import IDLE, nearness, reached
 from projections.views.view import OwnerView
 
 BATCH = 64

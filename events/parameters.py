@@ -282,9 +282,9 @@ class Parameters:
     search_time_days: _Days = 30.0
     """Half-life of a memory's youth, and of its last access, in the published ranking."""
 
-    # what is old and matches strongly
+    # what is old
     long_ago: bool = True
-    """Normal mode shows, as long ago, what a question matches strongly and age alone withholds; false: as published."""
+    """Search in normal mode includes memories hidden only because they are old; false: as published."""
 
     # lifecycle
     related_similarity: _Share = 0.5

@@ -15,7 +15,6 @@ from api.requests.speaking import asked_by, caller_in_hand
 from events.errors import EngramlogError
 from projections.access.caller import Caller
 from projections.access.grants import LEAST_TOLD
-from projections.access.recognising import as_of_now
 
 if TYPE_CHECKING:
     from api.application import Application
@@ -94,6 +93,8 @@ class TurnReading:
     def _extract(self, owner: str, written_by: Caller) -> None:
         """In the writer's name, with the grants that the writer has now."""
         application = self._application
+        from projections.access.recognising import as_of_now  # noqa: PLC0415 - loads pyjwt, which no question needs
+
         caller = as_of_now(application.access_follower.book, written_by, application.log.now())
         if caller is not None and _may_extract(caller, owner):
             with asked_by(caller):

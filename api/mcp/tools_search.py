@@ -17,7 +17,8 @@ from projections.shapes import Found, Result, ToldBeside
 MOST_RESULTS = 20
 Query = Annotated[str, Field(description="What to look for, in the user's own words, any language.")]
 IncludeFaded = Annotated[
-    bool | None, Field(description="What is old: true all that matches, false none; else what matches strongly.")
+    bool | None,
+    Field(description="Include memories hidden only because they are old; false: none. Included by default."),
 ]
 MemoryKey = Annotated[str, Field(description="A memory_key or a handle of a block.")]
 TimeRange = Annotated[

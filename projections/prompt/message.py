@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Literal, NamedTuple, get_args
 
+from projections.embedding.idle import NEAR, SURE
 from projections.language.asked_words import says_something
 from projections.language.asking.parts import asked_parts, asks
 from projections.language.extractive import sentences, words
 from projections.language.kin import chinese as kin_chinese
 from projections.language.patterns import regex
-from projections.prompt.idle import NEAR, SURE
 
 Need = Literal["yes", "no", "unsure"]
 Related = Literal["auto", "always", "never"]
@@ -151,7 +151,7 @@ def read_message(text: str, before: Sequence[str] = (), names: Collection[str] =
 
 
 def decided(message: MessageRead, related: Related, nearness: float | None) -> MessageRead:
-    """The message with the decision whether it needs memory; `nearness` as in `projections.prompt.idle`, None without vectors."""
+    """The message with the decision whether it needs memory; `nearness`: of `projections.embedding.idle`, None without vectors."""
     if related != "auto":
         return message._replace(need="yes" if related == "always" else "no")
     if message.need != "unsure" or nearness is None:

@@ -13,6 +13,7 @@ import numpy as np
 from events.errors import BadSetting, EmbedderFailed, StoreFull
 from events.text.embedder_names import AUTO, MINILM, NONE, STORE, USE
 from projections.embedding.choosing import EmbedderChosen, Embedders
+from projections.embedding.idle import IDLE, nearness, reached
 from projections.embedding.letters import LettersIndex
 from projections.embedding.likeness import Likeness
 from projections.embedding.meaning import (
@@ -27,7 +28,6 @@ from projections.embedding.meaning import (
 from projections.index.meaning_index import MeaningIndex
 from projections.language.contradiction.change import Alike
 from projections.memory.columns import Rows
-from projections.prompt.idle import IDLE, nearness, reached
 from projections.ranking.senses import MeantQuestion, ViewHeld
 from projections.redis.vectors import RedisVectors
 from projections.shapes import Coverage

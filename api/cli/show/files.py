@@ -82,7 +82,6 @@ def render_turns(told: dict[str, Any], done: AppendReport, old: int) -> None:
     tell_failures(done)
     if old:
         out.print(
-            f"[dim]{old:,} of {escape(next(iter(owners)))}'s memories are old; the newest turn is of {told['newest_turn']}. Normal"
-            " mode shows what a question matches strongly of them, as long ago: --mode review shows all that matches,"
-            " --as-of just after it what was fresh then.[/]"
+            f"[dim]{old:,} of {escape(next(iter(owners)))}'s memories are old; the newest turn is of {told['newest_turn']}. A"
+            " search finds them and marks them long ago; --as-of just after it shows what was fresh then.[/]"
         )

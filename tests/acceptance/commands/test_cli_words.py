@@ -136,9 +136,7 @@ def test_a_misspelt_field_of_a_turn_is_told(cli: Cli) -> None:
 def test_an_import_of_an_old_conversation_says_how_to_ask_it(cli: Cli) -> None:
     told = cli("import", "turns", "-", stdin=lines([turn(1, "tea", occurred_at="2019-01-05T08:00:00Z")])).out
     assert told.startswith("1 turn of 1 owner: 2 events appended, 0 already there\n")
-    assert "Normal mode shows what a question matches strongly of them, as long ago: --mode review shows all" in flat(
-        told
-    )
+    assert "A search finds them and marks them long ago" in flat(told)
 
 
 def test_an_import_of_a_conversation_that_can_be_found_says_nothing_of_decay(cli: Cli) -> None:

@@ -1,4 +1,4 @@
-"""Long ago: what a question matches strongly is shown though its age alone withholds it, below what is fresh and as good."""
+"""Long ago: a match that only its age hides is shown and marked."""
 
 from __future__ import annotations
 
