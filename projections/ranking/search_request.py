@@ -83,7 +83,7 @@ class SearchRequest(NamedTuple):
     associations: bool = False
     """Whether to tell also what the hits bring to mind, over associations and triples."""
     include_faded: bool | None = None
-    """Whether normal mode also shows matches that only their age hides: all, none, or (None) as the owner's parameter `long_ago` says."""
+    """Whether normal mode also shows matches that only their age hides; None: as the owner's parameter `long_ago` says."""
     reasons: bool = True
     """Whether results tell what their score and weight are made of."""
     parts: bool = True
