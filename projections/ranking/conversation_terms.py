@@ -23,6 +23,7 @@ from projections.language.conversation_words import (
 from projections.laws.law import Floats
 from projections.laws.modes import Flags
 from projections.memory.columns import Rows
+from projections.memory.kind import is_statement
 from projections.ranking.conversation_question import QuestionReading
 from projections.ranking.conversation_weights import SETTINGS
 from projections.views.view import OwnerView
@@ -54,7 +55,7 @@ def term_values(view: OwnerView, reading: QuestionReading, stage: Stage) -> Valu
     values = _of_text(view, reading, stage)
     if reading.dialogue:
         values |= _of_place(reading, stage)
-    values |= _of_speakers(reading, stage)
+    values |= _of_speakers(view, reading, stage)
     if reading.times.phrases:
         values["date"] = stage.dated[stage.rows]
     if asks_when(reading.folded):
@@ -153,12 +154,14 @@ def _of_session(sessions: Rows, text: Floats) -> Floats:
     return np.where(sessions != NONE, tops[sessions], 0.0)
 
 
-def _of_speakers(reading: QuestionReading, stage: Stage) -> Values:
+def _of_speakers(view: OwnerView, reading: QuestionReading, stage: Stage) -> Values:
     index, rows = stage.index, stage.rows
     values: Values = {}
     if stage.with_assistant:
         values["user"] = (index.role[rows] == USER).astype(np.float64)
-        values["stated"] = values["user"] * (index.session[rows] == NONE)
+        values["stated"] = np.zeros(rows.size)
+        for at in np.flatnonzero((values["user"] > 0) & (index.session[rows] == NONE)).tolist():
+            values["stated"][at] = is_statement(view.columns.memories[rows[at]])
         if asks_assistant(reading.folded):
             values["assistant"] = (index.role[rows] == ASSISTANT).astype(np.float64)
     if reading.speakers:

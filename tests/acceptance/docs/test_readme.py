@@ -94,7 +94,6 @@ def test_every_command_of_a_page_succeeds_and_shows_what_the_page_shows(page: st
         "COLUMNS": "160",
     }
     text = (ROOT / page).read_text("utf-8")
-    environment |= dict(re.findall(r"^export .*?(ENGRAMLOG_EXTRACTION)=(\w+)", text, re.MULTILINE))
     assert run_tour(text, tmp_path, environment) == {}
 
 
