@@ -24,7 +24,7 @@ USED = re.compile(r"\s*\[used:([^\]]*)\]\s*\Z")
 def reply(memory: Memory, model: httpx2.Client, model_name: str, text: str, session: str | None = None) -> str:
     """What the model answers, with what is remembered in view; then remember what both said."""
     turn = str(uuid4())
-    known = memory.context(text, turn_id=turn, session=session, split=True)
+    known = memory.context(text, turn_id=turn, session=session)
     stable = {"role": "system", "content": f"{HINT}\n{known.stable}"}
     messages = [stable, {"role": "system", "content": known.turn}, {"role": "user", "content": text}]
     answer = model.post("chat/completions", json={"model": model_name, "messages": messages})
@@ -35,8 +35,9 @@ def reply(memory: Memory, model: httpx2.Client, model_name: str, text: str, sess
     # What only asks is recorded and not kept; what it states all the same is kept when the chat ends.
     memory.add(said_now, session=session, remember=() if text.endswith(("?", "？")) else ("user",))
     named = USED.search(said["content"])
-    for one in {one.strip() for one in named[1].split(",")} & set(known.injected) if named else ():
-        memory.reinforce(one, outcome="used")
+    for one in {one.strip() for one in named[1].split(",")} if named else ():
+        if f"[{one}]" in known.block:
+            memory.reinforce(one, outcome="used")
     return spoken
 
 
