@@ -97,7 +97,7 @@ def test_only_what_the_model_says_it_used_is_reinforced(running: Service, model:
         Memory(running.url, owner=owner, timeout=PATIENCE) as memory,
         httpx2.Client(base_url=model.url, timeout=PATIENCE) as http,
     ):
-        tea = memory.add("I drink green tea in the morning").id
+        tea = memory.add("I drink green tea in the morning", memory_id="tea").id
         memory.add("In the morning I run")
         model.replies = [says(f"Green tea. [used: {tea}, m-that-does-not-exist]")]
         talk.reply(memory, http, "any", "What do I drink in the morning?")
