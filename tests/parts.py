@@ -20,6 +20,19 @@ OUTCOMES = {"passed": "passed", "failed": "failed", "error": "failed", "skipped"
 BEGAN = pytest.StashKey[float]()
 
 
+class Unmatched(pytest.Item):
+    """A name in a promise that no test has: the test was renamed, or its rows became one test."""
+
+    def runtest(self) -> None:
+        pytest.fail(f"tests/promises.py names {self.name}, which does not exist", pytrace=False)
+
+
+def unmatched(tests: set[str]) -> list[str]:
+    """The names in promises that none of these tests has."""
+    known = {name for test in tests for name in (test, test.partition("[")[0], test.partition("::")[0])}
+    return sorted(guarding() - known)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[BEGAN] = monotonic()
 
@@ -41,8 +54,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return None if holds.intersection(part.split("+")) else True
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Of files that hold tests of two parts, those of this one."""
+def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of files that hold tests of two parts, those of this one; with `ci`, one that fails if a promise names no test."""
     part = config.getoption("--part")
     if part is None:
         return
@@ -51,6 +64,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         path = item.path.relative_to(TESTS).as_posix()
         of = "quick" if is_quick(path) else "ci" if guards(path, item.name) else "rest"
         (kept if of in part.split("+") else left).append(item)
+    if "ci" in part.split("+") and config.args == config.getini("testpaths"):
+        names = {f"{item.path.relative_to(TESTS).as_posix()}::{item.name}" for item in kept}
+        kept.extend(Unmatched.from_parent(session, name=name) for name in unmatched(names))
     items[:] = kept
     config.hook.pytest_deselected(items=left)
 

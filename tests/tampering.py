@@ -274,7 +274,3 @@ def _lay(client: redis.Redis, key: bytes, entries: list[tuple[bytes, list[bytes]
         for entry_id, words in entries:
             writes.execute_command("XADD", key, entry_id, *words)
         writes.execute()
-
-
-def _flipped_at(raw: bytes, at: int, bit: int) -> bytes:
-    return bytes([*raw[:at], raw[at] ^ (1 << bit), *raw[at + 1 :]])

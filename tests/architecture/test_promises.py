@@ -2,28 +2,10 @@
 
 from __future__ import annotations
 
-import ast
-
 import pytest
 
 from tests.parts import TESTS, table
-from tests.promises import PROMISES, QUICK, SLOW, Promise, guarding, guards, is_quick
-from tests.rows import each_row
-
-
-def functions(path: str) -> set[str]:
-    """The tests of a file."""
-    tree = ast.parse((TESTS / path).read_text("utf-8"))
-    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")}
-
-
-@each_row("promise", PROMISES, ids=lambda promise: promise.holds)
-def test_every_promise_is_guarded_by_tests_that_there_are(promise: Promise) -> None:
-    assert promise.tests
-    for test in promise.tests:
-        path, _, function = test.partition("::")
-        known = functions(path)
-        assert function.partition("[")[0] in known if function else known, test
+from tests.promises import QUICK, SLOW, guarding, guards, is_quick
 
 
 def test_what_guards_a_promise_is_a_slow_test() -> None:
