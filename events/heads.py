@@ -25,7 +25,10 @@ MOST_REASON = 200
 MOST_HEADS = 200_000
 """Heads in one copy that is compared."""
 MOST_SEQ = 2**53 - 1
-EXPECTED = "kept heads as `engramlog heads --keep` and `up` write them (heads.jsonl), a copy of them, or `engramlog heads --json`"
+EXPECTED = (
+    "kept heads as `engramlog verify --heads --keep` and `up` write them (heads.jsonl), a copy of them, or those of"
+    " `verify --heads --json`"
+)
 _CHAIN = re.compile(r"[0-9a-f]{64}")
 
 

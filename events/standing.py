@@ -72,7 +72,8 @@ PROMOTION = frozenset(
 )  # fmt: skip
 """Parameters that decide what becomes core."""
 _PROMOTED = (
-    "an operator makes it always hold (`engramlog promote OWNER ID`), or a reviewer promotes it for being put to use"
+    "an operator makes it always hold (`engramlog edit OWNER ID --tier core`), or a reviewer promotes it for being put to"
+    " use"
 )
 
 

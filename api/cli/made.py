@@ -247,7 +247,7 @@ def _read(parameter: Parameter, value: Any) -> Any:
     option = _option(parameter)
     if _negative(parameter):
         return not value
-    if option.reads:
+    if option.reads and not (value is None and option.argument):
         return loaded_from(option.reads)(value if value is not None else ())
     if value is None or (value == [] and _listed(parameter.kind)):
         default = parameter.default

@@ -135,7 +135,7 @@ def check_options(options: ImportOptions) -> None:
     """InputError where turns are to stand in every prompt: what somebody said in a conversation never does by itself."""
     if firm_tier(options.tier, options.kind) is not None:
         raise refused(
-            "tier", options.tier, "fact or episode: an operator promotes a memory by itself (`engramlog promote`)"
+            "tier", options.tier, "fact or episode: an operator promotes a memory by itself (`engramlog edit --tier`)"
         )
 
 

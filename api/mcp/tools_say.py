@@ -228,9 +228,7 @@ class SayTools:
         if answer.dry_run and answer.deleted:
             message = f"would be deleted, with {len(answer.also)} more; nothing was done"
         elif answer.deleted:
-            message = (
-                f"deleted; `engramlog restore {owner} {memory_key}` brings it back until {told['restorable_until']}"
-            )
+            message = f"deleted; `engramlog delete --undo {owner} {memory_key}` brings it back until {told['restorable_until']}"
         else:
             message = _waits(told) or _undone(told, memory_key) or "; ".join(answer.skipped.values())
         done = bool(answer.deleted) and not answer.dry_run

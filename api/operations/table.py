@@ -122,9 +122,8 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "edit",
-            "api.operations.saying",
-            "Say the same thing better: new words under the same id, the older ones stay readable."
-            " Saying the same writes nothing.",
+            "api.cli.commands.writing",
+            "Say the same thing better under the same id; or say how sensitive it is, or that it stands in every prompt.",
         ),
         OperationRow(
             "mention",
@@ -163,11 +162,6 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "It is no longer so: demote a memory, keep its history, and optionally say what holds instead.",
         ),
         OperationRow(
-            "sensitivity",
-            "api.operations.writing",
-            "Say how sensitive a memory is, up or down: the one way down from what rules found in its words.",
-        ),
-        OperationRow(
             "merge",
             "api.operations.writing",
             "Several memories become a new one; the sources stay readable, and `unmerge` brings them back.",
@@ -180,7 +174,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         OperationRow(
             "delete",
             "api.cli.commands.writing",
-            "Soft delete: hidden at once, kept 30 days, restorable. The text stays in the log.",
+            "Soft delete: hidden at once, kept 30 days; --undo restores. The text stays in the log.",
         ),
         OperationRow(
             "set-aside",
@@ -191,11 +185,6 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "retract",
             "api.cli.commands.replaying",
             "Undo events, a turn, a session or all that somebody brought, with what was decided from it; first tells its reach.",
-        ),
-        OperationRow(
-            "restore",
-            "api.cli.commands.writing",
-            "Undo a soft delete: the memory comes back as it was, and with it what its deletion took along.",
         ),
         OperationRow(
             "ground",
@@ -290,11 +279,6 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "Backups of the store: make one while it is used, check it, restore it elsewhere, have that take the store's place.",
         ),
         OperationRow(
-            "promote",
-            "api.operations.writing",
-            "As an operator, have a memory stand in every prompt, under *Always holds*, or take it from there (`--to fact`).",
-        ),
-        OperationRow(
             "mcp",
             "ops.commands.processes",
             "The memory as an MCP server for agents and their clients; `--config` prints what registers it with one.",
@@ -345,11 +329,6 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "Forget an owner for good: its key is destroyed, what was made of its words goes, a certificate says so. Tells first.",
         ),
         OperationRow(
-            "readmit",
-            "ops.commands.erase",
-            "Have an owner who was erased be spoken of again, under a new key. Nothing of before comes back: its key is nowhere.",
-        ),
-        OperationRow(
             "rebuild",
             "ops.commands.proof",
             "Fold the log anew into a fresh build, while the live one goes on, then switch; the old one goes after ten minutes.",
@@ -358,11 +337,6 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "verify",
             "ops.commands.proof",
             "Fold the log anew in memory and compare all that is stored with it, every number and every key. Reads only.",
-        ),
-        OperationRow(
-            "heads",
-            "ops.commands.proof",
-            "The heads of the log's chains: what proves, written down where others hold it, that nothing before was changed.",
         ),
         OperationRow(
             "demo",

@@ -69,6 +69,7 @@ CONFIRM = Operation(
 )
 SENSITIVITY = Operation(
     name="sensitivity",
+    help="Say how sensitive a memory is, up or down: the one way down from what rules found in its words.",
     call="writer.set_sensitivity",
     path=f"{MEMORY}/sensitivity",
     title="Set the sensitivity",
@@ -99,7 +100,6 @@ SENSITIVITY = Operation(
     route_help="A person says how sensitive it is, up or down: the one way down from what rules found. `user` only; agents are"
     " refused. Of a turn `statements` counts what was drawn from it and is told at a lower level, and names the first 20.",
     shown="memories:level_set",
-    example='Example: `engramlog sensitivity alice pin 0 --reason "an example out of a book"`',
 )
 WITH = (
     Parameter(
@@ -156,6 +156,7 @@ DELETE_MANY = Operation(
 )
 RESTORE = Operation(
     name="restore",
+    help="Undo a soft delete: the memory comes back as it was, and with it what its deletion took along.",
     call="restorer.restore",
     path=f"{MEMORY}/restore",
     title="Restore",
@@ -166,7 +167,6 @@ RESTORE = Operation(
     told="What it did.",
     statuses=OF_VERBS,
     shown="records:restored",
-    example="Example: `engramlog restore alice coffee`",
 )
 RESTORE_MANY = Operation(
     name="restore_many",
@@ -246,6 +246,7 @@ MERGE = Operation(
 
 PROMOTE = Operation(
     name="promote",
+    help="As an operator, have a memory stand in every prompt, under *Always holds*, or take it from there.",
     call="writer.promote",
     path=f"{MEMORY}/promote",
     title="Promote",
@@ -260,7 +261,6 @@ PROMOTE = Operation(
     told="What it did.",
     more="You answer for its words: once somebody else revises them it stands there no longer, until it is promoted again.",
     shown="memories:effects",
-    example="Example: `engramlog promote alice name` or `engramlog promote alice name --to fact`",
 )
 """A command alone: over HTTP nobody speaks as an operator."""
 OPERATIONS = (NEGATE, CONFIRM, SENSITIVITY, RESTORE, UNMERGE, MERGE)

@@ -13,7 +13,7 @@ import typer
 from rich.markup import escape
 
 from api.cli.app import Json, app, complain, err, out, print_json, progress, show
-from events.errors import EngramlogError, InputError, NotConfirmed
+from events.errors import EngramlogError, InputError, NotConfirmed, refused
 from ops.commands.erase_shown import render_all, render_done, render_plan
 
 if TYPE_CHECKING:
@@ -80,6 +80,10 @@ def erase(
             "--again", help="Finish with everybody who was erased and came back with an older copy of the store."
         ),
     ] = False,
+    readmit: Annotated[
+        bool,
+        typer.Option("--readmit", help="Have an erased owner be spoken of again, under a new key; nothing comes back."),
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do it without asking.")] = False,
     json: Json = False,
 ) -> None:
@@ -94,6 +98,11 @@ def erase(
     from ops.settings import load_settings
     from ops.store import open_the_store
 
+    if readmit:
+        if owner is None or ids or names or again or certificate is not None or ground != "other":
+            raise refused("readmit", "more than an owner", "an owner, and --reason")
+        _readmit(owner, reason, json)
+        return
     asked = _Asked(ground, reason, names or (), yes=yes or again, json=json)
     _refuse(asked, of_words=bool(ids))
     if (owner is None) == (not again):
@@ -315,19 +324,7 @@ def _write(path: Path, told: dict[str, Any]) -> None:
         ) from error
 
 
-@app.command(epilog="Example: `engramlog readmit alice --reason 'signed up anew'`")
-def readmit(
-    owner: Annotated[str, typer.Argument(help="Who was erased, and may be spoken of again.", show_default=False)],
-    reason: Annotated[
-        str,
-        typer.Option("--reason", help="Why, for the log: name nobody in it, for it stays.", show_default=False),
-    ] = "",
-    json: Json = False,
-) -> None:
-    """Have an owner who was erased be spoken of again, under a new key. Nothing of before comes back: its key is nowhere.
-
-    Refused while the erasure has not ended. What was sent before the erasure is still refused under its old event ids.
-    """
+def _readmit(owner: str, reason: str, json: bool) -> None:
     from ops.commands.notices import patient
     from ops.erasing.owner import readmit_owner
     from ops.settings import load_settings

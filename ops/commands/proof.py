@@ -1,4 +1,4 @@
-"""Commands that prove what is stored, and fold it anew: verify, rebuild, heads."""
+"""Commands that prove what is stored, and fold it anew: verify, rebuild."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from api.cli.app import Json, app, err, out, show
 from api.cli.show.memories import plain
 from api.cli.show.proof import chain_heads, heads_compared
 from api.cli.show.tables import Cell, Column, tabulate
-from events.errors import InputError
+from events.errors import InputError, refused
 from events.partitions import LogKeys
 
 if TYPE_CHECKING:
@@ -207,7 +207,9 @@ def _drop_left(store: OpenStore, chosen: list[int], json: bool) -> None:
     show({"dropped": dropped}, json, lambda told: out.print(f"{len(told['dropped'])} build(s) dropped"))
 
 
-@app.command(epilog="Example: `engramlog verify --json`, `engramlog verify --against heads-of-last-year.jsonl`")
+@app.command(
+    epilog="Example: `engramlog verify --against heads-of-last-year.jsonl`, `engramlog verify --heads --keep` from cron"
+)
 def verify(
     partition: Partitions = None,
     against: Annotated[
@@ -216,13 +218,32 @@ def verify(
             "--against", help="Kept heads that the log must meet, beside those in the data folder.", show_default=False
         ),
     ] = None,
+    heads: Annotated[
+        bool,
+        typer.Option(
+            "--heads",
+            help="Only show the heads of the log's chains; with --against FILE only compare the log with those.",
+        ),
+    ] = False,
+    keep: Annotated[
+        bool,
+        typer.Option(
+            "--keep", help="With --heads: write them down now, as `up` does every few seconds, and to the sinks."
+        ),
+    ] = False,
     processes: Processes = None,
     json: Json = False,
 ) -> None:
     """Fold the log anew in memory and compare all that is stored with it, every number and every key. Reads only.
 
-    Also compared: the log's chain with every head that was kept, in the data folder and in the files named.
+    Also compared: the log's chain with every head that was kept, in the data folder and in the files named. Heads that others hold
+    prove that nothing before them was changed.
     """
+    if keep and not heads:
+        raise refused("keep", "no --heads", "with --heads alone")
+    if heads:
+        _heads(partition, against or [], keep=keep, json=json)
+        return
     from ops.kept.head_file import HeadFile, heads_path, read_copy
     from ops.kept.heads import Against, compare_receipts, compare_values
     from ops.processes.shares import PartitionTask
@@ -249,6 +270,39 @@ def verify(
         answer |= {"rejections": rejections, "restored": None if restored is None else restored.told}
     show(answer, json, render_verified)
     raise typer.Exit(0 if answer["ok"] else 1)
+
+
+def _heads(partition: list[int] | None, against: list[Path], *, keep: bool, json: bool) -> None:
+    """Show the heads, or compare those of a file; exit code 1 where the log does not meet them all."""
+    from api.services.looking.heads import Heads
+    from ops.kept.head_file import HeadFile, heads_path, read_copy
+    from ops.kept.heads import keep_now
+    from ops.settings import load_settings
+    from projections.redis.heads import EVERYTHING
+
+    if partition or len(against) > 1 or (keep and against):
+        raise refused("heads", "--partition, --keep with --against, or several files", "one file of heads, or none")
+    settings = load_settings()
+    held = read_copy(against[0]) if against else None
+    with _store() as store:
+        file = HeadFile(heads_path(settings, store.identity.store_id))
+        if keep:
+            keep_now(store, settings)
+        service = Heads(store.wires, store.identity, file.read)
+        if held is not None:
+            compared = service.compare(held, EVERYTHING)
+            show(compared, json, heads_compared)
+            raise typer.Exit(0 if compared["agrees"] else 1)
+        found = service.heads()
+    keeping = found["keeping"]
+    told = {
+        "store_id": found["store_id"],
+        "heads": found["heads"],
+        "file": str(file.path),
+        "lines": keeping["lines"] if keeping else 0,
+        "last": keeping["last"] if keeping else None,
+    }
+    show(told, json, lambda _: chain_heads(found, str(file.path)))
 
 
 def verify_identity(store: OpenStore) -> Findings:
@@ -321,52 +375,3 @@ def render_verified(answer: dict[str, Any]) -> None:
         for one in answer["differences"]
     ]
     tabulate([Column(name, takes_rest=name in ("what", "details")) for name in (*named, "details")], rows)
-
-
-@app.command(
-    epilog="Example: `engramlog heads --json > heads-of-today.json`, `engramlog heads --check heads-of-today.json`,"
-    " `engramlog heads --keep` from cron"
-)
-def heads(
-    keep: Annotated[
-        bool, typer.Option("--keep", help="Write them down now, as `up` does every few seconds, and to the sinks.")
-    ] = False,
-    check: Annotated[
-        Path | None,
-        typer.Option(
-            "--check",
-            metavar="FILE",
-            help="Compare the log with the heads in a file; exit code 1 where it does not meet them all.",
-            show_default=False,
-        ),
-    ] = None,
-    json: Json = False,
-) -> None:
-    """The heads of the log's chains: what proves, written down where others hold it, that nothing before was changed."""
-    from api.services.looking.heads import Heads
-    from ops.kept.head_file import HeadFile, heads_path, read_copy
-    from ops.kept.heads import keep_now
-    from ops.settings import load_settings
-    from projections.redis.heads import EVERYTHING
-
-    settings = load_settings()
-    held = None if check is None else read_copy(check, "check")
-    with _store() as store:
-        file = HeadFile(heads_path(settings, store.identity.store_id))
-        if keep:
-            keep_now(store, settings)
-        service = Heads(store.wires, store.identity, file.read)
-        if held is not None:
-            compared = service.compare(held, EVERYTHING)
-            show(compared, json, heads_compared)
-            raise typer.Exit(0 if compared["agrees"] else 1)
-        found = service.heads()
-    keeping = found["keeping"]
-    told = {
-        "store_id": found["store_id"],
-        "heads": found["heads"],
-        "file": str(file.path),
-        "lines": keeping["lines"] if keeping else 0,
-        "last": keeping["last"] if keeping else None,
-    }
-    show(told, json, lambda _: chain_heads(found, str(file.path)))

@@ -71,7 +71,7 @@ def test_many_are_deleted_core_ones_are_spared_and_named_and_one_click_brings_th
     page_of: Opens, story: Service
 ) -> None:
     told(story, "many-1", one="First thing.", two="Second thing.", three="Third thing.", name="I am called Ada.")
-    story.command("promote", "many-1", "name", "--to", "core", "--json")
+    story.command("edit", "many-1", "name", "--tier", "core", "--json")
     console = page_of(place("many-1", "memories"))
     console.button("Pick all that match").click()
     console.says("4 picked")

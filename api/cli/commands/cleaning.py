@@ -234,7 +234,9 @@ def _counted(counts: dict[str, int], dry_run: bool, answers: list[dict[str, Any]
 
 
 def _restorable(how_long: str, owner: Text) -> None:
-    out.print(Text.assemble(f"What was deleted can be brought back for {how_long}: engramlog restore ", owner, " ID"))
+    out.print(
+        Text.assemble(f"What was deleted can be brought back for {how_long}: engramlog delete --undo ", owner, " ID")
+    )
 
 
 def _purged(answer: dict[str, Any]) -> None:

@@ -15,10 +15,10 @@ from api.cli.show import records as render_records
 from api.cli.show.files import render_turns, tell_failures
 from api.cli.standard_input import text_of
 from api.exchange.lines import again, open_lines
-from api.operations.definition import Option, Parameter
-from api.operations.saying import MENTION
-from api.operations.writing import CONFIRM, DELETE_MANY, RESTORE, RESTORE_MANY
-from events.errors import EngramlogError
+from api.operations.definition import Option, Parameter, without
+from api.operations.saying import EDIT, MENTION, TEXT
+from api.operations.writing import CONFIRM, DELETE_MANY, PROMOTE, RESTORE, RESTORE_MANY, SENSITIVITY
+from events.errors import EngramlogError, refused
 
 if TYPE_CHECKING:
     from api.application import Application
@@ -30,18 +30,13 @@ MORE = (
     "What was made only of it goes with it (typed memories of a turn, episodes, merges), and comes back with it. Core and system"
     "\nmemories are left alone and named unless `--core` is given: exit code 3, also for a single one. Of several ids those that"
     "\ncannot be deleted are named with the reason, and the others deleted: 3. Where nothing is deleted: 2 if every id is unknown,"
-    "\npurged or merged away, else 1."
+    "\npurged or merged away, else 1. The same holds for `--undo`: what went with a memory comes back with it."
 )
 IDS = Parameter(
     "ids",
     list[str],
     "Memories' ids, separated by commas, spaces or newlines in any mixture; - reads them from standard input.",
     option=Option(argument=True, metavar="ID|-"),
-)
-RESTORED = (
-    "Of several ids those that are not deleted, or cannot be restored, are named with the reason, and the others restored: exit"
-    "\ncode 3. Where nothing is restored: 2 if every id is unknown, purged or merged away, else 1. The ids that a deletion told as"
-    "\ndeleted undo it: what went with them comes back by itself."
 )
 import_app = typer.Typer(no_args_is_help=True, help="Import conversations and older records.")
 app.add_typer(import_app, name="import")
@@ -145,18 +140,22 @@ def turns(
         name="delete",
         help="",
         more=MORE,
-        example='Example: `engramlog delete alice coffee`, `engramlog delete alice "m1, m2" m3` or'
+        example='Example: `engramlog delete alice coffee`, `engramlog delete alice "m1, m2" m3 --undo` or'
         " `... | engramlog delete alice -`",
     ),
-    more=(IDS,),
+    more=(IDS, Parameter("undo", bool, "Restore them, with what their deletion took along.", False)),
 )
 def delete(call: Call) -> None:
     """One or several: what of them was done, and what not, is told for each."""
     from api.services.many.deleting import split_ids
     from projections.views.query import moment
 
+    (undo,) = call.take("undo")
     given, dry_run = call.given, call.given["dry_run"]
     given["ids"] = split_ids(_texts_of(given["ids"]))
+    if undo:
+        _restore(call, given["ids"])
+        return
     with opened(call.context) as application, progress("deleting", call.json) as advance:
         answer = DELETE_MANY.ask(application, given | {"by_name": len(given["ids"]) == 1, "on_progress": advance})
     if len(answer.ids) > 1 or (dry_run and answer.refusal is None):
@@ -175,26 +174,14 @@ def delete(call: Call) -> None:
     raise typer.Exit(answer.exit_code)
 
 
-@command(
-    RESTORE_MANY.but(
-        name="restore",
-        help="",
-        more=RESTORED,
-        example='Example: `engramlog restore alice coffee`, `engramlog restore alice "m1, m2" m3` or'
-        " `... | engramlog restore alice -`",
-    ),
-    more=(IDS,),
-)
-def restore(call: Call) -> None:
-    """One as ever; of several, what was done and what not is told for each."""
-    from api.services.many.deleting import split_ids
-
-    given = call.given
-    given["ids"] = split_ids(_texts_of(given["ids"]))
-    if len(given["ids"]) == 1 and not given["dry_run"]:
+def _restore(call: Call, ids: list[str]) -> None:
+    """Bring one or several back: of several, what was done and what not is told for each."""
+    call.only(RESTORE_MANY, "--undo")
+    given = call.given | {"ids": ids}
+    if len(ids) == 1 and not given["dry_run"]:
         one = {name: value for name, value in given.items() if name not in ("ids", "dry_run")}
         with call.asking() as ask:
-            answer = ask(RESTORE, one | {"memory_id": given["ids"][0]})
+            answer = ask(RESTORE, one | {"memory_id": ids[0]})
         call.print(answer, render_records.restored)
         return
     with opened(call.context) as application, progress("restoring", call.json) as advance:
@@ -209,6 +196,37 @@ def restore(call: Call) -> None:
 
 def _texts_of(ids: Iterable[str]) -> Iterator[str]:
     return (text_of(one, "ids", "ids in UTF-8, at most 1 MiB together") for one in ids)
+
+
+@command(
+    EDIT.but(question=without(EDIT.question, "content")),
+    SENSITIVITY.but(question=without(SENSITIVITY.question, "level", "reason")),
+    PROMOTE.but(question=without(PROMOTE.question, "to")),
+    more=(
+        Parameter("content", str | None, "The whole new text.", None, option=TEXT._replace(metavar="[TEXT|-]")),
+        Parameter("sensitivity", int | None, "0 public, 1 general, 2 sensitive, 3 secret: as a person says.", None),
+        Parameter(
+            "tier",
+            str | None,
+            "As an operator: core or system has it stand in every prompt, fact or episode not.",
+            None,
+        ),
+    ),
+)
+def edit(call: Call) -> None:
+    """New words, a sensitivity or a tier."""
+    level, tier = call.take("sensitivity", "tier")
+    content = call.given["content"]
+    if (content is not None) + (level is not None) + (tier is not None) != 1:
+        raise refused("TEXT", content, "one of TEXT, --sensitivity and --tier")
+    if level is not None and not call.given["reason"]:
+        raise refused("reason", "nothing", "why, with --sensitivity")
+    if level is not None:
+        call.turn_to(SENSITIVITY, "--sensitivity", level=level)
+    elif tier is not None:
+        call.turn_to(PROMOTE, "--tier", to=tier)
+    else:
+        call.turn_to(EDIT, "a new text")
 
 
 @command(MENTION, more=(Parameter("confirm", bool, "It holds: also take back its negation, whoever said it.", False),))

@@ -61,7 +61,7 @@ def imported(answer: dict[str, Any]) -> None:
     if ordinary := answer["made_ordinary"]:
         told = ", ".join(f"{count:,} of tier {tier}" for tier, count in sorted(ordinary.items()))
         out.print(f"[yellow]{told}: ordinary memories now, for only an operator has one stand in every prompt[/]")
-        out.print("[dim]`engramlog promote OWNER ID` does so; `import records --core` for a whole file.[/]")
+        out.print("[dim]`engramlog edit OWNER ID --tier core` does so; `import records --core` for a whole file.[/]")
     if left_out := answer["associations_left_out"]:
         out.print(f"[dim]{left_out:,} associations beyond the strongest 32 of their record were left out[/]")
     if answer["newest_record"]:

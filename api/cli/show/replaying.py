@@ -137,7 +137,7 @@ def retraction(answer: shapes.Retracted, console: Console = out) -> None:
     _more(answer["remains_total"] - len(answer["remains"][:SHOWN]), console)
     for question in answer["questions"]:
         ranks(question, answer["mode"], console, "today", "retracted")
-    done = f"position {answer['position']}; `engramlog set-aside --undo` or `engramlog restore` undoes it"
+    done = f"position {answer['position']}; `engramlog set-aside --undo` or `engramlog delete --undo` undoes it"
     console.print(Text("nothing was written" if dry_run else done, "dim"))
 
 

@@ -14,6 +14,7 @@ HEADS = Operation(
     tag="store",
     answer="ChainHeads",
     told="The heads, with their times.",
+    help="The heads of the log's chains: what proves, written down where others hold it, that nothing before was changed.",
     route_help="The heads of the log's chains with their times, beside those that this server keeps; and all of them as a line to"
     " keep elsewhere. Reads only.",
 )

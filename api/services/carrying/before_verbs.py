@@ -62,7 +62,8 @@ class BeforeVerbs(Appender):
             )
         if live and memory.deleted_at is not None:
             raise InputError(
-                f"memory {memory_id} is deleted: bring it back first (`engramlog restore {owner} {memory_id}`)", **where
+                f"memory {memory_id} is deleted: bring it back first (`engramlog delete --undo {owner} {memory_id}`)",
+                **where,
             )
         return memory
 

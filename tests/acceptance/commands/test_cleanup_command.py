@@ -71,10 +71,10 @@ def test_after_a_run_it_says_what_was_done_and_how_to_undo_it(cli: Cli) -> None:
     remember(cli)
     told = cli("cleanup", "ada").out
     assert told.startswith("done 1 deleted, 1 purged\n")
-    assert "What was deleted can be brought back for 30 days: engramlog restore ada ID" in told
-    cli("restore", "ada", "tea")
+    assert "What was deleted can be brought back for 30 days: engramlog delete --undo ada ID" in told
+    cli("delete", "--undo", "ada", "tea")
     assert {one["id"] for one in cli.json("list", "ada", "--mode", "review")["memories"]} == {"tea", "name"}
-    assert "purged: only a tombstone is left" in cli("restore", "ada", "bus", code=2).err
+    assert "purged: only a tombstone is left" in cli("delete", "--undo", "ada", "bus", code=2).err
 
 
 def test_every_owner_at_once_with_what_failed_told_at_the_end(cli: Cli, redis_servers: Servers) -> None:

@@ -53,7 +53,7 @@ BAD_WORDS = [
     (["negate", "ada", "m1", "--replaced-by", "nothing"], "has no memory nothing", "engramlog list ada"),
     (["negate", "ada", "m1", "--occurred-at", "2999-01-01T00:00:00Z"], "occurred_at: got 2999", "five minutes ahead"),
     (["delete", "ada", "m1", "--actor", "ghost"], 'actor: got "ghost"', "'operator'"),
-    (["restore", "ada", "nothing"], "has no memory nothing", "engramlog list ada"),
+    (["delete", "--undo", "ada", "nothing"], "has no memory nothing", "engramlog list ada"),
     (["merge", "ada", "m1"], "sources: got", "at least 2"),
     (["merge", "ada", "m1", "m1"], "sources: got", "without repetitions"),
     (["merge", "ada", "m1", "m2", "--into", "m1"], "into: got m1", "not one of the sources"),

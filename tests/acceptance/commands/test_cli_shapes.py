@@ -165,7 +165,7 @@ def test_every_other_command_answers_in_json_too(cli: Cli) -> None:
     assert cli.json("history", "ada", "t1")["changes"][0]["decision"] == "create"
     assert cli.json("negate", "ada", "t1", "--correction", "coffee")["replaced_by"].startswith("m-")
     assert cli.json("delete", "ada", "t2")["changes"][0]["decision"] == "delete"
-    assert cli.json("restore", "ada", "t2")["changes"][0]["decision"] == "restore"
+    assert cli.json("delete", "--undo", "ada", "t2")["changes"][0]["decision"] == "restore"
     into = cli.json("merge", "ada", "t3", "t4")["into"]
     assert cli.json("unmerge", "ada", into)["changes"][0]["decision"] == "unmerge"
     assert cli.json("stats")["owners"] == 1

@@ -153,7 +153,7 @@ def test_deleting_many_says_to_people_what_was_deleted_and_what_stays(cli: Cli) 
 def test_all_that_were_deleted_come_back_one_by_one(cli: Cli) -> None:
     many(cli)
     cli("delete", "ada", "m1 m2")
-    cli("restore", "ada", "m1")
+    cli("delete", "--undo", "ada", "m1")
     assert [cli.json("get", "ada", one)["status"] for one in ("m1", "m2")] == ["live", "deleted"]
 
 
@@ -186,18 +186,18 @@ def test_what_was_made_only_of_a_turn_goes_with_it_and_is_restored_with_it(cli: 
     assert "2 made of it went with it" in cli("delete", "ada", "t1").out
     ids = ("t1", "typed", "both", "name")
     assert [cli.json("get", "ada", one)["status"] for one in ids] == ["deleted", "deleted", "live", "deleted"]
-    assert "2 came back with it" in cli("restore", "ada", "t1").out
+    assert "2 came back with it" in cli("delete", "--undo", "ada", "t1").out
     assert [cli.json("get", "ada", one)["status"] for one in ids] == ["live"] * 4
 
 
 def test_a_typed_memory_goes_alone_unless_its_turns_are_asked_for(cli: Cli) -> None:
     talk(cli)
     assert "Still said in 2 turns: t1, t2" in cli("delete", "ada", "both").out
-    cli("restore", "ada", "both")
+    cli("delete", "--undo", "ada", "both")
     answer = cli.json("delete", "ada", "both", "--with-sources")
     assert sorted(one["id"] for one in answer["also"]) == ["name", "t1", "t2", "typed"]
     assert answer["still_said_in"] == []
-    answer = cli.json("restore", "ada", "both")
+    answer = cli.json("delete", "--undo", "ada", "both")
     assert sorted(one["id"] for one in answer["also"]) == ["name", "t1", "t2", "typed"]
 
 
@@ -210,9 +210,9 @@ def test_a_core_memory_is_deleted_where_it_is_said_that_it_is_meant(cli: Cli) ->
 def test_ids_of_a_deletion_restore_all_of_it_with_one_command(cli: Cli) -> None:
     many(cli)
     deleted = cli.json("delete", "ada", "m1", "m2", "m3")["deleted"]
-    rehearsed = cli.json("restore", "ada", *deleted, "--dry-run")
+    rehearsed = cli.json("delete", "--undo", "ada", *deleted, "--dry-run")
     assert (rehearsed["restored"], cli.json("get", "ada", "m1")["status"]) == (deleted, "deleted")
-    answer = cli.json("restore", "ada", ", ".join(deleted), "--reason", "a mistake")
+    answer = cli.json("delete", "--undo", "ada", ", ".join(deleted), "--reason", "a mistake")
     assert (answer["restored"], answer["skipped"], answer["not_restored"]) == (deleted, [], [])
     assert [cli.json("get", "ada", one)["status"] for one in deleted] == ["live"] * 3
 
@@ -220,16 +220,16 @@ def test_ids_of_a_deletion_restore_all_of_it_with_one_command(cli: Cli) -> None:
 def test_what_cannot_be_restored_is_named_with_the_reason_and_the_others_are_restored(cli: Cli) -> None:
     many(cli)
     cli("delete", "ada", "m1", "m2")
-    told = cli("restore", "ada", "m1", "m3", "m2", "nowhere", code=3).out
+    told = cli("delete", "--undo", "ada", "m1", "m3", "m2", "nowhere", code=3).out
     assert "2 restored: m1, m2" in told
     assert "memory m3 is not deleted" in told
     assert "no memory nowhere" in told
-    cli("restore", "ada", "m1", "m2", code=1)
-    cli("restore", "ada", "x", "y", code=2)
+    cli("delete", "--undo", "ada", "m1", "m2", code=1)
+    cli("delete", "--undo", "ada", "x", "y", code=2)
 
 
 def test_one_is_restored_as_ever(cli: Cli) -> None:
     many(cli)
     cli("delete", "ada", "m1")
-    assert cli.json("restore", "ada", "m1")["changes"][0]["decision"] == "restore"
-    cli("restore", "ada", "nowhere", code=2)
+    assert cli.json("delete", "--undo", "ada", "m1")["changes"][0]["decision"] == "restore"
+    cli("delete", "--undo", "ada", "nowhere", code=2)

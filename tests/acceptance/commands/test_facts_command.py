@@ -74,7 +74,7 @@ def test_deleting_and_restoring_memories_takes_a_triple_and_gives_it_back(cli: C
     assert (left["backing"], [one["id"] for one in left["evidence"]]) == (["m2"], ["m2"])
     before = cli.json("delete", "ada", "m2")["changes"][0]["position"]
     assert cli.json("facts", "ada")["facts"] == []
-    cli("restore", "ada", "m1")
+    cli("delete", "--undo", "ada", "m1")
     assert cli.json("facts", "ada")["total"] == 2
     assert cli.json("facts", "ada", "--as-of", before)["total"] == 0
     assert cli.json("facts", "ada", "--as-of", "2026-01-07T00:00:00Z")["total"] == 2

@@ -32,9 +32,9 @@ def stored(
     monkeypatch.setenv("ENGRAMLOG_HEAD_SINKS", str(tmp_path / "copy.jsonl"))
     cli = Cli(monkeypatch, capsys)
     _add(cli, 1, "she likes tea 茶")
-    cli("heads", "--keep")
+    cli("verify", "--heads", "--keep")
     _add(cli, 2, "she lives in Basel")
-    cli("heads", "--keep")
+    cli("verify", "--heads", "--keep")
     with redis_server.client() as client:
         yield cli, client, tmp_path
 
@@ -155,7 +155,7 @@ def test_a_torn_last_line_is_no_line_and_the_next_one_takes_its_place(stored: St
     file.write_bytes(file.read_bytes() + b'{"n":3,"at":"20')
     assert cli.json("verify")["ok"]
     _add(cli, 3, "she has a cat")
-    cli("heads", "--keep")
+    cli("verify", "--heads", "--keep")
     assert [json.loads(line)["n"] for line in file.read_text().splitlines()] == [1, 2, 3]
     assert cli.json("verify")["heads"]["compared"] == 3
 
@@ -165,13 +165,13 @@ def test_verify_reads_across_files_that_turned_over_and_each_of_them_alone_prove
     file = next((folder / "data").glob("heads-*.jsonl"))
     for number in range(3, 12):
         _add(cli, number, f"note {number}")
-        heads = [Head(one["partition"], one["seq"], one["chain"]) for one in cli.json("heads")["heads"]]
+        heads = [Head(one["partition"], one["seq"], one["chain"]) for one in cli.json("verify", "--heads")["heads"]]
         HeadFile(file, most_bytes=600).append("2026-11-22T09:00:00Z", cli.json("status")["store_id"], heads)
     copies = [folder / "old.jsonl", folder / "new.jsonl"]
     for there, copy in zip((aside(file), file), copies, strict=True):
         copy.write_bytes(there.read_bytes())
     sound = cli.json("verify", "--against", str(copies[0]), "--against", str(copies[1]))
-    shown = cli.json("heads")
+    shown = cli.json("verify", "--heads")
     _change_body(client)
     changed = cli.json("verify", "--against", str(copies[0]), "--against", str(copies[1]), code=1)
     assert "the log was changed since" in cli("rebuild", code=1).err
@@ -191,10 +191,10 @@ def test_a_change_that_a_keeper_meets_raises_an_alarm_and_is_not_written_over(st
     next((folder / "data").glob("heads-*.jsonl")).rename(folder / "away")
     cli("rebuild")
     (folder / "away").rename(folder / "data" / f"heads-{cli.json('status')['store_id']}.jsonl")
-    assert "does not carry on" in cli("heads", "--keep", code=1).err
+    assert "does not carry on" in cli("verify", "--heads", "--keep", code=1).err
     alarms = cli.json("alarms", code=1)["alarms"]
     assert [(one["name"], one["severity"]) for one in alarms] == [("log_changed", "stopped")]
-    assert cli.json("heads")["lines"] == 2
+    assert cli.json("verify", "--heads")["lines"] == 2
 
 
 class _Sink(BaseHTTPRequestHandler):
@@ -224,10 +224,10 @@ def test_sinks_get_every_line_and_one_that_fails_raises_an_alarm_until_it_took_i
     try:
         _Sink.code = 503
         _add(cli, 4, "she has a dog")
-        cli("heads", "--keep")
+        cli("verify", "--heads", "--keep")
         failed = cli.json("alarms")["alarms"]
         _Sink.code = 200
-        cli("heads", "--keep")
+        cli("verify", "--heads", "--keep")
         after = cli.json("alarms")["alarms"]
     finally:
         server.shutdown()
@@ -266,21 +266,21 @@ def test_a_copy_that_cannot_be_read_is_bad_input_and_no_difference(
     refused = cli("verify", "--against", str(copy), code=2)
     assert (refused.out, told in refused.err) == ("", True)
     assert "--against: " in refused.err
-    assert "`engramlog heads --keep`" in refused.err
+    assert "`engramlog verify --heads --keep`" in refused.err
     assert cli.json("verify", "--against", str(copy), code=2)["field"] == "against"
 
 
 def test_a_file_of_heads_is_compared_alone_and_the_exit_code_says_how(stored: Stored) -> None:
     cli, client, folder = stored
     copy = folder / "copy.jsonl"
-    told = cli.json("heads", "--check", str(copy))
+    told = cli.json("verify", "--heads", "--against", str(copy))
     assert (told["agrees"], told["complete"], told["differing"]) == (True, True, 0)
     held = folder / "heads.json"
-    held.write_text(cli("heads", "--json").out)
-    assert "all met" in cli("heads", "--check", str(held)).out
+    held.write_text(cli("verify", "--heads", "--json").out)
+    assert "all met" in cli("verify", "--heads", "--against", str(held)).out
     assert cli.json("verify", "--against", str(held))["ok"]
     _lay(client, [(entry, fields | {b"i": bytes(16)}) for entry, fields in _entries(client)])
-    told = cli.json("heads", "--check", str(copy), code=1)
+    told = cli.json("verify", "--heads", "--against", str(copy), code=1)
     assert (told["agrees"], {one["state"] for one in told["unmet"]}) == (False, {"differs"})
-    assert "(differs)" in cli("heads", "--check", str(held), code=1).out
-    assert cli.json("heads", "--check", str(folder / "none"), code=2)["field"] == "check"
+    assert "(differs)" in cli("verify", "--heads", "--against", str(held), code=1).out
+    assert cli.json("verify", "--heads", "--against", str(folder / "none"), code=2)["field"] == "against"

@@ -161,7 +161,7 @@ def test_a_service_on_it_is_not_ready_runs_no_job_and_begins_once_it_is_taken_ov
 def test_what_the_original_said_since_is_given_up_by_name_and_told_for_good(depot: Depot) -> None:
     made = depot.make()
     depot.say(range(100, 106))
-    depot.cli.json("heads", "--keep")
+    depot.cli.json("verify", "--heads", "--keep")
     keep_beside(depot)
     depot.restore(made)
     told = depot.cli.json("verify", code=1)["differences"]

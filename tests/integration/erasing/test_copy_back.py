@@ -68,7 +68,7 @@ def answers(cli: Cli, owner: str) -> tuple[object, ...]:
 
 
 def test_who_was_erased_is_fenced_before_anything_answers_and_again_ends_it(cli: Cli, folder: Path) -> None:
-    others, noted = answers(cli, "bob"), cli("heads", "--json").out
+    others, noted = answers(cli, "bob"), cli("verify", "--heads", "--json").out
     first = cli.json("erase", "ada", "--yes")
     bring_back(folder, but=(LIST, KEPT))
     refused = cli.json("list", "ada", *AT, code=1)

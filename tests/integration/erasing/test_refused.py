@@ -37,7 +37,11 @@ def folder(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def standing(cli: Cli) -> tuple[object, ...]:
     """What must be the same after a refusal."""
-    return cli.json("heads")["heads"], cli.json("list", "ada", "--at", "2026-02-01T00:00:00Z"), cli.json("verify")["ok"]
+    return (
+        cli.json("verify", "--heads")["heads"],
+        cli.json("list", "ada", "--at", "2026-02-01T00:00:00Z"),
+        cli.json("verify")["ok"],
+    )
 
 
 REFUSED = {

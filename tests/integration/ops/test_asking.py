@@ -86,14 +86,15 @@ TELLING: dict[str, tuple[str, ...]] = {
         "operator",
     ),
     "POST /v1/owners/{owner}/memories/{memory_id}/sensitivity": (
-        "sensitivity",
+        "edit",
         "OWNER",
         "coffee",
+        "--sensitivity",
         "2",
         "--reason",
         "so",
     ),
-    "POST /v1/owners/{owner}/memories/{memory_id}/restore": ("restore", "OWNER", "gone"),
+    "POST /v1/owners/{owner}/memories/{memory_id}/restore": ("delete", "OWNER", "gone", "--undo"),
     "POST /v1/owners/{owner}/memories/{memory_id}/unmerge": ("unmerge", "OWNER", "both"),
     "POST /v1/owners/{owner}/merge": ("merge", "OWNER", "coffee", "cat", "--into", "two"),
     "POST /v1/owners/{owner}/synonyms": ("synonyms", "OWNER", "coffee", "java"),
@@ -430,7 +431,7 @@ def test_a_service_of_other_code_is_asked_for_nothing(by_service: Ran, monkeypat
         ("status", "--capacity"),
         ("status", "--models"),
         ("delete", "alice", "m1"),
-        ("promote", "alice", "m1"),
+        ("edit", "alice", "m1", "--tier", "core"),
     ],
 )
 def test_what_tells_what_is_long_and_how_the_service_fares_is_the_command_s_own(

@@ -169,7 +169,7 @@ def test_up_keeps_the_heads_of_what_was_folded_and_writes_down_the_last_ones_whe
         assert up.process.wait(PATIENCE) == 0
         partition, seq = map(int, receipt["position"].split(":"))
         heads = [head for line in kept.read_text().splitlines() for head in json.loads(line)["heads"]]
-        shown = up.run("heads")
+        shown = up.run("verify", "--heads")
         assert heads[-1] == [partition, seq, shown["heads"][0]["chain"]]
         assert (shown["file"], shown["lines"]) == (str(kept), len(kept.read_text().splitlines()))
         assert up.run("verify")["heads"]["compared"] == 1

@@ -126,7 +126,7 @@ def test_after_a_restore_by_older_seals_newer_ones_open_the_rest(machine: Machin
 def test_who_was_readmitted_after_the_copy_is_back_without_a_word_of_before(machine: Machine) -> None:
     copy = machine.copy()
     machine.erase("ada")
-    machine.cli("readmit", "ada")
+    machine.cli("erase", "--readmit", "ada")
     machine.say(range(100, 101), "ada")
     machine.cli.json("seals", "save")
     machine.lose(copy)

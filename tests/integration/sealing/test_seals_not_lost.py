@@ -91,7 +91,7 @@ def test_seals_that_know_of_an_erasure_before_the_last_do_not_undo_a_readmission
     machine.erase("ada")
     older = machine.seals.read_bytes()
     for number in (100, 200):
-        machine.cli("readmit", "ada")
+        machine.cli("erase", "--readmit", "ada")
         machine.say(range(number, number + 1), "ada")
         if number == 100:
             machine.erase("ada")
@@ -131,7 +131,7 @@ def test_of_who_was_readmitted_nothing_is_back_that_was_kept_of_before(machine: 
         assert {one.owner for one in kept.read().kept.values()} == {"ada", "团队"}
     copy = machine.copy(strip=False)
     machine.erase("ada")
-    machine.cli("readmit", "ada")
+    machine.cli("erase", "--readmit", "ada")
     machine.say(range(100, 101), "ada")
     machine.cli.json("seals", "save")
     machine.lose(copy)

@@ -119,7 +119,7 @@ def test_a_tool_speaks_for_whom_the_table_says_and_for_no_operator(world: World)
 @pytest.mark.parametrize("actor", ACTORS)
 def test_a_command_at_the_store_speaks_for_everybody(world: World, actor: str) -> None:
     assert world.append(world.made(actor, memory_id="m", category="fact")) == 0
-    assert world.command("restore", world.owner, "m", "--actor", actor)[0] in (0, 2)
+    assert world.command("delete", "--undo", world.owner, "m", "--actor", actor)[0] in (0, 2)
     assert world.command("synonyms", world.owner, "tea", actor, "--actor", actor)[0] == 0
     assert {by for _, by, _ in said(world)} == {actor}
 

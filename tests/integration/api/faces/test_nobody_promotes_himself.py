@@ -321,7 +321,7 @@ def test_no_line_of_his_own_stands_in_every_prompt(world: World, attempt: Callab
 GRANTED: dict[str, Callable[[World], object]] = {
     "append": lambda w: w.append(w.made("operator", tier="core")),
     "append by kind": lambda w: w.append(w.made("operator", kind="system")),
-    "promoted by the command": lambda w: [w.http(w.made("user")), w.command("promote", w.owner, "evil")],
+    "promoted by the command": lambda w: [w.http(w.made("user")), w.command("edit", w.owner, "evil", "--tier", "core")],
     "records, of which the operator says so": lambda w: w.command(
         "import", "records", w.lines(ours(w, tier="core")), "--owner", w.owner, "--core"
     ),
@@ -352,7 +352,7 @@ GRANTED: dict[str, Callable[[World], object]] = {
     ],
     "an old log, then an operator": lambda w: [
         w.in_an_old_log(w.made("user", tier="core")),
-        w.command("promote", w.owner, "evil"),
+        w.command("edit", w.owner, "evil", "--tier", "core"),
     ],
 }
 

@@ -134,6 +134,6 @@ def test_an_owner_that_an_older_release_took_in_is_read_exported_looked_after_an
     swept = world.app.cleaner.clean(world.owner)
     assert swept["appended"] >= 2
     assert world.command("delete", world.owner, "tea")[0] == 0
-    assert world.command("restore", world.owner, "tea")[0] == 0
+    assert world.command("delete", "--undo", world.owner, "tea")[0] == 0
     assert world.post("/memories/delete", ids=["tea", "car"]) == 200
     assert world.app.reader.search(world.owner, "tea", mode="review")["results"] == []

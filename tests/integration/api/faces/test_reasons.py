@@ -73,9 +73,10 @@ def by_http(running: Service, owner: str) -> Callable[..., None]:
 def by_command(running: Service, owner: str) -> Callable[..., None]:
     def said(verb: str, *ids: str, reason: str) -> None:
         out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
-        more = ["--into", "ab"] if verb == "merge" else []
+        more = {"merge": ["--into", "ab"], "restore": ["--undo"], "promote": ["--tier", "core"]}.get(verb, [])
+        name = {"restore": "delete", "promote": "edit"}.get(verb, verb)
         with redirect_stdout(out):
-            code = run(lambda: nullcontext(running.http.application), [verb, owner, *ids, *more, "--reason", reason])
+            code = run(lambda: nullcontext(running.http.application), [name, owner, *ids, *more, "--reason", reason])
         assert code == 0
 
     return said

@@ -206,7 +206,7 @@ CLI_CASES: list[tuple[list[str], str, dict[str, Any] | None]] = [
         {"correction": "a", "replaced_by": "b"},
     ),
     (["delete", "alice", "coffee", "--occurred-at", "now"], f"{COFFEE}/delete", {"occurred_at": "now"}),
-    (["restore", "alice", "nothing"], "/v1/owners/alice/memories/nothing/restore", {}),
+    (["delete", "--undo", "alice", "nothing"], "/v1/owners/alice/memories/nothing/restore", {}),
     (["merge", "alice", "coffee"], "/v1/owners/alice/merge", {"sources": ["coffee"]}),
     (["unmerge", "alice", "nothing"], "/v1/owners/alice/memories/nothing/unmerge", {}),
     (["replay", "alice", "--set", "alpha=1"], "/v1/owners/alice/replay", {"set": {"alpha": 1}}),

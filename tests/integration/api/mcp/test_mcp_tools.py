@@ -239,7 +239,7 @@ def test_deleting_says_until_when_and_how_it_can_be_restored(server: MemoryServe
 
     key, deleted, again, update, found = talk(server, talking)
     assert deleted["deleted"]
-    assert f"engramlog restore {server._connection.owner} {key}" in deleted["message"]
+    assert f"engramlog delete --undo {server._connection.owner} {key}" in deleted["message"]
     assert deleted["restorable_until"] in deleted["message"]
     assert not again["deleted"]
     assert "deleted already" in again["message"]

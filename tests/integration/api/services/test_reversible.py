@@ -100,7 +100,7 @@ def test_only_the_user_s_word_brings_a_memory_back_and_a_deleted_one_is_refused(
     assert store.writer.confirm(owner, "tea", actor="assistant")["changes"][0]["decision"] != "reaffirm"
     assert store.reader.get(owner, "tea", trace=False)["is_negated"]
     store.app.deleter.delete_many(owner, ["tea"])
-    with pytest.raises(InputError, match="engramlog restore"):
+    with pytest.raises(InputError, match="engramlog delete --undo"):
         store.writer.confirm(owner, "tea")
 
 

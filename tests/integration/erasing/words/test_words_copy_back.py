@@ -102,7 +102,7 @@ def of_bob(cli: Cli) -> tuple[Any, Any]:
 
 
 def test_the_words_are_gone_before_anything_answers_and_again_certifies_it(cli: Cli, folder: Path, ended: int) -> None:
-    bob, noted = of_bob(cli), cli("heads", "--json").out
+    bob, noted = of_bob(cli), cli("verify", "--heads", "--json").out
     (turn_id,) = (
         one["id"] for one in cli.json("list", "ada", *AT, "--mode", "debug")["memories"] if "garden" in one["memory"]
     )
@@ -213,7 +213,7 @@ def test_the_whole_owner_erased_later_takes_along_what_was_left(cli: Cli, folder
 def test_erased_readmitted_and_single_memories_erased_then(cli: Cli, folder: Path, ended: int) -> None:
     erase(cli, ended, "m8")
     cli.json("erase", "ada", "--yes", code=ended)
-    cli.json("readmit", "ada")
+    cli.json("erase", "--readmit", "ada")
     told = [event(20, "ada", content=f"keeps another {WORD}"), event(22, "ada", content="keeps a drum")]
     assert cli.json("append", "-", stdin=lines(told))["appended"] == 2
     assert erase(cli, ended, "m20")["events"] == 1
