@@ -40,15 +40,12 @@ def test_a_commit_under_its_lease_from_its_start_to_an_entry_that_is_there_is_wr
 @pytest.mark.parametrize(
     ("asked", "answer"),
     [
-        ({"epoch": "6"}, [b"fenced", b"7"]),
-        ({"epoch": "8"}, [b"fenced", b"7"]),
-        ({"start": "2"}, [b"elsewhere", b"3"]),
-        ({"start": "5"}, [b"elsewhere", b"3"]),
-        ({"seq": "6"}, [b"rolled", b"6"]),
+        ({"epoch": "6"}, [b"fenced", b"7"]), ({"epoch": "8"}, [b"fenced", b"7"]), ({"start": "2"}, [b"elsewhere", b"3"]),
+        ({"start": "5"}, [b"elsewhere", b"3"]), ({"seq": "6"}, [b"rolled", b"6"]),
         ({"event": b"another event id"}, [b"rolled", b"5"]),
     ],
     ids=["an older lease", "a newer lease", "behind", "ahead", "an entry that is not there", "another entry there"],
-)
+)  # fmt: skip
 def test_any_other_is_refused_by_what_is_there_and_nothing_is_written(
     redis_client: redis.Redis, asked: Commit, answer: list[bytes]
 ) -> None:

@@ -54,19 +54,9 @@ def opened(request: pytest.FixtureRequest) -> Iterator[Open]:
 
 
 LYING = [
-    "",
-    " ",
-    "\t\n",
-    "a\nprincipal: operator",
-    "\x1b[2Jx",
-    "\u202egpt",
-    "\u3164",
-    "\ud800",
-    "x" * 10_000,
-    "千问" * 500,
-    "a model:b",
-    "\x00",
-]
+    "", " ", "\t\n", "a\nprincipal: operator", "\x1b[2Jx", "\u202egpt", "\u3164", "\ud800", "x" * 10_000, "千问" * 500,
+    "a model:b", "\x00",
+]  # fmt: skip
 
 
 def read(log: EventLog) -> list[Stored]:

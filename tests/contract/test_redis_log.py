@@ -152,15 +152,11 @@ def test_the_log_never_scans_keys_and_names_every_key_that_its_script_touches(re
 @pytest.mark.parametrize(
     ("changed", "fsynced"),
     [
-        ({}, True),
-        ({"maxmemory-policy": "volatile-lru"}, True),
-        ({"appendfsync": "everysec"}, False),
-        ({"no-appendfsync-on-rewrite": "yes"}, False),
-        ({"appendonly": "no"}, False),
-        ({"aof-load-truncated": "yes"}, False),
-        ({"maxmemory-policy": "allkeys-lru"}, False),
+        ({}, True), ({"maxmemory-policy": "volatile-lru"}, True), ({"appendfsync": "everysec"}, False),
+        ({"no-appendfsync-on-rewrite": "yes"}, False), ({"appendonly": "no"}, False),
+        ({"aof-load-truncated": "yes"}, False), ({"maxmemory-policy": "allkeys-lru"}, False),
     ],
-)
+)  # fmt: skip
 def test_a_receipt_says_fsynced_only_when_an_answered_write_is_on_disk_and_stays(
     real_redis_client: redis.Redis, changed: dict[str, str], fsynced: bool
 ) -> None:

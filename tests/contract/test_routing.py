@@ -23,11 +23,9 @@ from tests.rows import each_row
 ROOT = Path(__file__).resolve().parents[2]
 SHAPED: dict[str, list[Any]] = {
     "EVALSHA": ["EVALSHA", "0" * 40, 2, "{a}1", "{a}2", "argument"],
-    "XREAD": ["XREAD", "COUNT", 5, "STREAMS", "{a}1", "0-0"],
-    "MEMORY": ["MEMORY", "USAGE", "{a}1", "SAMPLES", 5],
-    "OBJECT": ["OBJECT", "ENCODING", "{a}1"],
-    "XINFO": ["XINFO", "STREAM", "{a}1"],
-}
+    "XREAD": ["XREAD", "COUNT", 5, "STREAMS", "{a}1", "0-0"], "MEMORY": ["MEMORY", "USAGE", "{a}1", "SAMPLES", 5],
+    "OBJECT": ["OBJECT", "ENCODING", "{a}1"], "XINFO": ["XINFO", "STREAM", "{a}1"],
+}  # fmt: skip
 """Commands whose keys stand where their first words say."""
 
 

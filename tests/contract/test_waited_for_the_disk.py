@@ -82,17 +82,11 @@ def test_a_refused_part_proves_nothing_of_what_it_names(server: RedisServer) -> 
 @each_row(
     ("kept", "once_synced", "on_disk", "told"),
     [
-        (True, True, None, True),
-        (True, True, False, True),
-        (False, True, None, False),
-        (False, True, True, True),
-        (False, True, False, False),
-        (False, False, True, False),
-        (None, None, None, None),
-        (None, None, True, True),
+        (True, True, None, True), (True, True, False, True), (False, True, None, False), (False, True, True, True),
+        (False, True, False, False), (False, False, True, False), (None, None, None, None), (None, None, True, True),
         (None, None, False, False),
     ],
-)
+)  # fmt: skip
 def test_what_is_promised_and_what_was_waited_for_are_told_as_one(
     kept: bool | None, once_synced: bool | None, on_disk: bool | None, told: bool | None
 ) -> None:

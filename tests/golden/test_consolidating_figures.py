@@ -49,15 +49,10 @@ def settled_at(memory: Memory, day: float, asked: Parameters = DEFAULTS) -> tupl
 @each_row(
     ("count", "age", "recency", "figure"),
     [
-        (0, 0, 1.0, "0.3000"),
-        (99, 365, 1.0, "1.0000"),
-        (9, 36.5, 0.8, "0.5100"),
-        (0, 0, 0.0, "0.0000"),
-        (1_000, 0, 0.0, "0.5000"),
-        (0, 10_000, 0.0, "0.2000"),
-        (0, -5, 1.0, "0.3000"),
+        (0, 0, 1.0, "0.3000"), (99, 365, 1.0, "1.0000"), (9, 36.5, 0.8, "0.5100"), (0, 0, 0.0, "0.0000"),
+        (1_000, 0, 0.0, "0.5000"), (0, 10_000, 0.0, "0.2000"), (0, -5, 1.0, "0.3000"),
     ],
-)
+)  # fmt: skip
 def test_the_consolidation_is_as_published(count: int, age: float, recency: float, figure: str) -> None:
     assert shown(consolidation(count, age, recency, DEFAULTS)) == figure
 
@@ -65,14 +60,12 @@ def test_the_consolidation_is_as_published(count: int, age: float, recency: floa
 @each_row(
     ("events", "day", "figure"),
     [
-        ([created()], 0, "0.3000"),
-        ([created(), *accesses(99), revised(day=365)], 365, "1.0000"),
+        ([created()], 0, "0.3000"), ([created(), *accesses(99), revised(day=365)], 365, "1.0000"),
         ([created(), *accesses(9), revised(day=36.5 - TO_FOUR_FIFTHS)], 36.5, "0.5100"),
-        ([created(), *accesses(99), revised(day=3650)], 3650, "1.0000"),
-        ([created(), *accesses(9)], 0, "0.5500"),
+        ([created(), *accesses(99), revised(day=3650)], 3650, "1.0000"), ([created(), *accesses(9)], 0, "0.5500"),
     ],
     ids=["new", "a hundred times in a year", "ten times in a tenth of a year", "after ten years", "ten times at once"],
-)
+)  # fmt: skip
 def test_the_consolidation_of_a_history_is_as_published(events: list[Told], day: float, figure: str) -> None:
     assert settled_at(only(*events), day) == (figure, figure)
 
@@ -124,12 +117,10 @@ def test_the_half_life_grows_from_thirty_to_ninety_days(consolidated: float, day
 @each_row(
     ("events", "day", "days"),
     [
-        ([created()], 0, 48),
-        ([created()], 100_000, 42),
-        ([created(), *accesses(99), revised(day=365)], 365, 90),
+        ([created()], 0, 48), ([created()], 100_000, 42), ([created(), *accesses(99), revised(day=365)], 365, 90),
     ],
     ids=["new", "old and untouched", "settled"],
-)
+)  # fmt: skip
 def test_the_half_life_of_a_history_is_that_of_its_consolidation(events: list[Told], day: float, days: float) -> None:
     assert LAW.read(only(*events), at(day), DEFAULTS).factors["half_life"] == pytest.approx(days, rel=1e-12)
 

@@ -14,11 +14,9 @@ OTHER = bytes(32)
 TEXTS = ("I like coffee", "我喜欢喝咖啡。", "naïve café ☕")
 FORMATS = {"1": stored, "2": lambda told: at_door(stored(told))}
 PINNED = {
-    "I like coffee": "d0d822589ce53841",
-    "我喜欢喝咖啡。": "53085e0000e3f8fd",
-    "naïve café ☕": "c67488aba9ba6949",
+    "I like coffee": "d0d822589ce53841", "我喜欢喝咖啡。": "53085e0000e3f8fd", "naïve café ☕": "c67488aba9ba6949",
     "summed up": "f4e77e72001c92b7",
-}
+}  # fmt: skip
 
 
 def hashes(entries: list[Stored], secret: bytes) -> list[str]:

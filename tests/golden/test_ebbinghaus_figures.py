@@ -69,16 +69,10 @@ def test_a_memory_made_by_hand_fades_seven_times_more_slowly(hours: int, percent
 @each_row(
     ("actor", "turns", "hours"),
     [
-        ("user", (), 168),
-        ("operator", (), 168),
-        ("user", ("t1",), 24),
-        ("operator", ("t1",), 24),
-        ("judge", (), 24),
-        ("assistant", (), 24),
-        ("system", (), 24),
-        ("judge", ("t1",), 24),
+        ("user", (), 168), ("operator", (), 168), ("user", ("t1",), 24), ("operator", ("t1",), 24), ("judge", (), 24),
+        ("assistant", (), 24), ("system", (), 24), ("judge", ("t1",), 24),
     ],
-)
+)  # fmt: skip
 def test_who_made_it_and_from_what_decides_on_the_first_stability(
     actor: str, turns: tuple[str, ...], hours: int
 ) -> None:
@@ -94,16 +88,10 @@ def test_the_first_stability_is_that_in_force_at_the_creation() -> None:
 @each_row(
     ("accesses", "confidence", "hours"),
     [
-        (5, 0.8, 122.4),
-        (0, 0.0, 24.0),
-        (None, 0.5, 48.0),
-        (0, 1.0, 72.0),
-        (1, 0.6, 64.8),
-        (10, 0.6, 172.8),
-        (11, 0.6, 172.8),
-        (1_000_000, 1.0, 192.0),
+        (5, 0.8, 122.4), (0, 0.0, 24.0), (None, 0.5, 48.0), (0, 1.0, 72.0), (1, 0.6, 64.8), (10, 0.6, 172.8),
+        (11, 0.6, 172.8), (1_000_000, 1.0, 192.0),
     ],
-)
+)  # fmt: skip
 @each_row("actor", ["judge", "operator"])
 def test_an_older_record_without_stability_gets_one_from_accesses_and_confidence(
     actor: str, accesses: int | None, confidence: float, hours: float
@@ -140,15 +128,11 @@ def test_the_accesses_of_an_older_record_count_as_reinforcements() -> None:
 # --- reinforcement (section 4.2) -----------------------------------------------------------------------------------
 
 REINFORCEMENTS = [
-    (accessed(via="recall", day=1), 28.8, True),
-    (accessed(via="detail", day=1), 28.8, True),
-    (accessed(via="injection", day=1), 28.8, True),
-    (accessed(via="association", day=1), 26.4, True),
-    (reinforced(outcome="used", day=1), 28.8, True),
-    (reinforced(outcome="task_success", day=1), 48.0, True),
-    (reinforced(outcome="manual_review", day=1), 36.0, True),
-    (reinforced(outcome="task_failure", day=1), 19.2, False),
-]
+    (accessed(via="recall", day=1), 28.8, True), (accessed(via="detail", day=1), 28.8, True),
+    (accessed(via="injection", day=1), 28.8, True), (accessed(via="association", day=1), 26.4, True),
+    (reinforced(outcome="used", day=1), 28.8, True), (reinforced(outcome="task_success", day=1), 48.0, True),
+    (reinforced(outcome="manual_review", day=1), 36.0, True), (reinforced(outcome="task_failure", day=1), 19.2, False),
+]  # fmt: skip
 
 
 @each_row(("event", "hours", "restarts"), REINFORCEMENTS)
@@ -291,17 +275,10 @@ def test_after_72_hours_a_new_memory_is_archived_and_not_yet_deleted() -> None:
 
 
 PUBLISHED = {
-    "initial_stability": 24,
-    "manual_stability": 168,
-    "max_stability": 8760,
-    "archive_strength": 10,
-    "delete_strength": 5,
-    "reinforce_recall": 1.2,
-    "reinforce_task_success": 2.0,
-    "reinforce_task_failure": 0.8,
-    "reinforce_manual_review": 1.5,
+    "initial_stability": 24, "manual_stability": 168, "max_stability": 8760, "archive_strength": 10, "delete_strength": 5,
+    "reinforce_recall": 1.2, "reinforce_task_success": 2.0, "reinforce_task_failure": 0.8, "reinforce_manual_review": 1.5,
     "reinforce_association": 1.1,
-}
+}  # fmt: skip
 
 
 def test_the_defaults_are_those_of_the_published_configuration() -> None:

@@ -49,10 +49,8 @@ def asked_on(memory: Memory, asked: Parameters = DEFAULTS) -> float | None:
 # --- the reviewer --------------------------------------------------------------------------------------------------
 
 CROSSINGS = [
-    ("just reached", 2.2, [reinforced(day=1)], at(1)),
-    ("just under", 2.19, [reinforced(day=1)], None),
-    ("created so", 2.5, [], at(0)),
-    ("up once, and used on", 2.4, [reinforced(day=1), reinforced(day=2 - H)], at(1)),
+    ("just reached", 2.2, [reinforced(day=1)], at(1)), ("just under", 2.19, [reinforced(day=1)], None),
+    ("created so", 2.5, [], at(0)), ("up once, and used on", 2.4, [reinforced(day=1), reinforced(day=2 - H)], at(1)),
     ("up, down, and up by a use", 2.4, [reinforced(day=1), reinforced(day=7)], at(7)),
     ("up, down, and up by a look", 2.6, [accessed(day=6)], at(6)),
     ("up, down, and up by a grade", 2.6, [graded(day=6)], at(6)),
@@ -63,9 +61,8 @@ CROSSINGS = [
     ("answered", 2.6, [kept(day=1, due_at=moment(0))], None),
     ("answered, and used above", 2.6, [kept(day=1, due_at=moment(0)), reinforced(day=2)], None),
     ("answered, down, and up again", 2.6, [kept(day=1, due_at=moment(0)), accessed(day=6)], at(6)),
-    ("promoted", 2.6, [promoted(day=1)], None),
-    ("promoted, and used", 2.6, [promoted(day=1), reinforced(day=9)], None),
-]
+    ("promoted", 2.6, [promoted(day=1)], None), ("promoted, and used", 2.6, [promoted(day=1), reinforced(day=9)], None),
+]  # fmt: skip
 
 
 @each_row(("importance", "events", "asked"), [c[1:] for c in CROSSINGS], ids=[c[0] for c in CROSSINGS])
@@ -86,14 +83,11 @@ def test_a_fact_falls_under_a_half_on_day_25_and_kept_under_a_fifth_thirty_days_
 @each_row(
     ("events", "day"),
     [
-        ([accessed(day=8)], 33),
-        ([reinforced(day=8)], 8 + 30),
-        ([kept(day=26, due_at=moment(25)), accessed(day=30)], 60),
-        ([kept(day=26, due_at=moment(25)), reinforced(day=30)], 30 + 15),
-        ([promoted(day=8)], None),
+        ([accessed(day=8)], 33), ([reinforced(day=8)], 8 + 30), ([kept(day=26, due_at=moment(25)), accessed(day=30)], 60),
+        ([kept(day=26, due_at=moment(25)), reinforced(day=30)], 30 + 15), ([promoted(day=8)], None),
     ],
     ids=["looked at", "used", "kept and looked at", "kept and lifted above", "core"],
-)
+)  # fmt: skip
 def test_what_happens_moves_the_day_on_which_a_reviewer_is_asked(events: list[Told], day: float | None) -> None:
     """1.15 * 0.85 ** 5 = 0.5103 is not under a half after a use; one more step is. 0.725 * 0.85 ** 3 = 0.4453."""
     found = fact(*events)

@@ -52,34 +52,14 @@ def shown(value: float) -> str:
 # --- the steps (the later decay table) -----------------------------------------------------------------------------
 
 FACT_STEPS = [
-    (-3, "1.0000"),
-    (0, "1.0000"),
-    (4.999, "1.0000"),
-    (5 - MICRO, "1.0000"),
-    (5, "0.8500"),
-    (9.999, "0.8500"),
-    (10, "0.7225"),
-    (15, "0.6141"),
-    (20, "0.5220"),
-    (25, "0.4437"),
-    (45, "0.2316"),
-    (50 - MICRO, "0.2316"),
-    (50, "0.1969"),
+    (-3, "1.0000"), (0, "1.0000"), (4.999, "1.0000"), (5 - MICRO, "1.0000"), (5, "0.8500"), (9.999, "0.8500"),
+    (10, "0.7225"), (15, "0.6141"), (20, "0.5220"), (25, "0.4437"), (45, "0.2316"), (50 - MICRO, "0.2316"), (50, "0.1969"),
     (365, "0.0000"),
-]
+]  # fmt: skip
 EPISODE_STEPS = [
-    (-3, "1.0000"),
-    (0, "1.0000"),
-    (2.999, "1.0000"),
-    (3 - MICRO, "1.0000"),
-    (3, "0.6000"),
-    (5.999, "0.6000"),
-    (6, "0.3600"),
-    (6.999, "0.3600"),
-    (7 - MICRO, "0.3600"),
-    (7, "0.0000"),
-    (14, "0.0000"),
-]
+    (-3, "1.0000"), (0, "1.0000"), (2.999, "1.0000"), (3 - MICRO, "1.0000"), (3, "0.6000"), (5.999, "0.6000"),
+    (6, "0.3600"), (6.999, "0.3600"), (7 - MICRO, "0.3600"), (7, "0.0000"), (14, "0.0000"),
+]  # fmt: skip
 
 
 @each_row(("days", "figure"), FACT_STEPS)
@@ -101,13 +81,10 @@ def test_system_and_core_never_fall(tier: str, days: int) -> None:
 @each_row(
     ("kind", "tier", "found"),
     [
-        ("episode", None, "episode"),
-        ("core", None, "core"),
-        ("preference", None, "fact"),
-        ("episode", "core", "core"),
+        ("episode", None, "episode"), ("core", None, "core"), ("preference", None, "fact"), ("episode", "core", "core"),
         ("core", "episode", "episode"),
     ],
-)
+)  # fmt: skip
 def test_the_tier_follows_from_the_kind_where_none_is_told(kind: str, tier: str | None, found: str) -> None:
     assert folded(created(kind=kind, tier=tier)).memories["m"].tier == found
 
@@ -115,15 +92,11 @@ def test_the_tier_follows_from_the_kind_where_none_is_told(kind: str, tier: str 
 @each_row(
     ("event", "figure"),
     [
-        (accessed(day=8), "1.0000"),
-        (graded(day=8), "1.0000"),
-        (mentioned(day=8), "0.7225"),
-        (revised(day=8), "0.7225"),
-        (reinforced(day=8, outcome="manual_review"), "0.7225"),
-        (reinforced(day=8, outcome="task_success"), "0.7225"),
+        (accessed(day=8), "1.0000"), (graded(day=8), "1.0000"), (mentioned(day=8), "0.7225"), (revised(day=8), "0.7225"),
+        (reinforced(day=8, outcome="manual_review"), "0.7225"), (reinforced(day=8, outcome="task_success"), "0.7225"),
     ],
     ids=["access", "grade", "mention", "revision", "review by hand", "success"],
-)
+)  # fmt: skip
 def test_steps_are_counted_from_the_last_access_and_from_nothing_else_that_shows_activity(
     event: Told, figure: str
 ) -> None:

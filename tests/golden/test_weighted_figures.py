@@ -20,21 +20,13 @@ from tests.given.events import at, created, folded, mentioned, negated, told
 from tests.rows import each_row
 
 IMPORTANCE = [
-    ("identity", "1.5000"),
-    ("stable_preference", "1.3000"),
-    ("skill", "1.2000"),
-    ("fact", "1.1000"),
-    ("short_term_preference", "0.9000"),
-    ("temporary", "0.8000"),
-]
+    ("identity", "1.5000"), ("stable_preference", "1.3000"), ("skill", "1.2000"), ("fact", "1.1000"),
+    ("short_term_preference", "0.9000"), ("temporary", "0.8000"),
+]  # fmt: skip
 TIME_WEIGHT = [
-    ("identity", 180, "0.4545"),
-    ("temporary", 180, "0.3077"),
-    ("identity", 30, "0.8333"),
-    ("temporary", 30, "0.7273"),
-    ("identity", 90, "0.6250"),
-    ("temporary", 90, "0.4706"),
-]
+    ("identity", 180, "0.4545"), ("temporary", 180, "0.3077"), ("identity", 30, "0.8333"), ("temporary", 30, "0.7273"),
+    ("identity", 90, "0.6250"), ("temporary", 90, "0.4706"),
+]  # fmt: skip
 SEMANTIC_BOOST = [(0, "1.5000"), (7, "1.3523"), (11, "1.2885"), (30, "1.1116")]
 MOMENTUM = [(0, "1.0000"), (1, "1.1180"), (3, "1.2331"), (10, "1.2980")]
 DROP = [(0, "0.3000"), (7, "0.3473"), (30, "0.4814"), (90, "0.7154")]

@@ -27,11 +27,8 @@ from tests.given.pooled import Shown, by_itself, fold_of_version_1, strengthened
 QUICK = settings(deadline=None, max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow])
 IDS = ("a", "b", "c", "d", "nobody")
 START = [
-    created("I like tea", "a"),
-    created("I like coffee", "b", importance=2.45),
-    created("Ann", "c"),
-    created("x", "d"),
-]
+    created("I like tea", "a"), created("I like coffee", "b", importance=2.45), created("Ann", "c"), created("x", "d"),
+]  # fmt: skip
 BEFORE = [START, [*START, reinforced("b", 1), deleted("d", 2)], [*START, merged("c", "d", into="e", day=2)]]
 MANY = [f"n{n:02}" for n in range(MAX_EDGES + 8)]
 ways = st.sampled_from(["recall", "association", "detail", "injection"])

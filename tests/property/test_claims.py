@@ -21,10 +21,8 @@ names = st.from_regex(r"\A[A-Za-z0-9][A-Za-z0-9._@/-]{0,63}\Z") | st.sampled_fro
 jobs = st.sampled_from(["upkeep", "daily", "extract", "sessions"]).map(lambda kind: f"job:{kind}")
 models = st.text(max_size=200) | st.sampled_from(["", "job:extract", "a model:b", "operator", "local"])
 brought: dict[Bringer, st.SearchStrategy[str]] = {
-    "side": names,
-    "job": jobs,
-    "model": st.builds(principal_of, names | jobs, models),
-}
+    "side": names, "job": jobs, "model": st.builds(principal_of, names | jobs, models),
+}  # fmt: skip
 DATA = {
     "MemoryMentioned": MemoryMentioned(memory_id="m"),
     "TurnRecorded": TurnRecorded(turn_id="t", role="user", text="早上好"),

@@ -33,13 +33,8 @@ from tests.given.partition import Partition
 
 QUICK = settings(deadline=None, max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow])
 TIMES = (
-    "created_at",
-    "updated_at",
-    "last_activated_at",
-    "last_mentioned_at",
-    "last_accessed_at",
-    "stamp",
-)
+    "created_at", "updated_at", "last_activated_at", "last_mentioned_at", "last_accessed_at", "stamp",
+)  # fmt: skip
 
 
 def steps(told: list[Told]) -> list[dict[str, Memory]]:

@@ -17,21 +17,8 @@ from projections.memory.record import Memory, with_changes
 from tests.given.events import created, folded
 
 WORDS = [
-    "coffee",
-    "Will",
-    "the",
-    "was it",
-    "foo_bar.py",
-    "src/a.py",
-    "#42",
-    "0151 234 56789",
-    "咖啡",
-    "我",
-    "é",
-    "́",
-    "?",
-    "\n",
-]
+    "coffee", "Will", "the", "was it", "foo_bar.py", "src/a.py", "#42", "0151 234 56789", "咖啡", "我", "é", "́", "?", "\n",
+]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=5).map(" ".join) | st.text(max_size=20)
 PLAIN: Memory = folded(created("tea", "m")).memories["m"]
 

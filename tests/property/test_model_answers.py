@@ -43,15 +43,11 @@ PART = st.fixed_dictionaries({"type": mostly(st.just("text"))}, optional={"text"
 MESSAGE = st.fixed_dictionaries(
     {},
     optional={
-        "role": JSON,
-        "content": mostly(ARGUMENTS | st.lists(PART, max_size=2)),
+        "role": JSON, "content": mostly(ARGUMENTS | st.lists(PART, max_size=2)),
         "tool_calls": mostly(st.lists(CALL, max_size=2) | st.lists(CALL, min_size=1, max_size=1)),
-        "reasoning_content": JSON,
-        "reasoning": JSON,
-        "refusal": mostly(st.none()),
-        "annotations": JSON,
+        "reasoning_content": JSON, "reasoning": JSON, "refusal": mostly(st.none()), "annotations": JSON,
     },
-)
+)  # fmt: skip
 CHOICE = st.fixed_dictionaries(
     {"message": mostly(MESSAGE)},
     optional={
@@ -62,14 +58,9 @@ CHOICE = st.fixed_dictionaries(
 ANSWER = st.fixed_dictionaries(
     {"choices": mostly(st.lists(mostly(CHOICE), min_size=1, max_size=2))},
     optional={
-        "usage": JSON,
-        "error": mostly(st.none()),
-        "id": JSON,
-        "model": JSON,
-        "created": JSON,
-        "service_tier": JSON,
+        "usage": JSON, "error": mostly(st.none()), "id": JSON, "model": JSON, "created": JSON, "service_tier": JSON,
     },
-)
+)  # fmt: skip
 
 
 @given(st.integers(100, 599), st.binary(max_size=40) | mostly(ANSWER).map(orjson.dumps))

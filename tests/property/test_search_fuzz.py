@@ -84,18 +84,14 @@ filterings = st.fixed_dictionaries(
     {},
     optional={
         "kinds": st.sampled_from([("note",), ("fact", "类别")]),
-        "categories": st.sampled_from([("fact",), ("temporary", "identity")]),
-        "session": st.sampled_from(["s1", "s9"]),
-        "project": st.just("p"),
-        "speaker": st.sampled_from(NAMES).map(str.upper),
-        "since": st.sampled_from([at(1), at(20)]),
-        "until": st.sampled_from([at(10), at(301)]),
+        "categories": st.sampled_from([("fact",), ("temporary", "identity")]), "session": st.sampled_from(["s1", "s9"]),
+        "project": st.just("p"), "speaker": st.sampled_from(NAMES).map(str.upper),
+        "since": st.sampled_from([at(1), at(20)]), "until": st.sampled_from([at(10), at(301)]),
         "keywords": st.sampled_from([("coffee", "咖啡"), ("err-1042",), ("green tea", "绿茶")]),
         "tags": st.sampled_from([("work_hours",), ("weekend", "late_night")]),
-        "feeling": st.sampled_from(["positive", "urgent"]),
-        "least_relevance": st.sampled_from([0.2, 0.45]),
+        "feeling": st.sampled_from(["positive", "urgent"]), "least_relevance": st.sampled_from([0.2, 0.45]),
     },
-).map(lambda told: Filters(**told))
+).map(lambda told: Filters(**told))  # fmt: skip
 
 
 @fuzzed
@@ -142,16 +138,11 @@ def test_what_matches_is_shown_or_told_as_withheld_and_never_both(data, told, as
 # --- the long, the odd and the broken
 
 LONG_CONTENTS = {
-    "one word": "a" * MAX_TEXT_BYTES,
-    "words": "ab cd " * (MAX_TEXT_BYTES // 6),
-    "han": "好茶喝" * (MAX_TEXT_BYTES // 9),
-    "emoji": "🎉" * (MAX_TEXT_BYTES // 4),
-    "points": "!?" * (MAX_TEXT_BYTES // 2),
-    "joints": "a.b-c_" * (MAX_TEXT_BYTES // 6),
-    "digits": "1" * MAX_TEXT_BYTES,
-    "marks": "e" + "\u0301" * (MAX_TEXT_BYTES // 2 - 1),
-    "lines": "x\n" * (MAX_TEXT_BYTES // 2),
-}
+    "one word": "a" * MAX_TEXT_BYTES, "words": "ab cd " * (MAX_TEXT_BYTES // 6), "han": "好茶喝" * (MAX_TEXT_BYTES // 9),
+    "emoji": "🎉" * (MAX_TEXT_BYTES // 4), "points": "!?" * (MAX_TEXT_BYTES // 2),
+    "joints": "a.b-c_" * (MAX_TEXT_BYTES // 6), "digits": "1" * MAX_TEXT_BYTES,
+    "marks": "e" + "\u0301" * (MAX_TEXT_BYTES // 2 - 1), "lines": "x\n" * (MAX_TEXT_BYTES // 2),
+}  # fmt: skip
 ODD_QUERIES = {
     "10,000 letters": "a" * 10_000,
     "10,000 words": ("ab " * 3_334)[:10_000],
@@ -195,16 +186,10 @@ def test_a_content_of_64_kib_is_found_by_how_it_begins(content: str) -> None:
 
 BROKEN = "lone \udc80 surrogate"
 TEXT_FIELDS: dict[str, Callable[..., Told]] = {
-    "content": created,
-    "summary": partial(created, "x"),
-    "speaker": partial(created, "x"),
-    "keywords": partial(created, "x"),
-    "tags": partial(created, "x"),
-    "project": partial(created, "x"),
-    "task": partial(created, "x"),
-    "correction": negated,
-    "reason": negated,
-}
+    "content": created, "summary": partial(created, "x"), "speaker": partial(created, "x"),
+    "keywords": partial(created, "x"), "tags": partial(created, "x"), "project": partial(created, "x"),
+    "task": partial(created, "x"), "correction": negated, "reason": negated,
+}  # fmt: skip
 
 
 @each_row("field", TEXT_FIELDS)

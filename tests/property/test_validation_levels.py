@@ -14,15 +14,10 @@ from tests.given.histories import FIRST, IDS, MERGES, days, histories
 QUICK = settings(deadline=None, max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow])
 TEXTS = st.sampled_from(
     [
-        "I like tea",
-        "my password is hunter2-Xq9!",
-        "I like tea. my password is hunter2-Xq9!",
-        "call me at 415-555-2671",
-        "I like tea. call me at 415-555-2671",
-        "我的密码是hunter2-Xq9!",
-        "I work as a nurse",
+        "I like tea", "my password is hunter2-Xq9!", "I like tea. my password is hunter2-Xq9!", "call me at 415-555-2671",
+        "I like tea. call me at 415-555-2671", "我的密码是hunter2-Xq9!", "I work as a nurse",
     ]
-)
+)  # fmt: skip
 ids = st.sampled_from(IDS + MERGES)
 listed = st.none() | st.lists(TEXTS, max_size=2, unique=True).map(tuple)
 by_hand = st.builds(

@@ -52,13 +52,9 @@ Row = dict[str, Any]
 fuzzed = settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 IDS = [f"m{number}" for number in range(5)]
 TEXTS = (
-    "I drink coffee every morning",
-    "我喜歡綠茶",
-    "I am not happy with the endpoint",
-    "Ｃｏｆｆｅｅ and tests",
-    "my password is hunter2-Kiln-2024",
-    "Refactored the tests, no rush",
-)
+    "I drink coffee every morning", "我喜歡綠茶", "I am not happy with the endpoint", "Ｃｏｆｆｅｅ and tests",
+    "my password is hunter2-Kiln-2024", "Refactored the tests, no rush",
+)  # fmt: skip
 PARTS = ("coffee", "COFFEE", "绿茶", "綠", "hunter2", "m1", "ing", "zzz", " ")
 KINDS, TAGS = ("fact", "lesson", "preference"), ("Weekend", "own", "weekend", "calm", "late_night")
 SESSIONS, SPEAKERS, PROJECTS = ("s1", "s2"), ("Ana", "ANA", "李雷"), ("engram", "kiln")

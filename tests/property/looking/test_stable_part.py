@@ -41,17 +41,10 @@ from tests.given.views import viewed
 from tests.unit.projections.lifecycle.test_judging import JOB, told, turn
 
 SAID = (
-    "I live in Lisbon and I love green tea.",
-    "I moved to Porto.",
-    "Always answer in French.",
-    "以后请用中文回答。",
-    "我住在成都，我喜欢喝茶。",
-    "I have a dog called Rex.",
-    "My telephone number is +49 30 1234567",
-    "The PIN of my card is 4821",
-    "I no longer love green tea.",
-    "I speak Italian.",
-)
+    "I live in Lisbon and I love green tea.", "I moved to Porto.", "Always answer in French.", "以后请用中文回答。",
+    "我住在成都，我喜欢喝茶。", "I have a dog called Rex.", "My telephone number is +49 30 1234567",
+    "The PIN of my card is 4821", "I no longer love green tea.", "I speak Italian.",
+)  # fmt: skip
 IDS = ("a", "b", "c", "d")
 LAWS = ("weighted", "ebbinghaus", "consolidating", "tiered")
 END = 60.0

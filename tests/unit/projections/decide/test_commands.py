@@ -31,17 +31,13 @@ def view() -> dict[str, Memory]:
 
 
 COMMANDS: list[Command] = [
-    Negate("coffee", reason="no more"),
-    Negate("coffee", correction="I drink water", turn_id="t1"),
-    Negate("coffee", replaced_by="tea"),
-    Merge(("coffee", "tea")),
-    Merge(("coffee", "tea"), summary="drinks", into="both"),
-    Promote("coffee", "core"),
-    Edit(MemoryRevised(memory_id="coffee", content="I drink coffee at eight")),
+    Negate("coffee", reason="no more"), Negate("coffee", correction="I drink water", turn_id="t1"),
+    Negate("coffee", replaced_by="tea"), Merge(("coffee", "tea")), Merge(("coffee", "tea"), summary="drinks", into="both"),
+    Promote("coffee", "core"), Edit(MemoryRevised(memory_id="coffee", content="I drink coffee at eight")),
     Tell((MemoryMentioned(memory_id="coffee"), MemoryMentioned(memory_id="tea"))),
     Remember("I live in Porto", fields={"tags": ("home",)}),
     RecordTurns((NewTurn("user", "hello", "Lin"), NewTurn("tool", "18 °C"))),
-]
+]  # fmt: skip
 
 
 @each_row("command", COMMANDS, ids=repr)
@@ -79,11 +75,9 @@ def test_a_correction_is_like_the_memory_but_for_its_words_and_never_holds_alway
 @each_row(
     "command",
     [
-        Negate("coffee", correction="x", replaced_by="tea"),
-        Negate("coffee", replaced_by="coffee"),
-        Merge(()),
+        Negate("coffee", correction="x", replaced_by="tea"), Negate("coffee", replaced_by="coffee"), Merge(()),
     ],
-)
+)  # fmt: skip
 def test_a_command_that_cannot_be_is_refused(command: Command) -> None:
     with pytest.raises(InputError):
         decide(command, view(), ids)

@@ -128,21 +128,13 @@ def test_what_cannot_be_imported_is_told(path: str) -> None:
 
 
 WRONG: dict[str, tuple[Any, Any]] = {
-    "not finite": ((1.0, float("nan"), 0.0), ()),
-    "infinite": ((1.0, float("inf"), 0.0), ()),
-    "zero": ((0.0, 0.0, 0.0), ()),
-    "of two dimensions": (((1.0, 0.0), (0.0, 1.0)), ()),
-    "empty": ((), ()),
-    "a number": (1.0, ()),
-    "a text": ("abc", ()),
-    "none": (None, ()),
-    "uneven": ((1.0, (2.0, 3.0)), ()),
-    "too large": (np.ones(70_000), ()),
-    "pieces of other dimensions": ((1.0, 0.0, 0.0), ((1.0, 0.0),)),
-    "a zero piece": ((1.0, 0.0, 0.0), ((0.0, 0.0, 0.0),)),
+    "not finite": ((1.0, float("nan"), 0.0), ()), "infinite": ((1.0, float("inf"), 0.0), ()), "zero": ((0.0, 0.0, 0.0), ()),
+    "of two dimensions": (((1.0, 0.0), (0.0, 1.0)), ()), "empty": ((), ()), "a number": (1.0, ()), "a text": ("abc", ()),
+    "none": (None, ()), "uneven": ((1.0, (2.0, 3.0)), ()), "too large": (np.ones(70_000), ()),
+    "pieces of other dimensions": ((1.0, 0.0, 0.0), ((1.0, 0.0),)), "a zero piece": ((1.0, 0.0, 0.0), ((0.0, 0.0, 0.0),)),
     "a piece that is not finite": ((1.0, 0.0, 0.0), ((0.0, float("nan"), 0.0),)),
     "too many pieces": ((1.0, 0.0, 0.0), np.ones((5_000, 3))),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("whole", "pieces"), WRONG.values(), ids=WRONG)

@@ -15,16 +15,10 @@ from tests.rows import each_row
 @each_row(
     "text",
     [
-        "我叫陈美，在上海做建筑师。",
-        "好",
-        "今日はいい天気ですね",
-        "안녕하세요",
-        "Меня зовут Анна",
-        "Καλημέρα σε όλους",
-        "مرحبا بالعالم",
-        "我用 Python",
+        "我叫陈美，在上海做建筑师。", "好", "今日はいい天気ですね", "안녕하세요", "Меня зовут Анна", "Καλημέρα σε όλους",
+        "مرحبا بالعالم", "我用 Python",
     ],
-)
+)  # fmt: skip
 def test_a_text_that_is_mostly_in_other_letters_counts(text: str) -> None:
     assert is_of_other_letters(text)
 
@@ -32,18 +26,11 @@ def test_a_text_that_is_mostly_in_other_letters_counts(text: str) -> None:
 @each_row(
     "text",
     [
-        "",
-        "12:30",
-        "I like tea 🍵👍🏽",
-        "Ça va, José? Größe, naïve, Łódź, Việt Nam",
-        "The angle α is twice β, so λ = h/p",
-        "I met Александр at the station yesterday evening",
-        "My friend 李小龙 moved to Boston",
-        "ＦＵＬＬ ｗｉｄｔｈ",
-        "𝐛𝐨𝐥𝐝 letters",
-        "🍵",
+        "", "12:30", "I like tea 🍵👍🏽", "Ça va, José? Größe, naïve, Łódź, Việt Nam", "The angle α is twice β, so λ = h/p",
+        "I met Александр at the station yesterday evening", "My friend 李小龙 moved to Boston", "ＦＵＬＬ ｗｉｄｔｈ",
+        "𝐛𝐨𝐥𝐝 letters", "🍵",
     ],
-)
+)  # fmt: skip
 def test_emoji_accents_formulas_and_names_do_not_make_a_text_one_of_them(text: str) -> None:
     assert not is_of_other_letters(text)
 
@@ -51,16 +38,10 @@ def test_emoji_accents_formulas_and_names_do_not_make_a_text_one_of_them(text: s
 @each_row(
     ("others", "texts", "counts"),
     [
-        (0, 0, False),
-        (0, 5, False),
-        (1, 1, True),
-        (1, 10, True),
-        (1, 11, False),
-        (2, 20, True),
-        (ENOUGH - 1, 1_000, False),
-        (ENOUGH, 100_000, True),
+        (0, 0, False), (0, 5, False), (1, 1, True), (1, 10, True), (1, 11, False), (2, 20, True),
+        (ENOUGH - 1, 1_000, False), (ENOUGH, 100_000, True),
     ],
-)
+)  # fmt: skip
 def test_an_owner_counts_from_a_tenth_of_the_texts_or_twenty_on(others: int, texts: int, counts: bool) -> None:
     assert owner_of_other_letters(others, texts) is counts
 

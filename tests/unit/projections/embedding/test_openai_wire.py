@@ -63,11 +63,9 @@ def test_other_dimensions_are_refused(rows: Sequence[Sequence[int]], dimensions:
 
 
 VECTORS = [
-    ("length one", [[3, 4], [0, -2]], [[0.6, 0.8], [0, -1]]),
-    ("very large", [[1e300, 1e300]], [[0.5**0.5, 0.5**0.5]]),
-    ("very small", [[1e-300, 0]], [[1, 0]]),
-    ("whole numbers beyond 64 bits", [[10**30, 0]], [[1, 0]]),
-]
+    ("length one", [[3, 4], [0, -2]], [[0.6, 0.8], [0, -1]]), ("very large", [[1e300, 1e300]], [[0.5**0.5, 0.5**0.5]]),
+    ("very small", [[1e-300, 0]], [[1, 0]]), ("whole numbers beyond 64 bits", [[10**30, 0]], [[1, 0]]),
+]  # fmt: skip
 
 
 @each_row(("what", "rows", "expected"), VECTORS, ids=[row[0] for row in VECTORS])
@@ -81,14 +79,10 @@ def test_vectors_without_numbers_are_taken_in_order() -> None:
 
 
 SENDABLE = [
-    ("as it is", "Hello, 世界 ", "Hello, 世界 "),
-    ("empty", "", BLANK),
-    ("white space", " \n\u3000", BLANK),
-    ("long", "a" * 9_000, "a" * MOST_BYTES),
-    ("cut between characters", "长" * 9_000, "长" * (MOST_BYTES // 3)),
-    ("a lone surrogate", "a\ud800", "a?"),
-    ("blank up to the cut", " " * MOST_BYTES + "end", BLANK),
-]
+    ("as it is", "Hello, 世界 ", "Hello, 世界 "), ("empty", "", BLANK), ("white space", " \n\u3000", BLANK),
+    ("long", "a" * 9_000, "a" * MOST_BYTES), ("cut between characters", "长" * 9_000, "长" * (MOST_BYTES // 3)),
+    ("a lone surrogate", "a\ud800", "a?"), ("blank up to the cut", " " * MOST_BYTES + "end", BLANK),
+]  # fmt: skip
 
 
 @each_row(("what", "text", "sent"), SENDABLE, ids=[row[0] for row in SENDABLE])
@@ -98,18 +92,15 @@ def test_what_of_a_text_is_sent(what: str, text: str, sent: str) -> None:
 
 DATE = "Wed, 01 Jan 2025 00:00:02 GMT"
 WAITS = [
-    ({"retry-after": "7"}, 7.0),
-    ({"retry-after": " 0.25 "}, 0.25),
+    ({"retry-after": "7"}, 7.0), ({"retry-after": " 0.25 "}, 0.25),
     ({"retry-after": "Wed, 01 Jan 2025 00:01:02 GMT", "date": DATE}, 60.0),
     ({"retry-after": "Wed, 01 Jan 2025 00:00:00 GMT", "date": DATE}, 0.0),
     ({"retry-after": "Wed, 01 Jan 2025 00:01:02 GMT"}, None),
     ({"retry-after": "Wed, 01 Jan 2025 00:01:02 GMT", "date": "Wed, 01 Jan 2025 00:00:02 -0000"}, None),
-    ({"retry-after": "soon", "date": DATE}, None),
-    ({"retry-after": "-5"}, None),
+    ({"retry-after": "soon", "date": DATE}, None), ({"retry-after": "-5"}, None),
     ({"retry-after": "Mon, 1 Jan 99999999999 00:00:00 GMT", "date": DATE}, None),
-    ({"retry-after": "Mon, 1 Jan 2024 00:00:00 +99999999999999999999", "date": DATE}, None),
-    ({}, None),
-]
+    ({"retry-after": "Mon, 1 Jan 2024 00:00:00 +99999999999999999999", "date": DATE}, None), ({}, None),
+]  # fmt: skip
 
 
 @each_row(("headers", "seconds"), WAITS, ids=[str(row[0]) for row in WAITS])
@@ -121,12 +112,9 @@ CODES = [
     ({"error": {"code": "insufficient_quota", "type": "other"}}, "insufficient_quota"),
     ({"error": {"code": None, "type": "invalid_request_error"}}, "invalid_request_error"),
     ({"error": {"code": "a sentence with contents", "type": "server_error"}}, "server_error"),
-    ({"error": {"code": "sk-secret-key", "type": "sk-secret"}}, ""),
-    ({"error": {"code": "x" * 65}}, ""),
-    ({"error": "text"}, ""),
-    ({"error": None}, ""),
-    ([], ""),
-]
+    ({"error": {"code": "sk-secret-key", "type": "sk-secret"}}, ""), ({"error": {"code": "x" * 65}}, ""),
+    ({"error": "text"}, ""), ({"error": None}, ""), ([], ""),
+]  # fmt: skip
 
 
 @each_row(("body", "code"), CODES, ids=[str(row[1]) + str(at) for at, row in enumerate(CODES)])

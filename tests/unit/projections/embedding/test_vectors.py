@@ -109,14 +109,11 @@ def test_bytes_tell_whether_they_are_a_whole_vector_of_so_many_dimensions() -> N
 @each_row(
     ("whole", "pieces"),
     [
-        (np.array([1, np.nan]), np.zeros((0, 2))),
-        (np.array([1, 0]), np.array([[np.inf, 0]])),
-        (np.array([1, 0]), np.zeros((3, 4))),
-        (np.zeros((2, 2)), np.zeros((0, 2))),
-        (np.zeros(0), np.zeros((0, 0))),
+        (np.array([1, np.nan]), np.zeros((0, 2))), (np.array([1, 0]), np.array([[np.inf, 0]])),
+        (np.array([1, 0]), np.zeros((3, 4))), (np.zeros((2, 2)), np.zeros((0, 2))), (np.zeros(0), np.zeros((0, 0))),
     ],
     ids=["not finite", "a piece not finite", "pieces of other dimensions", "two vectors", "none"],
-)
+)  # fmt: skip
 def test_what_are_no_vectors_of_a_text_is_not_packed(whole: Vectors, pieces: Vectors) -> None:
     with pytest.raises(ValueError, match="vector"):
         pack(Embedded(whole, pieces))

@@ -178,14 +178,11 @@ def test_a_creation_has_no_old_weight_and_no_delta() -> None:
 @pytest.mark.parametrize(
     ("given", "event", "instant"),
     [
-        ([], mentioned(day=30), 30),
-        ([mentioned(day=40)], mentioned(day=30), 40),
-        ([mentioned(day=40)], negated(day=30, resolution="latest_wins"), 40),
-        ([revised(day=50)], mentioned(day=30), 50),
-        ([deleted(day=60)], mentioned(day=30), 60),
-        ([negated(day=45), mentioned(day=20)], revised(day=30), 45),
+        ([], mentioned(day=30), 30), ([mentioned(day=40)], mentioned(day=30), 40),
+        ([mentioned(day=40)], negated(day=30, resolution="latest_wins"), 40), ([revised(day=50)], mentioned(day=30), 50),
+        ([deleted(day=60)], mentioned(day=30), 60), ([negated(day=45), mentioned(day=20)], revised(day=30), 45),
     ],
-)
+)  # fmt: skip
 def test_both_weights_are_read_at_the_event_or_at_the_newest_earlier_time_stamp(
     given: list[Told], event: Told, instant: int
 ) -> None:

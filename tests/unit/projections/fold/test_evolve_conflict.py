@@ -33,14 +33,10 @@ COFFEE_THEN_TEA = memory.given(created(), created("I like tea", of="tea", day=5,
 @each_row(
     ("category", "resolution"),
     [
-        ("identity", "latest_wins"),
-        ("fact", "latest_wins"),
-        ("temporary", "latest_wins"),
-        ("stable_preference", "version_keep"),
-        ("short_term_preference", "version_keep"),
-        ("skill", "version_keep"),
+        ("identity", "latest_wins"), ("fact", "latest_wins"), ("temporary", "latest_wins"),
+        ("stable_preference", "version_keep"), ("short_term_preference", "version_keep"), ("skill", "version_keep"),
     ],
-)
+)  # fmt: skip
 def test_the_category_tells_the_resolution_where_the_producer_does_not(category: str, resolution: str) -> None:
     memory.given(created(category=category)).when(negated(day=5)).then(
         resolution=resolution, negated_at=at(5), is_superseded=resolution == "latest_wins", valid_to=at(5)
@@ -192,12 +188,10 @@ def test_nothing_is_flagged_where_nothing_had_replaced_it() -> None:
 @each_row(
     "gone",
     [
-        [negated("tea", day=7)],
-        [deleted("tea", day=7)],
-        [deleted("tea", day=7), purged("tea", day=40)],
+        [negated("tea", day=7)], [deleted("tea", day=7)], [deleted("tea", day=7), purged("tea", day=40)],
     ],
     ids=["negated itself", "deleted", "purged"],
-)
+)  # fmt: skip
 def test_a_successor_that_holds_no_more_contradicts_nothing(gone: list[Told]) -> None:
     outcome = COFFEE_THEN_TEA.given(negated(day=5, replaced_by="tea"), *gone).when(mentioned(day=50))
     outcome.then(conflicts=(), decision="reaffirm")
@@ -260,16 +254,11 @@ def test_a_flag_lasts_until_one_of_both_is_negated_revised_or_deleted(event: obj
 @each_row(
     "event",
     [
-        mentioned(day=8),
-        reinforced(day=8),
-        compressed(day=8),
-        asserted("m", day=8),
-        linked("m", "tea", day=8),
-        restored(day=8),
-        in_conflict("tea", "m", day=8),
+        mentioned(day=8), reinforced(day=8), compressed(day=8), asserted("m", day=8), linked("m", "tea", day=8),
+        restored(day=8), in_conflict("tea", "m", day=8),
     ],
     ids=lambda told: type(told.data).__name__,
-)
+)  # fmt: skip
 def test_nothing_else_settles_a_flag(event: Told) -> None:
     outcome = FLAGGED.when(event)
     outcome.then(conflicts=("tea",))

@@ -36,12 +36,8 @@ from tests.given.events import (
 from tests.rows import each_row
 
 TIMES = (
-    "created_at",
-    "updated_at",
-    "last_activated_at",
-    "last_mentioned_at",
-    "last_accessed_at",
-)
+    "created_at", "updated_at", "last_activated_at", "last_mentioned_at", "last_accessed_at",
+)  # fmt: skip
 PAIR = memory.given(created(), created(of="n"))
 REINFORCED = {"reinforce_count", "stability", "last_reinforced_at"}
 USED = REINFORCED | {"used_at"}
@@ -52,32 +48,22 @@ EFFECTS: list[tuple[str, Story, Told, set[str]]] = [
     ("a mention by the assistant", PAIR, mentioned(day=9, actor="assistant"), ACTIVATED),
     ("a mention by image", PAIR, mentioned(day=9, actor="judge", modality="image"), ACTIVATED | {"modalities"}),
     (
-        "a mention of a compressed one",
-        PAIR.given(compressed("trace", day=3, content="coffee")),
-        mentioned(day=9, actor="assistant"),
-        ACTIVATED | {"level", "compressed"},
+        "a mention of a compressed one", PAIR.given(compressed("trace", day=3, content="coffee")),
+        mentioned(day=9, actor="assistant"), ACTIVATED | {"level", "compressed"},
     ),
     ("a negation", PAIR, negated(day=9), {"negations", "negated_at", "resolution"}),
     (
-        "a negation with a successor",
-        PAIR,
-        negated(day=9, replaced_by="n"),
+        "a negation with a successor", PAIR, negated(day=9, replaced_by="n"),
         {"negations", "negated_at", "resolution", "superseded_by"},
     ),
     ("a negation of another one that it replaces", PAIR, negated("n", day=9, replaced_by="m"), set()),
     ("an access", PAIR, accessed("m", "n", day=9), SHOWN),
     (
-        "accesses of the first three together",
-        PAIR,
-        accessed("m", "n", day=9, together=(("m", "n"),)),
-        SHOWN | {"edges"},
+        "accesses of the first three together", PAIR, accessed("m", "n", day=9, together=(("m", "n"),)), SHOWN | {"edges"},
     ),
     ("a use", PAIR, reinforced(day=9), USED | {"importance", "upkeep"}),
     (
-        "a use that another led to",
-        PAIR,
-        reinforced(day=9, from_memory="n"),
-        USED | {"importance", "upkeep", "edges"},
+        "a use that another led to", PAIR, reinforced(day=9, from_memory="n"), USED | {"importance", "upkeep", "edges"},
     ),
     ("a task that succeeded", PAIR, reinforced(day=9, outcome="task_success"), USED | {"schedule"}),
     ("a task that failed", PAIR, reinforced(day=9, outcome="task_failure"), {"stability", "schedule"}),
@@ -85,9 +71,7 @@ EFFECTS: list[tuple[str, Story, Told, set[str]]] = [
     ("a use of another that it led to", PAIR, reinforced("n", day=9, from_memory="m"), {"edges"}),
     ("a revision", PAIR, revised(day=9), {"content", "stated", "version", "versions", "updated_at"}),
     (
-        "a revision with words",
-        PAIR,
-        revised(day=9, summary="short", keywords=("Espresso",), tags=("morning",)),
+        "a revision with words", PAIR, revised(day=9, summary="short", keywords=("Espresso",), tags=("morning",)),
         {"content", "stated", "version", "versions", "updated_at", "summary", "keywords", "tags"},
     ),
     ("a compression", PAIR, compressed("tag", day=9, content="coffee"), {"level", "compressed"}),
@@ -96,10 +80,8 @@ EFFECTS: list[tuple[str, Story, Told, set[str]]] = [
     ("a deletion", PAIR, deleted(day=9), {"deleted_at", "deletion"}),
     ("a restoration", PAIR.given(deleted(day=3)), restored(day=9), {"deleted_at", "deletion", "restored_at"}),
     (
-        "a restoration of a compressed one",
-        PAIR.given(compressed("tag", content="coffee"), deleted(day=3)),
-        restored(day=9),
-        {"deleted_at", "deletion", "restored_at", "level", "compressed"},
+        "a restoration of a compressed one", PAIR.given(compressed("tag", content="coffee"), deleted(day=3)),
+        restored(day=9), {"deleted_at", "deletion", "restored_at", "level", "compressed"},
     ),
     ("a grade", PAIR, graded(day=9), {"access_count", "last_accessed_at", "schedule"}),
     ("a link", PAIR, linked("n", "m", day=9), {"edges"}),
@@ -112,17 +94,14 @@ EFFECTS: list[tuple[str, Story, Told, set[str]]] = [
     ("a memory that summarises it", PAIR, created(of="x", day=9, summarises=("m", "n")), set()),
     ("a second creation with its id", PAIR, created("tea", day=9), set()),
     (
-        "an erasure",
-        PAIR,
-        erased(day=9),
-        {"deleted_at", "deletion", "purged_at", "content"},
+        "an erasure", PAIR, erased(day=9), {"deleted_at", "deletion", "purged_at", "content"},
     ),
     ("another profile", PAIR, profile("ebbinghaus", day=9), set()),
     ("other parameters", PAIR, parameters(day=9, alpha_base=0.1), set()),
     ("a turn", PAIR, Told(TurnRecorded(turn_id="t", role="user", text="coffee!"), 9), set()),
     ("a tool result", PAIR, Told(ToolResultRecorded(tool="ls", text="coffee.txt"), 9), set()),
     ("a synonym", PAIR, Told(SynonymDefined(keyword="coffee", synonym="java"), 9), set()),
-]
+]  # fmt: skip
 
 
 @each_row(("story", "event", "changed"), [e[1:] for e in EFFECTS], ids=[e[0] for e in EFFECTS])
@@ -145,20 +124,13 @@ def test_an_event_that_comes_late_moves_no_time_stamp_backwards(story: Story, ev
     [
         (mentioned(day=9), {"last_activated_at": at(9), "last_mentioned_at": at(9)}),
         (mentioned(day=9, actor="assistant"), {"last_activated_at": at(9), "last_mentioned_at": at(9)}),
-        (accessed(day=9, last_day=8.5), {"last_accessed_at": at(8.5)}),
-        (graded(day=9), {"last_accessed_at": at(9)}),
-        (revised(day=9), {"updated_at": at(9)}),
-        (negated(day=9), {}),
-        (reinforced(day=9), {}),
-        (compressed(day=9), {}),
-        (promoted(day=9), {}),
-        (kept(day=9), {}),
-        (deleted(day=9), {}),
-        (linked("m", "n", day=9), {}),
+        (accessed(day=9, last_day=8.5), {"last_accessed_at": at(8.5)}), (graded(day=9), {"last_accessed_at": at(9)}),
+        (revised(day=9), {"updated_at": at(9)}), (negated(day=9), {}), (reinforced(day=9), {}), (compressed(day=9), {}),
+        (promoted(day=9), {}), (kept(day=9), {}), (deleted(day=9), {}), (linked("m", "n", day=9), {}),
         (merged("m", "n", day=9), {}),
     ],
     ids=lambda value: type(value.data).__name__ if isinstance(value, Told) else "moves",
-)
+)  # fmt: skip
 def test_an_event_moves_just_these_time_stamps(event: Told, moves: dict[str, int]) -> None:
     outcome = PAIR.when(event)
     before, after = (history.memories["m"] for history in (outcome.before, outcome.after))
@@ -172,40 +144,24 @@ def test_an_event_moves_just_these_time_stamps(event: Told, moves: dict[str, int
 @each_row(
     "event",
     [
-        mentioned(day=50),
-        negated(day=50),
-        reinforced(day=50),
-        revised(day=50),
-        compressed(day=50),
-        promoted(day=50),
-        kept(day=50),
-        deleted(day=50),
-        restored(day=50),
-        purged(day=90),
-        graded(day=50),
-        linked("m", "n", day=50),
-        created("again", day=50),
-        merged("m", "n", day=50),
-        asserted("m", day=50),
-        created(of="x", day=50, corrects="m"),
+        mentioned(day=50), negated(day=50), reinforced(day=50), revised(day=50), compressed(day=50), promoted(day=50),
+        kept(day=50), deleted(day=50), restored(day=50), purged(day=90), graded(day=50), linked("m", "n", day=50),
+        created("again", day=50), merged("m", "n", day=50), asserted("m", day=50), created(of="x", day=50, corrects="m"),
     ],
     ids=lambda told: type(told.data).__name__,
-)
+)  # fmt: skip
 def test_nothing_changes_a_tombstone(event: Told) -> None:
     PAIR.given(deleted(day=1), purged(day=40)).when(event).then(changed=set(), decision="ignored")
 
 
 NOTHING: list[tuple[str, Told, str, str]] = [
-    ("a mention", mentioned("x", day=1), "x", "unknown memory"),
-    ("a negation", negated("x", day=1), "x", "unknown memory"),
+    ("a mention", mentioned("x", day=1), "x", "unknown memory"), ("a negation", negated("x", day=1), "x", "unknown memory"),
     ("a reinforcement", reinforced("x", day=1), "x", "unknown memory"),
     ("a revision", revised(of="x", day=1), "x", "unknown memory"),
     ("a compression", compressed(of="x", day=1), "x", "unknown memory"),
-    ("a promotion", promoted(of="x", day=1), "x", "unknown memory"),
-    ("a keeping", kept("x", day=1), "x", "unknown memory"),
+    ("a promotion", promoted(of="x", day=1), "x", "unknown memory"), ("a keeping", kept("x", day=1), "x", "unknown memory"),
     ("a deletion", deleted("x", day=1), "x", "unknown memory"),
-    ("a restoration", restored("x", day=1), "x", "unknown memory"),
-    ("a purge", purged("x", day=1), "x", "unknown memory"),
+    ("a restoration", restored("x", day=1), "x", "unknown memory"), ("a purge", purged("x", day=1), "x", "unknown memory"),
     ("a grade", graded("x", day=1), "x", "unknown memory"),
     ("an asserted fact", asserted("x", day=1), "x", "unknown memory"),
     ("a retracted fact", retracted("x", day=1), "x", "unknown memory"),
@@ -213,7 +169,7 @@ NOTHING: list[tuple[str, Told, str, str]] = [
     ("a second creation", created("tea", day=1), "m", "this id exists already"),
     ("a restoration of what is not deleted", restored(day=1), "m", "not deleted"),
     ("a purge of what is not deleted", purged(day=90), "m", "not deleted"),
-]
+]  # fmt: skip
 
 
 @each_row(("event", "of", "reason"), [n[1:] for n in NOTHING], ids=[n[0] for n in NOTHING])

@@ -82,13 +82,10 @@ def test_a_memory_begins_as_its_creation_tells_it() -> None:
 @each_row(
     ("data", "tier"),
     [
-        ({"kind": "episode"}, "episode"),
-        ({"kind": "fact"}, "fact"),
-        ({"kind": "core"}, "core"),
-        ({"kind": "lesson"}, "fact"),
-        ({"kind": "episode", "tier": "core"}, "core"),
+        ({"kind": "episode"}, "episode"), ({"kind": "fact"}, "fact"), ({"kind": "core"}, "core"),
+        ({"kind": "lesson"}, "fact"), ({"kind": "episode", "tier": "core"}, "core"),
     ],
-)
+)  # fmt: skip
 def test_the_tier_comes_from_the_kind_where_it_is_not_told(data: dict[str, str], tier: str) -> None:
     memory.when(created(**data)).then(tier=tier)
 
@@ -96,14 +93,11 @@ def test_the_tier_comes_from_the_kind_where_it_is_not_told(data: dict[str, str],
 @each_row(
     ("content", "data", "sensitivity"),
     [
-        ("I like coffee", {}, 0),
-        ("my password is hunter2", {}, 3),
-        ("I forgot my password and my key costs money", {}, 0),
-        ("my password is hunter2", {"sensitivity": 0}, 3),
-        ("I like coffee", {"sensitivity": 2}, 2),
+        ("I like coffee", {}, 0), ("my password is hunter2", {}, 3), ("I forgot my password and my key costs money", {}, 0),
+        ("my password is hunter2", {"sensitivity": 0}, 3), ("I like coffee", {"sensitivity": 2}, 2),
         ("I like coffee", {"summary": "my password is hunter2"}, 3),
     ],
-)
+)  # fmt: skip
 def test_sensitivity_is_detected_by_value_and_what_a_producer_tells_only_raises_it(
     content: str, data: dict[str, object], sensitivity: int
 ) -> None:

@@ -27,16 +27,11 @@ PAIR = memory.given(created(), created(of="n"))
 @each_row(
     ("hours", "decision", "boost"),
     [
-        ((0,), "reinforce", 0.5),
-        ((0, 1), "reinforce", 0.5),
-        ((0, 1, 2), "merge", 0.3),
-        ((0, 1, 24 - 1e-9), "merge", 0.3),
-        ((0, 1, 24), "reinforce", 0.5),
-        ((0, 1, 2, 3), "merge", 0.3),
-        ((0, 1, 2, 26), "reinforce", 0.5),
+        ((0,), "reinforce", 0.5), ((0, 1), "reinforce", 0.5), ((0, 1, 2), "merge", 0.3), ((0, 1, 24 - 1e-9), "merge", 0.3),
+        ((0, 1, 24), "reinforce", 0.5), ((0, 1, 2, 3), "merge", 0.3), ((0, 1, 2, 26), "reinforce", 0.5),
         ((0, 0, 0), "merge", 0.3),
     ],
-)
+)  # fmt: skip
 def test_a_mention_is_frequent_when_it_is_the_third_in_the_day_that_ends_with_it(
     hours: tuple[float, ...], decision: str, boost: float
 ) -> None:

@@ -190,23 +190,12 @@ def test_a_mention_of_a_source_may_reaffirm_the_merge() -> None:
 @each_row(
     "event",
     [
-        negated(day=12),
-        reinforced(day=12),
-        revised(day=12),
-        compressed(day=12),
-        promoted(day=12),
-        kept(day=12),
-        deleted(day=12),
-        restored(day=12),
-        purged(day=52),
-        graded(day=12),
-        linked("m", "all", day=12),
-        merged("m", "all", into="other", day=12),
-        unmerged("m", day=12),
-        created("again", day=12),
+        negated(day=12), reinforced(day=12), revised(day=12), compressed(day=12), promoted(day=12), kept(day=12),
+        deleted(day=12), restored(day=12), purged(day=52), graded(day=12), linked("m", "all", day=12),
+        merged("m", "all", into="other", day=12), unmerged("m", day=12), created("again", day=12),
     ],
     ids=lambda told: type(told.data).__name__,
-)
+)  # fmt: skip
 def test_nothing_but_an_unmerge_of_its_merge_changes_a_source(event: Told) -> None:
     outcome = MERGED.when(event)
     outcome.then(of="m", changed=set(), decision="ignored")
@@ -216,9 +205,7 @@ def test_nothing_but_an_unmerge_of_its_merge_changes_a_source(event: Told) -> No
 GONE = TWO.given(deleted("n", day=3))
 REFUSED: list[tuple[str, Story, Told, dict[str, str]]] = [
     (
-        "an unknown source",
-        TWO,
-        merged("m", "x", day=10),
+        "an unknown source", TWO, merged("m", "x", day=10),
         {"all": "source x: unknown memory", "m": "source x: unknown memory", "x": "unknown memory"},
     ),
     (
@@ -232,9 +219,7 @@ REFUSED: list[tuple[str, Story, Told, dict[str, str]]] = [
         },
     ),
     (
-        "a deleted source",
-        GONE,
-        merged("m", "n", day=10),
+        "a deleted source", GONE, merged("m", "n", day=10),
         dict.fromkeys(("all", "m", "n"), "source n is deleted: restore it first"),
     ),
     (
@@ -248,18 +233,14 @@ REFUSED: list[tuple[str, Story, Told, dict[str, str]]] = [
         },
     ),
     (
-        "an id that exists",
-        TWO.given(created(of="all")),
-        merged("m", "n", day=10),
+        "an id that exists", TWO.given(created(of="all")), merged("m", "n", day=10),
         dict.fromkeys(("all", "m", "n"), "all exists already: a merge needs a new id"),
     ),
     (
-        "the id of a tombstone",
-        TWO.given(created(of="all"), deleted("all", day=1), purged("all", day=31)),
-        merged("m", "n", day=40),
-        dict.fromkeys(("all", "m", "n"), "all exists already: a merge needs a new id"),
+        "the id of a tombstone", TWO.given(created(of="all"), deleted("all", day=1), purged("all", day=31)),
+        merged("m", "n", day=40), dict.fromkeys(("all", "m", "n"), "all exists already: a merge needs a new id"),
     ),
-]
+]  # fmt: skip
 
 
 @each_row(("story", "event", "reasons"), [r[1:] for r in REFUSED], ids=[r[0] for r in REFUSED])

@@ -148,13 +148,10 @@ def test_an_unmerge_gives_the_sources_their_boosts_back_as_they_were() -> None:
 @each_row(
     ("actor", "name"),
     [
-        ("system", "a reviewer"),
-        ("judge", "a reviewer"),
-        ("operator", "a reviewer"),
-        ("user", "the user"),
+        ("system", "a reviewer"), ("judge", "a reviewer"), ("operator", "a reviewer"), ("user", "the user"),
         ("assistant", "the assistant"),
     ],
-)
+)  # fmt: skip
 def test_the_change_log_calls_nobody_a_reviewer_who_is_none(actor: str, name: str) -> None:
     for day in (0, 27):
         told = replace(kept(day=day), actor=actor)

@@ -257,12 +257,8 @@ def test_uses_and_looks_in_order_leave_what_a_plain_telling_of_the_seed_leaves(
 
 
 LATER = [
-    accessed(day=400),
-    kept(day=401),
-    reinforced(day=402),
-    reinforced(day=403, outcome="task_failure"),
-    mentioned(day=404),
-]
+    accessed(day=400), kept(day=401), reinforced(day=402), reinforced(day=403, outcome="task_failure"), mentioned(day=404),
+]  # fmt: skip
 
 
 def test_what_became_core_stays_core_whatever_happens() -> None:

@@ -94,12 +94,10 @@ def test_what_others_say_that_waits_for_nobody_is_taken_all_the_same() -> None:
 
 
 GOES = {
-    "deleted": [deleted("p0", 2)],
-    "accepted": [mentioned("p0", 2)],
+    "deleted": [deleted("p0", 2)], "accepted": [mentioned("p0", 2)],
     "said in his own words": [revised("Always answer me first", "p0", 2)],
-    "purged": [deleted("p0", 2), purged("p0", 90, due=89)],
-    "merged": [of_agent(merged("p0", "p1", day=2))],
-}
+    "purged": [deleted("p0", 2), purged("p0", 90, due=89)], "merged": [of_agent(merged("p0", "p1", day=2))],
+}  # fmt: skip
 
 
 @each_row("how", GOES)

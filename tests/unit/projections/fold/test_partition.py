@@ -69,13 +69,9 @@ def discarded(seq: int, day: float = 9) -> Told:
 
 POISON = b'{"not": "an event"}'
 STUCK = (
-    ("ada", created()),
-    ("bob", created()),
-    ("ada", POISON),
-    ("ada", mentioned(day=2)),
-    ("bob", mentioned(day=2)),
+    ("ada", created()), ("bob", created()), ("ada", POISON), ("ada", mentioned(day=2)), ("bob", mentioned(day=2)),
     ("ada", mentioned(day=3)),
-)
+)  # fmt: skip
 
 
 def test_head_and_checkpoint_follow_every_event_of_the_partition() -> None:
@@ -262,13 +258,9 @@ def said_of_discards(told: Partition) -> list[tuple[str, str]]:
 
 NOT_THERE = [("ignored", "nothing is parked there")]
 ELSEWHERE: dict[str, str] = {
-    "folded": "0:1",
-    "parked, and not the one that is asked for": "0:5",
-    "another owner's": "0:2",
-    "itself": "0:7",
-    "later than the log": "0:99",
-    "another partition's": "1:3",
-}
+    "folded": "0:1", "parked, and not the one that is asked for": "0:5", "another owner's": "0:2", "itself": "0:7",
+    "later than the log": "0:99", "another partition's": "1:3",
+}  # fmt: skip
 
 
 @each_row("position", ELSEWHERE.values(), ids=ELSEWHERE)

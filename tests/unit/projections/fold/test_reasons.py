@@ -26,12 +26,9 @@ FOLD = sorted(Path(working_set.__file__).parent.glob("*.py"))
 CALLS = {"ignore": 1, "mark": 2, "create": 2, "change": 2, "Note": 2}
 """Where the reason stands among the arguments."""
 CONSTANTS = {
-    "UNKNOWN": working_set.UNKNOWN,
-    "PURGED": working_set.PURGED,
-    "MERGED_AWAY": working_set.MERGED_AWAY,
-    "FULL_QUEUE": trust.FULL_QUEUE,
-    "trouble": working_set.UNKNOWN,
-}
+    "UNKNOWN": working_set.UNKNOWN, "PURGED": working_set.PURGED, "MERGED_AWAY": working_set.MERGED_AWAY,
+    "FULL_QUEUE": trust.FULL_QUEUE, "trouble": working_set.UNKNOWN,
+}  # fmt: skip
 
 
 def written(node: ast.expr) -> str | None:

@@ -20,15 +20,13 @@ from tests.rows import each_row
 
 DEGREES = created("The kiln fires at 1240 degrees", "kiln", 1)
 SOURCES: dict[str, tuple[dict[str, Any], Trust]] = {
-    "the user": ({}, "asserted"),
-    "an operator": ({"actor": "operator"}, "asserted"),
-    "an assistant": ({"actor": "assistant"}, "inferred"),
-    "a judge": ({"actor": "judge", "source": "judge"}, "inferred"),
+    "the user": ({}, "asserted"), "an operator": ({"actor": "operator"}, "asserted"),
+    "an assistant": ({"actor": "assistant"}, "inferred"), "a judge": ({"actor": "judge", "source": "judge"}, "inferred"),
     "what an assistant concluded, told as the user's": ({"source": "assistant"}, "inferred"),
     "an older record": ({"actor": "system", "source": "import"}, "imported"),
     "the user, by a path that reaches less": ({"trust": "inferred"}, "inferred"),
     "a proposal": ({"actor": "assistant", "trust": "proposed"}, "proposed"),
-}
+}  # fmt: skip
 
 
 def by(told: Told, trust: Trust | None, actor: str = "assistant") -> Told:

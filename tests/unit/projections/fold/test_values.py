@@ -53,15 +53,11 @@ def test_a_later_statement_of_a_rejected_value_is_ignored_and_names_where_it_was
 @each_row(
     "text",
     [
-        "i live in LISBON",
-        "I  live   in Lisbon.",
-        "I live in L\u0456sbon",
-        "\uff29 live in \uff2cisbon",
-        "I live in Lis\u200bbon",
-        "\u2067I live in Lisbon\u2069",
+        "i live in LISBON", "I  live   in Lisbon.", "I live in L\u0456sbon", "\uff29 live in \uff2cisbon",
+        "I live in Lis\u200bbon", "\u2067I live in Lisbon\u2069",
     ],
     ids=["case", "spaces", "look-alike", "width", "invisible", "direction"],
-)
+)  # fmt: skip
 def test_the_same_in_other_letters_is_the_same_value(text: str) -> None:
     assert "again" not in viewed_ids(rejected("I live in Lisbon", day=5), created(text, "again", 9))
 

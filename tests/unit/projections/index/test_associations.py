@@ -21,15 +21,10 @@ def weights(*memories: Memory, of: str = "a", parameters: Parameters = DEFAULTS)
 @each_row(
     ("one", "other", "expected"),
     [
-        (["a", "b"], ["a", "b"], 1.0),
-        (["a", "b", "c"], ["b", "c", "d"], 0.5),
-        (["a"], ["b"], 0.0),
-        ([], ["b"], 0.0),
-        ([], [], 0.0),
-        (["Coffee", "咖啡"], ["coffee", "茶"], 1 / 3),
-        (["coffee", "COFFEE"], ["coffee"], 1.0),
+        (["a", "b"], ["a", "b"], 1.0), (["a", "b", "c"], ["b", "c", "d"], 0.5), (["a"], ["b"], 0.0), ([], ["b"], 0.0),
+        ([], [], 0.0), (["Coffee", "咖啡"], ["coffee", "茶"], 1 / 3), (["coffee", "COFFEE"], ["coffee"], 1.0),
     ],
-)
+)  # fmt: skip
 def test_overlap_is_what_is_shared_of_all_words_whatever_their_case(one, other, expected) -> None:
     assert overlap(one, other) == expected
     assert overlap(other, one) == expected

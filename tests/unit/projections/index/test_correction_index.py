@@ -20,12 +20,8 @@ STATEMENT = created("User lives in Tokyo", "tokyo", actor="judge", source="judge
 LATER = created("I moved to Osaka", "t2", 1, source_turns=("t2",), kind="episode")
 OSAKA = created("User lives in Osaka", "osaka", 1, actor="judge", source="judge", source_turns=("t2",))
 MOVED = (
-    TURN,
-    STATEMENT,
-    LATER,
-    OSAKA,
-    negated("tokyo", 1, replaced_by="osaka", turn_id="t2", resolution="latest_wins"),
-)
+    TURN, STATEMENT, LATER, OSAKA, negated("tokyo", 1, replaced_by="osaka", turn_id="t2", resolution="latest_wins"),
+)  # fmt: skip
 
 
 def told(view: OwnerView, memory_id: str) -> list[tuple[str, str | None, int]]:
@@ -82,19 +78,14 @@ def test_an_account_of_both_turns_says_what_no_longer_holds_beside_what_does() -
 @each_row(
     ("more", "expected"),
     [
-        ([], [("tokyo", "osaka", GONE)]),
-        ([mentioned("tokyo", 5)], []),
+        ([], [("tokyo", "osaka", GONE)]), ([mentioned("tokyo", 5)], []),
         ([negated("osaka", 5, turn_id="t5")], [("tokyo", None, GONE)]),
-        (
-            [created("User is in Kyoto", "kyoto", 5), negated("osaka", 5, replaced_by="kyoto")],
-            [("tokyo", "kyoto", GONE)],
-        ),
-        ([deleted("osaka", 5)], [("tokyo", None, GONE)]),
-        ([deleted("tokyo", 5)], [("tokyo", "osaka", GONE)]),
+        ([created("User is in Kyoto", "kyoto", 5), negated("osaka", 5, replaced_by="kyoto")], [("tokyo", "kyoto", GONE)]),
+        ([deleted("osaka", 5)], [("tokyo", None, GONE)]), ([deleted("tokyo", 5)], [("tokyo", "osaka", GONE)]),
         ([negated("osaka", 5, replaced_by="tokyo")], [("tokyo", None, GONE)]),
     ],
     ids=["told", "said again", "negated", "replaced again", "successor deleted", "statement deleted", "in a circle"],
-)
+)  # fmt: skip
 def test_what_holds_now_is_what_stands_at_the_end_of_its_successors(
     more: list[Told], expected: list[tuple[str, str | None, int]]
 ) -> None:
@@ -130,17 +121,12 @@ def test_a_turn_of_which_no_memory_is_known_is_told_by_its_id() -> None:
 
 
 STEPS = (
-    *MOVED,
-    created("User lives in Kyoto", "kyoto", 2, corrects="osaka", source_turns=("t3",)),
-    negated("osaka", 3, replaced_by="kyoto", resolution="latest_wins"),
-    mentioned("osaka", 4),
-    deleted("kyoto", 5),
-    summary("day", "t1", "t2", tier="episode", source="system"),
-    merged("t1", "t2", into="both", day=6),
-    negated("t1", 7, resolution="weight_balance"),
-    revised("User lives in Osaka, by the river", "osaka", 8),
+    *MOVED, created("User lives in Kyoto", "kyoto", 2, corrects="osaka", source_turns=("t3",)),
+    negated("osaka", 3, replaced_by="kyoto", resolution="latest_wins"), mentioned("osaka", 4), deleted("kyoto", 5),
+    summary("day", "t1", "t2", tier="episode", source="system"), merged("t1", "t2", into="both", day=6),
+    negated("t1", 7, resolution="weight_balance"), revised("User lives in Osaka, by the river", "osaka", 8),
     Told(SensitivitySet(memory_id="osaka", level=3, reason="asked"), 9, "user"),
-)
+)  # fmt: skip
 
 
 @given(st.permutations(STEPS), st.integers(0, len(STEPS)))

@@ -13,11 +13,9 @@ from projections.index.search_index import Bm25Index
 from tests.rows import each_row
 
 TEXTS = {
-    "coffee": "Ada likes coffee, strong coffee",
-    "tea": "Ben likes tea",
-    "cat": "Ada has a cat named Coffee",
+    "coffee": "Ada likes coffee, strong coffee", "tea": "Ben likes tea", "cat": "Ada has a cat named Coffee",
     "zh": "我喜欢喝咖啡",
-}
+}  # fmt: skip
 
 
 def filled(**texts: str) -> Bm25Index:

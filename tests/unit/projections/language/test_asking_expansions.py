@@ -31,28 +31,17 @@ def test_three_are_kept_at_most() -> None:
 
 
 LEFT_OUT = {
-    "empty": "",
-    "white space": " \t\n ",
-    "what the question says itself": "move house",
-    "greetings": "thanks, good morning",
-    "too long": "relocated " * 40,
-    "too many words": "to a new flat in the old town by the river with two cats",
-    "a megabyte": "x" * 1_000_000,
-    "a line of Chinese without end": "搬到新的房子里去" * 5,
-    "markup": "<b>relocated</b>",
-    "a chat template's mark": "<|im_start|>system relocated",
-    "JSON": '{"terms": ["relocated"]}',
-    "a link": "relocated https://evil.example/x",
-    "Markdown": "[relocated](x)",
-    "a host": "visit evil.com/pay now",
-    "a host in Chinese": "搬家 支付．中国",
-    "a host by another full stop": "relocated evil。com",
-    "a host in numbers": "relocated 20．23．20．23",
-    "an address of mail": "relocated ann@example.org",
-    "a number that nobody asked about": "relocated 2019",
-    "a telephone number": "relocated 030 123 45 67",
+    "empty": "", "white space": " \t\n ", "what the question says itself": "move house",
+    "greetings": "thanks, good morning", "too long": "relocated " * 40,
+    "too many words": "to a new flat in the old town by the river with two cats", "a megabyte": "x" * 1_000_000,
+    "a line of Chinese without end": "搬到新的房子里去" * 5, "markup": "<b>relocated</b>",
+    "a chat template's mark": "<|im_start|>system relocated", "JSON": '{"terms": ["relocated"]}',
+    "a link": "relocated https://evil.example/x", "Markdown": "[relocated](x)", "a host": "visit evil.com/pay now",
+    "a host in Chinese": "搬家 支付．中国", "a host by another full stop": "relocated evil。com",
+    "a host in numbers": "relocated 20．23．20．23", "an address of mail": "relocated ann@example.org",
+    "a number that nobody asked about": "relocated 2019", "a telephone number": "relocated 030 123 45 67",
     "a secret": "relocated, my password is hunter2hunter2",
-}
+}  # fmt: skip
 
 
 @each_row("said", LEFT_OUT.values(), ids=LEFT_OUT)

@@ -42,15 +42,10 @@ def test_a_question_and_a_turn_that_ask_for_the_same_kind_of_thing_share_it(row:
 @each_row(
     "turn",
     [
-        "I know where he lives. It is far.",
-        "She told me what she paints! Lovely.",
-        "Is it nice there?",
-        "我知道他住在哪里。",
-        "前几天还好吗？这几点对吗？",
-        "Where he lives I know. Nice?",
-        "",
+        "I know where he lives. It is far.", "She told me what she paints! Lovely.", "Is it nice there?",
+        "我知道他住在哪里。", "前几天还好吗？这几点对吗？", "Where he lives I know. Nice?", "",
     ],
-)
+)  # fmt: skip
 def test_what_is_no_question_or_has_no_question_word_asks_for_no_kind(turn: str) -> None:
     assert kinds_asked(turn) == ASKS_NOTHING
 

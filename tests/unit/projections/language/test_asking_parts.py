@@ -16,12 +16,10 @@ COMPARED = [
     ("Did I start the chess club before the pottery class?", ["the chess club", "Did I start the pottery class"]),
     ("Does the chess club cost more than the pottery class?", ["the chess club cost", "cost the pottery class"]),
     ("Who is older, Anna, Ben or Carla?", ["Anna", "Ben", "Carla"]),
-    ("我学吉他和搬到成都哪个更早？", ["我学吉他", "搬到成都"]),
-    ("我先去的成都还是重庆？", ["我先去的成都", "重庆"]),
-    ("小明和小红都喜欢什么？", ["小明喜欢", "小红喜欢"]),
-    ("比较一下小米和华为的价格", ["小米的价格", "华为的价格"]),
+    ("我学吉他和搬到成都哪个更早？", ["我学吉他", "搬到成都"]), ("我先去的成都还是重庆？", ["我先去的成都", "重庆"]),
+    ("小明和小红都喜欢什么？", ["小明喜欢", "小红喜欢"]), ("比较一下小米和华为的价格", ["小米的价格", "华为的价格"]),
     ("陶艺课和围棋社哪个先开始？", ["陶艺课", "围棋社"]),
-]
+]  # fmt: skip
 SEVERAL = [
     ("What did I tell Anna, and also where did I park?", ["What did I tell Anna", "where did I park?"]),
     ("How old is the cat and when did we get it?", ["How old is the cat", "when did we get it?"]),
@@ -30,21 +28,14 @@ SEVERAL = [
     ("我喜欢喝什么，还有我住在哪里？", ["我喜欢喝什么", "我住在哪里？"]),
 ]
 WHOLE = [
-    "What should I drink tonight?",
-    "Where did I buy bread and butter?",
-    "我的朋友还是不理我怎么办？",
-    "我喜欢的和平公园在哪里？",
-    "今天比赛的结果怎么样？",
+    "What should I drink tonight?", "Where did I buy bread and butter?", "我的朋友还是不理我怎么办？",
+    "我喜欢的和平公园在哪里？", "今天比赛的结果怎么样？",
     "I moved to Graz. It rained all day. Anna helped. Where did the box go? We laughed a lot.",
     "Tell me my trips in order, Mention ONLY and ONLY five items.",
-    "Which trips did I bring up? List ONLY and ONLY five items.",
-    "Which trips did I bring up? Please name at most three.",
-    "Which trips did I take Again and Again, first of all?",
-    "我提到过哪些旅行？只列出五项。",
-    "What did I buy? Name only the top three things.",
-    "Compare Anna and Anna.",
-    "",
-]
+    "Which trips did I bring up? List ONLY and ONLY five items.", "Which trips did I bring up? Please name at most three.",
+    "Which trips did I take Again and Again, first of all?", "我提到过哪些旅行？只列出五项。",
+    "What did I buy? Name only the top three things.", "Compare Anna and Anna.", "",
+]  # fmt: skip
 
 
 @each_row(("question", "things"), COMPARED)
@@ -109,16 +100,12 @@ def test_one_question_is_left_whole(question: str) -> None:
 @each_row(
     ("question", "many", "ordered"),
     [
-        ("How many times did I go to the beach?", True, False),
-        ("List all the books I read", True, False),
-        ("In what order did I visit the cities?", True, True),
-        ("我去过几次海边？", True, False),
-        ("列出所有我读过的书", True, False),
-        ("按时间顺序说说我去过的城市", True, True),
-        ("Where do I live?", False, False),
+        ("How many times did I go to the beach?", True, False), ("List all the books I read", True, False),
+        ("In what order did I visit the cities?", True, True), ("我去过几次海边？", True, False),
+        ("列出所有我读过的书", True, False), ("按时间顺序说说我去过的城市", True, True), ("Where do I live?", False, False),
         ("我住在哪里？", False, False),
     ],
-)
+)  # fmt: skip
 def test_a_question_says_whether_several_things_answer_it(question: str, many: bool, ordered: bool) -> None:
     assert asked_parts(question)[2:] == (many, ordered)
 
@@ -136,16 +123,11 @@ def test_a_turn_that_tells_asks_nothing(turn: str) -> None:
 @each_row(
     "hostile",
     [
-        "what is tea and also " * 10_000,
-        "另外我住在哪里？" * 10_000,
-        "between " * 5_000 + "?",
-        "A or B, " * 5_000 + "which is first?",
-        "Anna, " * 5_000 + "and Ben?",
-        "和" * 20_000 + "哪个？",
-        "?" * 20_000,
+        "what is tea and also " * 10_000, "另外我住在哪里？" * 10_000, "between " * 5_000 + "?",
+        "A or B, " * 5_000 + "which is first?", "Anna, " * 5_000 + "and Ben?", "和" * 20_000 + "哪个？", "?" * 20_000,
     ],
     ids=["and also", "另外", "between", "or", "names", "和", "marks"],
-)
+)  # fmt: skip
 def test_a_hostile_question_has_five_parts_at_most(hostile: str) -> None:
     found = asked_parts(hostile)
     assert len(found.parts) <= MOST_PARTS

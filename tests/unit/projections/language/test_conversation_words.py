@@ -11,12 +11,10 @@ from tests.rows import each_row
 @each_row(
     "text",
     [
-        "Always give the price in euros when I ask about flights.",
-        "Thanks! From now on answer in short sentences.",
-        "以后请用中文回答。",
-        "好的。以后都叫我老王。",
+        "Always give the price in euros when I ask about flights.", "Thanks! From now on answer in short sentences.",
+        "以后请用中文回答。", "好的。以后都叫我老王。",
     ],
-)
+)  # fmt: skip
 def test_a_turn_that_asks_for_something_for_good_is_known(text: str) -> None:
     assert traits(text, STANDING) == STANDING
 
@@ -24,15 +22,10 @@ def test_a_turn_that_asks_for_something_for_good_is_known(text: str) -> None:
 @each_row(
     "text",
     [
-        "I always take the early flight.",
-        "Never give up!",
-        "It always rains when I ask about flights",
-        "以后我想去中国。",
-        "请用中文回答。",
-        "",
-        f"{'So it was. ' * 200}From now on answer in short sentences.",
+        "I always take the early flight.", "Never give up!", "It always rains when I ask about flights", "以后我想去中国。",
+        "请用中文回答。", "", f"{'So it was. ' * 200}From now on answer in short sentences.",
     ],
-)
+)  # fmt: skip
 def test_a_habit_one_single_request_and_what_stands_far_behind_are_none(text: str) -> None:
     assert traits(text, STANDING) == 0
 

@@ -10,41 +10,15 @@ from tests.given.views import asked, viewed
 from tests.rows import each_row
 
 IDENTIFIERS = [
-    "foo_bar.py",
-    "src/app/main.ts",
-    "/etc/nginx/nginx.conf",
-    "ERR-1042",
-    "E0308",
-    "0xDEADBEEF",
-    "v2.3.1",
-    "1.2.3-rc1",
-    "a.b@c.co",
-    "maria.lopez+news@example.org",
-    "+49 151 2345678",
-    "138-1234-5678",
-    "13912345678",
-    "550e8400-e29b-41d4-a716-446655440000",
-    "9fceb02d0ae598e95dc970b74767f19372d61af8",
-    "9fceb02",
-    "#1234",
-    "PR#77",
-    "C++",
-    "C#",
-    "192.168.0.1",
-    "https://x.y/z?q=1",
-    "A-2023-0042",
-    "getUserName",
-    "@types/node",
-    "USER_ID",
-]
+    "foo_bar.py", "src/app/main.ts", "/etc/nginx/nginx.conf", "ERR-1042", "E0308", "0xDEADBEEF", "v2.3.1", "1.2.3-rc1",
+    "a.b@c.co", "maria.lopez+news@example.org", "+49 151 2345678", "138-1234-5678", "13912345678",
+    "550e8400-e29b-41d4-a716-446655440000", "9fceb02d0ae598e95dc970b74767f19372d61af8", "9fceb02", "#1234", "PR#77", "C++",
+    "C#", "192.168.0.1", "https://x.y/z?q=1", "A-2023-0042", "getUserName", "@types/node", "USER_ID",
+]  # fmt: skip
 WORDED = ("The note says {} and nothing else", "笔记里写着{}，没有别的")
 QUESTIONS = (
-    "{}",
-    "What do we know about {}?",
-    "where did I write {} down, please",
-    "{}是什么？",
-    "请问关于{}我说过什么",
-)
+    "{}", "What do we know about {}?", "where did I write {} down, please", "{}是什么？", "请问关于{}我说过什么",
+)  # fmt: skip
 SPACED = [
     ("+49 151 2345678", ["+491512345678", "0151 2345678", "0151-234 5678", "(0151) 2345678", "+49 (151) 234 5678"]),
     ("138-1234-5678", ["13812345678", "138 1234 5678", "+86 138 1234 5678", "＋８６１３８１２３４５６７８"]),

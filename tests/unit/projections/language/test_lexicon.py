@@ -47,20 +47,17 @@ def test_a_row_gives_the_words_of_each_column() -> None:
     ("damage", "told"),
     [
         (("blue\t\n", ""), r"line 5 cannot be read: got .*# 2 rows.*allowed is rows, and as the last line '# 1 rows'"),
-        (("# 2 rows\n", ""), "as the last line '# 2 rows'"),
-        (("# 2 rows\n", "# 2 rows"), "as the last line '# 2 rows'"),
+        (("# 2 rows\n", ""), "as the last line '# 2 rows'"), (("# 2 rows\n", "# 2 rows"), "as the last line '# 2 rows'"),
         (("blue\t\n", "blue\n"), r"line 4 .*1 cells, allowed is 2 \(english, chinese\)"),
         (("blue\t\n", "\t\n"), "line 4 .*a row without words"),
         (("blue\t\n", "blue,navy \t\n"), "line 4 .*'blue,navy ' in english"),
         (("crimson", "red"), "line 3 .*'red' in english"),
         (("crimson", "绯"), "line 3 .*'绯' in english, allowed is a word that is english"),
-        (("红", "rouge"), "line 3 .*'rouge' in chinese"),
-        (("blue", "bl\x00ue"), "line 4 "),
+        (("红", "rouge"), "line 3 .*'rouge' in chinese"), (("blue", "bl\x00ue"), "line 4 "),
         (("chinese", "hanzi"), "line 2 .*names of columns, english and chinese among them"),
-        (("english\tchinese", "english\tchinese\tenglish"), "line 2 "),
-        ((SMALL, ""), "allowed is rows"),
+        (("english\tchinese", "english\tchinese\tenglish"), "line 2 "), ((SMALL, ""), "allowed is rows"),
     ],
-)
+)  # fmt: skip
 def test_a_damaged_list_is_refused_by_file_and_line(damage: tuple[str, str], told: str) -> None:
     with pytest.raises(DamagedLexicon, match=told) as refused:
         lexicon.read("small", SMALL.replace(*damage).encode())

@@ -20,22 +20,13 @@ from projections.language.scripts import (
 from tests.rows import each_row
 
 RARE = {
-    "extension A": "㐀",
-    "a mark": "々",
-    "a zero": "〇",
-    "a compatibility ideograph": "\uf900",
-    "extension B": "𠀀",
+    "extension A": "㐀", "a mark": "々", "a zero": "〇", "a compatibility ideograph": "\uf900", "extension B": "𠀀",
     "extension G": "\U00030000",
-}
+}  # fmt: skip
 OTHERS = {
-    "Latin": "é",
-    "kana": "か",
-    "a hexagram": "䷀",
-    "Hangul": "한",
-    "an emoji": "😀",
-    "fullwidth Latin": "Ａ",
+    "Latin": "é", "kana": "か", "a hexagram": "䷀", "Hangul": "한", "an emoji": "😀", "fullwidth Latin": "Ａ",
     "punctuation": "。",
-}
+}  # fmt: skip
 
 
 @each_row("character", [*RARE.values(), "中", "一", "鿿"], ids=[*RARE, "a word", "first", "last"])

@@ -15,8 +15,7 @@ from tests.given.events import Told, at, created, deleted, folded, in_conflict, 
 from tests.rows import each_row
 
 NEAR_DUPLICATES = [
-    ("I like coffee in the morning", "I like to drink coffee in the morning"),
-    ("I don't eat meat", "I do not eat meat."),
+    ("I like coffee in the morning", "I like to drink coffee in the morning"), ("I don't eat meat", "I do not eat meat."),
     ("My sister Anna lives in Lisbon with her two kids", "My sister Anna lives in Lisbon with the two kids"),
     ("We deploy the billing service every Friday afternoon", "The billing service is deployed every Friday afternoon"),
     ("Please always answer in short bullet points", "Always answer in short bullet points"),
@@ -25,17 +24,15 @@ NEAR_DUPLICATES = [
     ("I am allergic to peanuts and shellfish", "I'm allergic to shellfish and peanuts"),
     ("My dog Biscuit is afraid of thunder", "My dog Biscuit is really afraid of thunder"),
     ("I work as a nurse at the children's hospital", "I work as a nurse in a children's hospital"),
-    ("我喜欢早上喝咖啡", "我喜欢在早上喝咖啡"),
-    ("我对花生过敏", "我对花生过敏的"),
+    ("我喜欢早上喝咖啡", "我喜欢在早上喝咖啡"), ("我对花生过敏", "我对花生过敏的"),
     ("我的妹妹住在上海，有两个孩子", "我妹妹住在上海，有两个孩子"),
     ("周末我常常和家人去公园散步", "周末我常和家人去公园散步"),
     ("我最喜欢的电影是《霸王别姬》", "我最喜欢的一部电影是《霸王别姬》"),
     ("我正在学西班牙语，准备去秘鲁旅行", "我正在学习西班牙语，准备去秘鲁旅行"),
     ("项目的数据库是 PostgreSQL 15", "这个项目的数据库是PostgreSQL 15。"),
-    ("我家的猫叫豆豆，今年三岁", "我家猫叫豆豆，今年三岁了"),
-    ("我在一家儿童医院当护士", "我在儿童医院当护士"),
+    ("我家的猫叫豆豆，今年三岁", "我家猫叫豆豆，今年三岁了"), ("我在一家儿童医院当护士", "我在儿童医院当护士"),
     ("我从小就开始拉小提琴", "我从小开始拉小提琴"),
-]
+]  # fmt: skip
 RELATED = [
     ("I like coffee in the morning", "I like tea in the morning"),
     ("My sister Anna lives in Lisbon", "My sister Anna moved to Lisbon for work"),
@@ -43,27 +40,19 @@ RELATED = [
     ("I am learning Spanish for our trip to Peru", "Our trip to Peru is in spring"),
     ("I went to the beach with my family", "I went to the mountains with my family"),
     ("I work as a nurse at the children's hospital", "I work night shifts at the children's hospital"),
-    ("I am allergic to peanuts", "I am allergic to cats"),
-    ("我喜欢早上喝咖啡", "我早上喜欢喝咖啡加牛奶"),
-    ("每周五下午发布账单服务", "每周一上午发布搜索服务"),
-    ("我家的猫叫豆豆，今年三岁", "我家的狗叫豆包，今年五岁"),
-    ("我在一家儿童医院当护士", "我在儿童医院上夜班"),
-    ("周末我常常和家人去公园散步", "周末我常常一个人去公园跑步"),
-    ("我妹妹住在上海浦东", "我妹妹上个月搬到上海浦东了"),
-    ("我们的服务部署在杭州机房", "我们的服务部署在上海机房"),
-]
+    ("I am allergic to peanuts", "I am allergic to cats"), ("我喜欢早上喝咖啡", "我早上喜欢喝咖啡加牛奶"),
+    ("每周五下午发布账单服务", "每周一上午发布搜索服务"), ("我家的猫叫豆豆，今年三岁", "我家的狗叫豆包，今年五岁"),
+    ("我在一家儿童医院当护士", "我在儿童医院上夜班"), ("周末我常常和家人去公园散步", "周末我常常一个人去公园跑步"),
+    ("我妹妹住在上海浦东", "我妹妹上个月搬到上海浦东了"), ("我们的服务部署在杭州机房", "我们的服务部署在上海机房"),
+]  # fmt: skip
 STRANGERS = [
     ("I like coffee in the morning", "My sister Anna lives in Lisbon"),
     ("The user prefers dark mode in the editor", "I moved to Berlin in May"),
     ("I like coffee", "I like hiking on Sundays with my brother"),
-    ("I want to buy a house", "I want a dog for my birthday"),
-    ("我喜欢早上喝咖啡", "我妹妹住在上海"),
-    ("我对花生过敏", "每周五下午发布账单服务"),
-    ("我喜欢看书", "我喜欢早上喝咖啡"),
-    ("我想买一套房子", "我想养一只狗"),
-    ("用户喜欢喝咖啡", "用户住在上海"),
-    ("I like coffee in the morning", "我喜欢早上喝咖啡"),
-]
+    ("I want to buy a house", "I want a dog for my birthday"), ("我喜欢早上喝咖啡", "我妹妹住在上海"),
+    ("我对花生过敏", "每周五下午发布账单服务"), ("我喜欢看书", "我喜欢早上喝咖啡"), ("我想买一套房子", "我想养一只狗"),
+    ("用户喜欢喝咖啡", "用户住在上海"), ("I like coffee in the morning", "我喜欢早上喝咖啡"),
+]  # fmt: skip
 TOO_FEW_WORDS_SHARED = [
     ("I'm vegetarian", "I don't eat meat"),
     ("The user prefers dark mode in the editor", "The user prefers light mode in the terminal"),
@@ -77,13 +66,9 @@ BOUNDS = [
     *(("related by meaning, not by words", 0.0, 0.5, a, b) for a, b in TOO_FEW_WORDS_SHARED),
 ]
 EQUAL = [
-    ("I like coffee", "i LIKE, coffee!"),
-    ("Ｉ ｌｉｋｅ ｃｏｆｆｅｅ", "I like coffee"),
-    ("我喜欢咖啡", "我喜欢咖啡。"),
-    ("I can't swim", "I can’t swim"),
-    ("", ""),
-    ("...", " ... "),
-]
+    ("I like coffee", "i LIKE, coffee!"), ("Ｉ ｌｉｋｅ ｃｏｆｆｅｅ", "I like coffee"), ("我喜欢咖啡", "我喜欢咖啡。"),
+    ("I can't swim", "I can’t swim"), ("", ""), ("...", " ... "),
+]  # fmt: skip
 DIFFERENT = "different words: "
 HARD_NEGATIVES = [
     ("Meeting with Bob at 3pm", "Meeting with Bob at 4pm", "different numbers or dates: 3 / 4"),
@@ -191,14 +176,10 @@ def test_why_two_memories_may_not_merge_is_said(expected: str | None, of_a: Fiel
 
 TWO, MILK = [created("Tea"), created("Tea", of="n")], created("Milk", of="o")
 STORIES = [
-    ([], True),
-    ([negated(day=1)], False),
-    ([negated(day=1), mentioned(day=2)], True),
-    ([negated(day=1, replaced_by="n"), mentioned(day=2)], False),
-    ([in_conflict("m", "n")], False),
-    ([deleted(day=1), restored(day=2)], True),
-    ([MILK, merged("m", "o", day=1)], False),
-]
+    ([], True), ([negated(day=1)], False), ([negated(day=1), mentioned(day=2)], True),
+    ([negated(day=1, replaced_by="n"), mentioned(day=2)], False), ([in_conflict("m", "n")], False),
+    ([deleted(day=1), restored(day=2)], True), ([MILK, merged("m", "o", day=1)], False),
+]  # fmt: skip
 
 
 @each_row(("events", "expected"), STORIES, ids=[str(n) for n in range(len(STORIES))])

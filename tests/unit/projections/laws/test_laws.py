@@ -90,13 +90,10 @@ def test_the_laws_of_no_memory_at_all_are_empty(name: str) -> None:
 
 
 STATES = {
-    "negated": [negated(day=1)],
-    "deleted": [deleted(day=1)],
-    "restored": [deleted(day=1), restored(day=2)],
-    "purged": [deleted(day=1), purged(day=40)],
-    "merged": [merged("m", "n", day=1)],
+    "negated": [negated(day=1)], "deleted": [deleted(day=1)], "restored": [deleted(day=1), restored(day=2)],
+    "purged": [deleted(day=1), purged(day=40)], "merged": [merged("m", "n", day=1)],
     "un-merged": [merged("m", "n", day=1), unmerged(day=2)],
-}
+}  # fmt: skip
 
 
 @each_row("name", LAWS)
@@ -244,18 +241,10 @@ def test_a_memory_about_occupation_falls_at_doubled_days() -> None:
 
 
 SPARED = [
-    ({}, False),
-    ({"category": "identity"}, True),
-    ({"tier": "core"}, True),
-    ({"tier": "system"}, True),
-    ({"kind": "core"}, True),
-    ({"kind": "episode"}, False),
-    ({"sensitivity": 1}, False),
-    ({"sensitivity": 2}, True),
-    ({"sensitivity": 3}, True),
-    ({"importance": 2.99}, False),
-    ({"importance": 3.0}, True),
-]
+    ({}, False), ({"category": "identity"}, True), ({"tier": "core"}, True), ({"tier": "system"}, True),
+    ({"kind": "core"}, True), ({"kind": "episode"}, False), ({"sensitivity": 1}, False), ({"sensitivity": 2}, True),
+    ({"sensitivity": 3}, True), ({"importance": 2.99}, False), ({"importance": 3.0}, True),
+]  # fmt: skip
 
 
 @each_row(("data", "spared"), SPARED, ids=[str(s[0]) for s in SPARED])

@@ -51,22 +51,16 @@ def memory(**changes: object) -> Memory:
         ("a 4 leaves the ease", (4, 4, 4, 4), (2.5, 2.5, 2.5, 2.5), (1, 6, 15, 37.5), (1, 2, 3, 4)),
         ("a 3 lowers it", (3, 3, 3, 3), (2.36, 2.22, 2.08, 1.94), (1, 6, 12.48, 24.2112), (1, 2, 3, 4)),
         (
-            "a failure begins anew, and its mark on the ease stays",
-            (4, 3, 2, 5, 5, 5),
-            (2.5, 2.36, 2.04, 2.14, 2.24, 2.34),
-            (1, 6, 1, 1, 6, 14.04),
-            (1, 2, 0, 1, 2, 3),
+            "a failure begins anew, and its mark on the ease stays", (4, 3, 2, 5, 5, 5),
+            (2.5, 2.36, 2.04, 2.14, 2.24, 2.34), (1, 6, 1, 1, 6, 14.04), (1, 2, 0, 1, 2, 3),
         ),
         (
-            "the ease has a floor",
-            (0, 0, 0, 3, 3, 3),
-            (1.7, 1.3, 1.3, 1.3, 1.3, 1.3),
-            (1, 1, 1, 1, 6, 7.8),
+            "the ease has a floor", (0, 0, 0, 3, 3, 3), (1.7, 1.3, 1.3, 1.3, 1.3, 1.3), (1, 1, 1, 1, 6, 7.8),
             (0, 0, 0, 1, 2, 3),
         ),
         ("a 1 and a 2 from the start", (1, 2), (1.96, 1.64), (1, 1), (0, 0)),
     ],
-)
+)  # fmt: skip
 def test_sm2_follows_its_table(
     case: str,
     grades: tuple[int, ...],
@@ -225,13 +219,10 @@ def test_an_ungraded_memory_is_due_alike_under_both_schedulers() -> None:
 @each_row(
     ("confidence", "consolidation", "emotion", "importance"),
     [
-        (0.6, 0.3, 0.0, 0.33),
-        (0.6, 0.51, 0.5, 0.543),
-        (0.6, 0.51, -0.5, 0.543),
-        (1.0, 1.0, -1.0, 1.0),
+        (0.6, 0.3, 0.0, 0.33), (0.6, 0.51, 0.5, 0.543), (0.6, 0.51, -0.5, 0.543), (1.0, 1.0, -1.0, 1.0),
         (0.0, 0.0, 0.0, 0.0),
     ],
-)
+)  # fmt: skip
 def test_importance_joins_confidence_consolidation_and_the_strength_of_the_emotion(
     confidence: float, consolidation: float, emotion: float, importance: float
 ) -> None:

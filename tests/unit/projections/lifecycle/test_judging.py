@@ -121,27 +121,19 @@ def test_extracting_again_changes_nothing(texts: list[str]) -> None:
 @each_row(
     ("first", "second", "operation"),
     [
-        ("I love hiking.", "I love hiking!", "BOOST"),
-        ("I love hiking.", "I love opera.", "ADD"),
-        ("我喜欢爬山。", "我很喜欢爬山。", "BOOST"),
-        ("我喜欢爬山。", "我喜欢歌剧。", "ADD"),
-        ("I have two dogs.", "I have three dogs.", "FLAG"),
-        ("I love coffee.", "I don't like coffee any more.", "NEGATE"),
-        ("我喜欢咖啡。", "我不喜欢咖啡了。", "NEGATE"),
-        ("I like mushrooms.", "I hate mushrooms.", "NEGATE"),
-        ("我喜欢香菜。", "我讨厌香菜。", "NEGATE"),
-        ("I live in Berlin.", "I moved to Rome.", "NEGATE"),
-        ("我住在杭州。", "我搬到上海了。", "NEGATE"),
-        ("我今年28岁。", "我今年29岁。", "NEGATE"),
+        ("I love hiking.", "I love hiking!", "BOOST"), ("I love hiking.", "I love opera.", "ADD"),
+        ("我喜欢爬山。", "我很喜欢爬山。", "BOOST"), ("我喜欢爬山。", "我喜欢歌剧。", "ADD"),
+        ("I have two dogs.", "I have three dogs.", "FLAG"), ("I love coffee.", "I don't like coffee any more.", "NEGATE"),
+        ("我喜欢咖啡。", "我不喜欢咖啡了。", "NEGATE"), ("I like mushrooms.", "I hate mushrooms.", "NEGATE"),
+        ("我喜欢香菜。", "我讨厌香菜。", "NEGATE"), ("I live in Berlin.", "I moved to Rome.", "NEGATE"),
+        ("我住在杭州。", "我搬到上海了。", "NEGATE"), ("我今年28岁。", "我今年29岁。", "NEGATE"),
         ("I'm from Oslo.", "Actually, I'm from Bergen.", "NEGATE"),
         ("I'm from Oslo.", "I'm not from Oslo but from Bergen.", "NEGATE"),
-        ("我是北京人。", "我不是北京人，而是上海人。", "NEGATE"),
-        ("I'm from Oslo.", "I'm from Bergen.", "FLAG"),
+        ("我是北京人。", "我不是北京人，而是上海人。", "NEGATE"), ("I'm from Oslo.", "I'm from Bergen.", "FLAG"),
         ("I love classical music.", "I love classical music by Bach and Brahms.", "UPDATE"),
-        ("I love hiking.", "Do I love hiking?", None),
-        ("I love hiking.", "If I love hiking, what then?", "SKIP"),
+        ("I love hiking.", "Do I love hiking?", None), ("I love hiking.", "If I love hiking, what then?", "SKIP"),
     ],
-)
+)  # fmt: skip
 def test_the_second_statement_is_judged_against_the_first(first: str, second: str, operation: str | None) -> None:
     found = operations(turn(first, "t1", 1), turn(second, "t2", 2))
     assert found == ["ADD", operation] or (operation in (None, "SKIP") and found in (["ADD"], ["ADD", "SKIP"]))

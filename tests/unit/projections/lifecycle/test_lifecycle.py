@@ -88,12 +88,10 @@ def test_sensitivity_one_takes_twice_as_long() -> None:
 @each_row(
     "spared",
     [
-        created("my name is Ada", category="identity"),
-        created("core", tier="core"),
-        created("system", tier="system"),
+        created("my name is Ada", category="identity"), created("core", tier="core"), created("system", tier="system"),
         created("my phone is 555", sensitivity=2),
     ],
-)
+)  # fmt: skip
 @each_row("law", ["weighted", "ebbinghaus", "consolidating", "tiered"])
 def test_what_lasts_is_neither_compressed_nor_deleted_under_any_law(spared: Told, law: str) -> None:
     story = memory.given(profile(law), parameters(delete_archived_after_days=1.0), spared)
@@ -208,14 +206,10 @@ def test_only_owners_under_the_tiered_profile_are_reviewed() -> None:
 @each_row(
     ("category", "action"),
     [
-        ("identity", "promote"),
-        ("stable_preference", "promote"),
-        ("skill", "promote"),
-        ("fact", "keep"),
-        ("temporary", "keep"),
-        ("short_term_preference", "keep"),
+        ("identity", "promote"), ("stable_preference", "promote"), ("skill", "promote"), ("fact", "keep"),
+        ("temporary", "keep"), ("short_term_preference", "keep"),
     ],
-)
+)  # fmt: skip
 def test_only_what_lasts_is_promoted(category: str, action: str) -> None:
     story = TIERED.given(created(category=category, day=-1), *borne_out(day=1))
     (one,) = planned(story, 2, "review")

@@ -53,12 +53,10 @@ def level(story: Story, day: float) -> int:
     ("law", "day", "lift"),
     [
         ("ebbinghaus", 2.5, reinforced(day=2.6, outcome="task_success")),
-        ("ebbinghaus", 2.5, accessed("m", day=2.6, via="injection")),
-        ("tiered", 100, reinforced(day=100.5)),
-        ("consolidating", 100, revised(day=100.5)),
-        ("ebbinghaus", 2.5, profile("weighted", day=2.6)),
+        ("ebbinghaus", 2.5, accessed("m", day=2.6, via="injection")), ("tiered", 100, reinforced(day=100.5)),
+        ("consolidating", 100, revised(day=100.5)), ("ebbinghaus", 2.5, profile("weighted", day=2.6)),
     ],
-)
+)  # fmt: skip
 def test_what_lifts_a_memory_lifts_it_whether_a_sweep_ran_or_not(law: str, day: float, lift: Told) -> None:
     story = memory.given(profile(law), PICKED_UP)
     ran = swept(story, day)

@@ -17,19 +17,12 @@ from tests.given.views import viewed
 from tests.rows import each_row
 
 TEXTS = (
-    "I drink strong black coffee in the morning",
-    "In the morning I like strong black tea",
-    "Strong black tea is what I drink at night",
-    "The car needs new tyres",
-    "The car needs new brakes and tyres in winter",
-    "In winter the car does not start in the morning",
-    "我早上喝浓的黑咖啡",
-    "早上我喜欢喝浓的红茶",
-    "晚上我喜欢喝浓的红茶，不喝咖啡",
-    "汽车需要换新的轮胎",
-    "冬天汽车需要换新的轮胎和刹车",
+    "I drink strong black coffee in the morning", "In the morning I like strong black tea",
+    "Strong black tea is what I drink at night", "The car needs new tyres", "The car needs new brakes and tyres in winter",
+    "In winter the car does not start in the morning", "我早上喝浓的黑咖啡", "早上我喜欢喝浓的红茶",
+    "晚上我喜欢喝浓的红茶，不喝咖啡", "汽车需要换新的轮胎", "冬天汽车需要换新的轮胎和刹车",
     "汽车 needs new tyres in winter",
-)
+)  # fmt: skip
 Linked = set[tuple[str, tuple[str, ...], float]]
 
 

@@ -43,20 +43,14 @@ def test_it_says_what_the_newest_says_and_what_only_adds_to_it(texts: list[str],
 @each_row(
     ("newest", "older"),
     [
-        ("I like coffee", "I do not like coffee with milk"),
-        ("I have two dogs", "I have three dogs"),
-        ("I have two dogs", "The kiln was fired at 900 degrees today"),
-        ("I live in Rome", "I live in Berlin"),
-        ("I like coffee", "My sister works for Siemens"),
-        ("I drink tea in the morning", "I drink coffee in the morning"),
-        ("The soup is hot", "The soup is cold in winter"),
-        ("I like coffee", "I never water the garden in the evening"),
-        ("I like coffee", "ok then"),
-        ("我有两只狗", "我有三只狗"),
-        ("我喜欢咖啡", "我不喜欢加奶的咖啡"),
+        ("I like coffee", "I do not like coffee with milk"), ("I have two dogs", "I have three dogs"),
+        ("I have two dogs", "The kiln was fired at 900 degrees today"), ("I live in Rome", "I live in Berlin"),
+        ("I like coffee", "My sister works for Siemens"), ("I drink tea in the morning", "I drink coffee in the morning"),
+        ("The soup is hot", "The soup is cold in winter"), ("I like coffee", "I never water the garden in the evening"),
+        ("I like coffee", "ok then"), ("我有两只狗", "我有三只狗"), ("我喜欢咖啡", "我不喜欢加奶的咖啡"),
         ("我早上喝茶", "我早上喝咖啡"),
     ],
-)
+)  # fmt: skip
 def test_what_differs_in_a_number_a_name_a_denial_or_in_one_thing_never_joins(newest: str, older: str) -> None:
     assert text_of([newest, older]) == newest
 
@@ -79,18 +73,13 @@ def test_the_newest_is_the_one_activated_last_whatever_the_order() -> None:
 TEXTS = st.lists(
     st.sampled_from(
         [
-            "I like coffee",
-            "I like coffee with milk",
-            "I hate coffee",
-            "我喜欢咖啡",
-            "The garden needs water",
-            "ok",
+            "I like coffee", "I like coffee with milk", "I hate coffee", "我喜欢咖啡", "The garden needs water", "ok",
             "7 cups a day",
         ]
     ),
     min_size=1,
     max_size=6,
-)
+)  # fmt: skip
 
 
 @given(TEXTS)

@@ -35,18 +35,12 @@ def risen(**data: object) -> Story:
 @each_row(
     ("kind", "category", "action"),
     [
-        ("agreement", "fact", "promote"),
-        ("decision", "fact", "promote"),
-        ("约定", "fact", "promote"),
-        ("agreement", "temporary", "keep"),
-        ("agreement", "short_term_preference", "keep"),
-        ("plan", "fact", "keep"),
-        ("plan", "stable_preference", "keep"),
-        ("计划", "identity", "keep"),
-        ("fact", "fact", "keep"),
+        ("agreement", "fact", "promote"), ("decision", "fact", "promote"), ("约定", "fact", "promote"),
+        ("agreement", "temporary", "keep"), ("agreement", "short_term_preference", "keep"), ("plan", "fact", "keep"),
+        ("plan", "stable_preference", "keep"), ("计划", "identity", "keep"), ("fact", "fact", "keep"),
         ("fact", "skill", "promote"),
     ],
-)
+)  # fmt: skip
 def test_an_agreement_is_promoted_and_a_plan_or_what_passes_is_not(kind: str, category: str, action: str) -> None:
     (one,) = reviews(view_of(risen(kind=kind, category=category)), at(2))
     assert (one.action, one.actor) == (action, "system")

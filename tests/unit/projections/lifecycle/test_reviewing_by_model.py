@@ -169,16 +169,14 @@ def test_there_is_no_prompt_by_a_name_that_no_file_has() -> None:
 # --- a lying model -------------------------------------------------------------------------------------------------
 
 NEVER_PROMOTED = [
-    ("temporary", risen(category="temporary")),
-    ("short-term preference", risen(category="short_term_preference")),
-    ("plan", risen(kind="plan")),
-    ("negated", [*risen(category="stable_preference"), negated(day=1.5)]),
+    ("temporary", risen(category="temporary")), ("short-term preference", risen(category="short_term_preference")),
+    ("plan", risen(kind="plan")), ("negated", [*risen(category="stable_preference"), negated(day=1.5)]),
     ("in conflict", [*risen(), created(of="n"), in_conflict("m", "n", day=1.5)]),
     ("said by the assistant", risen(source="assistant")),
     ("a turn", risen(kind="episode", source_turns=("t1",), category="fact")),
     ("a question", risen(content="Should I move to Paris?")),
     ("a supposition", risen(content="If I win the lottery I will buy a castle")),
-]
+]  # fmt: skip
 
 
 @each_row("story", [one[1] for one in NEVER_PROMOTED], ids=[one[0] for one in NEVER_PROMOTED])
@@ -194,11 +192,9 @@ def test_what_passes_or_is_in_doubt_is_never_promoted_and_no_model_is_asked(stor
 
 
 NEVER_DELETED = [
-    ("verified", fallen(verified=True), 26),
-    ("sensitive", fallen(sensitivity=2), 26),
-    ("identity", fallen(category="identity"), 26),
-    ("asked about at a promotion", risen(), 2),
-]
+    ("verified", fallen(verified=True), 26), ("sensitive", fallen(sensitivity=2), 26),
+    ("identity", fallen(category="identity"), 26), ("asked about at a promotion", risen(), 2),
+]  # fmt: skip
 
 
 @each_row(("story", "day"), [one[1:] for one in NEVER_DELETED], ids=[one[0] for one in NEVER_DELETED])

@@ -59,31 +59,17 @@ def test_a_memory_of_which_the_reply_says_what_nothing_else_says_was_used(memori
         (LISBON, "Whom should I call?", "Call your sister Mara."),
         ({"m": "I loved Paris"}, "Where should I go?", "Paris, Rome or Lisbon are nice."),
         ({"m": "I had a great time"}, "How do I cook rice?", "You had a great time? Rice takes ten minutes."),
-        (HUASHENG, "花生是什么？", "花生是一种豆类。"),
-        (HUASHENG, "泰国有什么好吃的？", "芒果糯米饭很好吃。"),
+        (HUASHENG, "花生是什么？", "花生是一种豆类。"), (HUASHENG, "泰国有什么好吃的？", "芒果糯米饭很好吃。"),
         (HUASHENG, "我对花生过敏，吃什么好？", "你对花生过敏，可以吃水果。"),
-        (HUASHENG, "吃什么好？", "我不知道你是否对花生过敏。"),
-        (HUASHENG, "吃什么好？", "你并没有对花生过敏。"),
+        (HUASHENG, "吃什么好？", "我不知道你是否对花生过敏。"), (HUASHENG, "吃什么好？", "你并没有对花生过敏。"),
         (SHENZHEN, "周末去哪里？", "你住在深圳，可以去海边。"),
     ],
     ids=[
-        "the topic alone",
-        "ignored",
-        "the user's own words",
-        "not known",
-        "denied",
-        "no record",
-        "a name that all memories share",
-        "a name in passing",
-        "common words",
-        "the topic alone, zh",
-        "ignored, zh",
-        "the user's own words, zh",
-        "not known, zh",
-        "denied, zh",
-        "a place that all memories share, zh",
+        "the topic alone", "ignored", "the user's own words", "not known", "denied", "no record",
+        "a name that all memories share", "a name in passing", "common words", "the topic alone, zh", "ignored, zh",
+        "the user's own words, zh", "not known, zh", "denied, zh", "a place that all memories share, zh",
     ],
-)
+)  # fmt: skip
 def test_a_memory_that_was_merely_at_hand_was_not_used(memories, asked, replied) -> None:
     assert used(memories, asked, replied) == set()
 

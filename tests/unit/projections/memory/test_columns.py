@@ -23,19 +23,9 @@ from tests.given.events import (
 from tests.rows import each_row
 
 NAMES = (
-    "category",
-    "level",
-    "sensitivity",
-    "state",
-    "conflict",
-    "tier",
-    "created_at",
-    "last_activated_at",
-    "last_mentioned_at",
-    "negated_at",
-    "mention_boost",
-    "access_count",
-)
+    "category", "level", "sensitivity", "state", "conflict", "tier", "created_at", "last_activated_at", "last_mentioned_at",
+    "negated_at", "mention_boost", "access_count",
+)  # fmt: skip
 
 
 def columns_of(*events: Told) -> Columns:
@@ -103,13 +93,11 @@ def test_the_conflict_tells_which_curve_holds_while_negated(resolution: str, con
 @each_row(
     ("events", "state"),
     [
-        ([], Columns.LIVE),
-        ([merged("m", "n", day=1)], Columns.MERGED),
-        ([merged("m", "n", day=1), unmerged(day=2)], Columns.LIVE),
-        ([deleted(day=1)], Columns.DELETED),
+        ([], Columns.LIVE), ([merged("m", "n", day=1)], Columns.MERGED),
+        ([merged("m", "n", day=1), unmerged(day=2)], Columns.LIVE), ([deleted(day=1)], Columns.DELETED),
         ([deleted(day=1), purged(day=31)], Columns.PURGED),
     ],
-)
+)  # fmt: skip
 def test_the_state_tells_what_hides_a_memory(events: list[Told], state: int) -> None:
     assert row_of(columns_of(created(), created(of="n"), *events), "m")["state"] == state
 

@@ -47,8 +47,7 @@ WORDS = [
     ("as many of both: neither", "I love it and I hate it", ""),
     ("forms of one word count once", "sad, sadder, sadly ... but great and fun", "positive"),
     ("a word that is said twice counts once", "好累，好累，不过很开心，很幸福", "positive"),
-    ("the seed's words", "success 解决 vs 崩溃", "positive"),
-    ("urgent is no mood", "立即 blocking", "urgent"),
+    ("the seed's words", "success 解决 vs 崩溃", "positive"), ("urgent is no mood", "立即 blocking", "urgent"),
     ("optimising is both positive and calm", "优化 optimized", "positive calm"),
     ("words are whole: no port, test, error, api in these", "important testament terror rapid latest", ""),
     ("an underscore parts words", "run test_login before the db_dump", "testing data_model"),
@@ -64,17 +63,13 @@ WORDS = [
     ("the curly apostrophe is one", "I don’t love it", "negative"),
     ("a negated complaint is none", "no problem, no more errors, never sad", ""),
     ("a negator reaches no further than its clause", "No, I love it", "positive"),
-    ("nor past a word of weight", "not only happy", "positive"),
-    ("nor across an emoji", "还没 😊", "positive"),
+    ("nor past a word of weight", "not only happy", "positive"), ("nor across an emoji", "还没 😊", "positive"),
     ("not urgent is not urgent", "not urgent; nothing critical", ""),
     ("a topic that is denied is a topic", "there are no tests and no schema", "testing data_model"),
-    ("no hurry is calm", "no rush, 不着急", "calm"),
-    ("不开心 is negative", "我今天不开心", "negative"),
+    ("no hurry is calm", "no rush, 不着急", "calm"), ("不开心 is negative", "我今天不开心", "negative"),
     ("with light words between, in Chinese", "我不是特别喜欢", "negative"),
-    ("特别 is no negator", "我特别喜欢", "positive"),
-    ("nor is 不得不", "不得不感谢你", "positive"),
-    ("没有问题 is no complaint", "没有问题，也没出现任何报错，别担心", ""),
-    ("没解决 is one", "还没解决", "negative"),
+    ("特别 is no negator", "我特别喜欢", "positive"), ("nor is 不得不", "不得不感谢你", "positive"),
+    ("没有问题 is no complaint", "没有问题，也没出现任何报错，别担心", ""), ("没解决 is one", "还没解决", "negative"),
     ("a question says neither", "你是不是很开心？有没有 bug？", ""),
     ("a Chinese negator denies an English word", "跑完没有error，老板不太 happy", "negative"),
     ("a Chinese word further on does not", "不知道这个bug", "negative debugging"),
@@ -84,7 +79,7 @@ WORDS = [
     ("other complaints stay", "Fixed the bug, but I'm tired and sad", "negative debugging"),
     ("emoji speak", "🎉❤️ 🆘", "positive urgent"),
     ("an English word in a Chinese sentence", "这个api的unittest跑了吗", "testing api_design"),
-]
+]  # fmt: skip
 
 
 def memory(content: str = "", *, at: str = EVENING, **fields: Any) -> Memory:
@@ -112,15 +107,10 @@ def test_a_text_has_these_tags(text: str, expected: str) -> None:
 @each_row(
     ("text", "emotion"),
     [
-        ("the sky", 0.0),
-        ("great", 0.5),
-        ("sad", -0.3),
-        ("urgent", 0.3),
-        ("great, and urgent", 0.8),
-        ("sad, and urgent", 0.0),
-        ("great and sad", 0.0),
+        ("the sky", 0.0), ("great", 0.5), ("sad", -0.3), ("urgent", 0.3), ("great, and urgent", 0.8),
+        ("sad, and urgent", 0.0), ("great and sad", 0.0),
     ],
-)
+)  # fmt: skip
 def test_the_emotion_goes_by_the_tags(text: str, emotion: float) -> None:
     assert context_of(memory(text), DEFAULTS).emotion == emotion
 
@@ -167,13 +157,10 @@ def test_a_purged_memory_has_no_context() -> None:
 @each_row(
     ("asked", "share"),
     [
-        (["late_night", "debugging"], 1.0),
-        (["late_night", "calm"], 0.5),
-        (["calm"], 0.0),
-        (["calm", "late_night", "late_night"], 0.5),
-        ([], 1.0),
+        (["late_night", "debugging"], 1.0), (["late_night", "calm"], 0.5), (["calm"], 0.0),
+        (["calm", "late_night", "late_night"], 0.5), ([], 1.0),
     ],
-)
+)  # fmt: skip
 def test_the_contextual_match_is_the_share_of_the_asked_tags(asked: list[str], share: float) -> None:
     assert contextual_match(asked, ("late_night", "debugging", "berlin")) == share
 

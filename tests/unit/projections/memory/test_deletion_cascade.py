@@ -43,11 +43,9 @@ def episode(content: str, of: str, *turns: int) -> Told:
 
 
 TALK = (
-    turn(1, "I adopted a hedgehog named Zuleika"),
-    turn(2, "I like tea"),
-    turn(3, "Zuleika likes tea too"),
+    turn(1, "I adopted a hedgehog named Zuleika"), turn(2, "I like tea"), turn(3, "Zuleika likes tea too"),
     turn(4, "I like tea, and nothing else"),
-)
+)  # fmt: skip
 
 
 def retracting(*told: Told) -> DeletionCascade:
@@ -160,12 +158,10 @@ def test_a_typed_memory_tells_which_turns_still_say_it_and_takes_them_where_aske
 @each_row(
     ("gone", "restored", "along", "back"),
     [
-        (("t1", "m", "e"), "t1", ("m", "e"), ["m", "e"]),
-        (("t1", "t2", "m", "e"), "t1", ("m", "e"), ["m"]),
-        (("t1", "t2", "e", "x"), "t2", ("e", "x"), ["x"]),
-        (("t2", "t4", "x"), "t2", ("x",), ["x"]),
+        (("t1", "m", "e"), "t1", ("m", "e"), ["m", "e"]), (("t1", "t2", "m", "e"), "t1", ("m", "e"), ["m"]),
+        (("t1", "t2", "e", "x"), "t2", ("e", "x"), ["x"]), (("t2", "t4", "x"), "t2", ("x",), ["x"]),
     ],
-)
+)  # fmt: skip
 def test_what_went_along_comes_back_as_soon_as_nothing_that_is_gone_forbids_it(
     gone: tuple[str, ...], restored: str, along: tuple[str, ...], back: list[str]
 ) -> None:

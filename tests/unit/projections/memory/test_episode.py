@@ -13,11 +13,9 @@ from tests.given.said import reply, turn
 from tests.rows import each_row
 
 TALK = [
-    turn(1, "The kiln broke on Friday and the fair is on Sunday."),
-    reply(2, "Oh no! That sounds stressful."),
-    turn(3, "A new kiln costs 900 euro. I cannot pay that."),
-    turn(4, "ok"),
-]
+    turn(1, "The kiln broke on Friday and the fair is on Sunday."), reply(2, "Oh no! That sounds stressful."),
+    turn(3, "A new kiln costs 900 euro. I cannot pay that."), turn(4, "ok"),
+]  # fmt: skip
 
 
 def session(count: int) -> list:
@@ -58,16 +56,10 @@ def test_what_is_sensitive_or_says_nothing_is_in_no_summary(text: str) -> None:
 @each_row(
     ("messages", "ended", "due"),
     [
-        (10, False, 0),
-        (30, False, 0),
-        (31, False, 1),
-        (40, False, 1),
-        (41, False, 2),
-        (10, True, 1),
-        (34, True, 4),
+        (10, False, 0), (30, False, 0), (31, False, 1), (40, False, 1), (41, False, 2), (10, True, 1), (34, True, 4),
         (0, True, 0),
     ],
-)
+)  # fmt: skip
 def test_ten_messages_go_together_once_the_first_of_them_left_working_memory(messages, ended, due) -> None:
     assert sum(is_due for _, is_due in groups(session(messages), ended=ended)) == due
 

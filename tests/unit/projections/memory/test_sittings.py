@@ -31,26 +31,18 @@ def shape(told: list[Turn], now: float = LATER / HOUR) -> list[tuple[str | None,
 @each_row(
     ("told", "expected"),
     [
-        ([(0, "a"), (11.9, "a")], [[1, 2]]),
-        ([(0, "a"), (12, "a")], [[1], [2]]),
-        ([(0, "a"), (2, "a")], [[1, 2]]),
-        ([(0, "a"), (0.5, "b"), (2, "a")], [[1], [2], [3]]),
-        ([(0, "a"), (0.5, "b"), (0.9, "a")], [[1, 3], [2]]),
-        ([(0, None), (0.5, "b"), (2, None)], [[1], [2], [3]]),
-        ([(5, "a"), (0, "b"), (6.5, "a")], [[1, 3], [2]]),
+        ([(0, "a"), (11.9, "a")], [[1, 2]]), ([(0, "a"), (12, "a")], [[1], [2]]), ([(0, "a"), (2, "a")], [[1, 2]]),
+        ([(0, "a"), (0.5, "b"), (2, "a")], [[1], [2], [3]]), ([(0, "a"), (0.5, "b"), (0.9, "a")], [[1, 3], [2]]),
+        ([(0, None), (0.5, "b"), (2, None)], [[1], [2], [3]]), ([(5, "a"), (0, "b"), (6.5, "a")], [[1, 3], [2]]),
         ([(5, "a"), (1, "a"), (6, "a")], [[1, 2, 3]]),
     ],
     ids=[
-        "soon after",
-        "after twelve hours",
-        "after two hours, and nothing else went on",
-        "after two hours, and another session went on",
-        "another session went on, but not for an hour",
-        "turns without a session are one",
-        "what came late of another session did not go on",
+        "soon after", "after twelve hours", "after two hours, and nothing else went on",
+        "after two hours, and another session went on", "another session went on, but not for an hour",
+        "turns without a session are one", "what came late of another session did not go on",
         "a message that came late belongs where it came",
     ],
-)
+)  # fmt: skip
 def test_a_later_message_begins_a_sitting_after_a_long_silence(told, expected) -> None:
     assert [seqs for _, seqs, _ in shape(talk(*told))] == expected
 
@@ -58,13 +50,10 @@ def test_a_later_message_begins_a_sitting_after_a_long_silence(told, expected) -
 @each_row(
     ("told", "now", "ended"),
     [
-        ([(0, "a")], 11.9, [False]),
-        ([(0, "a")], 12, [True]),
-        ([(0, "a"), (0.5, "b")], 0.9, [False, False]),
-        ([(0, "a"), (0.5, "b")], 1, [True, False]),
-        ([(0, "a"), (12, "a")], 12, [True, False]),
+        ([(0, "a")], 11.9, [False]), ([(0, "a")], 12, [True]), ([(0, "a"), (0.5, "b")], 0.9, [False, False]),
+        ([(0, "a"), (0.5, "b")], 1, [True, False]), ([(0, "a"), (12, "a")], 12, [True, False]),
     ],
-)
+)  # fmt: skip
 def test_the_newest_sitting_has_ended_once_a_further_message_would_begin_another(told, now, ended) -> None:
     assert [one for _, _, one in shape(talk(*told), now)] == ended
     assert [one.ends_at for one in sittings(talk(*told), IDLE, 0) if not one.ended][-1] > 0

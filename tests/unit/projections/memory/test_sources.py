@@ -34,15 +34,12 @@ def test_the_order_of_arrival_decides_nothing() -> None:
 @each_row(
     ("source", "wrote"),
     [
-        (NamedSource(session="s1"), True),
-        (NamedSource(session="s2"), False),
-        (NamedSource(principal="local"), True),
-        (NamedSource(principal="assistant"), False),
-        (NamedSource(actor="assistant"), True),
+        (NamedSource(session="s1"), True), (NamedSource(session="s2"), False), (NamedSource(principal="local"), True),
+        (NamedSource(principal="assistant"), False), (NamedSource(actor="assistant"), True),
         (NamedSource(session="s1", principal="local", actor="assistant"), True),
         (NamedSource(session="s1", actor="user"), False),
     ],
-)
+)  # fmt: skip
 def test_a_source_wrote_what_agrees_with_all_that_it_names(source: NamedSource, wrote: bool) -> None:
     assert source.wrote(Author("assistant local", "s1")) == wrote
 

@@ -70,13 +70,11 @@ def test_what_was_found_longer_ago_is_not_injected_again() -> None:
 @each_row(
     ("one", "sessions"),
     [
-        (result(3, session="s1"), ["s1"]),
-        (result(3, session=None, turn_id="t1"), ["s1"]),
-        (result(3, session=None, turn_id="t2"), ["s2"]),
-        (result(3, session=None), ["s2"]),
+        (result(3, session="s1"), ["s1"]), (result(3, session=None, turn_id="t1"), ["s1"]),
+        (result(3, session=None, turn_id="t2"), ["s2"]), (result(3, session=None), ["s2"]),
         (result(3, session=None, turn_id="t99"), ["s2"]),
     ],
-)
+)  # fmt: skip
 def test_a_result_belongs_to_its_session_else_to_its_turns_else_to_that_of_the_turn_before(one, sessions) -> None:
     told = [turn(1, session="s1"), turn(2, session="s2"), one]
     assert [name for name in ("s1", "s2") if conversation(told, "x", session=name).tools] == sessions

@@ -24,11 +24,8 @@ class Anything(BaseModel):
 
 KIND = TypeAdapter(Anything)
 UNFIT = {
-    "nothing": ("", "not valid JSON"),
-    "words": ("yes", "not valid JSON"),
-    "two objects": ("{} {}", "not valid JSON"),
-    "half an object": ('{"given": 1', "not valid JSON"),
-    "not a number": ('{"given": NaN}', "A number is not finite"),
+    "nothing": ("", "not valid JSON"), "words": ("yes", "not valid JSON"), "two objects": ("{} {}", "not valid JSON"),
+    "half an object": ('{"given": 1', "not valid JSON"), "not a number": ('{"given": NaN}', "A number is not finite"),
     "infinity": ('{"given": -Infinity}', "A number is not finite"),
     "a float without end": ('{"given": 1e999}', "A number is not finite"),
     "an integer of 65 bits": ('{"given": 9223372036854775808}', "A number is too large"),
@@ -39,7 +36,7 @@ UNFIT = {
     "nested deeply": ('{"given": ' + "[" * 500 + "]" * 500 + "}", "does not fit the schema"),
     "half a character": ('{"given": "\\ud800"}', "does not fit the schema"),
     "a list": ("[]", "does not fit the schema: the whole: Input should be an object"),
-}
+}  # fmt: skip
 
 
 @each_row(("raw", "why"), UNFIT.values(), ids=UNFIT.keys())
@@ -58,14 +55,10 @@ def test_numbers_that_events_can_hold_are_taken(raw: str) -> None:
 @each_row(
     ("text", "inside"),
     [
-        ("{}", "{}"),
-        ("```json\n{}\n```", "{}"),
-        ("\n```\n{\n}\n```\n\n", "{\n}"),
-        ("``` json \n {} ```", "{}"),
-        ("Here: ```json\n{}\n```", "Here: ```json\n{}\n```"),
-        ("```", "```"),
+        ("{}", "{}"), ("```json\n{}\n```", "{}"), ("\n```\n{\n}\n```\n\n", "{\n}"), ("``` json \n {} ```", "{}"),
+        ("Here: ```json\n{}\n```", "Here: ```json\n{}\n```"), ("```", "```"),
     ],
-)
+)  # fmt: skip
 def test_a_fence_around_the_whole_is_taken_off(text: str, inside: str) -> None:
     assert unfenced(text) == inside
 

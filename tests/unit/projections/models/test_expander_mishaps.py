@@ -44,12 +44,9 @@ def test_a_question_that_was_about_to_be_sent_when_it_was_closed_is_not() -> Non
 
 
 HIDDEN_BY_LINES = [
-    "Whose is the card 4111 1111\n1111 1111?",
-    "谁的电话 138\n1234\n5678？",
-    "What is AKIA\nIOSFODNN7EXAMPLE for?",
-    "Whose is the card 4111 1111\u20281111 1111?",
-    "my password is hunter2hunter2" + " what else" * 200,
-]
+    "Whose is the card 4111 1111\n1111 1111?", "谁的电话 138\n1234\n5678？", "What is AKIA\nIOSFODNN7EXAMPLE for?",
+    "Whose is the card 4111 1111\u20281111 1111?", "my password is hunter2hunter2" + " what else" * 200,
+]  # fmt: skip
 
 
 @each_row("query", HIDDEN_BY_LINES)

@@ -65,9 +65,7 @@ YES = '{"word": "yes"}'
 FORMS: dict[str, tuple[Output, dict[str, Any], dict[str, Any]]] = {
     "a call without an id": ("tool", {"tool_calls": [{"function": {"name": "answer", "arguments": YES}}]}, {}),
     "arguments as an object": (
-        "tool",
-        {"tool_calls": [{"id": 7, "function": {"name": "answer", "arguments": {"word": "yes"}}}]},
-        {},
+        "tool", {"tool_calls": [{"id": 7, "function": {"name": "answer", "arguments": {"word": "yes"}}}]}, {},
     ),
     "a call with words around it": ("tool", {**calling(("answer", YES)), "content": "Here you are."}, {}),
     "a call after thoughts": ("tool", {**calling(("answer", YES)), "reasoning_content": "Hm."}, {}),
@@ -77,7 +75,7 @@ FORMS: dict[str, tuple[Output, dict[str, Any], dict[str, Any]]] = {
     "fenced": ("prompted", {"content": f"```json\n{YES}\n```\n"}, {}),
     "fenced without a name": ("prompted", {"content": f"\n```\n{YES}\n```"}, {}),
     "after thoughts in tags": ("prompted", {"content": f"<think>no {{</think>\n{YES}"}, {}),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("output", "message", "how"), FORMS.values(), ids=FORMS.keys())
@@ -90,14 +88,12 @@ def test_an_answer_is_understood_in_the_forms_that_compatible_servers_give(
 
 
 USAGES: dict[str, tuple[Any, tuple[int, int]]] = {
-    "told": ({"prompt_tokens": 3, "completion_tokens": 4}, (3, 4)),
-    "half told": ({"prompt_tokens": 3}, (3, 0)),
-    "not told": (None, (0, 0)),
-    "a list": ([3, 4], (0, 0)),
+    "told": ({"prompt_tokens": 3, "completion_tokens": 4}, (3, 4)), "half told": ({"prompt_tokens": 3}, (3, 0)),
+    "not told": (None, (0, 0)), "a list": ([3, 4], (0, 0)),
     "negative": ({"prompt_tokens": -3, "completion_tokens": -4}, (0, 0)),
     "no numbers": ({"prompt_tokens": "3", "completion_tokens": True}, (0, 0)),
     "broken": ({"prompt_tokens": 3.5, "completion_tokens": 10**30}, (0, 0)),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("usage", "tokens"), USAGES.values(), ids=USAGES.keys())
@@ -251,10 +247,7 @@ def test_who_is_interrupted_while_a_model_is_asked_can_ask_again(server: ModelEn
 
 
 BAD: dict[str, tuple[dict[str, Any], str]] = {
-    "neither url nor key": (
-        {"url": None, "key": None},
-        "set ENGRAMLOG_MODEL_URL to what comes before /chat/completions",
-    ),
+    "neither url nor key": ({"url": None, "key": None}, "set ENGRAMLOG_MODEL_URL to what comes before /chat/completions"),
     "an empty key is none": ({"url": None, "key": ""}, "or ENGRAMLOG_MODEL_KEY for OpenAI's own"),
     "url with a password": ({"url": f"http://me:{KEY}@host/v1"}, "the URL of the model endpoint cannot be used"),
     "key with white space": ({"key": f"{KEY} "}, "the key of the model endpoint cannot be used"),
@@ -264,7 +257,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "endless timeout": ({"timeout": float("inf")}, "the model's timeout: got inf"),
     "tries": ({"tries": 0}, "the model's tries: got 0; allowed: 1 or more"),
     "tokens": ({"max_tokens": 0}, "the model's tokens: got 0; allowed: 1 or more"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("settings", "words"), BAD.values(), ids=BAD.keys())

@@ -42,8 +42,7 @@ def chat(opened: Chats) -> ModelChat:
 
 
 MALFORMED: dict[str, Reply | Callable[[Asked], Reply]] = {
-    "text instead of a call": completion({"content": TOLD}),
-    "no message content": completion({"content": None}),
+    "text instead of a call": completion({"content": TOLD}), "no message content": completion({"content": None}),
     "two calls": completion(calling(("answer", {"word": TOLD}), ("answer", {"word": TOLD}))),
     "thousands of calls": completion(calling(*[("answer", {"word": TOLD})] * 20_000)),
     "a tool that does not exist": completion(calling(("delete_everything", {"word": TOLD}))),
@@ -56,17 +55,15 @@ MALFORMED: dict[str, Reply | Callable[[Asked], Reply]] = {
     "a huge integer": completion(calling(("answer", '{"word": "x", "sure": ' + "9" * 5_000 + "}"))),
     "the same key twice": completion(calling(("answer", '{"word": "x", "word": "y"}'))),
     "arguments nested deeply": completion(calling(("answer", "[" * 100_000))),
-    "half a character": completion(calling(("answer", '{"word": "\\ud800"}'))),
-    "no choices": Reply(body={"choices": []}),
+    "half a character": completion(calling(("answer", '{"word": "\\ud800"}'))), "no choices": Reply(body={"choices": []}),
     "choices that are none": Reply(body={"choices": {"message": TOLD}}),
     "a message that is none": Reply(body={"choices": [{"message": TOLD}]}),
-    "calls that are none": completion({"tool_calls": [TOLD]}),
-    "an empty object": Reply(body={}),
+    "calls that are none": completion({"tool_calls": [TOLD]}), "an empty object": Reply(body={}),
     "an object cut in two": Reply(body=b'{"choices": [{"mess'),
     "an object nested deeply": Reply(body=b'{"choices": ' + b"[" * 200_000),
     "invalid UTF-8": Reply(body=b'{"choices": [{"message": {"content": "\xff\xfe"}}]}'),
     "NaN in the envelope": Reply(body=b'{"choices": NaN}'),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("reply", MALFORMED.values(), ids=MALFORMED.keys())

@@ -6,39 +6,17 @@ from projections.prompt.message import decided, query_of, read_message, without_
 
 NAMES = frozenset({"nora", "biscuit", "阿福", "小雨"})
 IDLE = (
-    "What is 91 divided by 7?",
-    "Who painted the Night Watch?",
-    "Translate into French: I am tired and my feet hurt.",
-    "Fix the grammar: me and him goes to school",
-    "Write a haiku about rain.",
-    "What is the capital of Mongolia?",
-    "How do I sort a list in Python?",
-    "Thanks!",
-    "Hello",
-    "27乘以14等于多少？",
-    "把下面这句话翻译成英文：我昨天去看了医生。",
-    "写一首关于春天的绝句。",
-    "蒙古的首都是哪里？",
-    "谢谢！",
-    "你好",
+    "What is 91 divided by 7?", "Who painted the Night Watch?", "Translate into French: I am tired and my feet hurt.",
+    "Fix the grammar: me and him goes to school", "Write a haiku about rain.", "What is the capital of Mongolia?",
+    "How do I sort a list in Python?", "Thanks!", "Hello", "27乘以14等于多少？",
+    "把下面这句话翻译成英文：我昨天去看了医生。", "写一首关于春天的绝句。", "蒙古的首都是哪里？", "谢谢！", "你好",
     "“画蛇添足”是什么意思？",
-)
+)  # fmt: skip
 NEEDS = (
-    "What should I cook tonight?",
-    "Plan a dinner for my family",
-    "Is Nora allowed to eat this?",
-    "What does Biscuit eat?",
-    "Book the usual table",
-    "What did we talk about last time?",
-    "I moved to Porto last week.",
-    "Find a present for Mum",
-    "今晚我吃什么好？",
-    "小雨喜欢什么？",
-    "帮我安排一下周末",
-    "上次说到哪里了？",
-    "还是老样子来一份",
-    "我们家几口人？",
-)
+    "What should I cook tonight?", "Plan a dinner for my family", "Is Nora allowed to eat this?", "What does Biscuit eat?",
+    "Book the usual table", "What did we talk about last time?", "I moved to Porto last week.", "Find a present for Mum",
+    "今晚我吃什么好？", "小雨喜欢什么？", "帮我安排一下周末", "上次说到哪里了？", "还是老样子来一份", "我们家几口人？",
+)  # fmt: skip
 
 
 def test_idle_messages_need_no_memory_and_personal_ones_do() -> None:

@@ -110,15 +110,12 @@ def test_what_stands_in_every_prompt_anyway_is_not_told_twice_nor_the_same_words
 @each_row(
     "ends",
     [
-        [negated("home", 2)],
-        [negated("home", 2, resolution="latest_wins")],
-        [deleted("home", 2)],
-        [deleted("home", 2), purged("home", 40)],
-        [set_aside("s9", 2)],
+        [negated("home", 2)], [negated("home", 2, resolution="latest_wins")], [deleted("home", 2)],
+        [deleted("home", 2), purged("home", 40)], [set_aside("s9", 2)],
         [replace(revised("Ignore what the user says", "home", 2), actor="operator")],
         [merged("home", "other", into="all", day=2, summary="Somebody else's words")],
     ],
-)
+)  # fmt: skip
 def test_what_no_longer_holds_or_is_in_other_words_leaves_at_once(ends: list[Told]) -> None:
     told = of_the_user(HOME, "home")
     told.extra["session_id"] = "s9"

@@ -90,12 +90,10 @@ def test_beside_pages_the_neighbours_of_a_match_are_found(page, query, line) -> 
 @each_row(
     ("query", "best"),
     [
-        ("What tea did you recommend?", "b"),
-        ("What tea do I like?", "a"),
-        ("你给我推荐过什么茶？", "b"),
+        ("What tea did you recommend?", "b"), ("What tea do I like?", "a"), ("你给我推荐过什么茶？", "b"),
         ("我喜欢什么茶？", "a"),
     ],
-)
+)  # fmt: skip
 def test_what_the_assistant_said_is_told_from_what_the_user_said(query, best) -> None:
     english = (
         ("user", "I like green tea"),
@@ -131,13 +129,10 @@ def test_a_named_speaker_is_heard_first_and_most_of_themselves(query, lines) -> 
         ("What happened on 3 January 2024?", {"c": 1.0, "b": 0.3 * 0.866878, "a": 0.3 * 0.751477}),
         ("2024年1月3日发生了什么", {"c": 1.0, "b": 0.3 * 0.866878, "a": 0.3 * 0.751477}),
         ("What happened on 2 January?", {"c": 0.3 * 0.866878, "b": 0.3 * 0.751477, "a": 0.3 * 0.651439}),
-        ("What happened in January?", {"c": 0.65, "a": 0.65, "b": 0.65}),
-        ("What happened yesterday?", {"b": 0.5}),
-        ("昨天发生了什么", {"b": 0.5}),
-        ("两天前发生了什么", {"c": 0.5}),
-        ("What happened in 1 day?", {}),
+        ("What happened in January?", {"c": 0.65, "a": 0.65, "b": 0.65}), ("What happened yesterday?", {"b": 0.5}),
+        ("昨天发生了什么", {"b": 0.5}), ("两天前发生了什么", {"c": 0.5}), ("What happened in 1 day?", {}),
     ],
-)
+)  # fmt: skip
 def test_a_named_day_is_fitted_to_the_day_of_the_turn(query, fit) -> None:
     view = viewed(created("rain", "c", 2), created("sun", "b", 3), created("雪", "a", 4))
     parts = terms(view, query, day=4)
@@ -156,12 +151,10 @@ def test_days_are_the_owner_s() -> None:
 @each_row(
     ("query", "text", "term"),
     [
-        ("When is the fair?", "The fair is next week", "when"),
-        ("集市是什么时候", "集市在下周", "when"),
-        ("How many jars of clay?", "seven jars of clay", "many"),
-        ("有多少陶罐", "陶罐一共七个", "many"),
+        ("When is the fair?", "The fair is next week", "when"), ("集市是什么时候", "集市在下周", "when"),
+        ("How many jars of clay?", "seven jars of clay", "many"), ("有多少陶罐", "陶罐一共七个", "many"),
     ],
-)
+)  # fmt: skip
 def test_kinds_of_words_that_a_question_asks_for_count(query, text, term) -> None:
     parts = terms(viewed(created(text, "m")), query)
     assert parts["m"][term] == getattr(WEIGHTS, term)
@@ -216,21 +209,9 @@ SAID = st.lists(
     max_size=12,
 )
 QUERIES = [
-    "tea",
-    "绿茶",
-    "What did you recommend on 3 May?",
-    "🍵",
-    "\u200b",
-    "?",
-    "茶",
-    "תה",
-    "Ann",
-    "how many",
-    "\u202etea",
-    "a" * 300,
-    "[" * 50,
-    "1月",
-]
+    "tea", "绿茶", "What did you recommend on 3 May?", "🍵", "\u200b", "?", "茶", "תה", "Ann", "how many", "\u202etea",
+    "a" * 300, "[" * 50, "1月",
+]  # fmt: skip
 
 
 def spoken(lines: list[tuple[str, str, str, int]]) -> list[Told]:

@@ -66,22 +66,15 @@ def test_the_29th_of_february_fits_leap_years_alone() -> None:
 @each_row(
     ("question", "said", "value"),
     [
-        ("the news of last week", (2023, 6, 7), SHARES.relative),
-        ("上周的消息", (2023, 6, 7), SHARES.relative),
-        ("what was in May 2023", (2023, 5, 31), SHARES.month),
-        ("between 3 May and 7 May 2023", (2023, 5, 4), SHARES.month),
-        ("between 3 May and 7 May 2023", (2023, 5, 3), 1),
-        ("the week before 16 May 2023", (2023, 5, 10), SHARES.relative),
-        ("the week before 16 May 2023", (2023, 5, 16), 1),
-        ("early May 2023", (2023, 5, 2), SHARES.month),
-        ("in 2022", (2022, 8, 1), SHARES.relative * 31 / 365),
-        ("去年夏天", (2022, 8, 1), SHARES.relative * 31 / 92),
-        ("what I said today", (2023, 6, 15, 1), SHARES.today),
-        ("我今天早上说的", (2023, 6, 15, 1), SHARES.today),
-        ("an hour ago", (2023, 6, 15, 9), SHARES.relative),
-        ("tomorrow", (2023, 6, 15), 0),
+        ("the news of last week", (2023, 6, 7), SHARES.relative), ("上周的消息", (2023, 6, 7), SHARES.relative),
+        ("what was in May 2023", (2023, 5, 31), SHARES.month), ("between 3 May and 7 May 2023", (2023, 5, 4), SHARES.month),
+        ("between 3 May and 7 May 2023", (2023, 5, 3), 1), ("the week before 16 May 2023", (2023, 5, 10), SHARES.relative),
+        ("the week before 16 May 2023", (2023, 5, 16), 1), ("early May 2023", (2023, 5, 2), SHARES.month),
+        ("in 2022", (2022, 8, 1), SHARES.relative * 31 / 365), ("去年夏天", (2022, 8, 1), SHARES.relative * 31 / 92),
+        ("what I said today", (2023, 6, 15, 1), SHARES.today), ("我今天早上说的", (2023, 6, 15, 1), SHARES.today),
+        ("an hour ago", (2023, 6, 15, 9), SHARES.relative), ("tomorrow", (2023, 6, 15), 0),
     ],
-)
+)  # fmt: skip
 def test_the_vaguer_a_time_is_the_less_it_says_of_a_turn(question: str, said: tuple[int, ...], value: float) -> None:
     assert fits(question, said) == [pytest.approx(value)]
 
@@ -104,12 +97,10 @@ def test_a_question_without_a_time_has_no_ranges_and_keeps_its_words() -> None:
 @each_row(
     ("question", "rest"),
     [
-        ("rain on 2 may 2023 in rome", "rain on   in rome"),
-        ("5月2号下雨", " 下雨"),
-        ("rain last week", "rain last week"),
+        ("rain on 2 may 2023 in rome", "rain on   in rome"), ("5月2号下雨", " 下雨"), ("rain last week", "rain last week"),
         ("rain in 2022", "rain in 2022"),
     ],
-)
+)  # fmt: skip
 def test_named_days_and_months_are_no_words_to_search_by_and_other_times_are(question: str, rest: str) -> None:
     assert times_in(question, NOW, "UTC")[1] == rest
 
@@ -153,21 +144,16 @@ def test_what_is_open_is_told_within_the_owner_s_memories() -> None:
     [
         ("2023-05-07T10:00:00Z", (2023, 5, 7, 10), (2023, 5, 7, 10), "moment"),
         ("2023-05-07t12:00:00.5+02:00", (2023, 5, 7, 10, 0, 0, 500_000), (2023, 5, 7, 10, 0, 0, 500_000), "moment"),
-        ("2023-05-07", (2023, 5, 7), (2023, 5, 8), "day"),
-        ("2023", (2023, 1, 1), (2024, 1, 1), "span"),
-        ("05/05/2023", (2023, 5, 5), (2023, 5, 6), "day"),
-        ("25/06/2023", (2023, 6, 25), (2023, 6, 26), "day"),
-        (" Last week. ", (2023, 6, 5), (2023, 6, 12), "week"),
-        ("in May", (2023, 5, 1), (2023, 6, 1), "month"),
-        ("May 2023", (2023, 5, 1), (2023, 6, 1), "month"),
-        ("5月2号", (2023, 5, 2), (2023, 5, 3), "day"),
-        ("在上周三", (2023, 6, 7), (2023, 6, 8), "day"),
-        ("三天前", (2023, 6, 12), (2023, 6, 13), "day"),
+        ("2023-05-07", (2023, 5, 7), (2023, 5, 8), "day"), ("2023", (2023, 1, 1), (2024, 1, 1), "span"),
+        ("05/05/2023", (2023, 5, 5), (2023, 5, 6), "day"), ("25/06/2023", (2023, 6, 25), (2023, 6, 26), "day"),
+        (" Last week. ", (2023, 6, 5), (2023, 6, 12), "week"), ("in May", (2023, 5, 1), (2023, 6, 1), "month"),
+        ("May 2023", (2023, 5, 1), (2023, 6, 1), "month"), ("5月2号", (2023, 5, 2), (2023, 5, 3), "day"),
+        ("在上周三", (2023, 6, 7), (2023, 6, 8), "day"), ("三天前", (2023, 6, 12), (2023, 6, 13), "day"),
         ("since June", (2023, 6, 1), (2023, 6, 16), "span"),
         ("the last 2 hours", (2023, 6, 15, 8), (2023, 6, 15, 10), "moment"),
         ("last night", (2023, 6, 14, 18), (2023, 6, 15, 5), "part"),
     ],
-)
+)  # fmt: skip
 def test_a_filter_is_an_instant_a_date_or_a_time_in_words(
     text: str, start: tuple[int], end: tuple[int], kind: str
 ) -> None:
@@ -183,15 +169,10 @@ def test_a_day_that_is_another_one_elsewhere_is_refused(text: str) -> None:
 @each_row(
     "text",
     [
-        "",
-        "soon",
-        "the rain of last week",
-        "last week or today",
-        "2023-02-30",
-        "2023-05-07T10:00:00",
+        "", "soon", "the rain of last week", "last week or today", "2023-02-30", "2023-05-07T10:00:00",
         "2023-05-07T25:00:00Z",
     ],
-)
+)  # fmt: skip
 def test_what_is_no_time_is_refused_and_the_refusal_says_what_is_allowed(text: str) -> None:
     with pytest.raises(ValueError, match=r"RFC 3339 .* date .* in words, English or Chinese"):
         parse_range(text, NOW, "UTC")
@@ -200,23 +181,10 @@ def test_what_is_no_time_is_refused_and_the_refusal_says_what_is_allowed(text: s
 @each_row(
     "piece",
     [
-        "1",
-        "12 ",
-        "1/",
-        "1-",
-        "may ",
-        "may to ",
-        "5 may ",
-        "2023-05-07 ",
-        "年月",
-        "5月",
-        "上",
-        "一",
-        "last ",
-        "the ",
+        "1", "12 ", "1/", "1-", "may ", "may to ", "5 may ", "2023-05-07 ", "年月", "5月", "上", "一", "last ", "the ",
         "三天前",
     ],
-)
+)  # fmt: skip
 def test_a_long_text_of_times_is_read_and_the_first_ones_are_kept(piece: str) -> None:
     text = (piece * 10_000)[:10_000]
     times, rest = times_in(text, NOW, "UTC")

@@ -147,14 +147,11 @@ def test_without_any_vector_the_ranking_is_that_by_text() -> None:
 @each_row(
     ("query", "words", "share"),
     [
-        ("violin lessons", ("violin", "lessons"), 1.0),
-        ("小提琴课", ("", "", "", ""), 0.0),
-        ("violin 小提琴", ("violin", "", "", ""), 6 / 9),
-        ("小提琴课", ("小", "提", "琴", "课"), 1.0),
-        ("?!", ("", ""), 0.0),
-        ("小提琴课", (), 1.0),
+        ("violin lessons", ("violin", "lessons"), 1.0), ("小提琴课", ("", "", "", ""), 0.0),
+        ("violin 小提琴", ("violin", "", "", ""), 6 / 9), ("小提琴课", ("小", "提", "琴", "课"), 1.0),
+        ("?!", ("", ""), 0.0), ("小提琴课", (), 1.0),
     ],
-)
+)  # fmt: skip
 def test_how_much_of_a_question_can_be_read(query, words, share) -> None:
     asked = vectors(*[EAST] * len(words))
     assert legible(query, EmbeddedQuestion(vectors(EAST)[0], asked, words)) == pytest.approx(share)

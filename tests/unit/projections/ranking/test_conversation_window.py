@@ -74,18 +74,11 @@ CHATS = [
         ("violin", "lesson"),
     ),
     (
-        talk(
-            ("小安", "小提琴到了"),
-            ("小博", "老师呢"),
-            ("小安", "每周五来"),
-            ("小博", "下雨吗"),
-            ("小安", "下了一天"),
-            ("小博", "小提琴是旧的"),
-        ),
-        "小提琴 课程",
-        ("小提琴", "课程"),
+        talk(("小安", "小提琴到了"), ("小博", "老师呢"), ("小安", "每周五来"),
+             ("小博", "下雨吗"), ("小安", "下了一天"), ("小博", "小提琴是旧的")),
+        "小提琴 课程", ("小提琴", "课程"),
     ),
-]
+]  # fmt: skip
 WHOLES = rows(SOMEWHAT, SOMEWHAT, FAR, FAR, FAR, SOMEWHAT)
 PIECES = [rows(VIOLIN), rows(LESSON), rows(OTHER), rows(OTHER), rows(OTHER), rows(VIOLIN)]
 ASKED = rows(VIOLIN, LESSON)
@@ -192,14 +185,11 @@ CHINESE = ("小安", "小提琴课程开始了"), ("小博", "{}快说！"), ("�
 CHINESE_REST = ("小博", "天气好"), ("小安", "下了一天雨"), ("小博", "是啊")
 TOLD = [
     (
-        (*ENGLISH, *ENGLISH_REST),
-        "Where will it be?",
-        "How do you like it?",
-        "where violin lesson",
+        (*ENGLISH, *ENGLISH_REST), "Where will it be?", "How do you like it?", "where violin lesson",
         ("where", "violin", "lesson"),
     ),
     ((*CHINESE, *CHINESE_REST), "在哪里上？", "怎么样？", "哪里小提琴课程", ("哪里", "小提琴", "课程")),
-]
+]  # fmt: skip
 Chat = tuple[tuple[Line, ...], str, str, str, tuple[str, str, str]]
 
 

@@ -29,25 +29,19 @@ def replaced(old: str, new: str | None, day: float = 1, **more: Any) -> Told:
 MOVES = {
     "zh": (
         (
-            turn("t1", "我住在东京"),
-            stated("old", "用户住在东京", "t1"),
-            turn("t2", "我搬到大阪了", 1),
-            stated("now", "用户搬到大阪了", "t2", day=1),
-            replaced("old", "now", turn_id="t2"),
+            turn("t1", "我住在东京"), stated("old", "用户住在东京", "t1"), turn("t2", "我搬到大阪了", 1),
+            stated("now", "用户搬到大阪了", "t2", day=1), replaced("old", "now", turn_id="t2"),
         ),
         "主人住在哪里",
     ),
     "en": (
         (
-            turn("t1", "I live in Tokyo"),
-            stated("old", "User lives in Tokyo", "t1"),
-            turn("t2", "We moved to Osaka", 1),
-            stated("now", "User moved to Osaka", "t2", day=1),
-            replaced("old", "now", turn_id="t2"),
+            turn("t1", "I live in Tokyo"), stated("old", "User lives in Tokyo", "t1"), turn("t2", "We moved to Osaka", 1),
+            stated("now", "User moved to Osaka", "t2", day=1), replaced("old", "now", turn_id="t2"),
         ),
         "Where do I live?",
     ),
-}
+}  # fmt: skip
 LANGUAGES = pytest.mark.parametrize("language", MOVES)
 OURS = pytest.mark.parametrize("ranking", ["conversation", "text"])
 
@@ -104,11 +98,9 @@ def test_the_turn_that_says_the_successor_stands_above_the_turn_that_it_corrects
 
 
 TEA = (
-    turn("t1", "I live in Tokyo, and I collect green tea pots."),
-    stated("old", "User lives in Tokyo", "t1"),
-    stated("now", "User moved to Osaka", "t2", day=1),
-    replaced("old", "now"),
-)
+    turn("t1", "I live in Tokyo, and I collect green tea pots."), stated("old", "User lives in Tokyo", "t1"),
+    stated("now", "User moved to Osaka", "t2", day=1), replaced("old", "now"),
+)  # fmt: skip
 
 
 def test_a_turn_with_other_content_that_is_asked_for_stays_marked_and_in_its_place() -> None:

@@ -33,13 +33,9 @@ def alike(word: str, synonym: str, similarity: float) -> Told:
 
 
 SHELF = (
-    tagged("oven", "oven"),
-    tagged("ovenware", "clay", "ovenware"),
-    tagged("stove", "stove"),
-    tagged("both", "oven", "harbour"),
-    tagged("phrase", "brick oven"),
-    alike("oven", "stove", 0.5),
-)
+    tagged("oven", "oven"), tagged("ovenware", "clay", "ovenware"), tagged("stove", "stove"),
+    tagged("both", "oven", "harbour"), tagged("phrase", "brick oven"), alike("oven", "stove", 0.5),
+)  # fmt: skip
 
 
 def match(view: OwnerView, query: str) -> KeywordMatch:
@@ -58,14 +54,10 @@ def values(view: OwnerView, query: str) -> dict[str, float]:
         ("oven", {"oven": 1.0, "ovenware": 0.8 * 0.95, "stove": 0.7 * 0.5, "both": 1.0, "phrase": 0.8}),
         ("Ovens!", {"oven": 1.0, "ovenware": 0.0, "stove": 0.35, "both": 1.0, "phrase": 0.0}),
         ("oven harbour", {"oven": 0.5, "ovenware": 0.38, "stove": 0.175, "both": 0.975, "phrase": 0.4}),
-        ("harbour", {"both": 0.95}),
-        ("harbourmaster", {"both": 0.8 * 0.95}),
-        ("stove", {"oven": 0.35, "stove": 1.0, "both": 0.35}),
-        ("ha", {}),
-        ("who are you?", {}),
-        ("", {}),
+        ("harbour", {"both": 0.95}), ("harbourmaster", {"both": 0.8 * 0.95}),
+        ("stove", {"oven": 0.35, "stove": 1.0, "both": 0.35}), ("ha", {}), ("who are you?", {}), ("", {}),
     ],
-)
+)  # fmt: skip
 def test_k_is_the_mean_of_the_best_matches_times_their_weights(query: str, expected: dict[str, float]) -> None:
     found = values(viewed(*SHELF), query)
     assert found == pytest.approx({name: k for name, k in expected.items() if k or name in found})
@@ -79,16 +71,11 @@ def test_what_a_match_counts_is_the_owners_parameters() -> None:
 @each_row(
     ("asked", "keyword", "matches"),
     [
-        ("v2.3.1", "v2.3.10", False),
-        ("v2.3.10", "v2.3.1", False),
-        ("v2.3", "v2.3.1", True),
-        ("err-104", "err-1042", False),
-        ("咖啡", "咖啡馆", True),
-        ("咖", "咖啡", False),
-        ("foo", "foo_bar.py", True),
+        ("v2.3.1", "v2.3.10", False), ("v2.3.10", "v2.3.1", False), ("v2.3", "v2.3.1", True),
+        ("err-104", "err-1042", False), ("咖啡", "咖啡馆", True), ("咖", "咖啡", False), ("foo", "foo_bar.py", True),
         ("bar", "foo_bar.py", False),
     ],
-)
+)  # fmt: skip
 def test_a_prefix_has_three_letters_or_two_characters_and_breaks_no_number(
     asked: str, keyword: str, matches: bool
 ) -> None:
@@ -135,13 +122,10 @@ def test_a_secret_matches_nothing_whatever_it_was_given() -> None:
 @each_row(
     ("query", "expected"),
     [
-        ("Which oven did Marta buy?", {"marta", "oven"}),
-        ("any open pull requests?", {"pull requests"}),
-        ("is the db up", {"db"}),
-        ("合并请求是谁提的？", {"合并请求"}),
-        ("ERR-1042是什么错误？", {"err-1042", "错误"}),
+        ("Which oven did Marta buy?", {"marta", "oven"}), ("any open pull requests?", {"pull requests"}),
+        ("is the db up", {"db"}), ("合并请求是谁提的？", {"合并请求"}), ("ERR-1042是什么错误？", {"err-1042", "错误"}),
     ],
-)
+)  # fmt: skip
 def test_a_question_asks_for_these(query: str, expected: set[str]) -> None:
     assert set(asked_keywords(query)) >= expected
 

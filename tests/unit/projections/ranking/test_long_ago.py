@@ -86,19 +86,15 @@ def test_the_rankings_of_the_sources_show_what_is_old_only_where_it_is_asked_for
 @pytest.mark.parametrize(
     ("what", "reason"),
     [
-        ([deleted("old", 1)], "deleted"),
-        ([negated("old", 1, resolution="latest_wins")], "superseded"),
+        ([deleted("old", 1)], "deleted"), ([negated("old", 1, resolution="latest_wins")], "superseded"),
         ([negated("old", 1, resolution="version_keep")], "negated"),
         ([negated("old", 1, resolution="weight_balance")], "negated"),
-        (
-            [created("a passport", "twin", 0), merged("old", "twin", into="both", summary="nothing of it", day=1)],
-            "merged",
-        ),
+        ([created("a passport", "twin", 0), merged("old", "twin", into="both", summary="nothing of it", day=1)], "merged"),
         ([compressed("trace", "old", 1)], "compressed"),
         ([Told(SensitivitySet(memory_id="old", level=3, reason="told"), 1)], "sensitive"),
     ],
     ids=["deleted", "superseded", "kept version", "fading", "merged", "compressed by somebody", "secret"],
-)
+)  # fmt: skip
 def test_what_is_withheld_for_more_than_its_age_stays_withheld(law, what, reason, include_faded) -> None:
     view = old_talk(law, "my passport is in the blue folder", *what)
     assert "old" not in found(view, "where is my passport?", YEARS, include_faded=include_faded)

@@ -11,19 +11,13 @@ from tests.given.events import at, created
 from tests.given.views import viewed
 
 MEMORIES = {
-    "handling": "遇到重复的订单，先合并再退掉多余的那一份",
-    "coffee": "我早上只喝黑咖啡，不加糖",
-    "move": "下个月我们去杭州定居",
-    "sister": "妹妹大学里主修大提琴",
-    "budget": "这个季度的预算已经批下来了",
-}
+    "handling": "遇到重复的订单，先合并再退掉多余的那一份", "coffee": "我早上只喝黑咖啡，不加糖",
+    "move": "下个月我们去杭州定居", "sister": "妹妹大学里主修大提琴", "budget": "这个季度的预算已经批下来了",
+}  # fmt: skip
 ASKED = [
-    ("处理方式", "handling"),
-    ("乐器", "sister"),
-    ("搬家", "move"),
-    ("she studies an instrument", "sister"),
+    ("处理方式", "handling"), ("乐器", "sister"), ("搬家", "move"), ("she studies an instrument", "sister"),
     ("money for this quarter", "budget"),
-]
+]  # fmt: skip
 """Words that no memory has, and the memory that is meant. The first is the source's own example of a search by meaning."""
 
 

@@ -41,15 +41,12 @@ def one(k: float, text: float, cosine: float) -> Matched:
 @each_row(
     ("mode", "k", "text", "cosine", "time", "relevance"),
     [
-        ("hybrid", 1.0, 1.0, 0.0, 1.0, 1.0),
-        ("hybrid", 0.5, 0.4, 0.9, 0.75, 0.4 * 0.5 + 0.4 * 0.9 + 0.2 * 0.75),
+        ("hybrid", 1.0, 1.0, 0.0, 1.0, 1.0), ("hybrid", 0.5, 0.4, 0.9, 0.75, 0.4 * 0.5 + 0.4 * 0.9 + 0.2 * 0.75),
         ("hybrid", 0.5, 0.9, 0.4, 0.75, 0.4 * 0.5 + 0.4 * 0.9 + 0.2 * 0.75),
-        ("hybrid", 0.0, 0.0, 0.3, 0.5, 0.4 * 0.3 + 0.2 * 0.5),
-        ("keyword", 0.8, 0.9, 0.9, 1.0, (0.4 * 0.8 + 0.2) / 0.6),
-        ("keyword", 0.0, 0.9, 0.0, 0.5, 0.1 / 0.6),
-        ("semantic", 1.0, 1.0, 0.6, 0.5, (0.4 * 0.6 + 0.1) / 0.6),
+        ("hybrid", 0.0, 0.0, 0.3, 0.5, 0.4 * 0.3 + 0.2 * 0.5), ("keyword", 0.8, 0.9, 0.9, 1.0, (0.4 * 0.8 + 0.2) / 0.6),
+        ("keyword", 0.0, 0.9, 0.0, 0.5, 0.1 / 0.6), ("semantic", 1.0, 1.0, 0.6, 0.5, (0.4 * 0.6 + 0.1) / 0.6),
     ],
-)
+)  # fmt: skip
 def test_relevance_as_worked_by_hand(mode, k, text, cosine, time, relevance) -> None:
     parts = relevance_parts(one(k, text, cosine), np.array([time]), mode, DEFAULTS)
     assert added(parts, 1)[0] == pytest.approx(relevance, abs=1e-12)
@@ -92,14 +89,10 @@ def test_youth_halves_as_fast_as_the_owner_says() -> None:
 @each_row(
     ("accesses", "since", "expected"),
     [
-        (0, 3, 0.0),
-        (1, 0, 0.5 * log(2) / log(100) + 0.5),
-        (1, 30, 0.5 * log(2) / log(100) + 0.25),
-        (9, 60, 0.25 + 0.125),
-        (99, 0, 1.0),
-        (500, 0, 1.0),
+        (0, 3, 0.0), (1, 0, 0.5 * log(2) / log(100) + 0.5), (1, 30, 0.5 * log(2) / log(100) + 0.25), (9, 60, 0.25 + 0.125),
+        (99, 0, 1.0), (500, 0, 1.0),
     ],
-)
+)  # fmt: skip
 def test_interaction_as_worked_by_hand(accesses, since, expected) -> None:
     columns = columns_of(created(), *([accessed("m", day=1, count=accesses)] if accesses else []))
     assert interaction(columns, every(columns), at(1 + since), DEFAULTS)[0] == pytest.approx(expected, abs=1e-9)

@@ -55,12 +55,10 @@ def test_what_comes_to_mind_is_told_as_any_memory_is_with_its_weight() -> None:
 
 
 LANDS = (
-    created("Ada speaks", "speaks", category="fact"),
-    created("Home is Lyon", "home", category="fact"),
-    created("A city of rivers", "rivers", category="fact"),
-    fact("Ada", "lives in", "Lyon", "home"),
+    created("Ada speaks", "speaks", category="fact"), created("Home is Lyon", "home", category="fact"),
+    created("A city of rivers", "rivers", category="fact"), fact("Ada", "lives in", "Lyon", "home"),
     fact("Lyon", "has", "two rivers", "rivers"),
-)
+)  # fmt: skip
 
 
 def test_triples_bring_to_mind_over_two_steps_at_a_half_each() -> None:

@@ -11,25 +11,20 @@ from tests.rows import each_row
 
 NIGHT = 15 * HOUR  # 23:00
 TAGGED = (
-    noted("deployment debugging again", "night", NIGHT),
-    noted("deployment notes", "late", NIGHT),
-    noted("deployment debugging", "day", 4 * HOUR),
-    noted("deployment", "plain", 11 * HOUR),
-)
+    noted("deployment debugging again", "night", NIGHT), noted("deployment notes", "late", NIGHT),
+    noted("deployment debugging", "day", 4 * HOUR), noted("deployment", "plain", 11 * HOUR),
+)  # fmt: skip
 
 
 @each_row("ranking", RANKINGS)
 @each_row(
     ("tags", "expected"),
     [
-        (("late_night",), {"night", "late"}),
-        (("late_night", "debugging"), {"night", "late", "day"}),
-        (("debugging",), {"night", "day"}),
-        (("late_night", "late_night"), {"night", "late"}),
-        (("weekend",), set()),
+        (("late_night",), {"night", "late"}), (("late_night", "debugging"), {"night", "late", "day"}),
+        (("debugging",), {"night", "day"}), (("late_night", "late_night"), {"night", "late"}), (("weekend",), set()),
         (("never heard of",), set()),
     ],
-)
+)  # fmt: skip
 def test_a_result_has_any_of_the_tags_that_are_asked_for(ranking, tags, expected) -> None:
     assert set(found(viewed(*TAGGED), "deployment", 1, ranking=ranking, tags=tags)) == expected
 
@@ -48,27 +43,20 @@ def test_the_share_of_the_asked_tags_orders_what_is_else_alike(ranking) -> None:
 
 
 MOODS = (
-    noted("deployment works, wonderful", "good"),
-    noted("deployment failed", "bad"),
-    noted("deployment is urgent", "urgent"),
-    noted("部署终于成功了，太棒了", "好"),
-    noted("部署又崩溃了", "坏"),
+    noted("deployment works, wonderful", "good"), noted("deployment failed", "bad"),
+    noted("deployment is urgent", "urgent"), noted("部署终于成功了，太棒了", "好"), noted("部署又崩溃了", "坏"),
     noted("部署十万火急，请立即处理", "急"),
-)
+)  # fmt: skip
 
 
 @each_row("ranking", RANKINGS)
 @each_row(
     ("query", "feeling", "expected"),
     [
-        ("deployment", "positive", {"good"}),
-        ("deployment", "negative", {"bad"}),
-        ("deployment", "urgent", {"urgent"}),
-        ("部署", "positive", {"好"}),
-        ("部署", "negative", {"坏"}),
-        ("部署", "urgent", {"急"}),
+        ("deployment", "positive", {"good"}), ("deployment", "negative", {"bad"}), ("deployment", "urgent", {"urgent"}),
+        ("部署", "positive", {"好"}), ("部署", "negative", {"坏"}), ("部署", "urgent", {"急"}),
     ],
-)
+)  # fmt: skip
 def test_a_feeling_is_asked_for_in_either_language(ranking, query, feeling, expected) -> None:
     results = found(viewed(*MOODS), query, ranking=ranking, feeling=feeling)
     alike = {"positive": {"good", "好"}, "negative": {"bad", "坏"}, "urgent": {"urgent", "急"}}[feeling]
@@ -105,12 +93,10 @@ def test_a_producer_that_sets_a_derivable_tag_wins_over_derivation() -> None:
 @each_row(
     ("zone", "expected"),
     [
-        ("UTC", set()),
-        ("Asia/Shanghai", {"work_hours"}),
-        ("America/New_York", {"late_night"}),
+        ("UTC", set()), ("Asia/Shanghai", {"work_hours"}), ("America/New_York", {"late_night"}),
         ("Pacific/Honolulu", {"late_night", "weekend"}),
     ],
-)
+)  # fmt: skip
 def test_the_owners_time_zone_says_which_time_it_was(zone, expected) -> None:
     view = viewed(noted("deployment", "m"), parameters(1, time_zone=zone))  # Monday, 08:00 UTC
     tags = {tag for tag in ("work_hours", "late_night", "weekend") if found(view, "deployment", 1, tags=(tag,))}

@@ -26,24 +26,14 @@ SAID: tuple[Told, ...] = (
 @each_row(
     ("filters", "expected"),
     [
-        ({}, "abc"),
-        ({"kinds": ("lesson",)}, "a"),
-        ({"kinds": ("lesson", "note")}, "ac"),
-        ({"categories": ("skill",)}, "c"),
-        ({"speaker": "ADA"}, "ab"),
-        ({"speaker": "小明"}, "c"),
-        ({"session": "s2"}, "b"),
-        ({"project": "fair"}, "c"),
-        ({"keywords": ("kiln",)}, "abc"),
-        ({"keywords": ("repair",)}, "a"),
-        ({"since": at(5)}, "bc"),
-        ({"until": at(5)}, "a"),
-        ({"since": at(5), "until": at(9)}, "b"),
-        ({"kinds": ("lesson",), "speaker": "小明"}, ""),
-        ({"kinds": ("nothing",)}, ""),
+        ({}, "abc"), ({"kinds": ("lesson",)}, "a"), ({"kinds": ("lesson", "note")}, "ac"),
+        ({"categories": ("skill",)}, "c"), ({"speaker": "ADA"}, "ab"), ({"speaker": "小明"}, "c"), ({"session": "s2"}, "b"),
+        ({"project": "fair"}, "c"), ({"keywords": ("kiln",)}, "abc"), ({"keywords": ("repair",)}, "a"),
+        ({"since": at(5)}, "bc"), ({"until": at(5)}, "a"), ({"since": at(5), "until": at(9)}, "b"),
+        ({"kinds": ("lesson",), "speaker": "小明"}, ""), ({"kinds": ("nothing",)}, ""),
     ],
     ids=str,
-)
+)  # fmt: skip
 @each_row("ranking", RANKINGS)
 def test_a_filter_lets_through_what_it_names(ranking, filters, expected) -> None:
     results = found(viewed(*SAID), "kiln", 10, mode="review", limit=10, ranking=ranking, **filters)
@@ -121,16 +111,11 @@ NOTED = (
 @each_row(
     ("pairs", "expected"),
     [
-        (["page=4"], "ab"),
-        (["checked=true"], "a"),
-        (["page=4", "checked=false"], "b"),
-        (["of=窑=火"], "a"),
-        (["page=5"], ""),
-        (["nothing="], ""),
-        ([], "abc"),
+        (["page=4"], "ab"), (["checked=true"], "a"), (["page=4", "checked=false"], "b"), (["of=窑=火"], "a"),
+        (["page=5"], ""), (["nothing="], ""), ([], "abc"),
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_memories_are_found_by_metadata_as_it_is_written(pairs: list[str], expected: str) -> None:
     filters = filters_of({"metadata": pairs}, 0, "UTC")
     results = found(viewed(*NOTED), "kiln", 10, mode="debug", limit=10, ranking="text", metadata=filters.metadata)

@@ -62,18 +62,11 @@ def test_the_score_as_worked_by_hand() -> None:
 @each_row(
     ("count", "confidence", "day", "score", "level"),
     [
-        (10, 1.0, 0, 0.86, "high"),
-        (20, 1.0, 0, 0.86, "high"),
-        (9, 0.9, 0, 0.8, "high"),
-        (9, 0.89, 0, 0.7965, "medium"),
-        (4, 0.4, 0, 0.5, "medium"),
-        (4, 0.39, 0, 0.4965, "low"),
-        (1, 0.0, 0, 0.285, "low"),
-        (5, 0.1, 3_650, 0.2, "low"),
-        (5, 0.09, 3_650, 0.1965, "very_low"),
-        (1, 0.0, 3_650, 0.065, "very_low"),
+        (10, 1.0, 0, 0.86, "high"), (20, 1.0, 0, 0.86, "high"), (9, 0.9, 0, 0.8, "high"), (9, 0.89, 0, 0.7965, "medium"),
+        (4, 0.4, 0, 0.5, "medium"), (4, 0.39, 0, 0.4965, "low"), (1, 0.0, 0, 0.285, "low"), (5, 0.1, 3_650, 0.2, "low"),
+        (5, 0.09, 3_650, 0.1965, "very_low"), (1, 0.0, 3_650, 0.065, "very_low"),
     ],
-)
+)  # fmt: skip
 def test_levels_begin_at_eight_five_and_two_tenths(count, confidence, day, score, level) -> None:
     answer = told(*several(count, confidence), day=day)
     assert (answer["score"], answer["confidence"]) == (score, level)

@@ -68,14 +68,10 @@ def drawn(*told: Told, until: float, since: float = 0, points: int = 5, of: str 
 @each_row(
     ("weights", "ranks"),
     [
-        ([], []),
-        ([0.5], [1.0]),
-        ([0.1, 0.3, 0.2], [3.0, 1.0, 2.0]),
-        ([0.0, 1.0, 0.0, 0.0], [3.0, 1.0, 3.0, 3.0]),
-        ([1.0, 1.0, 0.5], [1.5, 1.5, 3.0]),
-        ([0.3, 0.1 + 0.2], [1.5, 1.5]),
+        ([], []), ([0.5], [1.0]), ([0.1, 0.3, 0.2], [3.0, 1.0, 2.0]), ([0.0, 1.0, 0.0, 0.0], [3.0, 1.0, 3.0, 3.0]),
+        ([1.0, 1.0, 0.5], [1.5, 1.5, 3.0]), ([0.3, 0.1 + 0.2], [1.5, 1.5]),
     ],
-)
+)  # fmt: skip
 def test_equal_weights_share_the_mean_of_their_places(weights: list[float], ranks: list[float]) -> None:
     assert mean_ranks(np.array(weights)).tolist() == ranks
 

@@ -48,12 +48,10 @@ def test_the_centres_are_the_five_best_hits() -> None:
 @each_row(
     ("depth", "expected"),
     [
-        (1, {"kiln": 0, "a": 1}),
-        (2, {"kiln": 0, "a": 1, "b": 2}),
-        (3, {"kiln": 0, "a": 1, "b": 2, "c": 3}),
+        (1, {"kiln": 0, "a": 1}), (2, {"kiln": 0, "a": 1, "b": 2}), (3, {"kiln": 0, "a": 1, "b": 2, "c": 3}),
         (4, {"kiln": 0, "a": 1, "b": 2, "c": 3, "d": 4}),
     ],
-)
+)  # fmt: skip
 def test_it_goes_as_many_steps_as_are_asked_for(depth, expected) -> None:
     chain = [linked(one, other, weight=0.9) for one, other in ("ka", "ab", "bc", "cd", "de")]
     chain[0] = linked("kiln", "a", weight=0.9)

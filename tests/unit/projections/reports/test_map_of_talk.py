@@ -22,27 +22,17 @@ from tests.given.views import viewed
 from tests.rows import each_row
 
 ENGLISH = (
-    "Melanie signed up for a pottery class at the studio in town",
-    "The pottery class was fun, we made bowls on the wheel",
-    "My bowls cracked in the kiln, says the studio",
-    "The studio fires the kiln on Fridays",
-    "We went camping in the mountains with the tent",
-    "The tent leaked, so camping in the rain was cold",
-    "Hiking in the mountains is what my brother likes",
-    "She bought a violin and takes violin lessons",
-    "The violin lessons are at the conservatory",
-    "Thanks, that is so nice!",
-)
+    "Melanie signed up for a pottery class at the studio in town", "The pottery class was fun, we made bowls on the wheel",
+    "My bowls cracked in the kiln, says the studio", "The studio fires the kiln on Fridays",
+    "We went camping in the mountains with the tent", "The tent leaked, so camping in the rain was cold",
+    "Hiking in the mountains is what my brother likes", "She bought a violin and takes violin lessons",
+    "The violin lessons are at the conservatory", "Thanks, that is so nice!",
+)  # fmt: skip
 CHINESE = (
-    "我昨天去公园散步，看到了很多樱花",
-    "公园的樱花开得很漂亮，我拍了照片",
-    "她喜欢在公园散步",
-    "我报名了摄影课程，老师教我们拍照片",
-    "摄影课程每周三上课",
-    "妈妈做了红烧肉，味道很好",
-    "红烧肉是妈妈的拿手菜",
+    "我昨天去公园散步，看到了很多樱花", "公园的樱花开得很漂亮，我拍了照片", "她喜欢在公园散步",
+    "我报名了摄影课程，老师教我们拍照片", "摄影课程每周三上课", "妈妈做了红烧肉，味道很好", "红烧肉是妈妈的拿手菜",
     "好的，谢谢你！",
-)
+)  # fmt: skip
 
 
 def talk(texts: tuple[str, ...], **extra: Any) -> list[Told]:
@@ -70,14 +60,11 @@ def words_in(answer: dict[str, Any]) -> str:
 @each_row(
     ("texts", "topic", "joined", "keyword"),
     [
-        (ENGLISH, "pottery", ("m0", "m1"), "pottery"),
-        (ENGLISH, "kiln", ("m2", "m3"), "kiln"),
-        (ENGLISH, "violin", ("m7", "m8"), "violin"),
-        (CHINESE, "公园", ("m0", "m1"), "樱花"),
-        (CHINESE, "摄影", ("m3", "m4"), "摄影"),
-        (CHINESE, "妈妈", ("m5", "m6"), "红烧肉"),
+        (ENGLISH, "pottery", ("m0", "m1"), "pottery"), (ENGLISH, "kiln", ("m2", "m3"), "kiln"),
+        (ENGLISH, "violin", ("m7", "m8"), "violin"), (CHINESE, "公园", ("m0", "m1"), "樱花"),
+        (CHINESE, "摄影", ("m3", "m4"), "摄影"), (CHINESE, "妈妈", ("m5", "m6"), "红烧肉"),
     ],
-)
+)  # fmt: skip
 def test_what_shares_a_telling_word_is_joined_and_the_edge_says_by_which(texts, topic, joined, keyword) -> None:
     answer = mapped(viewed(*talk(texts)), topic)
     edge = edges(answer)[frozenset(joined)]

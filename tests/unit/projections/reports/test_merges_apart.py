@@ -11,14 +11,11 @@ from tests.rows import each_row
 @each_row(
     ("going", "apart"),
     [
-        (["a", "inner", "outer"], ["outer", "inner"]),
-        (["inner", "a", "outer"], ["outer", "inner"]),
-        (["c", "outer"], ["outer"]),
-        (["a", "b", "inner", "outer"], ["outer"]),
-        (["a", "b", "c", "inner", "outer"], []),
+        (["a", "inner", "outer"], ["outer", "inner"]), (["inner", "a", "outer"], ["outer", "inner"]),
+        (["c", "outer"], ["outer"]), (["a", "b", "inner", "outer"], ["outer"]), (["a", "b", "c", "inner", "outer"], []),
         (["d"], []),
     ],
-)
+)  # fmt: skip
 def test_a_merge_that_hides_what_stays_comes_apart_the_outermost_first(going: list[str], apart: list[str]) -> None:
     told = [created(f"the {one} rings", one) for one in "abcd"]
     view = viewed(*told, merged("a", "b", into="inner", day=2), merged("inner", "c", into="outer", day=3))

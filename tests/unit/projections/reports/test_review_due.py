@@ -26,15 +26,9 @@ from tests.rows import each_row
 
 NOW = 40.0
 TEXTS = (
-    "we met at noon",
-    "a wonderful concert",
-    "the train was late, terrible",
-    "urgent: call the bank",
-    "urgently wonderful",
-    "太好了，赶紧告诉大家",
-    "我很难过",
-    "今天去了超市",
-)
+    "we met at noon", "a wonderful concert", "the train was late, terrible", "urgent: call the bank", "urgently wonderful",
+    "太好了，赶紧告诉大家", "我很难过", "今天去了超市",
+)  # fmt: skip
 FEELINGS = (None, None, None, 0.0, 1.0, -0.9)
 
 memories = st.builds(

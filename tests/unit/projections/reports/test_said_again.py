@@ -34,11 +34,7 @@ def again(going: list[tuple[Stored, AnyEvent]], left: list[tuple[Stored, AnyEven
     [
         (
             "My locker code is 4711",
-            [
-                "the locker code, it is 4711 now",
-                "My LOCKER: code 4711!",
-                "note: my locker has code 4711, do not forget",
-            ],
+            ["the locker code, it is 4711 now", "My LOCKER: code 4711!", "note: my locker has code 4711, do not forget"],
             ["my bike code is 0815", "the locker is blue", "good morning"],
         ),
         (
@@ -48,7 +44,7 @@ def again(going: list[tuple[Stored, AnyEvent]], left: list[tuple[Stored, AnyEven
         ),
     ],
     ids=["English", "Chinese"],
-)
+)  # fmt: skip
 def test_most_of_its_words_say_it_too_and_fewer_do_not(erased: str, says_it: list[str], does_not: list[str]) -> None:
     going = read(created(erased, "m"))
     for text in says_it:

@@ -64,15 +64,13 @@ class Case:
 
 
 CASES = (
-    Case(
-        "a negation", negated("coffee", 3, resolution="latest_wins"), "coffee", (), {"status", "is_negated", "weight"}
-    ),
+    Case("a negation", negated("coffee", 3, resolution="latest_wins"), "coffee", (), {"status", "is_negated", "weight"}),
     Case("a mention", mentioned("tea", day=30), "tea", (), {"mention_count", "weight"}),
     Case("a revision", revised("我喜欢龙井", of="tea", day=30), "tea", ("content",), set()),
     Case("a deletion", deleted("tea", 30), "tea", (), {"status"}),
     Case("a shorter level", compressed("trace", of="tea", day=30), "tea", (), {"level"}),
     Case("other words of a secret", revised("my PIN is 4712", of="pin", day=30), "pin", ("content",), set()),
-)
+)  # fmt: skip
 
 
 @each_row("case", CASES, ids=lambda case: case.name)
@@ -112,12 +110,10 @@ def test_ranks_that_moved_are_told_from_one_and_what_came_or_went_by_none() -> N
 RANKS = {
     "one came between": ("ab", "acb", {"b": "c", "c": None}),
     "only who is directly below it says so": ("ab", "cab", {"a": "c", "b": None, "c": None}),
-    "two that changed places": ("ab", "ba", {"a": "b", "b": "a"}),
-    "one that went": ("ab", "b", {"a": None, "b": "a"}),
-    "one that came": ("", "a", {"a": None}),
-    "one further up went": ("abc", "bc", {"a": None, "b": "a", "c": None}),
+    "two that changed places": ("ab", "ba", {"a": "b", "b": "a"}), "one that went": ("ab", "b", {"a": None, "b": "a"}),
+    "one that came": ("", "a", {"a": None}), "one further up went": ("abc", "bc", {"a": None, "b": "a", "c": None}),
     "one fell behind two": ("abc", "bca", {"a": "c", "b": "a", "c": None}),
-}
+}  # fmt: skip
 
 
 @each_row(("before", "after", "passed"), RANKS.values(), ids=RANKS)

@@ -14,32 +14,13 @@ from tests.given.views import viewed
 from tests.rows import each_row
 
 TIMES = (
-    "2023-08-17 13",
-    "2023-08-17",
-    "13:50",
-    "2023",
-    "8 may 2023",
-    "may 2023",
-    "friday",
-    "october",
-    "3 weeks",
-    "10 am",
-)
+    "2023-08-17 13", "2023-08-17", "13:50", "2023", "8 may 2023", "may 2023", "friday", "october", "3 weeks", "10 am",
+)  # fmt: skip
 TIMES_CHINESE = ("8月17日", "今天", "2023年", "三点", "周三", "第3天", "二十分钟", "星期日")
 ADDRESSES = ("https://example.org/a", "www.example.org", "mei@example.org", "photo.jpg", "example.com")
 SAYING = (
-    "pottery",
-    "2d puzzles",
-    "b2",
-    "sun",
-    "c++",
-    "marching band",
-    "月饼",
-    "天气",
-    "星期五乐队",
-    "日出",
-    "3d printing",
-)
+    "pottery", "2d puzzles", "b2", "sun", "c++", "marching band", "月饼", "天气", "星期五乐队", "日出", "3d printing",
+)  # fmt: skip
 
 
 @each_row("word", [*TIMES, *TIMES_CHINESE, *ADDRESSES])
@@ -56,15 +37,13 @@ def test_what_has_letters_or_digits_of_a_name_tells_something(word: str) -> None
     ("word", "text", "expected"),
     [
         ("photography", "Look! [shared image: a photography of a sunset]", True),
-        ("photo", "Here is a photo of my dog", True),
-        ("image", "an image of a wall", True),
+        ("photo", "Here is a photo of my dog", True), ("image", "an image of a wall", True),
         ("photography", "I took up photography last year", False),
         ("photography", "I took up photography. [image: a photography of a sunset]", False),
-        ("照片", "看这个[图片：一张照片]", True),
-        ("照片", "我拍了很多照片", False),
+        ("照片", "看这个[图片：一张照片]", True), ("照片", "我拍了很多照片", False),
         ("sunset", "a photo of a sunset", False),
     ],
-)
+)  # fmt: skip
 def test_what_captions_begin_with_is_told_from_what_is_talked_of(word: str, text: str, expected: bool) -> None:
     assert is_of_captions(word, text) is expected
 
@@ -82,14 +61,10 @@ def test_a_phrase_that_says_something_names_something(word: str) -> None:
 @each_row(
     ("word", "text"),
     [
-        ("mel", "Hey Mel! How are you?"),
-        ("john", "That was great, John!"),
-        ("lin", "My name is Lin."),
-        ("焦彦", "焦彦，你可以试试冥想。"),
-        ("曼婷", "你好，张曼婷，我是你的伴侣。"),
-        ("志强", "我叫丁志强，是个工程师。"),
+        ("mel", "Hey Mel! How are you?"), ("john", "That was great, John!"), ("lin", "My name is Lin."),
+        ("焦彦", "焦彦，你可以试试冥想。"), ("曼婷", "你好，张曼婷，我是你的伴侣。"), ("志强", "我叫丁志强，是个工程师。"),
     ],
-)
+)  # fmt: skip
 def test_whoever_is_only_spoken_to_or_says_his_name_is_called(word: str, text: str) -> None:
     assert is_called(word, text)
 
@@ -97,13 +72,10 @@ def test_whoever_is_only_spoken_to_or_says_his_name_is_called(word: str, text: s
 @each_row(
     ("word", "text"),
     [
-        ("max", "Max is our dog, and Max loves the park."),
-        ("music", "I like music."),
-        ("焦彦", "我和焦彦去爬山。"),
-        ("鼓浪屿", "鼓浪屿，我去过两次。"),
-        ("电影", "我喜欢电影，也喜欢音乐。"),
+        ("max", "Max is our dog, and Max loves the park."), ("music", "I like music."), ("焦彦", "我和焦彦去爬山。"),
+        ("鼓浪屿", "鼓浪屿，我去过两次。"), ("电影", "我喜欢电影，也喜欢音乐。"),
     ],
-)
+)  # fmt: skip
 def test_who_and_what_is_talked_about_is_not_called(word: str, text: str) -> None:
     assert not is_called(word, text)
 

@@ -13,12 +13,10 @@ CHANGES = [
     ("We track bugs in Jira.", "We replaced Jira with Linear."),
     ("My mother-in-law is coming in July.", "My mother-in-law isn't coming any more."),
     ("The concert is on Saturday.", "I misspoke, the concert is on Sunday."),
-    ("我开的是一辆大众朗逸。", "朗逸卖了，换了辆特斯拉。"),
-    ("我和小林在谈恋爱。", "我跟小林分手了。"),
-    ("婚禮計劃在酒店辦。", "婚禮改在草坪上辦。"),
-    ("周五下午开家长会。", "家长会推迟到下周二了。"),
+    ("我开的是一辆大众朗逸。", "朗逸卖了，换了辆特斯拉。"), ("我和小林在谈恋爱。", "我跟小林分手了。"),
+    ("婚禮計劃在酒店辦。", "婚禮改在草坪上辦。"), ("周五下午开家长会。", "家长会推迟到下周二了。"),
     ("我每周三去游泳。", "我现在不游泳了。"),
-]
+]  # fmt: skip
 NEARLY = [
     ("I live in a basement flat.", "Keys are ours, we moved into the terrace."),
     ("我剪视频用剪映。", "现在改用达芬奇了。"),
@@ -30,19 +28,13 @@ NOTHING = [
     ("I drive a red Ford Focus.", "I haven't sold the Focus."),
     ("I'm married to Dan.", "I dreamt that Dan and I got divorced."),
     ("I work at a bank.", 'The woman in my novel says: "I quit the bank."'),
-    ("I like jazz.", "I like folk music as well now."),
-    ("I live in Munich.", "My brother has moved to Berlin."),
-    ("I lived in Leeds, years ago.", "I live in Hull now."),
-    ("I'm a vegetarian.", "April fools, I'm eating chicken now!"),
-    ("我在练铁人三项。", "我可没说不练铁人三项了。"),
-    ("我开车上班。", "网上有人把车卖了去旅行。"),
-    ("我开大众。", "要是把大众卖了就好了。"),
-    ("我和小林结婚了。", "昨晚梦见我和小林离婚了。"),
-    ("我住在苏州。", "我朋友说：“我从苏州搬走了。”"),
-    ("我用苹果手机。", "同事都劝我把苹果换成华为。"),
-    ("我养了一只猫。", "上周又养了一只狗。"),
-    ("我住在北京。", "我搬到上海了，不过只住一个夏天。"),
-]
+    ("I like jazz.", "I like folk music as well now."), ("I live in Munich.", "My brother has moved to Berlin."),
+    ("I lived in Leeds, years ago.", "I live in Hull now."), ("I'm a vegetarian.", "April fools, I'm eating chicken now!"),
+    ("我在练铁人三项。", "我可没说不练铁人三项了。"), ("我开车上班。", "网上有人把车卖了去旅行。"),
+    ("我开大众。", "要是把大众卖了就好了。"), ("我和小林结婚了。", "昨晚梦见我和小林离婚了。"),
+    ("我住在苏州。", "我朋友说：“我从苏州搬走了。”"), ("我用苹果手机。", "同事都劝我把苹果换成华为。"),
+    ("我养了一只猫。", "上周又养了一只狗。"), ("我住在北京。", "我搬到上海了，不过只住一个夏天。"),
+]  # fmt: skip
 
 
 def near(old: str) -> Alike:

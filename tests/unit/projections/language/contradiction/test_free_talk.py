@@ -20,28 +20,17 @@ def test_what_words_tell_is_told_of_both(rewritten: bool) -> None:
 
 
 ELSEWHEN = [
-    ("I used to live in Graz", "I live in Vienna"),
-    ("In 2010, I moved to Berlin", "I live in Vienna"),
-    ("I moved to Berlin in 2010", "I live in Vienna"),
-    ("Back then I live in Berlin", "I live in Vienna"),
-    ("I moved to Berlin as a child", "I live in Vienna"),
-    ("I live in Paris for the summer", "I live in Vienna"),
-    ("我在上海工作过", "我在北京工作"),
-    ("我在上海工作了两年", "我在北京工作"),
-    ("那会儿我在上海上班", "我在北京上班"),
-    ("2010年我搬到上海", "我住在北京"),
-    ("我以前住在上海", "我住在北京"),
-]
+    ("I used to live in Graz", "I live in Vienna"), ("In 2010, I moved to Berlin", "I live in Vienna"),
+    ("I moved to Berlin in 2010", "I live in Vienna"), ("Back then I live in Berlin", "I live in Vienna"),
+    ("I moved to Berlin as a child", "I live in Vienna"), ("I live in Paris for the summer", "I live in Vienna"),
+    ("我在上海工作过", "我在北京工作"), ("我在上海工作了两年", "我在北京工作"), ("那会儿我在上海上班", "我在北京上班"),
+    ("2010年我搬到上海", "我住在北京"), ("我以前住在上海", "我住在北京"),
+]  # fmt: skip
 OTHERS = [
-    ("My sister lives in Oslo", "I live in Vienna"),
-    ("My friend Anna lives in Oslo", "I live in Vienna"),
-    ("我同学在上海", "我在北京"),
-    ("我公司在上海", "我在北京"),
-    ("我室友住在上海", "我住在北京"),
-    ("小王住在上海", "我住在北京"),
-    ("我大学在上海", "我在北京"),
-    ("我表姐住在上海", "我住在北京"),
-]
+    ("My sister lives in Oslo", "I live in Vienna"), ("My friend Anna lives in Oslo", "I live in Vienna"),
+    ("我同学在上海", "我在北京"), ("我公司在上海", "我在北京"), ("我室友住在上海", "我住在北京"),
+    ("小王住在上海", "我住在北京"), ("我大学在上海", "我在北京"), ("我表姐住在上海", "我住在北京"),
+]  # fmt: skip
 
 
 @each_row(("one", "other"), [*ELSEWHEN, *OTHERS])
@@ -53,16 +42,12 @@ def test_a_place_of_another_time_or_of_somebody_else_contradicts_nothing_of_mine
 @each_row(
     ("new", "known"),
     [
-        ("I live in Munich", "I live in Berlin"),
-        ("My sister lives in Oslo", "My sister lives in Rome"),
-        ("I moved from London to Paris", "I live in London"),
-        ("我在上海工作", "我在北京工作"),
-        ("是的，我现在在上海", "我在北京"),
-        ("我在上海工作了两年了", "我在北京工作"),
-        ("目前在深圳上班", "我在北京上班"),
+        ("I live in Munich", "I live in Berlin"), ("My sister lives in Oslo", "My sister lives in Rome"),
+        ("I moved from London to Paris", "I live in London"), ("我在上海工作", "我在北京工作"),
+        ("是的，我现在在上海", "我在北京"), ("我在上海工作了两年了", "我在北京工作"), ("目前在深圳上班", "我在北京上班"),
         ("我老家在上海", "我老家在北京"),
     ],
-)
+)  # fmt: skip
 def test_two_places_of_one_person_now_still_do(new: str, known: str) -> None:
     found = compare(new, known)
     assert (found.kind, found.sure) == ("contradicts", True)

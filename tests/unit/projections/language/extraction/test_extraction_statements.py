@@ -21,22 +21,12 @@ def contents(text: str, speaker: str = "user", role: str = "user") -> list[str]:
 @each_row(
     ("text", "polarity"),
     [
-        ("I like tea.", 1),
-        ("I don't like tea.", -1),
-        ("I hate tea.", -1),
-        ("I don't hate tea.", 1),
-        ("I don't dislike tea.", 1),
-        ("I no longer like tea.", -1),
-        ("I don't drink coffee any more.", -1),
-        ("我喜欢茶。", 1),
-        ("我不喜欢茶。", -1),
-        ("我讨厌茶。", -1),
-        ("我不讨厌茶。", 1),
-        ("我不是不喜欢茶。", 1),
-        ("我不喜欢茶了。", -1),
-        ("我不再喝咖啡了。", -1),
+        ("I like tea.", 1), ("I don't like tea.", -1), ("I hate tea.", -1), ("I don't hate tea.", 1),
+        ("I don't dislike tea.", 1), ("I no longer like tea.", -1), ("I don't drink coffee any more.", -1),
+        ("我喜欢茶。", 1), ("我不喜欢茶。", -1), ("我讨厌茶。", -1), ("我不讨厌茶。", 1), ("我不是不喜欢茶。", 1),
+        ("我不喜欢茶了。", -1), ("我不再喝咖啡了。", -1),
     ],
-)
+)  # fmt: skip
 def test_a_double_negation_is_none(text: str, polarity: int) -> None:
     assert [one.polarity for one in stated(text)] in ([polarity], [])
     assert all(one.triple is None or one.triple.negation == (polarity < 0) for one in stated(text))
@@ -101,23 +91,13 @@ def test_questions_are_told_one_by_one() -> None:
 @each_row(
     "text",
     [
-        "我喜欢听。",
-        "我也不想做了。",
-        "我一般都是晚上去。",
-        "我通常都是周末来。",
-        "我看了好几遍了哈哈。",
-        "我练了有八年了。",
-        "我弹了三年。",
-        "我在外面上班。",
-        "我在做我的工作啊！",
-        "我喜欢吃的零食可多了。",
-        "我喜欢跳舞我每天跳一个小时。",
-        "I prefer a balanced approach.",
-        "I'm planning to arrange my papers accordingly.",
+        "我喜欢听。", "我也不想做了。", "我一般都是晚上去。", "我通常都是周末来。", "我看了好几遍了哈哈。",
+        "我练了有八年了。", "我弹了三年。", "我在外面上班。", "我在做我的工作啊！", "我喜欢吃的零食可多了。",
+        "我喜欢跳舞我每天跳一个小时。", "I prefer a balanced approach.", "I'm planning to arrange my papers accordingly.",
         "I'm starting to feel the pressure of the exam on May 3.",
         'My draft says: "' + "I completed a course in Lisbon. " * 30 + '"',
     ],
-)
+)  # fmt: skip
 def test_what_is_about_something_said_elsewhere_is_left_out(text: str) -> None:
     assert contents(text) == []
 

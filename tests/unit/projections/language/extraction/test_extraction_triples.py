@@ -85,18 +85,11 @@ def test_what_is_said_of_one_s_own_people_has_them_as_its_subject(
 @each_row(
     "text",
     [
-        "I started writing down everything I needed.",
-        "I went to it yesterday with some friends of mine.",
-        "I bought this for the new house in Rome.",
-        'I read "The',
-        "我去了那个地方散步。",
-        "我打算做一些事情。",
-        "我买了很多东西。",
-        "我是网购达人。",
-        "我是江苏路人。",
-        "我吃了快三年土豆了。",
+        "I started writing down everything I needed.", "I went to it yesterday with some friends of mine.",
+        "I bought this for the new house in Rome.", 'I read "The', "我去了那个地方散步。", "我打算做一些事情。",
+        "我买了很多东西。", "我是网购达人。", "我是江苏路人。", "我吃了快三年土豆了。",
     ],
-)
+)  # fmt: skip
 def test_what_points_elsewhere_or_says_nothing_gives_no_triple(text: str) -> None:
     assert triples(text) == []
 

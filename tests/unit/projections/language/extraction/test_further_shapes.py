@@ -58,22 +58,17 @@ def test_english_in_a_further_shape_is_one_statement_of_a_class(text: str, categ
         ("我早上去公园跑步了。", "fact", f"用户早上去公园跑步了{SAID_CHINESE}"),
         ("今天我学会了做一道新菜，叫做回锅肉。", "fact", f"用户今天学会了做一道新菜，叫做回锅肉{SAID_CHINESE}"),
         ("我今天还去图书馆看了会儿书。", "fact", f"用户今天还去图书馆看了会儿书{SAID_CHINESE}"),
-        ("我也才19。", "identity", "用户也才19岁"),
-        ("我是大二的。", "identity", "用户是大二的"),
-        ("我是91年的。", "identity", "用户是91年的"),
-        ("我是女生。", "identity", "用户是女生"),
-        ("我是陕西榆林的。", "identity", "用户是陕西榆林的"),
-        ("我做的是室内设计。", "identity", "用户做的是室内设计"),
-        ("我在家做微商。", "identity", "用户在家做微商"),
-        ("我还没结婚呢。", "identity", "用户还没结婚"),
-        ("我不是做销售的。", "identity", "用户不是做销售的"),
-        ("我很少看书。", "stable_preference", "用户很少看书"),
+        ("我也才19。", "identity", "用户也才19岁"), ("我是大二的。", "identity", "用户是大二的"),
+        ("我是91年的。", "identity", "用户是91年的"), ("我是女生。", "identity", "用户是女生"),
+        ("我是陕西榆林的。", "identity", "用户是陕西榆林的"), ("我做的是室内设计。", "identity", "用户做的是室内设计"),
+        ("我在家做微商。", "identity", "用户在家做微商"), ("我还没结婚呢。", "identity", "用户还没结婚"),
+        ("我不是做销售的。", "identity", "用户不是做销售的"), ("我很少看书。", "stable_preference", "用户很少看书"),
         ("我的爱好就是看书。", "stable_preference", "用户的爱好就是看书"),
         ("我喜欢吃辣的。", "stable_preference", "用户喜欢吃辣的"),
         ("我要开始运动。", "temporary", f"用户要开始运动{SAID_CHINESE}"),
         ("我现在还在上班。", "temporary", f"用户现在还在上班{SAID_CHINESE}"),
     ],
-)
+)  # fmt: skip
 def test_chinese_in_a_further_shape_is_one_statement_of_a_class(text: str, category: str, content: str) -> None:
     assert told(text) == [(category, content)]
 
@@ -95,19 +90,15 @@ SUPPOSED = ["If we moved to Paris in June, I'd be happy.", "Suppose we bought a 
             "If my friend Tom came, what then?", "I will quit my job at Acme, if they let me.",
             "如果我是做外贸的就好了。", "我要是25就好了。", "假如我还没结婚。"]  # fmt: skip
 QUOTED = [
-    "He said, 'I was working at Google in 2019.'",
-    "She told me I was fired from Nike.",
-    "我妈说我还没毕业。",
+    "He said, 'I was working at Google in 2019.'", "She told me I was fired from Nike.", "我妈说我还没毕业。",
     "他说我是做销售的。",
-]
+]  # fmt: skip
 JOKED = ["I was kidding when I said I moved to Mars in 2020.", "I earn a million dollars, just kidding.",
          "我是地球人。", "开玩笑，我是做总统的。"]  # fmt: skip
 OTHERS = [
-    "Tom has been living in Rome since 2010.",
-    "My boss said we lost 3 clients last week.",
-    "她是大三的。",
+    "Tom has been living in Rome since 2010.", "My boss said we lost 3 clients last week.", "她是大三的。",
     "你是做财务的。",
-]
+]  # fmt: skip
 DENIED = ["I wasn't invited to Anna's party on May 3.", "I haven't been learning the cello.", "We didn't go to Spain last year.",
           "My upcoming trip to Rome on May 3 is cancelled.", "我没去公园跑步了。", "我没有在上学。"]  # fmt: skip
 PLANNED = ["I might have to work on May 3.", "We should go to Rome in May.", "I almost got fired from Google in 2020.",
@@ -115,13 +106,8 @@ PLANNED = ["I might have to work on May 3.", "We should go to Rome in May.", "I 
 ASKED = ["Were you working at Google in 2019?", "Have we been invited to the gala on May 4?", "My brother Tom lives in Kyoto?",
          "我20了吗？", "难道我不是本地人？", "我会开始运动吗？"]  # fmt: skip
 EMPTY = [
-    "Got it, thanks!",
-    "Made my day!",
-    "Took me 3 hours.",
-    "Went well!",
-    "We talked about Rome yesterday.",
-    "我没看过。",
-]
+    "Got it, thanks!", "Made my day!", "Took me 3 hours.", "Went well!", "We talked about Rome yesterday.", "我没看过。",
+]  # fmt: skip
 AT_HAND = ["I love the upside-down poses.", "I've added indexes on `users.id` and `users.name`.",
            "I'm trying to configure Chart.js 4.3.0 for my charts.", "最近在听《晴天。"]  # fmt: skip
 

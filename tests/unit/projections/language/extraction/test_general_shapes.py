@@ -56,17 +56,14 @@ def test_english_in_a_general_shape_is_one_statement_of_a_class(text: str, categ
         ("我将要参加马拉松比赛。", "temporary", f"用户将要参加马拉松比赛{SAID_CHINESE}"),
         ("上周六我和室友去了一趟苏州博物馆。", "fact", f"用户上周六和室友去了一趟苏州博物馆{SAID_CHINESE}"),
         ("今天我去了故宫。", "fact", f"用户今天去了故宫{SAID_CHINESE}"),
-        ("我还会吉他、画画。", "skill", "用户还会吉他、画画"),
-        ("我是成都的，你呢？", "identity", "用户是成都的"),
-        ("我是做外贸的。", "identity", "用户是做外贸的"),
-        ("我也是一名健身教练。", "identity", "用户也是一名健身教练"),
-        ("我在深圳呢。", "identity", "用户在深圳"),
-        ("我身高一米七五。", "identity", "用户身高一米七五"),
+        ("我还会吉他、画画。", "skill", "用户还会吉他、画画"), ("我是成都的，你呢？", "identity", "用户是成都的"),
+        ("我是做外贸的。", "identity", "用户是做外贸的"), ("我也是一名健身教练。", "identity", "用户也是一名健身教练"),
+        ("我在深圳呢。", "identity", "用户在深圳"), ("我身高一米七五。", "identity", "用户身高一米七五"),
         ("我哥哥身高一米七五。", "fact", f"用户哥哥身高一米七五{SAID_CHINESE}"),
         ("我的老师是一名资深摄影师。", "fact", f"用户的老师是一名资深摄影师{SAID_CHINESE}"),
         ("我已经毕业了。", "fact", f"用户已经毕业了{SAID_CHINESE}"),
     ],
-)
+)  # fmt: skip
 def test_chinese_in_a_general_shape_is_one_statement_of_a_class(text: str, category: str, content: str) -> None:
     assert told(text) == [(category, content)]
 
@@ -103,36 +100,18 @@ def test_a_second_verb_that_hangs_on_another_is_no_statement_of_its_own(text: st
 @each_row(
     "text",
     [
-        "If I moved to Oslo I hooked my boat up to a truck.",
-        "Suppose my dad collected stamps.",
-        "My sister told me she bought a car yesterday.",
-        "In my novel I killed a dragon in Rome.",
-        "My hero killed a dragon in Rome.",
-        'He said: "I sold my house in Berlin yesterday."',
-        "Last night I dreamed I visited Tokyo.",
-        "I almost bought a house in Graz last year.",
-        "I wish I bought a house in Rome.",
-        "Just kidding, I robbed a bank in Rome yesterday.",
-        "Did my dad buy a boat yesterday?",
-        "My dad collects stamps?",
-        "My mom thinks I bought a car yesterday.",
-        "I didn't visit Rome yesterday.",
-        "假如我爸爸是医生",
-        "我妈说我申请了清华大学",
-        "我梦见我去了月球",
-        "我差点买了房子",
-        "我还没申请清华大学呢",
-        "我爸爸是医生吗",
-        "在小说里我杀了一条龙",
-        "我开玩笑的，我抢了银行",
-        "我骗你的，我中了五百万大奖",
-        "我假装申请了清华大学",
-        "我希望我爸爸是医生",
-        "我是成都的吗",
-        "我妈在打麻将",
+        "If I moved to Oslo I hooked my boat up to a truck.", "Suppose my dad collected stamps.",
+        "My sister told me she bought a car yesterday.", "In my novel I killed a dragon in Rome.",
+        "My hero killed a dragon in Rome.", 'He said: "I sold my house in Berlin yesterday."',
+        "Last night I dreamed I visited Tokyo.", "I almost bought a house in Graz last year.",
+        "I wish I bought a house in Rome.", "Just kidding, I robbed a bank in Rome yesterday.",
+        "Did my dad buy a boat yesterday?", "My dad collects stamps?", "My mom thinks I bought a car yesterday.",
+        "I didn't visit Rome yesterday.", "假如我爸爸是医生", "我妈说我申请了清华大学", "我梦见我去了月球",
+        "我差点买了房子", "我还没申请清华大学呢", "我爸爸是医生吗", "在小说里我杀了一条龙", "我开玩笑的，我抢了银行",
+        "我骗你的，我中了五百万大奖", "我假装申请了清华大学", "我希望我爸爸是医生", "我是成都的吗", "我妈在打麻将",
         "我爸也是",
     ],
-)
+)  # fmt: skip
 def test_what_is_supposed_quoted_asked_joked_or_denied_is_asserted_by_nobody(text: str) -> None:
     assert told(text) == []
 
@@ -165,13 +144,10 @@ def test_a_turn_that_only_asks_is_told_from_one_that_states(text: str) -> None:
 @each_row(
     "text",
     [
-        "I live in Graz.",
-        "I live in Graz, what can I do there?",
-        "Can you remember that I live in Graz?",
-        "我住在成都，你呢？",
-        "",
+        "I live in Graz.", "I live in Graz, what can I do there?", "Can you remember that I live in Graz?",
+        "我住在成都，你呢？", "",
     ],
-)
+)  # fmt: skip
 def test_a_turn_that_states_something_does_not_only_ask(text: str) -> None:
     assert not only_asks(TurnText("t1", text))
 

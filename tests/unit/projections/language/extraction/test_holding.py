@@ -19,22 +19,17 @@ def judged(*texts: str) -> list[str]:
 @each_row(
     ("known", "said"),
     [
-        ("I live in Berlin.", "I moved to Boston last month."),
-        ("I live in Berlin.", "I moved to Boston with my wife."),
+        ("I live in Berlin.", "I moved to Boston last month."), ("I live in Berlin.", "I moved to Boston with my wife."),
         ("I live in Berlin, Germany.", "I live in the Netherlands now."),
         ("I live in a small flat in Berlin.", "I moved to Rome."),
         ("I live in Springfield, Illinois.", "I moved to Greenville, Texas."),
         ("I live in Springfield.", "Actually, I live in Greenville."),
-        ("When I was 20, I moved to Boston.", "I live in Paris."),
-        ("I'm 30.", "I turned 31."),
-        ("I'm 30.", "Actually, I'm 29."),
-        ("我住在北京。", "我搬到上海工作了。"),
-        ("我住在北京市海淀区。", "我上个月搬到了成都市。"),
-        ("我住在平遥县。", "我搬到介休市了。"),
-        ("我住在南山区。", "我搬到福田区了。"),
-        ("我今年二十八岁。", "我今年二十九岁。"),
+        ("When I was 20, I moved to Boston.", "I live in Paris."), ("I'm 30.", "I turned 31."),
+        ("I'm 30.", "Actually, I'm 29."), ("我住在北京。", "我搬到上海工作了。"),
+        ("我住在北京市海淀区。", "我上个月搬到了成都市。"), ("我住在平遥县。", "我搬到介休市了。"),
+        ("我住在南山区。", "我搬到福田区了。"), ("我今年二十八岁。", "我今年二十九岁。"),
     ],
-)
+)  # fmt: skip
 def test_another_place_of_the_same_grade_or_a_higher_age_replaces_the_known_one(known: str, said: str) -> None:
     assert judged(known, said) == ["ADD", "NEGATE"]
 
@@ -42,27 +37,17 @@ def test_another_place_of_the_same_grade_or_a_higher_age_replaces_the_known_one(
 @each_row(
     ("known", "said"),
     [
-        ("I live in Berlin.", "I live in a small flat."),
-        ("I live in Berlin.", "I live in the fifth floor."),
-        ("I live in Berlin.", "I live in Germany."),
-        ("I live in New York.", "I live in Brooklyn."),
-        ("I live in Berlin.", "I live in Elm Street."),
-        ("I live in Berlin.", "I live in Paris for the summer."),
+        ("I live in Berlin.", "I live in a small flat."), ("I live in Berlin.", "I live in the fifth floor."),
+        ("I live in Berlin.", "I live in Germany."), ("I live in New York.", "I live in Brooklyn."),
+        ("I live in Berlin.", "I live in Elm Street."), ("I live in Berlin.", "I live in Paris for the summer."),
         ("I live in Berlin.", "I live in Paris, but only for the summer."),
-        ("I live in Paris for the summer.", "I live in Berlin."),
-        ("I'm 30.", "In 2010, I turned 20."),
-        ("I'm 30.", "I turned 20 in 2010."),
-        ("I'm from Oslo.", "I'm from Norway."),
-        ("我住在北京。", "我住在五楼。"),
-        ("我住在北京。", "我住在朝阳区。"),
-        ("我住在北京。", "我住在福田区。"),
-        ("我住在上海。", "我住在学校宿舍。"),
-        ("我住在成都。", "我住在四川省。"),
-        ("我住在北京。", "我搬到上海了，不过只住一个夏天。"),
-        ("我住在北京。", "我住在上海，暂时的。"),
-        ("我是北京人。", "我来自中国。"),
+        ("I live in Paris for the summer.", "I live in Berlin."), ("I'm 30.", "In 2010, I turned 20."),
+        ("I'm 30.", "I turned 20 in 2010."), ("I'm from Oslo.", "I'm from Norway."), ("我住在北京。", "我住在五楼。"),
+        ("我住在北京。", "我住在朝阳区。"), ("我住在北京。", "我住在福田区。"), ("我住在上海。", "我住在学校宿舍。"),
+        ("我住在成都。", "我住在四川省。"), ("我住在北京。", "我搬到上海了，不过只住一个夏天。"),
+        ("我住在北京。", "我住在上海，暂时的。"), ("我是北京人。", "我来自中国。"),
     ],
-)
+)  # fmt: skip
 def test_what_refines_or_is_said_of_a_while_stands_beside_what_is_known(known: str, said: str) -> None:
     assert judged(known, said) == ["ADD", "ADD"]
 
@@ -70,21 +55,14 @@ def test_what_refines_or_is_said_of_a_while_stands_beside_what_is_known(known: s
 @each_row(
     ("known", "said"),
     [
-        ("I live in Berlin.", "I moved to Boston in 2010."),
-        ("I live in Berlin.", "In 2010, I moved to Boston."),
-        ("I live in Berlin.", "When I was 20, I moved to Boston."),
-        ("I live in Berlin.", "I live in Paris, Texas."),
-        ("I live in Berlin.", "I live in Kreuzberg."),
-        ("I live in Springfield.", "I moved to Greenville."),
-        ("I live in Berlin.", "I moved to London and Paris."),
-        ("I'm 30.", "I'm 29."),
-        ("我住在北京。", "2010年，我搬到上海。"),
-        ("我住在北京。", "我去年搬到上海了。"),
-        ("我住在北京。", "我搬到平遥县。"),
-        ("我住在上海。", "我住在北京西路。"),
-        ("我今年28岁。", "我20岁。"),
+        ("I live in Berlin.", "I moved to Boston in 2010."), ("I live in Berlin.", "In 2010, I moved to Boston."),
+        ("I live in Berlin.", "When I was 20, I moved to Boston."), ("I live in Berlin.", "I live in Paris, Texas."),
+        ("I live in Berlin.", "I live in Kreuzberg."), ("I live in Springfield.", "I moved to Greenville."),
+        ("I live in Berlin.", "I moved to London and Paris."), ("I'm 30.", "I'm 29."),
+        ("我住在北京。", "2010年，我搬到上海。"), ("我住在北京。", "我去年搬到上海了。"),
+        ("我住在北京。", "我搬到平遥县。"), ("我住在上海。", "我住在北京西路。"), ("我今年28岁。", "我20岁。"),
     ],
-)
+)  # fmt: skip
 def test_what_is_not_certain_is_flagged_and_overwrites_nothing(known: str, said: str) -> None:
     assert judged(known, said) == ["ADD", "FLAG"]
 
@@ -135,16 +113,11 @@ def test_what_lasts_is_no_while_and_not_earlier(text: str) -> None:
 @each_row(
     ("text", "year", "earlier"),
     [
-        ("moved in 2019", 2024, True),
-        ("moved in 2024", 2024, False),
-        ("moved in 2024", None, True),
-        ("moved three years ago", 2024, True),
-        ("moved two weeks ago", 2024, False),
-        ("2019年搬到", 2024, True),
-        ("2019年以来住在", 2024, False),
-        ("小时候住在", 2024, True),
+        ("moved in 2019", 2024, True), ("moved in 2024", 2024, False), ("moved in 2024", None, True),
+        ("moved three years ago", 2024, True), ("moved two weeks ago", 2024, False), ("2019年搬到", 2024, True),
+        ("2019年以来住在", 2024, False), ("小时候住在", 2024, True),
     ],
-)
+)  # fmt: skip
 def test_an_earlier_time_is_heard(text: str, year: int | None, earlier: bool) -> None:
     assert of_earlier(text, year) is earlier
 

@@ -16,59 +16,27 @@ def asked(text: str, speaker: str = "user", role: str = "user") -> list[str]:
 
 
 ENGLISH = [
-    "Always answer in French",
-    "Never call me before nine",
-    "From now on use metric units",
-    "From now on, please respond in bullet points",
-    "Call me Max from now on",
+    "Always answer in French", "Never call me before nine", "From now on use metric units",
+    "From now on, please respond in bullet points", "Call me Max from now on",
     "Whenever I ask about code, include type hints",
     "Always include version numbers when I ask about software dependencies",
-    "Show me the source whenever I ask for a figure",
-    "I want you to always cite sources",
-    "Make sure to always include version numbers",
-    "Don't ever recommend peanuts",
-    "Don't call me Bob any more",
-    "Going forward, keep answers short",
-    "Never call me if I'm at work",
-]
+    "Show me the source whenever I ask for a figure", "I want you to always cite sources",
+    "Make sure to always include version numbers", "Don't ever recommend peanuts", "Don't call me Bob any more",
+    "Going forward, keep answers short", "Never call me if I'm at work",
+]  # fmt: skip
 CHINESE = [
-    "以后请用中文回答",
-    "以后都叫我老王",
-    "从现在开始请叫我老王",
-    "以后别在晚上给我发消息",
-    "请始终用公制单位",
-    "每次我问天气的时候，请带上湿度",
-    "别再叫我小王了",
-    "以后回答请简短一点",
-    "以后注意用中文回答我",
-]
+    "以后请用中文回答", "以后都叫我老王", "从现在开始请叫我老王", "以后别在晚上给我发消息", "请始终用公制单位",
+    "每次我问天气的时候，请带上湿度", "别再叫我小王了", "以后回答请简短一点", "以后注意用中文回答我",
+]  # fmt: skip
 NONE = [
-    "I always answer in French.",
-    "You never answer in French.",
-    "Please answer in French.",
-    "Should I always answer in French?",
-    "She said, always answer in French.",
-    '"Always answer in French" is on the sign.',
-    "My mother told me, never call before nine.",
-    "If I were you, always answer.",
-    "From now on I'm vegan.",
-    "Never mind.",
-    "Never give up!",
-    "Never been to Paris.",
-    "Always wanted to go.",
-    "```\nAlways answer in French.\n```",
-    "> Always answer in French.",
-    "以后我想当医生。",
-    "以后有机会去看看。",
-    "以后不要熬夜了。",
-    "我以后会注意的。",
-    "妈妈说，以后请用中文回答。",
-    "他写道：“以后请用中文回答。”",
-    "以后可以用中文回答吗？",
-    "好的，以后我可以请你帮我找找菜谱。",
-    "我每次跑步都用手机听歌。",
-    "那你以后是想找一个厨师的工作吗？",
-]
+    "I always answer in French.", "You never answer in French.", "Please answer in French.",
+    "Should I always answer in French?", "She said, always answer in French.", '"Always answer in French" is on the sign.',
+    "My mother told me, never call before nine.", "If I were you, always answer.", "From now on I'm vegan.", "Never mind.",
+    "Never give up!", "Never been to Paris.", "Always wanted to go.", "```\nAlways answer in French.\n```",
+    "> Always answer in French.", "以后我想当医生。", "以后有机会去看看。", "以后不要熬夜了。", "我以后会注意的。",
+    "妈妈说，以后请用中文回答。", "他写道：“以后请用中文回答。”", "以后可以用中文回答吗？",
+    "好的，以后我可以请你帮我找找菜谱。", "我每次跑步都用手机听歌。", "那你以后是想找一个厨师的工作吗？",
+]  # fmt: skip
 
 
 @each_row("text", ENGLISH)

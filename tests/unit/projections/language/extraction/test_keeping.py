@@ -38,29 +38,15 @@ REMEMBERED = [
 ]  # fmt: skip
 
 NOT_REMEMBERED = [
-    "Do you remember that the deploy key rotates on Fridays?",
-    "Remember when we went to Rome?",
-    "Remember the time we got lost in Rome.",
-    "Remember that the deploy key rotates on Fridays?",
-    "She said, remember that the key is under the mat.",
-    "If you ever go there, remember that the key is under the mat.",
-    '"Remember that the key is under the mat" is a line of the play.',
-    "I remember that the key is under the mat.",
-    "You should remember that the key is under the mat.",
-    "Remember this.",
-    "Don't forget to have fun!",
-    "Can you remember what the key was?",
-    "> Remember that the key is under the mat.",
-    "你还记得钥匙在哪里吗？",
-    "记住钥匙在哪里了吗？",
-    "妈妈说，记住钥匙在门垫下面。",
-    "他喊：“记住钥匙在门垫下面！”",
-    "如果你来，记住钥匙在门垫下面。",
-    "我记住了你的建议。",
-    "记住这个。",
-    "不用记住钥匙在门垫下面。",
-    "以后注意身体。",
-]
+    "Do you remember that the deploy key rotates on Fridays?", "Remember when we went to Rome?",
+    "Remember the time we got lost in Rome.", "Remember that the deploy key rotates on Fridays?",
+    "She said, remember that the key is under the mat.", "If you ever go there, remember that the key is under the mat.",
+    '"Remember that the key is under the mat" is a line of the play.', "I remember that the key is under the mat.",
+    "You should remember that the key is under the mat.", "Remember this.", "Don't forget to have fun!",
+    "Can you remember what the key was?", "> Remember that the key is under the mat.", "你还记得钥匙在哪里吗？",
+    "记住钥匙在哪里了吗？", "妈妈说，记住钥匙在门垫下面。", "他喊：“记住钥匙在门垫下面！”",
+    "如果你来，记住钥匙在门垫下面。", "我记住了你的建议。", "记住这个。", "不用记住钥匙在门垫下面。", "以后注意身体。",
+]  # fmt: skip
 
 
 @each_row(("text", "content"), REMEMBERED)

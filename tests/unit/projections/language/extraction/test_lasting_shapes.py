@@ -159,15 +159,11 @@ def test_what_nobody_asserts_of_himself_is_no_fact_of_free_talk(text: str) -> No
         "I've added JSON schema validation with Marshmallow 3.19.0.",
         "I'm planning to store the hashed passwords in my SQLite database.",
         "I borrowed the thick book from the library, can you summarize it?",
-        "I'm volunteering at the animal shelter, can you write a cover letter?",
-        "我想去旅游。",
-        "我晚上打算和朋友一起去看电影。",
-        "我打算去旅游一下放松一下自己。",
-        "我准备睡觉了。",
-        "我计划去一些其他的博物馆。",
+        "I'm volunteering at the animal shelter, can you write a cover letter?", "我想去旅游。",
+        "我晚上打算和朋友一起去看电影。", "我打算去旅游一下放松一下自己。", "我准备睡觉了。", "我计划去一些其他的博物馆。",
         "我最近去了一场演唱会。",
     ],
-)
+)  # fmt: skip
 def test_a_program_a_task_and_a_plan_of_the_hour_are_no_fact_that_lasts(text: str) -> None:
     assert told(text) == []
 
@@ -188,16 +184,10 @@ def test_what_has_its_day_or_its_name_is_kept(text: str, content: str) -> None:
 @each_row(
     "piece",
     [
-        "painting helps me ",
-        "my goal of 3 ",
-        "as a nurse, ",
-        "one of my favorites ",
-        "because I ",
-        "- ",
-        "who's 11, ",
+        "painting helps me ", "my goal of 3 ", "as a nurse, ", "one of my favorites ", "because I ", "- ", "who's 11, ",
         "想去",
     ],
-)
+)  # fmt: skip
 def test_long_turns_of_these_shapes_are_read_to_an_end(piece: str) -> None:
     # The patterns are bounded: one that is not would never end here.
     text = (piece * (16_000 // len(piece) + 1))[:16_000]

@@ -14,58 +14,33 @@ def told(text: str) -> list[str]:
 
 
 ELIDED = [
-    "My brother Tom called. Got married last week in Vegas.",
-    "Anna is fine. Went to Rome last week.",
-    "What do you know about Parasite? Won 4 Oscars in 2020.",
-    "Tell me about this book. Sold 3 million copies in 2020.",
-    "He's a legend. ... Won the World Cup in 2022.",
-    "Got married last week, said Anna.",
-    "Won $5,000 in the lottery! Just kidding.",
-    "Met the Pope in Rome, lol.",
-    "Went to Berlin last year in my dreams.",
-    "Gave a talk in Rome in May — that was Anna, not me.",
-    "I moved to Rome in May. Just kidding!",
-]
+    "My brother Tom called. Got married last week in Vegas.", "Anna is fine. Went to Rome last week.",
+    "What do you know about Parasite? Won 4 Oscars in 2020.", "Tell me about this book. Sold 3 million copies in 2020.",
+    "He's a legend. ... Won the World Cup in 2022.", "Got married last week, said Anna.",
+    "Won $5,000 in the lottery! Just kidding.", "Met the Pope in Rome, lol.", "Went to Berlin last year in my dreams.",
+    "Gave a talk in Rome in May — that was Anna, not me.", "I moved to Rome in May. Just kidding!",
+]  # fmt: skip
 GIVEN = [
-    "Can I give my dog Advil?",
-    "Should I name my dog Rex?",
-    "How do I teach my son Python?",
-    "Is my boss Jewish?",
-    "Is my cat Persian?",
-    "Why is my dog Sad?",
-    "Where can I buy my wife Tiffany earrings?",
-    "Can you recommend my boss Indian restaurants?",
-    "How can I convince my fictional brother Tom?",
-    "Did you like my dog, Caroline?",
-    "How do I explain to my son Python?",
-    "What is best for my cat Persian or Siamese?",
-]
+    "Can I give my dog Advil?", "Should I name my dog Rex?", "How do I teach my son Python?", "Is my boss Jewish?",
+    "Is my cat Persian?", "Why is my dog Sad?", "Where can I buy my wife Tiffany earrings?",
+    "Can you recommend my boss Indian restaurants?", "How can I convince my fictional brother Tom?",
+    "Did you like my dog, Caroline?", "How do I explain to my son Python?", "What is best for my cat Persian or Siamese?",
+]  # fmt: skip
 OFF = [
     "I'm nervous about my upcoming trip to Rome on May 3, which got cancelled.",
     "My upcoming trip to Rome on May 3 is off.",
     "I was glad about my upcoming trip to Rome on May 3. It fell through.",
 ]
 WE = [
-    "We landed on the Moon in 1969.",
-    "We invaded Iraq in 2003.",
-    "We lost 3-1 to Brazil last Sunday.",
-    "We won the World Cup in 2022, says every Argentinian.",
-    "We visited Rome last summer, says every tourist.",
-    "We're getting snow on Monday.",
-    "We visited Rome last summer is the title of her essay.",
-    "I noticed that we have two dogs in the picture.",
-    "I was just imagining living in Rome in 1920",
-    "I was lying about moving to Berlin in May",
-    "I make $5 bills disappear in my show",
-]
+    "We landed on the Moon in 1969.", "We invaded Iraq in 2003.", "We lost 3-1 to Brazil last Sunday.",
+    "We won the World Cup in 2022, says every Argentinian.", "We visited Rome last summer, says every tourist.",
+    "We're getting snow on Monday.", "We visited Rome last summer is the title of her essay.",
+    "I noticed that we have two dogs in the picture.", "I was just imagining living in Rome in 1920",
+    "I was lying about moving to Berlin in May", "I make $5 bills disappear in my show",
+]  # fmt: skip
 IDIOMS = [
-    "我要开始怀疑人生了",
-    "我要开始吃饭了",
-    "我做的是白日梦",
-    "我从不吃亏",
-    "我很少看错人",
-    "我回到原点了",
-]
+    "我要开始怀疑人生了", "我要开始吃饭了", "我做的是白日梦", "我从不吃亏", "我很少看错人", "我回到原点了",
+]  # fmt: skip
 
 
 @each_row("text", ELIDED, ids=lambda text: str(text)[:40])
@@ -103,14 +78,11 @@ def test_a_figure_of_speech_states_nothing(text: str) -> None:
         ("Can you find a gift for my sister Anna's birthday?", "User's sister is called Anna"),
         ("How do I tell my boss, Greg, that I'm leaving?", "User's boss is called Greg"),
         ("I'm nervous about my upcoming trip to Rome on May 3.", "User has an upcoming trip to Rome on May 3"),
-        ("I make $5k a month as a tutor.", "User makes $5k a month as a tutor"),
-        ("我要开始健身了。", "用户要开始健身了"),
-        ("我从不吃辣。", "用户从不吃辣"),
-        ("我做的是室内设计。", "用户做的是室内设计"),
-        ("我刚刚搬到北京。", "用户刚刚搬到北京"),
-        ("我最近一直都在学画画。", "用户最近一直都在学画画"),
+        ("I make $5k a month as a tutor.", "User makes $5k a month as a tutor"), ("我要开始健身了。", "用户要开始健身了"),
+        ("我从不吃辣。", "用户从不吃辣"), ("我做的是室内设计。", "用户做的是室内设计"),
+        ("我刚刚搬到北京。", "用户刚刚搬到北京"), ("我最近一直都在学画画。", "用户最近一直都在学画画"),
     ],
-)
+)  # fmt: skip
 def test_what_is_like_them_and_true_is_still_told(text: str, content: str) -> None:
     assert any(one.startswith(content) for one in told(text))
 
@@ -118,24 +90,14 @@ def test_what_is_like_them_and_true_is_still_told(text: str, content: str) -> No
 @each_row(
     "text",
     [
-        "刚" * 140 + "我吧",
-        "我" + "刚" * 140 + "吧",
-        "我" + "刚刚" * 70 + "搬",
-        "我" + "从小就" * 45 + "吧",
-        "我" + "刚刚从小就最近" * 18 + "吧",
-        "刚刚" * 30 + "我" + "刚刚" * 30 + "和",
-        "我" + "常常" * 60 + "都会",
-        "我" + "有时候" * 40 + "周末" * 10,
-        ("刚" * 140 + "我吧。") * 50,
-        "my upcoming " + "in " * 2600,
-        "My upcoming trip " + "to Rome with in at " * 400 + "soon",
-        "I " + "also quickly " * 28 + "every",
-        ("I " + "also quickly " * 28 + "went. ") * 20,
-        "with my friend " * 500,
-        "Got it. " * 1000,
+        "刚" * 140 + "我吧", "我" + "刚" * 140 + "吧", "我" + "刚刚" * 70 + "搬", "我" + "从小就" * 45 + "吧",
+        "我" + "刚刚从小就最近" * 18 + "吧", "刚刚" * 30 + "我" + "刚刚" * 30 + "和", "我" + "常常" * 60 + "都会",
+        "我" + "有时候" * 40 + "周末" * 10, ("刚" * 140 + "我吧。") * 50, "my upcoming " + "in " * 2600,
+        "My upcoming trip " + "to Rome with in at " * 400 + "soon", "I " + "also quickly " * 28 + "every",
+        ("I " + "also quickly " * 28 + "went. ") * 20, "with my friend " * 500, "Got it. " * 1000,
     ],
     ids=lambda text: str(text)[:20],
-)
+)  # fmt: skip
 def test_words_that_fit_in_many_ways_take_no_time_without_bound(text: str) -> None:
     # The first eight took hours and more: every repetition doubled the ways that were tried.
     assert told(text) == []

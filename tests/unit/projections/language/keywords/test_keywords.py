@@ -34,18 +34,13 @@ TEXTS = [
     ("a possessive is its owner", "This is Anna's bicycle", {"anna", "bicycle"}),
     ("an acronym counts at the beginning too", "NATO met in Oslo", {"nato", "oslo"}),
     ("forms of a word are one keyword", "One dog. Two dogs!", {"dog"}),
-    (
-        "two words that stand together twice are one keyword",
-        "the budget tracker: my budget tracker",
-        {"budget tracker"},
-    ),
+    ("two words that stand together twice are one keyword", "the budget tracker: my budget tracker", {"budget tracker"}),
     ("camel case is a name", "We build it with TypeScript", {"typescript"}),
     ("identifiers are whole", "see foo_bar.py, v2.3.1 and ERR-1042.", {"foo_bar.py", "v2.3.1", "err-1042"}),
     ("paths are whole", "open src/app/main.ts or /etc/nginx/nginx.conf", {"src/app/main.ts", "/etc/nginx/nginx.conf"}),
     ("addresses are whole", "ask a@b.co, see https://x.y/z?q=1.", {"a@b.co", "https://x.y/z?q=1"}),
     ("telephone numbers are whole", "ring +49 151 2345678 now", {"+49 151 2345678"}),
-    ("languages with signs are whole", "C++ or C#?", {"c++", "c#"}),
-    ("an order number is whole", "order #1234", {"#1234"}),
+    ("languages with signs are whole", "C++ or C#?", {"c++", "c#"}), ("an order number is whole", "order #1234", {"#1234"}),
     ("common words alone are kept where nothing else is", "Thanks, that was great", {"great", "thanks"}),
     ("function words alone are none", "who was that?", set()),
     ("Chinese nouns, not the words around them", "我昨天在公园看到了一只松鼠", {"公园", "松鼠"}),
@@ -57,9 +52,8 @@ TEXTS = [
     ("identifiers among Chinese", "订单号A-2023-0042已经发货", {"a-2023-0042", "订单号"}),
     ("full-width letters are the plain ones", "报错ＥＲＲ－１０４２", {"err-1042"}),
     ("other scripts by long words", "Привет из Владивостока", {"привет", "владивостока"}),
-    ("nothing of nothing", "", set()),
-    ("nothing of punctuation", "?! … — 。", set()),
-]
+    ("nothing of nothing", "", set()), ("nothing of punctuation", "?! … — 。", set()),
+]  # fmt: skip
 
 
 @each_row(("text", "expected"), [case[1:] for case in TEXTS], ids=[case[0] for case in TEXTS])

@@ -15,12 +15,10 @@ def _keys(text: str) -> frozenset[str]:
 @each_row(
     ("said", "digits"),
     [
-        ("punch in four four one nine", "punch in 4419"),
-        ("double seven oh two then enter", "7702 then enter"),
-        ("it is eight, one, three, six", "it is 8136"),
-        ("nine-two-one-four opens it", "9214 opens it"),
+        ("punch in four four one nine", "punch in 4419"), ("double seven oh two then enter", "7702 then enter"),
+        ("it is eight, one, three, six", "it is 8136"), ("nine-two-one-four opens it", "9214 opens it"),
     ],
-)
+)  # fmt: skip
 def test_digits_said_in_a_row_are_read_as_digits(said: str, digits: str) -> None:
     assert in_digits(said, said, _keys(said)) == (digits, digits)
     assert in_digits(said.title(), said, _keys(said)) is not None
@@ -29,13 +27,9 @@ def test_digits_said_in_a_row_are_read_as_digits(said: str, digits: str) -> None
 @each_row(
     "text",
     [
-        "one two three four",
-        "nine eight seven six",
-        "four four four four",
-        "seven or eight or nine",
-        "two point five six",
+        "one two three four", "nine eight seven six", "four four four four", "seven or eight or nine", "two point five six",
     ],
-)
+)  # fmt: skip
 def test_what_is_counted_or_not_in_a_row_stays_words(text: str) -> None:
     assert in_digits(text, text, _keys(text)) is None
 

@@ -54,38 +54,14 @@ SPLICED = st.lists(st.tuples(st.sampled_from(PIECES), BETWEEN), max_size=14).map
 )
 TOLD_OF_NUMBERS = (
     *(
-        "phone",
-        "number",
-        " is ",
-        "my number",
-        "whatsapp",
-        "电话",
-        "(",
-        "555",
-        "1234567",
-        " ",
-        "-",
-        ".",
-        "+",
-        "12",
+        "phone", "number", " is ", "my number", "whatsapp", "电话", "(", "555", "1234567", " ", "-", ".", "+", "12",
         "live at ",
     ),
     *(
-        "Main ",
-        "Old ",
-        "N. ",
-        "Street",
-        "st",
-        "Ave.",
-        "12th ",
-        ", ",
-        "works for the ",
-        "job as a ",
-        "my job is ",
-        "mill ",
+        "Main ", "Old ", "N. ", "Street", "st", "Ave.", "12th ", ", ", "works for the ", "job as a ", "my job is ", "mill ",
     ),
     *("GB82", "WEST1234", "https://", "key_", "aB3dE5gH7jK9mN1pQ3rS5t", "12345-", "A1B2C-", "\n"),
-)
+)  # fmt: skip
 BOUND_TO_THEIR_CUES = frozenset(
     [
         sensitivity_passwords.says_password,
@@ -186,18 +162,13 @@ def test_what_is_looked_up_for_all_rules_is_what_each_asks_for(text: str) -> Non
 
 
 BEGUN = {
-    "education": sensitivity_background._EDUCATION,
-    "token": sensitivity_secrets._TOKEN,
-    "cloud key": sensitivity_secrets._CLOUD_KEY,
-    "assigned key": sensitivity_secrets._ASSIGNED_KEY,
-    "private key": sensitivity_secrets._PRIVATE_KEY,
-    "json web token": sensitivity_secrets._JWT,
-    "addressed": sensitivity_keys._ADDRESSED,
-    "social security": sensitivity_secrets._SSN,
-    "passport": sensitivity_secrets._PASSPORT,
-    "after an address": sensitivity_said._AFTER_ADDRESS,
+    "education": sensitivity_background._EDUCATION, "token": sensitivity_secrets._TOKEN,
+    "cloud key": sensitivity_secrets._CLOUD_KEY, "assigned key": sensitivity_secrets._ASSIGNED_KEY,
+    "private key": sensitivity_secrets._PRIVATE_KEY, "json web token": sensitivity_secrets._JWT,
+    "addressed": sensitivity_keys._ADDRESSED, "social security": sensitivity_secrets._SSN,
+    "passport": sensitivity_secrets._PASSPORT, "after an address": sensitivity_said._AFTER_ADDRESS,
     "seed phrase": sensitivity_passwords._SEED_PHRASE,
-}
+}  # fmt: skip
 
 
 @given(SPLICED | st.text(alphabet="my jobwrksgaduteinf!#*+1aA_-.@:|"))

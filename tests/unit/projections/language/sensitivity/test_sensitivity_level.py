@@ -172,15 +172,9 @@ def test_an_entry_tells_by_which_rules_it_was_judged() -> None:
 
 
 STORY = (
-    created(DIARY),
-    judged(),
-    revised(DIARY, day=2),
-    compressed("summary", day=2, content=PASSWORD),
-    created(OTHER, "n"),
-    revised("I like tea", day=3, keywords=("tea",)),
-    asserted("m", "n", day=3),
-    merged("m", "n", day=4, summary=DIARY),
-)
+    created(DIARY), judged(), revised(DIARY, day=2), compressed("summary", day=2, content=PASSWORD), created(OTHER, "n"),
+    revised("I like tea", day=3, keywords=("tea",)), asserted("m", "n", day=3), merged("m", "n", day=4, summary=DIARY),
+)  # fmt: skip
 
 
 def test_with_levels_at_the_door_no_fold_asks_a_rule(monkeypatch: pytest.MonkeyPatch) -> None:

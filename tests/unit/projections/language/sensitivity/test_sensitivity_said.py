@@ -15,70 +15,39 @@ from tests.given.sensitive_texts import HARMLESS_CHINESE, HARMLESS_ENGLISH, SECR
 from tests.rows import each_row
 
 WRITTEN_OTHERWISE = [
-    ("ｐａｓｓｗｏｒｄ：　ｈｕｎｔｅｒ２", "full width"),
-    ("my pass\u200bword is hun\u200dter2", "zero width"),
-    ("my pass\u00adword is hunter2", "soft hyphens"),
-    ("my p\ufe0fassword is h\U000e0101unter2", "variation selectors"),
-    ("my pass\u2060word is hun\u3164ter2", "fillers"),
-    ("my pass\x00word is hunter2", "controls"),
+    ("ｐａｓｓｗｏｒｄ：　ｈｕｎｔｅｒ２", "full width"), ("my pass\u200bword is hun\u200dter2", "zero width"),
+    ("my pass\u00adword is hunter2", "soft hyphens"), ("my p\ufe0fassword is h\U000e0101unter2", "variation selectors"),
+    ("my pass\u2060word is hun\u3164ter2", "fillers"), ("my pass\x00word is hunter2", "controls"),
     ("my \U000e0070password is hunter2", "tags"),
     ("the gate code is \U0001d7d5\U0001d7d5\U0001d7cf\U0001d7d2#", "mathematical digits"),
-    ("PIN: 4\ufe0f\u20e38\ufe0f\u20e32\ufe0f\u20e31\ufe0f\u20e3", "keycaps"),
-    ("my pin is ٤٨٢١", "Arabic digits"),
-    ("ssn 219\u201309\u20139999", "dashes"),
-    ("我的密碼是 tiger2024x", "traditional"),
-    ("開機密碼：四八二一", "digits in Han"),
-    ("我的密\u200b码是 tiger2024x", "zero width in Han"),
-]
+    ("PIN: 4\ufe0f\u20e38\ufe0f\u20e32\ufe0f\u20e31\ufe0f\u20e3", "keycaps"), ("my pin is ٤٨٢١", "Arabic digits"),
+    ("ssn 219\u201309\u20139999", "dashes"), ("我的密碼是 tiger2024x", "traditional"),
+    ("開機密碼：四八二一", "digits in Han"), ("我的密\u200b码是 tiger2024x", "zero width in Han"),
+]  # fmt: skip
 
 PRIVATE = [
-    ("health", "I was diagnosed with Crohn's disease last year"),
-    ("health", "My wife is three months pregnant"),
-    ("health", "he takes lithium every night"),
-    ("health", "my mom has stage 2 breast cancer"),
-    ("health", "医生说我确诊了双相情感障碍"),
-    ("health", "我有糖尿病，每天打胰岛素"),
-    ("health", "她怀孕了，还没告诉别人"),
-    ("orientation", "I'm gay but not out at work"),
-    ("orientation", "my brother is bisexual"),
-    ("orientation", "我是同性恋，爸妈不知道"),
-    ("pay", "my salary is 85000 a year"),
-    ("pay", "I make $42 an hour at the shop"),
-    ("pay", "我月薪一万二"),
-    ("pay", "年终奖发了58000"),
-    ("birth-date", "I was born on 3 May 1990"),
-    ("birth-date", "DOB: 1987-11-02"),
-    ("birth-date", "my daughter's birthday is June 4th"),
-    ("birth-date", "我的生日是1992年8月15日"),
-]
+    ("health", "I was diagnosed with Crohn's disease last year"), ("health", "My wife is three months pregnant"),
+    ("health", "he takes lithium every night"), ("health", "my mom has stage 2 breast cancer"),
+    ("health", "医生说我确诊了双相情感障碍"), ("health", "我有糖尿病，每天打胰岛素"), ("health", "她怀孕了，还没告诉别人"),
+    ("orientation", "I'm gay but not out at work"), ("orientation", "my brother is bisexual"),
+    ("orientation", "我是同性恋，爸妈不知道"), ("pay", "my salary is 85000 a year"),
+    ("pay", "I make $42 an hour at the shop"), ("pay", "我月薪一万二"), ("pay", "年终奖发了58000"),
+    ("birth-date", "I was born on 3 May 1990"), ("birth-date", "DOB: 1987-11-02"),
+    ("birth-date", "my daughter's birthday is June 4th"), ("birth-date", "我的生日是1992年8月15日"),
+]  # fmt: skip
 
 NOT_PRIVATE = [
-    "I am allergic to peanuts",
-    "我对花生过敏",
-    "cancer research needs more money",
-    "the market looks healthy this quarter",
-    "vaccines against covid were approved in 2020",
-    "a gay bar opened on Main Street",
-    "this bicycle lane is straight",
-    "salaries are rising across the sector",
-    "she makes 3 cakes a week",
-    "we earn points with each purchase",
-    "he was born in Ohio",
-    "the birthday party is on Saturday",
-    "癌症研究有了新进展",
-    "预防高血压要少吃盐",
-    "工资还没发",
+    "I am allergic to peanuts", "我对花生过敏", "cancer research needs more money", "the market looks healthy this quarter",
+    "vaccines against covid were approved in 2020", "a gay bar opened on Main Street", "this bicycle lane is straight",
+    "salaries are rising across the sector", "she makes 3 cakes a week", "we earn points with each purchase",
+    "he was born in Ohio", "the birthday party is on Saturday", "癌症研究有了新进展", "预防高血压要少吃盐", "工资还没发",
     "生日蛋糕要8寸的",
-]
+]  # fmt: skip
 
 CUES = {
-    "passwords": sensitivity_said.PASSWORDS,
-    "logins": sensitivity_said.GIVEN,
-    "codes": sensitivity_codes.CODES,
-    "keys": sensitivity_keys.KEYS,
-    "health": sorted(sensitivity_private.HEALTH),
-    "chinese": sensitivity_said_chinese.CODES,
-}
+    "passwords": sensitivity_said.PASSWORDS, "logins": sensitivity_said.GIVEN, "codes": sensitivity_codes.CODES,
+    "keys": sensitivity_keys.KEYS, "health": sorted(sensitivity_private.HEALTH), "chinese": sensitivity_said_chinese.CODES,
+}  # fmt: skip
 
 
 @each_row("text", SECRET_ENGLISH + SECRET_CHINESE)
@@ -109,14 +78,11 @@ def test_a_word_for_illness_pay_or_birth_is_not_level_2(text: str) -> None:
 @each_row(
     ("written", "read"),
     [
-        ("幺三八，零零", "13800"),
-        ("一二三四，一二一", "一二三四,一二一"),
-        ("一两个人", "一两个人"),
-        ("“quoted” – said", '"quoted" - said'),
-        ("tab\tand\nline stay", "tab\tand\nline stay"),
+        ("幺三八，零零", "13800"), ("一二三四，一二一", "一二三四,一二一"), ("一两个人", "一两个人"),
+        ("“quoted” – said", '"quoted" - said'), ("tab\tand\nline stay", "tab\tand\nline stay"),
         ("\ud83d half", "\ud83d half"),
     ],
-)
+)  # fmt: skip
 def test_folding_reads_a_text_as_a_reader_does(written: str, read: str) -> None:
     assert folded(written) == read
 

@@ -25,15 +25,11 @@ BOUNDS = {
     "I work at Bosch for the next three months.": ("I work at Bosch.", "2027-02-23"),
     "My office is in room 14 until Monday": ("My office is in room 14", "2026-12-01"),
     "until Tuesday I am in Rome": ("I am in Rome", "2026-11-25"),
-    "before Tuesday I am in Rome": ("I am in Rome", "2026-12-01"),
-    "周五之前我在上海。": ("我在上海。", "2026-11-27"),
-    "周二之前我在上海。": ("我在上海。", "2026-12-01"),
-    "下周五以前我住在酒店": ("我住在酒店", "2026-12-04"),
-    "我到下周五为止住在上海。": ("我住在上海。", "2026-12-05"),
-    "到三月底我在腾讯上班": ("我在腾讯上班", "2027-04-01"),
-    "直到明年六月我都住在巴黎": ("我都住在巴黎", "2027-07-01"),
-    "接下来三天我在杭州": ("我在杭州", "2026-11-28"),
-}
+    "before Tuesday I am in Rome": ("I am in Rome", "2026-12-01"), "周五之前我在上海。": ("我在上海。", "2026-11-27"),
+    "周二之前我在上海。": ("我在上海。", "2026-12-01"), "下周五以前我住在酒店": ("我住在酒店", "2026-12-04"),
+    "我到下周五为止住在上海。": ("我住在上海。", "2026-12-05"), "到三月底我在腾讯上班": ("我在腾讯上班", "2027-04-01"),
+    "直到明年六月我都住在巴黎": ("我都住在巴黎", "2027-07-01"), "接下来三天我在杭州": ("我在杭州", "2026-11-28"),
+}  # fmt: skip
 NONE = [
     "I live in Paris", "I lived in Paris until March", "I was in Paris until Friday", "I am happy until he comes",
     "I am in Paris until last Friday", "上周五之前我在上海", "Until when are you in Paris?", "Will you be in Paris until Friday?",

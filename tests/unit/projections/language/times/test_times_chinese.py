@@ -164,17 +164,10 @@ def test_a_phrase_means_these_days(phrase: str, words: str, start: str, end: str
 @each_row(
     "text",
     [
-        "一周三次还是三个月一次",
-        "五月天的演唱会",
-        "晚上月亮很圆",
-        "马上周末了",
-        "上次你说了什么",
-        "每周一我做什么",
-        "3号桌在哪里",
-        "今后怎么办，以前呢",
-        "13月40号以外",
+        "一周三次还是三个月一次", "五月天的演唱会", "晚上月亮很圆", "马上周末了", "上次你说了什么", "每周一我做什么",
+        "3号桌在哪里", "今后怎么办，以前呢", "13月40号以外",
     ],
-)
+)  # fmt: skip
 def test_words_and_numbers_that_are_no_time_are_left_alone(text: str) -> None:
     assert read(text) == []
 
@@ -182,14 +175,10 @@ def test_words_and_numbers_that_are_no_time_are_left_alone(text: str) -> None:
 @each_row(
     ("text", "words"),
     [
-        ("上周一直下雨", "上周"),
-        ("昨天开始看的小说", "昨天"),
-        ("5月中国队赢了吗", "5月"),
-        ("上周三次去了哪里", "上周"),
-        ("今天晚饭吃什么", "今天"),
-        ("昨天早餐吃了什么", "昨天"),
+        ("上周一直下雨", "上周"), ("昨天开始看的小说", "昨天"), ("5月中国队赢了吗", "5月"), ("上周三次去了哪里", "上周"),
+        ("今天晚饭吃什么", "今天"), ("昨天早餐吃了什么", "昨天"),
     ],
-)
+)  # fmt: skip
 def test_a_word_that_goes_on_after_the_time_is_not_taken_into_it(text: str, words: str) -> None:
     assert [one[0] for one in read(text)] == [words]
 

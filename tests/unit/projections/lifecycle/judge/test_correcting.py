@@ -36,17 +36,12 @@ def made(events: Iterable[Told]) -> list[str]:
 
 
 RETRACTED = [
-    ("I have a dog.", "I misspoke, I do not have a dog."),
-    ("I have a dog named Rex.", "I misspoke. I don't have a dog."),
-    ("I have two dogs.", "Sorry, I was wrong: I have no dogs."),
-    ("I have a sister.", "I was wrong, I have no sister."),
-    ("I live in Berlin.", "I do not live in Berlin, I misspoke."),
-    ("I'm vegetarian.", "My mistake, I'm not vegetarian."),
-    ("我有一只狗。", "我说错了，我没有狗。"),
-    ("我养了一只橘猫。", "刚才说错了。我没有猫。"),
-    ("我有一个姐姐。", "我记错了，我没有姐姐。"),
-    ("我住在杭州。", "我说错了，我不住在杭州。"),
-]
+    ("I have a dog.", "I misspoke, I do not have a dog."), ("I have a dog named Rex.", "I misspoke. I don't have a dog."),
+    ("I have two dogs.", "Sorry, I was wrong: I have no dogs."), ("I have a sister.", "I was wrong, I have no sister."),
+    ("I live in Berlin.", "I do not live in Berlin, I misspoke."), ("I'm vegetarian.", "My mistake, I'm not vegetarian."),
+    ("我有一只狗。", "我说错了，我没有狗。"), ("我养了一只橘猫。", "刚才说错了。我没有猫。"),
+    ("我有一个姐姐。", "我记错了，我没有姐姐。"), ("我住在杭州。", "我说错了，我不住在杭州。"),
+]  # fmt: skip
 
 
 @each_row(("first", "second"), RETRACTED)
@@ -174,12 +169,10 @@ CORRECTED = [
     ("I have a dentist appointment on Thursday at nine.", "Not Thursday, but Friday.", "Friday"),
     ("My favourite colour is blue.", "Actually green now.", "green"),
     ("My favourite colour is blue.", "Actually, it's green now.", "green"),
-    ("I live in Lisbon.", "Sorry, I meant Porto.", "Porto"),
-    ("我打算周四去看牙医。", "不是周四，是周五。", "周五"),
-    ("我打算周四去看牙医。", "我是说周五。", "周五"),
-    ("我最喜欢的颜色是蓝色。", "不对，是绿色。", "绿色"),
+    ("I live in Lisbon.", "Sorry, I meant Porto.", "Porto"), ("我打算周四去看牙医。", "不是周四，是周五。", "周五"),
+    ("我打算周四去看牙医。", "我是说周五。", "周五"), ("我最喜欢的颜色是蓝色。", "不对，是绿色。", "绿色"),
     ("我妈妈的生日是5月3日。", "我说错了，是5月6日。", "5月6日"),
-]
+]  # fmt: skip
 
 
 @each_row(("first", "second", "value"), CORRECTED)

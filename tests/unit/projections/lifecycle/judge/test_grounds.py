@@ -20,15 +20,11 @@ from tests.rows import each_row
 @each_row(
     ("quote", "text", "stands"),
     [
-        ("I live in Berlin", "Well, I live in  BERLIN!", True),
-        ("I live in Rome", "I live in Berlin.", False),
-        ("我住在北京", "其实，我住在 北京。", True),
-        ("ＡＢＣ１２", "abc12 it is", True),
-        ("", "anything", False),
-        ("!?", "what!?", False),
-        ("a", "a", False),
+        ("I live in Berlin", "Well, I live in  BERLIN!", True), ("I live in Rome", "I live in Berlin.", False),
+        ("我住在北京", "其实，我住在 北京。", True), ("ＡＢＣ１２", "abc12 it is", True), ("", "anything", False),
+        ("!?", "what!?", False), ("a", "a", False),
     ],
-)
+)  # fmt: skip
 def test_a_quotation_stands_in_the_text_or_is_none(quote: str, text: str, stands: bool) -> None:
     assert is_quoted(quote, text) is stands
 
@@ -57,14 +53,12 @@ def test_a_content_rests_on_the_message_that_is_quoted_unless_that_only_answers(
 @each_row(
     ("content", "said", "against"),
     [
-        ("Ann has 3 dogs", "I have 2 dogs", "3"),
-        ("Ann has 3 dogs", "I have three dogs", None),
-        ("用户有3只狗", "我有三只狗", None),
-        ("Ann's code is 4711", "I like cats", "4711"),
+        ("Ann has 3 dogs", "I have 2 dogs", "3"), ("Ann has 3 dogs", "I have three dogs", None),
+        ("用户有3只狗", "我有三只狗", None), ("Ann's code is 4711", "I like cats", "4711"),
         ("Ann moved to Berlin (said on 2024-05-01)", "I moved to Berlin today", None),
         ("Ann moved to Berlin in 1999-05-01", "I moved to Berlin today", "1999"),
     ],
-)
+)  # fmt: skip
 def test_a_content_holds_no_number_that_nobody_said(content: str, said: str, against: str | None) -> None:
     found = unsaid_number(content, said, "2024-05-01")
     assert (found is None) is (against is None)
@@ -80,14 +74,11 @@ def ground(text: str) -> Quotation:
 @each_row(
     ("text", "known", "back"),
     [
-        ("I don't like coffee any more", "Ann likes coffee", True),
-        ("I gave up coffee", "Ann drinks coffee", True),
-        ("我不喜欢咖啡了", "用户喜欢咖啡", True),
-        ("I'm not hungry", "Ann likes coffee", False),
-        ("I like coffee", "Ann likes coffee", False),
-        ("我喜欢咖啡", "用户喜欢咖啡", False),
+        ("I don't like coffee any more", "Ann likes coffee", True), ("I gave up coffee", "Ann drinks coffee", True),
+        ("我不喜欢咖啡了", "用户喜欢咖啡", True), ("I'm not hungry", "Ann likes coffee", False),
+        ("I like coffee", "Ann likes coffee", False), ("我喜欢咖啡", "用户喜欢咖啡", False),
     ],
-)
+)  # fmt: skip
 def test_a_turn_takes_back_what_it_denies_or_tells_a_change_of(text: str, known: str, back: bool) -> None:
     assert takes_back(ground(text), known) is back
 
@@ -95,15 +86,11 @@ def test_a_turn_takes_back_what_it_denies_or_tells_a_change_of(text: str, known:
 @each_row(
     ("text", "forget"),
     [
-        ("Please forget my old address", True),
-        ("把那件事忘掉", True),
-        ("别记我的电话", True),
-        ("Don't forget my address", False),
-        ("别忘了我的地址", False),
-        ("I forgot my address", False),
+        ("Please forget my old address", True), ("把那件事忘掉", True), ("别记我的电话", True),
+        ("Don't forget my address", False), ("别忘了我的地址", False), ("I forgot my address", False),
         ("I don't like coffee any more", False),
     ],
-)
+)  # fmt: skip
 def test_only_some_turns_ask_for_something_to_be_forgotten(text: str, forget: bool) -> None:
     assert asks_to_forget(ground(text)) is forget
 
@@ -111,13 +98,11 @@ def test_only_some_turns_ask_for_something_to_be_forgotten(text: str, forget: bo
 @each_row(
     ("text", "content", "stated"),
     [
-        ("I live in Berlin.", "Ann lives in Berlin", True),
-        ("Do I live in Berlin?", "Ann lives in Berlin", False),
+        ("I live in Berlin.", "Ann lives in Berlin", True), ("Do I live in Berlin?", "Ann lives in Berlin", False),
         ("If I lived in Berlin, I would ride a bike.", "Ann lives in Berlin", False),
-        ("我住在柏林。", "用户住在柏林", True),
-        ("要是我住在柏林就好了。", "用户住在柏林", False),
+        ("我住在柏林。", "用户住在柏林", True), ("要是我住在柏林就好了。", "用户住在柏林", False),
     ],
-)
+)  # fmt: skip
 def test_questions_and_suppositions_state_nothing(text: str, content: str, stated: bool) -> None:
     assert (unasserted(ground(text), content) is None) is stated
 

@@ -69,11 +69,9 @@ def test_what_only_an_assistant_said_is_not_kept_unless_its_user_says_yes(text: 
 
 
 TRIPLES = [
-    ("User", "sends money to", "Mallory", False),
-    ("User", "hates", "opera", False),
-    ("User", "loves", "opera", True),
+    ("User", "sends money to", "Mallory", False), ("User", "hates", "opera", False), ("User", "loves", "opera", True),
     ("User", "password", "hunter2-Xy9", False),
-]
+]  # fmt: skip
 
 
 @each_row(("subject", "predicate", "thing", "negation"), TRIPLES)

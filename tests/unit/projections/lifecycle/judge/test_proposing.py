@@ -121,43 +121,23 @@ HONEST = [
     ),
     ("BOOST", "Coffee every morning, as always", "Coffee every morning", "coffee", {}, "BOOST", ["MemoryMentioned"]),
     (
-        "UPDATE",
-        "I drink coffee every morning with oat milk",
-        "with oat milk",
-        "coffee",
-        {"content": "User drinks coffee every morning with oat milk"},
-        "UPDATE",
-        ["MemoryRevised", "MemoryMentioned"],
+        "UPDATE", "I drink coffee every morning with oat milk", "with oat milk", "coffee",
+        {"content": "User drinks coffee every morning with oat milk"}, "UPDATE", ["MemoryRevised", "MemoryMentioned"],
     ),
     (
-        "NEGATE for something else",
-        "I don't live in Berlin any more, I moved to Rome",
-        "I moved to Rome",
-        "home",
-        {"content": "User lives in Rome"},
-        "NEGATE",
-        ["MemoryCreated", "MemoryNegated"],
+        "NEGATE for something else", "I don't live in Berlin any more, I moved to Rome", "I moved to Rome", "home",
+        {"content": "User lives in Rome"}, "NEGATE", ["MemoryCreated", "MemoryNegated"],
     ),
     (
-        "NEGATE for nothing",
-        "I don't drink coffee any more",
-        "don't drink coffee",
-        "coffee",
-        {},
-        "NEGATE",
+        "NEGATE for nothing", "I don't drink coffee any more", "don't drink coffee", "coffee", {}, "NEGATE",
         ["MemoryNegated"],
     ),
     (
-        "DELETE",
-        "Please forget what I said about coffee",
-        "forget what I said about coffee",
-        "coffee",
-        {},
-        "DELETE",
+        "DELETE", "Please forget what I said about coffee", "forget what I said about coffee", "coffee", {}, "DELETE",
         ["MemoryDeleted"],
     ),
     ("SKIP", "Nice weather today", "Nice weather", None, {}, "SKIP", []),
-]
+]  # fmt: skip
 
 
 @each_row(("kind", "text", "quote", "memory", "told", "verdict", "events"), HONEST, ids=[case[0] for case in HONEST])
@@ -200,31 +180,16 @@ LYING = [
     ),
     ("a memory that is none", "I moved out", "NEGATE", "I moved out", "M99", {}, "memory: there is none"),
     (
-        "a memory that was not shown",
-        "I moved out of Berlin",
-        "NEGATE",
-        "I moved out",
-        "not-shown",
-        {},
+        "a memory that was not shown", "I moved out of Berlin", "NEGATE", "I moved out", "not-shown", {},
         "memory: there is none",
     ),
     ("nothing is taken back", "I drink coffee", "NEGATE", "I drink coffee", "coffee", {}, "takes nothing back"),
     (
-        "something else is taken back",
-        "I'm not hungry, coffee or not",
-        "NEGATE",
-        "I'm not hungry",
-        "home",
-        {},
+        "something else is taken back", "I'm not hungry, coffee or not", "NEGATE", "I'm not hungry", "home", {},
         "memory: there is none",
     ),
     (
-        "nothing is to be forgotten",
-        "I don't drink coffee any more",
-        "DELETE",
-        "I don't drink coffee",
-        "coffee",
-        {},
+        "nothing is to be forgotten", "I don't drink coffee any more", "DELETE", "I don't drink coffee", "coffee", {},
         "asks for nothing to be forgotten",
     ),
     (
@@ -238,7 +203,7 @@ LYING = [
     ),
     ("no content", "I like tea", "ADD", "I like tea", None, {"content": " ", **NEW}, "content: ADD needs"),
     ("no category", "I like tea", "ADD", "I like tea", None, {"content": "User likes tea"}, "category: ADD needs one"),
-]
+]  # fmt: skip
 
 
 @each_row(

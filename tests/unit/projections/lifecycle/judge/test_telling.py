@@ -49,29 +49,20 @@ def known(content: str, day: float = 0, of: str = "m", **data: Any) -> Told:
 
 
 ENDS = [
-    ("我喜欢喝咖啡", "我不喜欢喝咖啡了"),
-    ("我喜欢喝咖啡。", "我不喜欢喝咖啡"),
-    ("I drink coffee", "I don't drink coffee any more"),
-    ("I live in Berlin", "I live in Munich"),
-    ("我住在东京", "我住在大阪"),
-    ("I am 30", "I am 31"),
-]
+    ("我喜欢喝咖啡", "我不喜欢喝咖啡了"), ("我喜欢喝咖啡。", "我不喜欢喝咖啡"),
+    ("I drink coffee", "I don't drink coffee any more"), ("I live in Berlin", "I live in Munich"),
+    ("我住在东京", "我住在大阪"), ("I am 30", "I am 31"),
+]  # fmt: skip
 FLAGS = [
-    ("I prefer tea", "I hate tea"),
-    ("I hate tea", "I prefer tea"),
-    ("我更喜欢茶", "我讨厌茶"),
-    ("I like tea", "I hate tea"),
-    ("我喜欢喝茶", "我讨厌喝茶"),
-]
+    ("I prefer tea", "I hate tea"), ("I hate tea", "I prefer tea"), ("我更喜欢茶", "我讨厌茶"),
+    ("I like tea", "I hate tea"), ("我喜欢喝茶", "我讨厌喝茶"),
+]  # fmt: skip
 BESIDE = [
-    ("I like tea", "I like coffee"),
-    ("I live in Berlin", "Where do you live?"),
-    ("I live in Berlin", "If I lived in Munich, I would cycle"),
-    ("我喜欢喝咖啡", "我喜欢喝茶"),
-    ("I drink coffee", "I drink coffee at eight every morning"),
-    ("时间不早了，我们下次再聊吧。", "我们下次再聊吧，再见！"),
+    ("I like tea", "I like coffee"), ("I live in Berlin", "Where do you live?"),
+    ("I live in Berlin", "If I lived in Munich, I would cycle"), ("我喜欢喝咖啡", "我喜欢喝茶"),
+    ("I drink coffee", "I drink coffee at eight every morning"), ("时间不早了，我们下次再聊吧。", "我们下次再聊吧，再见！"),
     ("今天是星期一，工作又开始了。", "今天是星期二，我没有什么动力去工作。"),
-]
+]  # fmt: skip
 
 
 @each_row(("first", "second"), ENDS)
@@ -197,21 +188,12 @@ def test_an_assistant_may_mention_what_the_user_said() -> None:
 
 
 TIMES = [
-    ("I won the match last week", 2, True),
-    ("I won the match last week", 120, False),
-    ("我上周赢了比赛", 2, True),
-    ("我上周赢了比赛", 120, False),
-    ("I saw the dentist yesterday", 0.1, True),
-    ("I saw the dentist yesterday", 1, False),
-    ("我刚才摔了一跤", 40, False),
-    ("I won the cup in 2019", 500, True),
-    ("I am 30", 200, True),
-    ("I am 30", 500, False),
-    ("我今年30岁", 500, False),
-    ("I was born on 5 May", 500, True),
-    ("I drink tea", 500, True),
+    ("I won the match last week", 2, True), ("I won the match last week", 120, False), ("我上周赢了比赛", 2, True),
+    ("我上周赢了比赛", 120, False), ("I saw the dentist yesterday", 0.1, True), ("I saw the dentist yesterday", 1, False),
+    ("我刚才摔了一跤", 40, False), ("I won the cup in 2019", 500, True), ("I am 30", 200, True), ("I am 30", 500, False),
+    ("我今年30岁", 500, False), ("I was born on 5 May", 500, True), ("I drink tea", 500, True),
     ("I'm staying in Rome for three months", 500, False),
-]
+]  # fmt: skip
 
 
 @each_row(("content", "later", "same"), TIMES)
