@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE :=# hundreds of commands that tests start would each compile all they load
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-ci nightly test-diff check format bench bench-browser bench-peers eval faults house client cluster chaos chaos-cluster lock image-locks audit pictures clean
+.PHONY: help setup demo test test-ci nightly test-diff check format bench bench-browser bench-peers eval faults house client reference cluster chaos chaos-cluster lock image-locks audit pictures clean
 
 help: ## Show what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -79,13 +79,19 @@ client: $(READY) ## Write anew what is made of the application's operations: ver
 	@$(BIN)/python -P -m tests.made.client_source
 	@$(BIN)/python -P -m tests.made.answer_shapes
 
+reference: $(READY) ## Write docs/reference from the code: events, parameters, settings, routes, commands
+	@$(BIN)/python -P -m tests.made.reference
+
 cluster: $(READY) ## A Redis Cluster to play with, and a Redis for jobs beside it; gone after Ctrl-C
 	@$(BIN)/python -P -m tests.given.clusters $(if $(REDIS),--redis-server $(REDIS)) $(if $(FSYNC),--appendfsync $(FSYNC))
 
 chaos: $(READY) ## The long fault run: kills, stops, restarts, then each scene; SECONDS=120 SEED=...
 	@$(BIN)/python -P -m tests.chaos --seconds $(or $(SECONDS),120) $(if $(SEED),--seed $(SEED))
 
-chaos-cluster: $(READY) ## Nodes of a Redis Cluster killed, cut off and moved, at every safety, some six minutes; SEED=...
+chaos-reference: $(READY) ## Write docs/reference from the code: events, parameters, settings, routes, commands
+	@$(BIN)/python -P -m tests.made.reference
+
+cluster: $(READY) ## Nodes of a Redis Cluster killed, cut off and moved, at every safety, some six minutes; SEED=...
 	@$(BIN)/python -P -m tests.chaos --cluster $(if $(SEED),--seed $(SEED)) $(if $(REDIS),--redis-server $(REDIS))
 
 lock: ## Pin every dependency anew, with hashes and without any registry's address

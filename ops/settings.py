@@ -56,83 +56,92 @@ class Settings(BeyondSettings, SealingSettings):
     model_config = ConfigDict(validate_default=True, extra="ignore")
 
     data: Path = Field(default_factory=lambda: data_folder({}))
-    """Folder of the embedded store."""
+    """Folder of the embedded store, on a local file system. Unset: the user's data folder."""
     redis_url: Annotated[str | None, Field(repr=False)] = None
-    """A Redis of one's own instead of the embedded one: redis://, rediss:// or unix://; or a Cluster's nodes
-    (redis+cluster://)."""
+    """Your own Redis instead of the embedded one: `redis://`, `rediss://`, `unix://`, or the nodes of a Cluster:
+    `redis+cluster://a:6379,b:6379`."""
     redis_server: str | None = None
-    """Path of the redis-server to start; PATH, then the bundled one, when unset."""
+    """Path of the redis-server to start. Unset: the first on PATH that is 6.2 or newer, else the bundled one."""
     redis_maxmemory: Annotated[int, Field(ge=8 * 1024 * 1024)] | None = None
-    """Bytes; half of the machine's memory when unset."""
+    """Memory of the embedded Redis in bytes. Unset: half of the memory of the machine or container."""
     partitions: Annotated[int, Field(ge=1, le=MAX_PARTITIONS)] = DEFAULT_PARTITIONS
-    """For a store that is created now; an existing one keeps its own."""
+    """Partitions of a store that is created now. An existing store keeps its number."""
     workers: Annotated[int, Field(ge=1, le=64)] = 1
     """Fold workers that `up` starts."""
     queue_url: Annotated[str | None, Field(repr=False)] = None
-    """The Redis of the job queue, where it is not the store's: RQ does not run on a cluster."""
+    """Redis of the job queue. Unset: the store's Redis. Required with a Cluster, because RQ does not run on one."""
     job_workers: Annotated[int, Field(ge=0, le=64)] = 1
-    """Job workers that `up` starts; 0: none, then nothing is swept, merged or purged by itself."""
+    """Job workers that `up` starts. 0: no lifecycle, extraction or embedding jobs run."""
     host: str = "127.0.0.1"
+    """Address that the API listens on. Other addresses than loopback need TLS or a declared proxy, and a key."""
     port: Annotated[int, Field(ge=0, le=65_535)] = 8733
+    """Port of the API; 0 takes a free one."""
     token: SecretStr | None = None
-    """What callers of the API show, in place of the token that lies in the data folder; never printed or logged."""
+    """Token that callers of the API send, 32 to 512 characters. Unset: the token in the data folder. Never printed or
+    logged."""
     key: SecretStr | None = None
-    """A key, or a token made of one, to which `engramlog mcp` over standard input and output is confined; never printed."""
+    """Key, or a token made from a key, that `engramlog mcp` over standard input and output is limited to. Never printed or
+    logged."""
     identity_issuer: str | None = None
-    """A company's own identity provider: `iss` of its tokens. With one its tokens are taken beside keys."""
+    """`iss` of your own identity provider. The service then accepts the provider's tokens next to keys."""
     identity_audience: str | None = None
-    """Whom its tokens must be for (`aud`): the address of this service, as others reach it, or a name of its own there."""
+    """`aud` that the provider's tokens must name. Required with the issuer."""
     identity_scopes: str | None = None
-    """The claim whose scopes (`engramlog:read` ...) narrow a token, such as scope or scp; none narrows when unset."""
+    """Claim whose scopes limit a token, such as `scope` or `scp`. Unset: scopes limit nothing."""
     metrics: Place | None = None
-    """Port, or host:port, of a fold worker's metrics; workers of `up` use one port after the other, 0 a free one each. Metrics ask
-    for no token, so another host than loopback shows them to everybody who reaches it."""
+    """Port, or host:port, of the metrics of a fold worker. Workers of `up` use consecutive ports; 0 takes free ones. Metrics
+    need no token."""
     heavy_seconds: Annotated[float, Field(gt=0, le=86_400)] = 30.0
-    """How long a heavy question may take once it runs; then it is stopped (504)."""
+    """Seconds that a heavy request may run before it is stopped (504)."""
     key_requests: Annotated[float, Field(ge=0, le=1_000_000)] = 200.0
-    """Requests a second of one principal with keys, ten seconds' worth at once, a quarter of it about one owner; 0: no bound on
-    requests, bytes and CPU."""
+    """Requests per second of one principal with keys; bursts of ten seconds' worth, a quarter of it for one owner. 0: no limit
+    on requests, bytes and CPU."""
     min_replicas: Annotated[int, Field(ge=0, le=10)] = 0
-    """Replicas that an append waits for, a second at most (WAIT); where fewer have it, it is refused as not proved."""
+    """Replicas that must confirm an append within a second (WAIT). With fewer the answer is `under_replicated`: written, but
+    not confirmed."""
     wait_fsync: bool = False
-    """Whether an append waits, a second at most, until it is on disk (WAITAOF, Redis 7.2), where Redis does not promise that."""
+    """Wait up to a second until an append is on disk (WAITAOF, Redis 7.2) if Redis does not guarantee it already."""
     principal: str = LOCAL
-    """Who brings what this process appends: written beside each event, never into it (a job and a model add their own names)."""
+    """Principal recorded next to each event that this process appends. Jobs and models add their own names."""
     highest_trust: Trust = ASSERTED
-    """The most that what comes over HTTP reaches: inferred where programs speak for users whom nobody vouches for."""
+    """Highest trust of events that come over HTTP. Use `inferred` if programs speak for users."""
     redis_timeout: Annotated[float, Field(gt=0, le=600)] = 10.0
     """Seconds to wait for an answer of Redis."""
     head_sinks: Annotated[tuple[str, ...], Field(repr=False)] = ()
-    """Where each line of kept heads goes beside the data folder: files, http:// and https:// addresses; by white space."""
+    """Further places for kept heads: absolute paths of files, `http://` and `https://` addresses, separated by spaces, at most
+    8."""
     rejections: Path | None = None
-    """A folder for kept rejections in place of the data folder: one that no copy of the store replaces."""
+    """Absolute path of a folder for kept rejections that no copy of the store replaces. Unset: the data folder."""
     view_bytes: Annotated[int, Field(ge=1 << 20, le=1 << 40)] = VIEW_BYTES
-    """The most that a process holds of memories ready to be asked, of one owner or of all: who has more is refused."""
+    """Bytes of memories that one process keeps ready for requests. A larger owner is refused."""
     log_level: str = "info"
+    """Lowest level that is logged: debug, info, warning or error."""
     dask: str | None = None
-    """Scheduler of a Dask cluster whose workers carry out `replay --all`: tls://HOST:PORT, or tcp:// on this machine."""
+    """Scheduler of a Dask cluster that runs `replay --all`: `tls://HOST:PORT`, or `tcp://` on this machine. Unset: processes of
+    this machine."""
     embedder: str | None = None
-    """What compares meanings for owners who chose nothing: none, auto or an embedder's name; as the store was made when unset."""
+    """Embedder for owners without their own: `none`, `auto`, `minilm`, `use`, `openai:MODEL` or `package:object`. Unset: the
+    one that the store was made with."""
     embedder_url: Annotated[str | None, Field(repr=False)] = None
-    """Where openai:MODEL is served: what comes before /embeddings; OpenAI's own when unset, with a key."""
+    """Base URL of `openai:MODEL`, before `/embeddings`. Unset: OpenAI's own, which needs a key."""
     embedder_key: SecretStr | None = None
-    """Its key; never printed or logged."""
+    """Key of the embedder. Never printed or logged."""
     model: str | None = None
-    """The language model that is asked where something is to be done by a model; none is asked when unset."""
+    """Language model for tasks that a model may do. Unset: no model is used."""
     model_url: Annotated[str | None, Field(repr=False)] = None
-    """Where it is served: what comes before /chat/completions; OpenAI's own when unset, and then a key is needed."""
+    """Base URL of the model, before `/chat/completions`. Unset: OpenAI's own, which needs a key."""
     model_key: SecretStr | None = None
-    """Its key; never printed or logged."""
+    """Key of the model. Never printed or logged."""
     model_output: Literal["tool", "native", "prompted"] = "tool"
-    """How a typed answer is asked for: as a call of a tool, by a JSON schema, or in words."""
+    """How the model returns typed answers: a tool call, a JSON schema, or a prompt."""
     extraction: str = "rules"
-    """What extracts statements from new turns: rules, right after the write; model, by the job; off: only on request."""
+    """What extracts statements from new turns: `rules`, right after the write; `model`, in a job; `off`, only on request."""
     reviewer: str = "rule"
-    """Who reviews memories under the tiered profile and finds patterns in the job `abstract`: rule, or model."""
+    """What reviews memories under the tiered profile and finds patterns in the job `abstract`: `rule` or `model`."""
     expansion: str = "off"
-    """Whether questions are put in other words too, by the model: off, or model, and then they leave for its endpoint."""
+    """Whether the model also rewords questions: `off` or `model`. With `model`, questions are sent to the model's endpoint."""
     summaries: str = "extractive"
-    """How episodes are written that job workers make by themselves, extractive or model; off: they make none."""
+    """How job workers write episodes: `extractive` or `model`; `off` makes none."""
 
     @model_validator(mode="before")
     @classmethod

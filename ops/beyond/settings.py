@@ -46,15 +46,17 @@ class BeyondSettings(BaseModel):
     """What is set of it."""
 
     tls_cert_file: Path | None = None
-    """The certificate by which the API, and `mcp --http`, are asked from elsewhere, in PEM, with those that it was signed by."""
+    """Absolute path of the certificate for callers from other hosts: PEM, the certificate first, then the chain."""
     tls_key_file: Path | None = None
-    """Its key, in PEM, without a password; others must not be able to read it."""
+    """Absolute path of the certificate's key: PEM without a password, readable by this user, root or a group only."""
     trusted_proxies: tuple[Network, ...] = ()
-    """Networks of a proxy that does TLS in their place: then nobody else is answered on the port."""
+    """Addresses and networks of the proxy that does TLS, separated by spaces, at most 64. The port answers no other caller."""
     public_names: tuple[str, ...] = ()
-    """Names by which the service is asked from elsewhere, host or host:port; those of the certificate when unset."""
+    """Names of the service for callers from other hosts, `host` or `host:port`, at most 64. Unset: the names in the
+    certificate."""
     operate: Place | None = None
-    """Port, or host:port, for operating while the API is open to others; unset: the socket in the data folder alone."""
+    """Port, or host:port, of the operators' routes while the API is open to other hosts. Unset: only the socket in the data
+    folder."""
 
     @field_validator("operate", mode="before")
     @classmethod

@@ -13,12 +13,13 @@ class SealingSettings(BaseModel):
     """What is set of it."""
 
     sealed_by: str | None = None
-    """What the store is sealed by: the whole path of the file with the master key, or vault:ADDRESS/MOUNT/KEY of a key service; an
-    embedded store's own lies in its folder."""
+    """Master key of a sealed store: the absolute path of its file, or `vault:https://HOST:8200/MOUNT/KEY` of a key service.
+    Unset: a file in the data folder."""
     vault_token_file: Path | None = None
-    """The file with the token for the key service, read again at each request."""
+    """Absolute path of the file (mode 0600) with the token for the key service; read again at each request."""
     seals_backup: Path | None = None
-    """The file in which the seals of the store are kept apart from it; every erasure writes it anew. None is kept when unset."""
+    """Absolute path of a file outside the data folder that keeps a copy of the seals. Every erasure writes the file again.
+    Unset: no copy."""
 
     @field_validator("sealed_by")
     @classmethod

@@ -1,8 +1,7 @@
-"""docs/laws.md: every figure on it is what the code gives, and every parameter is in its tables."""
+"""docs/laws.md: every figure on it is what the code gives."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from events.catalogue import Imported
-from events.parameters import DEFAULTS, NAMES, Parameters, allowed
+from events.parameters import DEFAULTS, Parameters
 from projections.laws import LAWS
 from projections.laws.consolidating import adaptive_half_life, consolidation
 from projections.laws.ebbinghaus import decay_rate, retention, strength
@@ -238,25 +237,3 @@ def _figures() -> Iterator[tuple[str, str]]:
 
 def test_every_row_of_figures_is_what_the_laws_give() -> None:
     assert [(part, row) for part, row in _figures() if row not in LAWS_PAGE] == []
-
-
-def bounds(name: str) -> str:
-    """What a parameter may be, as the tables say it."""
-    return (
-        allowed(name).replace("a whole number from", "whole,").removeprefix("a number from ").removeprefix("a number ")
-    )
-
-
-def default(name: str) -> str:
-    value = getattr(DEFAULTS, name)
-    return str(value).lower() if isinstance(value, bool) else value or "-" if isinstance(value, str) else f"{value:g}"
-
-
-def test_the_table_has_every_parameter_with_its_default_and_its_bounds() -> None:
-    rows = {name: f"| `{name}` | {default(name)} | {bounds(name)} | " for name in NAMES}
-    assert [row for row in rows.values() if row not in LAWS_PAGE] == []
-
-
-def test_no_parameter_is_told_that_does_not_exist_and_none_twice() -> None:
-    told = re.findall(r"^\| `([a-z_]+)` \|", LAWS_PAGE.partition("## Parameters")[2], re.MULTILINE)
-    assert sorted(told) == sorted(NAMES)
