@@ -41,6 +41,7 @@ class LinesTold(TypedDict):
 
 class Warned(TypedDict):
     quarantined: NotRequired[dict[str, str] | None]
+    log_gap: NotRequired[str | None]
 
 class LaggingAlone(TypedDict):
     behind: NotRequired[int]

@@ -126,6 +126,8 @@ def show(answer: Shape, as_json: bool, render: Callable[[Shape], None]) -> None:
             f"[yellow]This owner is quarantined at {stuck['position']}: what follows there waits, and is not in this answer"
             " (`engramlog dead`)[/]"
         )
+    if gap := answer.get("log_gap"):
+        out.print(f"[yellow]Careful: {gap}. This answer is what was folded before (`engramlog alarms`)[/]")
 
 
 def print_json(answer: Any) -> None:

@@ -13,6 +13,7 @@ from events.errors import EngramlogError, InputError, refused
 KINDS = {"valid integer": "a whole number", "valid number": "a number", "valid boolean": "true or false"}
 """What a library calls a kind of value, and we."""
 _BOUND = re.compile(r"should be (less|greater) than (or equal to )?([-\d.]+)")
+_CHOICES = re.compile(r"is not one of (.+?)\.?$")
 
 
 def in_our_words(command: Any) -> Any:
@@ -26,7 +27,9 @@ def in_our_words(command: Any) -> Any:
         try:
             return parse(context, args)
         except BadParameter as problem:
-            if problem.param is None or not problem.message.startswith("Input should be"):
+            if problem.param is None or not (
+                problem.message.startswith("Input should be") or _CHOICES.search(problem.message)
+            ):
                 raise
             error = _refusal(problem, told)
             _name_option(error, command.params)
@@ -75,8 +78,10 @@ def _refusal(problem: BadParameter, told: Sequence[str]) -> InputError:
     parameter: Any = problem.param
     name = _as_field(max(parameter.opts, key=len))
     got = _got(parameter.opts, told) if parameter.param_type_name == "option" else "something else"
-    bound = _BOUND.search(problem.message)
-    if bound is not None:
+    bound, choices = _BOUND.search(problem.message), _CHOICES.search(problem.message)
+    if choices is not None:
+        allowed = choices[1].replace("'", "")
+    elif bound is not None:
         allowed = f"at {'most' if bound[1] == 'less' else 'least'} {bound[3]}"
     else:
         allowed = next((ours for theirs, ours in KINDS.items() if theirs in problem.message), "another value")

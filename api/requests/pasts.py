@@ -258,10 +258,12 @@ class Pasts:
         except LogGap:  # beyond what the log holds
             return False
 
-    def stored(self, owner: str, seqs: Sequence[int], on_progress: Progress | None = None) -> Iterator[Stored]:
-        """The owner's events at these seqs, read in pieces as they are asked for."""
+    def stored(
+        self, owner: str, seqs: Sequence[int], on_progress: Progress | None = None, *, whole: bool = True
+    ) -> Iterator[Stored]:
+        """The owner's events at these seqs, read in pieces as they are asked for; `whole`: LogGap where the log has lost one."""
         for start in range(0, len(seqs), PIECE):
-            yield from self._views.stored(owner, seqs[start : start + PIECE])
+            yield from self._views.stored(owner, seqs[start : start + PIECE], whole=whole)
             if on_progress is not None:
                 on_progress(min(start + PIECE, len(seqs)), len(seqs))
 

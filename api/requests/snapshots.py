@@ -43,6 +43,8 @@ class Snapshot(NamedTuple):
     """How far the owner's own head lies beyond the position, in positions of the partition: what is not folded, or parked."""
     head: int = 0
     """Seq of the owner's newest event that moves its head; 0 for none."""
+    gap: str = ""
+    """What the partition's log has lost; empty where it is whole."""
 
     def has_lost(self, memory_id: str) -> bool:
         """Whether a memory that was there in this snapshot has been deleted or purged by today."""
@@ -62,11 +64,12 @@ class Snapshot(NamedTuple):
 
     @property
     def warning(self) -> Warned:
-        """What marks the answers about a quarantined owner: they are as of the event before the one that stuck."""
-        if self.quarantine is None:
-            return {}
-        where = position_text(self.partition, self.quarantine.seq)
-        return {"quarantined": {"position": where, "reason": self.quarantine.reason}}
+        """What marks answers about a quarantined owner, as of before the event that stuck, and those of a log with a gap."""
+        told: Warned = {"log_gap": self.gap} if self.gap else {}
+        if self.quarantine is not None:
+            where = position_text(self.partition, self.quarantine.seq)
+            told["quarantined"] = {"position": where, "reason": self.quarantine.reason}
+        return told
 
     @property
     def rest(self) -> str:
@@ -96,7 +99,9 @@ def placed(view: OwnerView, now: int, standing: PartitionStanding) -> Snapshot:
     """A view of the present at a place."""
     behind, head = max(standing.owner_head - standing.known, 0), standing.owner_head
     position = position_text(standing.partition, standing.known)
-    return Snapshot(view, now, position, standing.partition, None, view, standing.quarantine, behind, head)
+    return Snapshot(
+        view, now, position, standing.partition, None, view, standing.quarantine, behind, head, standing.gap
+    )
 
 
 class Snapshots:
@@ -213,14 +218,17 @@ class Snapshots:
         unmoved = alone and level and instant is not None and stuck is None
         if not times.of_the_past or unmoved:
             now = self._log.now() if instant is None else instant
-            return Snapshot(view, now, position, partition, None, view, stuck, behind, standing.owner_head)
+            return Snapshot(
+                view, now, position, partition, None, view, stuck, behind, standing.owner_head, standing.gap
+            )
         past, counted = self._pasts.past(owner, view, standing.build, times, asked)
         if times.known != PRESENT and times.known.seq is None:
             # Of `as_of` at a position too: fewer events may have been known than stand before it.
             behind = behind if behind and self.in_time(owner, folded + 1, counted.lines) else 0
             position = position if behind else position_text(partition, max(counted.seqs or [0]))
         now = counted.now if counted.now is not None else past.newest
-        return Snapshot(past.view, now if instant is None else instant, position, partition, past, view, stuck, behind)
+        now = now if instant is None else instant
+        return Snapshot(past.view, now, position, partition, past, view, stuck, behind, gap=standing.gap)
 
     def in_time(self, owner: str, seq: int, lines: Lines) -> bool:
         """Whether what stands at a seq of the owner's partition was recorded early enough."""

@@ -245,10 +245,10 @@ class Histories(Snapshots):
         """Put beside each change what the log alone holds of its event: who brought it, when it was known, and why.
 
         Words are told as far as the owner's memories of today let them be, whatever time is asked about, and none that are about
-        what is `hidden` from the caller.
+        what is `hidden` from the caller. Of an event that the log has lost nothing is told beside.
         """
         seqs = sorted({parse_position(change["position"])[1] for change in changes})
-        told = {stored.seq: telling(stored) for stored in self.stored(owner, seqs, on_progress)}
+        told = {one.seq: telling(one) for one in self.pasts.stored(owner, seqs, on_progress, whole=False)}
         worded: list[tuple[Change, Words]] = []
         for number, change in enumerate(changes):
             beside = told.get(parse_position(change["position"])[1], UNTOLD)

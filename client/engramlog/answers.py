@@ -34,6 +34,9 @@ class Counts(Result):
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    log_gap: str | None = None
+    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
+    and nothing is folded over the gap. Left out where the log is whole."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -97,6 +100,9 @@ class MemoryUses(Result):
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    log_gap: str | None = None
+    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
+    and nothing is folded over the gap. Left out where the log is whole."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -156,6 +162,9 @@ class LogEvents(Result):
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    log_gap: str | None = None
+    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
+    and nothing is folded over the gap. Left out where the log is whole."""
     as_of: str | None
     known: str | None = None
     """What was asked of the line of what was recorded (`known`)."""
@@ -209,6 +218,9 @@ class AnsweredTurns(Result):
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    log_gap: str | None = None
+    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
+    and nothing is folded over the gap. Left out where the log is whole."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -341,6 +353,9 @@ class AnsweredInFull(Result):
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    log_gap: str | None = None
+    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
+    and nothing is folded over the gap. Left out where the log is whole."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -423,6 +438,9 @@ class Provenance(Result):
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    log_gap: str | None = None
+    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
+    and nothing is folded over the gap. Left out where the log is whole."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -523,6 +541,9 @@ class OwnerStats(Result):
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    log_gap: str | None = None
+    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
+    and nothing is folded over the gap. Left out where the log is whole."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -583,6 +604,9 @@ class Assessment(Result):
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    log_gap: str | None = None
+    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
+    and nothing is folded over the gap. Left out where the log is whole."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -655,6 +679,9 @@ class KnowledgeMap(Result):
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    log_gap: str | None = None
+    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
+    and nothing is folded over the gap. Left out where the log is whole."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -731,6 +758,9 @@ class AssociationTree(Result):
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    log_gap: str | None = None
+    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
+    and nothing is folded over the gap. Left out where the log is whole."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -809,6 +839,9 @@ class FactsKnown(Result):
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    log_gap: str | None = None
+    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
+    and nothing is folded over the gap. Left out where the log is whole."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -851,6 +884,9 @@ class SynonymsKnown(Result):
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    log_gap: str | None = None
+    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
+    and nothing is folded over the gap. Left out where the log is whole."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -920,6 +956,9 @@ class SynonymSaid(Result):
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    log_gap: str | None = None
+    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
+    and nothing is folded over the gap. Left out where the log is whole."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -956,6 +995,9 @@ class SourcesAside(Result):
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    log_gap: str | None = None
+    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
+    and nothing is folded over the gap. Left out where the log is whole."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -1002,6 +1044,9 @@ class SourcesNamed(Result):
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    log_gap: str | None = None
+    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
+    and nothing is folded over the gap. Left out where the log is whole."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -1095,6 +1140,9 @@ class OwnerTimes(Result):
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    log_gap: str | None = None
+    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
+    and nothing is folded over the gap. Left out where the log is whole."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -1132,6 +1180,9 @@ class SourceSaid(Result):
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    log_gap: str | None = None
+    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
+    and nothing is folded over the gap. Left out where the log is whole."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -1206,6 +1257,9 @@ class MemoryHealth(Result):
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    log_gap: str | None = None
+    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
+    and nothing is folded over the gap. Left out where the log is whole."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -1230,6 +1284,9 @@ class Fading(Result):
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    log_gap: str | None = None
+    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
+    and nothing is folded over the gap. Left out where the log is whole."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -1300,6 +1357,9 @@ class ReviewsDue(Result):
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    log_gap: str | None = None
+    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
+    and nothing is folded over the gap. Left out where the log is whole."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -1343,6 +1403,9 @@ class Graded(Result):
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    log_gap: str | None = None
+    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
+    and nothing is folded over the gap. Left out where the log is whole."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -1366,6 +1429,9 @@ class RestoredMany(Result):
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    log_gap: str | None = None
+    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
+    and nothing is folded over the gap. Left out where the log is whole."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -1425,6 +1491,9 @@ class InboxPage(Result):
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    log_gap: str | None = None
+    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
+    and nothing is folded over the gap. Left out where the log is whole."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -1449,6 +1518,9 @@ class Answered(Result):
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    log_gap: str | None = None
+    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
+    and nothing is folded over the gap. Left out where the log is whole."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -1478,6 +1550,9 @@ class OwnerProfile(Result):
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    log_gap: str | None = None
+    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
+    and nothing is folded over the gap. Left out where the log is whole."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -1553,6 +1628,9 @@ class Compared(Result):
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    log_gap: str | None = None
+    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
+    and nothing is folded over the gap. Left out where the log is whole."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -1596,6 +1674,9 @@ class Touch(Result):
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    log_gap: str | None = None
+    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
+    and nothing is folded over the gap. Left out where the log is whole."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -1614,6 +1695,9 @@ class Curves(Result):
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    log_gap: str | None = None
+    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
+    and nothing is folded over the gap. Left out where the log is whole."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -1730,6 +1814,9 @@ class Replayed(Result):
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    log_gap: str | None = None
+    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
+    and nothing is folded over the gap. Left out where the log is whole."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -1907,6 +1994,9 @@ class Diff(Result):
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    log_gap: str | None = None
+    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
+    and nothing is folded over the gap. Left out where the log is whole."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -2009,6 +2099,9 @@ class Above(Result):
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    log_gap: str | None = None
+    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
+    and nothing is folded over the gap. Left out where the log is whole."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -2079,6 +2172,9 @@ class InstantsTold(Result):
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    log_gap: str | None = None
+    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
+    and nothing is folded over the gap. Left out where the log is whole."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -2156,6 +2252,9 @@ class Retracted(Result):
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    log_gap: str | None = None
+    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
+    and nothing is folded over the gap. Left out where the log is whole."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -2839,6 +2938,9 @@ class OwnerHead(Result):
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    log_gap: str | None = None
+    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
+    and nothing is folded over the gap. Left out where the log is whole."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from projections.checks import Check, counted, unchecked
 from projections.memory.columns import Columns, Flags, Rows
 from projections.memory.record import Memory
-from projections.memory.tags import TAGS, TIME_TAGS, time_tags, timeless_tags
+from projections.memory.tags import TAGS, TIME_TAGS, came_in, time_tags, timeless_tags
 
 _BYTES_A_ROW = 90
 _BYTES_A_PAIR = 12
@@ -35,16 +35,17 @@ class ToldTags:
         """Case-folded."""
         self._numbers = {name: number for number, name in enumerate(TAGS)}
         self._timeless: list[tuple[int, ...]] = []
-        self._timed: list[bool] = []
-        """Whether tags of its time stand beside them."""
-        self._of_time: dict[tuple[str, int], tuple[int, ...]] = {}
-        """Zone and second -> tags."""
+        self._timed: list[tuple[bool, bool]] = []
+        """Whether tags of its time stand beside them, and whether it was imported."""
+        self._of_time: dict[tuple[bool, int], tuple[int, ...]] = {}
+        """Of the zone: whether it was imported, and second -> tags."""
         self._zone = ""
         self._pairs: Tagged | None = None
 
     def put(self, row: int, memory: Memory) -> None:
         """Take in a row that is new or has changed."""
-        tags, timed = timeless_tags(memory)
+        tags, derived = timeless_tags(memory)
+        timed = derived, came_in(memory)
         numbers = tuple(dict.fromkeys(map(self._number, tags)))
         if row == len(self._timeless):
             self._timeless.append(numbers)
@@ -73,16 +74,16 @@ class ToldTags:
     def _paired(self, columns: Columns, zone: str, check: Check) -> Tagged:
         rows, tags = list[int](), list[int]()
         seconds = (columns.created_at // _SECOND).tolist()
-        for row, (told, timed) in enumerate(
+        for row, (told, (timed, imported)) in enumerate(
             zip(counted(self._timeless, check, len(seconds)), self._timed, strict=True)
         ):
             found = told
             if timed:
                 second = seconds[row]
-                beside = self._of_time.get((zone, second))
+                beside = self._of_time.get((imported, second))
                 if beside is None:
-                    named = time_tags(second * _SECOND, zone)
-                    beside = self._of_time[zone, second] = tuple(map(TIME_TAGS.index, named))
+                    named = time_tags(second * _SECOND, zone, came_in=imported)
+                    beside = self._of_time[imported, second] = tuple(map(TIME_TAGS.index, named))
                 found = (*told, *(one for one in beside if one not in told))
             rows += [row] * len(found)
             tags += found

@@ -2,7 +2,8 @@
 
 Derived from the record whenever it is read, so that better lists reach old memories too. A record says it all:
 
-- **Time** from `created_at` in the owner's time zone, never the server's: `work_hours`, `late_night`, `weekend`.
+- **Time** from `created_at` in the owner's time zone, never the server's: `work_hours`, `late_night`, `weekend`; of imported
+  memories only `weekend` while that zone is not set.
 - **Words** of content and summary, whatever the kind: English ones whole, in the forms listed; Chinese ones as parts of
   the text. `positive` or `negative`, whichever has more distinct words; the other tags by any word of theirs.
 - **Emotion**: 0.5 for positive, -0.3 for negative, 0.3 more for urgent.
@@ -23,7 +24,8 @@ from itertools import chain
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from events.parameters import Parameters
+from events.parameters import DEFAULTS, Parameters
+from events.trust import IMPORTED, ORDER
 from projections.language import negators
 from projections.language.patterns import regex
 from projections.language.scripts import HAN
@@ -51,6 +53,9 @@ EMOTIONS = {"positive": 0.5, "negative": -0.3, "urgent": 0.3}
 _WORK_HOURS = (9, 18)
 _NIGHT = (22, 6)
 _SATURDAY = 5
+_IMPORTED = ORDER[IMPORTED]
+UNKNOWN_ZONE = DEFAULTS.time_zone
+"""Who is in this zone and says so names it `Etc/UTC`."""
 
 
 class Context(NamedTuple):
@@ -71,7 +76,7 @@ def context_of(memory: Memory, parameters: Parameters) -> Context:
         return Context((), 0.0)
     tags = memory.tags
     if _CLOSED.isdisjoint(tags):
-        tags += time_tags(memory.created_at, parameters.time_zone)
+        tags += time_tags(memory.created_at, parameters.time_zone, came_in=came_in(memory))
         if memory.sensitivity < SECRET:
             tags += _word_tags(f"{memory.content}\n{memory.summary}" if memory.summary else memory.content)
     emotion = memory.emotion
@@ -104,12 +109,19 @@ _CLOSED = frozenset(TAGS)
 _zone = cache(ZoneInfo)
 
 
-def time_tags(created_at: int, zone: str) -> tuple[str, ...]:
-    """What the time of a memory tells, in a zone; microseconds since 1970."""
+def came_in(memory: Memory) -> bool:
+    """Whether a memory was imported: its clock may be that of any zone."""
+    return memory.imported or memory.trust == _IMPORTED
+
+
+def time_tags(created_at: int, zone: str, *, came_in: bool = False) -> tuple[str, ...]:
+    """What the time of a memory tells, in a zone; microseconds since 1970. No hour of what came in while the zone is unknown."""
     local = datetime.fromtimestamp(created_at // 1_000_000, _zone(zone))
     hour = local.hour
     tags: tuple[str, ...] = ()
-    if _WORK_HOURS[0] <= hour < _WORK_HOURS[1]:
+    if came_in and zone == UNKNOWN_ZONE:
+        pass
+    elif _WORK_HOURS[0] <= hour < _WORK_HOURS[1]:
         tags = ("work_hours",)
     elif hour >= _NIGHT[0] or hour < _NIGHT[1]:
         tags = ("late_night",)

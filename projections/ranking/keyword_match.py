@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from math import inf
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -155,18 +156,25 @@ def _expanded(query: str, pairs: tuple[Pair, ...]) -> Expansion:
 def expanded_terms(view: OwnerView, query: str) -> dict[str, float]:
     """Terms of the text index that stand for synonyms of a question's keywords, with their similarity.
 
-    Of a phrase each term stands for its share; of a Chinese word only the pairs of characters, where it has any.
+    Of a phrase each term stands for its share; of a Chinese word only the pairs of characters, where it has any. A synonym that
+    is rarer than the asked word counts no more than that does.
     """
     own = set(tokens(query))
     found: dict[str, float] = {}
-    for alike in expanded(view, query).synonyms.values():
+    for asked, alike in expanded(view, query).synonyms.items():
+        most = max(map(view.idf, _terms_of(asked)), default=inf)
         for synonym, similarity in alike.items():
-            terms = kept_tokens(synonym)
-            if begins_with_han(synonym):
-                terms = [term for term in terms if len(term) > 1] or terms
+            terms = _terms_of(synonym)
             for term in set(terms) - own:
-                found[term] = max(found.get(term, 0.0), similarity / len(terms))
+                share = similarity / len(terms) * min(1.0, most / view.idf(term))
+                found[term] = max(found.get(term, 0.0), share)
     return found
+
+
+def _terms_of(word: str) -> list[str]:
+    """The terms of the text index that a keyword stands for."""
+    terms = kept_tokens(word)
+    return ([term for term in terms if len(term) > 1] or terms) if begins_with_han(word) else terms
 
 
 def reached_rows(view: OwnerView, query: str, most: int, admitted: Callable[[Rows], Rows] = lambda rows: rows) -> Rows:

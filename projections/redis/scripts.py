@@ -101,21 +101,24 @@ return {1, epoch, holder}
 DELTA = Script(
     "delta",
     """
--- KEYS: meta, checkpoint, owners, quarantine, changes, records, heads. ARGV: owner, build, token, since seq
+-- KEYS: meta, checkpoint, owners, quarantine, changes, records, heads, stream. ARGV: owner, build, token, since seq
+-- Answer: what is to be done, token, checkpoint, quarantine, head, the owner's head, entries of the log, and the records
 local live = redis.call('HGET', KEYS[1], 'live') or ''
 local head = redis.call('HGET', KEYS[1], 'head') or '0'
 local own = redis.call('HGET', KEYS[7], ARGV[1]) or '0'
-if live ~= ARGV[2] then return {'build', live, '0', '', head, own} end
+local many = redis.pcall('XLEN', KEYS[8])
+if type(many) ~= 'number' then many = 0 end
+if live ~= ARGV[2] then return {'build', live, '0', '', head, own, many} end
 local token = redis.call('HGET', KEYS[3], ARGV[1]) or ''
 local stuck = redis.call('HGET', KEYS[4], ARGV[1]) or ''
 local at = redis.call('HGET', KEYS[2], 'seq') or '0'
-if token == ARGV[3] then return {'same', token, at, stuck, head, own} end
-if ARGV[3] == '' then return {'reload', token, at, stuck, head, own} end
+if token == ARGV[3] then return {'same', token, at, stuck, head, own, many} end
+if ARGV[3] == '' then return {'reload', token, at, stuck, head, own, many} end
 local ids = redis.call('ZRANGEBYSCORE', KEYS[5], '(' .. ARGV[4], '+inf', 'LIMIT', '0', '1000')
-if #ids >= 999 then return {'reload', token, at, stuck, head, own} end
+if #ids >= 999 then return {'reload', token, at, stuck, head, own, many} end
 local records = {}
 if #ids > 0 then records = redis.call('HMGET', KEYS[6], unpack(ids)) end
-return {'delta', token, at, stuck, head, own, ids, records}
+return {'delta', token, at, stuck, head, own, many, ids, records}
 """,
 )
 

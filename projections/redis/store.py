@@ -187,11 +187,13 @@ def read_parked(wire: Wire, keys: BuildKeys, owner: str) -> list[int]:
     return [int(seq) for seq in wire.call("LRANGE", keys.parked(owner), 0, -1)]
 
 
-def read_entries(wire: Wire, keys: BuildKeys, seqs: Sequence[int], *, sealed: bool = False) -> list[Stored]:
-    """The stored events at these seqs. Raises LogGap where one of them is not in the log any more. `sealed`: as they lie there."""
+def read_entries(
+    wire: Wire, keys: BuildKeys, seqs: Sequence[int], *, sealed: bool = False, whole: bool = True
+) -> list[Stored]:
+    """The stored events at these seqs. `whole`: raises LogGap where one is not in the log any more. `sealed`: as they lie there."""
     answers = wire.answers([["XRANGE", keys.log.stream, f"{first}-0", f"{last}-0"] for first, last in runs(seqs)])
     found = [one for answer in answers for one in entries(answer, keys.tag)]
-    if len(found) != len(seqs):
+    if whole and len(found) != len(seqs):
         missing = min(set(seqs) - {one.seq for one in found}, default=0)
         raise LogGap(
             f"partition {{{keys.tag}}}: its log has no entry {missing} any more; {MENDING}",

@@ -79,11 +79,20 @@ class PartitionStanding(NamedTuple):
     build: str = FIRST_BUILD
     owner_head: int = 0
     """Seq of the owner's newest event that moves its head (`EventLog.owner_head`); 0 for none."""
+    entries: int | None = None
+    """How many entries the partition's log has: as many as its head says, where it is whole."""
 
     @property
     def known(self) -> int:
         """Seq up to which the owner's events are in the answer: before the one that stuck, where one did."""
         return self.checkpoint if self.quarantine is None else min(self.checkpoint, self.quarantine.seq - 1)
+
+    @property
+    def gap(self) -> str:
+        """What is wrong with the log, by its length; empty where it is whole."""
+        if self.entries in (None, self.head):
+            return ""
+        return f"the log of partition {self.partition} has {self.entries:,} entries, though {self.head:,} events were appended"
 
     @property
     def position(self) -> str:
@@ -211,7 +220,7 @@ class RedisViews:
 
             def level() -> PartitionStanding:
                 while True:
-                    kind, token, checkpoint, stuck, head, own = self._delta(wire, partition, owner, held)[:6]
+                    kind, token, checkpoint, stuck, head, own, many = self._delta(wire, partition, owner, held)[:7]
                     if kind == b"build":
                         held.build = token.decode()
                         continue
@@ -222,7 +231,9 @@ class RedisViews:
                     state = read_owner(keys, owner, token, cipher) if token else None
                     held.view = OwnerView(owner, state or OwnerState(), (), self._base)
                     quarantine = decode_quarantine(stuck, cipher, owner) if stuck else None
-                    return PartitionStanding(partition, int(checkpoint), int(head), quarantine, held.build, int(own))
+                    return PartitionStanding(
+                        partition, int(checkpoint), int(head), quarantine, held.build, int(own), many
+                    )
 
             standing = level()
             if after:
@@ -308,18 +319,20 @@ class RedisViews:
                 self._watch_server(wire, partition)
                 watched, held.token, held.view = wire.generation, b"", None
                 continue
-            kind, token, checkpoint, stuck, head, own = answer[:6]
+            kind, token, checkpoint, stuck, head, own, many = answer[:7]
             if kind == b"build":
                 held.build, held.token, held.view = token.decode(), b"", None
                 continue
             stands_still = self._stuck(wire, partition, owner, stuck) if stuck else None
-            standing = PartitionStanding(partition, int(checkpoint), int(head), stands_still, held.build, int(own))
+            standing = PartitionStanding(
+                partition, int(checkpoint), int(head), stands_still, held.build, int(own), many
+            )
             if kind == b"delta" and held.view is not None:
                 keys = BuildKeys(self._tags[partition], held.build)
                 cipher = cipher_of(wire, keys, owner)
                 changed = [
                     read_record(keys, owner, i.decode(), raw, cipher)
-                    for i, raw in zip(answer[6], answer[7], strict=True)
+                    for i, raw in zip(answer[7], answer[8], strict=True)
                     if raw
                 ]
                 changed.sort(key=in_order)  # new rows stand as in a view that is loaded now
@@ -389,7 +402,7 @@ class RedisViews:
         keys = BuildKeys(self._tags[partition], held.build)
         since = held.view.state.applied if held.view is not None else 0
         names = [keys.log.meta, keys.checkpoint, keys.owners, keys.quarantine, keys.changes(owner), keys.records(owner)]
-        names.append(keys.log.heads)
+        names += [keys.log.heads, keys.log.stream]
         answer: list[Any] = wire.run(
             DELTA, names, [owner, held.build, held.token if held.view is not None else b"", since]
         )
@@ -499,10 +512,11 @@ class RedisViews:
             seqs, entries = older[0] + seqs, older[1] + entries
         return seqs, entries
 
-    def stored(self, owner: str, seqs: Sequence[int]) -> list[Stored]:
-        """The owner's stored events at these seqs."""
+    def stored(self, owner: str, seqs: Sequence[int], *, whole: bool = True) -> list[Stored]:
+        """The owner's stored events at these seqs; `whole`: LogGap is raised where the log has lost one."""
         with self._wires.wire() as wire:
-            return read_entries(wire, BuildKeys(self._tags[partition_of(owner, len(self._tags))], FIRST_BUILD), seqs)
+            keys = BuildKeys(self._tags[partition_of(owner, len(self._tags))], FIRST_BUILD)
+            return read_entries(wire, keys, seqs, whole=whole)
 
     def parked(self, owner: str, build: str) -> list[int]:
         """Seqs of the owner's events that wait behind a quarantine."""

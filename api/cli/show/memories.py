@@ -353,7 +353,7 @@ def effects(answer: Effects | DeletedOne, apart: Sequence[str] = ()) -> None:
     told = [
         f"[dim]{name.replace('_', ' ')}[/] {escape(plain(value))}"
         for name, value in answer.items()
-        if name not in ("changes", "owner", "position", "behind", "quarantined", "dry_run", *apart)
+        if name not in ("changes", "owner", "position", "behind", "quarantined", "log_gap", "dry_run", *apart)
         and value is not None
     ]
     out.print("  ".join(told) + f"  [dim]at {answer['position']}[/]")

@@ -28,9 +28,14 @@ QUARANTINED: dict[str, str] | None = Field(
 
 
 class Warned(BaseModel):
-    """An answer that says so where the owner is quarantined."""
+    """An answer that says so where the owner is quarantined, or the log has a gap."""
 
     quarantined: dict[str, str] | None = QUARANTINED
+    log_gap: str | None = Field(
+        default=None,
+        description="Where entries of the log are lost, or are there that no append wrote: what was folded before is answered, and"
+        " nothing is folded over the gap. Left out where the log is whole.",
+    )
 
 
 class Lagging(Warned):

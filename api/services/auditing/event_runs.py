@@ -103,7 +103,7 @@ class EventRuns:
         ordered = seqs[::-1] if newest else seqs
         for start in range(0, len(ordered), PIECE):
             some = ordered[start : start + PIECE]
-            events = self._views.stored(owner, sorted(some))
+            events = self._views.stored(owner, sorted(some), whole=False)
             yield Run(events[::-1] if newest else events, some[-1], len(some))
 
     def of_partition(

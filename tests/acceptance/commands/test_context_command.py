@@ -60,6 +60,8 @@ def test_options_bound_the_block(cli: Cli) -> None:
     small = cli("context", "ada", ASKS, "--budget", "80")
     assert "no room for: " in small.err
     assert "budget" in cli("context", "ada", ASKS, "--budget", "1", code=2).err
+    wrong = cli("context", "ada", ASKS, "--related", "sometimes", code=2).err
+    assert "--related: got 'sometimes'; allowed: auto, always, never" in wrong
 
 
 def test_what_a_turn_was_answered_with_can_be_asked_by_memory(cli: Cli) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +17,9 @@ from events.redis.wire import Wire
 from projections.fold.builds import FIRST_BUILD, BuildKeys
 from projections.redis.store import read_checkpoint, take_lease
 from projections.redis.view import RedisViews
+from tests.acceptance.helpers.store import day, embedded_store
 from tests.given.alarms import KeptAlarms
+from tests.given.events import created, mentioned
 from tests.integration.live import Live, live_store, wait_until
 from tests.places import ROOT
 from tests.servers import RedisServer
@@ -189,6 +192,30 @@ def test_verify_rebuild_and_as_of_reads_say_that_entries_are_missing(redis_serve
         assert not store.client.exists(BuildKeys(store.identity.tags[0], f"{FIRST_BUILD}.1").checkpoint)
     told: set[Any] = {(one["what"], one.get("position")) for one in found}
     assert ("the log has a gap", "0:3") in told
+
+
+def test_what_was_folded_before_a_lost_entry_is_answered_with_a_warning(tmp_path: Path) -> None:
+    with embedded_store(tmp_path / "data", sealed_by="none") as store:
+        store.tell(
+            BROKEN, *(created(f"I like tea number {n}", f"m{n}", day=n) for n in range(4)), mentioned("m3", day=5)
+        )
+        partition = partition_of(BROKEN, store.app.log.partitions)
+        names = store.app.views.changelogs.keys(BROKEN, FIRST_BUILD)
+        assert "log_gap" not in store.reader.list(BROKEN)
+        store.app.views._wires._client.xdel(LogKeys(names.tag).stream, "2-0")
+        gap = f"the log of partition {partition} has 4 entries, though 5 events were appended"
+        answers = [
+            store.reader.list(BROKEN, mode="debug"),
+            store.reader.get(BROKEN, "m1"),
+            store.reader.why(BROKEN, "m1"),
+            store.reader.history(BROKEN),
+        ]
+        assert [one["log_gap"] for one in answers] == [gap] * 4
+        assert answers[0]["total"] == 4
+        told = {one["memory"]: one["actor"] for one in answers[3]["changes"]}
+        assert told == {"m0": "user", "m1": None, "m2": "user", "m3": "user"}
+        with pytest.raises(LogGap, match="no entry 2 any more"):
+            store.reader.list(BROKEN, as_of=day(9))
 
 
 def test_a_foreign_entry_beyond_the_head_is_taken_away_as_the_runbook_says(redis_server: RedisServer) -> None:

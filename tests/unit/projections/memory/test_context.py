@@ -11,9 +11,13 @@ from hypothesis import strategies as st
 
 from events.envelope import micros
 from events.parameters import DEFAULTS, changed
+from events.trust import ORDER
+from projections.index.told_tags import ToldTags
 from projections.language.tag_words import entries
 from projections.memory.record import Memory
 from projections.memory.tags import FILTERS, TAGS, TIME_TAGS, WORD_TAGS, Context, context_of, contextual_match
+from tests.given.events import created
+from tests.given.views import viewed
 from tests.rows import each_row
 
 EVENING = "2026-11-25T20:00:00"  # a Wednesday: no time tag
@@ -97,6 +101,18 @@ def tags_of(content: str, **fields: Any) -> str:
 def test_time_tags_go_by_the_owners_zone(at: str, zone: str, expected: str) -> None:
     found = context_of(memory(at=at), changed(DEFAULTS, {"time_zone": zone}))
     assert found == Context(tuple(expected.split()), 0.0)
+
+
+def test_what_was_imported_has_no_time_of_day_while_the_owners_zone_is_unknown() -> None:
+    for how in ({"imported": True}, {"trust": ORDER["imported"]}):
+        for at in ("2026-11-21T10:00:00", "2026-11-21T23:30:00"):
+            one = memory("great", at=at, **how)
+            assert context_of(one, DEFAULTS).tags == ("weekend", "positive")
+            assert len(context_of(one, changed(DEFAULTS, {"time_zone": "Etc/UTC"})).tags) == 3
+            told = ToldTags()
+            told.put(0, one)
+            columns = viewed(created("great", day=5)).columns
+            assert all(told.names[tag] not in ("work_hours", "late_night") for tag in told.pairs(columns, "UTC").tags)
 
 
 @each_row(("text", "expected"), [case[1:] for case in WORDS], ids=[case[0] for case in WORDS])

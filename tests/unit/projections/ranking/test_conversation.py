@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from events.text.invisible import VISIBLE
 from projections.index.conversation_index import ConversationIndex
 from projections.index.indexed_terms import indexed_text
 from projections.ranking.conversation_weights import WEIGHTS
@@ -233,7 +234,7 @@ def test_terms_add_up_whatever_is_asked(lines, query, mode) -> None:
 
 
 @settings(max_examples=examples(40), deadline=None)
-@given(query=st.text(min_size=1, max_size=30), text=st.text(min_size=1, max_size=60).filter(str.strip))
+@given(query=st.text(min_size=1, max_size=30), text=st.text(min_size=1, max_size=60).filter(VISIBLE.search))
 def test_any_text_can_be_asked_and_searched(query, text) -> None:
     view = viewed(*chat(("Ann", "tea?"), ("Bob", text), ("Ann", "绿茶")))
     assert len(asked(view, query, 1)["results"]) <= 3

@@ -20,7 +20,7 @@ from projections.ranking.keyword_match import (
 )
 from projections.views.view import OwnerView
 from tests.given.events import Told, created, parameters
-from tests.given.views import viewed
+from tests.given.views import found, viewed
 from tests.rows import each_row
 
 
@@ -151,6 +151,16 @@ def test_the_terms_of_synonyms_carry_their_similarity_and_none_of_the_question()
     )
     terms = expanded_terms(view, "my oven")
     assert terms == pytest.approx({"brick": 0.45, "stove": 0.45, "door": 0.4, "炉子": 0.6})
+
+
+@each_row(("asked", "synonym"), [("car", "automobile"), ("咖啡", "拿铁咖啡豆")])
+def test_a_rare_synonym_counts_no_more_than_the_asked_word_which_stands_above_it(asked: str, synonym: str) -> None:
+    told = [created(f"{asked} {number} here", f"said-{number}") for number in range(5)]
+    view = viewed(*told, created(f"{synonym} 9 here", "alike"), alike(asked, synonym, 1.0))
+    results = list(found(view, asked, limit=6, ranking="conversation"))
+    assert results[-1] == "alike"
+    for term, share in expanded_terms(view, asked).items():
+        assert share * view.idf(term) <= view.idf(asked if asked.isascii() else asked[:2]) + 1e-9
 
 
 def test_rows_are_reached_by_synonyms_and_by_what_begins_a_word_of_the_question() -> None:
