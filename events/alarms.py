@@ -35,10 +35,14 @@ ACCESSES_LOST = "accesses_lost"
 """Counts accesses, and not how often it was raised."""
 INBOX_FULL = "inbox_full"
 OWNER_TOO_LARGE = "owner_too_large"
+OWNER_QUARANTINED = "owner_quarantined"
 KEYS_UNAVAILABLE = "keys_unavailable"
 CLUSTER_WAITS = "cluster_waits"
+PARTITION_GAP = "partition_gap"
+JOBS_WAIT = "jobs_wait"
+WRITES_FAIL = "redis_writes_fail"
 KNOWN: Mapping[str, AlarmKind] = {
-    "partition_gap": AlarmKind(
+    PARTITION_GAP: AlarmKind(
         "stopped",
         "itself",
         "Entries of a partition's log are missing, or no append wrote them: nothing is appended to it or folded over it, the other"
@@ -109,6 +113,12 @@ KNOWN: Mapping[str, AlarmKind] = {
         "itself",
         "The disk of the data folder is nearly full: no writes are taken, reads go on. Make room; then writes go on by themselves.",
     ),
+    WRITES_FAIL: AlarmKind(
+        "stopped",
+        "itself",
+        "Redis cannot write its append-only file: its disk is full, read-only or broken, and it takes no writes until it can. Make"
+        " room, or mend the disk; writes go on by themselves.",
+    ),
     "disk_low": AlarmKind(
         "warning",
         "itself",
@@ -156,6 +166,12 @@ KNOWN: Mapping[str, AlarmKind] = {
         "itself",
         "An owner has more memories than a process loads (`ENGRAMLOG_VIEW_BYTES`): it is not searched, and jobs leave it out."
         ' docs/operating.md, "Very large owners", says what can be done.',
+    ),
+    OWNER_QUARANTINED: AlarmKind(
+        "warning",
+        "itself",
+        "An event of an owner could not be folded: answers know nothing that was said of that owner since; the other owners go on."
+        " `engramlog dead` says why, and `engramlog dead OWNER --retry` or `--discard` frees the owner.",
     ),
     "socket_removed": AlarmKind(
         "warning",
@@ -211,6 +227,12 @@ KNOWN: Mapping[str, AlarmKind] = {
         "operator",
         "Many codes were shown at the console's door that open nothing: a program or a page of this machine tries to get in. They"
         " cannot be guessed, and nothing was opened: find out who it is.",
+    ),
+    JOBS_WAIT: AlarmKind(
+        "warning",
+        "itself",
+        "The job queue (`ENGRAMLOG_QUEUE_URL`, or the store's Redis) does not answer, or refuses: nothing is swept, deleted for"
+        " good, extracted, linked or embedded. Nothing is lost: jobs go on by themselves once it answers. The text says why.",
     ),
     "job_refused": AlarmKind(
         "warning",

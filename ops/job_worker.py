@@ -39,6 +39,7 @@ from ops.logs import start_logging, teller
 from ops.models import chat_of
 from ops.processes.ending import over
 from ops.processes.job_ending import Ending
+from ops.processes.queue_watch import QueueWatch
 from ops.sealing.master import master_of
 from ops.settings import load_settings
 from ops.tracebacks import reason_of, tell_words, words_are_told
@@ -59,13 +60,16 @@ AGAIN_SECONDS = 1.0
 class Attendant:
     """What goes on beside the jobs, in a thread: the schedule, the beat of a running job, and whether the parent lives."""
 
-    def __init__(self, cron: Cron | None, stop: Flag, tell: Tell, parent: int | None, ending: Ending) -> None:
+    def __init__(
+        self, cron: Cron | None, stop: Flag, tell: Tell, parent: int | None, ending: Ending, watch: QueueWatch
+    ) -> None:
         """Without `cron` whoever started this process keeps the schedule."""
         self._cron = cron
         self._stop = stop
         self._tell = tell
         self._parent = parent
         self._ending = ending
+        self._watch = watch
         self._thread = Thread(target=self._attend, name="attendant", daemon=True)
 
     def start(self) -> None:
@@ -91,11 +95,14 @@ class Attendant:
             try:
                 if self._cron is not None:
                     self._cron.tend(self._cron.now_ms())
+                    self._watch.worked()
                 if looks % int(BEAT_SECONDS / ATTEND_SECONDS) == 0 and self._ending.worker is not None:
                     self._ending.worker.beat()
             except Exception as error:  # noqa: BLE001 - the thread's end would end all scheduling unnoticed
                 expected = isinstance(error, EngramlogError | redis.RedisError | OSError)
                 self._tell("schedule waits", reason=reason_of(error), alarm=not expected)
+                if self._cron is not None:
+                    self._watch.failed(reason_of(error))
             looks += 1
 
 
@@ -138,7 +145,10 @@ def run_job_worker(
     _tell_of_rq(tell)
     client = connect(queue_url or url, timeout=timeout)
     setting = "ENGRAMLOG_QUEUE_URL" if queue_url else "ENGRAMLOG_REDIS_URL"
-    if not _is_queue(client, setting, stop, tell, parent):
+    alarms = RedisAlarms(WirePool(connect(url, timeout=timeout)), worker_id, tell)
+    watch = QueueWatch(alarms)
+    if not _is_queue(client, setting, stop, tell, parent, watch):
+        alarms.close()
         client.close()
         return
     cron, embed_with = None, embedders(identity.embedder)
@@ -147,12 +157,11 @@ def run_job_worker(
         told: dict[str, Any] = {"minutes": minutes, "kinds": kinds, "tell": tell, "lease_ms": lease_ms}
         cron = Cron(client, identity.store_id, identity.partitions, worker_id, **told)
         ending.leave = partial(cron.leave_from, client)
-    attendant = Attendant(cron, stop, tell, parent, ending)
+    attendant = Attendant(cron, stop, tell, parent, ending, watch)
     attendant.start()
     tell("job worker started", store=identity.store_id)
     lent = None if embed_with is None else Lent(lambda: embed_with)
     asked = None if chat is None else Lent(chat)
-    alarms = RedisAlarms(WirePool(connect(url, timeout=timeout)), worker_id, tell)
     served = JobResources(
         url, timeout, tell, stop, lent, asked, reviewer, extraction, {}, summaries, {}, view_bytes, alarms
     )
@@ -206,7 +215,7 @@ def _identity(
     return identity
 
 
-def _is_queue(client: redis.Redis, setting: str, stop: Flag, tell: Tell, parent: int | None) -> bool:
+def _is_queue(client: redis.Redis, setting: str, stop: Flag, tell: Tell, parent: int | None, watch: QueueWatch) -> bool:
     """Wait until the queue's Redis answers and is one that a queue can lie on; False where the process is to stop before."""
     while not stop.is_set() and not _orphaned(parent):
         wire = Wire(client)
@@ -215,6 +224,7 @@ def _is_queue(client: redis.Redis, setting: str, stop: Flag, tell: Tell, parent:
         except EngramlogError as error:
             refused = isinstance(error, StoreMismatch)
             tell("queue refused" if refused else "queue not reached", reason=error.message, alarm=refused)
+            watch.failed(error.message)
         else:
             return True
         finally:

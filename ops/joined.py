@@ -136,6 +136,7 @@ class JoinedApplication(Application):
             self._schedule,
             store.alarms,
             let_go=store.log.let_go,
+            on_head=store.log.see_head,
             accesses=self.accesses.figures,
             embedder=self._embedder_standing,
             sealing=store.client.seals.standing,

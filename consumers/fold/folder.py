@@ -40,8 +40,8 @@ from projections.redis.store import (
     commit_command,
     read_checkpoint,
     read_entries,
-    read_locked,
     read_parked,
+    read_stuck,
     read_unread,
     receive_commit,
     slices,
@@ -159,6 +159,8 @@ class PartitionFolder:
         """Where the next batch starts; ahead of Redis while a commit is in flight."""
         self._whole = self.checkpoint.seq == self.checkpoint.pieces == 0
         """Whether the working set holds all there is: the build began empty under this lease, and nothing was trimmed."""
+        self.stuck_changed = False
+        """Whether owners came to stand still, or were freed, since that was last looked at."""
         self.may_read = True
         """Whether owners may be parked whom this release reads: at first, for an older worker may have held the partition."""
 
@@ -241,6 +243,7 @@ class PartitionFolder:
 
     def _discard(self, decoded: Sequence[Decoded]) -> Outcome:
         """The first event discards a parked one: the owner's parked events fold now."""
+        self.stuck_changed = True
         stored, event = decoded[0]
         self._lane.settle()
         released = {stored.owner: self._parked(stored.owner)}
@@ -277,7 +280,13 @@ class PartitionFolder:
         """Owners that stand still for want of their keys alone, and why; at most so many."""
         if not self._load.seals.is_on or not self._load.call("HLEN", self.lease.keys.quarantine):
             return []
-        return read_locked(self._load, self.lease.keys, most)
+        return [(owner, why.reason) for owner, why in read_stuck(self._load, self.lease.keys, locked=True, most=most)]
+
+    def stuck(self, most: int) -> list[tuple[str, int]]:
+        """Owners that stand still at an event that could not be folded, and its seq; at most so many."""
+        if not self._load.call("HLEN", self.lease.keys.quarantine):
+            return []
+        return [(owner, why.seq) for owner, why in read_stuck(self._load, self.lease.keys, locked=False, most=most)]
 
     def opens_now(self, owners: Sequence[str]) -> list[str]:
         """Those of these owners whose keys can be had now."""
@@ -300,6 +309,7 @@ class PartitionFolder:
     def retry(self, owner: str, request: str | None = None) -> bool:
         """Fold an owner's parked events again, by an operator's `request` or since its key is back; whether none stays parked."""
         self._lane.settle()
+        self.stuck_changed = True
         if owner in self._owners and self._owners[owner].locked is not None:
             del self._owners[owner]
         load_owners(self._load, self.lease.keys, {owner: ()}, self._owners)
@@ -329,6 +339,7 @@ class PartitionFolder:
             self._tell("inbox full", owner=owner, most=MOST_WAITING)
 
     def _told(self, stored: Stored, error: Exception) -> None:
+        self.stuck_changed = True
         self._tell(
             "owner quarantined",
             owner=stored.owner,

@@ -20,9 +20,9 @@ from consumers.fold.sharing import (
     renewal_seconds,
     surplus,
 )
-from events.alarms import CLUSTER_WAITS, INBOX_FULL, KEYS_UNAVAILABLE, Alarms
+from events.alarms import CLUSTER_WAITS, INBOX_FULL, KEYS_UNAVAILABLE, OWNER_QUARANTINED, PARTITION_GAP, Alarms
 from events.errors import DamagedState, FoldError, LogGap, LogRolledBack, StoreUnavailable
-from events.partitions import LogKeys, ranges
+from events.partitions import LogKeys, position_text, ranges
 from events.redis.cluster.routing import slot_of
 from events.redis.gap import look, refuse_gap, refuse_gap_seen
 from events.redis.wire import Wire
@@ -36,7 +36,7 @@ STANDING_SECONDS = 5.0
 OTHER_VERSION_SECONDS = 5.0
 """The same of one whose build this release cannot fold."""
 NAMED = 5
-"""Owners that the alarm of full inboxes names."""
+"""Owners that an alarm names, of full inboxes or of events that could not be folded."""
 LOOK_SECONDS, MOST_LOOK_SECONDS = 10.0, 60.0
 """How often it is looked whether keys are back that owners wait for: at first, and at most apart while none is."""
 LOOKED_AT = 500
@@ -48,7 +48,7 @@ MOST_FREED = 50
 TOLD_ASIDE_SECONDS = 1.0
 """From so long a wait on an alarm tells of it: a failover, or a slot that is moved, takes seconds."""
 STANDS_STILL: Mapping[type[FoldError], str] = {
-    LogGap: "partition_gap",
+    LogGap: PARTITION_GAP,
     LogRolledBack: "log_rolled_back",
     DamagedState: "state_damaged",
 }
@@ -106,6 +106,8 @@ class HeldPartitions:
         """Partitions taken of which nothing was folded yet: an alarm of the one who held them may stand."""
         self._full: dict[int, int] = {}
         """How many full inboxes were told of each partition since it was taken."""
+        self._stuck: dict[int, str] = {}
+        """What the alarm of a partition tells of owners whose events could not be folded."""
         self._locked: dict[int, _Looked] = {}
         """When it is looked again whether owners' keys are back, of each partition that was taken."""
 
@@ -249,6 +251,7 @@ class HeldPartitions:
         self._unsure.add(partition)
         self._full.pop(partition, None)
         self._locked.pop(partition, None)
+        self._stuck.pop(partition, None)
         is_news = monotonic() >= self.quiet_until or self._taken_at.get(partition) != folder.checkpoint.seq
         self._taken_at[partition] = folder.checkpoint.seq
         return is_news
@@ -347,8 +350,21 @@ class HeldPartitions:
         """Fold the parked events of owners whose keys are back, some at a time; those that wait are told by an alarm."""
         for partition, folder in list(self.folders.items()):
             before = self._locked.get(partition, _Looked(0.0, self._look_seconds, ""))
-            if monotonic() >= before.at:
+            if folder.stuck_changed or monotonic() >= before.at:
+                folder.stuck_changed = False
                 self._locked[partition] = self._looked(partition, folder, before)
+                self._tell_stuck(partition, folder)
+
+    def _tell_stuck(self, partition: int, folder: PartitionFolder) -> None:
+        """Raise the alarm of owners whose events could not be folded, and clear it where there is none any more."""
+        found, subject = folder.stuck(NAMED + 1), f"partition {partition}"
+        named = [f"{owner} at {position_text(partition, seq)}" for owner, seq in found[:NAMED]]
+        told = ", ".join(named + (["and others"] if len(found) > NAMED else []))
+        if told:
+            self._alarms.raised(OWNER_QUARANTINED, subject, told)
+        elif self._stuck.get(partition) != told:
+            self._alarms.cleared(OWNER_QUARANTINED, subject)
+        self._stuck[partition] = told
 
     def retry_parked(self) -> None:
         """Fold what was parked and can be folded now: of owners whose keys are back, and what an older release could not read."""

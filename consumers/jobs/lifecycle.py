@@ -7,10 +7,10 @@ head that the plan was made on, and is refused if that moved.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from events.entry import principal_of
 from events.envelope import Prepared, from_micros
 from events.errors import ConcurrencyError, InputError, NotYetFolded, OwnerQuarantined, StoreUnavailable, refused
 from events.log import AppendReceipt, EventLog
+from events.parameters import Parameters
 from events.partitions import LogKeys, parse_position, partition_of, position_text
 from events.redis.wire import Wire
 from events.standing import Speaker
@@ -33,6 +34,7 @@ from projections.language.contradiction.change import Alike, no_model
 from projections.lifecycle import JOBS, LEVELS, SUGGEST, Decision, Plan, plan
 from projections.lifecycle.rereading import levels_today
 from projections.memory.columns import Columns
+from projections.memory.record import Memory
 from projections.ranking.senses import Senses
 from projections.redis.view import PartitionStanding, RedisViews
 from projections.views.view import OwnerView
@@ -75,6 +77,23 @@ class LifecycleRun:
             "position": self.position,
         }
         return told if self.compared is None else told | {"compared": self.compared.told()}
+
+
+class _RestsOn(NamedTuple):
+    """What decisions were made on: the owner's parameters, and the memories that they are about."""
+
+    parameters: Parameters
+    memories: Mapping[str, Memory | None]
+
+    @classmethod
+    def of(cls, view: OwnerView, decisions: Iterable[Decision]) -> _RestsOn:
+        """As it stands in a view."""
+        return cls(view.parameters, {memory_id: view.get(memory_id) for one in decisions for memory_id in one.ids})
+
+    def is_the_same(self, now: _RestsOn, decision: Decision) -> bool:
+        """Whether nothing of what a decision is about is another now."""
+        same = all(self.memories[memory_id] == now.memories[memory_id] for memory_id in decision.ids)
+        return same and self.parameters == now.parameters
 
 
 def folded_by_workers(_until: Mapping[int, int]) -> None:
@@ -192,7 +211,8 @@ class LifecycleJobs:
     ) -> LifecycleRun:
         """What `planner` makes of the owner's newest state, appended; it is asked anew where the owner goes on meanwhile.
 
-        The planner is called while the view is held, so it waits for nothing: what it needs of others is fetched before.
+        The planner is called while the view is held, so it waits for nothing: what it needs of others is fetched before. Of an
+        owner who goes on while a plan is made, what was decided about memories that are as they were is appended all the same.
         `on_progress` gets how many decisions are appended, and of how many; `check` is asked before each request, and where it
         raises, what was appended stays and the next run goes on. Raises as `carry_out`, and what the planner raises.
         """
@@ -209,18 +229,36 @@ class LifecycleJobs:
                 view.deletions_seen = self._views.deletions.note(owner, deleted_in(view), moment)
                 self._have_named(view)
                 decisions = planner(view, moment)
+                rests_on = _RestsOn.of(view, decisions)
             if not decisions:
                 done.position = done.position or standing.position
                 return done
-            if self._append(owner, decisions, moment, head, done, on_progress, check):
-                gone = {memory_id: moment for one in decisions if one.action == "delete" for memory_id in one.ids}
-                self._views.deletions.add(owner, gone, moment)
-                return done
+            for _closer in range(TRIES):
+                if self._append(owner, decisions, moment, head, done, on_progress, check):
+                    gone = {
+                        memory_id: moment for one in done.decisions if one.action == "delete" for memory_id in one.ids
+                    }
+                    self._views.deletions.add(owner, gone, moment)
+                    return done
+                head, decisions = self._still_true(owner, decisions, rests_on, done)
+                if not decisions:
+                    break
         raise ConcurrencyError(
             f"owner {owner} went on {TRIES} times while its lifecycle was planned; run it again when less is going on",
             owner=owner,
             appended=done.appended,
         )
+
+    def _still_true(
+        self, owner: str, decisions: Sequence[Decision], rests_on: _RestsOn, done: LifecycleRun
+    ) -> tuple[int, list[Decision]]:
+        """The owner's head now, and what of these decisions was not appended and is about memories that nothing changed since."""
+        head, newest = self._level(owner)
+        appended = {one.event_id(owner) for one in done.decisions}
+        with self._views.view(owner, after=newest, wait_seconds=WAIT_SECONDS) as (view, _standing):
+            now = _RestsOn.of(view, decisions)
+        left = [one for one in decisions if one.said_at is None and one.event_id(owner) not in appended]
+        return head, [one for one in left if rests_on.is_the_same(now, one)]
 
     def _have_named(self, view: OwnerView) -> None:
         """Tell a view, once, by what ids are made of its owner's words."""

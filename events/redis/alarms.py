@@ -12,7 +12,7 @@ from time import monotonic
 import msgspec
 
 from events.alarms import KNOWN, MOST_SUBJECT, MOST_TEXT, Alarm, Tell, one_line
-from events.errors import StoreError
+from events.errors import StoreError, StoreFull, StoreUnavailable
 from events.partitions import ALARMS_KEY
 from events.redis.clock import redis_micros
 from events.redis.haste import in_haste
@@ -111,12 +111,21 @@ class RedisAlarms:
             return int(wire.call("HDEL", ALARMS_KEY, *fields)) if fields else 0
 
     def standing(self) -> list[Alarm]:
-        """Every alarm that stands, the worst and newest first. Raises StoreError."""
+        """Every alarm that stands, the worst and newest first; of those that Redis does not take this process's own. Raises
+        StoreError."""
         self._write_left()
         with self._wires.wire() as wire:
-            self._clear_left(wire)
-            answer = wire.call("HGETALL", ALARMS_KEY)
+            with suppress(StoreFull, StoreUnavailable):  # a Redis that takes no writes
+                self._clear_left(wire)
+            answer, now = wire.call("HGETALL", ALARMS_KEY), redis_micros(wire)
         found = [alarm for raw in answer[1::2] if (alarm := _decoded(raw)) is not None]
+        there = {(one.name, one.subject) for one in found}
+        with self._lock:
+            found += [
+                Alarm(name, subject, mine.text, now, now, mine.unwritten, self._by)
+                for (name, subject), mine in self._mine.items()
+                if mine.unwritten and (name, subject) not in there
+            ]
         return sorted(found, key=lambda one: (one.severity != "stopped", -one.last, one.name, one.subject))
 
     def _write_left(self) -> None:

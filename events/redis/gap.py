@@ -60,7 +60,8 @@ def gap_of(look: list[Any], folded: int = 0) -> str | None:  # noqa: PLR0911 - a
         return f"its head is {look[0]!r}, which is no seq"
     head, many = int(look[0]), int(look[1])
     if not many:
-        return f"its log is empty, though {head} events were appended" if max(head, folded) else None
+        there = max(head, folded)
+        return f"its log is empty, though {there} events were appended" if there else None
     for entry in look[2:]:
         if not entry.endswith(b"-0"):
             return f"its log has the entry {entry.decode()}, which no append wrote"

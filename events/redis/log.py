@@ -187,6 +187,13 @@ class RedisEventLog:
             self._kept.ask(wire)
             self._kept.refuse_lost(wire, range(len(self._keys)))
 
+    def see_head(self, partition: int, head: int) -> None:
+        """Take in the head of a partition that a reader met: where it is below a receipt, look whether that receipt still holds,
+        and raise the alarm where not. A store that breaks off meanwhile is met by whoever asks next."""
+        if self._kept.is_doubtful(partition, head):
+            with suppress(StoreUnavailable), self._wires.wire() as wire:
+                self._kept.ask(wire, {partition}, again=True)
+
     def let_go(self, partition: int) -> None:
         """Forget a partition's receipt, which an operator has seen lost."""
         self._kept.let_go(partition)

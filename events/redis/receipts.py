@@ -90,13 +90,18 @@ class KeptReceipts:
             if highest.seq > self.floor(partition):
                 self._kept[partition] = highest
 
-    def ask(self, wire: Wire, partitions: Collection[int] | None = None) -> None:
+    def is_doubtful(self, partition: int, head: int) -> bool:
+        """Whether a head that a reader met is below a receipt, and that was not told yet."""
+        return head < self.floor(partition) and partition not in self._lost
+
+    def ask(self, wire: Wire, partitions: Collection[int] | None = None, *, again: bool = False) -> None:
         """On a connection that is new, look whether every kept receipt still holds; to be called before anything is sent on it.
 
         `partitions`: of these alone, where one node that does not answer must not keep what lies on others from being appended.
+        `again`: also on a connection on which it was asked before, where the data may have changed under it.
         """
         wire.connect()
-        generation, asked = self._asked.get(wire, (-1, None))
+        generation, asked = (-1, None) if again else self._asked.get(wire, (-1, None))
         if generation != wire.generation:
             generation, asked = wire.generation, set()
         if asked is None or (partitions is not None and asked.issuperset(partitions)):

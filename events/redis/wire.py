@@ -7,6 +7,8 @@ broken connection apart from a refusal, and counts its connections: after a reco
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -90,7 +92,8 @@ def forgotten(script: Script) -> StoreUnavailable:
     return StoreUnavailable(f"Redis forgets its scripts at once ({script.name}); {AGAIN}")
 
 
-_PASSING = frozenset({"MISCONF", "LOADING", "MASTERDOWN", "BUSY", "CLUSTERDOWN", "NOREPLICAS", "TRYAGAIN"})
+_NO_ROOM = os.strerror(errno.ENOSPC)
+_PASSING = frozenset({"LOADING", "MASTERDOWN", "BUSY", "CLUSTERDOWN", "TRYAGAIN"})
 """Refusals that pass by themselves or by an operator's hand."""
 _WITHIN = re.compile(r"\A([A-Z]+) |: -([A-Z]+) ")
 """Redis 7 gives a script's refusal its own code; 6.2 wraps it: "Error running script (call to f_..): ..: -OOM command"."""
@@ -159,6 +162,15 @@ def as_store_error(error: Exception, *, reading: bool = False) -> EngramlogError
         return StoreFull(
             f"Redis is at its maxmemory ({text}); free memory or raise maxmemory, then {AGAIN}", retry_after=5
         )
+    if code == "NOREPLICAS":
+        return StoreUnavailable(
+            f"Redis takes no writes ({text}): the disk of its data folder is full, or replicas are lacking; `engramlog alarms` says"
+            f" which, {AGAIN}",
+            retry_after=5,
+        )
+    if code == "MISCONF":
+        kind = StoreFull if _NO_ROOM in text else StoreUnavailable
+        return kind(f"Redis cannot write to its disk ({text}): make room there, or mend it; {AGAIN}", retry_after=5)
     if code == "READONLY":
         return StoreUnavailable(
             f"Redis is read-only ({text}): it is a replica now; {AGAIN} against the primary", retry_after=1

@@ -16,10 +16,12 @@ from consumers.jobs.rq.cron import Cron
 from consumers.jobs.rq.embedding import EmbedDue
 from consumers.jobs.rq.jobs import EXTRACT, kinds_of
 from consumers.jobs.rq.linking import LINKS, FoldedSince
+from events.alarms import Alarms
 from events.errors import EngramlogError, StoreError, StoreMismatch
 from events.redis.ready import refuse_kind
 from events.redis.wire import Wire, connect
 from ops.embedders import embed_minutes, embedders_of
+from ops.processes.queue_watch import QueueWatch
 from ops.settings import Settings
 from ops.tracebacks import reason_of
 from ops.worker_id import new_worker_id
@@ -40,7 +42,7 @@ Tell = Callable[..., None]
 class JobSchedule:
     """Enqueues what is due where this process leads, from a thread of its own. `rests` may be asked from any."""
 
-    def __init__(self, url: str, identity: StoreIdentity, settings: Settings, tell: Tell) -> None:
+    def __init__(self, url: str, identity: StoreIdentity, settings: Settings, tell: Tell, alarms: Alarms) -> None:
         self._client = connect(settings.queue_url or url, timeout=settings.redis_timeout)
         self._setting = "ENGRAMLOG_QUEUE_URL" if settings.queue_url else "ENGRAMLOG_REDIS_URL"
         self._wire = Wire(self._client)
@@ -66,6 +68,7 @@ class JobSchedule:
         told = self._wire, self._store, identity.store_id, identity.tags
         self._looks = FoldedSince(*told, (LINKS, EXTRACT)), EmbedDue(*told, embedders)
         self._checked = False
+        self._watch = QueueWatch(alarms)
         self._trouble = ""
         self._nothing_since: float | None = None
         self._stop = Flag()
@@ -107,10 +110,12 @@ class JobSchedule:
             try:
                 self._look()
                 self._trouble = ""
+                self._watch.worked()
             except Exception as error:  # noqa: BLE001 - the thread's end would end all scheduling unnoticed
                 self._nothing_since = None  # who cannot tell lets them look themselves
                 expected = isinstance(error, EngramlogError)
-                if (reason := reason_of(error)) != self._trouble:
+                self._watch.failed(reason := reason_of(error))
+                if reason != self._trouble:
                     what = "queue refused" if isinstance(error, StoreMismatch) else "schedule waits"
                     self._tell(what, reason=reason, alarm=not expected)
                 self._trouble = reason

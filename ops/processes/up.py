@@ -266,7 +266,7 @@ def _serve(
     server = _listening(app, settings, front, of_api)
     keeper = HeadKeeper(store, settings)
     keeper.start()
-    schedule = JobSchedule(store.url, store.identity, settings, partial(tell, component="lifecycle"))
+    schedule = JobSchedule(store.url, store.identity, settings, partial(tell, component="lifecycle"), store.alarms)
     copy = CopyWatch(store, schedule.start)
     keys = KeyWatch(store.client.seals, store.alarms, of_api).start()
     watches = (

@@ -124,14 +124,15 @@ def decode_quarantine(raw: bytes, cipher: ValueCipher | None = None, owner: str 
     return msgspec.structs.replace(found, reason=open_reason(cipher, owner, found.reason))
 
 
-def read_locked(wire: Wire, keys: BuildKeys, most: int | None = None) -> list[tuple[str, str]]:
-    """Owners that stand still for want of their keys alone, each with why; at most so many of them. Raises StoreError."""
-    found, cursor = dict[str, str](), b"0"
+def read_stuck(wire: Wire, keys: BuildKeys, *, locked: bool, most: int | None = None) -> list[tuple[str, Quarantine]]:
+    """Owners that stand still for want of their keys alone (`locked`), or for another reason, each with why as it is stored; at
+    most so many of them. Raises StoreError."""
+    found, cursor = dict[str, Quarantine](), b"0"
     while most is None or len(found) < most:
         cursor, page = wire.call("HSCAN", keys.quarantine, cursor, "COUNT", MOST_VALUES)
         for name, raw in zip(page[::2], page[1::2], strict=True):
-            if (why := _DECODE_QUARANTINE.decode(raw)).is_locked:
-                found[name.decode()] = why.reason
+            if (why := _DECODE_QUARANTINE.decode(raw)).is_locked == locked:
+                found[name.decode()] = why
         if cursor == b"0":
             break
     return list(found.items())[:most]

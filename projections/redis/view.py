@@ -120,9 +120,12 @@ class RedisViews:
         base: Parameters = DEFAULTS,
         most_bytes: int = VIEW_BYTES,
         most_of_one: int = VIEW_BYTES,
+        on_head: Callable[[int, int], None] = lambda _partition, _head: None,
     ) -> None:
-        """`most_bytes`: of all views together, for those that were not asked last; `most_of_one`: of any owner's."""
+        """`most_bytes`: of all views together, for those that were not asked last; `most_of_one`: of any owner's. `on_head`: told
+        the head of a partition with each question."""
         self.most_of_one = most_of_one
+        self._on_head = on_head
         self._wires = WirePool(client)
         self._passing = set[str]()
         self.changelogs = ChangeLogs(self._wires, tags)
@@ -224,6 +227,7 @@ class RedisViews:
                     if kind == b"build":
                         held.build = token.decode()
                         continue
+                    self._on_head(partition, int(head))
                     keys = BuildKeys(self._tags[partition], held.build)
                     if not token:
                         refuse_erased(wire, keys.log, owner)
@@ -323,6 +327,7 @@ class RedisViews:
             if kind == b"build":
                 held.build, held.token, held.view = token.decode(), b"", None
                 continue
+            self._on_head(partition, int(head))
             stands_still = self._stuck(wire, partition, owner, stuck) if stuck else None
             standing = PartitionStanding(
                 partition, int(checkpoint), int(head), stands_still, held.build, int(own), many

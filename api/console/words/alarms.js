@@ -68,6 +68,11 @@ words({
     "The disk of the data folder is nearly full: no writes are taken, reads go on. Make room; then writes go on by themselves.",
     "数据目录所在磁盘将满：不再接受写入，仍可读取。请腾出空间，写入会自行恢复。",
   ],
+  "alarm.redis_writes_fail": ["Redis cannot write to its disk", "Redis 无法写入磁盘"],
+  "alarm.redis_writes_fail.what": [
+    "Redis cannot write its append-only file: its disk is full, read-only or broken, and it takes no writes until it can. Make room, or mend the disk; writes go on by themselves.",
+    "Redis 无法写入其追加文件：磁盘已满、只读或损坏，在恢复之前不接受写入。请腾出空间或修复磁盘，写入会自行恢复。",
+  ],
   "alarm.disk_low": ["The disk is low", "磁盘空间不足"],
   "alarm.disk_low.what": [
     "The disk of the data folder has no room for the next rewrite of the log, which takes as much again as the log: make room.",
@@ -107,6 +112,11 @@ words({
   "alarm.owner_too_large.what": [
     "An owner has more memories than a process loads (`ENGRAMLOG_VIEW_BYTES`): it is not searched, and jobs leave it out. docs/operating.md, \"Very large owners\", says what can be done.",
     "某所有者的记忆超过一个进程可载入的数量（`ENGRAMLOG_VIEW_BYTES`）：无法搜索，作业也会跳过。应对办法见 docs/operating.md 的 “Very large owners”。",
+  ],
+  "alarm.owner_quarantined": ["An owner stands still", "所有者停滞"],
+  "alarm.owner_quarantined.what": [
+    "An event of an owner could not be folded: answers know nothing that was said of that owner since; the other owners go on. `engramlog dead` says why, and `engramlog dead OWNER --retry` or `--discard` frees the owner.",
+    "某所有者的一个事件无法折叠：此后关于该所有者的内容都不会出现在回答中；其他所有者照常。`engramlog dead` 会说明原因，`engramlog dead OWNER --retry` 或 `--discard` 可使其恢复。",
   ],
   "alarm.socket_removed": ["The socket was removed", "套接字被移除"],
   "alarm.socket_removed.what": [
@@ -157,6 +167,11 @@ words({
   "alarm.console_codes_refused.what": [
     "Many codes were shown at the console's door that open nothing: a program or a page of this machine tries to get in. They cannot be guessed, and nothing was opened: find out who it is.",
     "有人在控制台入口出示了许多无效代码：本机的某个程序或网页试图进入。代码无法猜中，也没有打开任何内容：请查明是谁。",
+  ],
+  "alarm.jobs_wait": ["Jobs wait", "作业在等待"],
+  "alarm.jobs_wait.what": [
+    "The job queue (`ENGRAMLOG_QUEUE_URL`, or the store's Redis) does not answer, or refuses: nothing is swept, deleted for good, extracted, linked or embedded. Nothing is lost: jobs go on by themselves once it answers. The text says why.",
+    "作业队列（`ENGRAMLOG_QUEUE_URL`，或本存储的 Redis）没有应答或拒绝服务：不再清理、彻底删除、提取、关联或嵌入。没有丢失任何内容：一旦应答，作业会自行继续。原因见文字。",
   ],
   "alarm.job_refused": ["A foreign job was refused", "外来作业被拒绝"],
   "alarm.job_refused.what": [

@@ -10,7 +10,7 @@ from events.partitions import LogKeys
 from events.redis.recorded import recorded_in
 from events.redis.wire import Argument, Wire
 from projections.fold.builds import BuildKeys, is_build, next_build
-from projections.redis.store import read_locked
+from projections.redis.store import read_stuck
 from projections.shapes import PartitionStatus
 
 _CHECKPOINT = (
@@ -105,7 +105,7 @@ def _tell_waits(wire: Wire, tags: Sequence[str], told: Sequence[PartitionStatus]
 def count_locked(wire: Wire, tags: Sequence[str], partitions: Sequence[PartitionStatus]) -> int:
     """How many owners of a sealed store stand still for want of their key."""
     stuck = [one for one in partitions if one["quarantined"]]
-    return sum(len(read_locked(wire, BuildKeys(tags[one["partition"]], one["build"]))) for one in stuck)
+    return sum(len(read_stuck(wire, BuildKeys(tags[one["partition"]], one["build"]), locked=True)) for one in stuck)
 
 
 def workers_told(workers: Mapping[str, Mapping[str, Any]], now_ms: int) -> list[dict[str, object]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from heapq import nsmallest
 from time import monotonic, sleep
 from typing import Any, TypeVar, Unpack
@@ -11,21 +12,23 @@ from api.requests.checks import check_owner, position_of
 from api.requests.speaking import speaker
 from api.requests.timelines import TimesAsked
 from api.services.auditing.statistics import MOST_SUMMED_OWNERS, OwnerStatistics
+from api.services.auditing.supervision import info, read_aof
 from api.services.looking.nodes import HASTE_SECONDS, NodesRead, read_nodes, room_of
 from api.services.looking.standing import count_locked, workers_told
 from api.services.writing import Writer
 from api.work.outlook import outlook
 from api.work.patience import current_check
 from events.admission import Room
-from events.alarms import ACCESSES_LOST, KNOWN, as_dict
+from events.alarms import ACCESSES_LOST, KNOWN, PARTITION_GAP, WRITES_FAIL, as_dict
 from events.catalogue import EventDiscarded
 from events.door.of_the_store import SYSTEM_OWNERS
 from events.envelope import decode, from_micros, utc_text
-from events.errors import NotFound, NotYetFolded, StoreUnavailable, UndecodableEvent, refused
+from events.errors import LogGap, NotFound, NotYetFolded, StoreUnavailable, UndecodableEvent, refused
 from events.log import EventLog
 from events.partitions import ALARMS_KEY, RESTORED, STORE_KEY, WORKERS_KEY, LogKeys, partition_of, position_text
 from events.redis.admission import read_room
 from events.redis.alarms import RedisAlarms
+from events.redis.gap import look, refuse_gap_seen
 from events.redis.haste import in_haste
 from events.redis.opening import opened_where_it_can_be
 from events.redis.receipts import RECEIPT_LOST
@@ -71,6 +74,7 @@ class Operator:
         alarms: RedisAlarms,
         *,
         let_go: Callable[[int], None] = lambda _partition: None,
+        on_head: Callable[[int, int], None] = lambda _partition, _head: None,
         accesses: Callable[[], dict[str, int]] = dict,
         embedder: Callable[[], EmbedderStanding | None] = lambda: None,
         sealing: Callable[[], SealingStanding] = lambda: SealingStanding(False, None, None, ""),
@@ -86,7 +90,11 @@ class Operator:
         self._known_workers = known_workers
         self._schedule = schedule
         self._alarms = alarms
-        self._let_go = let_go
+        self._let_go, self._on_head = let_go, on_head
+        self._failing = set[str]()
+        """Servers that this process saw fail to write."""
+        self._gaps = set[str]()
+        """Partitions of which this process saw a gap."""
         self._accesses = accesses
         self._embedder = embedder
         self._sealing = sealing
@@ -127,7 +135,7 @@ class Operator:
                 None,
             )
             alarms: Sequence[Mapping[str, Any]] = _kept_at(
-                wire, read, "alarms", ALARMS_KEY, unread, lambda: self.alarms()["alarms"], []
+                wire, read, "alarms", ALARMS_KEY, unread, lambda: self._standing(wire, partitions), []
             )
         lost = sum(alarm["count"] for alarm in alarms if alarm["name"] == ACCESSES_LOST)
         return {
@@ -187,7 +195,42 @@ class Operator:
 
     def alarms(self) -> dict[str, Any]:
         """Every alarm that stands, the worst and newest first."""
-        return {"alarms": [as_dict(alarm, _told) for alarm in self._alarms.standing()]}
+        with self._wires.wire() as wire, in_haste(wire, HASTE_SECONDS):
+            partitions = read_nodes(wire, self._identity.tags).partitions
+            return {"alarms": self._standing(wire, partitions)}
+
+    def _standing(self, wire: Wire, partitions: Sequence[PartitionStatus]) -> list[dict[str, Any]]:
+        """The same, once the logs of these partitions were looked at: perhaps nobody folds them, and nobody appends."""
+        tags = [self._identity.tags[one["partition"]] for one in partitions]
+        self._look_at_disks(wire)
+        with suppress(StoreUnavailable):  # of a node that was just lost; the next look tells
+            for one, tag, seen in zip(partitions, tags, look(wire, tags), strict=True):
+                subject = f"partition {one['partition']}"
+                try:
+                    refuse_gap_seen(seen, tag, one["checkpoint"])
+                except LogGap as error:
+                    self._gaps.add(subject)
+                    self._alarms.raised(PARTITION_GAP, subject, error.message)
+                else:
+                    if subject in self._gaps:
+                        self._gaps.discard(subject)
+                        self._alarms.cleared(PARTITION_GAP, subject)
+                self._on_head(one["partition"], one["head"])
+        return [as_dict(alarm, _told) for alarm in self._alarms.standing()]
+
+    def _look_at_disks(self, wire: Wire) -> None:
+        """Whether each server writes its file: one that does not takes no writes, nor this alarm, which this process tells then."""
+        for name, server in wire.servers():
+            try:
+                told = info(server, "persistence")
+            except StoreUnavailable:  # `unreachable` tells of it
+                continue
+            if not read_aof(told).write_ok:
+                self._failing.add(name)
+                self._alarms.raised(WRITES_FAIL, name, "the last write to its append-only file failed")
+            elif name in self._failing:
+                self._failing.discard(name)
+                self._alarms.cleared(WRITES_FAIL, name)
 
     def clear_alarm(self, name: str, subject: str | None = None, *, face: str) -> dict[str, Any]:
         """Acknowledge an alarm, or all of a name: it goes until it is raised again. The log tells it, with the

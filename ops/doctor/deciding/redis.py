@@ -41,28 +41,38 @@ def version(told: str) -> CheckFinding:
     return REDIS.ok("version", f"Redis {told}")
 
 
-def durability(settings: Mapping[str, str] | None, limited: bool) -> list[CheckFinding]:
+def durability(settings: Mapping[str, str] | None, limited: bool, policy: str = "") -> list[CheckFinding]:
     """Whether an answered write is on disk and stays (`events.redis.durability`). `settings`: None where Redis does not tell them.
-    `limited`: whether it has a maxmemory."""
+    `limited`: whether it has a maxmemory. `policy`: what it evicts, as it tells also whom it does not tell its settings."""
     if settings is None:
         return [
             REDIS.unseen(
                 "durability",
                 "Redis does not tell its settings (CONFIG GET is not allowed): whether an answered write is on disk is not known",
                 f"let this user read them, or look there yourself: {', '.join(KEPT_BY)}",
-            )
+            ),
+            *_eviction(policy, limited),
         ]
-    found = [_setting(name, settings[name], limited) for name, good in KEPT_BY.items() if settings[name] not in good]
-    policy = settings[POLICY]
-    if policy in KEPT_BY[POLICY] and policy != NO_EVICTION:
-        found.append(
-            REDIS.advice(
-                POLICY,
-                f"{policy}: a full Redis keeps the store, and forgets results of jobs",
-                f"`CONFIG SET {POLICY} {NO_EVICTION}`, and in its file",
-            )
-        )
+    found = [
+        _setting(name, settings[name], limited)
+        for name, good in KEPT_BY.items()
+        if name != POLICY and settings[name] not in good
+    ]
+    found += _eviction(settings[POLICY], limited)
     return found or [REDIS.ok("durability", "every answered write is on disk, and nothing is evicted")]
+
+
+def _eviction(policy: str, limited: bool) -> list[CheckFinding]:
+    """What a full Redis forgets; nothing to say where it forgets nothing, or does not tell."""
+    if policy in ("", NO_EVICTION):
+        return []
+    if policy not in KEPT_BY[POLICY]:
+        return [_setting(POLICY, policy, limited)]
+    found, cure = (
+        f"{policy}: a full Redis keeps the store, and forgets results of jobs",
+        f"`CONFIG SET {POLICY} {NO_EVICTION}`",
+    )
+    return [REDIS.advice(POLICY, found, f"{cure}, and in its file")]
 
 
 def _setting(name: str, value: str, limited: bool) -> CheckFinding:

@@ -58,7 +58,7 @@ def _look_at_server(wire: Wire, reached: ReachedStore, tags: Sequence[str]) -> l
     online = sum(1 for name, value in replication.items() if name.startswith("slave") and "state=online" in value)
     return [
         decide.version(version),
-        *decide.durability(settings, memory.limit is not None),
+        *decide.durability(settings, memory.limit is not None, info(wire, "memory").get("maxmemory_policy", "")),
         decide.writes(WritesFacts(aof.write_ok, aof.rewrite_ok, saved == OK)),
         decide.memory(memory),
         decide.replicas(replication.get("role", "master"), online, reached.settings.min_replicas),

@@ -106,6 +106,7 @@ def test_the_queue_is_lost(night: Night) -> None:
         night.given("systemctl start engramlog")
         night.until(night.told("engramlog", "leads the schedule"))
         queue.kill()
+        night.until(night.told("engramlog", '"name": "jobs_wait"'))
         night.when()
         try:
             night.do()

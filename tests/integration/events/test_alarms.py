@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 
 from events.alarms import ACCESSES_LOST
+from events.catalogue import EventDiscarded
 from events.errors import StoreUnavailable
 from events.redis.wire import Wire
+from ops.processes.queue_watch import QueueWatch
 from projections.fold.builds import BuildKeys
 from tests.given.alarms import KeptAlarms
 from tests.given.http import HttpStore, created, http_store, mentioned
-from tests.integration.live import Live, wait_until
+from tests.integration.live import Live, live_store, wait_until
 from tests.servers import RedisServer
 
 OWNER = "alice"
@@ -144,3 +146,40 @@ def test_what_was_raised_many_times_at_once_is_counted_as_often_also_where_writi
             alarms.raised(ACCESSES_LOST, "", "lost", times=40)
         alarms.raised(ACCESSES_LOST, "", "lost", times=2)
         assert [(one.name, one.count) for one in alarms.standing()] == [(ACCESSES_LOST, 42)]
+
+
+def test_an_owner_that_stands_still_is_an_alarm_until_the_event_is_dropped(redis_server: RedisServer) -> None:
+    alarms = KeptAlarms()
+    with live_store(redis_server.url, partitions=1) as live:
+        live.start_worker("first", alarms=alarms)
+        (receipt,) = live.append(live.created(OWNER, "tea")._replace(kind="MemoryCreated.9"))
+        live.append(live.created("bob", "milk"))
+        wait_until(lambda: alarms.standing)
+        assert alarms.standing == {("owner_quarantined", "partition 0"): f"{OWNER} at {receipt.position}"}
+        live.stop_worker("first")
+        live.start_worker("second", alarms=alarms)
+        assert receipt.position is not None
+        live.append(live.event(EventDiscarded(position=receipt.position, reason="of nobody"), OWNER, "operator"))
+        wait_until(lambda: not alarms.standing)
+
+
+def test_an_alarm_of_a_worker_before_it_ends_where_nobody_stands_still(redis_server: RedisServer) -> None:
+    alarms = KeptAlarms()
+    alarms.raised("owner_quarantined", "partition 0", "of whoever held it before")
+    with live_store(redis_server.url, partitions=1) as live:
+        live.start_worker("first", alarms=alarms)
+        wait_until(lambda: not alarms.standing)
+
+
+def test_a_queue_that_is_away_for_a_while_is_an_alarm_until_it_answers() -> None:
+    alarms = KeptAlarms()
+    alarms.raised("jobs_wait", "", "of a process before")
+    watch = QueueWatch(alarms, patient_seconds=0.05)
+    watch.worked()
+    assert not alarms.standing
+    watch.failed("no connection to Redis")
+    assert not alarms.standing, "a failover is no alarm"
+    wait_until(lambda: watch.failed("no connection to Redis") or alarms.standing)
+    assert alarms.standing == {("jobs_wait", ""): "no connection to Redis"}
+    watch.worked()
+    assert not alarms.standing

@@ -21,6 +21,7 @@ from events.redis.wire import Wire
 from ops.processes import schedule as schedules
 from ops.processes.schedule import JobSchedule
 from ops.settings import Settings
+from tests.given.alarms import KeptAlarms
 from tests.integration.live import Live, wait_until
 from tests.integration.ops.test_up import running
 from tests.patience import PATIENCE
@@ -57,7 +58,7 @@ def live(redis_server: RedisServer) -> Live:
 def made(live: Live, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[JobSchedule]:
     monkeypatch.setattr(schedules, "LOOK_SECONDS", 0.01)
     monkeypatch.setattr(schedules, "REST_SECONDS", 0.0)
-    schedule = JobSchedule(redis_server.url, live.identity, Settings(), lambda *_told, **_facts: None)
+    schedule = JobSchedule(redis_server.url, live.identity, Settings(), lambda *_told, **_facts: None, KeptAlarms())
     schedule.start()
     yield schedule
     schedule.stop(PATIENCE)
@@ -121,7 +122,9 @@ def test_whoever_cannot_tell_whether_there_is_work_lets_workers_look(made: JobSc
 
 
 def test_without_job_workers_nothing_is_scheduled(live: Live, redis_server: RedisServer) -> None:
-    schedule = JobSchedule(redis_server.url, live.identity, Settings(job_workers=0), lambda *_told, **_facts: None)
+    schedule = JobSchedule(
+        redis_server.url, live.identity, Settings(job_workers=0), lambda *_told, **_facts: None, KeptAlarms()
+    )
     schedule.start()
     schedule.stop(PATIENCE)
     assert not schedule.rests
@@ -131,7 +134,9 @@ def test_without_job_workers_nothing_is_scheduled(live: Live, redis_server: Redi
 def test_where_jobs_are_due_every_minute_job_workers_stay(
     made: JobSchedule, live: Live, redis_server: RedisServer
 ) -> None:
-    embeds = JobSchedule(redis_server.url, live.identity, Settings(embedder="minilm"), lambda *_told, **_facts: None)
+    embeds = JobSchedule(
+        redis_server.url, live.identity, Settings(embedder="minilm"), lambda *_told, **_facts: None, KeptAlarms()
+    )
     emptied(live)
     wait_until(lambda: made.rests)
     embeds.start()

@@ -22,7 +22,7 @@ from ops.sealing.vault import VaultKey
 from projections.fold import partition
 from projections.fold.builds import FIRST_BUILD, BuildKeys
 from projections.redis.create import known_identity
-from projections.redis.store import decode_quarantine, read_checkpoint, read_locked, read_owner, read_parked
+from projections.redis.store import decode_quarantine, read_checkpoint, read_owner, read_parked, read_stuck
 from tests.given.alarms import KeptAlarms
 from tests.given.sealing.key_service import TOKEN, FakeKeyService, fake_key_service
 from tests.integration.live import Live, live_store, wait_until
@@ -147,10 +147,10 @@ def test_many_owners_wait_and_all_come_back(redis_server: RedisServer, service: 
         wait_until(store.folded)
         wait_until(lambda: sealed.alarms.standing.get(STANDING, "").startswith("120 owners"))
         asked = len(service.asked)
-        assert len(read_locked(sealed.wire, sealed.keys)) == 120
+        assert len(read_stuck(sealed.wire, sealed.keys, locked=True)) == 120
         assert asked < 20, "what does not answer is not asked for each owner"
         service.answers()
-        wait_until(lambda: not read_locked(sealed.wire, sealed.keys) and not sealed.alarms.standing)
+        wait_until(lambda: not read_stuck(sealed.wire, sealed.keys, locked=True) and not sealed.alarms.standing)
         assert [sealed.records(owner) for owner in owners] == [1] * 120
         assert sealed.is_as_if_folded_at_once()
 
@@ -183,7 +183,7 @@ def test_an_erased_owner_is_told_as_erased_is_never_retried_and_nothing_is_said_
         wait_until(store.folded)
         assert (sealed.reason("ada"), sealed.records("ada")) == ("", 0), "its events are passed over, and stop nobody"
         assert sealed.records("bob") == 1
-        assert read_locked(sealed.wire, sealed.keys) == []
+        assert read_stuck(sealed.wire, sealed.keys, locked=True) == []
         assert sealed.alarms.standing == {}
         for log in (
             store.log,
@@ -207,7 +207,7 @@ def test_an_owner_whose_line_is_gone_is_not_taken_for_one_whose_key_cannot_be_ha
         wait_until(store.folded)
         assert not sealed.reason("ada").startswith(("", "KeyUnavailable", "OwnerErased")[1:])
         assert sealed.reason("ada")
-        assert read_locked(sealed.wire, sealed.keys) == []
+        assert read_stuck(sealed.wire, sealed.keys, locked=True) == []
 
 
 def test_known_owners_are_appended_to_while_the_service_is_away_and_new_ones_are_refused_whole(

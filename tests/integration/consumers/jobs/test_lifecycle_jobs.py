@@ -236,6 +236,20 @@ def test_what_a_producer_says_meanwhile_is_never_decided_over(jobs: Jobs, live: 
     assert sorted(one.ids[0] for one in done.decisions) == ["m0", "m2"]
 
 
+def test_an_owner_who_goes_on_during_every_plan_is_decided_about_all_the_same(jobs: Jobs, live: Live) -> None:
+    jobs.tell("ada", *due(3))
+
+    class Busy(LifecycleJobs):
+        def _planned(self, *told: Any, **options: Any) -> list[Decision]:
+            decisions = super()._planned(*told, **options)
+            jobs.tell("ada", mentioned("m1", day=299))
+            return decisions
+
+    busy = Busy(live.log, jobs.views)
+    assert sorted(one.ids[0] for one in busy.carry_out("ada", SWEEP, now=at(300)).decisions) == ["m0", "m2"]
+    assert len(jobs.decided("ada")) == 2
+
+
 def test_an_owner_that_never_stands_still_is_left_for_later(jobs: Jobs, live: Live) -> None:
     jobs.tell("ada", *due(3))
 

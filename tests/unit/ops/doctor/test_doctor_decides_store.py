@@ -60,6 +60,8 @@ def test_sound_settings_are_one_line_and_settings_that_are_not_told_are_unknown(
     assert results(redis.durability(GOOD, True)) == [("durability", "ok")]
     (hidden,) = redis.durability(None, True)
     assert (hidden.result, hidden.failed) == ("unknown", False)
+    for policy, found in {"noeviction": [], "volatile-lru": ["advice"], "allkeys-lru": ["wrong"]}.items():
+        assert [result for _, result in results(redis.durability(None, True, policy))[1:]] == found
 
 
 def test_writes_that_failed() -> None:
