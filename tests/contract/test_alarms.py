@@ -54,11 +54,6 @@ def test_processes_share_an_alarm_and_either_clears_it(alarms: RedisAlarms, wire
     assert (alarm.count, alarm.by, alarm.text, alarms.standing()) == (2, "host-2", "second", [])
 
 
-def test_clearing_what_was_never_raised_says_nothing(alarms: RedisAlarms, facts: Facts) -> None:
-    alarms.cleared("state_damaged", "partition 9")
-    assert facts == []
-
-
 def test_an_operator_clears_one_subject_or_all_of_a_name(alarms: RedisAlarms) -> None:
     for number in range(3):
         alarms.raised("state_damaged", f"partition {number}", "x")

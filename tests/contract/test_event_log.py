@@ -86,12 +86,6 @@ def test_one_event_twice_in_a_request_is_written_once(log: EventLog) -> None:
     assert log.head(1) == 2
 
 
-def test_a_request_that_is_new_in_part_appends_that_part(log: EventLog) -> None:
-    log.append([mention(1, HERE)])
-    receipts = log.append([mention(2, HERE), mention(1, HERE), mention(3, HERE)])
-    assert told(receipts) == [("appended", "1:2"), ("already_appended", "1:1"), ("appended", "1:3")]
-
-
 def test_an_id_reused_with_other_content_leaves_its_partition_unwritten_and_other_partitions_written(
     log: EventLog,
 ) -> None:
@@ -126,12 +120,6 @@ def test_nobody_can_take_an_id_from_another_owner_of_the_partition(log: EventLog
     ]
 
 
-def test_what_was_refused_can_be_sent_again_once_it_is_put_right(log: EventLog) -> None:
-    log.append([mention(1, HERE)])
-    log.append([mention(1, HERE, "other"), mention(2, HERE)])
-    assert told(log.append([mention(2, HERE)])) == [("appended", "1:2")]
-
-
 def test_an_expected_head_that_holds_lets_the_request_in(log: EventLog) -> None:
     assert told(log.append([mention(1, HERE), mention(2, HERE)], expected_heads={HERE: 0})) == [
         ("appended", "1:1"),
@@ -148,10 +136,6 @@ def test_a_wrong_expected_head_leaves_its_partition_unwritten_and_tells_the_head
     )
     assert told(receipts) == [("head_mismatch", "1:2"), ("not_written", None), ("appended", "2:1")]
     assert whole(log, 1) == before
-
-
-def test_a_head_expected_of_an_owner_without_any_event_is_told_without_a_position(log: EventLog) -> None:
-    assert told(log.append([mention(1, HERE)], expected_heads={HERE: 7})) == [("head_mismatch", None)]
 
 
 def test_duplicates_are_recognised_before_the_head_is_compared(log: EventLog) -> None:
@@ -220,15 +204,6 @@ def test_more_single_entries_than_one_read_holds_are_all_there(log: EventLog) ->
     every_second = list(range(1, 1_301, 2))
     assert [entry.seq for entry in log.read_at(1, every_second)] == every_second
     assert [entry.seq for entry in log.read_at(1, range(1, 1_301))] == list(range(1, 1_301))
-
-
-def test_an_empty_log_has_heads_of_zero(log: EventLog) -> None:
-    assert [log.head(partition) for partition in range(log.partitions)] == [0] * PARTITIONS
-    assert log.owner_head(HERE) == 0
-
-
-def test_an_empty_request_is_answered_with_no_receipts(log: EventLog) -> None:
-    assert log.append([]) == []
 
 
 def test_a_thousand_events_are_one_request_and_one_more_is_too_large(log: EventLog) -> None:

@@ -343,10 +343,3 @@ def test_a_store_of_an_older_layout_is_refused_in_one_sentence_and_left_as_it_is
     assert ". " not in refused.value.message
     assert redis_client.hgetall(STORE_KEY) == before
     wire.close()
-
-
-def test_a_principal_in_another_script_is_read_back_as_it_was(redis_client: redis.Redis) -> None:
-    log = RedisEventLog(redis_client, spread_tags(PARTITIONS), principal="审计/王")
-    log.append([mention(1, HERE)])
-    assert [one.principal for one in read(log)] == ["审计/王"]
-    log.close()

@@ -25,10 +25,10 @@ from events.errors import StoreFull, StoreUnavailable, UnderReplicated
 from events.log import AppendReceipt
 from events.memory_log import InMemoryEventLog
 from events.partitions import LogKeys, crc16, partition_of, spread_tags
-from events.redis.durability import KEPT_BY, read_durability
+from events.redis.durability import KEPT_BY
 from events.redis.log import RedisEventLog
 from events.redis.proving import Proof
-from events.redis.wire import Wire, WirePool, connect
+from events.redis.wire import WirePool, connect
 from tests.examples import examples
 from tests.given.samples import NOW, event, mention, owner_in, side_events
 from tests.patience import PATIENCE
@@ -173,12 +173,6 @@ def test_a_receipt_says_null_where_the_server_does_not_tell(redis_server: RedisS
         assert [receipt.fsynced for receipt in log.append([mention(1)])] == [None]
 
 
-def test_a_receipt_says_null_on_fakeredis() -> None:
-    with fake_client() as client, closing(RedisEventLog(client, TAGS)) as log:
-        assert [receipt.fsynced for receipt in log.append([mention(1)])] == [None]
-        assert read_durability(Wire(client)) is None
-
-
 def test_a_new_connection_asks_anew_what_the_server_promises(redis_server: RedisServer) -> None:
     with redis_server.client() as client, closing(RedisEventLog(client, TAGS)) as log:
         assert log.append([mention(1)])[0].fsynced is False
@@ -253,11 +247,6 @@ def heavy(real_redis_client: redis.Redis) -> Iterator[Callable[[float], RedisEve
     yield filled_to
     for log in opened:
         log.close()
-
-
-def test_under_75_percent_of_maxmemory_everything_is_appended(heavy: Callable[[float], RedisEventLog]) -> None:
-    receipts = heavy(0.73).append([mention(1), *side_events()])
-    assert {receipt.status for receipt in receipts} == {"appended"}
 
 
 def test_from_75_percent_on_requests_of_accesses_alone_are_refused(
@@ -361,13 +350,6 @@ def test_a_pause_of_writes_gets_the_request_sent_again_and_holds_it_once(redis_s
             operator.execute_command("CLIENT", "UNPAUSE")
             assert log.append([mention(1, HERE)])[0].position == "1:2"
             assert [event_id for _, event_id in entries_of(client)] == [BEFORE.raw_id, mention(1, HERE).raw_id]
-
-
-def test_after_its_idle_connection_was_killed_the_next_call_makes_another(real_redis_client: redis.Redis) -> None:
-    with closing(open_log(real_redis_client)) as log:
-        real_redis_client.client_kill_filter(_type="normal", skipme=True)
-        assert [receipt.status for receipt in log.append([mention(1, HERE)])] == ["appended"]
-        assert [entry.seq for entry in log.read(1, 0)] == [1, 2]
 
 
 def test_all_idle_connections_that_were_cut_are_made_anew(real_redis_client: redis.Redis) -> None:

@@ -9,10 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-import pytest
-
 from tests.patience import PATIENCE
-from tests.servers import MISSING, NO_REDIS_8, newer_server, newest_server, version_of, wheel_server
 
 ROOT = Path(__file__).resolve().parents[2]
 HOLD = """
@@ -32,19 +29,6 @@ def is_running(pid: int) -> bool:
         return False
 
 
-def test_the_wheels_server_is_6_2_and_never_taken_for_a_newer_one(tmp_path: Path) -> None:
-    assert version_of(wheel_server()) == (6, 2)
-    assert newer_server(str(wheel_server().parent)) is None
-    assert newer_server(str(tmp_path)) is None
-
-
-def test_the_server_for_tests_alone_is_8() -> None:
-    found = newest_server()
-    if found is None:
-        pytest.skip(NO_REDIS_8)
-    assert version_of(found) == (8, 2)
-
-
 def test_a_server_dies_with_the_test_process_even_when_that_is_killed() -> None:
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
@@ -61,20 +45,3 @@ def test_a_server_dies_with_the_test_process_even_when_that_is_killed() -> None:
     for path in Path(folder).iterdir():
         path.unlink()
     Path(folder).rmdir()
-
-
-def test_without_a_newer_server_the_run_names_what_did_not_run(tmp_path: Path) -> None:
-    target = "tests/contract/test_redis_log.py"
-    ran = subprocess.run(
-        [sys.executable, "-m", "pytest", target, "-q", "-p", "no:cacheprovider", "-k", "the_clock"],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        cwd=ROOT,
-        env=os.environ | {"PATH": str(tmp_path), "PYTEST_ADDOPTS": ""},
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stdout
-    assert f"{MISSING}: 1 tests did not run: {target} (1)" in ran.stdout
-    others = 1 + (newest_server() is not None)
-    assert f"{others} passed, {3 - others} skipped" in ran.stdout
