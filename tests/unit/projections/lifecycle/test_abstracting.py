@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from events.catalogue import FactAsserted, FactRetracted, MemoryCreated
-from events.naming import Naming
 from projections.lifecycle import Decision, plan
 from projections.lifecycle.abstracting import MOST_PROPOSED
 from projections.memory.columns import Columns, state_of
@@ -27,7 +25,6 @@ from tests.given.events import (
     brought_back,
     created,
     deleted,
-    in_conflict,
     in_session,
     memory,
     mentioned,
@@ -96,21 +93,6 @@ def test_the_same_thing_said_on_three_days_is_a_pattern_with_its_evidence() -> N
     assert (made.kind, made.source, made.created_at, state_of(made)) == ("pattern", "system", at(9), Columns.LIVE)
 
 
-def test_a_pattern_is_as_sensitive_as_the_most_of_its_evidence() -> None:
-    story = PARK.given(*said("the park", "m3", 11, sensitivity=1))
-    (made,) = patterns(carried_out(story))
-    assert (made.sensitivity, len(made.summarises)) == (1, 4)
-    assert [one.sensitivity for one in patterns(carried_out(PARK))] == [0]
-
-
-def test_the_same_in_chinese_is_told_in_chinese() -> None:
-    story = told_thrice("公园", subject="用户", predicate="去")
-    (one,) = planned(story)
-    assert one.data.content == "用户去公园：3天里说到（2024-01-01至2024-01-10）"  # type: ignore[union-attr]
-    story = told_thrice("逛街", subject="用户", predicate="喜欢", negation=True)
-    assert planned(story)[0].data.content.startswith("用户不喜欢逛街：3天里说到")  # type: ignore[union-attr]
-
-
 @pytest.mark.parametrize(
     "story",
     [
@@ -127,15 +109,6 @@ def test_the_same_in_chinese_is_told_in_chinese() -> None:
 )
 def test_what_is_less_than_that_is_no_pattern(story: Story) -> None:
     assert planned(story) == []
-
-
-def test_the_same_thing_under_other_conditions_is_only_proposed() -> None:
-    story = memory.given(
-        *said("the park", "a", 0, condition="in the morning"),
-        *said("the park", "b", 3, condition="at night"),
-        *said("the park", "c", 9),
-    )
-    assert [one.trust for one in planned(story)] == ["proposed"]
 
 
 def test_running_again_does_nothing_and_a_later_telling_does_not_make_another() -> None:
@@ -176,17 +149,6 @@ def test_wishes_and_what_somebody_is_share_no_word_that_counts() -> None:
         assert planned(story) == []
 
 
-def test_it_is_dated_with_its_newest_evidence_and_rests_on_no_more_than_that_does() -> None:
-    imported = memory.given(
-        *(
-            replace(one, extra={"trust": "imported"}) if isinstance(one.data, MemoryCreated) else one
-            for one in PARK.events
-        )
-    )
-    (one,) = planned(imported)
-    assert (one.trust, one.said_at) == ("imported", at(9))
-
-
 def test_a_taking_back_hides_it_at_once_and_the_next_run_takes_it_away() -> None:
     after = carried_out(PARK).given(negated("m1", day=15, resolution="latest_wins"))
     view = view_of(after)
@@ -201,14 +163,6 @@ def test_a_taking_back_hides_it_at_once_and_the_next_run_takes_it_away() -> None
     assert planned(carried_out(after)) == []  # what was said before it was taken back makes no new one
 
 
-def test_said_again_after_it_was_taken_back_it_takes_three_days_more() -> None:
-    after = carried_out(carried_out(PARK).given(negated("m1", day=15, resolution="latest_wins")))
-    again = after.given(*said("the park", "n0", 30), *said("the park", "n1", 33))
-    assert planned(again, 50) == []
-    (one,) = planned(again.given(*said("the park", "n2", 36)), 50)
-    assert one.data.summarises == ("n0", "n1", "n2")  # type: ignore[union-attr]
-
-
 def test_the_reverse_said_later_ends_what_was_said_before() -> None:
     denied = said("the park", "no", 12, negation=True)
     assert planned(PARK.given(*denied)) == []
@@ -220,14 +174,6 @@ def test_a_retracted_triple_takes_it_away_too() -> None:
     after = carried_out(PARK).given(gone)
     assert [one.action for one in planned(after)] == ["delete"]
     assert planned(carried_out(after)) == []
-
-
-def test_evidence_that_went_with_it_makes_a_smaller_one_where_that_is_enough() -> None:
-    four = PARK.given(*said("the park", "m3", 12))
-    (made,) = patterns(carried_out(four))
-    after = carried_out(four).given(deleted("m0", day=15), deleted(made.id, day=15))
-    (one,) = planned(after)
-    assert one.data.summarises == ("m1", "m2", "m3")  # type: ignore[union-attr]
 
 
 def test_what_a_person_would_not_have_is_not_made_again() -> None:
@@ -249,10 +195,6 @@ def test_what_a_person_accepted_is_his_and_no_job_takes_it_away() -> None:
     after = after.given(mentioned(made.id, day=12), negated("m1", day=15, resolution="latest_wins"))
     assert [one.trust for one in patterns(after)] == [3]
     assert planned(after) == []
-
-
-def test_flagged_evidence_counts_for_nothing() -> None:
-    assert planned(PARK.given(created("another", "x", 10), in_conflict("m1", "x", day=10))) == []
 
 
 def test_it_is_set_aside_with_a_piece_and_comes_back_with_it() -> None:
@@ -291,15 +233,6 @@ def test_no_word_of_what_does_not_stand_is_told_on_the_page() -> None:
     ]
 
 
-def test_its_id_tells_no_word_and_differs_between_owners() -> None:
-    (one,) = planned(PARK)
-    view = view_of(PARK)
-    view.naming = Naming("ada", bytes(32))
-    (other,) = plan(view, at(20), ("abstract",))
-    assert one.ids[0] != other.ids[0]
-    assert "park" not in one.ids[0]
-
-
 @settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from(("the park", "a zoo", "公园")), st.integers(0, 12), st.booleans()), max_size=14),
@@ -321,9 +254,3 @@ def test_whatever_was_said_in_whatever_order_a_pattern_has_its_days_and_is_made_
         assert len(days) >= LEAST
     assert {frozenset(one.ids) for one in made} == {frozenset(one.ids) for one in planned(other)}
     assert planned(carried_out(story)) == []
-
-
-def test_an_event_that_makes_it_is_one_whoever_decides_it() -> None:
-    (one,) = planned(PARK)
-    (again,) = planned(PARK.given(mentioned("m1", day=10)))
-    assert one.event_id("ada") == again.event_id("ada")

@@ -9,7 +9,7 @@ import pytest
 
 from events.envelope import from_micros
 from projections.lifecycle import JOBS, Decision, plan
-from projections.memory.record import HOUR, LEVELS
+from projections.memory.record import HOUR
 from projections.views.view import OwnerView
 from tests.given.events import (
     Story,
@@ -18,18 +18,13 @@ from tests.given.events import (
     at,
     borne_out,
     created,
-    deleted,
     folded,
-    in_conflict,
-    linked,
     memory,
     mentioned,
     negated,
     parameters,
     profile,
-    promoted,
     reinforced,
-    restored,
 )
 from tests.rows import each_row
 
@@ -73,18 +68,6 @@ def test_a_level_falls_due_by_idle_days_and_from_tag_on_by_the_weight(
     assert told(planned(TEMPORARY, day, "sweep")) == expected
 
 
-def test_the_archive_has_a_second_door_when_the_weight_is_low_enough() -> None:
-    story = TEMPORARY.given(parameters(archive_weight=0.1, alpha_base=0.1))
-    assert told(planned(story, 200, "sweep")) == [("compress", ("m",), 180.0)]
-    assert [LEVELS.index(one.data.level) for one in planned(story, 200, "sweep")] == [4]  # type: ignore[union-attr]
-
-
-def test_sensitivity_one_takes_twice_as_long() -> None:
-    story = memory.given(created("I work as a nurse", sensitivity=1))
-    assert told(planned(story, 59, "sweep")) == []
-    assert told(planned(story, 60, "sweep")) == [("compress", ("m",), 60.0)]
-
-
 @each_row(
     "spared",
     [
@@ -107,57 +90,6 @@ def test_the_ebbinghaus_profile_archives_and_then_deletes_to_the_hour() -> None:
     assert (one.action, one.data.level) == ("compress", "archive")  # type: ignore[union-attr]
     (other,) = planned(story, gone / 24 + 0.001, "sweep")
     assert (other.action, other.due_at) == ("delete", pytest.approx(at(0) + gone * HOUR, abs=1e6))
-
-
-def test_an_archived_memory_is_deleted_by_ebbinghaus_too() -> None:
-    story = carried_out(memory.given(profile("ebbinghaus"), created(source_turns=("t",))), 2.6, "sweep")
-    assert [one.action for one in planned(story, 4, "sweep")] == ["delete"]
-
-
-def test_the_weighted_profile_deletes_only_where_the_owner_says_so() -> None:
-    assert [one.action for one in planned(TEMPORARY, 2_000, "sweep")] == ["compress"]
-    story = TEMPORARY.given(parameters(delete_archived_after_days=365.0))
-    assert told(planned(story, 729, "sweep")) == [("compress", ("m",), 365.0)]
-    assert told(planned(story, 730, "sweep")) == [("delete", ("m",), 730.0)]
-
-
-def test_an_episode_is_deleted_a_week_after_its_creation_under_the_tiered_profile_whatever_its_use() -> None:
-    story = memory.given(profile("tiered"), created(tier="episode"), accessed("m", day=6))
-    assert planned(story, 6.99, "sweep") == []
-    assert told(planned(story, 7, "sweep")) == [("delete", ("m",), 7.0)]
-
-
-def test_a_purge_falls_due_thirty_days_after_the_deletion() -> None:
-    story = memory.given(created(), deleted(day=3))
-    assert planned(story, 32.9, "sweep") == []
-    assert told(planned(story, 33, "sweep")) == [("purge", ("m",), 33.0)]
-
-
-def test_what_was_restored_is_not_deleted_again_for_what_fell_due_before() -> None:
-    story = carried_out(memory.given(profile("ebbinghaus"), created(source_turns=("t",))), 10, "sweep")
-    story = story.given(restored(day=11))
-    assert planned(story, 12, "sweep") == []
-    story = story.given(accessed("m", day=13))
-    assert [one.action for one in planned(story, 40, "sweep")] == ["delete"]
-
-
-def test_a_negated_memory_is_recorded_no_deeper_than_summary_because_its_weight_may_rise() -> None:
-    story = memory.given(created(category="fact"), negated(day=1))
-    assert [one.data.level for one in planned(story, 800, "sweep")] == ["summary"]  # type: ignore[union-attr]
-
-
-def test_a_sweep_decides_nothing_twice() -> None:
-    story = carried_out(TEMPORARY, 200, "sweep")
-    assert planned(story, 200, "sweep") == []
-    assert planned(story, 300, "sweep") == []
-
-
-def test_the_same_decision_has_the_same_id_whenever_it_is_made_and_another_has_another() -> None:
-    (early,), (late,) = planned(TEMPORARY, 31, "sweep"), planned(TEMPORARY, 80, "sweep")
-    assert early.event_id("ada") == late.event_id("ada")
-    assert early.due_at == late.due_at
-    (after,) = planned(carried_out(TEMPORARY, 31, "sweep"), 200, "sweep")
-    assert after.event_id("ada") != early.event_id("ada") != early.event_id("bob")
 
 
 @each_row("law", ["weighted", "ebbinghaus", "consolidating", "tiered"])
@@ -199,10 +131,6 @@ def test_a_sweep_once_and_a_hundred_times_over_a_year_leave_the_same(law: str) -
 TIERED = memory.given(profile("tiered"))
 
 
-def test_only_owners_under_the_tiered_profile_are_reviewed() -> None:
-    assert planned(memory.given(created(importance=2.6, category="fact")), 100, "review") == []
-
-
 @each_row(
     ("category", "action"),
     [
@@ -217,12 +145,6 @@ def test_only_what_lasts_is_promoted(category: str, action: str) -> None:
     after = carried_out(story, 2, "review")
     assert folded(*after.events).memories["m"].tier == ("core" if action == "promote" else "fact")
     assert planned(after, 3, "review") == []
-
-
-def test_what_is_negated_or_in_conflict_is_not_promoted() -> None:
-    asked = TIERED.given(created(importance=2.3), created(of="n"), reinforced(day=1))
-    for doubt in (negated(day=1.5), in_conflict("m", "n", day=1.5)):
-        assert planned(asked.given(doubt), 2, "review")[0].action == "keep"
 
 
 def test_a_promotion_is_asked_for_once_for_each_crossing() -> None:
@@ -251,12 +173,6 @@ def test_what_was_kept_starts_from_a_half_when_it_is_kept_and_is_asked_about_aga
     assert [o.due_at for o in planned(boosted, 200, "review")] == [at(41 + 15)]
 
 
-def test_one_run_decides_all_that_is_due_of_a_memory() -> None:
-    story = TIERED.given(created(category="fact"))
-    assert [one.action for one in planned(story, 400)] == ["compress", "keep"]
-    assert planned(carried_out(story, 400), 400) == []
-
-
 @pytest.mark.parametrize(
     ("story", "action"),
     [
@@ -271,10 +187,6 @@ def test_one_run_decides_all_that_is_due_of_a_memory() -> None:
 )
 def test_only_what_is_passing_and_unused_goes(story: Story, action: str) -> None:
     assert [one.action for one in planned(story, 26, "review") if one.ids == ("m",)] == [action]
-
-
-def test_core_is_never_asked_about() -> None:
-    assert planned(TIERED.given(created(), promoted("core", day=1)), 3_000, "review") == []
 
 
 # --- merging, linking, replaying -----------------------------------------------------------------------------------
@@ -304,15 +216,6 @@ def test_what_is_related_is_linked_once_and_read_from_both_sides() -> None:
     view = view_of(after)
     links = {i: view.associations.neighbours(view.columns.row(i) or 0, view.parameters) for i in "ab"}
     assert [[(one.link, one.weight) for one in links[i]] for i in "ab"] == [[("related", links["a"][0].weight)]] * 2
-
-
-def test_a_stronger_link_told_before_is_left_alone() -> None:
-    story = memory.given(
-        created("I drink strong black coffee in the morning", of="a"),
-        created("In the morning I like strong black tea", of="b"),
-        linked("a", "b", weight=0.9),
-    )
-    assert planned(story, 1, "link") == []
 
 
 def test_important_memories_are_replayed_only_for_owners_who_asked() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from events.catalogue import MemoryDeleted, MemoryPurged
+from events.catalogue import MemoryPurged
 from projections.fold.named import neighbours
 from projections.laws.modes import visibility
 from projections.lifecycle import plan
@@ -21,11 +21,9 @@ from tests.given.events import (
     memory,
     merged,
     moment,
-    negated,
     profile,
     purged,
     reinforced,
-    restored,
     revised,
     unmerged,
 )
@@ -81,12 +79,6 @@ def test_a_deletion_that_an_access_came_before_changes_nothing() -> None:
     story.when(Told(one.data, GONE_DAYS + 1, "system")).then(deleted_at=at(GONE_DAYS + 1), decision="delete")
 
 
-def test_a_person_s_deletion_needs_no_law() -> None:
-    memory.given(profile("ebbinghaus"), PICKED_UP).when(deleted(day=0.1)).then(deleted_at=at(0.1))
-    data = MemoryDeleted(memory_id="m", policy="auto_cleanup")
-    memory.given(profile("ebbinghaus"), PICKED_UP).when(Told(data, 0.1)).then(deleted_at=at(0.1))
-
-
 def test_a_purge_is_not_due_before_its_own_time() -> None:
     story = memory.given(created(), deleted(day=1))
     early = Told(MemoryPurged(memory_id="m", due_at=moment(3_000)), 2, "system")
@@ -109,14 +101,6 @@ def test_what_somebody_took_apart_is_not_merged_again() -> None:
     assert plan(view_of(apart), at(4), ["merge"]) == []
 
 
-@each_row("law", ["weighted", "ebbinghaus"])
-def test_a_sweep_does_not_undo_a_restoration(law: str) -> None:
-    story = memory.given(profile(law), created(category="temporary", source_turns=("t",)), deleted(day=400))
-    back = story.given(restored(day=401))
-    assert level(back, 402) == 0
-    assert plan(view_of(back), at(402), ["sweep"]) == []
-
-
 def test_a_merge_keeps_the_tier_and_the_associations_of_its_sources() -> None:
     story = memory.given(created(tier="core"), created(of="n", day=1), created(of="o"), linked("m", "o", weight=0.7))
     found = folded(*story.events, merged("m", "n", day=2)).memories["all"]
@@ -131,26 +115,9 @@ def test_a_deleted_memory_is_not_reinforced_by_looking_at_it() -> None:
     story.when(accessed("m", day=2)).then(access_count=0, last_reinforced_at=at(0))
 
 
-def test_what_was_never_above_the_threshold_has_not_fallen_under_it() -> None:
-    story = memory.given(profile("tiered"), created(category="temporary", importance=0.4))
-    assert plan(view_of(story), at(50), ["review"]) == []
-
-
 SECRET = "my key is sk-" + "a1B2c3D4e5F6g7H8" * 3
 
 
 @each_row("where", [{"keywords": (SECRET,)}, {"tags": (SECRET,)}, {"project": SECRET}, {"speaker": SECRET}])
 def test_a_secret_is_one_wherever_a_producer_writes_it(where: dict[str, object]) -> None:
     assert folded(created("a note", **where)).memories["m"].sensitivity == 3
-
-
-def test_a_triple_that_says_a_secret_makes_its_memory_one() -> None:
-    from events.catalogue import FactAsserted
-
-    data = FactAsserted(subject="Ada", predicate="uses", object=SECRET, evidence=("m",))
-    memory.given(created("a note")).when(Told(data, 1)).then(sensitivity=3)
-
-
-def test_an_older_successor_is_loaded_with_what_it_replaced() -> None:
-    story = memory.given(created(of="b"), created(), negated(day=1, replaced_by="b"))
-    assert "b" in neighbours(folded(*story.events).memories["m"])

@@ -12,7 +12,7 @@ from projections.lifecycle import Decision
 from projections.lifecycle.joining import LOOKED_AT, links, links_of
 from projections.memory.record import SECRET
 from projections.views.view import OwnerView
-from tests.given.events import Told, at, created, deleted, parameters
+from tests.given.events import Told, at, created, deleted
 from tests.given.views import viewed
 from tests.rows import each_row
 
@@ -33,10 +33,6 @@ def told(decisions: Iterable[Decision]) -> Linked:
 
 def talk(texts: Iterable[str]) -> list[Told]:
     return [created(text, f"m{number}", day=number / 100) for number, text in enumerate(texts)]
-
-
-def carried_out(events: list[Told], decisions: Iterable[Decision]) -> list[Told]:
-    return [*events, *(Told(one.data, 1, "system") for one in decisions)]
 
 
 def each(view: OwnerView) -> Linked:
@@ -60,19 +56,6 @@ def test_of_any_memories_they_are_those_of_the_daily_job(texts: list[str]) -> No
     assert each(view) == told(links(view, at(1)))
 
 
-def test_put_one_after_the_other_each_is_linked_and_the_daily_job_finds_nothing_new() -> None:
-    events: list[Told] = []
-    for number, one in enumerate(talk(TEXTS)):
-        events.append(one)
-        view = viewed(*events)
-        mine = links_of(view, [f"m{number}"], at(1))
-        assert told(mine) == {found for found in told(links(view, at(1))) if f"m{number}" in found[1]}
-        events = carried_out(events, mine)
-        assert links_of(viewed(*events), [f"m{number}"], at(1)) == []
-    assert links(viewed(*events), at(1)) == []
-    assert any(memory.edges for memory in viewed(*events).columns.memories)
-
-
 @each_row("hiding", [[deleted("m1")], []], ids=["deleted", "secret"])
 def test_what_is_gone_or_secret_is_linked_with_nothing(hiding: list[Told]) -> None:
     first, second, *_ = talk(TEXTS)
@@ -80,23 +63,6 @@ def test_what_is_gone_or_secret_is_linked_with_nothing(hiding: list[Told]) -> No
     hidden = second if hiding else created(TEXTS[1], "m1", sensitivity=SECRET)
     view = viewed(first, hidden, *hiding)
     assert links_of(view, ["m0", "m1"], at(1)) == []
-
-
-def test_what_is_not_there_is_passed_over() -> None:
-    assert links_of(viewed(*talk(TEXTS)), ["nobody", "m99"], at(1)) == []
-    assert links_of(viewed(), ["m0"], at(1)) == []
-
-
-def test_the_parameters_that_turn_off_the_daily_links_turn_these_off() -> None:
-    off = parameters(related_similarity=1.0)
-    view = viewed(off, *talk(TEXTS))
-    assert links(view, at(1)) == []
-    assert links_of(view, [one.id for one in view.columns.memories], at(1)) == []
-
-
-def test_of_equal_texts_the_last_stands_for_all_of_them() -> None:
-    view = viewed(*talk([TEXTS[0], *[TEXTS[1]] * 4]))
-    assert each(view) == told(links(view, at(1)))
 
 
 def test_it_looks_at_a_bounded_number_of_memories(monkeypatch: pytest.MonkeyPatch) -> None:

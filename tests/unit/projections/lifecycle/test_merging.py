@@ -7,8 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from projections.decide.merging import MOST_CHARACTERS, merged_text, text_of
-from projections.lifecycle.joining import merges
-from projections.views.view import OwnerView
 from tests.given.events import created, folded, mentioned
 from tests.rows import each_row
 
@@ -55,12 +53,6 @@ def test_what_differs_in_a_number_a_name_a_denial_or_in_one_thing_never_joins(ne
     assert text_of([newest, older]) == newest
 
 
-def test_sentences_that_are_sensitive_only_together_do_not_join() -> None:
-    assert text_of(["I keep the password of the kiln here:", "hunter2-kiln9 opens doors quickly now"]) == (
-        "I keep the password of the kiln here:"
-    )
-
-
 def test_the_newest_is_the_one_activated_last_whatever_the_order() -> None:
     records = folded(
         created("I like coffee", "old"), created("I like coffee a lot more now", "new", day=1), mentioned("old", day=2)
@@ -90,17 +82,3 @@ def test_it_is_made_of_its_sources_alone_and_never_long(texts: list[str]) -> Non
         said = said.replace(text, "")
     assert set(said) <= set(" .。")
     assert text_of([*texts, *texts]) == text_of(texts)
-
-
-def test_the_job_merges_near_duplicates_with_such_a_text() -> None:
-    view = OwnerView.of_history(
-        "ada",
-        folded(
-            created("I like the coffee", "a"),
-            created("I like coffee", "b", day=1),
-            created("I like coffee", "c", day=2),
-        ),
-    )
-    (one,) = merges(view, 10**16)
-    assert one.data.summary == "I like coffee"
-    assert set(one.data.sources) == {"a", "b", "c"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from projections.lifecycle.reading_again import read_again
-from tests.given.events import Told, at, created, deleted, negated
+from tests.given.events import Told, at, created, deleted
 from tests.unit.projections.lifecycle.test_judging import carried_out, turn, view_of
 
 TURNS = [turn("I live in Berlin. I love jazz.", "t1"), turn("I hate mushrooms.", "t2", 3)]
@@ -41,34 +41,9 @@ def test_what_todays_rules_would_not_draw_would_be_gone() -> None:
     assert said_again.gone == []
 
 
-def test_what_was_said_and_not_drawn_is_never_gone() -> None:
-    said = created("User owns a blue boat", "m1", 1, source_turns=("t1",))
-    assert read_again(view_of([*TURNS, said, created("tea", "m2", 1, source="judge")]), at(100)).gone == []
-
-
 def test_a_turn_of_which_somebody_deleted_something_is_not_read_again() -> None:
     events = [*TURNS, drawn("User lives in Berlin", "m1", "t1"), deleted("m1", 5)]
     found = read_again(view_of(events), at(100))
     assert found.turns == 1
     assert changing(*events) == ["ADD"]  # of the other turn
     assert found.gone == []
-
-
-def test_what_was_negated_in_these_words_does_not_come_back() -> None:
-    events = [*TURNS, drawn("User loves jazz", "m1", "t1"), negated("m1", 5, resolution="latest_wins")]
-    found = read_again(view_of(events), at(100))
-    assert "User loves jazz" not in {one.statement.content for one in found.verdicts if one.operation == "ADD"}
-
-
-def test_nobody_has_nothing() -> None:
-    assert read_again(view_of([]), at(1)) == (0, [], [])
-
-
-def test_what_is_read_beside_something_else_of_the_same_turn_is_told_apart_from_it() -> None:
-    """A first reading keeps such a turn as known; here each statement is looked for."""
-    found = read_again(view_of([*TURNS, drawn("User owns a blue boat", "m1", "t1")]), at(100))
-    assert sorted(one.statement.content for one in found.verdicts if one.operation == "ADD") == [
-        "User hates mushrooms",
-        "User lives in Berlin",
-        "User loves jazz",
-    ]

@@ -80,10 +80,6 @@ def test_what_todays_rules_find_more_is_raised() -> None:
     assert PASSWORD not in str(one.as_dict())
 
 
-def test_what_newer_rules_judged_already_is_not_judged_again() -> None:
-    assert decisions(low(created(PASSWORD))) == []
-
-
 def test_only_what_puts_words_into_a_memory_is_read_for() -> None:
     told = (created(), revised(), compressed(content="tea"), merged("m", "n"), asserted("m"))
     assert all(is_outdated(one) for one in stored(told))
@@ -109,16 +105,6 @@ def test_every_event_that_changes_a_memorys_level_by_its_words_is_read_for() -> 
         entries = stored([*story, one])
         rose = max(each.sensitivity for each in fold_owner(entries).memories.values()) == 3
         assert (one, is_outdated(entries[-1])) == (one, rose)
-
-
-def test_where_nothing_rose_nothing_is_decided() -> None:
-    told = (created(PASSWORD), created("I like tea", "n", sensitivity=3))
-    assert decisions(by_older_rules(*told), standing=at_door(stored(told))) == []
-
-
-def test_where_nobody_read_again_nothing_is_decided() -> None:
-    view = OwnerView.of_history("ada", fold_owner(low(created(PASSWORD))))
-    assert plan(view, at(100), (LEVELS,)) == []
 
 
 def test_what_a_person_judged_by_hand_is_not_raised_and_other_words_are() -> None:
@@ -147,14 +133,6 @@ def test_of_what_is_purged_nothing_is_raised() -> None:
     story.when(raised(day=41)).then(decision="ignored", reason="purged: only a tombstone is left")
 
 
-def test_the_job_run_again_decides_the_same_under_the_same_id() -> None:
-    told = (created(PASSWORD),)
-    first, again = (decisions(by_older_rules(*told), standing=low(*told)) for _ in range(2))
-    assert [one.event_id("ada") for one in first] == [one.event_id("ada") for one in again]
-    after = (*told, Told(first[0].data, 2, "system"))
-    assert decisions(by_older_rules(*after), standing=low(*after)) == []
-
-
 def test_a_raise_only_raises_and_the_change_log_tells_both_levels() -> None:
     memory.given(created("The usual place", sensitivity=1)).when(raised(3)).then(
         decision="sensitivity",
@@ -168,11 +146,6 @@ def test_a_raise_only_raises_and_the_change_log_tells_both_levels() -> None:
         )
 
 
-def test_a_person_may_lower_what_was_raised() -> None:
-    told = folded(created("The usual place"), raised(3), judged(0, day=2))
-    assert told.memories["m"].sensitivity == 0
-
-
 @each_row("actor", ACTORS)
 def test_only_the_system_or_an_operator_tells_of_a_raise(actor: str) -> None:
     if actor in ("system", "operator"):
@@ -181,8 +154,3 @@ def test_only_the_system_or_an_operator_tells_of_a_raise(actor: str) -> None:
     with pytest.raises(InvalidEvent) as refused:
         folded(created("The usual place"), raised(actor=actor))
     assert (refused.value.field, refused.value.got) == ("actor", actor)
-
-
-def test_of_an_unknown_memory_nothing_is_raised() -> None:
-    assert memory.given().when(raised()).decisions == {"m": "ignored"}
-    assert folded(raised()).memories == {}

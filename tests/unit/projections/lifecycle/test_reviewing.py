@@ -14,7 +14,6 @@ from tests.given.events import (
     memory,
     mentioned,
     moment,
-    negated,
     profile,
     reinforced,
 )
@@ -44,22 +43,6 @@ def risen(**data: object) -> Story:
 def test_an_agreement_is_promoted_and_a_plan_or_what_passes_is_not(kind: str, category: str, action: str) -> None:
     (one,) = reviews(view_of(risen(kind=kind, category=category)), at(2))
     assert (one.action, one.actor) == (action, "system")
-
-
-def test_however_often_a_plain_fact_is_mentioned_and_used_it_is_not_promoted() -> None:
-    often = risen(category="fact").given(*(mentioned(day=1 + n / 30) for n in range(30)))
-    assert [one.action for one in reviews(view_of(often), at(3))] == ["keep"]
-
-
-@each_row(("kind", "action"), [("note", "delete"), ("agreement", "keep"), ("decision", "keep")])
-def test_an_agreement_that_nobody_asked_for_is_kept_also_when_asked_again(kind: str, action: str) -> None:
-    story = TIERED.given(created(category="fact", kind=kind), kept(day=25, due_at=moment(25)))
-    assert [one.action for one in reviews(view_of(story), at(55))] == [action]
-
-
-def test_a_replaced_agreement_goes() -> None:
-    story = TIERED.given(created(kind="agreement", category="fact"), created(of="n"), negated(day=1, replaced_by="n"))
-    assert [one.action for one in reviews(view_of(story), at(26)) if one.ids == ("m",)] == ["delete"]
 
 
 def test_what_is_asked_tells_which_review_since_when_and_whether_again() -> None:

@@ -10,13 +10,10 @@ import pytest
 
 from events.catalogue import MemoriesLinked, MemoryCreated, MemoryDeleted, MemoryMerged, SensitivitySet
 from events.errors import InputError, NotFound
-from events.trust import PROPOSED
 from projections.decide.suggested import done_as_suggested, merge_suggested
 from projections.embedding.meaning import KnownVectors
-from projections.language.extraction.rules import questions
 from projections.lifecycle import Decision, plan, suggesting
 from projections.lifecycle import asked_again as asking
-from projections.lifecycle.asked_again import MOST_NAMED
 from projections.lifecycle.suggesting import MOST_WAITING
 from projections.memory.columns import Columns, state_of
 from projections.views.view import OwnerView
@@ -115,10 +112,6 @@ def test_a_model_whose_vectors_share_a_large_part_finds_the_same(floor: float) -
 )
 def test_what_is_near_and_no_more_is_not(a: str, b: str) -> None:
     assert planned(told(a, b), {a: (1.0, 0.2), b: (1.0, 0.0)}) == []
-
-
-def test_without_vectors_nothing_is_compared() -> None:
-    assert planned(told(SHORT, FULL), None) == []
 
 
 @each_row(
@@ -248,36 +241,6 @@ def test_what_was_not_asked_three_times_in_other_words_is_not(texts: tuple[str, 
     assert planned(asked(*texts), {text: (1.0, 0.1 * n) for n, text in enumerate(texts)}) == []
 
 
-def test_what_an_assistant_asks_is_not_asked_by_the_user() -> None:
-    assert planned(asked(*ASKED, source="assistant"), ALIKE_ASKED) == []
-
-
-def test_a_proposal_that_is_only_called_like_a_suggestion_stays() -> None:
-    story = told(SHORT).given(
-        Told(created("User plays chess", "suggestion-7", 5).data, 5, "system", {"trust": PROPOSED})
-    )
-    assert planned(story, None, 32) == []
-
-
-def test_of_many_turns_the_one_whose_words_are_proposed_is_named() -> None:
-    [one] = planned(asked(ASKED[0], *(ASKED[1 + n % 2] for n in range(MOST_NAMED + 5))), ALIKE_ASKED)
-    assert isinstance(one.data, MemoryCreated)
-    assert one.data.content.endswith(ASKED[0])
-    assert (one.data.summarises[0], len(one.data.summarises)) == ("t0", MOST_NAMED)
-
-
-def test_only_the_newest_turns_are_read_and_how_many_are_older_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "MOST_READ", 4)
-    read: list[str] = []
-    monkeypatch.setattr(asking, "questions", lambda turn: read.append(turn.turn_id) or questions(turn))
-    story = asked(*ASKED, *(f"I went to town {n}" for n in range(4)))
-    view = view_of(story, ALIKE_ASKED)
-    assert plan(view, at(30), ("suggest",)) == []
-    assert read == ["t6", "t5", "t4", "t3"]
-    assert view.compared_today is not None
-    assert view.compared_today.told()["turns"] == {"compared": 4, "without_vector": 0, "unread": 0, "older": 3}
-
-
 def test_of_the_questions_that_are_read_the_newest_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "MOST_COMPARED", 3)
     assert len(planned(asked("Which shop sells wool socks?", *ASKED), ALIKE_ASKED)) == 1
@@ -314,12 +277,3 @@ def test_a_merge_with_what_became_secret_says_nothing_and_is_not_done() -> None:
     assert merge_suggested(get, suggestion_in(story)) is None
     with pytest.raises(NotFound):
         done_as_suggested(get, suggestion_in(story), "yes")
-
-
-@each_row("event", [deleted("t1", 31), negated("t1", 31)])
-def test_what_somebody_keeps_asking_goes_with_a_turn_that_no_longer_stands(event: Told) -> None:
-    story = carried_out(asked(*ASKED), ALIKE_ASKED)
-    assert planned(story, None, 32) == []
-    [gone] = planned(story.given(event), None, 32)
-    assert isinstance(gone.data, MemoryDeleted)
-    assert gone.data.memory_id.startswith("asked-")

@@ -6,7 +6,7 @@ from events.catalogue import MemoryMerged, TurnsExtracted
 from projections.lifecycle.extracting import extractions, turns_heard, unread_turns
 from projections.lifecycle.judge.talk import still_standing
 from projections.views.view import OwnerView
-from tests.given.events import Told, created, deleted
+from tests.given.events import Told, deleted
 from tests.given.views import viewed
 from tests.unit.projections.lifecycle.judge.test_proposing import talk_of, turn
 
@@ -40,19 +40,6 @@ def test_a_turn_that_a_job_merged_before_anybody_read_it_is_read_all_the_same() 
     )
 
 
-def test_two_memories_of_one_turn_are_one_turn_and_its_mark_ends() -> None:
-    again = created("I like tea", "copy", kind="episode", source_turns=("t1",), speaker="user")
-    view = view_of(turn("I like tea", "t1"), turn("I play go", "t2"), again, read("t2"))
-    assert unread(view) == []
-    assert unread(view_of(turn("I like tea", "t1"), turn("I play go", "t2"), again, read("t1"))) == ["t2"]
-
-
-def test_a_turn_of_which_a_memory_was_deleted_is_read_no_more() -> None:
-    agents = created("Ada has a secret lover", "m", source_turns=("t1",))
-    view = view_of(turn("I have a secret lover", "t1"), turn("I play go", "t2"), agents, deleted("m", 6))
-    assert unread(view) == ["t2"]
-
-
 def test_a_mark_of_an_unknown_turn_has_all_read_once_more_under_marks_of_their_own() -> None:
     once = view_of(turn("I like tea", "t1"))
     twice = view_of(turn("I like tea", "t1"), read("t1"), read("elsewhere"))
@@ -60,13 +47,6 @@ def test_a_mark_of_an_unknown_turn_has_all_read_once_more_under_marks_of_their_o
     marks = [extractions(view, 0)[-1] for view in (once, twice)]
     assert [one.action for one in marks] == ["read", "read"]
     assert marks[0].event_id("ada") != marks[1].event_id("ada")
-
-
-def test_a_summary_of_one_turn_that_the_system_wrote_is_not_that_turn() -> None:
-    summary = created("[2024-01-01 08:00] User: I like tea", "e", kind="episode", tier="episode", source="system",
-                      source_turns=("t1",), actor="system")  # fmt: skip
-    view = view_of(summary, turn("I like tea", "t1"))
-    assert unread(view) == ["t1"]
 
 
 def test_nothing_rests_on_a_turn_that_was_deleted_while_a_model_thought() -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from projections.lifecycle.decision import use_of
 from projections.lifecycle.using import exchanges, uses
 from projections.views.view import OwnerView
-from tests.given.events import Told, created, deleted, folded, revised
+from tests.given.events import Told, created, deleted, folded
 from tests.given.said import injection, reply, result, turn
 from tests.rows import each_row
 
@@ -74,29 +73,11 @@ def test_a_memory_that_was_merely_at_hand_was_not_used(memories, asked, replied)
     assert used(memories, asked, replied) == set()
 
 
-def test_what_was_said_earlier_in_the_session_is_no_sign_of_the_memory() -> None:
-    replied = "Pad Thai has peanuts, and you are allergic."
-    assert used(PEANUTS, "And in Thailand?", replied, "Peanuts make me feel ill, I am allergic.") == set()
-
-
 def test_what_a_tool_found_is_no_sign_of_the_memory() -> None:
     view = view_of(created("It rains in Lisbon all week", "m"))
     told = [turn(1, "Pack what?"), injection(2, "m", turn_id="t1"), reply(4, "Rain all week in Lisbon: an umbrella.")]
     assert [one.ids for one in uses(view, told)] == [("m",)]
     assert uses(view, [*told[:2], result(3, "Lisbon: rain all week"), told[2]]) == []
-
-
-def test_memories_made_of_one_turn_are_used_together() -> None:
-    both = {"source_turns": ("t0",)}
-    view = view_of(
-        created("I have a kiln made of copper bricks", "m", **both), created("Ada's kiln: copper bricks", "n", **both)
-    )
-    told = [
-        turn(1, "What can I fire?"),
-        injection(2, "m", "n", turn_id="t1"),
-        reply(3, "Copper bricks stand 900 degrees."),
-    ]
-    assert [one.ids for one in uses(view, told)] == [("m",), ("n",)]
 
 
 def test_a_use_is_the_judges_dated_and_caused_by_the_reply_and_told_once() -> None:
@@ -107,30 +88,6 @@ def test_a_use_is_the_judges_dated_and_caused_by_the_reply_and_told_once() -> No
     assert (one.data.memory_id, one.data.outcome) == ("m", "used")
     assert uses(view, told)[0].event_id("ada") == one.event_id("ada")
     assert uses(view, told, after=3) == []
-
-
-def test_a_use_that_a_model_found_in_the_same_reply_is_the_same_event() -> None:
-    told = [turn(1, "A dish?"), injection(2, "m", turn_id="t1"), reply(3, "You are allergic to peanuts, so no.")]
-    (one,) = uses(view_of(created(PEANUTS["m"])), told)
-    by_model = one._replace(job="extract", ids=("m", "t3"), seq=1, said_at=0)
-    assert by_model.event_id("ada") == one.event_id("ada")
-    assert one._replace(once=use_of("m", "t4")).event_id("ada") != one.event_id("ada")
-
-
-def test_each_reply_uses_it_anew() -> None:
-    said = "You are allergic to peanuts, so no."
-    told = [turn(1, "A dish?"), injection(2, "m", turn_id="t1"), reply(3, said)]
-    other = [turn(4, "And now?", "user", "s2"), injection(5, "m", turn_id="t4", session="s2"), reply(6, said, "s2")]
-    found = uses(view_of(created(PEANUTS["m"])), [*told, *other])
-    assert [one.seq for one in found] == [3, 6]
-    assert len({one.event_id("ada") for one in found}) == 2
-
-
-def test_what_it_said_when_the_reply_was_given_counts() -> None:
-    told = [turn(1, "A dish?"), injection(2, "m", turn_id="t1"), reply(3, "You are allergic to peanuts, so no.")]
-    later = view_of(created(PEANUTS["m"]), revised("I tolerate everything now", day=2))
-    before = view_of(created("I tolerate everything now"), revised(PEANUTS["m"], day=2))
-    assert ([one.ids for one in uses(later, told)], uses(before, told)) == ([("m",)], [])
 
 
 def test_deleted_memories_and_forgotten_turns_have_no_uses() -> None:

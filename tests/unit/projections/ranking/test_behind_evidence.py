@@ -6,7 +6,7 @@ import pytest
 
 from projections.memory.pattern import PREFIX
 from tests.given.events import Told, created
-from tests.given.views import asked, found, viewed
+from tests.given.views import found, viewed
 from tests.rows import each_row
 
 ID = f"{PREFIX}x.y"
@@ -38,13 +38,3 @@ def test_its_terms_tell_by_how_much_and_add_up_to_its_score() -> None:
     assert parts["pattern"] < 0
     assert sum(parts.values()) == pytest.approx(results[ID]["score"], abs=2e-6)
     assert results[ID]["score"] < max(results["a"]["score"], results["b"]["score"])
-
-
-def test_where_none_of_its_evidence_matches_it_stands_as_any_memory() -> None:
-    told = viewed(*TALK, pattern("Ada is fond of clay", "a", "b"))
-    assert list(found(told, "clay", 3)) == [ID]
-
-
-def test_the_others_stand_as_they_did() -> None:
-    before, after = (asked(viewed(*TALK, *more), "pottery", 3, ranking="text") for more in ((), (PATTERN,)))
-    assert [one["id"] for one in before["results"]] == [one["id"] for one in after["results"] if one["id"] != ID]

@@ -7,7 +7,6 @@ from projections.ranking.search_request import SearchRequest
 from projections.views.query import ViewQuery, told_beside
 from tests.given.events import Told, at, created, moment, revised
 from tests.given.views import viewed
-from tests.rows import each_row
 
 PLAIN = SearchRequest(ranking="conversation")
 UNTIL = "I live in Paris until 2024-04-20"
@@ -23,11 +22,6 @@ def test_it_is_above_until_then_and_below_afterwards() -> None:
     assert [order(*told, day=day)[0] for day in (3, 400)] == ["paris", "rome"]
 
 
-def test_what_is_said_later_of_now_stands_as_its_words_put_it() -> None:
-    back = created("I live in Rome", "back", 5, category="identity")
-    assert order(created(UNTIL, "paris", 2, category="identity"), back, day=6)[0] == "back"
-
-
 def test_other_words_are_dated_by_the_day_on_which_they_were_put() -> None:
     old = created("I live in Oslo", "paris", 0, category="identity")
     view = viewed(old, HOME, revised("I live in Paris until Friday", "paris", 50))
@@ -36,11 +30,3 @@ def test_other_words_are_dated_by_the_day_on_which_they_were_put() -> None:
     until = told_beside(view, memory)["until"]
     assert until is not None
     assert moment(50).isoformat() < until < moment(58).isoformat()
-
-
-@each_row("day", [3, 400])
-def test_many_that_interrupt_each_other_come_to_rest(day: float) -> None:
-    places = ("Paris", "Oslo", "Berlin", "Madrid", "Vienna")
-    bounds = [created(f"I live in {place} until 2024-0{n + 4}-20", place, 2 + n / 10) for n, place in enumerate(places)]
-    homes = [created(f"I live in {place}", f"home-{place}", 1 + n / 10) for n, place in enumerate(places)]
-    assert sorted(order(*bounds, *homes, day=day)) == sorted([*places, *(f"home-{one}" for one in places)])

@@ -7,7 +7,7 @@ import pytest
 from benchmarks.dataset import Dataset, read_dataset
 from benchmarks.search_quality import evaluate_search
 from projections.ranking.search_request import SearchRequest
-from tests.doubles.comparisons import comparisons, write_comparisons
+from tests.doubles.comparisons import write_comparisons
 
 KEYWORD = SearchRequest(search_mode="keyword", reasons=False)
 
@@ -15,12 +15,6 @@ KEYWORD = SearchRequest(search_mode="keyword", reasons=False)
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     return read_dataset(write_comparisons(tmp_path_factory.mktemp("comparisons")))
-
-
-def test_they_are_two_hundred_and_the_same_each_time() -> None:
-    turns, questions = comparisons()
-    assert (len(questions), comparisons()) == (200, (turns, questions))
-    assert {str(one["category"])[:2] for one in questions} == {"en", "zh"}
 
 
 def test_all_of_a_comparison_is_shown_more_often_where_each_thing_is_asked_for(data: Dataset) -> None:

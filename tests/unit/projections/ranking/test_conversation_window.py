@@ -11,7 +11,7 @@ import pytest
 
 from projections.embedding.meaning import EmbeddedQuestion, JoinedPieces, Sense, Vectors
 from projections.memory.columns import Rows
-from projections.ranking.conversation_weights import SETTINGS, WEIGHTS
+from projections.ranking.conversation_weights import WEIGHTS
 from projections.ranking.recall import search
 from projections.ranking.search_request import SearchRequest
 from projections.views.query import ViewQuery
@@ -101,20 +101,6 @@ def test_a_withheld_turn_lends_its_neighbours_no_word(chat, query, words) -> Non
     assert found["a"].get("window", 0.0) == found["f"].get("window", 0.0)
 
 
-def test_a_page_is_not_read_with_the_line_that_asked_for_it() -> None:
-    page = "the violin " + "and so on, at length, with every detail that there is, " * 30
-    lines = [("user", f"tell me {number}") if number % 2 == 0 else ("assistant", page) for number in range(6)]
-    found = parts(viewed(*talk(*lines)), "violin lesson", sense_of(WHOLES, PIECES, ("violin", "lesson"), ASKED))
-    assert found
-    assert all("window" not in one for one in found.values())
-
-
-def test_notes_that_nobody_answers_have_no_window() -> None:
-    view = viewed(*(created(text, name, 0) for name, text in zip("abcdef", ("violin",) * 6, strict=True)))
-    found = parts(view, "violin lesson", sense_of(WHOLES, PIECES, ("violin", "lesson"), ASKED))
-    assert all("window" not in one for one in found.values())
-
-
 STANDING = [
     ("Always give prices in euros when I ask about flights.", "what does the flight to Graz cost"),
     ("以后请用欧元回答机票价格。", "去格拉茨的机票要多少钱"),
@@ -133,13 +119,6 @@ def test_a_lasting_request_rises_where_it_is_near_and_the_user_s_own(request_: s
     assert "standing" not in found["b"]
 
 
-@each_row(("request_", "query"), STANDING)
-def test_a_lasting_request_that_is_not_near_stands_where_its_words_put_it(request_: str, query: str) -> None:
-    far = sense_of(rows(FAR, FAR, NEAR, NEAR), [rows()] * 4)
-    found = parts(logged(request_), query, far)
-    assert all("standing" not in one for one in found.values())
-
-
 @each_row(
     ("liking", "advice", "other"),
     [
@@ -153,27 +132,6 @@ def test_a_liking_rises_where_advice_is_asked_for_and_else_does_not(liking: str,
     assert found["a"]["prefers"] == pytest.approx(WEIGHTS.prefers)
     assert "prefers" not in found["b"]
     assert all("prefers" not in one for one in parts(logged(liking), other, near).values())
-
-
-@each_row("query", ["summarize the kayak", "总结皮划艇"])
-def test_words_that_say_how_to_answer_count_less_where_meaning_is_compared(query: str) -> None:
-    framed = "please summarize it, 总结一下"
-    view = viewed(*(created(text, name, 0) for name, text in (("framed", framed), ("topic", "kayak 皮划艇"))))
-    sense = sense_of(rows(FAR, FAR), [rows()] * 2)
-    by_words, meant = (parts(view, query, sense, search_mode=mode) for mode in ("keyword", "hybrid"))
-
-    def share(found: Mapping[str, Mapping[str, float]]) -> float:
-        return found["framed"]["text"] / found["topic"]["text"]
-
-    assert share(meant) < share(by_words)
-
-
-def test_a_question_of_nothing_but_such_words_counts_them_fully() -> None:
-    view = viewed(created("we discussed it at length", "a", 0), created("the cat sleeps", "b", 0))
-    sense = sense_of(rows(FAR, FAR), [rows()] * 2)
-    by_words, meant = (parts(view, "what was discussed", sense, search_mode=mode) for mode in ("keyword", "hybrid"))
-    assert set(by_words) == set(meant) == {"a"}
-    assert SETTINGS.framing_share < 1
 
 
 WORDS = rows(OTHER, VIOLIN, LESSON)
@@ -209,50 +167,3 @@ def test_what_was_said_when_asked_for_the_same_kind_of_thing_rises(chat: Chat) -
     assert asked["c"] == pytest.approx(WEIGHTS.asked), "the turn before the question is the nearest"
     assert heard(chat, told(chat, chat[2])) == {}, "asked for another kind of thing"
     assert heard(chat, told(chat, chat[1]), " ".join(chat[4][1:])) == {}, "a question without a question word"
-
-
-@each_row("chat", TOLD)
-def test_a_question_that_follows_on_nothing_near_counts_little(chat: Chat) -> None:
-    lines, asking = chat[0], chat[1]
-    answer = lines[2][0], f"{lines[2][1]} {chat[4][2]}"
-    moved = (*lines[3:], lines[1], answer, lines[0])
-    wholes, pieces = rows(*[FAR] * 5, SOMEWHAT), [rows(OTHER)] * 5 + [rows(VIOLIN, LESSON)]
-    view = viewed(*talk(*((who, text.format(asking)) for who, text in moved)))
-    found = parts(view, chat[3], sense_of(wholes, pieces, chat[4], WORDS))
-    assert found["e"]["asked"] == pytest.approx(WEIGHTS.asked * SETTINGS.asked_alone)
-
-
-@each_row("chat", TOLD)
-def test_a_withheld_question_is_not_read(chat: Chat) -> None:
-    view = told(chat, chat[1], deleted("b", day=0.5))
-    assert heard(chat, view, mode="normal") == {}
-
-
-@each_row("chat", TOLD)
-def test_a_question_to_oneself_is_none_that_was_put(chat: Chat) -> None:
-    lines = [(chat[0][0][0], text) for _, text in chat[0][:3]]
-    assert heard(chat, told(((*lines, *chat[0][3:]), *chat[1:]), chat[1])) == {}
-
-
-@each_row("chat", TOLD)
-def test_by_words_alone_nothing_of_it_counts(chat: Chat) -> None:
-    assert heard(chat, told(chat, chat[1]), search_mode="keyword") == {}
-
-
-@each_row("chat", TOLD)
-def test_the_turn_two_before_and_pairs_of_words_count_less_where_meaning_says_better(chat: Chat) -> None:
-    view, sense = told(chat, chat[2]), sense_of(STANDS, HELD, chat[4], WORDS)
-    keyword, hybrid = (parts(view, chat[3], sense, search_mode=mode) for mode in ("keyword", "hybrid"))
-    for name, row, less in (("thread", "c", SETTINGS.thread_less), ("phrase", "a", SETTINGS.phrase_less)):
-        assert hybrid[row][name] == pytest.approx((1 - less) * keyword[row][name], abs=1e-5)
-
-
-def test_a_question_that_is_corrected_is_read_anew() -> None:
-    chat = TOLD[0]
-    view = told(chat, chat[1])
-    assert "c" in heard(chat, view)
-    again = told(chat, chat[2])
-    row = view.columns.row("b")
-    assert row is not None
-    view.conversation.put(row, again.columns.memories[row], with_text=True)
-    assert heard(chat, view) == {}

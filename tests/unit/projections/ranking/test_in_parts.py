@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from projections.ranking.parts.in_parts import KEPT, SHOWN
 from tests.given.events import Told, created, deleted, negated
 from tests.given.views import HOUR, asked, found, viewed
@@ -31,37 +29,6 @@ def test_the_first_places_are_the_whole_question_s_own() -> None:
     assert kept(COMPARES, *events)[:KEPT] == kept(COMPARES, *events, parts=False)[:KEPT]
 
 
-def test_the_answer_tells_the_parts_and_what_each_brought() -> None:
-    answer = asked(viewed(*CHESS, POTTERY), COMPARES, 1, limit=SHOWN)
-    chess, pottery = answer["understood"]["parts"]
-    assert ("chess club" in chess, "pottery class" in pottery) == (True, True)
-    told = {one["id"]: one["explain"].get("asked_by") for one in answer["results"]}
-    assert set(told) >= {"pottery"}
-    assert any(parts == [chess] for parts in told.values())
-
-
-def test_the_share_of_a_part_is_a_part_of_the_score() -> None:
-    for one in asked(viewed(*CHESS, POTTERY), COMPARES, 1, limit=SHOWN)["results"]:
-        assert sum(one["explain"]["score"].values()) == pytest.approx(one["score"], abs=4e-6)
-
-
-def test_a_question_of_one_thing_has_no_parts() -> None:
-    answer = asked(viewed(*CHESS, POTTERY), "Where is the chess club?", 1)
-    assert "parts" not in answer["understood"]
-    assert not any("asked_by" in one["explain"] or "share" in one["explain"]["score"] for one in answer["results"])
-
-
-@each_row("gone", [negated("pottery", 21 * HOUR), deleted("pottery", 21 * HOUR)], ids=["negated", "deleted"])
-def test_a_part_brings_nothing_that_the_mode_withholds(gone: Told) -> None:
-    assert "pottery" not in kept(COMPARES, *CHESS, POTTERY, gone)
-
-
-def test_a_part_brings_nothing_that_the_filters_leave_out() -> None:
-    events = (*CHESS, created("The pottery class has a new oven", "pottery", 20 * HOUR, kind="fact"))
-    assert "pottery" in kept(COMPARES, *events)
-    assert "pottery" not in kept(COMPARES, *events, kinds=("preference",))
-
-
 PEOPLE = [
     (created("My sister is called Anna", "who"), created("Anna plays the cello", "said"), "What does my sister play?"),
     (created("我表哥叫李强", "who"), created("李强在上海开了一家面馆", "said"), "我表哥在哪里开面馆？"),
@@ -87,8 +54,3 @@ def test_a_name_is_asked_for_by_its_role_too() -> None:
 def test_nobody_is_known_by_what_is_withheld(gone: Told) -> None:
     view = viewed(created("My sister is called Anna", "who"), created("Anna plays the cello", "said"), gone)
     assert "parts" not in asked(view, "What does my sister play?", 1)["understood"]
-
-
-def test_other_rankings_take_no_question_apart() -> None:
-    for ranking in ("text", "published", "overlap", "associative"):
-        assert "parts" not in asked(viewed(*CHESS, POTTERY), COMPARES, 1, ranking=ranking)["understood"]

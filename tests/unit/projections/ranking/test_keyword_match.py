@@ -19,7 +19,7 @@ from projections.ranking.keyword_match import (
     reached_rows,
 )
 from projections.views.view import OwnerView
-from tests.given.events import Told, created, parameters
+from tests.given.events import Told, created
 from tests.given.views import found, viewed
 from tests.rows import each_row
 
@@ -63,11 +63,6 @@ def test_k_is_the_mean_of_the_best_matches_times_their_weights(query: str, expec
     assert found == pytest.approx({name: k for name, k in expected.items() if k or name in found})
 
 
-def test_what_a_match_counts_is_the_owners_parameters() -> None:
-    view = viewed(*SHELF, parameters(search_prefix=0.25, search_synonym=0.0))
-    assert values(view, "oven") == pytest.approx({"oven": 1.0, "ovenware": 0.2375, "both": 1.0, "phrase": 0.25})
-
-
 @each_row(
     ("asked", "keyword", "matches"),
     [
@@ -80,23 +75,6 @@ def test_a_prefix_has_three_letters_or_two_characters_and_breaks_no_number(
     asked: str, keyword: str, matches: bool
 ) -> None:
     assert values(viewed(tagged("m", keyword)), asked) == ({"m": 0.8} if matches else {})
-
-
-def test_chinese_and_english_are_found_by_each_other() -> None:
-    view = viewed(tagged("car", "automobile"), tagged("车", "轿车"))
-    assert values(view, "我的汽车呢？") == values(view, "Where is my car?") == pytest.approx({"car": 0.63, "车": 0.63})
-
-
-def test_a_match_tells_which_keyword_it_was_and_how() -> None:
-    view = viewed(*SHELF)
-    found = match(view, "oven harbour")
-    rows = {memory.id: row for row, memory in enumerate(view.columns)}
-    told = {"asked": "oven", "keyword": "oven", "weight": 1.0, "source": "user_tag", "match": "exact", "adds": 0.5}
-    second = told | {"asked": "harbour", "keyword": "harbour", "weight": 0.95, "adds": 0.475}
-    assert found.matched(rows["both"]) == [told, second]
-    synonym = told | {"keyword": "stove", "match": "synonym", "adds": 0.175, "similarity": 0.5}
-    assert found.matched(rows["stove"]) == [synonym]
-    assert sum(one["adds"] for one in found.matched(rows["both"])) == pytest.approx(found.values[rows["both"]])
 
 
 def test_the_expansion_tells_original_synonyms_and_related_apart() -> None:
@@ -119,17 +97,6 @@ def test_a_secret_matches_nothing_whatever_it_was_given() -> None:
 # --- what a question asks
 
 
-@each_row(
-    ("query", "expected"),
-    [
-        ("Which oven did Marta buy?", {"marta", "oven"}), ("any open pull requests?", {"pull requests"}),
-        ("is the db up", {"db"}), ("合并请求是谁提的？", {"合并请求"}), ("ERR-1042是什么错误？", {"err-1042", "错误"}),
-    ],
-)  # fmt: skip
-def test_a_question_asks_for_these(query: str, expected: set[str]) -> None:
-    assert set(asked_keywords(query)) >= expected
-
-
 def test_an_owners_phrase_is_asked_for_as_one() -> None:
     assert asked_keywords("the big red thing", (("big red thing", "fire engine", 0.9),)) == ("big red thing",)
 
@@ -143,14 +110,6 @@ def test_any_question_has_at_most_so_many_keywords_and_matches_within_bounds(que
 
 
 # --- what synonyms reach in the text index
-
-
-def test_the_terms_of_synonyms_carry_their_similarity_and_none_of_the_question() -> None:
-    view = viewed(
-        tagged("m", "x"), alike("oven", "brick stove", 0.9), alike("oven", "oven door", 0.8), alike("oven", "炉子", 0.6)
-    )
-    terms = expanded_terms(view, "my oven")
-    assert terms == pytest.approx({"brick": 0.45, "stove": 0.45, "door": 0.4, "炉子": 0.6})
 
 
 @each_row(("asked", "synonym"), [("car", "automobile"), ("咖啡", "拿铁咖啡豆")])

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from events.catalogue import SensitivitySet
-from projections.choices import RANKINGS
 from projections.laws import LAWS
 from projections.views.view import OwnerView
 from tests.given.events import (
@@ -21,8 +20,6 @@ from tests.given.events import (
     profile,
 )
 from tests.given.views import asked, found, viewed
-from tests.rows import each_row
-from tests.unit.projections.ranking.test_conversation import chat
 
 YEARS = 800.0
 """The day on which is asked: every law withholds by then what day 0 brought."""
@@ -71,13 +68,6 @@ def test_strict_modes_stay_selectable_by_the_request_and_by_the_owner_s_paramete
     assert found(strict, unrelated, YEARS, include_faded=True) == {}
 
 
-@each_row("ranking", [name for name in RANKINGS if name not in ("conversation", "text")])
-def test_the_rankings_of_the_sources_show_what_is_old_only_where_it_is_asked_for(ranking) -> None:
-    view = old_talk("weighted", "my passport is in the blue folder")
-    assert found(view, "passport folder", YEARS, ranking=ranking) == {}
-    assert list(found(view, "passport folder", YEARS, ranking=ranking, include_faded=True)) == ["old"]
-
-
 # --- what is not only old
 
 
@@ -102,26 +92,6 @@ def test_what_is_withheld_for_more_than_its_age_stays_withheld(law, what, reason
     assert reason in told or (reason == "compressed" and "under_threshold" in told), told
 
 
-def test_an_old_turn_of_which_something_was_taken_back_stays_withheld() -> None:
-    turn = created("I live in Lisbon, near the river", "turn", 0, source_turns=("turn",))
-    statement = created("lives in Lisbon", "home", 0, source_turns=("turn",))
-    view = viewed(turn, statement, negated("home", 1, resolution="latest_wins"))
-    assert found(viewed(turn, statement), "who lives in Lisbon?", YEARS).keys() == {"turn", "home"}
-    assert found(view, "who lives in Lisbon?", YEARS) == {}
-    assert "turn" in found(view, "who lives in Lisbon?", YEARS, mode="review")
-
-
-def test_what_replaced_an_old_match_is_found_in_the_old_words_though_it_is_old_too() -> None:
-    view = viewed(
-        created("I drink coffee every morning", "coffee", 0),
-        created("Green tea is what I have at breakfast", "tea", 1),
-        negated("coffee", 1, resolution="latest_wins", replaced_by="tea"),
-    )
-    results = found(view, "who drinks coffee in the morning?", YEARS)
-    assert list(results) == ["tea"]
-    assert results["tea"]["long_ago"] is True
-
-
 # --- beside what is fresh
 
 
@@ -134,34 +104,6 @@ def test_what_is_fresh_and_says_the_same_stands_above(law, said, question, unrel
     assert results["old"]["explain"]["score"].get("long_ago", 0.0) <= 0
     assert "long_ago" not in results["fresh"]
     assert sum(results["old"]["explain"]["score"].values()) == pytest.approx(results["old"]["score"], abs=4e-6)
-
-
-def test_what_is_fresh_and_hardly_matches_does_not_push_out_what_is_old_and_does() -> None:
-    fresh = [created(f"my lunch number {n} is late", f"f{n}", YEARS - 1, category="identity") for n in range(10)]
-    view = old_talk("weighted", "my passport is in the blue folder", *fresh)
-    results = found(view, "in which folder is my passport?", YEARS, limit=5)
-    assert next(iter(results)) == "old"
-    assert len(results) == 5
-
-
-def test_what_stands_beside_a_strong_match_is_found_with_it() -> None:
-    talk = chat(
-        ("Ann", "Hello there"),
-        ("Bob", "Good morning"),
-        ("Ann", "Which glaze did you choose for the bowl?"),
-        ("Bob", "The blue one"),
-        ("Ann", "Lunch was late"),
-        ("Bob", "It rained"),
-    )
-    results = found(viewed(*talk), "Which glaze for the bowl?", YEARS)
-    assert {"c", "d"} <= results.keys()
-    assert all(one["long_ago"] for one in results.values())
-
-
-def test_a_day_that_the_question_names_is_asked_for_whatever_its_words() -> None:
-    view = viewed(created("I bought a red bicycle", "old", 0), created("It rained", "other", 3))
-    results = found(view, "What happened on 1 January 2024?", YEARS)
-    assert list(results)[:1] == ["old"]
 
 
 def test_who_is_named_is_told_only_where_something_of_theirs_is_shown() -> None:

@@ -13,8 +13,8 @@ from projections.ranking.recall import search
 from projections.ranking.search_request import SearchRequest
 from projections.views.query import ViewQuery
 from tests.examples import examples
-from tests.given.events import Told, created, deleted, in_conflict, linked, negated, profile, purged
-from tests.given.views import CHAIN, HOUR, asked, brought, found, noted, viewed, way
+from tests.given.events import Told, created, deleted, linked, negated
+from tests.given.views import CHAIN, HOUR, asked, found, noted, viewed, way
 from tests.rows import each_row
 
 # --- what every ranking owes
@@ -42,21 +42,6 @@ def test_the_parts_of_every_score_add_up_to_it_and_the_best_is_first(ranking, qu
         assert ("tags" in one["explain"]) == ("tags" in asked_for or "feeling" in asked_for)
 
 
-def test_each_ranking_names_its_parts() -> None:
-    view = viewed(*OFFICE)
-    parts = {
-        ranking: set(found(view, "deployment", 1, ranking=ranking)["outage"]["explain"]["score"])
-        for ranking in RANKINGS
-    }
-    assert parts == {
-        "conversation": {"text", "focus", "weight"},
-        "text": {"text", "weight"},
-        "published": {"keyword", "text", "time", "kind"},
-        "overlap": {"overlap", "strength", "project", "confidence"},
-        "associative": {"keyword", "activation"},
-    }
-
-
 @each_row("ranking", RANKINGS)
 @each_row("query", ["payment deployment", "支付部署"])
 def test_without_reasons_an_answer_is_the_same_but_for_what_explains_it(ranking, query) -> None:
@@ -70,26 +55,6 @@ def test_without_reasons_an_answer_is_the_same_but_for_what_explains_it(ranking,
     for one, other in zip(full["results"], bare["results"], strict=True):
         other["explain"] = one["explain"]
     assert bare == full
-
-
-@each_row("ranking", RANKINGS)
-@each_row("asked_for", [{}, {"tags": ("urgent",)}, {"feeling": "urgent"}], ids=str)
-@each_row("query", ["nothing of this", "？！", "the"])
-def test_where_nothing_matches_there_are_no_results_and_nothing_comes_to_mind(ranking, asked_for, query) -> None:
-    answer = asked(viewed(*OFFICE), query, 1, ranking=ranking, associations=True, **asked_for)
-    assert (answer["results"], answer["associated"]) == ([], [])
-    assert asked(viewed(), query, ranking=ranking, associations=True, **asked_for)["results"] == []
-
-
-@each_row("ranking", RANKINGS)
-def test_of_equally_good_ones_the_newer_is_first_and_the_limit_cuts_the_others_off(ranking) -> None:
-    view = viewed(*(noted("green tea", f"m{number}") for number in range(9)))
-    assert list(found(view, "green tea", ranking=ranking, limit=3)) == ["m8", "m7", "m6"]
-    assert len(found(view, "tea", ranking=ranking, limit=100)) == 9
-
-
-def test_what_is_brought_to_mind_is_told_only_where_it_is_asked_for() -> None:
-    assert "associated" not in asked(viewed(*OFFICE), "deployment", 1)
 
 
 # --- text
@@ -107,11 +72,6 @@ def test_the_text_ranking_is_bm25_and_a_little_of_the_weight() -> None:
         "weight": round(0.05 * weight / (1 + weight), 6),
     }
     assert tea["explain"]["terms"] == {"tea": tea["explain"]["score"]["text"]}
-
-
-def test_the_weight_is_that_of_the_law_of_the_owner() -> None:
-    events = (noted("green tea", "tea"), profile("ebbinghaus"))
-    assert found(viewed(*events), "tea", 1)["tea"]["explain"]["score"]["weight"] == round(0.05 * 0.37 / 1.37, 6)
 
 
 # --- overlap (seed 004, section 6)
@@ -140,31 +100,6 @@ def test_the_overlap_score_as_worked_by_hand(hours, confidence, project, strengt
     assert due["score"] == pytest.approx(4 / 3 + 0.5 * strength + parts["project"] + 0.3 * confidence, abs=1e-6)
 
 
-def test_overlap_counts_each_term_once_and_reads_keywords_and_chinese_too() -> None:
-    view = viewed(
-        noted("tea tea tea", "tea"), noted("a drink", "drink", keywords=["tea", "green"]), noted("我喜欢喝绿茶", "绿茶")
-    )
-
-    def overlap(query: str) -> dict[str, float]:
-        results = found(view, query, ranking="overlap")
-        return {name: one["explain"]["score"]["overlap"] for name, one in results.items()}
-
-    assert overlap("tea tea green") == {"drink": 2.0, "tea": 1.0}
-    assert overlap("绿茶") == {"绿茶": 2.0}
-    assert overlap("红茶") == {"绿茶": round(2 / 3, 6)}  # 红茶, 红, 茶
-
-
-def test_no_memory_is_of_the_project_where_none_is_asked_for() -> None:
-    view = viewed(noted("green tea", "tea"))
-    assert found(view, "tea", ranking="overlap")["tea"]["explain"]["score"]["project"] == 0.0
-
-
-def test_a_project_ranks_higher_under_overlap_and_filters_nothing() -> None:
-    view = viewed(noted("green tea", "a", project="x"), noted("green tea", "b"))
-    assert list(found(view, "tea", ranking="overlap", near_project="x")) == ["a", "b"]
-    assert list(found(view, "tea", near_project="x")) == ["b", "a"]
-
-
 # --- associative (seed 004, section 11.2)
 
 
@@ -181,75 +116,6 @@ def test_the_associative_score_as_worked_by_hand_reaches_over_two_edges_and_tell
     assert way(results["fair"]) == [("kiln", "semantic", "clay"), ("clay", "semantic", "fair")]
     assert [step["weight"] for step in results["fair"]["explain"]["path"]] == [0.8, 0.6]
     assert results["fair"]["explain"]["terms"] == {}
-
-
-def test_a_hit_begins_with_its_share_of_the_best_relevance_and_passes_it_on() -> None:
-    view = viewed(
-        noted("kiln kiln", "best"),
-        noted("the kiln and much other news", "next"),
-        noted("Clay", "clay"),
-        linked("next", "clay", weight=1.0),
-    )
-    text = {name: one["explain"]["score"]["text"] for name, one in found(view, "kiln", ranking="text").items()}
-    activation = {
-        name: one["explain"]["score"]["activation"] / 0.4
-        for name, one in found(view, "kiln", ranking="associative").items()
-    }
-    share = text["next"] / text["best"]
-    assert activation == pytest.approx({"best": 1.0, "next": share, "clay": share / 2}, abs=1e-5)
-
-
-def test_only_the_five_best_hits_are_active_by_themselves_others_where_they_are_reached() -> None:
-    hits = [noted("kiln " * (8 - number), f"m{number}") for number in range(7)]
-    view = viewed(*hits, linked("m0", "m6", weight=0.5))
-    results = found(view, "kiln", ranking="associative", limit=10)
-    activation = {name: round(one["explain"]["score"]["activation"] / 0.4, 6) for name, one in results.items()}
-    assert {name for name, value in activation.items() if value > 0.25} == {"m0", "m1", "m2", "m3", "m4"}
-    assert (activation["m5"], activation["m6"]) == (0.0, 0.25)
-    assert way(results["m6"]) == [("m0", "semantic", "m6")]
-
-
-HIDING = {
-    "superseded": (negated("clay", 0, resolution="latest_wins"),),
-    "a kept version": (negated("clay", 0, resolution="version_keep"),),
-    "deleted": (deleted("clay"),),
-    "purged": (deleted("clay"), purged("clay")),
-}
-
-
-@each_row("hiding", HIDING.values(), ids=HIDING)
-def test_what_normal_mode_withholds_is_neither_reached_nor_spread_through(hiding) -> None:
-    view = viewed(*CHAIN, *hiding)
-    assert list(found(view, "kiln", ranking="associative")) == ["kiln"]
-    assert brought(view, "kiln") == {}
-
-
-@each_row("mode", MODES)
-def test_a_secret_is_neither_reached_nor_spread_through_in_any_mode(mode) -> None:
-    events = [noted("Clay was late", "clay", sensitivity=3) if told is CHAIN[1] else told for told in CHAIN]
-    view = viewed(*events)
-    assert list(found(view, "kiln", mode=mode, ranking="associative")) == ["kiln"]
-    assert brought(view, "kiln", mode=mode) == {}
-    assert found(view, "clay late", mode=mode, ranking="associative") == {}
-
-
-def test_review_mode_reaches_what_normal_mode_withholds() -> None:
-    view = viewed(*CHAIN, negated("clay", 0, resolution="latest_wins"))
-    results = found(view, "kiln", mode="review", ranking="associative")
-    assert list(results) == ["kiln", "clay", "fair"]
-    assert results["clay"]["status"] == "superseded"
-
-
-def test_what_is_under_the_threshold_is_not_reached() -> None:
-    fresh = viewed(profile("ebbinghaus"), *CHAIN)
-    assert list(found(fresh, "kiln", ranking="associative")) == ["kiln", "clay", "fair"]
-    faded = viewed(profile("ebbinghaus"), *CHAIN[1:3], noted("The kiln broke", "kiln", 3), *CHAIN[3:])
-    assert list(found(faded, "kiln", 3, ranking="associative")) == ["kiln"]  # clay: strength 5 after 72 h
-
-
-def test_a_possible_conflict_is_no_edge() -> None:
-    view = viewed(*CHAIN[:3], in_conflict("kiln", "clay"))
-    assert list(found(view, "kiln", ranking="associative")) == ["kiln"]
 
 
 # --- whatever the history

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from projections.choices import RANKINGS
-from projections.laws.modes import MODES
 from projections.ranking.brought import MOST_ASSOCIATED
 from projections.views.view import OwnerView
 from tests.given.events import created, deleted, linked, merged, negated, purged
-from tests.given.views import CHAIN, asked, brought, fact, noted, viewed, way
+from tests.given.views import brought, fact, noted, viewed, way
 from tests.rows import each_row
 
 # --- what the hits bring to mind
@@ -33,27 +31,6 @@ def test_at_most_five_come_to_mind_the_most_activated_first() -> None:
     assert way(told["n3"]) == [("kiln", "semantic", "n3")]
 
 
-def test_under_a_tenth_nothing_comes_to_mind() -> None:
-    assert set(brought(star(0.2, 0.19), "kiln")) == {"n0"}
-
-
-@each_row("ranking", RANKINGS)
-@each_row("limit", [1, 2, 3, 10])
-def test_nothing_comes_to_mind_that_is_among_the_results(ranking, limit) -> None:
-    view = viewed(*CHAIN, noted("Another kiln", "second"), linked("second", "clay", weight=0.9))
-    answer = asked(view, "kiln", ranking=ranking, limit=limit, associations=True)
-    shown = [one["id"] for one in answer["results"]]
-    told = [one["id"] for one in answer["associated"]]
-    assert not set(shown) & set(told)
-    assert len(set(told)) == len(told)
-
-
-def test_what_comes_to_mind_is_told_as_any_memory_is_with_its_weight() -> None:
-    (one,) = brought(star(1.0), "kiln").values()
-    assert (one["memory"], one["level"], one["status"], one["weight"]) == ("quiet n0", "full", "live", 1.3)
-    assert one["path"] == [{"from": "kiln", "to": "n0", "link": "semantic", "weight": 1.0}]
-
-
 LANDS = (
     created("Ada speaks", "speaks", category="fact"), created("Home is Lyon", "home", category="fact"),
     created("A city of rivers", "rivers", category="fact"), fact("Ada", "lives in", "Lyon", "home"),
@@ -68,20 +45,6 @@ def test_triples_bring_to_mind_over_two_steps_at_a_half_each() -> None:
         {"from": "Ada", "to": "Lyon", "link": "lives in", "negation": False},
         {"from": "Lyon", "to": "two rivers", "link": "has", "negation": False},
     ]
-
-
-def test_triples_are_walked_where_no_text_matches() -> None:
-    events = (created("Home is by the sea", "home"), fact("Ada", "lives in", "Nice", "home"))
-    answer = asked(viewed(*events), "Ada", associations=True)
-    assert (answer["results"], [one["id"] for one in answer["associated"]]) == ([], ["home"])
-
-
-def test_what_is_reached_both_ways_is_told_by_the_stronger() -> None:
-    weaker, stronger = (
-        brought(viewed(*LANDS, linked("speaks", "home", weight=weight)), "Ada")["home"] for weight in (0.5, 1.0)
-    )
-    assert (weaker["activation"], way(weaker)) == (0.5, [("Ada", "lives in", "Lyon")])
-    assert (stronger["activation"], way(stronger)) == (0.5, [("speaks", "semantic", "home")])
 
 
 @each_row("mode", ["normal", "review"])
@@ -103,15 +66,3 @@ def test_a_triple_of_memories_that_merged_is_walked_while_their_merge_stands() -
     assert list(brought(viewed(*LANDS, *joined), "Ada")) == ["rivers"]
     assert brought(viewed(*LANDS, *joined, deleted("both")), "Ada") == {}
     assert brought(viewed(*LANDS, *joined, negated("both", 0, resolution="latest_wins")), "Ada") == {}
-
-
-@each_row("mode", MODES)
-def test_a_secret_backs_nothing_that_is_told(mode) -> None:
-    events = [created("Home is Lyon", "home", sensitivity=3) if told is LANDS[1] else told for told in LANDS]
-    assert brought(viewed(*events), "Ada", mode=mode) == {}
-
-
-def test_a_negated_triple_says_so() -> None:
-    events = (created("Not her taste", "taste"), fact("Ada", "likes", "jazz", "taste", negation=True))
-    (one,) = brought(viewed(*events), "jazz").values()
-    assert one["path"] == [{"from": "Ada", "to": "jazz", "link": "likes", "negation": True}]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from projections.choices import RANKINGS
-from tests.given.events import deleted, linked, parameters
-from tests.given.views import HOUR, asked, found, noted, viewed, way
+from tests.given.views import HOUR, found, noted, viewed
 from tests.rows import each_row
 
 # --- tags and feelings
@@ -27,19 +26,6 @@ TAGGED = (
 )  # fmt: skip
 def test_a_result_has_any_of_the_tags_that_are_asked_for(ranking, tags, expected) -> None:
     assert set(found(viewed(*TAGGED), "deployment", 1, ranking=ranking, tags=tags)) == expected
-
-
-@each_row("ranking", RANKINGS)
-def test_the_share_of_the_asked_tags_orders_what_is_else_alike(ranking) -> None:
-    both = noted("deployment debugging", "both", NIGHT)
-    one = noted("deployment debugging", "one", 11 * HOUR)
-    results = found(viewed(both, one), "deployment", NIGHT, ranking=ranking, tags=("late_night", "debugging"))
-    assert next(iter(results)) == "both"
-    assert {name: result["explain"]["score"]["context"] for name, result in results.items()} == {
-        "both": 0.05,
-        "one": 0.025,
-    }
-    assert results["both"]["explain"]["tags"] == ["late_night", "debugging"]
 
 
 MOODS = (
@@ -81,44 +67,3 @@ def test_a_producers_own_tags_can_be_asked_for_and_stand_beside_the_derived_ones
             "late_night",
             "negative",
         ]
-
-
-def test_a_producer_that_sets_a_derivable_tag_wins_over_derivation() -> None:
-    view = viewed(noted("deployment failed", "own", NIGHT, tags=["positive"]))
-    assert list(found(view, "deployment", 1, feeling="positive")) == ["own"]
-    assert found(view, "deployment", 1, feeling="negative") == {}
-    assert found(view, "deployment", 1, tags=("late_night",)) == {}
-
-
-@each_row(
-    ("zone", "expected"),
-    [
-        ("UTC", set()), ("Asia/Shanghai", {"work_hours"}), ("America/New_York", {"late_night"}),
-        ("Pacific/Honolulu", {"late_night", "weekend"}),
-    ],
-)  # fmt: skip
-def test_the_owners_time_zone_says_which_time_it_was(zone, expected) -> None:
-    view = viewed(noted("deployment", "m"), parameters(1, time_zone=zone))  # Monday, 08:00 UTC
-    tags = {tag for tag in ("work_hours", "late_night", "weekend") if found(view, "deployment", 1, tags=(tag,))}
-    assert tags == expected
-
-
-def test_what_activation_reaches_must_have_the_asked_tags_too_and_is_reached_through_what_has_not() -> None:
-    view = viewed(
-        noted("kiln, urgent", "kiln"),
-        noted("Clay was late", "clay"),
-        noted("call the fair urgently", "fair"),
-        linked("kiln", "clay", weight=1.0),
-        linked("clay", "fair", weight=1.0),
-    )
-    for request in ({"tags": ("urgent",)}, {"feeling": "urgent"}):
-        results = found(view, "kiln", ranking="associative", **request)
-        assert list(results) == ["kiln", "fair"]
-        assert way(results["fair"]) == [("kiln", "semantic", "clay"), ("clay", "semantic", "fair")]
-
-
-def test_withheld_is_told_of_what_would_have_passed_the_filter_alone() -> None:
-    view = viewed(*MOODS, deleted("bad"))
-    withheld = [asked(view, "deployment", feeling=feeling)["withheld"] for feeling in (None, "negative", "positive")]
-    told = [{"reason": "deleted", "count": 1, "shown_by": "debug", "ids": ["bad"]}]
-    assert withheld == [told, told, []]

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from projections.choices import RANKINGS
 from projections.laws.modes import MODES
 from projections.memory.record import SECRET
-from projections.ranking.conversation_weights import TERM_WEIGHTS
 from projections.ranking.recall import search
 from projections.ranking.search_request import Filters, SearchRequest
 from projections.reports.above import Outranked, compared
@@ -97,8 +96,3 @@ def test_asked_the_other_way_round_it_is_the_same_told_of_the_other(data, told) 
     for language in LANGUAGES:
         if one.order != "neither":
             assert sentence(one, language) == sentence(other, language)
-
-
-def test_every_term_of_the_default_ranking_has_words_in_both_languages() -> None:
-    assert set(TERM_WEIGHTS) <= set(TERMS)
-    assert all(phrase.en and phrase.zh for phrase in TERMS.values())

@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from events.envelope import micros, utc_text
-from events.errors import DeadlineExceeded
 from events.parameters import DEFAULTS
 from projections.fold.owner import fold_owner
 from projections.laws import LAWS
 from projections.laws.modes import visibility
 from projections.memory.columns import Columns
 from projections.memory.record import Memory
-from projections.past.touches import FREE, PER_EVENT, RecordTouch, State, life_of
+from projections.past.touches import RecordTouch, State, life_of
 from projections.reports.comparison import compare_laws, curves, mean_ranks
 from projections.views.view import OwnerView
 from tests.examples import examples
@@ -28,23 +27,17 @@ from tests.given.events import (
     accessed,
     at,
     created,
-    deleted,
     folded,
     linked,
     mentioned,
-    merged,
     moment,
     negated,
     parameters,
-    purged,
     reinforced,
     stored,
-    unmerged,
 )
 from tests.given.histories import IDS, MERGES, histories
 from tests.rows import each_row
-
-PIN = "the PIN of my card is 4821"
 
 
 def compared(*told: Told, day: float, limit: int = 50, offset: int = 0) -> dict[str, Any]:
@@ -94,19 +87,6 @@ def test_each_law_shows_by_its_own_threshold_and_says_why_it_withholds() -> None
     assert answer["laws"]["ebbinghaus"]["withheld"] == [{"reason": "under_threshold", "count": 1, "shown_by": "review"}]
 
 
-def test_a_threshold_is_the_one_of_the_parameters_in_force() -> None:
-    told = [created(), parameters(day=1, tiered_normal_threshold=0.9)]
-    answer = compared(*told, day=6)
-    assert answer["laws"]["tiered"]["threshold"] == 0.9
-    assert answer["memories"][0]["laws"]["tiered"] == {
-        "weight": 0.85,
-        "level": "full",
-        "shown": False,
-        "reason": "under_threshold",
-        "rank": 1.0,
-    }
-
-
 def test_what_laws_disagree_on_most_comes_first() -> None:
     told = [
         created(of="repeated", day=0, category="temporary"),
@@ -128,38 +108,6 @@ def test_two_laws_are_compared_by_what_only_one_of_them_shows_and_by_their_order
     assert len(pairs) == 6
     assert pairs["weighted", "ebbinghaus"] == (1, 1.0)
     assert pairs["weighted", "consolidating"] == (0, 1.0)
-
-
-def test_laws_that_tell_nothing_apart_have_no_correlation() -> None:
-    pairs = compared(created(of="one"), created(of="two"), day=1)["pairs"]
-    assert {pair["rank_correlation"] for pair in pairs} == {None}
-
-
-def test_what_is_gone_has_no_rank_but_is_counted_as_withheld() -> None:
-    answer = compared(created(of="here"), created(of="gone"), deleted(of="gone", day=1), day=2)
-    assert ([one["id"] for one in answer["memories"]], answer["total"]) == (["here"], 1)
-    assert all(
-        {"reason": "deleted", "count": 1, "shown_by": "debug"} in law["withheld"] for law in answer["laws"].values()
-    )
-
-
-def test_a_page_of_memories_is_told_with_the_whole_count() -> None:
-    told = [created(of=f"m{n}", day=n) for n in range(5)]
-    whole = compared(*told, day=6)
-    page = compared(*told, day=6, limit=2, offset=3)
-    assert (page["memories"], page["total"], page["offset"]) == (whole["memories"][3:], 5, 3)
-
-
-def test_a_secret_is_compared_and_not_shown() -> None:
-    answer = compared(created(PIN), day=1)
-    assert "4821" not in str(answer)
-    assert {law["reason"] for law in answer["memories"][0]["laws"].values()} == {"sensitive"}
-
-
-def test_an_owner_of_whom_nothing_is_known_has_nothing_to_compare() -> None:
-    answer = compared(day=0)
-    assert (answer["memories"], answer["total"]) == ([], 0)
-    assert {law["shown"] for law in answer["laws"].values()} == {0}
 
 
 # --- one memory over time
@@ -211,29 +159,6 @@ def test_accesses_and_parameters_touch_a_memory_too_and_what_only_names_it_does_
     ]
 
 
-def test_what_happens_to_a_merge_and_to_its_sources_is_followed_through() -> None:
-    told = [
-        created(of="a"),
-        created(of="b", day=1),
-        merged("a", "b", into="all", day=2),
-        mentioned(of="a", day=3),
-        unmerged("all", day=4),
-    ]
-    assert [one.decision for one in life(*told, of="a")] == ["create", "merge", "unmerge"]
-    assert [one.decision for one in life(*told, of="all")] == ["merge", "reinforce", "unmerge"]
-
-
-def test_an_event_that_came_late_stands_where_it_happened() -> None:
-    touches = life(created(), negated(day=20), mentioned(day=10))
-    assert [(one.at, one.decision) for one in touches] == [
-        (at(0), "create"),
-        (at(10), "reinforce"),
-        (at(20), "negate"),
-    ]
-    assert touches[1].after.memory is not None
-    assert not touches[1].after.memory.is_negated
-
-
 class Counted:
     """A check that counts the evolutions it is asked at."""
 
@@ -261,16 +186,6 @@ def test_what_others_of_its_company_went_through_late_is_not_folded_anew() -> No
     assert evolutions(*told) < 15 * len(told)
 
 
-def test_a_life_of_which_nearly_all_came_late_takes_evolutions_linear_in_its_events(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("projections.past.touches.FREE", 100)
-    monkeypatch.setattr("projections.past.touches.PER_EVENT", 4)
-    for count in (50, 100, 200, 400):
-        told = [created(day=-1), *(mentioned(day=9_000 - number) for number in range(count))]
-        assert evolutions(*told) <= 100 + 6 * (count + 1)
-
-
 def test_events_that_are_folded_together_end_where_the_fold_of_all_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("projections.past.touches.FREE", 50)
     monkeypatch.setattr("projections.past.touches.PER_EVENT", 2)
@@ -282,24 +197,6 @@ def test_events_that_are_folded_together_end_where_the_fold_of_all_ends(monkeypa
     assert "events that happened before it and came late" in touches[-1].reason
     assert [one.before for one in touches[1:]] == [one.after for one in touches[:-1]]
     assert drawn(*told, until=1)["folded_together"] == len(told) - len(touches)
-
-
-def test_a_life_of_thousands_that_came_late_is_told_touch_by_touch_as_far_as_that_is_free() -> None:
-    told = [created(day=-1), *(mentioned(day=9_000 - number) for number in range(152))]
-    assert evolutions(*told) < FREE + PER_EVENT * 153
-    assert {one.together for one in life(*told)} == {1}
-
-
-def test_a_check_stops_a_life_and_its_curves() -> None:
-    def stop(done: int, _total: int) -> None:
-        if done:
-            raise DeadlineExceeded("enough")
-
-    told = [created(), mentioned(day=1)]
-    with pytest.raises(DeadlineExceeded):
-        life_of(stored(told), "m", check=stop)
-    with pytest.raises(DeadlineExceeded):
-        curves(life(*told), at(0), at(2), 5, 0, stop)
 
 
 def test_a_curve_jumps_at_an_event_and_follows_the_law_between_events() -> None:
@@ -323,33 +220,6 @@ def test_every_event_tells_the_weight_before_and_after_under_each_law() -> None:
     assert {one["before"] for one in first["weights"].values()} == {None}
     assert second["weights"]["ebbinghaus"] == {"before": 0.37, "after": 1.0}
     assert second["weights"]["weighted"]["before"] == second["weights"]["weighted"]["after"]
-
-
-def test_before_its_creation_and_after_its_purge_a_memory_weighs_nothing_that_could_be_told() -> None:
-    told = [created(day=10), deleted(day=20), purged(day=50)]
-    found = drawn(*told, until=60, points=7)
-    days = [(datetime.fromisoformat(text) - moment(0)).days for text in found["times"]]
-    for law in found["laws"].values():
-        known = [day for day, weight in zip(days, law["weights"], strict=True) if weight is not None]
-        shown = [day for day, is_shown in zip(days, law["shown"], strict=True) if is_shown]
-        assert (min(known), max(known)) == (10, 49)
-        assert (min(shown), max(shown)) == (10, 19)
-
-
-def test_an_event_outside_the_window_changes_the_curve_and_is_not_listed() -> None:
-    found = drawn(created(), mentioned(day=5), accessed("m", day=30), since=10, until=20)
-    assert found["events"] == []
-    assert found["laws"]["weighted"]["weights"][0] == pytest.approx(
-        LAWS["weighted"].read(folded(created(), mentioned(day=5)).memories["m"], at(10), DEFAULTS).unclipped, abs=1e-6
-    )
-
-
-def test_each_instant_is_read_with_the_parameters_in_force_then() -> None:
-    found = drawn(created(), parameters(day=10, importance_stable_preference=2.0), until=20, points=3)
-    weights = dict(zip(found["times"], found["laws"]["weighted"]["weights"], strict=True))
-    assert weights["2024-01-11T07:59:59.999999Z"] == pytest.approx(1.3 / (1 + 0.1 / 1.3), abs=1e-6)
-    assert weights[utc_text(moment(10))] == pytest.approx(2.0 / (1 + 0.1 / 2.0), abs=1e-6)
-    assert [one["event"] for one in found["events"]] == ["MemoryCreated", "ParametersChanged"]
 
 
 @QUICK

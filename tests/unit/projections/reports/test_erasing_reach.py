@@ -20,7 +20,6 @@ from tests.given.events import (
     deleted,
     graded,
     in_session,
-    linked,
     mentioned,
     merged,
     negated,
@@ -28,9 +27,7 @@ from tests.given.events import (
     restored,
     retracted,
     revised,
-    shown,
     stored,
-    unmerged,
 )
 from tests.given.histories import IDS, MERGES, histories
 from tests.given.said import found, said
@@ -80,17 +77,6 @@ def test_all_that_was_said_of_a_memory_goes_and_what_has_no_words_is_not_among_i
     assert (reach.turns, reach.siblings, reach.corrections, reach.triples, reach.unread) == ({}, (), (), (), ())
 
 
-def test_a_query_that_showed_it_goes_whatever_else_it_showed() -> None:
-    told = [
-        created("tea", "m"),
-        created("dog", "n"),
-        shown("n", "m", query="what do I drink"),
-        shown("n", query="my dog"),
-        shown("m"),
-    ]
-    assert seqs(reached(told, "m")) == [1, 3]
-
-
 def test_what_was_merged_and_what_it_was_merged_into_goes_to_any_depth_and_others_of_the_merge_stay() -> None:
     told = [
         *(created(f"tea {name}", name) for name in ("a", "b", "c", "d", "e")),
@@ -109,18 +95,6 @@ def test_what_was_merged_and_what_it_was_merged_into_goes_to_any_depth_and_other
     assert seqs(reached(told, "a")) == [1, 6, 7, 8, 9]
     assert list(reached(told, "y").memories) == ["y", "x", "c", "a", "b", "s", "t"]
     assert list(reached(told, "d").memories) == ["d", "s", "t"]
-
-
-def test_a_merge_that_was_undone_says_what_its_sources_said() -> None:
-    told = [created("tea", "a"), created("green tea", "b"), merged("a", "b", into="x"), unmerged("x")]
-    assert list(reached(told, "a").memories) == ["a", "x"]
-    assert list(reached(told, "x").memories) == ["x", "a", "b"]
-
-
-def test_of_a_merge_that_is_told_twice_the_sources_of_both_count() -> None:
-    told = [*(created("tea", name) for name in "abc"), merged("a", "b", into="x"), merged("b", "c", into="x")]
-    assert list(reached(told, "a").memories) == ["a", "x"]
-    assert list(reached(told, "c").memories) == ["c", "x"]
 
 
 def test_a_merge_that_names_itself_in_a_ring_comes_to_an_end() -> None:
@@ -177,21 +151,6 @@ def test_a_turn_of_another_session_under_the_same_id_is_another_turn() -> None:
     assert list(anywhere.turns) == [("t1", "s1"), ("t1", "s2")]
 
 
-def test_a_turn_that_mentions_or_negates_it_goes() -> None:
-    told = [
-        created("tea", "m"),
-        said("t1", "tea again"),
-        said("t2", "no tea any more"),
-        in_session(mentioned("m", turn_id="t1")),
-        in_session(negated("m", turn_id="t2", reason="no more")),
-    ]
-    assert dict(reached(told, "m").turns) == {
-        ("t1", "s1"): "m was said there",
-        ("t2", "s1"): "m was said there",
-    }
-    assert seqs(reached(told, "m")) == [1, 2, 3, 5]
-
-
 def test_a_turn_without_a_memory_is_erased_by_its_id_and_what_was_drawn_from_it_stays_unless_it_goes_along() -> None:
     told = [
         said("t1", "I like tea"),
@@ -212,16 +171,6 @@ def test_a_turn_without_a_memory_is_erased_by_its_id_and_what_was_drawn_from_it_
     assert (dict(alone.memories), alone.named, seqs(alone)) == ({}, (), [5])
 
 
-def test_a_turn_of_which_only_a_tool_tells_is_erased_by_its_id_and_again_once_its_words_are_gone() -> None:
-    told = [found("tea: 3 kinds", turn_id="t9")]
-    assert seqs(reached(told, "t9")) == [1]
-    log = OwnersLog()
-    for one in stored(told):
-        log.take(one, without_words(decode(one.kind, one.body)))
-    again = log.reach(["t9"], {})
-    assert (seqs(again), again.unknown, dict(again.turns)) == ([], (), {("t9", "s1"): "it is named"})
-
-
 def test_of_turns_of_several_sessions_one_is_named_with_its_session() -> None:
     told = [
         said("t1", "tea", session="s1"),
@@ -236,17 +185,6 @@ def test_of_turns_of_several_sessions_one_is_named_with_its_session() -> None:
     assert seqs(reached(told, "/t1")) == [3]
     assert seqs(reached(told, "s1/t1")) == [4]  # an id as it stands comes first
     assert turn_name("t1", None) == "/t1"
-
-
-def test_a_memory_and_a_turn_under_one_id_go_together_where_the_memory_is_that_turn() -> None:
-    told = [said("t1", "tea"), in_session(created("tea", "t1", source_turns=("t1",)))]
-    reach = reached(told, "t1")
-    assert (seqs(reach), list(reach.memories), list(reach.turns)) == ([1, 2], ["t1"], [("t1", "s1")])
-
-
-def test_what_nothing_tells_of_is_unknown() -> None:
-    reach = reached([created("tea", "m"), linked("m", "k")], "m", "nobody", "k")
-    assert (reach.unknown, dict(reach.several)) == (("nobody", "k"), {})
 
 
 def test_a_triple_stays_while_a_memory_that_stays_backs_it() -> None:
@@ -279,19 +217,6 @@ def test_corrections_on_either_side_stay_and_are_told_and_the_negation_between_l
     assert set(reach.corrections) == {"old", "new", "other"}
     assert (list(reach.memories), seqs(reach)) == (["m"], [2, 5, 6])
     assert reached(told, "m", "new", "old", "other").corrections == ()
-
-
-def test_what_goes_along_takes_no_turn_and_no_sibling_along() -> None:
-    told = [
-        said("t1", "tea"),
-        said("t2", "dog"),
-        drawn("m", "t1"),
-        drawn("n", "t2"),
-        drawn("k", "t2"),
-    ]
-    reach = reached(told, "m", n="it was made of m")
-    assert dict(reach.memories) == {"m": "it is named", "n": "it was made of m"}
-    assert (list(reach.turns), seqs(reach), reach.siblings) == ([("t1", "s1")], [1, 3, 4], ())
 
 
 def test_entries_that_nobody_can_read_are_told() -> None:

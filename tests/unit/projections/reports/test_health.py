@@ -13,9 +13,7 @@ from tests.given.events import (
     deleted,
     folded,
     merged,
-    moment,
     negated,
-    parameters,
     profile,
     purged,
     reinforced,
@@ -67,29 +65,6 @@ def test_colours_begin_at_70_and_30(strength: int, expected: str) -> None:
     assert colour(strength) == expected
 
 
-@each_row("name", ["weighted", "ebbinghaus", "consolidating", "tiered"])
-def test_the_strengths_are_the_same_under_every_profile(name: str) -> None:
-    told = health(view_of(*CURVE, profile(name)), at(NOW), MOST, 0)
-    assert [one["strength"] for one in told["memories"]] == [100, 61, 37, 14, 5]
-    assert told["profile"] == name
-
-
-def test_pages_follow_one_another_and_count_everything() -> None:
-    view = view_of(*CURVE)
-    first, second = health(view, at(NOW), 3, 0), health(view, at(NOW), 3, 3)
-    assert ids(first) + ids(second) == ["100", "61", "37", "14", "5"]
-    assert first["total"] == second["total"] == 5
-    assert (first["colours"], second["offset"]) == (second["colours"], 3)
-    assert ids(health(view, at(NOW), 3, 9)) == []
-    assert ids(fading(view, at(NOW), 1, 1)) == ["14"]
-
-
-def test_of_equal_strengths_the_newest_reinforcement_is_the_strongest() -> None:
-    view = view_of(said(0.2, "older"), said(0.1, "newer"), said(0.2, "older-too"), said(70, "a"), said(70.01, "b"))
-    assert ids(health(view, at(NOW), MOST, 0)) == ["newer", "older-too", "older", "a", "b"]
-    assert ids(fading(view, at(NOW), MOST, 0)) == ["b", "a"]
-
-
 def test_only_what_lives_has_a_health() -> None:
     view = view_of(
         *(said(1, one) for one in ("live", "deleted", "purged", "a", "b", "c", "d", "back")),
@@ -107,66 +82,7 @@ def test_only_what_lives_has_a_health() -> None:
     assert set(ids(health(view, at(NOW), MOST, 0))) == {"live", "ab", "c", "d", "back", "negated"}
 
 
-def test_an_owner_without_memories_has_none() -> None:
-    answer = health(view_of(), at(NOW), MOST, 0)
-    assert (answer["total"], answer["mean_strength"], answer["memories"]) == (0, None, [])
-    assert fading(view_of(), at(NOW), MOST, 0)["total"] == 0
-
-
-def test_a_secret_is_told_without_its_text() -> None:
-    view = view_of(said(1, "pin", sensitivity=3))
-    assert "withheld" in health(view, at(NOW), MOST, 0)["memories"][0]["memory"]
-
-
 # --- what the owner's law does by itself
-
-
-def ends_of(view: OwnerView) -> dict[str, tuple[float | None, float | None]]:
-    """Memory -> hours after now at which it is archived and deleted."""
-
-    def hours(text: str | None) -> float | None:
-        from datetime import datetime
-
-        return None if text is None else round((datetime.fromisoformat(text) - moment(NOW)).total_seconds() / 3600, 1)
-
-    return {
-        one["id"]: (hours(one["archives_at"]), hours(one["deletes_at"]))
-        for one in health(view, at(NOW), MOST, 0)["memories"]
-    }
-
-
-def test_under_ebbinghaus_the_ends_are_the_published_56_and_74_hours() -> None:
-    assert ends_of(view_of(profile("ebbinghaus"), said(0, "m"))) == {"m": (56.5, 74.4)}
-
-
-@each_row("name", ["weighted", "consolidating"])
-def test_a_law_that_ends_nothing_tells_no_end(name: str) -> None:
-    assert ends_of(view_of(profile(name), said(0, "m"))) == {"m": (None, None)}
-
-
-def test_under_tiered_an_episode_is_gone_a_week_after_its_creation() -> None:
-    view = view_of(profile("tiered"), said(24, "episode", tier="episode"), said(24, "fact", tier="fact"))
-    assert ends_of(view) == {"episode": (None, 144.0), "fact": (None, None)}
-
-
-def test_identity_core_and_sensitive_memories_are_spared() -> None:
-    view = view_of(
-        profile("ebbinghaus"),
-        said(0, "name", category="identity"),
-        said(0, "core", tier="core"),
-        said(0, "address", sensitivity=2),
-    )
-    assert set(ends_of(view).values()) == {(None, None)}
-
-
-def test_what_was_restored_after_it_had_fallen_due_is_not_deleted_again() -> None:
-    view = view_of(profile("ebbinghaus"), said(100, "m"), deleted("m", NOW - 1), restored("m", NOW - 0.5))
-    assert ends_of(view) == {"m": (-43.5, None)}
-
-
-def test_a_limit_that_no_strength_passes_never_ends() -> None:
-    view = view_of(profile("ebbinghaus"), parameters(archive_strength=0.0, delete_strength=0.0), said(0, "m"))
-    assert ends_of(view) == {"m": (None, None)}
 
 
 def test_one_memory_is_told_under_each_law() -> None:

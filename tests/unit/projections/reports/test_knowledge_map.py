@@ -10,7 +10,7 @@ from projections.memory.record import SECRET
 from projections.reports.knowledge_map import CENTRES, LABEL, knowledge_map
 from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
-from tests.given.events import Told, accessed, at, created, deleted, linked, mentioned, negated, profile, purged
+from tests.given.events import Told, accessed, at, created, deleted, linked, negated, purged
 from tests.given.views import CHAIN, noted, viewed
 from tests.rows import each_row
 
@@ -23,10 +23,6 @@ def mapped(view: OwnerView, topic: str, day: float = 0, mode: Mode = "normal", *
 def depths(answer: dict[str, Any]) -> dict[str, int]:
     """Steps from a centre by memory."""
     return {node["id"]: node["depth"] for node in answer["nodes"]}
-
-
-def ends(answer: dict[str, Any]) -> set[frozenset[str]]:
-    return {frozenset((edge["from"], edge["to"])) for edge in answer["edges"]}
 
 
 def quiet(*names: str) -> list[Told]:
@@ -62,19 +58,6 @@ def test_it_goes_as_many_steps_as_are_asked_for(depth, expected) -> None:
     assert [node["id"] for node in answer["nodes"] if node["is_center"]] == ["kiln"]
 
 
-def test_two_steps_unless_told() -> None:
-    assert depths(mapped(viewed(*CHAIN), "kiln")) == {"kiln": 0, "clay": 1, "fair": 2}
-    assert mapped(viewed(*CHAIN), "kiln")["depth"] == 2
-
-
-def test_a_memory_stands_at_the_fewest_steps_and_once() -> None:
-    ring = [linked("kiln", "a", weight=0.9), linked("a", "b", weight=0.9), linked("b", "kiln", weight=0.4)]
-    answer = mapped(viewed(noted("the kiln", "kiln"), *quiet("a", "b"), *ring), "kiln", depth=4)
-    assert depths(answer) == {"kiln": 0, "a": 1, "b": 1}
-    assert ends(answer) == {frozenset(pair) for pair in (("kiln", "a"), ("a", "b"), ("kiln", "b"))}
-    assert len(answer["edges"]) == 3
-
-
 @each_row(("weight", "reached"), [(0.3, {"kiln", "a"}), (0.29, {"kiln"})])
 def test_weaker_associations_than_three_tenths_are_not_followed_unless_told(weight, reached) -> None:
     view = viewed(noted("the kiln", "kiln"), *quiet("a"), linked("kiln", "a", weight=weight))
@@ -82,25 +65,6 @@ def test_weaker_associations_than_three_tenths_are_not_followed_unless_told(weig
     assert set(depths(mapped(view, "kiln"))) == reached
     assert set(depths(mapped(view, "kiln", least=0.0))) == {"kiln", "a"}
     assert set(depths(mapped(view, "kiln", least=1.0))) == {"kiln"}
-
-
-def test_edges_stand_between_nodes_only_each_once_and_none_weaker_than_asked_for() -> None:
-    view = viewed(
-        noted("the kiln", "kiln"),
-        *quiet("a", "b", "c"),
-        linked("kiln", "a", weight=0.9),
-        linked("kiln", "b", weight=0.8),
-        linked("a", "b", weight=0.2),
-        linked("b", "c", weight=0.5),
-    )
-    answer = mapped(view, "kiln", depth=1)
-    assert {(edge["from"], edge["to"], edge["weight"], edge["link"]) for edge in answer["edges"]} == {
-        ("kiln", "a", 0.9, "semantic"),
-        ("kiln", "b", 0.8, "semantic"),
-    }
-    weaker = mapped(view, "kiln", depth=1, least=0.1)
-    assert len(weaker["edges"]) == 3
-    assert frozenset(("a", "b")) in ends(weaker)
 
 
 # --- the most nodes
@@ -117,20 +81,6 @@ def test_it_says_whether_there_was_more_than_the_most_nodes(most, truncated) -> 
     answer = mapped(star(5), "kiln", most=most)
     assert (len(answer["nodes"]), answer["truncated"]) == (min(most, 6), truncated)
     assert len(answer["edges"]) == min(most, 6) - 1
-
-
-def test_the_strongest_associations_come_first_where_not_all_have_room() -> None:
-    assert set(depths(mapped(star(5), "kiln", most=3))) == {"kiln", "n4", "n3"}
-
-
-@each_row("most", [1, 2, 4])
-def test_the_most_nodes_hold_for_centres_too(most) -> None:
-    view = viewed(*(noted("the kiln", f"m{number}") for number in range(5)))
-    answer = mapped(view, "kiln", most=most)
-    assert ([node["id"] for node in answer["nodes"]], answer["truncated"]) == (
-        ["m4", "m3", "m2", "m1"][:most],
-        True,
-    )
 
 
 # --- clusters
@@ -152,15 +102,6 @@ def test_clusters_part_what_is_more_associated_with_itself_the_largest_first() -
     assert {node["id"][0]: node["cluster"] for node in answer["nodes"]} == {"b": 0, "a": 1}
 
 
-def test_every_node_is_in_one_cluster_at_most_and_what_stands_alone_in_none() -> None:
-    view = viewed(*TWO_CIRCLES, noted("alone in a hut", "alone"))
-    answer = mapped(view, "kiln hut", depth=4)
-    members = [member for cluster in answer["clusters"] for member in cluster["members"]]
-    assert sorted([*members, "alone"]) == sorted(depths(answer))
-    assert {node["id"]: node["cluster"] for node in answer["nodes"]}["alone"] is None
-    assert all(len(cluster["members"]) > 1 for cluster in answer["clusters"])
-
-
 def test_the_same_memories_give_the_same_map_every_time() -> None:
     tangle = [noted("kiln", f"m{number}", keywords=[f"k{number % 4}", f"j{number % 3}"]) for number in range(30)]
     first = mapped(viewed(*tangle), "kiln", depth=3)
@@ -179,11 +120,6 @@ def test_the_words_of_a_cluster_are_spelled_as_somebody_spelled_them() -> None:
     assert mapped(chinese, "部署")["clusters"][0]["words"][0] == "部署"
     mixed = viewed(noted("部署API, cafés", "a"), noted("部署API हिन्दी", "b"), linked("a", "b", weight=0.9))
     assert mapped(mixed, "部署")["clusters"][0]["words"] == ["api"]
-
-
-def test_keywords_name_a_cluster_where_there_are_some() -> None:
-    view = viewed(*(noted("the kiln", name, keywords=["Ceramics", "firing"]) for name in "ab"))
-    assert mapped(view, "kiln")["clusters"][0]["words"] == ["ceramics", "firing"]
 
 
 # --- nodes
@@ -207,26 +143,7 @@ def test_a_node_tells_its_figures() -> None:
     }
 
 
-def test_a_label_is_one_line() -> None:
-    (node,) = mapped(viewed(noted("the kiln\n\n  broke\tdown", "kiln")), "kiln")["nodes"]
-    assert node["label"] == "the kiln broke down"
-
-
-def test_weights_are_told_as_everywhere_clipped_and_by_the_law_of_the_owner() -> None:
-    heavy = [created("the kiln", "kiln", category="identity"), mentioned("kiln", 0.1), mentioned("kiln", 0.2)]
-    assert mapped(viewed(*heavy), "kiln", 0.2)["nodes"][0]["weight"] == 2.0  # 1.5 * 1.5 * 1.19
-    assert mapped(viewed(noted("the kiln", "kiln"), profile("ebbinghaus")), "kiln", 1)["nodes"][0]["weight"] == 0.37
-
-
 # --- what is shown
-
-
-@each_row("mode", MODES)
-def test_a_topic_of_which_nothing_is_known_has_an_empty_map(mode) -> None:
-    for view, topic in ((viewed(), "kiln"), (viewed(*CHAIN), "weather"), (viewed(*CHAIN), "？！")):
-        answer = mapped(view, topic, mode=mode)
-        nothing: dict[str, object] = {"nodes": [], "edges": [], "clusters": [], "withheld": [], "weaker": 0}
-        assert answer == {"owner": "ada", "mode": mode, "topic": topic, "depth": 2, "truncated": False} | nothing
 
 
 HIDING = {
@@ -241,11 +158,6 @@ def test_nothing_is_shown_or_passed_through_that_normal_mode_withholds(hiding) -
     view = viewed(*CHAIN, *hiding)
     assert list(depths(mapped(view, "kiln"))) == ["kiln"]
     assert "clay" not in depths(mapped(view, "clay late"))
-
-
-def test_review_mode_passes_through_what_was_superseded() -> None:
-    view = viewed(*CHAIN, negated("clay", 0, resolution="latest_wins"))
-    assert list(depths(mapped(view, "kiln", mode="review"))) == ["kiln", "clay", "fair"]
 
 
 @each_row("mode", MODES)

@@ -13,11 +13,10 @@ from projections.embedding.meaning import KnownVectors
 from projections.laws.modes import MODES, Mode
 from projections.memory.record import SECRET
 from projections.reports.knowledge_map import knowledge_map
-from projections.reports.mapping import links as map_links
 from projections.reports.mapping.nodes import BEST_EDGES
 from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
-from tests.given.events import Told, at, created, deleted, linked, negated, parameters, purged
+from tests.given.events import Told, at, created, deleted, negated, parameters, purged
 from tests.given.views import viewed
 from tests.rows import each_row
 
@@ -73,11 +72,6 @@ def test_what_shares_a_telling_word_is_joined_and_the_edge_says_by_which(texts, 
     assert 0.3 <= edge["weight"] <= 1
 
 
-def test_thanks_are_joined_with_nothing() -> None:
-    assert "m9" not in {end for pair in edges(mapped(viewed(*talk(ENGLISH)), None, least=0.0)) for end in pair}
-    assert "m7" not in {end for pair in edges(mapped(viewed(*talk(CHINESE)), None, least=0.0)) for end in pair}
-
-
 def test_a_word_that_everybody_says_joins_nothing_and_a_rare_one_more_than_a_frequent_one() -> None:
     common = [created(f"The office has {name}", name) for name in ("lamps", "chairs", "desks", "carpets")]
     common = [*common, *(created(f"The office of {n} opens", f"o{n}") for n in range(200))]
@@ -88,16 +82,6 @@ def test_a_word_that_everybody_says_joins_nothing_and_a_rare_one_more_than_a_fre
     assert frequent
     assert all(rare["weight"] > edge["weight"] for edge in frequent)
     assert frozenset(("lamps", "desks")) not in edges(answer)
-
-
-def test_an_edge_tells_every_reason_the_strongest_first() -> None:
-    told = [created("The kiln cracked", "a", task="fire"), created("A kiln of bricks", "b", task="fire")]
-    (edge,) = mapped(viewed(*told, linked("a", "b", weight=0.9)), "kiln")["edges"]
-    assert [reason["link"] for reason in edge["reasons"]] == ["semantic", "keyword"]
-    assert [reason["keywords"] for reason in edge["reasons"]] == [[], ["kiln"]]
-    (edge,) = mapped(viewed(*told), "kiln")["edges"]
-    assert {reason["link"] for reason in edge["reasons"]} == {"keyword", "co-task"}
-    assert edge["weight"] == max(reason["weight"] for reason in edge["reasons"])
 
 
 # --- meaning
@@ -120,21 +104,9 @@ def test_what_means_the_same_in_other_words_is_joined_where_there_are_vectors() 
     assert [node["depth"] for node in mapped(view, "automobile", near=near(view, ("a", "b")))["nodes"]] == [0, 1]
 
 
-def test_what_has_no_vector_yet_is_joined_by_words_alone() -> None:
-    view = viewed(*talk(ENGLISH))
-    half = mapped(view, "pottery", near=near(view, ("m0", "m9"), known=2))
-    assert half["edges"] == mapped(view, "pottery")["edges"]
-
-
 def test_greetings_that_mean_the_same_are_not_joined() -> None:
     view = viewed(created("Thanks, that is so nice!", "a"), created("Thank you so much!", "b"), created("tea", "c"))
     assert mapped(view, "thanks", near=near(view, ("a", "b")))["edges"] == []
-
-
-def test_where_all_are_alike_nothing_is_joined_by_that() -> None:
-    view = viewed(*(created(f"topic{n} something{n}", f"m{n}") for n in range(60)))
-    same = np.full((60, 4), 0.5, dtype=np.float32)
-    assert mapped(view, "topic1", near=KnownVectors(same, np.ones(60, bool)))["edges"] == []
 
 
 # --- clusters and their names
@@ -147,31 +119,6 @@ def test_an_overview_parts_what_is_talked_of_and_names_it(texts, names) -> None:
     assert names <= said
     assert len(answer["clusters"]) >= len(names)
     assert answer["topic"] is None
-
-
-def same_words(count: int) -> list[Told]:
-    """Circles that have the same words, so that the same names suggest themselves."""
-    told = []
-    for circle in range(count):
-        told += [created("brick kiln", f"{circle}{name}") for name in "abc"]
-        told += [linked(f"{circle}{one}", f"{circle}{other}", weight=1.0) for one, other in ("ab", "bc", "ac")]
-    return told
-
-
-def test_no_two_clusters_have_one_name_and_none_more_than_three_words() -> None:
-    for told in (same_words(6), talk(ENGLISH), talk(CHINESE)):
-        for topic in (None, "kiln", "公园"):
-            answer = mapped(viewed(*told), topic)
-            labels = [cluster["label"] for cluster in answer["clusters"]]
-            assert len(set(labels)) == len(labels)
-            assert all(labels)
-            assert all(len(cluster["words"]) <= 3 and len(cluster["members"]) > 1 for cluster in answer["clusters"])
-
-
-def test_the_topic_and_who_speaks_name_no_cluster_where_something_else_does() -> None:
-    answer = mapped(viewed(*(Told(one.data, one.day) for one in talk(ENGLISH))), "pottery studio")
-    assert answer["clusters"]
-    assert not {"pottery", "studio", "user"} & {word for cluster in answer["clusters"] for word in cluster["words"]}
 
 
 # --- bounds
@@ -194,14 +141,6 @@ def test_a_map_has_no_more_than_can_be_read(topic, most) -> None:
     assert MOST_NODES == 36
 
 
-def test_a_word_that_very_many_hold_does_not_make_all_their_pairs(monkeypatch) -> None:
-    view, asked = crowd(400), []
-    worded = map_links.MapLinks._worded
-    monkeypatch.setattr(map_links.MapLinks, "_worded", lambda self, a, b: asked.append(a) or worded(self, a, b))
-    mapped(view, None, most=50)
-    assert 0 < len(asked) < 400 * 400 / 4
-
-
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.sampled_from([*ENGLISH, *CHINESE]), max_size=25), st.sampled_from(["kiln", "公园", None]))
 def test_every_map_is_whole_and_the_same_again(texts: list[str], topic: str | None) -> None:
@@ -217,23 +156,6 @@ def test_every_map_is_whole_and_the_same_again(texts: list[str], topic: str | No
 
 
 # --- an overview
-
-
-def test_an_overview_of_few_shows_all_of_them_and_of_nobody_nothing() -> None:
-    answer = mapped(viewed(*talk(ENGLISH)), None)
-    assert len(answer["nodes"]) == len(ENGLISH)
-    assert answer["truncated"] is False
-    assert mapped(viewed(), None)["nodes"] == []
-
-
-def test_each_cluster_of_an_overview_has_one_centre() -> None:
-    answer = mapped(viewed(*talk(ENGLISH)), None)
-    centres = [node for node in answer["nodes"] if node["is_center"]]
-    assert [node["cluster"] for node in centres] == sorted({cluster["id"] for cluster in answer["clusters"]}) or {
-        node["cluster"] for node in centres
-    } == {cluster["id"] for cluster in answer["clusters"]}
-    assert len(centres) == len(answer["clusters"])
-    assert {node["depth"] for node in answer["nodes"] if node["cluster"] is not None and not node["is_center"]} == {1}
 
 
 # --- what may not be told

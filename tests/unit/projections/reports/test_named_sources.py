@@ -11,7 +11,7 @@ from events.catalogue import Ground, GroundChanged
 from events.envelope import Stored, decode, micros
 from projections.memory.sources import Aside, NamedSource
 from projections.reports.named_sources import BY, NOT_ASIDE, NamedAside, SourcesGathered, asides_by_name
-from projections.reports.strikes import FIELDS, Strikes, names_of
+from projections.reports.strikes import Strikes
 from tests.given.events import Told, created, in_session, mentioned, merged, negated, stored
 from tests.given.said import said
 
@@ -103,14 +103,6 @@ def test_what_is_listed_is_just_what_a_strike_by_that_name_meets(entries: list[S
         strikes = Strikes(**{f"{by}s": frozenset([name])})
         met = [list(strikes.named(one, decode(one.kind, one.body))) for one in entries]
         assert [each for each in met if each] == [[(f"{by}s", name)]] * counts.events
-
-
-@given(entries=logs())
-def test_names_are_told_in_the_order_of_the_fields_each_once(entries: list[Stored]) -> None:
-    for one in entries:
-        told = list(names_of(one, decode(one.kind, one.body)))
-        assert len(told) == len(set(told))
-        assert [FIELDS.index(field) for field, _ in told] == sorted(FIELDS.index(field) for field, _ in told)
 
 
 @given(entries=logs())

@@ -21,7 +21,7 @@ from projections.memory.record import DAY, Memory
 from projections.memory.tags import context_of
 from projections.reports.review_due import DueReviews, due_instants, due_list, next_reviews, reviews_due
 from projections.views.view import OwnerView
-from tests.given.events import Told, accessed, at, created, deleted, folded, graded, moment, negated, parameters
+from tests.given.events import Told, accessed, at, created, folded, graded, parameters
 from tests.rows import each_row
 
 NOW = 40.0
@@ -140,45 +140,6 @@ def test_texts_are_read_only_where_they_may_decide(monkeypatch: pytest.MonkeyPat
     read.clear()
     reviews_due(view, at(NOW), least=0.0, limit=2)
     assert 0 < len(read) < 20
-
-
-def test_the_most_pressing_comes_first() -> None:
-    """Importance * (1 + days overdue): half as important, three times as long overdue."""
-    view = view_of(
-        created("tea", "strong", NOW - 2, confidence=1.0, emotion=1.0),
-        created("tea", "old", NOW - 10, confidence=0.6, emotion=0.0),
-        created("tea", "not-yet", NOW - 0.5, confidence=1.0, emotion=1.0),
-    )
-    told = due_list(view, at(NOW), least=0.2)
-    first, second = told["memories"]
-    assert [first["id"], second["id"]] == ["old", "strong"]
-    assert (first["days_overdue"], second["days_overdue"]) == (9.0, 1.0)
-    assert first["priority"] == pytest.approx(first["importance"] * 10, abs=1e-5)
-    assert second["importance"] == pytest.approx(0.4 + 0.3 * second["consolidation"] + 0.3, abs=1e-5)
-    assert (told["due"], told["left_out"]) == (2, 0)
-    assert told["next_due_at"] == f"{moment(NOW + 0.5):%Y-%m-%dT%H:%M:%SZ}"
-
-
-def test_it_tells_how_much_the_least_importance_leaves_out() -> None:
-    view = view_of(*(created("we met at noon", f"m{n}", n, confidence=0.6) for n in range(7)))
-    told = due_list(view, at(NOW))
-    assert (told["memories"], told["due"], told["left_out"], told["min_importance"]) == ([], 7, 7, 0.5)
-
-
-def test_only_live_memories_that_nothing_superseded_and_no_secrets() -> None:
-    fields: dict[str, Any] = {"confidence": 1.0, "emotion": 1.0}
-    view = view_of(
-        created("milk", "live", **fields),
-        created("tea", "kept-version", **fields),
-        negated("kept-version", 1, resolution="version_keep"),
-        created("tea", "superseded", **fields),
-        negated("superseded", 1, resolution="latest_wins"),
-        created("tea", "gone", **fields),
-        deleted("gone", 1),
-        created("tea", "secret", sensitivity=3, **fields),
-    )
-    found = reviews_due(view, at(NOW))
-    assert (set(ids(view, found)), found.total) == ({"live", "kept-version"}, 2)
 
 
 def test_one_kind_alone_may_be_asked_for() -> None:

@@ -10,8 +10,8 @@ from events.sealing.wordless import WORDS, without_words
 from events.statement_digests import digest, written
 from projections.language.statements import STATEMENT_RULES, statement
 from projections.reports.erasing.said_again import LEAST_SHARE, SaidAgain, Sayings, words_in
-from tests.given.events import Told, created, negated, revised, secret_of, shown, stored
-from tests.given.said import found, said
+from tests.given.events import Told, created, secret_of, shown, stored
+from tests.given.said import said
 from tests.rows import each_row
 
 
@@ -54,13 +54,6 @@ def test_most_of_its_words_say_it_too_and_fewer_do_not(erased: str, says_it: lis
     assert again(going, read(*(created(text, f"n{number}") for number, text in enumerate(does_not)))) == []
 
 
-def test_the_same_words_are_all_of_them() -> None:
-    (told,) = again(
-        read(created("My locker code is 4711", "m")), read(revised("my code 4711 is my locker's, locker", "n"))
-    )
-    assert (told.type, told.of, told.share) == ("MemoryRevised", "n", 1.0)
-
-
 @each_row("text", ["I like tea", "我喜欢茶"])
 def test_the_same_statement_is_known_by_its_digest_whatever_stands_around_it(text: str) -> None:
     going = read(created(text, "m"), stated=[text])
@@ -73,55 +66,10 @@ def test_the_same_statement_is_known_by_its_digest_whatever_stands_around_it(tex
     ]
 
 
-def test_every_text_of_an_event_counts_and_a_turn_is_told_as_it_can_be_named() -> None:
-    going = read(created("my locker code is 4711", "m"))
-    left = read(
-        created("of school", "n", summary="locker code 4711, mine: my own"),
-        said("t1", "my locker? code 4711", session="s1"),
-        said("t1", "my locker? code 4711", session=None),
-    )
-    assert [(one.of, one.type) for one in again(going, left)] == [
-        ("n", "MemoryCreated"),
-        ("s1/t1", "TurnRecorded"),
-        ("t1", "TurnRecorded"),
-    ]
-
-
 def test_what_was_asked_is_told_and_cannot_be_named() -> None:
     going = read(created("my locker code is 4711", "m"))
     left = read(shown("n", query="my locker code is 4711"), shown("n", query="good morning"))
     assert [(one.seq, one.type, one.of, one.share) for one in again(going, left)] == [(1, "MemoriesAccessed", "", 1.0)]
-
-
-def test_a_correction_and_what_a_tool_found_are_told_and_nothing_is_made_of_single_words() -> None:
-    going = read(created("my locker code is 4711", "m"), created("tea", "k"))
-    left = read(
-        negated("n", correction="my locker code is 4711"),
-        found("my locker code is 4711"),
-        created("tea", "k2"),
-    )
-    assert [(one.type, one.of, one.text) for one in again(going, left)] == [
-        ("MemoryNegated", "n", "my locker code is 4711"),
-        ("ToolResultRecorded", "", "my locker code is 4711"),
-    ]
-
-
-@each_row(
-    "going",
-    [
-        said("t1", "my locker code is 4711"),
-        revised("my locker code is 4711", "m"),
-        created("my locker code is 4711", "m"),
-    ],
-    ids=["a turn", "a version", "a memory"],
-)
-def test_words_of_turns_and_of_versions_that_go_are_looked_for_too(going: Told) -> None:
-    assert len(again(read(going), read(created("the locker code is 4711, mine is my own", "n")))) == 1
-
-
-def test_what_a_tool_found_or_a_query_that_goes_is_looked_for_nowhere() -> None:
-    going = read(found("my locker code is 4711"), shown("m", query="my locker code is 4711"))
-    assert again(going, read(created("my locker code is 4711", "n"))) == []
 
 
 def test_a_field_of_digests_that_cannot_be_read_tells_nothing() -> None:

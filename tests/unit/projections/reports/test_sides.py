@@ -82,14 +82,6 @@ def test_an_event_of_one_side_is_told_by_what_it_changed(case: Case) -> None:
     assert "4711" not in str(found.told())
 
 
-def test_what_one_side_lacks_is_told_of_the_other_alone() -> None:
-    before, after = side(*FIRST[:2]), side(*FIRST)
-    (made,) = differing(before, after, "normal")
-    (gone,) = differing(after, before, "normal")
-    assert (made.id, made.before, gone.after) == ("pin", None, None)
-    assert made.after == gone.before == side_standings(after, "normal")["pin"]
-
-
 def test_sides_held_beside_each_other_tell_each_memory_as_all_of_them_are_told() -> None:
     before, after = side(*FIRST), side(*FIRST, negated("coffee", 3), created("new", "new", day=9))
     held = Beside(before, after, "normal")

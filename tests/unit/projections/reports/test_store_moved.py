@@ -11,12 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from projections.memory.record import SECRET, Memory
-from projections.reports.sides import Side, Standings, side_standings
-from projections.reports.store_moved import MOST_OWNERS, OrderMoved, OwnerMoved, StoreMoved, heaviest
+from projections.reports.sides import Side, side_standings
+from projections.reports.store_moved import MOST_OWNERS, OrderMoved, OwnerMoved, StoreMoved
 from projections.views.view import OwnerView
-from tests.given.events import Told, at, created, deleted, folded, mentioned, negated, revised
+from tests.given.events import Told, at, folded
 from tests.given.histories import histories
-from tests.rows import each_row
 
 
 def side(events: Iterable[Told], day: float = 90) -> Side:
@@ -109,61 +108,6 @@ def test_figures_are_those_of_looking_at_each_memory(
     assert {name: value for name, value in found.items() if name not in NOT_OF_SIDES} == twin(before, after)
 
 
-def test_nothing_moves_beside_itself() -> None:
-    one = side([created("I like coffee", "coffee"), created("我喜欢茶", "tea")])
-    found = moved(one, one)
-    assert (found.owners, found.memories, found.shown_today, found.changes, found.changed) == (1, 2, 2, 0, 0)
-    assert (found.most, found.changed_fields, found.largest_change) == ([], {}, 0.0)
-    assert found.by_weight == OrderMoved(orders=1)
-
-
-def test_other_words_are_a_change_though_no_weight_moves() -> None:
-    one = [created("I like coffee", "coffee")]
-    found = moved(side(one), side([*one, revised("I like tea", of="coffee", day=0)]))
-    assert (found.changed, found.changes, found.changed_fields["content"], found.came, found.went) == (1, 1, 1, 0, 0)
-
-
-def test_what_comes_and_goes_is_told_by_why() -> None:
-    one = [created("I like coffee", "coffee"), created("我喜欢茶", "tea")]
-    replaced = [*one, negated("coffee", 3, resolution="latest_wins")]
-    out, back = moved(side(one), side(replaced)), moved(side(replaced), side(one))
-    assert (out.went, out.why_went, out.came) == (1, {"superseded": 1}, 0)
-    assert (back.came, back.why_came, back.went) == (1, {"superseded": 1}, 0)
-    gone = moved(side(one), side(one[1:]))
-    assert (gone.vanish, gone.why_went, gone.changed_fields) == (1, {"not_there": 1}, {})
-    assert moved(side(one[1:]), side(one)).why_came == {"not_there": 1}
-    assert moved(side(one), side([*one, deleted("tea", 4)])).why_went == {"deleted": 1}
-
-
-def test_memories_of_the_same_weight_stand_in_the_order_of_their_ids() -> None:
-    held = side([*(created("I like coffee", of) for of in ("b", "c", "a")), created("tea", "d"), mentioned("d", 80)])
-    standings = Standings(held, "normal")
-    assert heaviest(held.view, standings) == ["d", "a", "b", "c"]
-    assert heaviest(held.view, standings, 2) == ["d", "a"]
-
-
-def test_the_first_ten_are_compared() -> None:
-    held = side([created("I like coffee", f"m{number:02}") for number in range(12)])
-    assert heaviest(held.view, Standings(held, "normal")) == [f"m{number:02}" for number in range(10)]
-
-
-@each_row(
-    ("before", "after", "counted"),
-    [
-        ([], [], OrderMoved()),
-        (["a"], ["a"], OrderMoved(orders=1)),
-        (["a", "b"], ["b", "a"], OrderMoved(orders=1, changed=1, first=1)),
-        (["a", "b"], ["a", "c"], OrderMoved(orders=1, changed=1, came=1, went=1)),
-        ([], ["a"], OrderMoved(orders=1, changed=1, first=1, came=1)),
-        (["a"], [], OrderMoved(orders=1, changed=1, first=1, went=1)),
-    ],
-)
-def test_an_order_is_counted_by_what_is_another(before: list[str], after: list[str], counted: OrderMoved) -> None:
-    found = OrderMoved()
-    found.take(before, after)
-    assert found == counted
-
-
 # --- many
 
 some = st.integers(0, 5)
@@ -213,23 +157,6 @@ def test_the_sum_depends_on_no_order_and_no_parting(of: list[StoreMoved], data: 
     at_ = sorted(data.draw(st.lists(st.integers(0, len(of)), max_size=3)))
     cut = [mixed[one:other] for one, other in zip([0, *at_], [*at_, len(of)], strict=True)]
     assert summed(map(summed, cut)) == summed(of)
-
-
-@given(parts())
-def test_figures_are_the_same_after_json(of: list[StoreMoved]) -> None:
-    told = summed(of)
-    assert msgspec.json.decode(msgspec.json.encode(told), type=StoreMoved) == told
-
-
-def test_a_sum_takes_nothing_away_from_its_parts() -> None:
-    one, other = StoreMoved(left_out={"OwnerErased": 1}), StoreMoved(left_out={"OwnerErased": 2})
-    one.add(other)
-    assert (one.left_out, other.left_out, StoreMoved().left_out) == ({"OwnerErased": 3}, {"OwnerErased": 2}, {})
-
-
-@each_row(("changes", "largest"), [((0.25, -0.5), -0.5), ((-0.5, 0.5), 0.5), ((0.5, -0.5), 0.5)])
-def test_the_largest_change_is_that_of_the_largest_size(changes: tuple[float, float], largest: float) -> None:
-    assert summed(StoreMoved(largest_change=one) for one in changes).largest_change == largest
 
 
 def test_those_of_whom_most_comes_and_goes_are_named_and_no_more_than_twenty() -> None:

@@ -176,26 +176,6 @@ def test_what_is_struck_is_what_every_rule_asked_of_every_event_strikes(
     assert set(closed(entries, strikes).struck) == expected(entries, strikes)
 
 
-@settings(max_examples=examples(200))
-@given(logs(), named, named)
-def test_who_names_more_strikes_no_less(entries: list[Stored], one: Strikes, other: Strikes) -> None:
-    both = Strikes(*(a | b for a, b in zip(one, other, strict=True)))
-    together = closed(entries, both)
-    assert set(together.struck) >= set(closed(entries, one).struck) | set(closed(entries, other).struck)
-    assert not {one.memory_id for one in together.stays} & together.gone
-
-
-@settings(max_examples=examples(200))
-@given(logs(), named)
-def test_alone_strikes_what_is_named_and_nothing_else(entries: list[Stored], strikes: Strikes) -> None:
-    graph = LogGraph(strikes)
-    for one in entries:
-        graph.take(one, decode(one.kind, one.body))
-    found = graph.close(alone=True)
-    assert set(found.struck) == {one.seq for one in entries if any(strikes.named(one, decode(one.kind, one.body)))}
-    assert {one.kind for one in found.struck.values()} <= {"named"}
-
-
 @settings(max_examples=examples(100))
 @given(histories)
 def test_records_folded_without_a_change_log_are_those_that_are_folded_with_it(history: list[Told]) -> None:
@@ -228,23 +208,3 @@ def test_what_the_user_said_again_counts_as_long_as_that_is_not_struck_too() -> 
         stays(stored([*[said("t1", "x")], drawn, said("t2", "y"), mentioned("a", turn_id="t2")]), Strikes(turns=both))
         == []
     )
-
-
-def test_a_turn_of_another_session_under_the_same_id_is_another_turn() -> None:
-    """A producer chooses ids of turns: who says something under the id of another's turn strikes nothing of that one."""
-    drawn = created("drinks tea", "a", source="judge", actor="judge", source_turns=("t1",))
-    mine = [said("t1", "I drink tea"), in_session(created("I drink tea", "t1", kind="episode", source_turns=("t1",)))]
-    entries = stored([*mine, in_session(drawn), said("t1", "noise", session="s2"), injected("a", turn_id="t1")])
-    assert set(closed(entries, Strikes(seqs=frozenset({4}))).struck) == {4}
-    assert set(closed(entries, Strikes(sessions=frozenset({"s2"}))).struck) == {4}
-    assert set(closed(entries, Strikes(seqs=frozenset({1}))).struck) == {1, 2, 3, 5}
-    assert set(closed(entries, Strikes(turns=frozenset({"t1"}))).struck) == {1, 2, 3, 4, 5}
-
-
-def test_what_was_read_in_one_of_two_turns_of_an_id_and_nobody_says_in_which_stays_and_is_told() -> None:
-    drawn = in_session(created("tea", "a", source="judge", actor="judge", source_turns=("t1",)), None)
-    entries = stored([said("t1", "I drink tea"), drawn, said("t1", "noise", session="s2")])
-    found = closed(entries, Strikes(seqs=frozenset({3})))
-    assert set(found.struck) == {3}
-    assert [(one.memory_id, one.because, one.of) for one in found.stays] == [("a", "other_turns", "t1")]
-    assert set(closed(entries, Strikes(seqs=frozenset({1, 3}))).struck) == {1, 2, 3}

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from events.catalogue import EVENT_TYPES
 from events.lateness import lateness
 from projections.past.on_lines import EventsOnLines, number_of
-from projections.reports.time_lines import GROUPS, ends_of, in_parts, late_among
+from projections.reports.time_lines import GROUPS, in_parts, late_among
 from tests.examples import examples
-from tests.rows import each_row
 
 QUICK = settings(deadline=None, max_examples=examples(200))
 FAR = 253_402_300_799_999_999
@@ -58,32 +57,6 @@ def test_the_groups_together_are_all_that_lies_in_a_part(found: list[tuple[int, 
     assert list(parts.groups) == list(GROUPS)
     assert [sum(one) for one in zip(*parts.groups.values(), strict=True)] == parts.counts
     assert in_parts(times, types, 0, 1_000, 9, by_group=False) == parts._replace(groups=None)
-
-
-@each_row(
-    ("group", "types"),
-    [
-        ("made", ["MemoryCreated", "FactAsserted"]),
-        ("changed", ["MemoryRevised", "MemoryMerged", "MemoryRestored", "MemoriesLinked", "ParametersChanged"]),
-        ("ended", ["MemoryNegated", "MemoryDeleted", "MemoryPurged", "ValueRejected", "SourceSetAside"]),
-        ("seen", ["MemoriesAccessed", "MemoriesRevealed"]),
-        ("talk", ["TurnRecorded", "ToolResultRecorded", "TurnsExtracted"]),
-    ],
-)
-def test_what_events_do(group: str, types: list[str]) -> None:
-    for name in types:
-        parts = in_parts(array([5]), of_type(name, 1), 0, 9, 2, by_group=True)
-        assert parts.groups is not None
-        assert {one for one, counts in parts.groups.items() if sum(counts)} == {group}, name
-
-
-def test_an_end_that_is_told_holds_where_nothing_lies() -> None:
-    nothing = array([])
-    empty = in_parts(nothing, of_type("TurnRecorded", 0), 1_000_000, 4_999_999, 4, by_group=False)
-    assert (empty.since, empty.until, empty.seconds, empty.counts) == (1_000_000, 4_999_999, 1.0, [0] * 4)
-    open_end = in_parts(nothing, of_type("TurnRecorded", 0), 5, None, 3, by_group=True)
-    assert (open_end.since, open_end.until, open_end.counts) == (5, 5, [0] * 3)
-    assert ends_of(nothing) == (None, None)
 
 
 @QUICK

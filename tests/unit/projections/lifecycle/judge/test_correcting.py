@@ -54,13 +54,6 @@ def test_a_retraction_takes_back_what_it_denies_and_puts_nothing_in_its_place(fi
 
 
 @each_row(("first", "second"), RETRACTED)
-def test_a_retraction_takes_back_what_an_older_run_made_of_another_session(first: str, second: str) -> None:
-    earlier = carried_out(turn(first, "s1:t1", 1), day=3)
-    after = carried_out(*earlier, turn(second, "s2:t1", 40))
-    assert (held(earlier) != [], held(after)) == (True, [])
-
-
-@each_row(("first", "second"), RETRACTED)
 def test_what_was_retracted_does_not_come_back_from_its_source_told_again(first: str, second: str) -> None:
     after = carried_out(turn(first, "t1", 1), turn(second, "t2", 22), day=30)
     again = carried_out(*after, turn(first, "other:t9", 20), day=50)
@@ -102,24 +95,12 @@ def test_another_speakers_retraction_takes_nothing_back() -> None:
     assert "Ann has a dog" in held(carried_out(*said))[0]
 
 
-def test_an_assistants_retraction_takes_nothing_back() -> None:
-    said = [turn("I have a dog.", "t1", 1), turn("I misspoke, I do not have a dog.", "t2", 2, source="assistant")]
-    assert len(held(carried_out(*said))) == 1
-
-
 @each_row(("first", "second"), [("I have a dog.", "I don't have a dog."), ("我有一只狗。", "我没有狗。")])
 def test_a_denial_without_a_word_of_error_stands_in_the_place_of_what_it_denies(first: str, second: str) -> None:
     after = carried_out(turn(first, "t1", 1), turn(second, "t2", 2))
     (now,) = held(after)
     (old,) = (one for one in view_of(after).columns.memories if one.source == "judge" and one.is_negated)
     assert view_of(after).get(old.superseded_by or "").content == now  # type: ignore[union-attr]
-
-
-def test_a_denial_before_its_evidence_comes_is_not_outdone_by_it() -> None:
-    first = carried_out(turn("I don't have a dog.", "t2", 22), day=30)
-    after = carried_out(*first, turn("I have a dog.", "t1", 20), day=50)
-    assert held(after) == held(first)
-    assert len(made(after)) == 2
 
 
 REAFFIRMED = [
@@ -142,13 +123,6 @@ def test_what_is_liked_after_all_is_reaffirmed_by_the_user_and_not_told_twice(
     )
     assert (one.operation, one.memory_id) == ("BOOST", liked.id)
     assert not liked.is_negated
-
-
-@each_row(("first", "second", "third"), REAFFIRMED)
-def test_what_denied_it_holds_no_longer_and_nothing_is_in_conflict(first: str, second: str, third: str) -> None:
-    after = view_of(carried_out(turn(first, "t1", 1), turn(second, "t2", 5), turn(third, "t3", 9), day=20))
-    (now,) = (one for one in after.columns.memories if one.source == "judge" and not one.is_negated)
-    assert (now.source_turns, now.conflicts) == (("t1",), ())
 
 
 @each_row(
@@ -185,11 +159,6 @@ def test_a_value_said_in_the_place_of_another_corrects_what_was_said_just_before
     assert value in now
     was = next(one for one in ("Thursday", "blue", "Lisbon", "周四", "蓝色", "5月3日") if one in old.content)
     assert now == old.content.replace(was, value)
-
-
-def test_a_corrected_triple_has_the_corrected_value() -> None:
-    view = view_of(carried_out(turn("My favourite colour is blue.", "t1", 1), turn("Actually green now.", "t2", 1.001)))
-    assert "User favourite colour green" in [one.text for one in view.graph.triples if not one.negation]
 
 
 def test_what_no_memory_says_is_corrected_in_the_words_of_its_turn() -> None:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
-from projections.lifecycle.judge.grounds import answers, is_quoted, said_of, shares_words, unsaid
+from projections.lifecycle.judge.grounds import is_quoted, unsaid
 from projections.lifecycle.judge.grounds_numbers import unsaid_number
 from projections.lifecycle.judge.grounds_turn import (
     Quotation,
-    asks_to_forget,
     ground_of,
     says_reverse,
     takes_back,
@@ -42,12 +39,6 @@ def test_a_quotation_stands_in_the_text_or_is_none(quote: str, text: str, stands
 )
 def test_a_content_holds_no_name_and_few_words_that_nobody_said(content: str, said: str, against: str | None) -> None:
     assert unsaid(content, said, [said], "Ann") == against
-
-
-def test_a_content_rests_on_the_message_that_is_quoted_unless_that_only_answers() -> None:
-    around = ["Do you live in Berlin?", "Yes."]
-    assert unsaid("Ann lives in Berlin", "Yes.", around, "Ann") is None
-    assert unsaid("Ann lives in Berlin", "Nice day.", around, "Ann") == "it has no word of the message that it quotes"
 
 
 @each_row(
@@ -84,18 +75,6 @@ def test_a_turn_takes_back_what_it_denies_or_tells_a_change_of(text: str, known:
 
 
 @each_row(
-    ("text", "forget"),
-    [
-        ("Please forget my old address", True), ("把那件事忘掉", True), ("别记我的电话", True),
-        ("Don't forget my address", False), ("别忘了我的地址", False), ("I forgot my address", False),
-        ("I don't like coffee any more", False),
-    ],
-)  # fmt: skip
-def test_only_some_turns_ask_for_something_to_be_forgotten(text: str, forget: bool) -> None:
-    assert asks_to_forget(ground(text)) is forget
-
-
-@each_row(
     ("text", "content", "stated"),
     [
         ("I live in Berlin.", "Ann lives in Berlin", True), ("Do I live in Berlin?", "Ann lives in Berlin", False),
@@ -110,25 +89,3 @@ def test_questions_and_suppositions_state_nothing(text: str, content: str, state
 def test_the_reverse_of_what_was_said_is_seen() -> None:
     assert says_reverse(ground("I hate jazz."), "Ann loves jazz")
     assert not says_reverse(ground("I love jazz."), "Ann loves jazz")
-
-
-def test_what_stands_in_code_is_the_ground_of_nothing() -> None:
-    assert ground_of("Look:\n```\nI live in Berlin\n```\nfunny", "I live in Berlin") is None
-
-
-def test_yes_and_no_are_told_from_other_words() -> None:
-    assert [answers(text) for text in ("Yes, I do", "对", "No way", "不", "Yesterday", "Nobody")] == [
-        1,
-        1,
-        -1,
-        -1,
-        0,
-        0,
-    ]
-
-
-def test_words_are_shared_besides_names_and_what_was_asked() -> None:
-    assert shares_words("Ann drinks green tea", "I stopped drinking tea", "Ann")
-    assert not shares_words("Ann lives in Berlin", "Ann is not hungry", "Ann")
-    assert not shares_words("Ann drinks green tea", "Tea it is", "Ann", besides="tea or coffee?")
-    assert said_of("Ann drinks green tea", "green tea", "Ann") == pytest.approx(2 / 3)

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from events.catalogue import MemoryNegated
 from projections.lifecycle.extracting import turns_heard
 from projections.lifecycle.judge.candidates import Candidates
 from projections.lifecycle.judge.judging import Verdict
@@ -227,15 +226,6 @@ def test_deleting_everything_deletes_at_most_what_one_turn_asks_to_forget() -> N
     assert {verdict.reason for verdict in found[1:]} == {"too much would be taken back at once"}
 
 
-@each_row("fields", [{"verified": True}, {"tier": "core"}, {"tier": "system"}, {"sensitivity": 2}], ids=str)
-def test_a_model_deletes_nothing_that_is_confirmed_core_or_sensitive(fields: dict[str, Any]) -> None:
-    firm = created("User plays the violin", "violin", kind="fact", category="skill", source="judge", **fields)
-    view = view_of(firm, turn("Forget that I play the violin"))
-    talk = talk_of(view)
-    (found,) = verdicts(view, talk, operation(talk, "DELETE", "Forget that", "violin"))
-    assert (found.operation, found.reason) == ("SKIP", "only its owner deletes it")
-
-
 def test_what_an_assistant_said_is_the_ground_of_no_memory() -> None:
     view = view_of(turn("Which tea is best?"))
     talk = talk_of(view, reply(60, "You love green tea from Japan.", session=None))
@@ -267,21 +257,6 @@ def test_what_may_contradict_is_flagged_with_it_and_overwrites_nothing() -> None
     found = one("I live in Rome", "ADD", "I live in Rome", content="User lives in Rome", category="identity")
     assert (found.operation, effects(found)) == ("FLAG", ["MemoryCreated", "MemoriesLinked"])
     assert found.other == "home"
-
-
-def test_what_one_may_have_several_of_stands_beside_what_is_known() -> None:
-    words = "My sister is called Eva"
-    found = one(words, "ADD", words, content="User's sister is called Eva", category="identity")
-    assert (found.operation, effects(found), found.other) == ("ADD", ["MemoryCreated"], None)
-
-
-def test_an_older_turn_that_comes_late_takes_nothing_back() -> None:
-    late = turn("I don't live in Berlin any more, I moved to Rome", day=-3)
-    view = view_of(late)
-    talk = talk_of(view)
-    (found,) = verdicts(view, talk, operation(talk, "NEGATE", "I moved to Rome", "home", content="User lives in Rome"))
-    assert found.operation == "FLAG"
-    assert not any(isinstance(decision.data, MemoryNegated) for decision in found.decisions)
 
 
 def test_a_faulty_answer_is_sent_back_twice_and_then_used_as_far_as_it_goes() -> None:

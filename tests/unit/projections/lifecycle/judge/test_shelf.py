@@ -76,17 +76,6 @@ def test_of_a_large_owner_no_more_memories_are_read_than_are_compared(
     assert len(read) == LOOKED_AT
 
 
-def test_what_is_dropped_or_made_on_a_shelf_stays_there() -> None:
-    view = OwnerView.of_history("ada", folded(created("User likes tea", "m", kind="fact", category="fact")))
-    shelf = Candidates(view)
-    known = shelf.get("m")
-    assert known is not None
-    shelf.negate(known)
-    assert not shelf.holds("m")
-    assert shelf.near("User likes tea", None) == []
-    assert Candidates(view).holds("m")
-
-
 def test_of_all_that_was_said_only_what_lies_around_the_turns_is_looked_at() -> None:
     view = OwnerView.of_history("ada", folded(turn("I like tea")))
     unread = talk_of(view).unread
