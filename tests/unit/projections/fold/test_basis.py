@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 
 from events.catalogue import Ground, GroundChanged
-from projections.language.sensitivity.event_level import level_of
 from projections.laws.modes import MODES
-from projections.memory.record import Basis, Memory, Report, Rests, decode_memory, encode_memory
+from projections.memory.record import Basis, Memory, Report, Rests
 from projections.reports.listing.rows import listing
 from projections.views.query import ViewQuery, detail, why
 from projections.views.view import WITHHELD
-from tests.given.events import Told, at, created, deleted, folded, merged, purged, revised, unmerged
+from tests.given.events import Told, at, created, folded, merged, revised, unmerged
 from tests.given.views import viewed
 from tests.rows import each_row
 
@@ -53,16 +52,6 @@ def test_a_creation_keeps_why_on_what_and_the_names_given() -> None:
     )
 
 
-def test_of_a_creation_that_tells_nothing_of_it_nothing_is_kept() -> None:
-    assert one(created()).basis is None
-    assert one(created(metadata={})).basis is None
-
-
-def test_a_record_with_it_is_stored_and_read_back_as_it_was() -> None:
-    memory = one(created(**BASIS), changed())
-    assert decode_memory(encode_memory(memory)) == memory
-
-
 def test_a_revision_replaces_what_it_gives_and_keeps_the_rest() -> None:
     before = one(created(**BASIS)).basis
     assert one(created(**BASIS), revised(day=1)).basis == before
@@ -71,14 +60,6 @@ def test_a_revision_replaces_what_it_gives_and_keeps_the_rest() -> None:
     assert before is not None
     assert (after.because, after.metadata) == ("the lease says so", (("pages", 12),))
     assert (after.grounds, after.given_at) == (before.grounds, before.given_at)
-
-
-def test_what_a_revision_gives_as_empty_goes() -> None:
-    assert one(created(**BASIS), revised(day=1, because="", grounds=(), metadata={})).basis is None
-
-
-def test_nothing_of_it_is_left_by_a_purge() -> None:
-    assert one(created(**BASIS), deleted(day=1), purged(day=40)).basis is None
 
 
 # --- sensitive ------------------------------------------------------------------------------------------------------
@@ -96,17 +77,6 @@ def test_nothing_of_it_is_left_by_a_purge() -> None:
 def test_a_secret_in_any_of_it_makes_the_memory_one(told: dict[str, Any]) -> None:
     assert one(created("a note", **told)).sensitivity == 3
     assert one(created("a note"), revised("another note", day=1, **told)).sensitivity == 3
-
-
-def test_a_name_is_read_with_its_value() -> None:
-    assert level_of(created("a note", metadata={"pin": 4821})) == 3
-    assert level_of(created("a note", metadata={"rooms": 4821})) == 0
-
-
-def test_a_digest_is_no_text() -> None:
-    key = "AKIAIOSFODNN7EXAMPLE"
-    assert level_of(created("a note", because=key)) == 3
-    assert level_of(created("a note", grounds=(Ground(uri=PAGE, digest=key),))) == 0
 
 
 def test_of_a_secret_nothing_but_digests_is_told_unless_it_is_revealed() -> None:
@@ -156,10 +126,6 @@ def test_it_comes_back_when_the_old_digest_is_reported_or_grounds_are_given_anew
     assert shown(created(**BASIS), changed(), back)["normal"] == ["m"]
 
 
-def test_a_revision_without_grounds_brings_nothing_back() -> None:
-    assert shown(created(**BASIS), changed(), revised(day=1.5))["normal"] == []
-
-
 def test_any_of_several_grounds_withholds_and_each_must_hold_again() -> None:
     grounds = Ground(uri=PAGE, digest=OLD), Ground(uri=FILE, digest=OLD)
     told = created(grounds=grounds), changed(), changed(uri=FILE, day=1.1)
@@ -177,11 +143,6 @@ def test_a_report_of_before_the_grounds_were_given_changes_nothing() -> None:
     late = created(**BASIS, day=5), changed(day=1)
     assert one(*late).grounds_changed == ()
     assert decisions(*late)[-1] == ("ignored", "something newer is known of that ground")
-
-
-def test_a_revision_that_comes_late_takes_no_newer_report_away() -> None:
-    grounds = (Ground(uri=PAGE, digest=OLD),)
-    assert one(created(**BASIS), changed(day=3), revised(day=2, grounds=grounds)).grounds_changed == (PAGE,)
 
 
 def test_a_report_about_what_the_memory_does_not_rest_on_is_ignored_with_the_reason() -> None:
@@ -225,7 +186,3 @@ def test_what_changed_while_a_merge_stood_for_them_is_known_to_the_sources_that_
     told = created(**BASIS), created(of="n", day=0.5), merged("m", "n", day=1), changed(of="all", day=2)
     assert one(*told, of="m").grounds_changed == ()
     assert one(*told, unmerged(day=3), of="m").grounds_changed == (PAGE,)
-
-
-def test_of_sources_that_rest_on_nothing_the_merge_rests_on_nothing() -> None:
-    assert one(created(), created(of="n"), merged("m", "n", day=2), of="all").basis is None

@@ -9,13 +9,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from events.envelope import decode
-from projections.fold.by_law import NO_WEIGHTS, LawReader
+from projections.fold.by_law import LawReader
 from projections.fold.changelog import describe
 from projections.fold.owner import OwnerState, fold_event
 from projections.laws import LAWS
 from projections.memory.record import Memory
 from tests.examples import examples
-from tests.given.events import Told, created, mentioned, profile, reinforced, secret_of, stored
+from tests.given.events import Told, secret_of, stored
 from tests.given.histories import histories
 
 QUICK = settings(deadline=None, max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow])
@@ -55,25 +55,3 @@ def test_every_law_tells_finite_numbers_of_the_same_changes_with_its_own_factors
         ]
         assert found["factors"] is None or set(found["factors"]) == set(LAWS[law].factors)
         assert b"null" not in orjson.dumps(list((found["factors"] or {}).values()))
-
-
-def test_a_success_that_brings_a_memory_back_under_the_owner_s_law_is_next_to_nothing_in_the_stored_numbers() -> None:
-    told = [created(), profile("ebbinghaus"), reinforced(day=7, outcome="task_success")]
-    by_weighted, by_ebbinghaus = (read(told, law)[-1]["told"] for law in ("weighted", "ebbinghaus"))
-    assert 0 < by_weighted["delta"] < 0.1
-    assert (by_ebbinghaus["old_weight"], by_ebbinghaus["new_weight"]) == (0.37, 1.0)
-
-
-def test_what_came_late_is_weighed_at_the_newest_instant_that_the_memory_had_met() -> None:
-    told = [created(), mentioned(day=10), mentioned(day=4)]
-    late = read(told, "ebbinghaus")[-1]["told"]
-    assert late["old_weight"] == late["new_weight"]
-
-
-def test_a_change_that_was_not_asked_for_is_not_read() -> None:
-    (one,) = stored([created()])
-    step = fold_event(OwnerState(), {}, decode(one.kind, one.body), one)
-    reader = LawReader(LAWS["tiered"], {(99, "m")})
-    reader.took(step)
-    assert reader.found == {}
-    assert NO_WEIGHTS == (None, None, None)

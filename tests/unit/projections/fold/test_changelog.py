@@ -25,7 +25,6 @@ from projections.fold.changelog import (
 )
 from projections.fold.owner import fold_owner
 from projections.laws.weighted import factors
-from projections.memory.record import Memory
 from tests.given.events import (
     Told,
     accessed,
@@ -164,17 +163,6 @@ def test_an_entry_tells_all_that_was_promised() -> None:
     assert describe(entry, 7)["event_id"] == msgspec.json.decode(stored(LIFE)[2].body)["event_id"]
 
 
-def test_the_factors_are_those_after_the_event() -> None:
-    (one,) = memory.given(created()).when(negated(day=30)).log
-    after = factors(folded(created(), negated(day=30)).memories["m"], at(30), DEFAULTS)
-    assert one["factors"] == {name: round(value, 6) for name, value in after._asdict().items()}
-
-
-def test_a_creation_has_no_old_weight_and_no_delta() -> None:
-    (one,) = memory.when(created(category="fact")).log
-    assert (one["old_weight"], one["new_weight"], one["delta"]) == (None, 1.1, None)
-
-
 @pytest.mark.parametrize(
     ("given", "event", "instant"),
     [
@@ -196,37 +184,6 @@ def test_both_weights_are_read_at_the_event_or_at_the_newest_earlier_time_stamp(
     assert one["delta"] == pytest.approx(weights[1] - weights[0], abs=1e-6)
 
 
-def test_the_weights_are_unclipped() -> None:
-    frequent = [mentioned(day=5), mentioned(day=6)]
-    one = memory.given(created(category="identity"), *frequent).when(mentioned(day=7)).log[0]
-    assert one["new_weight"] == pytest.approx(2.774, abs=1e-3)
-
-
-def test_weights_follow_the_parameters_in_force_at_the_event() -> None:
-    story = memory.given(created(category="fact"), parameters(day=1, alpha_base=0.1))
-    (one,) = story.when(kept(day=11)).log
-    assert one["old_weight"] == one["new_weight"] == round(1.1 / (1 + 0.1 * 11 / 1.1), 6)
-
-
-def test_an_ignored_event_tells_one_weight_twice_and_an_unknown_memory_none() -> None:
-    known, unknown = memory.given(created()).when(restored(day=30), mentioned("x", day=31)).log
-    assert (known["old_weight"], known["delta"]) == (known["new_weight"], 0.0)
-    assert (unknown["old_weight"], unknown["new_weight"], unknown["factors"]) == (None, None, None)
-
-
-def test_what_the_owner_chose_is_one_entry_of_the_owner() -> None:
-    chosen, changed = memory.given(created()).when(profile("tiered"), parameters(alpha_base=0.1, c_min=0.2)).log
-    assert [(one["memory"], one["decision"], one["fields"], one["new_weight"]) for one in (chosen, changed)] == [
-        (None, "profile", ["profile"], None),
-        (None, "parameters", ["alpha_base", "c_min"], None),
-    ]
-
-
-def test_a_neighbour_whose_flags_change_gets_no_entry() -> None:
-    outcome = memory.given(created(), created(of="n"), in_conflict("m", "n")).when(deleted(day=3))
-    assert outcome.decisions == {"m": "delete"}
-
-
 # --- no content -----------------------------------------------------------------------------------------------------
 
 
@@ -240,12 +197,6 @@ def test_no_content_is_in_the_packed_log() -> None:
 def test_the_words_searched_for_are_in_the_events() -> None:
     bodies = b"".join(one.body for one in stored(LIFE))
     assert [word for word in SECRETS if word.encode() not in bodies] == []
-
-
-def test_contents_are_told_apart_by_hash() -> None:
-    entries = folded(created("a", summary="s"), created("a", of="n"), revised("a", summary="s", of="n")).entries
-    first, other, revision = (one.content_hash for one in entries)
-    assert (len(first), first == revision, first == other) == (8, True, False)
 
 
 def test_a_hash_is_keyed_by_the_owner_so_whoever_guesses_the_text_confirms_nothing() -> None:
@@ -289,11 +240,6 @@ def test_an_entry_that_brings_no_content_has_no_hash() -> None:
     assert (one["content_hash"], one["version"]) == (None, 1)
 
 
-def test_a_purge_touches_no_entry() -> None:
-    before = folded(*LIFE[:-1])
-    assert HISTORY.entries[: len(before.entries)] == before.entries
-
-
 # --- packing --------------------------------------------------------------------------------------------------------
 
 
@@ -305,14 +251,6 @@ def test_packed_chunks_laid_end_to_end_give_the_same_entries_back(cuts: tuple[in
         raw += pack(start, seqs, [one for one in HISTORY.entries if one.seq in seqs])
         start += size
     assert unpack(raw) == (list(range(1, 25)), HISTORY.entries)
-
-
-def test_seqs_of_released_events_keep_the_order_in_which_they_were_folded() -> None:
-    assert unpack(pack(1, [40, 41, 12, 15, 42], [])) == ([40, 41, 12, 15, 42], [])
-
-
-def test_an_empty_log_unpacks_to_nothing() -> None:
-    assert unpack(b"") == ([], [])
 
 
 # --- the chain ------------------------------------------------------------------------------------------------------
@@ -375,18 +313,6 @@ def test_the_chain_covers_every_clear_field_and_a_body_only_by_its_commitment() 
         one._replace(beside=(b"1l", b"ocal", *one.beside[2:])),
     ]
     assert len({first, *(event_link(FIRST_LINK, other) for other in clear)}) == len(clear) + 1
-
-
-def test_names_of_fields_are_told_as_words() -> None:
-    names = {name for one in told(HISTORY.entries) if one["memory"] for name in one["fields"]}
-    assert names <= set(Memory.__struct_fields__)
-
-
-def test_how_many_events_other_owners_append_does_not_matter_to_an_owners_chain() -> None:
-    told = (created("I like coffee", day=0), mentioned(day=3), negated(day=5))
-    alone = fold_owner(stored(told))
-    among_others = fold_owner([one._replace(seq=one.seq * 7 + 3) for one in stored(told)])
-    assert alone.owner.chain == among_others.owner.chain
 
 
 def test_a_secret_leaves_no_hash_of_its_content_since_a_pin_could_be_guessed_from_it() -> None:

@@ -43,14 +43,6 @@ def test_the_category_tells_the_resolution_where_the_producer_does_not(category:
     )
 
 
-@each_row("resolution", ["latest_wins", "version_keep", "weight_balance"])
-@each_row("category", ["identity", "skill"])
-def test_the_producer_may_choose_the_resolution(category: str, resolution: str) -> None:
-    memory.given(created(category=category)).when(negated(day=5, resolution=resolution)).then(
-        resolution=resolution, is_negated=True, is_superseded=resolution == "latest_wins", decision="negate"
-    )
-
-
 def test_a_negation_leaves_the_old_memory_as_old_as_it_was() -> None:
     COFFEE_THEN_TEA.given(mentioned(day=2), compressed("tag", day=4)).when(negated(day=5, replaced_by="tea")).then(
         created_at=at(0),
@@ -77,16 +69,6 @@ def test_the_correction_history_tells_when_why_and_what_instead_and_creates_noth
         3,
     )
     assert (set(outcome.after.memories), outcome.decisions) == ({"m", "tea"}, {"m": "negate", "tea": "named"})
-
-
-def test_a_memory_cannot_be_replaced_by_itself() -> None:
-    memory.given(created()).when(negated(day=5, replaced_by="m")).then(superseded_by=None, is_negated=True)
-
-
-def test_a_successor_that_is_not_there_yet_is_remembered() -> None:
-    outcome = memory.given(created()).when(negated(day=5, replaced_by="later"))
-    outcome.then(superseded_by="later")
-    assert outcome.decisions == {"m": "negate", "later": "ignored"}
 
 
 def test_the_newest_negation_by_its_time_holds_in_whatever_order_they_come() -> None:
@@ -147,13 +129,6 @@ def test_a_memory_is_negated_iff_its_newest_negation_is_newer_than_what_the_user
     assert found == {None if since is None else at(since)}
 
 
-def test_what_the_user_says_again_is_not_forgotten_behind_many_mentions_of_the_turn_that_negated() -> None:
-    same_turn = [mentioned(day=7 + n / 100, turn_id="t") for n in range(20)]
-    memory.given(created(), negated(day=5, turn_id="t"), mentioned(day=6, turn_id="u")).when(*same_turn).then(
-        negated_at=None
-    )
-
-
 def test_when_the_user_says_it_again_level_and_validity_come_back_and_both_are_flagged() -> None:
     outcome = COFFEE_THEN_TEA.given(negated(day=5, replaced_by="tea"), compressed("tag", day=6)).when(mentioned(day=9))
     outcome.then(
@@ -172,19 +147,6 @@ def test_when_the_user_says_it_again_level_and_validity_come_back_and_both_are_f
     assert "conflicts" in outcome.log[0]["fields"]
 
 
-def test_the_correction_history_stays_when_the_user_says_it_again() -> None:
-    found = memory.given(created(), negated(day=5)).when(mentioned(day=9)).after.memories["m"]
-    assert [n.at for n in found.negations] == [at(5)]
-
-
-def test_saying_it_once_more_is_no_second_reaffirmation() -> None:
-    memory.given(created(), negated(day=5), mentioned(day=9)).when(mentioned(day=12)).then(decision="reinforce")
-
-
-def test_nothing_is_flagged_where_nothing_had_replaced_it() -> None:
-    COFFEE_THEN_TEA.given(negated(day=5)).when(mentioned(day=9)).then(conflicts=(), decision="reaffirm")
-
-
 @each_row(
     "gone",
     [
@@ -195,15 +157,6 @@ def test_nothing_is_flagged_where_nothing_had_replaced_it() -> None:
 def test_a_successor_that_holds_no_more_contradicts_nothing(gone: list[Told]) -> None:
     outcome = COFFEE_THEN_TEA.given(negated(day=5, replaced_by="tea"), *gone).when(mentioned(day=50))
     outcome.then(conflicts=(), decision="reaffirm")
-    outcome.then(of="tea", changed=set())
-
-
-def test_the_merge_of_a_successor_stands_for_it() -> None:
-    outcome = COFFEE_THEN_TEA.given(
-        negated(day=5, replaced_by="tea"), created(of="chai", day=5), merged("tea", "chai", day=6)
-    ).when(mentioned(day=9))
-    outcome.then(conflicts=("all",))
-    outcome.then(of="all", conflicts=("m",))
     outcome.then(of="tea", changed=set())
 
 
@@ -219,15 +172,6 @@ def test_negation_and_mention_give_one_state_in_whatever_order_they_come(order: 
         last_activated_at=at(9),
         mentions=(at(5), at(9)),
         mention_count=3,
-    )
-
-
-def test_a_negation_older_than_what_the_user_says_is_kept_and_demotes_nothing() -> None:
-    memory.given(created(), mentioned(day=9)).when(negated(day=5)).then(
-        negated_at=None,
-        decision="negate",
-        reason="negated earlier than the user last said it",
-        fields=["negations"],
     )
 
 
@@ -265,20 +209,6 @@ def test_nothing_else_settles_a_flag(event: Told) -> None:
     outcome.then(of="tea", conflicts=("m",))
 
 
-def test_a_negation_that_demotes_nothing_settles_nothing() -> None:
-    FLAGGED.given(mentioned(day=9)).when(negated(day=5)).then(conflicts=("tea",), negated_at=None)
-
-
-def test_only_the_flags_of_what_was_settled_go() -> None:
-    outcome = FLAGGED.given(created(of="n"), in_conflict("tea", "n", day=7)).when(negated(day=8))
-    outcome.then(of="tea", conflicts=("n",))
-    outcome.then(of="n", conflicts=("tea",))
-
-
-def test_a_restored_memory_does_not_bring_its_flags_back() -> None:
-    FLAGGED.given(deleted(day=8)).when(restored(day=9)).then(conflicts=())
-
-
 def test_the_newest_sixteen_flags_are_kept() -> None:
     others = [created(of=f"n{n}") for n in range(30)]
     flags = [in_conflict("m", f"n{n}") for n in range(30)]
@@ -293,27 +223,9 @@ def test_the_merge_of_a_flagged_memory_is_flagged_until_either_side_is_settled()
     assert "all" not in story.when(negated("all", day=8)).after.memories["tea"].conflicts
 
 
-def test_a_merge_that_was_taken_apart_is_flagged_no_more_and_its_sources_are() -> None:
-    outcome = FLAGGED.given(created(of="n"), merged("m", "n", day=7)).when(unmerged(day=8))
-    outcome.then(of="all", conflicts=())
-    outcome.then(of="m", conflicts=("tea",))
-    outcome.then(of="tea", conflicts=("m",))
-
-
-def test_a_negation_that_comes_late_flags_its_successor_only_where_it_is_the_newest() -> None:
-    story = COFFEE_THEN_TEA.given(negated(day=6), mentioned(day=9))
-    story.when(negated(day=5, replaced_by="tea")).then(conflicts=())
-    story.when(negated(day=7, replaced_by="tea")).then(conflicts=("tea",))
-
-
 def test_flags_between_sources_do_not_flag_their_merge_and_come_back_with_them() -> None:
     story = FLAGGED.given(merged("m", "tea", day=7))
     story.when().then(of="all", conflicts=())
     outcome = story.when(unmerged(day=8))
     outcome.then(conflicts=("tea",))
     outcome.then(of="tea", conflicts=("m",))
-
-
-def test_a_purge_leaves_no_flag_behind_on_others() -> None:
-    story = FLAGGED.given(created(of="n"), merged("m", "n", day=7), deleted("all", day=8), purged("all", day=38))
-    story.when().then(of="tea", conflicts=())

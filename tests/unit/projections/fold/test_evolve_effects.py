@@ -9,7 +9,6 @@ from tests.given.events import (
     Told,
     accessed,
     asserted,
-    at,
     compressed,
     created,
     deleted,
@@ -119,25 +118,6 @@ def test_an_event_that_comes_late_moves_no_time_stamp_backwards(story: Story, ev
     assert [(getattr(after, name) or 0) >= (getattr(before, name) or 0) for name in (*TIMES, "stamp")] == [True] * 6
 
 
-@each_row(
-    ("event", "moves"),
-    [
-        (mentioned(day=9), {"last_activated_at": at(9), "last_mentioned_at": at(9)}),
-        (mentioned(day=9, actor="assistant"), {"last_activated_at": at(9), "last_mentioned_at": at(9)}),
-        (accessed(day=9, last_day=8.5), {"last_accessed_at": at(8.5)}), (graded(day=9), {"last_accessed_at": at(9)}),
-        (revised(day=9), {"updated_at": at(9)}), (negated(day=9), {}), (reinforced(day=9), {}), (compressed(day=9), {}),
-        (promoted(day=9), {}), (kept(day=9), {}), (deleted(day=9), {}), (linked("m", "n", day=9), {}),
-        (merged("m", "n", day=9), {}),
-    ],
-    ids=lambda value: type(value.data).__name__ if isinstance(value, Told) else "moves",
-)  # fmt: skip
-def test_an_event_moves_just_these_time_stamps(event: Told, moves: dict[str, int]) -> None:
-    outcome = PAIR.when(event)
-    before, after = (history.memories["m"] for history in (outcome.before, outcome.after))
-    moved = {name: getattr(after, name) for name in TIMES if getattr(after, name) != getattr(before, name)}
-    assert moved == moves
-
-
 # --- what changes nothing ------------------------------------------------------------------------------------------
 
 
@@ -178,11 +158,6 @@ def test_what_cannot_be_is_ignored_with_one_entry_that_says_why(event: Told, of:
     told = [(one["memory"], one["decision"], one["reason"], one["fields"]) for one in outcome.log]
     assert told == [(of, "ignored", reason, [])]
     assert outcome.after.memories == outcome.before.memories
-
-
-def test_a_creation_tells_of_the_memories_that_it_names() -> None:
-    outcome = PAIR.when(created(of="x", day=3, corrects="m", summarises=("m", "n", "nobody")))
-    assert outcome.decisions == {"x": "create", "m": "named", "n": "named", "nobody": "ignored"}
 
 
 def test_every_list_of_a_record_is_bounded() -> None:

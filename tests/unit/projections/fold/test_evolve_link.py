@@ -11,7 +11,6 @@ from tests.given.events import (
     Story,
     Told,
     accessed,
-    asserted,
     at,
     created,
     deleted,
@@ -19,13 +18,8 @@ from tests.given.events import (
     linked,
     memory,
     merged,
-    parameters,
     purged,
     reinforced,
-    restored,
-    retracted,
-    revised,
-    unmerged,
 )
 from tests.rows import each_row
 
@@ -58,19 +52,6 @@ def test_a_pair_without_an_edge_gets_one_without_a_base() -> None:
     }
 
 
-def test_each_pair_of_the_first_three_is_joined_and_no_other() -> None:
-    found = edges_after(TRIO, accessed("m", "n", "o", "p", day=1, together=(("m", "n", "o"),)))
-    assert {i: [edge[0] for edge in mine] for i, mine in found.items()} == {
-        "m": ["n", "o"],
-        "n": ["m", "o"],
-        "o": ["m", "n"],
-    }
-
-
-def test_memories_shown_in_one_flush_but_not_together_are_not_joined() -> None:
-    assert edges_after(TRIO, accessed("m", "n", "o", day=1)) == {}
-
-
 def test_every_search_of_a_flush_in_which_a_pair_stood_together_strengthens_it() -> None:
     found = edges_after(TRIO, accessed("m", "n", "o", day=1, together=(("m", "n"), ("n", "m"), ("n", "o"))))
     assert (found["m"], found["n"], found["o"]) == (
@@ -80,44 +61,11 @@ def test_every_search_of_a_flush_in_which_a_pair_stood_together_strengthens_it()
     )
 
 
-@each_row("group", [("m", "m"), ("m", "m", "m")], ids=str)
-def test_a_memory_is_not_joined_to_itself(group: tuple[str, ...]) -> None:
-    assert edges_after(TRIO, accessed("m", day=1, together=(group,))) == {}
-
-
-def test_a_memory_told_twice_of_one_search_is_joined_once() -> None:
-    found = edges_after(TRIO, accessed("m", "n", day=1, together=(("m", "n", "m"),)))
-    assert found["m"] == [("n", 0.0, 0.05, "co-hit")]
-
-
-@each_row("before", GONE.values(), ids=GONE)
-def test_what_is_not_there_is_joined_to_nothing_and_the_others_are(before: list[Told]) -> None:
-    found = edges_after(TRIO.given(*before), accessed("m", day=40, together=(("m", "x", "n"),)))
-    assert found == {"m": [("n", 0.0, 0.05, "co-hit")], "n": [("m", 0.0, 0.05, "co-hit")]}
-
-
 @each_row("link_first", [True, False])
 def test_base_and_boosts_stand_apart_in_either_order(link_first: bool) -> None:
     link, hit = linked("m", "n", day=1, weight=0.4), accessed("m", "n", day=1, together=(("m", "n"),))
     events = (link, hit) if link_first else (hit, link)
     assert edges_after(TRIO, *events)["m"] == [("n", 0.4, 0.05, "semantic")]
-
-
-def test_a_stronger_base_keeps_the_boosts() -> None:
-    story = TRIO.given(linked("m", "n", weight=0.4), accessed("m", "n", day=1, together=(("m", "n"),)))
-    assert edges_after(story, linked("n", "m", day=2, weight=0.9, link="因果"))["m"] == [("n", 0.9, 0.05, "因果")]
-
-
-@each_row(("hits", "boost"), [(19, 0.95), (20, 1.0), (21, 1.0), (50, 1.0)])
-def test_boosts_end_at_one(hits: int, boost: float) -> None:
-    events = [accessed("m", "n", day=day, together=(("m", "n"),)) for day in range(1, hits + 1)]
-    assert edges_after(TRIO, *events)["n"] == [("m", 0.0, boost, "co-hit")]
-
-
-def test_how_much_a_co_hit_adds_goes_by_the_parameters_in_force_at_it() -> None:
-    hit = accessed("m", "n", day=1, together=(("m", "n"),))
-    found = edges_after(TRIO, hit, parameters(co_hit_boost=0.2, used_edge_boost=0.3), hit, reinforced(from_memory="n"))
-    assert found["m"] == [("n", 0.0, 0.55, "co-hit")]
 
 
 # --- what led to it ------------------------------------------------------------------------------------------------
@@ -130,30 +78,11 @@ def test_a_use_or_review_strengthens_the_way_that_led_there(outcome: str, boost:
     assert found == {"m": [("n", 0.5, expected, "semantic")], "n": [("m", 0.5, expected, "semantic")]}
 
 
-def test_a_way_of_which_nothing_was_known_gets_an_edge() -> None:
-    assert [edge[:3] for edge in edges_after(TRIO, reinforced(day=1, from_memory="n"))["m"]] == [("n", 0.0, 0.1)]
-
-
-def test_a_use_that_its_cool_down_keeps_from_boosting_the_importance_strengthens_the_way_all_the_same() -> None:
-    events = [reinforced(day=1, from_memory="n"), reinforced(day=1.01, from_memory="n")]
-    assert edges_after(TRIO, *events)["n"] == [("m", 0.0, 0.2, "co-hit")]
-
-
-def test_a_use_that_itself_led_to_joins_nothing() -> None:
-    assert edges_after(TRIO, reinforced(day=1, from_memory="m")) == {}
-
-
 @each_row("before", GONE.values(), ids=GONE)
 def test_a_use_that_something_not_there_led_to_counts_and_joins_nothing(before: list[Told]) -> None:
     outcome = TRIO.given(*before).when(reinforced(day=40, from_memory="x"))
     assert edges(outcome.after.memories) == {}
     assert outcome.decisions == {"m": "reinforce", "x": "ignored"}
-
-
-def test_where_it_came_from_is_named_and_keeps_its_own_strength() -> None:
-    outcome = TRIO.when(reinforced(day=1, from_memory="n"))
-    assert outcome.decisions == {"m": "reinforce", "n": "named"}
-    outcome.then(of="n", changed={"edges"})
 
 
 # --- bounds and ends of edges --------------------------------------------------------------------------------------
@@ -175,20 +104,6 @@ def test_a_stronger_edge_puts_the_weakest_out_which_a_boost_may_have_saved() -> 
         for found in (story.when(linked("m", "n33", day=2, weight=0.8)).after.memories["m"] for story in (FULL, saved))
     ]
     assert out == [{"n00"}, {"n01"}]
-
-
-def test_edges_stand_strongest_first_by_base_and_boost_together() -> None:
-    story = TRIO.given(linked("m", "n", weight=0.5), linked("m", "o", weight=0.52))
-    found = story.when(accessed("m", "n", day=1, together=(("m", "n"),))).after.memories["m"]
-    assert [edge.to for edge in found.edges] == ["n", "o"]
-
-
-def test_edges_outlast_a_deletion_and_not_a_purge() -> None:
-    joined = TRIO.given(linked("m", "n", weight=0.4), deleted("m", day=1))
-    hidden, back, gone = (
-        joined.when(*events).after.memories["m"].edges for events in ([], [restored("m", day=2)], [purged("m", day=31)])
-    )
-    assert (hidden, back, gone) == ((Edge("n", 0.4, 0.0, "semantic"),), (Edge("n", 0.4, 0.0, "semantic"),), ())
 
 
 # --- triples -------------------------------------------------------------------------------------------------------
@@ -243,15 +158,6 @@ def test_a_retraction_takes_the_backing_of_the_memories_that_it_names() -> None:
     assert [len(found[i].facts) for i in ("m", "n")] == [0, 1]
 
 
-def test_retracting_what_a_memory_does_not_back_is_ignored() -> None:
-    outcome = TRIO.given(asserted("m")).when(triple("m", day=1, retract=True))
-    outcome.then(changed=set(), decision="ignored", reason="does not back this triple")
-
-
-def test_a_retracted_triple_may_be_backed_again() -> None:
-    assert len(facts_after(asserted("m"), retracted("m", day=1), asserted("m", day=2))) == 1
-
-
 @each_row("before", GONE.values(), ids=GONE)
 def test_evidence_that_is_not_there_backs_nothing_and_the_rest_does(before: list[Told]) -> None:
     outcome = TRIO.given(*before).when(triple("x", "m", day=40))
@@ -264,28 +170,3 @@ def test_a_memory_backs_the_sixty_four_newest_triples_in_whatever_order_they_com
     days = [(day * 31 + shift) % 70 for day in range(70)]
     found = folded(created(), *(triple("m", day=day, object=f"tea {day}") for day in days)).memories["m"].facts
     assert [fact.object for fact in found] == [f"tea {day}" for day in range(70 - MAX_FACTS, 70)]
-
-
-def test_a_deletion_hides_the_backing_a_restoration_gives_it_back_and_a_purge_ends_it() -> None:
-    backing = TRIO.given(triple("m", "n"), deleted("m", day=1))
-    found = [
-        len(backing.when(*events).after.memories["m"].facts)
-        for events in ([], [restored("m", day=2)], [purged("m", day=31)])
-    ]
-    assert found == [1, 1, 0]
-    assert len(backing.when(purged("m", day=31)).after.memories["n"].facts) == 1
-
-
-def test_a_revision_leaves_the_backing_and_the_edges() -> None:
-    TRIO.given(triple("m"), linked("m", "n")).when(revised(day=3)).then(
-        changed={"content", "stated", "version", "versions", "updated_at"}
-    )
-
-
-def test_a_merge_and_its_undoing_leave_the_sources_what_they_backed() -> None:
-    story = TRIO.given(triple("m", "n"), linked("m", "o"))
-    before = story.when().after.memories
-    after = story.when(merged("m", "n", day=2), unmerged(day=3)).after.memories
-    assert [(after[i].facts, after[i].edges) for i in ("m", "n", "o")] == [
-        (before[i].facts, before[i].edges) for i in ("m", "n", "o")
-    ]

@@ -34,14 +34,6 @@ def test_the_strongest_base_of_an_edge_is_kept_on_both_sides(weight: float, link
     assert (edges_of(after["m"]), edges_of(after["tea"])) == ([("tea", *kept)], [("m", *kept)])
 
 
-def test_a_link_to_itself_changes_nothing_and_is_told_once() -> None:
-    outcome = COFFEE_THEN_TEA.when(linked("m", "m", day=7))
-    assert [(one["memory"], one["decision"], one["reason"]) for one in outcome.log] == [
-        ("m", "ignored", "a link to itself")
-    ]
-    outcome.then(changed=set())
-
-
 @pytest.mark.parametrize(
     ("story", "other"),
     [
@@ -56,13 +48,6 @@ def test_a_link_to_what_is_not_there_changes_neither_side(story: Story, other: s
     outcome = story.when(linked("m", other, day=50, link=link))
     assert outcome.decisions == {"m": "ignored", other: "ignored"}
     assert outcome.after.memories == outcome.before.memories
-
-
-def test_the_thirty_two_strongest_edges_are_kept() -> None:
-    others = [created(of=f"n{n:02}") for n in range(40)]
-    links = [linked("m", f"n{n:02}", weight=(n * 7 % 40) / 40) for n in range(40)]
-    found = memory.given(created(), *others).when(*links).after.memories["m"]
-    assert sorted((edge.base for edge in found.edges), reverse=True) == [n / 40 for n in range(39, 39 - MAX_EDGES, -1)]
 
 
 def test_edges_of_one_weight_are_kept_by_id_in_whatever_order_they_come() -> None:

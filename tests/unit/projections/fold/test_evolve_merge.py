@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from projections.memory.record import FULL, MAX_MENTIONS, MAX_TURNS, MAX_WORDS, SUMMARY, UserMention
+from projections.memory.record import FULL, SUMMARY, UserMention
 from projections.memory.sources import Author
 from tests.given.events import (
     Story,
@@ -64,12 +64,6 @@ def test_the_base_is_the_source_that_was_active_last_and_gives_category_kind_and
     )
 
 
-def test_of_sources_active_at_one_instant_the_later_in_the_log_is_the_base() -> None:
-    story = memory.given(created(category="fact"), created(of="n", category="skill"))
-    for sources in (("m", "n"), ("n", "m")):
-        story.when(merged(*sources, day=10)).then(of="all", category="skill")
-
-
 def test_a_merge_unites_and_sums_and_takes_the_newest_and_the_highest() -> None:
     story = memory.given(
         created(
@@ -127,42 +121,6 @@ def test_a_merge_unites_and_sums_and_takes_the_newest_and_the_highest() -> None:
     )
 
 
-def test_a_merge_moves_no_time_stamp_of_activity() -> None:
-    outcome = TWO.when(merged("m", "n", day=10))
-    outcome.then(of="m", changed={"merged_into", "merged_at"}, merged_into="all", merged_at=at(10), valid_to=at(10))
-    outcome.then(of="n", changed={"merged_into", "merged_at"})
-    outcome.then(of="all", created_at=at(2), updated_at=at(2), last_activated_at=at(2), last_accessed_at=None)
-
-
-def test_the_sources_stay_readable_and_are_named_in_the_log() -> None:
-    outcome = TWO.when(merged("m", "n", day=10))
-    assert [outcome.after.memories[i].content for i in "mn"] == ["Latte today", "An Americano this morning"]
-    assert [(one["memory"], one["decision"], one["old_weight"] is None) for one in outcome.log] == [
-        ("all", "merge", True),
-        ("m", "merge", False),
-        ("n", "merge", False),
-    ]
-
-
-def test_a_speaker_is_kept_where_all_sources_have_the_same() -> None:
-    story = memory.given(created(speaker="Ada"), created(of="n", speaker="Ada"), created(of="o", speaker="Bob", day=-1))
-    story.when(merged("m", "n")).then(of="all", speaker="Ada")
-    story.when(merged("m", "n", "o")).then(of="all", speaker=None)
-
-
-def test_lists_stay_bounded_however_many_memories_merge() -> None:
-    ids = [f"m{n}" for n in range(30)]
-    events: list[Told] = []
-    for n, i in enumerate(ids):
-        words = tuple(f"{n}-{k}" for k in range(10))
-        events.append(created(of=i, keywords=words, tags=words, source_turns=words))
-        events += [mentioned(i, day=n + k / 100, turn_id=f"{n}-{k}") for k in range(5)]
-    found = memory.given(*events).when(merged(*ids, day=99)).after.memories["all"]
-    sizes = (found.keywords, found.tags, found.source_turns, found.mentions, found.user_mentions)
-    assert [len(each) for each in sizes] == [MAX_WORDS, MAX_WORDS, MAX_TURNS, MAX_MENTIONS, 8]
-    assert found.mentions[-1] == at(29.04)
-
-
 # --- what goes to the merge and what goes nowhere -------------------------------------------------------------------
 
 
@@ -171,20 +129,6 @@ def test_a_mention_of_a_source_goes_to_its_merge() -> None:
     outcome.then(of="m", changed=set(), reason="merged away: its merge stands for it; the mention goes to all")
     outcome.then(of="all", last_activated_at=at(12), mention_count=3, level=FULL)
     assert outcome.decisions == {"m": "ignored", "all": "reinforce"}
-
-
-def test_a_mention_goes_to_the_end_of_a_chain_of_merges() -> None:
-    story = MERGED.given(created(of="o", day=11), merged("o", "all", into="top", day=12))
-    outcome = story.when(mentioned("n", day=13))
-    outcome.then(of="top", mention_count=4, last_activated_at=at(13), merged_from=("o", "all"))
-    outcome.then(of="all", changed=set())
-    assert outcome.decisions == {"n": "ignored", "top": "reinforce"}
-
-
-def test_a_mention_of_a_source_may_reaffirm_the_merge() -> None:
-    MERGED.given(negated("all", day=11)).when(mentioned("m", day=12)).then(
-        of="all", negated_at=None, decision="reaffirm"
-    )
 
 
 @each_row(
@@ -269,35 +213,6 @@ def test_an_unmerge_gives_the_sources_back_as_they_were() -> None:
     assert [differences(before[i], after[i]) for i in "mn"] == [{}, {}]
 
 
-def test_the_merge_retires_and_keeps_what_happened_to_it_meanwhile() -> None:
-    outcome = MERGED.given(mentioned("m", day=12), revised("coffee!", of="all", day=13)).when(unmerged(day=20))
-    outcome.then(
-        of="all",
-        changed={"retired_at"},
-        retired_at=at(20),
-        content="coffee!",
-        mention_count=3,
-        merged_from=("m", "n"),
-    )
-    assert outcome.decisions == {"all": "unmerge", "m": "unmerge", "n": "unmerge"}
-
-
-def test_after_an_unmerge_a_mention_goes_to_the_source_again() -> None:
-    MERGED.given(unmerged(day=12)).when(mentioned(day=13)).then(of="m", mention_count=2, last_activated_at=at(13))
-
-
-def test_sources_that_came_back_can_merge_again_into_a_new_memory() -> None:
-    MERGED.given(unmerged(day=12)).when(merged("m", "n", into="again", day=13)).then(of="m", merged_into="again")
-
-
-def test_a_chain_of_merges_is_taken_apart_from_its_end() -> None:
-    chain = MERGED.given(created(of="o"), merged("o", "all", into="top", day=12))
-    outcome = chain.when(unmerged("all", day=13))
-    assert outcome.decisions == {"all": "ignored"}
-    outcome = chain.when(unmerged("top", day=13), unmerged("all", day=14))
-    assert [outcome.after.memories[i].merged_into for i in ("m", "n", "o", "all")] == [None] * 4
-
-
 @pytest.mark.parametrize(
     ("story", "into", "reason"),
     [
@@ -318,11 +233,6 @@ def test_an_unmerge_of_what_is_not_merged_changes_nothing(story: Story, into: st
 # --- deletion of a merge --------------------------------------------------------------------------------------------
 
 
-def test_a_deleted_merge_that_is_restored_still_stands_for_its_sources() -> None:
-    story = MERGED.given(deleted("all", day=12), restored("all", day=13))
-    story.when(mentioned(day=14)).then(of="all", mention_count=3, deleted_at=None)
-
-
 def test_a_purge_of_a_merge_purges_everything_that_was_merged_into_it() -> None:
     chain = MERGED.given(created(of="o", day=3), merged("o", "all", into="top", day=12), deleted("top", day=13))
     outcome = chain.when(purged("top", day=43))
@@ -336,16 +246,3 @@ def test_a_purge_of_a_merge_purges_everything_that_was_merged_into_it() -> None:
         ("m", "n"),
         "all",
     )
-
-
-def test_a_purge_of_a_retired_merge_leaves_the_sources_that_came_back() -> None:
-    story = MERGED.given(unmerged(day=12), deleted("all", day=13))
-    outcome = story.when(purged("all", day=43))
-    assert outcome.decisions == {"all": "purge"}
-    outcome.then(of="m", changed=set(), content="Latte today")
-
-
-def test_a_mention_of_a_source_whose_merge_was_purged_is_ignored() -> None:
-    outcome = MERGED.given(deleted("all", day=12), purged("all", day=42)).when(mentioned("m", day=43))
-    assert set(outcome.decisions.values()) == {"ignored"}
-    assert outcome.after.memories == outcome.before.memories

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from projections.memory.record import Boost, Memory, Upkeep
+from projections.memory.record import Memory, Upkeep
 from tests.given.events import (
     Told,
-    accessed,
     at,
     created,
     folded,
@@ -15,9 +14,7 @@ from tests.given.events import (
     memory,
     merged,
     moment,
-    promoted,
     reinforced,
-    unmerged,
 )
 from tests.rows import each_row
 
@@ -42,37 +39,10 @@ def test_keeping_what_was_asked_to_be_promoted_answers_and_changes_nothing_else(
     )
 
 
-def test_promoting_answers_and_moves_the_tier() -> None:
-    RISEN.when(promoted("core", day=1, from_="fact", due_at=moment(0))).then(tier="core", upkeep=Upkeep())
-
-
 def test_keeping_a_decayed_memory_sets_it_to_a_half_from_when_the_reviewer_says_so() -> None:
     """A late answer leaves the memory as long as a prompt one; else what was just kept would be asked about at once."""
     records = [only(kept(day=day, due_at=moment(25))) for day in (25, 31)]
     assert [(m.importance, m.upkeep) for m in records] == [(0.5, Upkeep((), at(day), None, True)) for day in (25, 31)]
-
-
-def test_keeping_without_a_due_date_counts_from_the_event() -> None:
-    assert only(kept(day=27)).upkeep == Upkeep((), at(27), None, True)
-
-
-@each_row(
-    "events",
-    [
-        [kept(day=24)],
-        [accessed(day=26), kept(day=27, due_at=moment(25))],
-        [reinforced(day=26), kept(day=27, due_at=moment(25))],
-    ],
-    ids=["not decayed yet", "looked at meanwhile", "used meanwhile"],
-)
-def test_keeping_what_stands_above_the_threshold_changes_nothing(events: list[Told]) -> None:
-    outcome = memory.given(created(), *events[:-1]).when(events[-1])
-    outcome.then(changed=set(), decision="keep", reason="a reviewer kept it")
-
-
-def test_a_use_that_is_told_late_adds_to_the_kept_importance_which_decays_from_the_keeping() -> None:
-    found = only(kept(day=25), reinforced(day=20))
-    assert (found.importance, found.upkeep and found.upkeep.set_at) == (0.8, at(25))
 
 
 @each_row(("day", "importance", "still"), [(26, 0.8, False), (36, 0.66125, False), (60, 0.460289, True)], ids=str)
@@ -99,50 +69,11 @@ def test_a_merge_is_no_way_around_the_limits_of_boosting() -> None:
     outcome.then(of="all", importance=2.0, reason="outcome used; no boost: the limit of a day is reached")
 
 
-def test_a_merge_keeps_the_cool_down() -> None:
-    story = memory.given(created(), created(of="n"), reinforced(day=1), merged("m", "n", day=1.01))
-    story.when(reinforced("all", day=1 + 1.9 * H)).then(of="all", importance=1.3)
-    story.when(reinforced("all", day=1 + 2 * H)).then(of="all", importance=1.6)
-
-
-def test_a_day_after_its_sources_were_boosted_a_merge_is_boosted_again() -> None:
-    MERGED.when(reinforced("all", day=2 + 6 * H)).then(of="all", importance=2.3)
-
-
-def test_a_merge_has_the_newest_clocks_and_all_counts_of_its_sources() -> None:
-    story = memory.given(
-        created(actor="judge"), created(of="n", day=2), accessed("m", day=3, count=4), reinforced("n", day=5)
-    )
-    story.when(merged("m", "n", day=9)).then(
-        of="all",
-        access_count=4,
-        last_accessed_at=at(3),
-        reinforce_count=2,
-        last_reinforced_at=at(5),
-        stability=168 * 1.2,
-        importance=1.3,
-        upkeep=Upkeep((Boost(at(5), 0.3),), at(9), None, False),
-    )
-
-
-def test_a_merge_takes_what_is_left_of_the_importance_and_lifts_nothing() -> None:
-    story = memory.given(created(importance=2.6), created(of="n", day=19), accessed("n", day=20))
-    left = 2.6 * 0.85**4
-    outcome = story.when(merged("m", "n", day=20))
-    outcome.then(of="all", importance=round(left, 6), tier="fact")
-
-
 def test_a_merge_is_kept_by_a_reviewer_only_where_all_that_were_reviewed_are() -> None:
     decayed = [created(), created(of="n"), kept("m", day=25), reinforced("n", day=25)]
     both = [created(), created(of="n"), kept("m", day=25), kept("n", day=26)]
     found = [folded(*events, merged("m", "n", day=30)).memories["all"].upkeep for events in (decayed, both)]
     assert [upkeep and (upkeep.kept, upkeep.set_at) for upkeep in found] == [(False, at(30)), (True, at(30))]
-
-
-def test_an_unmerge_gives_the_sources_their_boosts_back_as_they_were() -> None:
-    before = BOTH_FULL.when().after.memories
-    after = MERGED.when(reinforced("all", day=5), unmerged(day=6)).after.memories
-    assert [after[i].upkeep for i in ("m", "n")] == [before[i].upkeep for i in ("m", "n")]
 
 
 @each_row(

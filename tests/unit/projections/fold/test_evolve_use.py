@@ -8,29 +8,20 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from events.catalogue import Hit, MemoriesAccessed
 from events.envelope import decode
 from events.parameters import DEFAULTS, Parameters, changed
 from projections.fold.owner import OwnerState, fold_event
-from projections.laws import LAWS
 from projections.memory.record import DAY, HOUR, Boost, Memory, Upkeep
 from tests.examples import examples
 from tests.given.events import (
-    Story,
     Told,
     accessed,
     at,
     created,
-    deleted,
     folded,
     graded,
-    kept,
     memory,
-    mentioned,
-    merged,
-    moment,
     parameters,
-    purged,
     reinforced,
     stored,
     told,
@@ -64,63 +55,7 @@ def test_an_access_counts_every_time_it_was_shown_and_reinforces_once(via: str, 
     assert (found.last_accessed_at, found.last_reinforced_at) == (at(3), at(3))
 
 
-def test_a_memory_that_one_event_names_twice_is_reinforced_once() -> None:
-    """Section 9: once an event, whatever its count."""
-    hits = tuple(Hit(memory_id="m", count=n, best_rank=n, last_at=moment(n)) for n in (1, 2))
-    found = only(Told(MemoriesAccessed(hits=hits, via="recall"), 3, "system"))
-    assert (found.access_count, found.last_accessed_at) == (3, at(2))
-    assert (found.reinforce_count, found.stability) == (1, pytest.approx(28.8, rel=1e-12))
-
-
-def test_an_access_writes_no_entry_and_moves_no_time_stamp_of_activity() -> None:
-    outcome = PICKED_UP.when(accessed(day=3))
-    assert outcome.log == []
-    outcome.then(last_activated_at=at(0), updated_at=at(0), mention_count=1)
-
-
-def test_accesses_of_several_events_add_up() -> None:
-    found = only(
-        accessed(day=1, count=2), accessed(day=2, via="association", count=3), accessed(day=3, via="injection")
-    )
-    assert (found.access_count, found.reinforce_count) == (6, 3)
-    assert found.stability == pytest.approx(24 * 1.2 * 1.1 * 1.2, rel=1e-12)
-
-
-@each_row(
-    "event", [accessed(day=4), accessed(day=20, last_day=4)], ids=["a late event", "an event that tells of a while ago"]
-)
-def test_a_late_access_counts_and_moves_no_clock_backwards(event: Told) -> None:
-    outcome = PICKED_UP.given(accessed(day=9)).when(event)
-    outcome.then(access_count=2, reinforce_count=2, last_accessed_at=at(9), last_reinforced_at=at(9))
-
-
-def test_a_memory_was_shown_no_later_than_the_event_that_tells_of_it() -> None:
-    PICKED_UP.when(accessed(day=3, last_day=8)).then(last_accessed_at=at(3), last_reinforced_at=at(3))
-
-
-@pytest.mark.parametrize(
-    ("story", "other"),
-    [
-        (PICKED_UP, "nobody"),
-        (PICKED_UP.given(created(of="n"), deleted("n"), purged("n", day=31)), "n"),
-        (PICKED_UP.given(created(of="n"), created(of="o"), merged("n", "o")), "n"),
-    ],
-    ids=["unknown", "purged", "merged away"],
-)
-def test_an_access_of_what_is_not_there_counts_for_the_others_alone(story: Story, other: str) -> None:
-    outcome = story.when(accessed(other, "m", day=40, together=((other, "m"),)))
-    outcome.then(access_count=1, edges=())
-    rest = [{i: m for i, m in side.memories.items() if i != "m"} for side in (outcome.before, outcome.after)]
-    assert (outcome.log, rest[0]) == ([], rest[1])
-
-
 # --- put to use ----------------------------------------------------------------------------------------------------
-
-
-def test_a_late_reinforcement_steadies_and_moves_no_clock_backwards() -> None:
-    PICKED_UP.given(accessed(day=9)).when(reinforced(day=4, outcome="task_success")).then(
-        stability=pytest.approx(57.6, rel=1e-12), reinforce_count=2, last_reinforced_at=at(9)
-    )
 
 
 @each_row(
@@ -142,12 +77,6 @@ def test_what_a_reinforcement_does_goes_by_the_parameters_in_force_at_it(event: 
     assert before.when(then).after.memories["m"].stability != pytest.approx(hours, rel=1e-3)
 
 
-@each_row(("outcome", "grade"), [("task_success", 5), ("task_failure", 2), ("used", None), ("manual_review", None)])
-def test_tasks_grade_and_other_uses_do_not(outcome: str, grade: int | None) -> None:
-    schedule = only(reinforced(day=1, outcome=outcome)).schedule
-    assert (schedule and schedule.grade) == grade
-
-
 @each_row(
     ("days", "reason"),
     [
@@ -160,14 +89,6 @@ def test_tasks_grade_and_other_uses_do_not(outcome: str, grade: int | None) -> N
 )
 def test_the_log_says_why_a_use_did_not_boost(days: list[float], reason: str) -> None:
     assert reason_of(*(reinforced(day=day) for day in days)) == reason
-
-
-def test_a_use_that_does_not_boost_reinforces_all_the_same() -> None:
-    found = [only(*(reinforced(day=1 + n * H) for n in range(1, 1 + many))) for many in (1, 2)]
-    assert [(m.importance, m.reinforce_count, m.last_reinforced_at) for m in found] == [
-        (1.3, 1, at(1 + H)),
-        (1.3, 2, at(1 + 2 * H)),
-    ]
 
 
 limits = st.fixed_dictionaries(
@@ -256,16 +177,6 @@ def test_uses_and_looks_in_order_leave_what_a_plain_telling_of_the_seed_leaves(
     assert upkeep.promotion_at == (None if plain.asked is None else at(plain.asked))
 
 
-LATER = [
-    accessed(day=400), kept(day=401), reinforced(day=402), reinforced(day=403, outcome="task_failure"), mentioned(day=404),
-]  # fmt: skip
-
-
-def test_what_became_core_stays_core_whatever_happens() -> None:
-    found = only(reinforced(day=1), *LATER, importance=2.8)
-    assert (found.tier, LAWS["tiered"].read(found, at(4_000), DEFAULTS).weight >= 3.0) == ("core", True)
-
-
 # --- graded --------------------------------------------------------------------------------------------------------
 
 
@@ -277,11 +188,3 @@ def test_a_grade_counts_as_an_access_and_leaves_stability_alone() -> None:
         24.0,
         at(0),
     )
-
-
-def test_a_late_grade_counts_and_moves_no_clock_backwards() -> None:
-    outcome = PICKED_UP.given(graded(day=9, grade=4)).when(graded(day=3, grade=5))
-    outcome.then(access_count=2, last_accessed_at=at(9))
-    schedule = outcome.after.memories["m"].schedule
-    assert schedule is not None
-    assert (schedule.graded_at, schedule.grade) == (at(9), 5)

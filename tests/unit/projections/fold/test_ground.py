@@ -16,28 +16,22 @@ from projections.language.marks import MARKER
 from projections.lifecycle.reviewing import questions, reviews
 from projections.memory import ground
 from projections.memory.ground import always_holds
-from projections.memory.record import HOUR, Memory
+from projections.memory.record import HOUR
 from projections.views.view import OwnerView
 from tests.given.events import (
     Told,
     at,
     borne_out,
-    compressed,
     created,
-    deleted,
     folded,
-    in_conflict,
     memory,
     merged,
-    negated,
     of_old,
     parameters,
     profile,
     promoted,
     reinforced,
-    restored,
     revised,
-    unmerged,
 )
 from tests.given.samples import NOW
 from tests.rows import each_row
@@ -74,11 +68,6 @@ def test_in_an_old_log_what_somebody_claimed_for_himself_has_no_ground(claim: di
     assert not held(told)
 
 
-@each_row("claim", CLAIMS.values(), ids=CLAIMS)
-def test_what_an_operator_says_always_holds(claim: dict[str, Any]) -> None:
-    assert held(created(NAME, actor="operator", **claim))
-
-
 @each_row("actor", ACTORS)
 def test_a_promotion_without_evidence_gives_no_ground_but_an_operators(actor: str) -> None:
     assert held(created(NAME), by(actor, promoted(day=1))) == (actor == "operator")
@@ -95,23 +84,6 @@ def test_uses_that_no_operator_recorded_make_core_and_give_no_ground(teller: str
     found = folded(created(NAME, day=-1), *borne_out(actor=teller), by(reviewer, promoted(day=2)))
     assert (found.memories["m"].tier, found.memories["m"].ground) == ("core", None)
     assert "without a ground" in found.entries[-1].reason
-
-
-@each_row("teller", OTHERS)
-def test_four_uses_of_an_operator_and_any_number_of_others_give_no_ground(teller: str) -> None:
-    others = [one for day in (3.0, 6.0, 9.0) for one in borne_out(day=day, actor=teller)]
-    seen = [created(NAME, day=-1), *SEEN[:4], *others]
-    assert not held(*seen, promoted(day=10))
-    assert held(*seen, replace(reinforced(day=10), actor="operator"), promoted(day=11))
-
-
-def test_a_producers_own_importance_bears_nothing_out() -> None:
-    assert not held(by("assistant", created(EVIL, importance=2.9)), reinforced(day=1), promoted(day=2))
-
-
-@each_row("doubt", [negated(day=1.5), in_conflict("m", "n", day=1.5)], ids=["negated", "in conflict"])
-def test_what_is_in_doubt_is_promoted_without_a_ground(doubt: Told) -> None:
-    assert not held(created(NAME, day=-1), created(of="n"), *SEEN, doubt, promoted(day=2))
 
 
 def test_use_alone_makes_core_and_gives_no_ground_and_a_reviewer_is_asked_about_it() -> None:
@@ -153,10 +125,6 @@ def test_other_words_have_no_ground_unless_an_operator_puts_them(actor: str) -> 
     assert held(*HOLDING.events, by(actor, revised(EVIL, day=1))) == (actor == "operator")
 
 
-def test_other_keywords_leave_the_ground() -> None:
-    assert held(*HOLDING.events, revised(NAME, day=1, keywords=("name",)))
-
-
 def test_uses_of_former_words_bear_no_other_words_out() -> None:
     assert not held(created(NAME, day=-1), *SEEN, revised(EVIL, day=1.5), promoted(day=2))
     assert not held(created(EVIL, day=-1), *SEEN, revised("x", day=1.5), revised(EVIL, day=1.6), promoted(day=2))
@@ -169,28 +137,6 @@ def test_a_merge_with_what_always_holds_gives_its_own_words_no_ground(actor: str
     both = folded(*story, by(actor, merged(*sources, into="all", day=2, summary=EVIL))).memories["all"]
     assert (both.tier, always_holds(both)) == ("core", False)
     assert held(*story, by(actor, merged(*sources, into="all", day=2, summary=NAME)), of="all")
-
-
-def test_an_operators_merge_always_holds() -> None:
-    assert held(*HOLDING.events, created("It is Ada", "n"), by("operator", merged("m", "n")), of="all")
-
-
-KEEPING: dict[str, list[Told]] = {
-    "deleted and restored": [deleted(day=1), restored(day=2)],
-    "merged and un-merged": [created(of="n"), merged("m", "n", day=1), unmerged(day=2)],
-    "compressed": [compressed("full", day=1, content=EVIL)],
-    "put to use": [reinforced(day=1)],
-}
-
-
-@each_row("events", KEEPING.values(), ids=KEEPING)
-def test_what_leaves_the_words_leaves_the_ground(events: list[Told]) -> None:
-    found: Memory = folded(*HOLDING.events, *events).memories["m"]
-    assert (found.content, always_holds(found)) == (NAME, True)
-
-
-def test_taken_back_to_fact_it_holds_no_longer() -> None:
-    assert not held(*HOLDING.events, by("operator", promoted("fact", day=1)))
 
 
 WAYS: dict[str, Path] = {"user": "http", "assistant": "http", "judge": "http", "system": "mcp", "operator": "terminal"}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from events.trust import TRUSTS
+import pytest
+
 from projections.fold.changelog import DECISIONS
-from projections.fold.inbox import FULL, MOST_WAITING, things_waiting
+from projections.fold.inbox import FULL, things_waiting
 from projections.fold.owner import OwnerHistory
-from projections.memory.record import Memory
 from tests.given.events import (
     Told,
     brought_back,
@@ -20,14 +20,20 @@ from tests.given.events import (
     merged,
     negated,
     purged,
-    readmitted,
-    rejected,
     restored,
     revised,
     set_aside,
     unmerged,
 )
 from tests.rows import each_row
+
+MOST_WAITING = 20
+"""As many as may wait here: a flood is told quickly."""
+
+
+@pytest.fixture(autouse=True)
+def _small_inboxes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("projections.fold.inbox.MOST_WAITING", MOST_WAITING)
 
 
 def of_agent(told: Told, trust: str = "inferred") -> Told:
@@ -79,20 +85,6 @@ def test_where_it_is_full_a_change_by_a_lower_source_is_ignored_and_the_users_wo
     assert (kiln.waiting, kiln.content, kiln.deleted_at, kiln.merged_into) == ((), KILN.data.content, None, None)
 
 
-@each_row("change", CHANGES)
-def test_a_persons_own_word_is_never_refused_by_it(change: str) -> None:
-    oven = created("The oven is red", "oven", 1)
-    done = folded(KILN, oven, *flood(), created(OTHER, "new", 2), CHANGES[change]())
-    assert TRUSTS[done.memories["new"].trust] == "asserted"
-    assert notes(done, "kiln")[-1][0] != "ignored"
-
-
-def test_what_others_say_that_waits_for_nobody_is_taken_all_the_same() -> None:
-    inferred = of_agent(created("The user lives in Lyon", "lyon", 2))
-    done = folded(*flood(), inferred, of_agent(negated("lyon", 3)))
-    assert done.memories["lyon"].is_negated
-
-
 GOES = {
     "deleted": [deleted("p0", 2)], "accepted": [mentioned("p0", 2)],
     "said in his own words": [revised("Always answer me first", "p0", 2)],
@@ -105,12 +97,6 @@ def test_what_is_answered_or_gone_makes_room(how: str) -> None:
     done = folded(*flood(), *GOES[how], proposal("late", 91), proposal("later", 92))
     assert "late" in done.memories
     assert notes(done, "later") == [("ignored", FULL)]
-
-
-def test_an_answer_to_a_change_makes_room() -> None:
-    told = [KILN, of_agent(revised(OTHER, "kiln", 2)), *flood(MOST_WAITING - 1)]
-    assert waiting(*told) == MOST_WAITING
-    assert waiting(*told, deleted("kiln", 3)) == MOST_WAITING - 1
 
 
 def test_what_a_person_restores_waits_again_and_what_an_agent_restores_is_refused() -> None:
@@ -131,21 +117,3 @@ def test_what_is_set_aside_keeps_its_place_so_that_it_can_be_brought_back() -> N
     told = [in_session(one) for one in flood()]
     done = folded(*told, set_aside("s1", 2), proposal("late", 3), brought_back("s1", 4))
     assert (done.owner.waiting, "late" in done.memories) == (MOST_WAITING, False)
-
-
-def test_what_the_user_says_again_after_it_was_rejected_waits_and_is_not_refused() -> None:
-    said = [rejected(OTHER, day=2), created(OTHER, "again", 3)]
-    assert folded(*said).owner.waiting == 1
-    assert folded(*flood(), *said).owner.waiting == MOST_WAITING + 1
-    assert folded(*said, readmitted(OTHER, day=4)).owner.waiting == 0
-
-
-def test_of_a_record_counts_the_proposal_and_each_change_of_it() -> None:
-    def of(*told: Told) -> int:
-        found: Memory = folded(*told).memories["kiln"]
-        return things_waiting(found)
-
-    assert of(KILN) == 0
-    assert of(proposal("kiln")) == 1
-    assert of(KILN, of_agent(revised(OTHER, "kiln", 2)), of_agent(negated("kiln", 3))) == 2
-    assert of(KILN, of_agent(revised(OTHER, "kiln", 2)), deleted("kiln", 3)) == 0

@@ -13,7 +13,7 @@ from events.envelope import Stored
 from events.errors import UndecodableEvent
 from events.statement_digests import digest
 from projections.fold import evolve
-from projections.fold.changelog import DECISIONS, FIRST_LINK, event_link
+from projections.fold.changelog import DECISIONS
 from projections.fold.owner import fold_owner
 from projections.fold.partition import (
     COMMIT_BYTES,
@@ -40,7 +40,6 @@ from tests.given.events import (
     entry,
     in_conflict,
     linked,
-    memory,
     mentioned,
     merged,
     negated,
@@ -74,15 +73,6 @@ STUCK = (
 )  # fmt: skip
 
 
-def test_head_and_checkpoint_follow_every_event_of_the_partition() -> None:
-    log = log_of(*STUCK)
-    head = FIRST_LINK
-    for one in log:
-        head = event_link(head, one)
-    checkpoint = Partition(log).fold().checkpoint
-    assert (checkpoint.seq, checkpoint.head) == (6, head)
-
-
 def test_the_digest_is_the_sum_of_the_hashes_of_all_records() -> None:
     events = [created(), created(of="n"), mentioned(day=1), merged("m", "n", day=2), mentioned(day=3)]
     log = log_of(*((owner, told) for told in events for owner in ("ada", "bob")))
@@ -93,13 +83,6 @@ def test_the_digest_is_the_sum_of_the_hashes_of_all_records() -> None:
         for memory in fold_owner((one for one in log if one.owner == owner), secret=secret_of(owner)).memories.values()
     ]
     assert (folded.checkpoint.digest, folded.checkpoint.memories) == (sum(hashes) % DIGEST_MODULUS, 6)
-
-
-def test_the_same_record_of_another_owner_or_id_has_another_hash() -> None:
-    record = b"record"
-    secret, keys = secret_of("ada"), (("a", "b"), ("a", "c"), ("b", "b"), ("ab", ""), ("", "ab"))
-    hashes = [*(record_hash(secret, *key, record) for key in keys), record_hash(secret_of("bob"), *keys[0], record)]
-    assert len(set(hashes)) == 6
 
 
 def test_a_record_adds_to_the_digest_what_only_the_secret_makes_and_nothing_without_one() -> None:
@@ -116,14 +99,6 @@ def test_an_owner_is_folded_as_if_it_were_alone() -> None:
     alone = fold_owner((one for one in log if one.owner == "bob"), secret=secret_of("bob"))
     assert (mixed.owners["bob"].memories, mixed.owners["bob"].state) == (alone.memories, alone.owner)
     assert mixed.history("bob") == ([2, 5], alone.entries)
-
-
-def test_what_other_owners_do_does_not_matter_to_an_owners_chain() -> None:
-    quiet, busy = (
-        Partition(log_of(("ada", created()), ("bob", told), ("ada", mentioned(day=2)))).fold().chains["ada"]
-        for told in (created("x"), negated("y", day=1))
-    )
-    assert quiet == busy
 
 
 REACHING: list[tuple[str, list[Told]]] = [
@@ -159,19 +134,6 @@ def test_an_event_that_cannot_be_read_parks_its_owner_and_nobody_else() -> None:
     assert (folded.owners["bob"].quarantine, folded.owners["bob"].memories["m"].mention_count) == (None, 2)
 
 
-def test_the_quarantine_tells_the_first_event_that_could_not_be_folded_and_why() -> None:
-    why = Partition(log_of(*STUCK)).fold().owners["ada"].quarantine
-    assert isinstance(why, Quarantine)
-    assert (why.seq, why.kind, why.reason.startswith("UndecodableEvent: ")) == (3, "MemoryMentioned.1", True)
-
-
-@each_row("kind", ["MemoryDreamed.1", "MemoryMentioned.2", "MemoryMentioned.0", "MemoryMentioned"])
-def test_an_unknown_type_or_version_parks_the_owner(kind: str) -> None:
-    good = entry(mentioned(day=1), "ada", 2)
-    folded = Partition([entry(created(), "ada", 1), good._replace(kind=kind)]).fold()
-    assert folded.parked == {"ada": [2]}
-
-
 def test_an_exception_in_evolve_parks_the_owner_and_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(working: object, data: object, event: object) -> None:
         raise ZeroDivisionError("a bug")
@@ -194,12 +156,6 @@ def test_an_exception_in_evolve_parks_the_owner_and_is_told(monkeypatch: pytest.
     assert owners["ada"].memories["m"].reinforce_count == 0
 
 
-def test_what_happens_after_a_quarantine_is_only_parked() -> None:
-    log = log_of(*STUCK)
-    folded = Partition(log).fold(repeat(3))
-    assert (folded.parked["ada"], folded.history("ada")[0]) == ([3, 4, 6], [1])
-
-
 # --- discard and retry ----------------------------------------------------------------------------------------------
 
 
@@ -214,42 +170,6 @@ def test_a_discard_drops_one_event_and_folds_the_parked_ones_in_order(size: int,
     assert (found.owner, found.entries) == (folded.owners["ada"].state, entries)
     assert folded.records["ada"] == {"m": encode_memory(found.memories["m"])}
     assert found.memories["m"].mentions == (at(2), at(3), at(10))
-
-
-def test_a_replay_folds_what_live_folded() -> None:
-    log = log_of(*STUCK, ("ada", discarded(3)), ("bob", POISON), ("ada", mentioned(day=10)), ("bob", discarded(8)))
-    live = Partition(log[:6]).fold(repeat(1))
-    live.log = log
-    live.fold(repeat(1))
-    assert live.facts == Partition(log).fold().facts
-
-
-def test_a_discard_of_another_event_releases_nothing_for_long() -> None:
-    """The parked events are tried again; the one that cannot be read parks the rest as before."""
-    folded = Partition(log_of(*STUCK, ("ada", discarded(4)))).fold()
-    why = folded.owners["ada"].quarantine
-    assert why is not None
-    assert (why.seq, folded.parked["ada"], folded.history("ada")[0]) == (3, [3, 6], [1, 7])
-
-
-def test_two_damaged_events_need_two_discards() -> None:
-    log = log_of(
-        *STUCK,
-        ("ada", POISON),
-        ("ada", mentioned(day=4)),
-        ("ada", discarded(3)),
-        ("ada", mentioned(day=5)),
-        ("ada", discarded(7)),
-    )
-    first = Partition(log[:10]).fold()
-    assert (first.parked["ada"], first.history("ada")[0]) == ([7, 8, 10], [1, 4, 6, 9])
-    first.log = log
-    assert (first.fold().parked["ada"], first.history("ada")[0]) == ([], [1, 4, 6, 9, 8, 10, 11])
-
-
-def test_a_discard_where_nothing_is_parked_changes_no_memory() -> None:
-    folded = Partition(log_of(("ada", created()), ("ada", discarded(1)), ("ada", mentioned(day=2)))).fold()
-    assert (folded.owners["ada"].memories["m"].mention_count, folded.history("ada")[0]) == (2, [1, 2, 3])
 
 
 def said_of_discards(told: Partition) -> list[tuple[str, str]]:
@@ -269,11 +189,6 @@ def test_a_discard_of_what_is_not_parked_there_drops_nothing_and_says_so(positio
     told = Told(EventDiscarded(position=position), 9, "user")
     found = Partition(log_of(*STUCK, ("ada", told)), number=0).fold(repeat(size))
     assert (found.parked["ada"], said_of_discards(found)) == ([3, 4, 6], NOT_THERE)
-
-
-def test_a_discard_where_nothing_was_ever_parked_says_so() -> None:
-    found = Partition(log_of(("ada", created()), ("ada", discarded(1)), ("ada", mentioned(day=2)))).fold()
-    assert said_of_discards(found) == NOT_THERE
 
 
 def test_the_same_event_is_dropped_once_and_by_whom_is_told() -> None:
@@ -360,9 +275,3 @@ def test_the_working_set_names_what_the_events_are_about() -> None:
         "dan": {"p", "q", "r", "s"},
     }
     assert [one.seq for one, event in decoded if isinstance(event, UndecodableEvent)] == [5]
-
-
-def test_a_story_of_one_owner_is_the_same_folded_as_a_partition() -> None:
-    story = memory.given(created(), mentioned(day=1), negated(day=2))
-    log = log_of(*(("ada", told) for told in story.events))
-    assert Partition(log).fold().owners["ada"].memories == story.when().after.memories

@@ -11,14 +11,9 @@ from types import ModuleType
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.services.auditing import blocks
-from api.services.looking import capacity
-from projections.fold import inbox, trust, working_set
+from projections.fold import trust, working_set
 from projections.fold.reasons import NOBODYS, REASONS, reason_told
-from projections.language.keywords import synonyms
 from projections.memory import deletion_cascade, deletion_view
-from projections.reports.undoing import WITHOUT_INVERSE
-from projections.reports.undone_settings import ALIKE_TO_ALL
 from tests.rows import each_row
 
 PLACE = re.compile(r"\{(\w+)\}")
@@ -97,23 +92,6 @@ def test_every_sentence_about_what_goes_with_a_deletion_has_a_code(module: Modul
 
 def _joined(node: ast.JoinedStr) -> str:
     return "".join(_part(one) for one in node.values)
-
-
-def test_what_no_event_undoes_and_why_a_block_is_not_the_same_have_codes() -> None:
-    undone = [f"cannot be undone by an event: {why}" for why in (*WITHOUT_INVERSE.values(), ALIKE_TO_ALL)]
-    names = ("SAME", "UNTOLD", "NO_KEY", "NOT_THERE", "LOST_WORDS", "OTHER_WORDS", "OTHERWISE")
-    known = [getattr(blocks, name) for name in names]
-    listed = blocks.GONE.format("tea (deleted), milk (purged)")
-    said = [*undone, *known, listed, listed + blocks.ELSE_SAME, capacity.ELSEWHERE, inbox.FULL, working_set.UNKNOWN]
-    assert [one for one in said if reason_told(one).code is None] == []
-    assert reason_told(listed + blocks.ELSE_SAME).code == "block_withheld_else_same"
-    assert reason_told(str(synonyms.with_pair((("a", "b", 0.5),), ("a", "b", 0.5)))).code == "alike_already"
-
-
-def test_how_long_room_lasts_is_said_in_sentences_that_have_codes() -> None:
-    told = [capacity.lasting(*asked) for asked in ((1, None, 0), (1e9, 0, 0), (1e18, 1, 0))]
-    codes = [reason_told(str(one.unknown)).code for one in told]
-    assert codes == ["room_young_log", "room_nothing_recorded", "room_long"]
 
 
 WORDS = st.text(alphabet="abc:/-_你好1234567890", min_size=1, max_size=20)

@@ -26,13 +26,6 @@ def level(*events: Told, of: str = "m") -> int:
     return folded(*events).memories[of].sensitivity
 
 
-@each_row("told", [0, 1, 2, 3, None])
-def test_detection_always_runs_and_a_producers_figure_only_raises(told: int | None) -> None:
-    figure = {} if told is None else {"sensitivity": told}
-    assert level(created(PASSWORD, **figure)) == 3
-    assert level(created("I like tea", **figure)) == (told or 0)
-
-
 @each_row("actor", ACTORS)
 def test_a_person_sets_the_level_and_nobody_else(actor: str) -> None:
     if actor in ("user", "operator"):
@@ -52,11 +45,6 @@ def test_the_change_log_tells_both_levels_and_no_word_of_the_reason() -> None:
         changed={"sensitivity", "sensitivity_set_at"},
     )
     assert "novel" not in str(outcome.log)
-
-
-def test_a_person_can_raise_it_too_and_change_his_mind() -> None:
-    assert level(created("The usual place"), judged(3)) == 3
-    assert level(created("The usual place"), judged(3), judged(0, day=2)) == 0
 
 
 SAME = {
@@ -89,11 +77,6 @@ NEW = {
 @each_row("event", NEW.values(), ids=NEW)
 def test_what_is_new_is_looked_at_anew(event: Told) -> None:
     assert level(created(DIARY), judged(), event) == 3
-
-
-def test_after_other_words_the_former_are_looked_at_anew_too() -> None:
-    assert level(created(DIARY), judged(), revised("I like tea", day=2)) == 0
-    assert level(created(DIARY), judged(), revised("I like tea", day=2), revised(DIARY, day=3)) == 3
 
 
 def test_a_merge_is_as_sensitive_as_its_sources_and_what_it_newly_says() -> None:

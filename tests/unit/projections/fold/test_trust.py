@@ -80,24 +80,6 @@ def test_what_a_lower_source_does_to_the_users_own_word_waits(change: str, trust
     assert shown(*told) == {"kiln"}
 
 
-@each_row("change", CHANGES)
-def test_what_the_user_says_himself_waits_for_nobody(change: str) -> None:
-    assert memory(DEGREES, CHANGES[change]).waiting == ()
-    assert shown(DEGREES, CHANGES[change]) == ({"kiln"} if change == "revised" else set())
-
-
-@each_row("change", CHANGES)
-def test_one_source_may_change_what_another_of_its_rank_said(change: str) -> None:
-    for trust in ("inferred", "imported"):
-        first = said("The kiln fires at 1240 degrees", "kiln", 1, "inferred", actor="assistant")
-        assert memory(first, by(CHANGES[change], trust)).waiting == ()
-        assert memory(first, by(CHANGES[change], "proposed")).waiting != ()
-
-
-def test_entries_from_before_trust_was_told_fold_as_they_did() -> None:
-    assert memory(DEGREES, by(CHANGES["negated"], None, "judge")).negated_at is not None
-
-
 def test_a_merge_waits_on_each_of_the_users_own_and_makes_nothing() -> None:
     told = [
         DEGREES,
@@ -107,18 +89,6 @@ def test_a_merge_waits_on_each_of_the_users_own_and_makes_nothing() -> None:
     done = folded(*told).memories
     assert "all" not in done
     assert (len(done["kiln"].waiting), done["note"].waiting, done["kiln"].merged_into) == (1, (), None)
-
-
-def test_a_merge_is_trusted_no_further_than_what_was_merged() -> None:
-    low = said("It fires at 1240", "note", 1, "inferred", actor="assistant")
-    assert TRUSTS[memory(DEGREES, low, merged("kiln", "note", day=2), of="all").trust] == "inferred"
-
-
-def test_other_words_are_trusted_as_far_as_whoever_puts_them_there() -> None:
-    low = said("It fires at 1240", "kiln", 1, "inferred", actor="assistant")
-    assert TRUSTS[memory(low, revised("It fires at 1180", "kiln", 2)).trust] == "asserted"
-    imported = said("It fires at 1240", "kiln", 1, actor="system", source="import")
-    assert TRUSTS[memory(imported, by(revised("It fires at 1180", "kiln", 2), "inferred")).trust] == "imported"
 
 
 def test_a_proposal_is_for_review_until_a_person_says_it() -> None:
@@ -165,14 +135,6 @@ def test_a_lower_source_that_says_the_user_said_it_again_takes_back_no_negation_
     assert shown(*told, mentioned("kiln", 1)) == set(), "before he negated it he may have said anything"
 
 
-def test_it_takes_back_what_its_own_rank_negated() -> None:
-    low = said("The kiln fires at 1240 degrees", "kiln", 1, "inferred", actor="assistant")
-    ended = by(NEGATION, "inferred")
-    assert shown(low, ended) == set()
-    assert shown(low, ended, by(SAID_AGAIN, "imported", "user")) == {"kiln"}
-    assert shown(low, ended, negated("kiln", 2.5), by(SAID_AGAIN, "imported", "user")) == set(), "and he negated it too"
-
-
 @each_row("late", [False, True], ids=["first", "late"])
 def test_a_flood_of_what_others_say_he_said_drives_out_neither_his_word_nor_his_negation(late: bool) -> None:
     flood = [by(mentioned("kiln", 5 + n / 100, turn_id=f"t{n}"), "inferred", "user") for n in range(40)]
@@ -201,17 +163,6 @@ def test_when_no_more_may_wait_the_mention_is_one_all_the_same() -> None:
     assert notes(*told)[-1] == ("reinforce", "mentioned; 8 changes of it wait for a person already, the most")
 
 
-def test_a_twin_that_a_lower_source_says_again_stays_negated() -> None:
-    """The same value under another id is no way around it."""
-    text = "The kiln fires at 1240 degrees"
-    low, own = said(text, "other", 3, "inferred"), said(text, "other", 3)
-    assert shown(DEGREES, NEGATION, low) == set()
-    assert "other" in shown(DEGREES, NEGATION, own)
-    ended = by(NEGATION, "inferred")
-    first = said(text, "kiln", 1, "inferred")
-    assert "other" in shown(first, ended, low), "of one rank the later word counts"
-
-
 def test_what_was_read_in_his_turn_and_revised_since_by_another_is_no_word_of_his() -> None:
     turn = created("I like tea and more", "t1", 3, source_turns=("t1",))
     drawn = created("I like coffee", "d", 3, actor="judge", source="judge", source_turns=("t1",))
@@ -226,17 +177,3 @@ def test_what_was_read_in_his_turn_and_revised_since_by_another_is_no_word_of_hi
         {"trust": "inferred"},
     )
     assert "d" in shown(DEGREES, NEGATION, turn, own), "read in his own turn it counts, as of that"
-
-
-def test_a_proposal_takes_back_nothing_that_anybody_negated() -> None:
-    low = said("The kiln fires at 1240 degrees", "kiln", 1, "inferred", actor="assistant")
-    ended = by(NEGATION, "inferred")
-    assert shown(low, ended, by(SAID_AGAIN, "proposed", "user")) == set()
-    assert shown(low, ended, said("The kiln fires at 1240 degrees", "twin", 3, "proposed")) == set()
-
-
-def test_where_so_set_a_turn_of_just_these_words_waits_too() -> None:
-    text = "The kiln fires at 1240 degrees"
-    turn = created(text, "t1", 3, source_turns=("t1",))
-    assert "t1" in shown(DEGREES, NEGATION, turn)
-    assert shown(parameters(talk_reaffirms=False), DEGREES, NEGATION, turn) == set()

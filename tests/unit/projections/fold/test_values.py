@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from events.catalogue import FactAsserted, ValueRejected
-from projections.fold.owner import OwnerState, decode_owner, encode_owner
 from projections.laws.modes import MODES
 from projections.memory.rejection import MOST_TURNS, MOST_VALUES, turn_hash
 from projections.reports.listing.rows import listing
@@ -19,10 +18,7 @@ from tests.given.events import (
     folded,
     memory,
     mentioned,
-    merged,
-    moment,
     negated,
-    purged,
     readmitted,
     rejected,
     restored,
@@ -50,31 +46,6 @@ def test_a_later_statement_of_a_rejected_value_is_ignored_and_names_where_it_was
     assert [(one["decision"], one["reason"]) for one in outcome.log] == [("ignored", "rejected by 0:3")]
 
 
-@each_row(
-    "text",
-    [
-        "i live in LISBON", "I  live   in Lisbon.", "I live in L\u0456sbon", "\uff29 live in \uff2cisbon",
-        "I live in Lis\u200bbon", "\u2067I live in Lisbon\u2069",
-    ],
-    ids=["case", "spaces", "look-alike", "width", "invisible", "direction"],
-)  # fmt: skip
-def test_the_same_in_other_letters_is_the_same_value(text: str) -> None:
-    assert "again" not in viewed_ids(rejected("I live in Lisbon", day=5), created(text, "again", 9))
-
-
-def viewed_ids(*told: Told) -> set[str]:
-    return {one.id for one in viewed(*told).columns}
-
-
-def test_a_paraphrase_and_what_is_near_pass() -> None:
-    told = (
-        rejected("I live in Lisbon", day=5),
-        created("My home is Lisbon", "a", 9),
-        created("I live in Porto", "b", 9),
-    )
-    assert shown(*told) == {"a", "b"}
-
-
 def test_what_states_it_already_is_withheld_with_it_in_normal_and_review_mode_and_told_as_rejected() -> None:
     told = (LISBON, created("i live in lisbon!", "twin", 2), rejected("I live in Lisbon", day=5, of="lisbon"))
     assert (shown(*told), shown(*told, mode="review")) == (set(), set())
@@ -85,32 +56,12 @@ def test_what_states_it_already_is_withheld_with_it_in_normal_and_review_mode_an
     assert found.rejected_seq == 3
 
 
-def test_a_deleted_memory_is_told_as_deleted_and_its_twin_as_rejected() -> None:
-    told = (LISBON, created("I live in Lisbon", "twin", 2), deleted("lisbon", 5), rejected("I live in Lisbon", day=5))
-    assert withheld(*told) == {"deleted": 1, "rejected": 1}
-
-
 def test_a_revision_to_a_rejected_value_is_ignored_and_other_changes_of_the_memory_are_not() -> None:
     story = memory.given(created("I live in Porto", day=1), rejected("I live in Lisbon", day=5))
     story.when(revised("I live in Lisbon", day=6)).then(
         content="I live in Porto", decision="ignored", reason="rejected by 0:2"
     )
     story.when(revised("I live in Faro", day=6)).then(content="I live in Faro", decision="revise")
-
-
-def test_a_merge_that_says_it_is_refused_whole() -> None:
-    story = memory.given(
-        created("Lisbon it is", "a", 1), created("Lisbon, home", "b", 1), rejected("I live in Lisbon", day=2)
-    )
-    after = story.when(merged("a", "b", summary="I live in Lisbon", day=3)).after.memories
-    assert "all" not in after
-    assert after["a"].merged_into is None
-
-
-def test_a_turn_of_just_these_words_is_kept_and_withheld() -> None:
-    turn = created("I live in Lisbon", "t9", 9, kind="episode", tier="fact", source_turns=("t9",))
-    told = (rejected("I live in Lisbon", day=5), turn)
-    assert (viewed_ids(*told), shown(*told), shown(*told, mode="review")) == ({"t9"}, set(), set())
 
 
 def turn(of: str, text: str, day: float) -> Told:
@@ -145,27 +96,6 @@ def test_a_turn_that_was_retracted_with_it_is_withheld_where_it_is_told_again_wi
     more = drawn("m2", "t1", 9, "I like the sea")
     assert shown(*story, gone, more) == {"t1", "t2", "m2", "episode-1"}, "it says something else that stands"
     assert shown(*story, gone, readmitted("I live in Lisbon", day=6)) == {"t1", "m1", "t2", "episode-1"}
-
-
-def test_an_account_of_a_turn_does_not_keep_the_turn_up() -> None:
-    story = [
-        rejected("I live in Lisbon", day=5),
-        turn("t1", "You know, Lisbon, that is home.", 9),
-        drawn("m1", "t1", 9),
-    ]
-    account = {"kind": "episode", "tier": "episode", "source": "system", "source_turns": ("t1",)}
-    assert shown(*story, created("user: that is home", "episode-1", 10, **account)) == set()
-
-
-def test_once_all_that_a_turn_says_is_rejected_the_turn_goes_with_it_in_whatever_order() -> None:
-    said = [turn("t1", "Lisbon is home, and the canoe is mine.", 2), drawn("m2", "t1", 2, "I own a canoe")]
-    first = [rejected("I live in Lisbon", day=5), drawn("m1", "t1", 2)]
-    assert shown(*said, *first) == {"t1", "m2"}
-    assert shown(*said, *first, rejected("I own a canoe", day=6)) == set()
-    view = viewed(*said, *first)
-    now = folded(*said, *first, rejected("I own a canoe", day=6))
-    view.follow(now.owner, [])
-    assert {one.id for one in view.columns if one.rejected_seq is not None} == {"t1", "m2"}
 
 
 def test_two_people_may_say_the_same_of_themselves() -> None:
@@ -210,23 +140,6 @@ def test_a_person_takes_it_up_again_and_what_was_withheld_is_there() -> None:
     assert shown(LISBON, readmitted("I live in Lisbon", day=4), rejected("I live in Lisbon", day=5)) == set()
 
 
-def test_a_restored_memory_stays_withheld_until_it_is_taken_up() -> None:
-    told = (LISBON, deleted("lisbon", 5), rejected("I live in Lisbon", day=5), restored("lisbon", 6))
-    assert (shown(*told), withheld(*told)) == (set(), {"rejected": 1})
-    assert shown(*told, readmitted("I live in Lisbon", day=7)) == {"lisbon"}
-
-
-def test_it_outlives_the_purge_of_what_said_it() -> None:
-    told = (LISBON, deleted("lisbon", 5), rejected("I live in Lisbon", day=5), purged("lisbon", day=40))
-    assert "again" not in viewed_ids(*told, created("I live in Lisbon", "again", 800))
-
-
-def test_with_an_end_what_is_said_after_it_counts() -> None:
-    refused = rejected("I live in Lisbon", day=5, until=moment(20))
-    assert viewed_ids(refused, AGAIN) == set()
-    assert shown(refused, created("I live in Lisbon", "later", 21)) == {"later"}
-
-
 def test_a_rejection_that_does_not_fit_is_told_and_changes_nothing() -> None:
     full = [
         rejected(*(f"value {number}" for number in range(start, start + 25))) for start in range(0, MOST_VALUES, 25)
@@ -244,35 +157,7 @@ def test_the_memory_that_was_meant_is_told_and_without_one_the_owner_is() -> Non
     assert outcome.after.memories["m"] == outcome.before.memories["m"]
 
 
-def test_what_an_owner_rejected_is_part_of_its_state_and_its_bytes() -> None:
-    state = folded(LISBON, rejected("I live in Lisbon", day=5)).owner
-    assert decode_owner(encode_owner(state)) == state
-    assert len(state.rejections) == 1
-    assert OwnerState().rejections == ()
-
-
 # --- twins: what was negated is not told by another that says the same
-
-
-@each_row("category", ["identity", "stable_preference"])
-def test_of_two_that_say_the_same_negating_one_negates_both(category: str) -> None:
-    told = (created("I like tea", "a", 1, category=category), created("i like tea.", "b", 2, category=category))
-    assert shown(*told, day=6) == {"a", "b"}
-    assert shown(*told, negated("a", 5), day=6) == set()
-    assert shown(*told, negated("a", 5, resolution="weight_balance"), day=6) == {"a", "b"}
-
-
-def test_what_was_said_before_a_negation_revives_nothing_whenever_it_arrives() -> None:
-    old = created("I live in Lisbon", "old", 20, category="identity")
-    told = (created("I live in Lisbon", "lisbon", 1, category="identity"), negated("lisbon", 22))
-    assert shown(*told, old) == set()
-    assert shown(*told, created("I live in Lisbon", "late", 22, category="identity")) == set()
-
-
-def test_what_the_user_says_later_wins_after_a_plain_negation() -> None:
-    told = (LISBON, negated("lisbon", 5))
-    assert shown(*told, AGAIN) == {"again"}
-    assert shown(*told, created("I live in Lisbon", "again", 9, actor="assistant", source="assistant")) == set()
 
 
 def test_a_twin_names_what_holds_now_and_is_what_it_was_once_the_user_says_it_again() -> None:
