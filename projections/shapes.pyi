@@ -483,6 +483,7 @@ class DiffAlone(TypedDict):
     owner_changes: OwnerChanged
     by_principal: list[ByWhom]
     questions: list[QuestionMoved]
+    on_other_line: NotRequired[int | None]
     hint: str | None
 
 class Diff(DiffAlone, LinesTold, Placed): ...
@@ -925,6 +926,7 @@ class Change(TypedDict):
     old_weight: float | None
     new_weight: float | None
     delta: float | None
+    weighed_at: NotRequired[str | None]
     factors: dict[str, float] | None
     fields: list[str]
     version: int | None

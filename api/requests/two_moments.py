@@ -15,6 +15,11 @@ KNOWN, HAPPENED = "known", "happened"
 LINE_NAMES = (KNOWN, HAPPENED)
 
 
+def other_line(line: str) -> str:
+    """The one that two moments do not stand on."""
+    return HAPPENED if line == KNOWN else KNOWN
+
+
 class SideAsked(NamedTuple):
     """One of the two: the times that it is read at, and which of them is its moment."""
 

@@ -929,6 +929,8 @@ class Change(Result):
     old_weight: float | None
     new_weight: float | None
     delta: float | None
+    weighed_at: str | None = None
+    """At which instant the weights are, where the memory had met a later event; else null."""
     factors: dict[str, float] | None
     fields: list[str]
     version: int | None
@@ -2020,8 +2022,11 @@ class Diff(Result):
     by_principal: list[ByWhom]
     """Who brought the events about memories that differ and about the owner, the most events first; 100 at most."""
     questions: list[QuestionMoved]
+    on_other_line: int | None = None
+    """How many memories were made, gone or changed between the same moments on the other line; null where a moment
+    is a position, `as_of` or `known` is told, or it took too long."""
     hint: str | None
-    """Where else to look, where little can be seen here."""
+    """How many those are on each line, where they are not the same; or that the owner is unknown."""
 
 
 class Absent(Result):

@@ -61,6 +61,8 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     old_weight: float | None
     new_weight: float | None
     factors: tuple[float, ...]
+    weighed: int = 0
+    """At which instant the weights are, where that is not `at`: the memory had met a later event. 0 where it is."""
 
 
 def numbers_of(event_type: str, decision: str) -> tuple[int, int]:
@@ -83,7 +85,7 @@ def make_entry(
     before, after, fields = note.before, note.after, note.fields
     old = new = None
     found: tuple[float, ...] = ()
-    told = b""
+    told, instant = b"", at
     if after is not None:
         instant = at if before is None or before.stamp <= at else before.stamp
         new, found = _rounded(factors(after, instant, parameters))
@@ -108,6 +110,7 @@ def make_entry(
         old,
         new,
         found,
+        0 if instant == at else instant,
     )
 
 
@@ -261,6 +264,7 @@ def describe(entry: Entry, partition: int) -> Change:
         "old_weight": entry.old_weight,
         "new_weight": entry.new_weight,
         "delta": delta,
+        "weighed_at": utc_text(from_micros(entry.weighed)) if entry.weighed else None,
         "factors": dict(zip(Factors._fields, entry.factors, strict=True)) if entry.factors else None,
         "fields": [_FIELDS[name] if isinstance(name, int) else name for name in entry.fields],
         "version": entry.version or None,

@@ -266,6 +266,8 @@ def _why(entry: Change) -> Text:
         told.append(f'; because: "{because}"')
     if (late := entry.get("late_by")) is not None:
         told.append(f"; {late_words(late)}", "yellow")
+    if (weighed := entry.get("weighed_at")) is not None:
+        told.append(f"; weights at {told_at(weighed, out)}", "yellow")
     return told
 
 

@@ -84,7 +84,7 @@ function Found({ owner, question, sides, refreshed }) {
   return html`<${Asked} of=${asked} what=${t("between.looking")}>${(told) => {
     const all = [...told.memories, ...more.memories];
     return html`<${Counts} told=${told} />
-      ${told.hint && html`<p class="sentence"><${Said} text=${t("between.imported")} /></p>`}
+      ${told.hint && told.on_other_line !== null && html`<p class="sentence"><${Said} text=${t("between.other-line", { count: number(told.on_other_line) })} /></p>`}
       ${told.owner_changes.profile && html`<p>${t("between.law", { before: t(`law.${told.owner_changes.profile.before}`), after: t(`law.${told.owner_changes.profile.after}`) })}</p>`}
       ${Object.keys(told.owner_changes.parameters).length > 0 && html`<p>${t("between.parameters")}: ${Object.entries(told.owner_changes.parameters).map(([name, one]) => html`<span key=${name} class="figure"><${Id} text=${name} /> ${String(one.before)} → ${String(one.after)} </span>`)}</p>`}
       ${all.length ? html`<ol class="cards between">${all.map((one) => html`<${Changed} key=${one.id} owner=${owner} one=${one} sides=${sides} />`)}</ol>` : html`<${Empty} title=${t("between.none")}><p>${t("between.none.what")}</p><//>`}

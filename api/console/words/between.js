@@ -28,7 +28,7 @@ words({
   "between.was": ["It said", "原为"],
   "between.shown": ["shown", "显示"],
   "between.deleted-since": ["deleted since", "此后已删除"],
-  "between.imported": ["All of it was recorded within a day: it was imported. When things happened is on the other line, Happened.", "全部内容在一天内记录：是导入的。事情何时发生请看“发生”这条线。"],
+  "between.other-line": ["On the other line, of what happened and what was known, other memories differ: {count}.", "在另一条线（发生／已知）上，不同的是另一些记忆：{count} 条。"],
   "between.kind.made": ["new", "新增"],
   "between.kind.gone": ["gone", "消失"],
   "between.kind.changed": ["changed", "已改变"],

@@ -88,6 +88,7 @@ EXAMPLE_DIFF: Example = {
     "owner_changes": {"profile": None, "parameters": {}, "causes": [], "more_causes": 0},
     "by_principal": [EXAMPLE_BY],
     "questions": [EXAMPLE_QUESTION],
+    "on_other_line": 1,
     "hint": None,
     "as_of": None,
     "known": None,
@@ -310,7 +311,14 @@ class Diff(LinesTold, Placed):
         description="Who brought the events about memories that differ and about the owner, the most events first; 100 at most."
     )
     questions: list[QuestionMoved]
-    hint: str | None = Field(description="Where else to look, where little can be seen here.")
+    on_other_line: int | None = Field(
+        default=None,
+        description="How many memories were made, gone or changed between the same moments on the other line; null where a moment"
+        " is a position, `as_of` or `known` is told, or it took too long.",
+    )
+    hint: str | None = Field(
+        description="How many those are on each line, where they are not the same; or that the owner is unknown."
+    )
 
 
 class TermBeside(BaseModel):

@@ -175,6 +175,10 @@ class Change(BaseModel):
     old_weight: float | None
     new_weight: float | None
     delta: float | None
+    weighed_at: str | None = Field(
+        None,
+        description="At which instant the weights are, where the memory had met a later event; else null.",
+    )
     factors: dict[str, float] | None
     fields: list[str]
     version: int | None

@@ -10,16 +10,15 @@ from api.requests.checks import PRESENT, check_limit, check_mode, check_query, p
 from api.requests.secrets import masked
 from api.requests.snapshots import Snapshot
 from api.requests.timelines import Progress, told_lines
-from api.requests.two_moments import KNOWN, TwoMoments, span_of
+from api.requests.two_moments import KNOWN, TwoMoments, other_line, span_of
 from api.services.auditing.causes import AFTER, BEFORE, CauseFound, Causes, causes_told
 from api.services.auditing.questions import Questions
 from api.services.reading import Reader
 from api.showing import UNKNOWN
 from api.work.patience import current_check, weigh
-from events.errors import refused
+from events.errors import DeadlineExceeded, refused
 from events.log import EventLog
 from projections.laws.modes import Mode
-from projections.memory.record import DAY
 from projections.redis.view import RedisViews
 from projections.reports.changed import ACCESS, EVENTS, OTHERS, Changed, Sorted, Sorting, owner_differs, sorted_out
 from projections.reports.sides import Beside, Side, moved, text_of
@@ -32,12 +31,7 @@ MOST_OTHERS = 3
 """Other memories of which the events are told as causes of one."""
 _MEMORIES_A_STEP = 20
 """Memories that are compared in about the time in which one event is folded."""
-HINT = (
-    "everything that the log holds of {owner} was recorded within a day, from {first} on, and much of it happened before: it was"
-    " imported. What it tells of the time before is on the other line: --line happened (line=happened)"
-)
-
-NOT_YET = "nothing of {owner} was recorded by then, the first on {first}: --line happened tells what had happened (line=happened)"
+HINT = "memories that were made, gone or changed: {there} on the line {other} (--line {other}, line={other}), {here} on this one"
 
 
 class _Held(NamedTuple):
@@ -104,12 +98,12 @@ class Differ:
             found = sorted_out(held.sides, held.sorting, touches, every=everything, check=check)
             page = self._page(held, found.page(max(offset, 0), wanted))
             owner_found = held.causes.of([""])[""]
-            differ = {one for kind in ("made", "gone", "changed") for one in found.ids[kind]}
+            differ = _by_events(found)
             by_principal = held.causes.by_principal(differ)
-            hint = self._hint(owner, span, held)
             changes = owner_differs(Side(first.view, first.now), Side(second.view, second.now))
             more = held.causes.owner_events - len(owner_found)
         told = self._in_words(owner, page)
+        there = None if as_of or known else self._on_other_line(owner, line, since, until, checked)
         answer: Diff = {
             "owner": owner,
             "line": line,
@@ -123,7 +117,8 @@ class Differ:
             "owner_changes": {**changes, "causes": causes_told(self._reader, owner, owner_found), "more_causes": more},
             "by_principal": by_principal,
             "questions": [{**one, "query": masked(one["query"])} for one in held.questions],
-            "hint": hint,
+            "on_other_line": None if there is None else len(there),
+            "hint": self._hint(owner, line, differ, there, second),
             **told_lines({"as_of": as_of, "known": known}),
             **second.place,
         }
@@ -181,29 +176,27 @@ class Differ:
             told.memory["causes"] = [next(causes) for _ in told.found]
         return [told.memory for told in page]
 
-    def _hint(self, owner: str, span: TwoMoments, held: _Held) -> str | None:
-        """Where to look, where nothing was recorded by then, or all on one day, and much of it happened before."""
-        seqs, columns = self._reader.seqs(owner, held.second), held.second.view.columns
-        if not len(seqs):
-            return self._not_yet(owner, span.line, held.second)
-        if span.line != KNOWN or not len(columns):
+    def _on_other_line(self, owner: str, line: str, since: str, until: str | None, mode: Mode) -> set[str] | None:
+        """What events changed on the other line between the same moments; None where one is a position, or it takes too long."""
+        moments = (parse_as_of(one, owner, self._log.partitions) for one in (since, until) if one is not None)
+        if any(one.seq is not None for one in moments):
             return None
-        ends = [one.recorded for one in self._reader.stored(owner, sorted({seqs[0], seqs[-1]}))]
-        oldest = int(columns.created_at.min())
-        if ends[-1] - ends[0] > DAY or oldest >= ends[0] - DAY:
+        span = span_of(other_line(line), since, until, None, None, self._log.now)
+        try:
+            with self._reader.beside(owner, span.first, span.second) as (first, second):
+                held = self._held(owner, first, second, mode, Questions(self._reader, owner, ()), 1)
+                touches, check = held.causes.touches_found, current_check()
+                return _by_events(sorted_out(held.sides, held.sorting, touches, every=False, check=check))
+        except DeadlineExceeded:
             return None
-        return HINT.format(owner=owner, first=moment(ends[0]))
 
-    def _not_yet(self, owner: str, line: str, then: Snapshot) -> str | None:
-        """Where to look, where nothing is recorded at all, or was not by then and something had happened."""
-        today = then._replace(view=then.present, past=None)
-        seqs, columns = self._reader.seqs(owner, today), then.present.columns
-        if not len(seqs):
+    def _hint(self, owner: str, line: str, here: set[str], there: set[str] | None, then: Snapshot) -> str | None:
+        """That nothing is known of the owner, or how much differs on each line, where that is not the same."""
+        if not len(self._reader.seqs(owner, then._replace(view=then.present, past=None))):
             return UNKNOWN.format(owner=owner)
-        if line != KNOWN or not len(columns) or int(columns.created_at.min()) > then.now:
+        if there is None or there == here:
             return None
-        first = next(iter(self._reader.stored(owner, seqs[:1])))
-        return NOT_YET.format(owner=owner, first=moment(first.recorded))
+        return HINT.format(there=f"{len(there):,}", other=other_line(line), here=f"{len(here):,}")
 
 
 def _check_queries(queries: Sequence[str]) -> None:
@@ -215,6 +208,11 @@ def _check_queries(queries: Sequence[str]) -> None:
 
 def _side_told(asked: str | None, snapshot: Snapshot, events: int) -> SideTold:
     return {"asked": asked, "instant": moment(snapshot.now), "position": snapshot.position, "events": events}
+
+
+def _by_events(found: Sorted) -> set[str]:
+    """The memories that events made, ended or changed."""
+    return {one for kind in ("made", "gone", "changed") for one in found.ids[kind]}
 
 
 def _counts(found: Sorted) -> DiffCounts:

@@ -244,8 +244,15 @@ def test_the_line_of_what_happened_puts_a_late_event_where_it_happened(store: St
 def test_an_import_of_one_day_tells_where_else_to_look(store: Store) -> None:
     owner = store.owner()
     position = store.tell(owner, *(created(f"tea {n}", f"m{n}", day=n) for n in range(4)))
-    assert "--line happened" in diff(store, owner, position)["hint"]
-    assert diff(store, owner, day(1), line="happened")["hint"] is None
+    asked = diff(store, owner, day(1.5))
+    told = "memories that were made, gone or changed: 2 on the line happened (--line happened, line=happened), 4 on this one"
+    assert (asked["total"], asked["on_other_line"], asked["hint"]) == (4, 2, told)
+    other = diff(store, owner, day(1.5), line="happened")
+    assert (other["counts"]["made"], other["on_other_line"]) == (2, 4)
+    assert "4 on the line known" in other["hint"]
+    for held in ({"since": position}, {"since": day(1.5), "as_of": day(9)}):
+        alone = diff(store, owner, **held)
+        assert (alone["on_other_line"], alone["hint"]) == (None, None)
     fresh = store.owner()
     today = store.tell(fresh, created("tea", "tea", day=store.yesterday + 1))
     assert diff(store, fresh, today)["hint"] is None
@@ -257,7 +264,7 @@ def test_two_moments_before_the_import_tell_where_else_to_look(store: Store) -> 
     store.tell(owner, *(created(f"tea {n}", f"m{n}", day=n) for n in range(4)))
     answer = diff(store, owner, day(1), day(3))
     assert (answer["total"], answer["after"]["events"]) == (0, 0)
-    assert answer["hint"].startswith(f"nothing of {owner} was recorded by then, the first on ")
+    assert answer["on_other_line"] == 2
     assert "--line happened" in answer["hint"]
     assert diff(store, owner, day(-9), day(-5))["hint"] is None  # nothing had happened either
 

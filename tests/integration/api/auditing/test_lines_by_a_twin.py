@@ -267,7 +267,7 @@ APART = frozenset(
         "principal",
     }
     | {"next", "follow", "cursor", "looked", "looked_to", "moments", "recorded", "recorded_at", "late_by"}
-    | {"first_recorded", "last_recorded", "hint"}
+    | {"first_recorded", "last_recorded", "hint", "on_other_line"}
     | {"bytes", "content_hash"}
 )
 """What tells which owner, which question and which log it is of, at any depth; positions of events are kept under other names."""

@@ -8,7 +8,8 @@ from typing import Any
 from rich.console import Console
 
 from api.cli.show.memories import changes
-from tests.given.events import created, folded, mentioned, told
+from events.envelope import utc_text
+from tests.given.events import created, folded, mentioned, moment, told
 
 
 def shown(*beside: dict[str, Any]) -> str:
@@ -22,6 +23,14 @@ def shown(*beside: dict[str, Any]) -> str:
 def test_only_the_late_line_says_so_and_by_how_much() -> None:
     lines = shown({"late_by": None}, {"late_by": 263 * 86_400.0}).splitlines()
     assert [line.strip().rpartition("; ")[2] for line in lines if "later" in line] == ["recorded 263 days later"]
+
+
+def test_a_change_that_came_after_a_later_one_says_at_which_instant_it_is_weighed() -> None:
+    entries = told(folded(created(), mentioned(day=40), mentioned(day=30)).entries)
+    out = Console(file=StringIO(), width=400)
+    changes(entries, out)
+    lines, told_day = out.file.getvalue().splitlines(), utc_text(moment(40))[:10]  # type: ignore[attr-defined]
+    assert [line.partition("; weights at ")[2].strip()[:10] for line in lines if "weights at" in line] == [told_day]
 
 
 def test_what_was_said_stands_beside_what_the_fold_says() -> None:

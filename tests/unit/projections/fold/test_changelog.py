@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from events.entry import commitment, fingerprint, keyed
-from events.envelope import Stored
+from events.envelope import Stored, from_micros, utc_text
 from events.parameters import DEFAULTS
 from events.statement_digests import digest
 from projections.fold.changelog import (
@@ -181,6 +181,8 @@ def test_both_weights_are_read_at_the_event_or_at_the_newest_earlier_time_stamp(
     ]
     (one,) = outcome.log
     assert [one["old_weight"], one["new_weight"]] == weights
+    late = instant > event.day
+    assert one["weighed_at"] == (utc_text(from_micros(at(instant))) if late else None)
     assert one["delta"] == pytest.approx(weights[1] - weights[0], abs=1e-6)
 
 
@@ -292,7 +294,7 @@ def test_numbers_from_laws_are_no_part_of_the_chain() -> None:
 
 
 def test_every_field_of_an_entry_is_chained_but_for_numbers_from_laws_and_the_seq_that_the_other_chain_proves() -> None:
-    assert set(Entry.__struct_fields__) == {*CHAINED, "seq", "old_weight", "new_weight", "factors"}
+    assert set(Entry.__struct_fields__) == {*CHAINED, "seq", "old_weight", "new_weight", "factors", "weighed"}
 
 
 def test_the_chain_covers_every_clear_field_and_a_body_only_by_its_commitment() -> None:
