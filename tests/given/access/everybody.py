@@ -95,10 +95,6 @@ def _aside(http: HttpStore, owner: str) -> Json:
     return {}
 
 
-def _due(http: HttpStore, owner: str) -> Json:
-    return {}
-
-
 def _heads(http: HttpStore, _owner: str) -> Json:
     return {"body": {"text": http.client.get("/v1/heads").text}}
 

@@ -37,8 +37,6 @@ from tests.integration.ops.test_asking import COMMANDS, OTHERS, TELLING
 from tests.patience import PATIENCE
 from tests.places import ROOT
 
-ASKED = {f"{method} {path}": (method, path) for method, path in SERVED}
-
 
 class Folder:
     """A service at the socket of its data folder."""

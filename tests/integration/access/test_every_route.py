@@ -18,7 +18,6 @@ from tests.given.access.everybody import CANARIES, FOREIGN, ROUTES, STREAMS, WHO
 from tests.given.http import HttpStore, created, http_store
 
 OF_OWNERS = sorted(set(ROUTES) - set(WHOLE))
-DENIED = (403,)
 NUMBERS = count(1)
 
 

@@ -21,7 +21,7 @@ from ops.settings import load_settings
 from ops.store import open_the_store
 from projections.redis.restored import take_over
 from tests.acceptance.helpers.cli import event
-from tests.integration.backup.depot import EVENTS, OWNERS, Depot, prepared
+from tests.integration.backup.depot import EVENTS, Depot, prepared
 from tests.integration.live import wait_until
 from tests.integration.ops.test_up import get, post, running
 from tests.patience import PATIENCE
@@ -205,15 +205,3 @@ def test_a_take_over_that_is_killed_is_done_by_the_next(lying_open: Depot) -> No
         assert restored is not None
         assert take_over(wire, store.identity.tags, restored, "2026-11-27T00:00:00Z", None).taken_over
         wire.close()
-
-
-def test_a_copy_says_what_it_is_to_people(lying_open: Depot) -> None:
-    made = lying_open.make()
-    lying_open.on("new")
-    out = lying_open.cli("backup", "restore", str(made), "--yes").out
-    assert "a copy, and not the original" in " ".join(out.split())
-    assert "engramlog backup take-over" in out
-    shown = " ".join(lying_open.cli("status").out.split())
-    assert "alarm store_restored" in shown
-    assert all(lying_open.cli.json("list", owner, "--mode", "review")["memories"] for owner in OWNERS)
-    assert "takes what is new, since" in lying_open.cli("backup", "take-over", "--yes").out

@@ -82,18 +82,6 @@ def test_it_is_a_cluster_and_a_redis_and_an_interrupt_ends_all_of_it(begun: Star
     assert not begun.folder.exists()
 
 
-def test_more_interrupts_leave_nothing_behind_either(begun: Started) -> None:
-    for _ in range(20):
-        begun.process.send_signal(signal.SIGINT)
-    assert begun.process.wait() == 0
-    nothing_is_left(begun)
-
-
-def test_killed_it_leaves_nothing_behind(begun: Started) -> None:
-    begun.process.kill()
-    nothing_is_left(begun)
-
-
 def test_it_ends_with_the_process_that_started_it() -> None:
     one = started([sys.executable, "-P", "-c", PARENT, *COMMAND])
     with one.process:

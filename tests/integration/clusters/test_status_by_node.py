@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from api.cli.show import operate
 from api.cli.show import store as shown
 from events.errors import StoreUnavailable
 from events.partitions import ALARMS_KEY, WORKERS_KEY, LogKeys
@@ -120,19 +119,6 @@ def test_capacity_is_told_by_node_and_the_fullest_decides(store: HttpStore, redi
     assert told["memory"]["max_bytes"] == MAXMEMORY // 10
     of_node = next(one for one in told["nodes"] if one["node"] == primaries[1].address)
     assert told["memory"]["events_until_full"] > of_node["events_until_full"] > 0
-
-
-def test_people_are_told_by_node_too(
-    store: HttpStore, redis_cluster: GivenCluster, capsys: pytest.CaptureFixture[str]
-) -> None:
-    shown.partitions(store.application.operator.status())
-    told = capsys.readouterr().out
-    assert all(name in told for name in names(redis_cluster))
-    assert "online" in told
-    operate.capacity(store.application.capacities.capacity())
-    told = capsys.readouterr().out
-    assert "the fullest node" in told
-    assert all(f"node {name}: " in told for name in names(redis_cluster))
 
 
 def test_a_node_that_is_away_is_told_with_its_partitions_and_the_others_as_ever(

@@ -22,7 +22,6 @@ from ops.kept.head_keeper import HeadKeeper
 from ops.settings import Settings
 from projections.redis.heads import live_heads
 from tests.given.http import QUICK, SHOWN, HttpStore, app_of, created, http_store, mentioned
-from tests.given.mcp import in_process, talk
 from tests.integration.live import wait_until
 from tests.servers import RedisServer, wheel_server
 
@@ -158,32 +157,6 @@ def test_every_verb_tells_it_and_made_again_under_its_key_proves_what_is_there(p
         served.stop()
 
 
-def test_the_clients_own_retry_proves_it(primary: Primary) -> None:
-    served = serve(app_of(primary.http.application, limits=QUICK), "127.0.0.1", 0)
-    waits: list[float] = []
-
-    class Linking(Retry):
-        """Links the replica before the second try."""
-
-        def wait(self, tried: int, outcome: Any, chance: float) -> float | None:
-            found = super().wait(tried, outcome, chance)
-            if found is not None:
-                waits.append(found)
-                primary.follow()
-            return found
-
-    try:
-        with Memory(
-            served.url, owner="retry", retry=Linking(), token=SHOWN["authorization"].removeprefix("Bearer ")
-        ) as memory:
-            before = primary.events("retry")
-            memory.add("I drink milk")
-            assert waits == [1.0]
-            assert primary.events("retry") == before + 1
-    finally:
-        served.stop()
-
-
 def test_a_command_ends_with_one_and_says_so(primary: Primary, tmp_path: Path) -> None:
     file = tmp_path / "events.jsonl"
     file.write_text(json.dumps(created("tea", "I drink tea", owner="command")) + "\n")
@@ -199,26 +172,6 @@ def test_a_command_ends_with_one_and_says_so(primary: Primary, tmp_path: Path) -
     primary.follow()
     code, printed, _errors = command(primary, "append", str(file), "--json")
     assert (code, json.loads(printed)["already_appended"]) == (0, 1)
-
-
-def test_people_are_told_by_a_command_what_to_do(primary: Primary, tmp_path: Path) -> None:
-    file = tmp_path / "events.jsonl"
-    file.write_text(json.dumps(created("tea", "I drink tea", owner="people")) + "\n")
-    code, printed, told = command(primary, "append", str(file))
-    assert code == 1
-    assert "not proved" in " ".join(f"{printed} {told}".split())
-
-
-def test_a_tool_tells_it(primary: Primary) -> None:
-    async def talking(agent: Any) -> Any:
-        return await agent.client.call_tool("add_memory", {"content": "I drink milk"})
-
-    answer = talk(in_process(primary.http.application, "mcp"), talking)
-    assert answer.is_error
-    text = "".join(getattr(one, "text", "") for one in answer.content)
-    assert "under_replicated" in text
-    assert "not proved" in text
-    assert primary.events("mcp")
 
 
 def test_what_was_shown_is_recorded_though_it_is_not_proved(primary: Primary) -> None:

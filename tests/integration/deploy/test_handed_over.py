@@ -33,11 +33,6 @@ def test_every_setting_that_is_named_is_one(path: str) -> None:
     assert {name for name in named if not name.endswith("_")} <= set(Settings.model_fields), path
 
 
-def test_what_is_handed_over_names_settings() -> None:
-    named = {name.lower() for text in texts().values() for name in SETTING.findall(text)}
-    assert {"redis_url", "sealed_by", "tls_cert_file", "operate", "metrics", "queue_url"} <= named
-
-
 @pytest.mark.parametrize("path", [path for path in texts() if path.endswith((".md", ".service"))])
 def test_every_command_line_is_one_that_the_program_takes(path: str) -> None:
     told = calls(texts()[path].replace("%i", "1"), page=path.endswith(".md"))

@@ -14,26 +14,6 @@ from tests.integration.deploy.read import NO_ANALYZE, SYSTEMD
 
 UNITS = ("engramlog.service", "engramlog-worker@.service")
 BACKUP, TIMER = "engramlog-backup.service", "engramlog-backup.timer"
-SECTIONS = ["Unit", "Service", "Install"]
-CLOSED = {
-    "NoNewPrivileges": "yes",
-    "CapabilityBoundingSet": "",
-    "ProtectSystem": "strict",
-    "ProtectHome": "yes",
-    "PrivateTmp": "yes",
-    "PrivateDevices": "yes",
-    "ProtectKernelModules": "yes",
-    "ProtectKernelTunables": "yes",
-    "ProtectControlGroups": "yes",
-    "ProtectProc": "invisible",
-    "RestrictAddressFamilies": "AF_UNIX AF_INET AF_INET6",
-    "RestrictNamespaces": "yes",
-    "MemoryDenyWriteExecute": "yes",
-    "LockPersonality": "yes",
-    "SystemCallArchitectures": "native",
-    "UMask": "0077",
-    "LimitCORE": "0",
-}
 MOST_EXPOSED = 2.0
 """Of `systemd-analyze security`, from 0 (closed) to 10."""
 
@@ -46,15 +26,6 @@ def directives(name: str) -> dict[str, list[str]]:
             key, _, value = line.partition("=")
             found.setdefault(key, []).append(value)
     return found
-
-
-@pytest.mark.parametrize("name", [*UNITS, BACKUP])
-def test_a_unit_has_its_sections_and_is_closed(name: str) -> None:
-    sections = SECTIONS[:-1] if name == BACKUP else SECTIONS  # a timer starts it
-    assert re.findall(r"(?m)^\[(\w+)\]$", (SYSTEMD / name).read_text("utf-8")) == sections
-    told = directives(name)
-    assert {key: told[key] for key in CLOSED} == {key: [value] for key, value in CLOSED.items()}
-    assert told["User"] == ["engramlog"]
 
 
 @pytest.mark.parametrize("name", UNITS)
@@ -87,30 +58,6 @@ def test_a_data_folder_is_one_of_the_state_folder_and_its_user_alone_enters() ->
     assert "ENGRAMLOG_DATA=/var/lib/engramlog/data" in told["Environment"]
     (user,) = [line for line in (SYSTEMD / "engramlog.sysusers.conf").read_text("utf-8").splitlines() if line[0] == "u"]
     assert user.split()[1] == "engramlog"
-
-
-def test_each_worker_has_a_port_and_a_folder_of_its_own() -> None:
-    told = directives("engramlog-worker@.service")
-    assert told["ExecStart"][0].endswith("engramlog worker --metrics-port 946%i")
-    assert "%i" in told["RuntimeDirectory"][0]
-    example = (SYSTEMD / "engramlog.env.example").read_text("utf-8")
-    (up,) = re.findall(r"(?m)^ENGRAMLOG_METRICS=(\d+)$", example)
-    assert int(up) not in range(9461, 9470)
-
-
-def test_a_backup_is_made_every_night_into_a_folder_that_the_page_makes_with_the_seals_that_erasures_write() -> None:
-    told, service = directives(BACKUP), directives("engramlog.service")
-    (line,) = told["ExecStart"]
-    (folder,) = told["ReadWritePaths"]
-    assert line.split()[1:4] == ["backup", "rotate", folder]
-    assert f"-g engramlog {folder} " in (SYSTEMD / "README.md").read_text("utf-8")
-    assert (told["Type"], told.get("Restart")) == (["oneshot"], None)
-    for name in ("ENGRAMLOG_DATA=", "ENGRAMLOG_SEALS_BACKUP="):
-        (mine,), (its,) = ([one for one in unit["Environment"] if one.startswith(name)] for unit in (told, service))
-        assert mine == its
-    assert directives(TIMER)["Persistent"] == ["true"]
-    assert directives(TIMER)["OnCalendar"] == ["*-*-* 03:00:00"]
-    assert TIMER.partition(".")[0] == BACKUP.partition(".")[0], "a timer starts the service of its name"
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason=NO_ANALYZE)

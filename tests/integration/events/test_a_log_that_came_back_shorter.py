@@ -14,7 +14,7 @@ from events.errors import BeyondHead, StoreUnavailable
 from projections.memory.record import Memory
 from projections.redis.view import RedisViews
 from tests.chaos.attendants import live_keys
-from tests.chaos.stage import Stage, asleep, staged
+from tests.chaos.stage import asleep, staged
 from tests.chaos.verdict import judge
 from tests.patience import PATIENCE
 
@@ -40,11 +40,6 @@ def _seen(views: RedisViews, owner: str, after: int = 0) -> tuple[dict[str, Memo
     """The owner's memories as a reader sees them, and the head it was told."""
     with views.view(owner, after=after) as (view, standing):
         return {memory.id: memory for memory in view.columns.memories}, standing.head
-
-
-def _send_all_again(stage: Stage) -> None:
-    for line in stage.ledger.lines:
-        assert _connected(lambda line=line: stage.ledger.deliver(stage.log, [line]))  # type: ignore[misc]
 
 
 def test_a_reader_never_shows_what_the_store_has_lost(tmp_path: Path) -> None:

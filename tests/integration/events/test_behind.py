@@ -14,7 +14,6 @@ from events.envelope import canonical, from_micros, new_event_id, prepare_body, 
 from events.partitions import parse_position, partition_of, position_text
 from tests.acceptance.helpers.cli import Cli
 from tests.given.http import HttpStore, created, http_store, mentioned
-from tests.given.mcp import Agent, in_process, talk
 
 LATE = 3
 
@@ -126,27 +125,6 @@ def test_an_owner_whose_own_events_are_all_folded_is_level_whoever_waits_beside(
 def test_a_question_about_a_past_position_is_not_behind(stage: HttpStore) -> None:
     position = stage.client.get("/v1/owners/alice/memories").json()["position"]
     assert stage.client.get("/v1/owners/alice/memories", params={"as_of": position}).json()["behind"] == 0
-
-
-def test_tools_of_an_agent_tell_it(tmp_path: Path) -> None:
-    async def talking(agent: Agent) -> list[Any]:
-        asked = [
-            await agent.call("search_memories", query="tea"),
-            await agent.call("memory_contextual_search", query="tea"),
-            await agent.call("get_memory_detail", memory_key="a"),
-            await agent.call("memory_context", text="tea?"),
-            await agent.call("memory_history", memory_key="a"),
-            await agent.call("explain_memory", memory_key="a"),
-            await agent.call("memory_assess_knowledge", topic="tea"),
-            await agent.call("memory_knowledge_map", topic="tea"),
-            await agent.call("memory_review_due"),
-            await agent.read("memory://about"),
-            await agent.read("memory://recent"),
-        ]
-        return [one["behind"] for one in asked]
-
-    with late(tmp_path) as own:
-        assert talk(in_process(own.application, "alice"), talking) == [LATE] * 11
 
 
 @pytest.mark.parametrize(

@@ -204,13 +204,6 @@ def test_the_board_and_the_rules_ask_for_what_running_processes_tell(up: Up, scr
                 assert one.labels - OF_TARGET <= labels[one.name] | {"le"}, text
 
 
-def test_what_a_test_without_a_server_takes_for_told_is_what_a_server_tells(up: Up, scraped: Scraped) -> None:
-    for told in (scraped, *workers(up)):
-        for sample in told.samples:
-            if sample.name.startswith("engramlog_") and not sample.name.endswith("_created"):
-                assert set(sample.labels) <= exported()[sample.name].labels, sample
-
-
 def test_a_job_that_ran_through_says_when_and_how_long_it_took(up: Up) -> None:
     def done() -> Scraped | None:
         told = Scraped(f"{up.ready()}/metrics", **up.shown())

@@ -13,7 +13,6 @@ from events.errors import OtherFormat, StoreMismatch
 from events.partitions import REBUILD_KEY, STORE_KEY, LogKeys, partition_of
 from events.redis.wire import Wire, connect
 from events.sealing.cipher import BODY_MARK
-from ops.sealing.seal import told_beforehand
 from projections.redis.create import BEING_SEALED, SEALED, SEALING, known_identity, open_store
 from tests.given.dumped import dump
 from tests.given.samples import again, mention
@@ -184,15 +183,6 @@ def test_done_again_it_says_that_there_is_nothing_to_do_and_changes_nothing(stor
     store.seal()
     before = dump(store.client)
     assert (store.seal()["found"], store.seal()["done"]) == ("sealed", True)
-    assert dump(store.client) == before
-
-
-def test_telling_what_it_does_changes_nothing(store: Unsealed) -> None:
-    before, opened = dump(store.client), store.store
-    told = told_beforehand(opened)
-    opened.client.close()
-    assert (told["found"], told["events"], told["owners"], told["done"]) == ("open", 40, len(OWNERS), False)
-    assert told["room"]["memory"] > 0
     assert dump(store.client) == before
 
 

@@ -124,16 +124,6 @@ def test_without_yes_it_tells_what_it_would_do_and_changes_nothing(
     assert cli.json("status")["events"] == len(words)
 
 
-def test_done_again_it_says_that_there_is_nothing_to_do(
-    cli: Cli, words: list[bytes], key: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ENGRAMLOG_SEALED_BY", str(key))
-    cli("seal", "--yes")
-    assert "is sealed: there is nothing to do" in cli("seal").out
-    assert cli.json("seal", "--yes")["found"] == "sealed"
-    assert words
-
-
 def test_a_data_folder_for_which_no_key_is_set_is_sealed_by_a_key_of_its_own(
     cli: Cli, words: list[bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,13 +142,6 @@ def test_a_data_folder_for_which_no_key_is_set_is_sealed_by_a_key_of_its_own(
         assert "this store is sealed, and no master key was given: set ENGRAMLOG_SEALED_BY" in told
         assert "put the file master-key back" in told
     assert not file.exists(), "the key of a sealed store is never made anew"
-
-
-def test_without_a_master_key_it_says_what_to_set_and_changes_nothing(cli: Cli, words: list[bytes]) -> None:
-    told = cli("seal", "--yes", code=2).err
-    assert "sealed_by: got none" in told
-    assert "ENGRAMLOG_SEALED_BY" in told
-    assert cli.json("status")["events"] == len(words)
 
 
 def test_where_there_is_no_store_none_is_made(

@@ -100,13 +100,6 @@ def test_a_killed_worker_s_partitions_are_taken_over_within_seconds_and_nothing_
     assert (verdict["ok"], verdict["events"]) == (True, 41)
 
 
-def test_a_partition_whose_worker_died_is_held_by_nobody_once_its_lease_ends(server: RedisServer, store: Store) -> None:
-    with workers(server, 1) as (only,):
-        spread(store, 16)
-        only.kill()
-        wait_until(lambda: holders(store) == Counter())
-
-
 def test_a_command_folds_by_itself_where_no_worker_lives_and_leaves_it_to_those_that_do(
     server: RedisServer, store: Store
 ) -> None:

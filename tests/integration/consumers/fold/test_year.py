@@ -6,8 +6,6 @@ keep, the test says so, and what it is that keeps it.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -15,23 +13,17 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from consumers.verify.store_and_log import verify_partition
 from events.envelope import Stored
-from events.partitions import partition_of
 from projections.fold.owner import OwnerHistory, fold_owner
 from projections.laws import LAWS
 from projections.laws.modes import due_levels, lasting, visibility
-from projections.memory.record import FULL, Memory, encode_memory
+from projections.memory.record import FULL, Memory
 from projections.past.touches import life_of
-from projections.reports.comparison import compare_laws, curves
+from projections.reports.comparison import curves
 from projections.views.view import OwnerView
-from tests.acceptance.helpers.store import Store, day
-from tests.given.events import Told, at, created, folded, mentioned, profile, secret_of, stored
-from tests.given.http import HttpStore, http_store
-from tests.given.partition import Partition
+from tests.given.events import at, created, folded, mentioned, secret_of, stored
 from tests.given.simulation import (
     ASKED_WEEKLY,
-    COFFEE,
     CORRECTED,
     DAYS,
     IDENTITY,
@@ -43,12 +35,8 @@ from tests.given.simulation import (
     STORY,
     Year,
     a_year,
-    rounded,
-    story_of_the_coffee,
 )
-from tests.places import ROOT
 
-PICTURES = ROOT / "docs" / "pictures"
 LATER = 900
 """A day by which nothing of the year is shown any more but by laws that keep it for good."""
 EVERY_LAW = pytest.mark.parametrize("law", list(LAWS))
@@ -90,15 +78,6 @@ def last_shown(law: str, memory_id: str) -> str:
     """The last instant at which normal mode shows it, as the curves have it."""
     found = days_of(memory_id)
     return max(time for time, shown in zip(found["times"], found["laws"][law]["shown"], strict=True) if shown)
-
-
-def test_the_same_seed_gives_the_same_year_and_another_one_another() -> None:
-    assert a_year(7) == a_year(7)
-    assert a_year(7).events != a_year(8).events
-    year = the_year().year
-    assert len(year.events) > 4_000
-    assert len(the_year().history.memories) > 600
-    assert any(one.day < before.day - 0.9 for before, one in zip(year.events, year.events[1:], strict=False))
 
 
 # --- identity
@@ -157,14 +136,6 @@ def test_small_talk_fades_under_every_law_before_what_she_likes(law: str) -> Non
 
 
 # --- preferences
-
-
-@EVERY_LAW
-def test_what_she_repeats_every_month_outweighs_what_she_said_once(law: str) -> None:
-    """Weighted: by the mention itself. The other three do not read mentions: by its standing in the context then."""
-    again, _ = seen(law, DAYS, *REPEATED)
-    once, _ = seen(law, DAYS, *ONCE)
-    assert (again > once).all()
 
 
 @EVERY_LAW
@@ -254,49 +225,7 @@ def test_skills_put_to_use_are_kept_by_the_laws_that_count_uses() -> None:
 # --- folding
 
 
-def test_the_year_folded_live_in_batches_is_the_year_folded_at_once() -> None:
-    _, log, history, _ = the_year()
-    live = Partition(log).fold(restarts=True)
-    assert live.records[OWNER] == {i: encode_memory(m) for i, m in history.memories.items()}
-    assert (live.owners[OWNER].state.chain, live.history(OWNER)[1]) == (history.owner.chain, history.entries)
-
-
-def test_another_profile_in_summer_and_back_in_autumn_leaves_no_trace() -> None:
-    def in_between(told: Told) -> Told:
-        """Small talk gives way to the choice, so that everything else keeps its place in the log."""
-        return profile("ebbinghaus", told.day) if told is summer else profile("weighted", told.day)
-
-    events = the_year().year.events
-    summer, autumn = (next(one for one in events if one.day > day and one.extra) for day in (180, 270))
-    switched = [in_between(one) if one is summer or one is autumn else one for one in events]
-    log = stored(switched, OWNER)
-    other = fold_owner(log)
-    until_winter = fold_owner(log[: switched.index(in_between(autumn))])
-    assert until_winter.owner.profile == "ebbinghaus"
-    assert other.owner.settings == the_year().history.owner.settings
-    assert {name: bare(one) for name, one in other.memories.items()} == {
-        name: bare(one) for name, one in the_year().history.memories.items()
-    }
-    view = OwnerView.of_history(OWNER, other)
-    assert compare_laws(view, at(DAYS), 50) == compare_laws(the_year().view, at(DAYS), 50)
-
-
 # --- through the store, and on paper
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
-    """A real store to which the year was told, folded by a worker, with its HTTP face."""
-    with http_store(tmp_path_factory.mktemp("year") / "data") as opened:
-        store, events = Store(opened.application), the_year().year.events
-        for start in range(0, len(events), 1_000):
-            store.tell(OWNER, *events[start : start + 1_000])
-        yield opened
-
-
-def without_positions(told: dict[str, Any]) -> dict[str, Any]:
-    """Curves without the places in a log that their events have."""
-    return told | {"events": [{n: v for n, v in one.items() if n != "position"} for one in told["events"]]}
 
 
 def bare(memory: Memory) -> Memory:
@@ -309,38 +238,3 @@ def bare(memory: Memory) -> Memory:
     own = {"by": memory.author.actor, "deleted_by": None, "revised_by": None, "stated": b""}
     told = {"facts": facts, "negations": negations, "user_mentions": said, "versions": versions}
     return replace(memory, created_seq=0, changed_seq=0, **told, **own)
-
-
-def test_a_store_folds_the_year_into_the_same_records_and_verifies(served: HttpStore) -> None:
-    partition = partition_of(OWNER, served.application.log.partitions)
-    verdict = verify_partition(served.store.client, partition, served.store.identity.tags[partition])
-    assert (verdict.differences, verdict.events) == ([], len(the_year().log))
-    with served.application.reader.snapshot(OWNER) as snapshot:
-        found = {memory.id: bare(memory) for memory in snapshot.view.columns}
-    assert found == {i: bare(m) for i, m in the_year().history.memories.items()}
-
-
-def test_the_service_and_http_tell_what_the_pure_functions_tell_and_write_nothing(served: HttpStore) -> None:
-    store = Store(served.application)
-    head = store.head(OWNER)
-    told = store.app.comparer.compare(OWNER, limit=50, at=day(DAYS))
-    pure = compare_laws(the_year().view, at(DAYS), 50)
-    assert {name: told[name] for name in pure} == pure
-    story = store.app.comparer.curves(OWNER, STORY, since=day(0), until=day(DAYS))
-    drawn = without_positions(story_of_the_coffee(the_year().year))
-    assert {name: without_positions(story)[name] for name in ("times", "laws", "events")} == {
-        name: drawn[name] for name in ("times", "laws", "events")
-    }
-    asked = {"from": day(0), "to": day(DAYS)}
-    assert served.client.get(f"/v1/owners/{OWNER}/memories/{STORY}/compare", params=asked).json() == story
-    assert served.client.get(f"/v1/owners/{OWNER}/compare", params={"limit": 50, "at": day(DAYS)}).json() == told
-    store.flushed()
-    assert store.head(OWNER) == head
-
-
-def test_the_picture_in_the_documentation_has_the_figures_that_the_code_gives() -> None:
-    kept = json.loads((PICTURES / "compare.json").read_text("utf-8"))
-    assert kept == rounded(story_of_the_coffee(the_year().year))
-    picture = (PICTURES / "compare.svg").read_text("utf-8")
-    assert len(picture.encode()) < 200_000
-    assert [name for name in (*LAWS, COFFEE) if name not in picture] == []

@@ -12,7 +12,7 @@ import redis
 from consumers.jobs.board import MOST_ERROR, MOST_JOBS, job_board
 from consumers.jobs.leader import STOPPED, queue_name, schedule_key
 from consumers.jobs.rq.cron import Cron
-from consumers.jobs.rq.jobs import JOBS, KINDS, kinds_of
+from consumers.jobs.rq.jobs import KINDS
 from events.redis.wire import Wire, connect
 from projections.shapes import JobBoard
 from tests.servers import RedisServer, Servers
@@ -161,17 +161,6 @@ def test_a_queue_that_does_not_answer_says_so_and_claims_nothing() -> None:
     told = board(connect("unix:///nowhere/at-all", timeout=1.0))
     assert (told["queued"], told["failed"], told["kinds"], told["jobs"], told["at"]) == (None, None, [], [], None)
     assert told["problem"]
-
-
-def test_every_kind_that_workers_run_is_told_with_what_it_does(client: redis.Redis, server: RedisServer) -> None:
-    Cron(connect(server.url), STORE, PARTITIONS, "host-1-a", kinds=kinds_of("rules", "rules", embed_minutes=1)).tend(
-        NOW
-    )
-    told = board(client)
-    assert {one["kind"] for one in told["kinds"]} == set(JOBS)
-    assert [one["kind"] for one in told["kinds"] if not one["what"]] == []
-    assert {one["kind"] for one in told["jobs"]} == set(JOBS)
-    assert told["left_out"] == 0
 
 
 @pytest.mark.parametrize("score", ["inf", "-inf", "1e308"])

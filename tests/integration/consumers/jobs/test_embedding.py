@@ -176,15 +176,6 @@ def pattern() -> list[Told]:
     return [*said(2), account]
 
 
-def test_a_walk_takes_the_vector_of_an_account_whose_piece_was_deleted_alone(stood: Vectors) -> None:
-    stood.tell("ada", *pattern())
-    partition = partition_of("ada", len(stood.live.identity.tags))
-    assert stood.job.walk(partition)["embedded"] == 3
-    stood.tell("ada", deleted("thing0", day=50))
-    stood.job.walk(partition)
-    assert stood.fields("ada") == stood.named("thing 0 about tea", "thing 1 about bus")
-
-
 def _level(of: str, to: int, day: float) -> Told:
     return Told(SensitivitySet(memory_id=of, level=to, reason="it is nobody's business"), day, "user")
 

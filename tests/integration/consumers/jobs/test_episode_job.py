@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from threading import Event as Flag
 from typing import Any
 from uuid import UUID
 
 import pytest
 
-from api.exchange.importing import ImportOptions, import_turns
 from consumers.jobs import episodes as redis_sessions
 from consumers.jobs import lifecycle as redis_lifecycle
 from consumers.jobs.episodes import EpisodeJob, Seen
 from consumers.jobs.rq.cron import Cron
 from consumers.jobs.rq.jobs import kinds_of, run, serving
-from consumers.jobs.rq.lent import Lent
 from consumers.jobs.rq.linking import LINKS
 from consumers.jobs.rq.serving import JobResources
-from events.envelope import AnyEvent, canonical, decode, from_micros, prepare
+from events.envelope import AnyEvent, decode, from_micros, prepare
 from events.errors import ModelFailed
 from events.redis.wire import Wire
 from events.validation import make_event
-from ops.settings import Settings
-from ops.wiring import open_application
 from projections.lifecycle.extracting import verdicts
 from projections.memory.record import HOUR
 from projections.models.chat import Chat, ModelUsage, Unfit
@@ -33,7 +28,6 @@ from projections.redis.view import RedisViews
 from tests.given.events import Told, created, deleted
 from tests.given.said import injected, said
 from tests.integration.live import Live, live_store, wait_until
-from tests.integration.ops.test_up import get, running
 from tests.patience import PATIENCE
 from tests.servers import RedisServer, Servers
 
@@ -231,36 +225,6 @@ def test_it_is_scheduled_every_ten_minutes_unless_it_is_off(live: Live, summarie
     cron.leave()
 
 
-def test_up_makes_episodes_by_itself(tmp_path: Path) -> None:
-    line = {
-        "turn_id": "t1",
-        "occurred_at": "2024-05-01T09:00:00Z",
-        "speaker": "user",
-        "text": "The kiln broke on Friday.",
-    }
-    with open_application(Settings(data=tmp_path / "data")) as application:
-        import_turns(application.log, [canonical(line)], ImportOptions(owner="ada"))
-    with running(tmp_path / "data") as up:
-        up.ready()
-
-        def listed() -> list[str]:
-            return [one["memory"] for one in get(up, "/v1/owners/ada/memories?mode=debug")["memories"]]
-
-        wait_until(lambda: "[2024-05-01 09:00] user: The kiln broke on Friday." in listed())
-        assert len(listed()) == 2
-        assert list(get(up, "/v1/status")["lifecycle"]["beside"]) == ["links", "sessions"]
-
-
-@pytest.mark.parametrize(
-    ("told", "allowed"),
-    [({"summaries": "long"}, "off or extractive"), ({"summaries": "model"}, "model where ENGRAMLOG_MODEL names one")],
-)
-def test_a_setting_that_cannot_be_is_refused(told: dict[str, str], allowed: str) -> None:
-    with pytest.raises(ValueError, match=allowed):
-        Settings.model_validate(told)
-    assert Settings.model_validate({"summaries": "model", "model": "some"}).summaries == "model"
-
-
 def test_it_looks_again_at_who_said_nothing_when_a_session_ends(live: Live, views: RedisViews) -> None:
     tell(live, "ada", *talk(3))
     sessions = EpisodeJob(live.log, views)
@@ -409,16 +373,3 @@ def test_the_model_is_asked_while_no_view_is_held(live: Live, views: RedisViews)
                 return super().ask(*asked)
 
     assert by(Curious(WRITTEN), live, views).carry_out("ada").by_model == 2
-
-
-def test_a_job_whose_model_is_down_tells_so_and_leaves_it_alone_for_a_while(live: Live, server: RedisServer) -> None:
-    for owner in ("ada", "bo"):
-        tell(live, owner, *talk(3), hours_ago=13)
-    model, facts = Scripted(DOWN), list[tuple[str, dict[str, Any]]]()
-    lent: Lent[Chat] = Lent(lambda: model)
-    tell_of = lambda fact, **about: facts.append((fact, about))  # noqa: E731 - a collector
-    with serving(JobResources(server.url, 10.0, tell_of, Flag(), chat=lent, summaries="model", looked_at={})):
-        counts = [run("sessions", "test", 0, tick) for tick in ("tick", "tock")]
-    assert counts == [{"owners": 2, "decided": 0, "failed": 0}, {"owners": 0, "decided": 0, "failed": 0}]
-    assert len(model.asked) == 1
-    assert [fact for fact, _ in facts] == ["summarising stopped"]

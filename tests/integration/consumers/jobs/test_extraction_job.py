@@ -252,16 +252,6 @@ def worked(server: RedisServer, model: ModelEndpoint, *ticks: str) -> dict[str, 
         client.close()
 
 
-def test_status_says_why_the_job_stopped_until_it_runs_through(live: Live, server: RedisServer) -> None:
-    with model_endpoint() as model:
-        model.replies = [limited(after=3_600)]
-        stopped = worked(server, model, "20260101T0000")
-        assert list(stopped) == ["extract"]
-        assert "asks to wait 3600 s" in stopped["extract"]
-        model.answers(honest)
-        assert worked(server, model, "20260101T0005") == {}
-
-
 def test_a_job_that_asked_nobody_since_the_model_rests_did_not_run_through(live: Live, server: RedisServer) -> None:
     def done() -> bool:
         with closing(connect(server.url)) as client:

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from itertools import count, pairwise
 from threading import Barrier
 from typing import Any
@@ -24,8 +20,6 @@ from consumers.jobs.rq.jobs import EXTRACTION, KINDS
 from events.envelope import from_micros, utc_text
 from events.errors import StoreUnavailable
 from events.redis.wire import Wire, connect
-from projections.redis.create import open_store
-from tests.integration.live import wait_until
 from tests.patience import PATIENCE
 from tests.servers import RedisServer, Servers
 
@@ -277,54 +271,12 @@ def test_status_tells_what_is_scheduled_beside_the_lifecycle_as_long_as_it_is(cl
     assert lifecycle_status(client, STORE, 2)["beside"] == {}
 
 
-def test_status_says_so_where_the_queue_s_redis_does_not_answer() -> None:
-    told = lifecycle_status(connect("unix:///nowhere/at-all", timeout=1.0), STORE, 2)
-    assert "no connection to Redis" in told.pop("problem")
-    assert set(told.values()) == {None}
-
-
 def test_without_its_redis_a_scheduler_says_so_and_goes_on_later(client: redis.Redis) -> None:
     lost = Cron(connect("unix:///nowhere/at-all", timeout=1.0), STORE, 1, "a")
     with pytest.raises(StoreUnavailable):
         lost.tend(NINE)
     with pytest.raises(StoreUnavailable):
         lost.enqueue("upkeep", NINE)
-
-
-@contextmanager
-def job_workers(server: RedisServer, number: int, lease_ms: int) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """So many job worker processes, ended by their ids at the latest here."""
-    command = [sys.executable, "-P", "-m", "ops.job_worker", "--url", server.url, "--lease-ms", str(lease_ms)]
-    running = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(number)]
-    try:
-        yield running
-    finally:
-        for process in running:
-            process.kill()
-            process.communicate()
-
-
-def test_a_killed_leader_is_replaced_and_one_that_is_stopped_lets_go_at_once(
-    server: RedisServer, client: redis.Redis
-) -> None:
-    store = open_store(Wire(client), store_id=STORE, partitions=2)
-    with job_workers(server, 2, lease_ms=1_500) as processes:
-
-        def leader() -> subprocess.Popen[bytes] | None:
-            holder = lifecycle_status(client, store.store_id, 1)["leader"] or ""
-            return next((one for one in processes if f"-{one.pid}-" in holder), None)
-
-        first = wait_until(leader)
-        (second,) = [one for one in processes if one is not first]
-        first.kill()
-        wait_until(lambda: leader() is second)
-        wait_until(lambda: lifecycle_status(client, store.store_id, 1)["queued"] == 0)
-        second.send_signal(signal.SIGTERM)
-        _, log = second.communicate(timeout=PATIENCE)
-        assert second.returncode == 0
-        assert lifecycle_status(client, store.store_id, 1)["leader"] is None
-        assert b"job worker stopped" in log
-        assert {b"tick:upkeep", b"tick:daily"} <= set(client.hgetall(schedule_key(STORE)))
 
 
 def test_a_clock_that_once_ran_far_ahead_keeps_no_alarm_silent(client: redis.Redis) -> None:

@@ -538,14 +538,6 @@ def test_up_starts_a_job_worker_starts_it_again_and_stops_it_before_the_drain(tm
         assert not Path(f"/proc/{second}").exists()
 
 
-def test_up_without_job_workers_schedules_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ENGRAMLOG_JOB_WORKERS", "0")
-    with running(tmp_path / "store") as up:
-        told = lifecycle(up)
-        assert (told["leader"], told["last_tick"], told["queued"]) == (None, None, 0)
-        assert up.facts("job worker process started") == []
-
-
 def test_a_job_worker_goes_with_its_parent(tmp_path: Path) -> None:
     with running(tmp_path / "store") as up:
         up.ready()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -15,12 +14,9 @@ from consumers.jobs.rq.jobs import LINKING, run, serving
 from consumers.jobs.rq.linking import LINKS, FoldedSince, folded_field
 from events.partitions import partition_of
 from events.redis.wire import Wire
-from ops.settings import Settings
-from ops.wiring import open_application
 from tests.given.events import Told, accessed, created, parameters
 from tests.integration.consumers.jobs.test_lifecycle_jobs import Jobs
 from tests.integration.live import Live, live_store, wait_until
-from tests.integration.ops.test_up import get, running
 from tests.integration.served import Served
 from tests.servers import RedisServer, Servers
 
@@ -194,18 +190,3 @@ def test_an_owner_in_trouble_stops_nobody_else(
         counts = run(LINKS, served.store_id, 0, "20260101T0000")
     assert isinstance(counts, dict)
     assert (counts["failed"], [len(linked(jobs, owner)) for owner in same]) == (1, [0, 1])
-
-
-def test_up_schedules_it_and_links_what_is_added(tmp_path: Path) -> None:
-    with open_application(Settings(data=tmp_path / "data")) as application:
-        for text in (COFFEE.data.content, TEA.data.content):  # type: ignore[union-attr]
-            application.rememberer.add("ada", text)
-    with running(tmp_path / "data") as up:
-        up.ready()
-        (first, _) = [one["id"] for one in get(up, "/v1/owners/ada/memories?mode=debug")["memories"]]
-
-        def links() -> list[str]:
-            return [one["link"] for one in get(up, f"/v1/owners/ada/memories/{first}/associations")["associations"]]
-
-        wait_until(lambda: "related" in links())
-        assert "links" in get(up, "/v1/status")["lifecycle"]["beside"]

@@ -55,8 +55,6 @@ NAMED: Final = ("pet", "hat", "ink")
 GOING: Final = {"pet", "hat", "ink", "both", "desk", "stretch", "spoken"}
 """All memories that go with them."""
 STAYING: Final = {"boat", "tea", "paint", "wallaby", "cap", "pen"}
-TURNS: Final = {("t1", "s1"), ("t3", "s1"), ("t4", "s1")}
-"""Turns that go; there is a turn t1 of the session s2, which is another."""
 ENTRIES: Final = 18
 """Of the log, which lose their words."""
 TRIPLES_LEFT: Final = ("a boat", "the harbour")

@@ -8,7 +8,7 @@ import pytest
 
 from events.errors import StoreError, StoreUnavailable, UnderReplicated
 from events.redis.cluster import wire as wire_module
-from events.redis.wire import Script, WirePool
+from events.redis.wire import WirePool
 from tests.doubles.cluster_nodes import (
     CUT,
     HALF,
@@ -21,8 +21,6 @@ from tests.doubles.cluster_nodes import (
     resp,
     wire_to,
 )
-
-NOTHING = Script("nothing", "return 1")
 
 
 def test_a_link_that_broke_while_a_server_was_asked_is_not_made_anew_behind_the_wire_s_back(
