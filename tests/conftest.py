@@ -1,4 +1,4 @@
-"""Redis for every test that asks: fakeredis, the wheel's 6.2 and PATH's 7 or newer, each flushed before the test; clusters."""
+"""Redis for every test that asks: fakeredis and the wheel's 6.2, flushed before the test; newer servers only for some suites."""
 
 from __future__ import annotations
 
@@ -50,9 +50,8 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-REAL = ["redis-6.2", "redis-7"]
-WITH_8 = [*REAL, "redis-8"]
-"""Where asking the newest server too is cheap: the contract suite, durability (their `conftest`), clusters."""
+EVERY_SERVER = ["redis-6.2", "redis-7", "redis-8"]
+"""Servers of the contract suite, of durability (their `conftest`) and of work on clusters; all other tests use 6.2."""
 
 
 @pytest.fixture(scope="session")
@@ -63,24 +62,24 @@ def redis_servers() -> Iterator[Servers]:
     servers.stop()
 
 
-@pytest.fixture(params=["fakeredis", *REAL])
+@pytest.fixture(params=["fakeredis", "redis-6.2"])
 def redis_client(request: pytest.FixtureRequest) -> Iterator[redis.Redis]:
-    """A client of an empty Redis: fakeredis, 6.2 and 7."""
+    """A client of an empty Redis: fakeredis and 6.2."""
     name = request.param
     client = fake_client() if name == "fakeredis" else request.getfixturevalue("redis_servers").get(name).client()
     yield client
     client.close()
 
 
-@pytest.fixture(params=REAL)
+@pytest.fixture(params=["redis-6.2"])
 def redis_server(request: pytest.FixtureRequest, redis_servers: Servers) -> RedisServer:
-    """An empty real server: 6.2 and 7."""
+    """An empty real server."""
     return redis_servers.get(request.param)
 
 
 @pytest.fixture
 def real_redis_client(redis_server: RedisServer) -> Iterator[redis.Redis]:
-    """A client of an empty real Redis: 6.2 and 7."""
+    """A client of an empty real Redis."""
     with redis_server.client() as client:
         yield client
 
@@ -106,7 +105,7 @@ def redis_cluster(request: pytest.FixtureRequest, redis_clusters: KeptClusters) 
     return redis_clusters.get(getattr(request, "param", "redis-6.2"))
 
 
-@pytest.fixture(params=WITH_8)
+@pytest.fixture(params=EVERY_SERVER)
 def any_redis_cluster(request: pytest.FixtureRequest, redis_clusters: KeptClusters) -> GivenCluster:
     """An empty cluster that many tests share and none breaks: on 6.2, 7 and 8."""
     return redis_clusters.get(request.param)

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import pytest
 import redis
 
-from tests.conftest import WITH_8
+from tests.conftest import EVERY_SERVER
 from tests.servers import RedisServer, Servers, fake_client
 
 
-@pytest.fixture(params=["fakeredis", *WITH_8])
+@pytest.fixture(params=["fakeredis", *EVERY_SERVER])
 def redis_client(request: pytest.FixtureRequest) -> Iterator[redis.Redis]:
     """A client of an empty Redis: fakeredis, 6.2, 7 and 8."""
     name = request.param
@@ -20,7 +20,7 @@ def redis_client(request: pytest.FixtureRequest) -> Iterator[redis.Redis]:
     client.close()
 
 
-@pytest.fixture(params=WITH_8)
+@pytest.fixture(params=EVERY_SERVER)
 def redis_server(request: pytest.FixtureRequest, redis_servers: Servers) -> RedisServer:
     """An empty real server: 6.2, 7 and 8."""
     return redis_servers.get(request.param)

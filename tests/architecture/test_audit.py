@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from tests.audit import __main__ as audit
-from tests.audit.answers import Report, Weakness, read, verdict
-from tests.audit.locks import OURS, Pin, pinned, shares
+from tests.audit.answers import Report, Weakness, verdict
 from tests.rows import each_row
 
 HASH = "--hash=sha256:" + "0" * 64
@@ -76,31 +75,6 @@ def test_services_that_cannot_be_reached_are_named_and_fail_nothing(tmp_path: Pa
     assert (lines, code) == ([f"not audited: 3 of 3 packages ({told})"], 0)
 
 
-def test_a_service_that_knows_nothing_is_not_taken_for_one_that_found_nothing(tmp_path: Path) -> None:
-    """pip-audit itself ends with 0 then, and says that there are no known weaknesses."""
-    lines, code = audited(tmp_path, pypi={})
-    assert (lines, code) == (
-        ["not audited: 3 of 3 packages (pypi does not know 3; osv: Failed to resolve 'nowhere')"],
-        0,
-    )
-
-
-def test_what_one_service_lacks_another_is_asked(tmp_path: Path) -> None:
-    lines, code = audited(tmp_path, pypi={"redis 8.1.0": []}, osv=WEAK)
-    assert code == 1
-    assert lines[-1].startswith("audited: 3 of 3 packages")
-
-
-def test_what_neither_knows_is_named_beside_what_was_looked_up(tmp_path: Path) -> None:
-    lines, code = audited(tmp_path, pypi={"redis 8.1.0": []}, osv={"numpy 2.5.1": []})
-    told = "pypi does not know 2; osv does not know 2"
-    assert code == 0
-    assert lines == [
-        f"not audited: 1 of 3 packages: numpy 2.4.6 ({told})",
-        "audited: 2 of 3 packages, 0 known weaknesses",
-    ]
-
-
 def test_a_weakness_that_was_accepted_is_told_with_its_reason_and_another_of_the_package_fails() -> None:
     found = Report(frozenset(["numpy 2.4.6"]), (Weakness("numpy 2.4.6", ("PYSEC-1", "CVE-1"), ()),))
     lines, code = verdict(["numpy 2.4.6"], found, [], {"CVE-1": "nothing of ours calls it"})
@@ -108,20 +82,6 @@ def test_a_weakness_that_was_accepted_is_told_with_its_reason_and_another_of_the
     assert lines[0].startswith("accepted numpy 2.4.6: PYSEC-1 = CVE-1; no release without it is known: nothing of ours")
     other = found | Report(frozenset(), (Weakness("numpy 2.4.6", ("PYSEC-2",), ()),))
     assert verdict(["numpy 2.4.6"], other, [], {"CVE-1": "nothing of ours calls it"})[1] == 1
-
-
-def test_a_report_of_another_shape_is_no_report() -> None:
-    for told in ({}, {"dependencies": [{"name": "redis"}]}, {"dependencies": [{"name": "redis", "version": "1"}]}):
-        with pytest.raises(KeyError):
-            read(told)
-
-
-def test_each_package_is_asked_about_in_every_version_that_is_pinned() -> None:
-    found = shares(pinned(OURS))
-    assert all(len({one.name for one in some}) == len(some) for some in found)
-    assert {str(one) for some in found for one in some} == {str(one) for one in pinned(OURS)}
-    one, two = Pin("a", "1", None, 1), Pin("a", "2", None, 1)
-    assert shares([one, two, Pin("b", "1", None, 1)]) == [[one, Pin("b", "1", None, 1)], [two]]
 
 
 @pytest.mark.parametrize(

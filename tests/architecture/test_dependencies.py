@@ -47,11 +47,6 @@ def test_what_is_no_pin_by_hashes_is_told(text: str, why: str) -> None:
         list(pins(text))
 
 
-def test_a_package_that_only_some_machines_install_is_pinned_like_any_other() -> None:
-    (one,) = pins(f"# made\npywin32==312 ; sys_platform == 'win32' \\\n    {HASH}\n    # via mcp\n")
-    assert (str(one), one.where, one.hashes) == ("pywin32 312", "sys_platform == 'win32'", 1)
-
-
 def test_nothing_is_locked_that_nothing_needs() -> None:
     assert lock_names() - needed(roots()) == set()
 

@@ -57,14 +57,6 @@ def test_folders_of_the_rest_go_to_memory_and_leave_it_at_the_end(place: Path) -
     assert list(place.iterdir()) == []
 
 
-@pytest.mark.parametrize(("part", "named"), [("quick", None), (None, None), ("rest", "/named")])
-def test_what_guards_a_promise_and_what_was_named_stay_where_they_are(
-    place: Path, part: str | None, named: str | None
-) -> None:
-    assert configured(Config(part, named)) == named
-    assert list(place.iterdir()) == []
-
-
 def test_without_room_pytest_decides(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "has_room", lambda _place: False)
     assert configured(Config("rest")) is None
@@ -77,24 +69,3 @@ def test_what_a_killed_run_left_is_removed_and_nobody_elses(place: Path) -> None
         (place / name / "t").mkdir(parents=True)
     memory.clear_left(place)
     assert {one.name for one in place.iterdir()} == {f"engramlog-{os.getpid()}", "engramlog-notes", "other-1"}
-
-
-def test_what_a_killed_run_of_our_own_id_left_is_no_hindrance(place: Path) -> None:
-    left = place / f"engramlog-{os.getpid()}"
-    (left / "t").mkdir(parents=True)
-    assert configured(Config("rest")) == str(left / "t")
-    assert list(left.iterdir()) == []
-
-
-def test_a_name_that_somebody_else_has_taken_is_left_to_him_and_pytest_decides(place: Path) -> None:
-    elsewhere = place / "elsewhere"
-    elsewhere.mkdir()
-    for name in (os.getpid(), 2**30):  # the second is no process's
-        (place / f"engramlog-{name}").symlink_to(elsewhere)
-    assert configured(Config("rest")) is None
-    assert len(list(place.iterdir())) == 3
-
-
-def test_room_is_what_is_free_where_we_may_write(tmp_path: Path) -> None:
-    assert not memory.has_room(tmp_path / "missing", 0)
-    assert not memory.has_room(tmp_path, 1 << 60)

@@ -12,7 +12,7 @@ from events.partitions import spread_tags
 from events.redis.durability import Promise
 from events.redis.log import RedisEventLog
 from events.redis.proving import UNPROVED, Proof
-from tests.conftest import WITH_8
+from tests.conftest import EVERY_SERVER
 from tests.given.samples import mention, owner_in
 from tests.rows import each_row
 from tests.servers import RedisServer, Servers
@@ -23,7 +23,7 @@ WAITING = Proof(disk=True, timeout_ms=10_000)
 EVERY_SECOND = {"appendonly": "yes", "appendfsync": "everysec"}
 
 
-@pytest.fixture(params=WITH_8)
+@pytest.fixture(params=EVERY_SERVER)
 def server(request: pytest.FixtureRequest, redis_servers: Servers) -> RedisServer:
     """An empty real server."""
     return redis_servers.get(request.param)

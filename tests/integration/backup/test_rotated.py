@@ -67,18 +67,6 @@ def test_the_newest_stay_and_those_go_that_the_newest_holds_whole(depot: Depot, 
     assert depot.restore(backups / night(4))["events"] == EVENTS + 3
 
 
-def test_of_very_many_some_go_at_a_time(lying_open: Depot, backups: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rotating, "AT_ONCE", 2)
-    for number in (1, 2, 3, 4):
-        rotated(backups, number, 9)
-    done = rotated(backups, 5, 1)
-    assert (done.removed, done.kept, there(backups)) == (
-        [night(1), night(2)],
-        [night(5)],
-        [night(3), night(4), night(5)],
-    )
-
-
 def test_by_the_command_line_it_is_named_by_its_second_and_says_what_went(depot: Depot, backups: Path) -> None:
     rotated(backups, 1, 1)
     told = depot.cli("backup", "rotate", str(backups), "--keep", "1").out

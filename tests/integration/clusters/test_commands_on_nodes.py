@@ -7,13 +7,8 @@ from pathlib import Path
 import pytest
 
 from events.partitions import STORE_KEY, LogKeys, partition_of, spread_tags
-from events.redis.alarms import RedisAlarms
-from events.redis.wire import WirePool, connect
 from ops.sealing.key_file import make_key_file
-from ops.store import silent
-from tests.acceptance.commands.test_embed_command import use
 from tests.acceptance.helpers.cli import Cli, event, lines
-from tests.doubles.embedding import WordEmbedder
 from tests.given.clusters.cluster import GivenCluster
 from tests.integration.clusters.on_nodes import PARTITIONS, owners_by_node
 from tests.integration.sealing.machine import AT
@@ -26,12 +21,12 @@ def cli(
     capfd: pytest.CaptureFixture[str],
     tmp_path: Path,
     redis_servers: Servers,
-    any_redis_cluster: GivenCluster,
+    redis_cluster: GivenCluster,
 ) -> Cli:
     key = tmp_path / "master-key"
     assert make_key_file(key)
-    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", any_redis_cluster.url)
-    monkeypatch.setenv("ENGRAMLOG_REDIS_SERVER", str(any_redis_cluster.binary))
+    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_cluster.url)
+    monkeypatch.setenv("ENGRAMLOG_REDIS_SERVER", str(redis_cluster.binary))
     monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("ENGRAMLOG_SEALED_BY", str(key))
     monkeypatch.setenv("ENGRAMLOG_QUEUE_URL", redis_servers.get("redis-6.2").url)
@@ -40,28 +35,28 @@ def cli(
 
 
 @pytest.fixture
-def owners(cli: Cli, any_redis_cluster: GivenCluster) -> list[str]:
+def owners(cli: Cli, redis_cluster: GivenCluster) -> list[str]:
     """Of each node one, who were told three things."""
-    found = list(owners_by_node(any_redis_cluster, spread_tags(PARTITIONS)).values())
+    found = list(owners_by_node(redis_cluster, spread_tags(PARTITIONS)).values())
     said = [event(100 * at + n, owner) for at, owner in enumerate(found) for n in range(3)]
     cli("append", "-", stdin=lines(said))
     return found
 
 
-def test_counts_are_of_all_nodes(cli: Cli, owners: list[str], any_redis_cluster: GivenCluster) -> None:
+def test_counts_are_of_all_nodes(cli: Cli, owners: list[str], redis_cluster: GivenCluster) -> None:
     status = cli.json("status")
     assert (status["events"], status["memories"], status["lag"]) == (9, 9, 0)
     assert sorted(one["owner"] for one in cli.json("status", "--owners")["owners"]) == sorted(owners)
     assert cli.json("stats")["memories"] == 9
     told = cli.json("status", "--capacity")
-    sizes = [node.info("persistence")["aof_current_size"] for node in any_redis_cluster.primaries()]
+    sizes = [node.info("persistence")["aof_current_size"] for node in redis_cluster.primaries()]
     assert told["events"] == 9
     assert max(sizes) < told["aof"]["bytes"]
     assert told["aof"]["enabled"]
-    used = [node.info("memory")["used_memory"] for node in any_redis_cluster.primaries()]
+    used = [node.info("memory")["used_memory"] for node in redis_cluster.primaries()]
     assert min(used) / 1.5 < told["memory"]["used_bytes"] < 1.5 * max(used), "of the fullest node"
-    assert {one["node"] for one in told["nodes"]} == {node.address for node in any_redis_cluster.primaries()}
-    node = any_redis_cluster.primaries()[2]
+    assert {one["node"] for one in told["nodes"]} == {node.address for node in redis_cluster.primaries()}
+    node = redis_cluster.primaries()[2]
     node.ask("CONFIG SET", "appendonly", "no")
     assert not cli.json("status", "--capacity")["aof"]["enabled"], "where one node keeps no file"
 
@@ -84,40 +79,14 @@ def listed(cli: Cli, owner: str) -> list[str]:
     return sorted(found)
 
 
-def test_vectors_are_made_and_dropped_with_their_owner(
-    cli: Cli, owners: list[str], any_redis_cluster: GivenCluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    use(monkeypatch, WordEmbedder())
-    assert cli.json("embed")["embedded"] == 9
-    assert cli.json("embed")["already"] == 9
-    assert cli.json("verify")["ok"]
-    assert cli.json("erase", owners[1], "--yes")["verified"]
-    for node in any_redis_cluster.primaries():
-        assert not [key for key in node.ask("KEYS", "*") if owners[1].encode() in key]
-    assert cli.json("embed")["already"] == 6
-
-
-def test_alarms_stand_and_are_cleared(cli: Cli, owners: list[str], any_redis_cluster: GivenCluster) -> None:
-    assert cli.json("alarms")["alarms"] == []
-    client = connect(any_redis_cluster.url)
-    alarms = RedisAlarms(WirePool(client), "test", silent)
-    for owner in owners:
-        alarms.raised("log_cut", owner, "the last line was cut")
-    alarms.close()
-    client.close()
-    assert {one["subject"] for one in cli.json("alarms")["alarms"]} == set(owners)
-    cli("alarms", "--clear", "log_cut")
-    assert cli.json("alarms")["alarms"] == []
-
-
 def test_keys_of_owners_on_every_node_are_wrapped_anew(
-    cli: Cli, owners: list[str], any_redis_cluster: GivenCluster
+    cli: Cli, owners: list[str], redis_cluster: GivenCluster
 ) -> None:
     tags = spread_tags(PARTITIONS)
 
     def line(owner: str) -> bytes:
         key = LogKeys(tags[partition_of(owner, PARTITIONS)]).secrets
-        return bytes(any_redis_cluster.node_of(key).ask("HGET", key, owner))
+        return bytes(redis_cluster.node_of(key).ask("HGET", key, owner))
 
     before = [line(owner) for owner in owners]
     old = cli.json("master-key", "rotate")["before"]
@@ -128,11 +97,9 @@ def test_keys_of_owners_on_every_node_are_wrapped_anew(
 
 
 def test_seals_are_saved_and_brought_back_but_what_was_erased(
-    cli: Cli, owners: list[str], any_redis_cluster: GivenCluster, tmp_path: Path
+    cli: Cli, owners: list[str], redis_cluster: GivenCluster, tmp_path: Path
 ) -> None:
-    copy = {
-        node: {key: node.ask("DUMP", key) for key in node.ask("KEYS", "*")} for node in any_redis_cluster.primaries()
-    }
+    copy = {node: {key: node.ask("DUMP", key) for key in node.ask("KEYS", "*")} for node in redis_cluster.primaries()}
     erased, word, kept = owners
     certificate = cli.json("erase", erased, "--yes")
     assert (certificate["not_proven"], certificate["residue"]["exit_code"]) == ([], 0)
@@ -162,9 +129,9 @@ def test_seals_are_saved_and_brought_back_but_what_was_erased(
 
 
 def test_what_cannot_be_is_refused_by_name(
-    cli: Cli, owners: list[str], any_redis_cluster: GivenCluster, tmp_path: Path
+    cli: Cli, owners: list[str], redis_cluster: GivenCluster, tmp_path: Path
 ) -> None:
-    node = any_redis_cluster.node_of(STORE_KEY)
+    node = redis_cluster.node_of(STORE_KEY)
     node.ask("SAVE")
     copy = tmp_path / "dump.rdb"
     copy.write_bytes((node.folder / "dump.rdb").read_bytes())

@@ -27,28 +27,28 @@ def cli(
 
 
 @pytest.fixture
-def on(cli: Cli, any_redis_cluster: GivenCluster, monkeypatch: pytest.MonkeyPatch) -> Cli:
+def on(cli: Cli, redis_cluster: GivenCluster, monkeypatch: pytest.MonkeyPatch) -> Cli:
     """A store on a cluster that keeps what it is told."""
-    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", any_redis_cluster.url)
-    for node in any_redis_cluster.nodes:
+    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_cluster.url)
+    for node in redis_cluster.nodes:
         node.ask("CONFIG SET", "aof-load-truncated", "no")
     cli("add", "ada", "Ada likes coffee")
     return cli
 
 
-def test_a_sound_cluster_has_nothing_wrong(on: Cli, any_redis_cluster: GivenCluster) -> None:
+def test_a_sound_cluster_has_nothing_wrong(on: Cli, redis_cluster: GivenCluster) -> None:
     told = found(on)
     for check in ("version", "durability", "last writes", "memory", "replicas"):
         assert told["redis", check]["result"] == "ok", told["redis", check]
     assert told["redis", "durability"]["found"].endswith(", on each of 3 nodes")
     for check in ("nodes", "slots", "failover", "coverage", "versions", "clocks", "partitions"):
         assert told["cluster", check]["result"] == "ok", told["cluster", check]
-    for node in any_redis_cluster.primaries():
+    for node in redis_cluster.primaries():
         assert f"on {node.address}" in told["cluster", "partitions"]["found"]
 
 
-def test_one_node_of_three_that_keeps_less_is_told_by_name(on: Cli, any_redis_cluster: GivenCluster) -> None:
-    for node in any_redis_cluster.primaries():
+def test_one_node_of_three_that_keeps_less_is_told_by_name(on: Cli, redis_cluster: GivenCluster) -> None:
+    for node in redis_cluster.primaries():
         node.ask("CONFIG SET", "appendfsync", "everysec")
         told = found(on)["redis", "appendfsync"]
         assert (told["result"], told["found"].startswith(f"{node.address}: ")) == ("advice", True)
@@ -60,8 +60,8 @@ def test_one_node_of_three_that_keeps_less_is_told_by_name(on: Cli, any_redis_cl
         node.ask("CONFIG SET", "maxmemory", 0)
 
 
-def test_what_makes_all_stop_for_one_is_advised_about(on: Cli, any_redis_cluster: GivenCluster) -> None:
-    node = any_redis_cluster.primaries()[1]
+def test_what_makes_all_stop_for_one_is_advised_about(on: Cli, redis_cluster: GivenCluster) -> None:
+    node = redis_cluster.primaries()[1]
     node.ask("CONFIG SET", "cluster-require-full-coverage", "yes")
     told = found(on)["cluster", "coverage"]
     node.ask("CONFIG SET", "cluster-require-full-coverage", "no")
@@ -69,10 +69,10 @@ def test_what_makes_all_stop_for_one_is_advised_about(on: Cli, any_redis_cluster
     assert node.address in told["found"]
 
 
-def test_a_slot_on_its_way_is_told(on: Cli, any_redis_cluster: GivenCluster) -> None:
-    source, to, *_ = any_redis_cluster.primaries()
-    slot = next(number for number in range(16_384) if any_redis_cluster.node_of(number) is source)
-    any_redis_cluster.begin_move(slot, to)
+def test_a_slot_on_its_way_is_told(on: Cli, redis_cluster: GivenCluster) -> None:
+    source, to, *_ = redis_cluster.primaries()
+    slot = next(number for number in range(16_384) if redis_cluster.node_of(number) is source)
+    redis_cluster.begin_move(slot, to)
     told = found(on)["cluster", "slots"]
     for node in (source, to):
         node.ask("CLUSTER", "SETSLOT", slot, "STABLE")

@@ -27,8 +27,8 @@ def made(cluster: GivenCluster, folder: Path) -> Erasing:
 
 
 @pytest.fixture
-def store(any_redis_cluster: GivenCluster, tmp_path: Path) -> Iterator[Erasing]:
-    return made(any_redis_cluster, tmp_path)
+def store(redis_cluster: GivenCluster, tmp_path: Path) -> Iterator[Erasing]:
+    return made(redis_cluster, tmp_path)
 
 
 def erased(store: Erasing, owner: str, killed_at: str | None = None) -> ErasureCertificate | None:
@@ -52,10 +52,10 @@ def erased(store: Erasing, owner: str, killed_at: str | None = None) -> ErasureC
 
 
 def test_an_owner_of_each_node_is_erased_and_nothing_is_left_anywhere(
-    any_redis_cluster: GivenCluster, tmp_path: Path
+    redis_cluster: GivenCluster, tmp_path: Path
 ) -> None:
-    store = made(any_redis_cluster, tmp_path)
-    for node, owner in owners_by_node(any_redis_cluster, store.identity.tags).items():
+    store = made(redis_cluster, tmp_path)
+    for node, owner in owners_by_node(redis_cluster, store.identity.tags).items():
         done = erased(store, owner)
         assert done is not None
         assert (done.verified, done.not_proven, done.aof) == (True, [], "rewritten"), node
@@ -64,7 +64,7 @@ def test_an_owner_of_each_node_is_erased_and_nothing_is_left_anywhere(
         assert residue is not None
         assert (residue.exit_code, residue.findings, residue.not_reached) == (0, [], [])
         assert residue.probes > 10
-        assert residue.keys >= sum(one.ask("DBSIZE") for one in any_redis_cluster.primaries()) // 2
+        assert residue.keys >= sum(one.ask("DBSIZE") for one in redis_cluster.primaries()) // 2
         assert store.is_silent(owner)
     store.agree()
     assert store.differences() == []

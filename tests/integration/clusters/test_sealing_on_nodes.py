@@ -25,25 +25,25 @@ def made(cluster: GivenCluster, folder: Path) -> Unsealed:
 
 
 @pytest.fixture
-def store(any_redis_cluster: GivenCluster, tmp_path: Path) -> Iterator[Unsealed]:
-    found = made(any_redis_cluster, tmp_path)
+def store(redis_cluster: GivenCluster, tmp_path: Path) -> Iterator[Unsealed]:
+    found = made(redis_cluster, tmp_path)
     yield found
     found.client.close()
 
 
-def test_no_node_keeps_a_word_and_all_is_told_as_before(any_redis_cluster: GivenCluster, store: Unsealed) -> None:
+def test_no_node_keeps_a_word_and_all_is_told_as_before(redis_cluster: GivenCluster, store: Unsealed) -> None:
     before = store.told()
-    with_words = {one.split()[0] for one in open_in_memory(any_redis_cluster, WORD)}
-    assert with_words == {node.address for node in any_redis_cluster.primaries()}
-    assert {Path(one).parts[0] for one in open_in_files(any_redis_cluster, WORD)} >= {
-        node.address for node in any_redis_cluster.nodes
+    with_words = {one.split()[0] for one in open_in_memory(redis_cluster, WORD)}
+    assert with_words == {node.address for node in redis_cluster.primaries()}
+    assert {Path(one).parts[0] for one in open_in_files(redis_cluster, WORD)} >= {
+        node.address for node in redis_cluster.nodes
     }
     answer = store.seal()
-    assert open_in_memory(any_redis_cluster, WORD) == []
-    assert open_in_files(any_redis_cluster, WORD) == []
+    assert open_in_memory(redis_cluster, WORD) == []
+    assert open_in_files(redis_cluster, WORD) == []
     assert (answer["done"], answer["aof"], answer["not_proven"]) == (True, "rewritten", [])
     assert sorted(one.split()[0] for one in answer["replicas"]) == sorted(
-        node.address for node in any_redis_cluster.replicas()
+        node.address for node in redis_cluster.replicas()
     )
     assert store.told() == before
 

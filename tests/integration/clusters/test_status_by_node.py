@@ -83,19 +83,6 @@ def test_the_promise_of_a_node_is_what_its_own_settings_say(store: HttpStore, re
     assert told == {first.address: True} | {node.address: False for node in others}
 
 
-def test_a_replica_that_is_not_linked_is_told(own_cluster: GivenCluster, queue: RedisServer, tmp_path: Path) -> None:
-    with opened(own_cluster, queue, tmp_path) as store:
-        primary = own_cluster.primaries()[0]
-        (replica,) = own_cluster.replicas(primary)
-        own_cluster.cut_off(replica)
-        nodes = {one["name"]: one for one in status(store)["nodes"]}
-        assert [(one["name"], one["state"]) for one in nodes[primary.address]["replicas"]] == [
-            (replica.address, "not linked")
-        ]
-        metrics = store.client.get("/metrics").text
-        assert f'engramlog_node_replicas{{node="{primary.address}"}} 0.0' in metrics
-
-
 def test_figures_are_told_by_node(store: HttpStore, redis_cluster: GivenCluster) -> None:
     for node in redis_cluster.primaries():
         node.ask("CONFIG SET", "maxmemory", MAXMEMORY)

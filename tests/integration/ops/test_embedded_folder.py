@@ -187,10 +187,6 @@ def test_a_run_time_folder_that_others_may_enter_is_not_used(short: Path, monkey
 # Which store
 
 
-def test_the_store_file_says_what_was_recorded(tmp_path: Path) -> None:
-    assert read_store_file(a_store(tmp_path)) == STORE
-
-
 def test_a_store_made_just_before_a_crash_is_taken_over_by_the_next_opening(tmp_path: Path) -> None:
     with open_folder(tmp_path, "command", binary=six()) as opened:
         create_store(opened, record=False)
@@ -254,13 +250,6 @@ def test_a_folder_written_by_7_0_is_refused_by_6_2_with_both_versions(tmp_path: 
         open_folder(tmp_path, "up", binary=six())
     assert f"opened by redis-server {binary.version}" in str(refused.value)
     assert "is 6.2.14, which would not see all of it, so it refuses to start" in str(refused.value)
-
-
-def test_a_folder_of_7_0_is_refused_by_6_2_even_before_it_holds_a_store(tmp_path: Path) -> None:
-    with open_folder(tmp_path, "up", binary=seven()) as opened:
-        create_store(opened, record=False)
-    with pytest.raises(StoreMismatch, match="so it refuses to start"):
-        open_folder(tmp_path, "up", binary=six())
 
 
 def test_a_folder_written_by_6_2_opens_under_7_0_with_its_data_and_remembers_that(tmp_path: Path) -> None:

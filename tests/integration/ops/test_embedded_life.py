@@ -150,12 +150,6 @@ def test_a_new_server_is_private_durable_and_bounded(tmp_path: Path) -> None:
         assert client.info("server")["redis_version"] == opened.version
 
 
-def test_memory_is_bounded_also_when_nobody_says_how_much(tmp_path: Path) -> None:
-    physical = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    with open_folder(tmp_path, "command") as opened, connect(opened.socket_path) as client:
-        assert 0 < int(client.config_get("maxmemory")["maxmemory"]) <= physical // 2
-
-
 def test_the_server_has_its_own_session_so_that_ctrl_c_is_ours(tmp_path: Path) -> None:
     with open_folder(tmp_path, "command") as opened:
         assert os.getsid(opened.pid) == opened.pid

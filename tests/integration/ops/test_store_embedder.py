@@ -15,8 +15,7 @@ from events.redis.clock import redis_micros
 from events.redis.wire import Wire, WirePool
 from events.text.embedder_names import AUTO
 from ops.embedders import chosen_at_start, embed_minutes, embedders_of, load_in_background, missing_of, standing_of
-from ops.main import main
-from ops.settings import Settings, load_settings
+from ops.settings import Settings
 from ops.store import open_the_store
 from ops.wiring import open_application
 from projections.embedding.choosing import EmbedderChosen, EmbedderPlan, Embedders
@@ -146,12 +145,6 @@ def test_how_often_the_job_looks(setting: str | None, default: str, minutes: int
     assert embed_minutes(embedders_of(Settings(embedder=setting), default)) == minutes
 
 
-def test_unset_and_empty_are_the_same(tmp_path: Path) -> None:
-    for environment in ({}, {"ENGRAMLOG_EMBEDDER": ""}):
-        assert load_settings({**environment, "ENGRAMLOG_DATA": str(tmp_path)}).embedder is None
-    assert load_settings({"ENGRAMLOG_EMBEDDER": "auto"}).embedder == "auto"
-
-
 def test_status_and_ready_tell_what_compares_meanings_here_and_ready_names_nobody_s_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -196,15 +189,6 @@ def test_an_embedder_that_this_process_will_not_use_is_taken_with_a_warning(
         ("none", "auto"): "the embedder auto is not used here: ENGRAMLOG_",
         ("none", "minilm"): "the embedder minilm is not used here: ENGRAMLO",
     }
-
-
-def test_the_command_that_chooses_such_an_embedder_warns_and_ends_well(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path))
-    monkeypatch.setenv("ENGRAMLOG_EMBEDDER", "minilm")
-    assert main(["profile", "ada", "--set", "embedder=openai:small"]) == 0
-    assert "this process is not set to use it" in " ".join(capsys.readouterr().out.split())
 
 
 class Loadable(WordEmbedder):

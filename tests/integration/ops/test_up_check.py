@@ -334,21 +334,6 @@ def test_every_setting_that_cannot_be_right_is_told_at_once(
     assert not place.folder.exists()
 
 
-def test_the_commands_end_with_what_they_found(
-    place: Place, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    cli = Cli(monkeypatch, capfd)
-    assert "engramlog up would start" in cli("up", "--check").out
-    assert "engramlog up would not start" in cli("up", "--check", "--port", str(place.listens()), code=1).out
-    assert "--idle 5" in cli("up", "--check", "--idle", "5", code=2).err
-    assert "ENGRAMLOG_REDIS_URL" in cli("worker", "--check", code=2).out
-    place.store()
-    assert cli.json("worker", "--check")["result"] in ("ok", "advice")
-    port = str(place.listens())
-    taken = cli.json("worker", "--check", "--metrics-port", port, code=1)
-    assert [one["check"] for one in taken["checks"] if one["result"] == "wrong"] == ["metrics ports"]
-
-
 def test_a_redis_that_says_nothing_is_told_within_the_bounds(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ops.doctor.reaching.SECONDS", 0.2)
     place.set(ENGRAMLOG_REDIS_URL=f"redis://127.0.0.1:{place.listens()}/0", ENGRAMLOG_SEALED_BY="none")

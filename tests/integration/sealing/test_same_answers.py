@@ -27,7 +27,7 @@ NOT_THE_SAME = {
     **dict.fromkeys(
         (f"http GET {path} (1)" for path in ("/metrics", "/v1/capacity", "/v1/stats", "/v1/status")), OF_THE_PROCESS
     ),
-    **dict.fromkeys(("http GET /v1/owners/{owner}/times (1)", "cli times (1)"), WHEN_ASKED),
+    **dict.fromkeys(("http GET /v1/owners/{owner}/times (1)", "cli events (1)"), WHEN_ASKED),
 }
 """Faces that differ from one asking to the next, with the reason: of these it is looked that they answer."""
 

@@ -12,7 +12,6 @@ from redis.crc import key_slot
 from events.log import AppendReceipt, positions_by_partition, receipt_position
 from events.partitions import (
     DEDUPE_BUCKETS,
-    MAX_PARTITIONS,
     LogKeys,
     crc16,
     dedupe_bucket,
@@ -20,7 +19,6 @@ from events.partitions import (
     partition_of,
     position_text,
     ranges,
-    spread_tags,
 )
 from tests.rows import each_row
 
@@ -39,11 +37,6 @@ def test_owners_are_spread_over_all_partitions() -> None:
     counts = Counter(partition_of(f"user-{i}", 16) for i in range(16_000))
     assert set(counts) == set(range(16))
     assert max(counts.values()) < 2 * min(counts.values())
-
-
-def test_tags_are_the_same_for_everyone_who_asks_and_different_from_each_other() -> None:
-    assert spread_tags(16) == spread_tags(16)
-    assert len(set(spread_tags(MAX_PARTITIONS))) == MAX_PARTITIONS
 
 
 @given(st.binary(min_size=16, max_size=16))

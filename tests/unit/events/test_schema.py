@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import msgspec
-import pytest
 
 from events.catalogue import EVENT_TYPES, LATEST_VERSION
 from events.envelope import Event
@@ -69,8 +68,3 @@ def test_fields_of_nested_objects_follow_their_parent() -> None:
         "a whole number from 1 to 1,000,000",
     )
     assert (rows["via"].required, rows["query"].required) == (True, False)
-
-
-def test_an_unknown_type_has_no_schema() -> None:
-    with pytest.raises(KeyError, match="MemoryForgotten"):
-        json_schema("MemoryForgotten")

@@ -11,9 +11,7 @@ from typing import Any
 import pytest
 
 from api.exchange.importing import ImportOptions, import_turns
-from consumers.jobs import lifecycle as redis_lifecycle
 from consumers.jobs.leader import done_field, lifecycle_status, schedule_key
-from consumers.jobs.lifecycle import LifecycleJobs
 from consumers.jobs.rq.cron import lifecycle_queue
 from consumers.jobs.rq.jobs import FUNCTION, run, serving
 from consumers.jobs.rq.lent import Lent
@@ -27,7 +25,6 @@ from ops.settings import Settings
 from ops.wiring import open_application
 from projections.models.counted import ModelAsked
 from projections.models.model_chat import ModelChat
-from projections.redis.view import RedisViews
 from tests.doubles.model_endpoint import ModelEndpoint, limited, model_endpoint
 from tests.doubles.model_reader import honest
 from tests.given.alarms import KeptAlarms
@@ -74,32 +71,6 @@ def decided(live: Live, owner: str) -> list[Any]:
     told = [one for one in mine if one.type != "TurnsExtracted"]  # that is of the moment of the run
     assert sum(one.data.turns for one in mine if one.type == "TurnsExtracted") == len(SAID)
     return [(one.type, one.actor, one.occurred_at, str(getattr(one.data, "content", ""))) for one in told]
-
-
-def test_a_run_that_is_killed_between_two_requests_is_made_whole_by_the_next(
-    live: Live, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lifecycle = LifecycleJobs(live.log, RedisViews(live.client, live.identity.tags))
-    whole = lifecycle.carry_out("ada", ["extract"]).as_dict()["counts"]
-
-    class Killed(Exception):
-        pass
-
-    def die(_done: int, _total: int) -> None:
-        raise Killed
-
-    monkeypatch.setattr(redis_lifecycle, "REQUEST", 2)
-    runs = 0
-    while True:
-        runs += 1
-        try:
-            lifecycle.carry_out("bo", ["extract"], on_progress=die)
-        except Killed:
-            continue
-        break
-    assert runs > 3
-    assert whole == {"add": 8, "assert": 8, "boost": 1, "negate": 2, "read": 1}
-    assert decided(live, "bo") == decided(live, "ada")
 
 
 def test_the_job_reads_every_owner_and_its_second_run_finds_nothing(live: Live, server: RedisServer) -> None:

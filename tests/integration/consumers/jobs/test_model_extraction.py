@@ -238,15 +238,6 @@ def test_an_endpoint_that_is_down_leaves_every_turn_to_the_next_run(
     assert run(live, model).read == len(SAID)
 
 
-def test_limits_that_pass_are_waited_for(live: Live, model: ModelEndpoint) -> None:
-    tell(live, "ada", SAID)
-    model.replies = [limited(after=0), limited(), lambda asked: said(asked, honest(asked))]
-    waited: list[float] = []
-    found = run(live, model, tries=4, pause=waited.append)
-    assert (found.read, found.trouble, len(waited)) == (len(SAID), None, 2)
-    assert found.usage.requests == 4
-
-
 def test_a_model_that_destroys_what_it_can_destroys_next_to_nothing(live: Live, model: ModelEndpoint) -> None:
     tell(live, "ada", SAID)
     run(live, None)

@@ -21,8 +21,8 @@ from events.partitions import partition_of
 from projections.lifecycle.reviewing_by_model import ModelReviewer
 from projections.models.chat import Chat
 from projections.models.model_chat import ModelChat
-from tests.doubles.model_endpoint import ModelEndpoint, completion, cut_short, limited, model_endpoint
-from tests.doubles.scripted import Asked, Reply
+from tests.doubles.model_endpoint import ModelEndpoint, completion, model_endpoint
+from tests.doubles.scripted import Asked
 from tests.doubles.scripted_chat import KEEP, TRIES, Says, ScriptedChat, keeps
 from tests.given.events import Told, at, borne_out, created, mentioned, profile
 from tests.integration.consumers.jobs.test_lifecycle_jobs import BreaksOff, Jobs, job_worker
@@ -388,33 +388,6 @@ def test_a_model_behind_http_is_asked_told_what_is_wrong_and_followed(
         chat.close()
     assert {one.ids[0]: one.action for one in done.decisions} == {"m0": "keep", "m1": "delete", "m2": "keep"}
     assert (done.requests, done.left_open, done.failure) == (4, 0, None)
-
-
-@pytest.mark.parametrize(
-    ("replies", "down"),
-    [
-        ([Reply(status=401, body={"error": {}})], True),
-        ([limited()], True),
-        ([completion({"content": "I would rather not."})], False),
-        ([cut_short()], False),
-    ],
-    ids=["wrong key", "rate limit", "no answer", "cut short"],
-)
-def test_whatever_is_wrong_at_the_other_end_nothing_is_decided(
-    reviews: Reviews, endpoint: ModelEndpoint, replies: list[Any], down: bool
-) -> None:
-    reviews.tell("ada", *fading(3))
-    endpoint.replies = replies
-    chat = ModelChat("m-1", url=endpoint.url, pause=lambda _seconds: None)
-    try:
-        done = ReviewJob(reviews.lifecycle, lambda: ModelReviewer(chat), "model m-1").carry_out(
-            "ada", REVIEW, now=at(DAY)
-        )
-    finally:
-        chat.close()
-    assert (done.appended, done.left_open, done.down) == (0, 3, down)
-    assert done.failure is not None
-    assert "entry" not in done.failure
 
 
 def test_a_job_worker_of_these_settings_asks_the_model(

@@ -175,25 +175,6 @@ def test_a_copy_of_the_midst_of_an_erasure_is_finished_by_again(cli: Cli, folder
     assert of_bob(cli) == bob
 
 
-def test_opened_and_nothing_done_about_it_it_stays_so(cli: Cli, folder: Path, ended: int) -> None:
-    erase(cli, ended, "m8")
-    bring_back(folder, but=(LIST, KEPT))
-    for _ in range(2):
-        with open_the_store(Settings(data=folder)) as store:
-            assert {one.name for one in store.alarms.standing()} >= {"erased_came_back"}
-    assert f"keeps a {WORD}" not in everything(cli)
-
-
-def test_without_the_list_nothing_knows_and_the_words_are_back(cli: Cli, folder: Path, ended: int) -> None:
-    """The limit, as with owners: keep the list apart from copies of the store."""
-    erase(cli, ended, "m8")
-    bring_back(folder, but=(KEPT,))
-    assert f"keeps a {WORD}" in everything(cli)
-    assert erase(cli, ended, "m8")["events"] == 1
-    assert f"keeps a {WORD}" not in everything(cli)
-    assert cli.json("verify")["ok"]
-
-
 def test_the_whole_owner_erased_later_takes_along_what_was_left(cli: Cli, folder: Path, ended: int) -> None:
     erase(cli, ended, "m8")
     assert cli.json("erase", "ada", "--yes", code=ended)["verified"]

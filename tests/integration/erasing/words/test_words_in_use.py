@@ -9,10 +9,8 @@ from typing import Any
 
 import pytest
 
-from consumers.fold.rebuild import rebuild_partition
 from events.catalogue import Hit, MemoriesAccessed, MemoryKept, SensitivitySet
-from events.errors import FoldError, InputError, StoreError
-from tests.integration.erasing.erased import BRIEF_MS
+from events.errors import InputError
 from tests.integration.erasing.test_in_use import Producer, meanwhile
 from tests.integration.erasing.words.erased_words import (
     ADA,
@@ -140,27 +138,6 @@ def test_what_is_told_of_it_in_every_round_is_told_in_the_certificate_and_the_ne
     assert again.events == ENTRIES + 12
     assert CANARY not in str(store.log())
     assert store.differences() == []
-
-
-@pytest.mark.parametrize("point", ["between prefetch and commit", "commit sent", "before a switch"])
-def test_a_rebuild_that_slept_through_it_writes_nothing_back(store: ErasingWords, point: str) -> None:
-    """It had the words folded, its lease ended, and it wakes up once all is done."""
-    others, client, slept = store.standing(*store.others), store.client(), list[bool]()
-
-    def sleeps(at: str) -> None:
-        if at == point and not slept:
-            slept.append(store.erase_words().verified)
-
-    try:
-        rebuild_partition(client, store.tag(), holder="sleeper", probe=sleeps, lease_ms=BRIEF_MS)
-    except (StoreError, FoldError):
-        pass
-    finally:
-        client.close()
-    assert slept == [True]
-    assert CANARY not in str(store.records(ADA))
-    assert store.differences() == []
-    assert store.standing(*store.others) == others
 
 
 def test_a_worker_that_had_it_in_its_working_set_does_not_write_it_back(store: ErasingWords) -> None:

@@ -152,22 +152,6 @@ def test_between_a_kill_and_going_on_nobody_is_told_the_words(store: ErasingWord
     assert store.differences() == []
 
 
-def test_killed_in_a_later_commit_of_the_rebuild_too(server: RedisServer, tmp_path: Path) -> None:
-    store = ErasingWords(server, tmp_path)
-    with store.live() as live:  # more than one commit has
-        for number in range(600):
-            live.append(*(live.created(store.twin, f"x{number}-{some}") for some in range(5)))
-    store.fold()
-    others = store.standing(*store.others)
-    for passes in (4, 2):
-        store.kill_words("after a commit", passes)
-    assert store.erase_words().verified
-    assert store.differences() == []
-    assert store.standing(*store.others) == others
-    assert sum(map(len, store.wiped().values())) == ENTRIES
-    store.agree_of_words()
-
-
 def test_killed_at_four_points_one_after_the_other_it_is_one_erasure(
     expected: dict[str, Any], store: ErasingWords
 ) -> None:

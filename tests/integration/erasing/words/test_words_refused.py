@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from events.catalogue import TurnRecorded
-from events.errors import InputError, KeyUnavailable, NotFound, OwnerErased, OwnerQuarantined, StoreFull
+from events.errors import InputError, KeyUnavailable, NotFound, OwnerErased, OwnerQuarantined
 from ops.erasing.words_told import MOST_NAMED, WordsPlan, words_told_beforehand
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.given.sealing.key_service import TOKEN, FakeKeyService, fake_key_service
 from tests.integration.erasing.words.erased_words import ADA, ErasingWords, made
-from tests.servers import RedisServer, Servers
+from tests.servers import Servers
 
 
 @pytest.fixture
@@ -85,37 +85,6 @@ def test_without_yes_it_tells_what_it_would_do(cli: Cli, folder: Path) -> None:
     assert {one["of"] for one in plan["elsewhere"]["says_it_too"]} == {"m2", "m4"}
 
 
-def test_a_store_that_lies_open_is_told_to_seal_first(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("ENGRAMLOG_REDIS_URL", raising=False)
-    monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path / "data"))
-    monkeypatch.setenv("ENGRAMLOG_SEALED_BY", "none")
-    cli.json("append", "-", stdin=lines([event(0)]))
-    before = standing(cli)
-    refused = cli.json("erase", "ada", "m0", "--yes", code=2)
-    assert "`engramlog seal` first" in refused["message"]
-    assert standing(cli) == before
-
-
-@pytest.mark.parametrize("many", [0, MOST_NAMED + 1])
-def test_none_and_too_many_are_refused(store: ErasingWords, many: int) -> None:
-    before = store.standing(ADA)
-    with store.application() as (application, opened):
-        for act in (
-            lambda plan: words_told_beforehand(application, opened, plan),
-            lambda _: store.erase_words(*(f"x{at}" for at in range(many))) if many else _refused(),
-        ):
-            with pytest.raises(InputError, match="ids: got"):
-                act(WordsPlan(ADA, tuple(f"x{at}" for at in range(many)), "objection"))
-    assert store.standing(ADA) == before
-    assert store.listed_words() == []
-
-
-def _refused() -> None:
-    raise InputError("ids: got 0", field="ids")
-
-
 def test_an_id_of_odd_characters_that_is_there_is_erased(store: ErasingWords) -> None:
     odd = ("a:b", "团队-记", "x/../y", "r|s", "{t}")
     taken = list[str]()
@@ -155,16 +124,6 @@ def test_who_was_erased_is_refused_by_name(store: ErasingWords) -> None:
     assert store.differences() == []
 
 
-def test_where_a_second_build_has_no_room_nothing_is_changed(redis_server: RedisServer, tmp_path: Path) -> None:
-    store = ErasingWords(redis_server, tmp_path)
-    before = store.records(ADA)
-    with redis_server.client() as client:
-        client.config_set("maxmemory", int(client.info("memory")["used_memory"]) + 100_000)
-    with pytest.raises(StoreFull, match="a rebuild needs about"):
-        store.erase_words()
-    assert (store.records(ADA), store.listed_words()) == (before, [])
-
-
 @pytest.fixture
 def service() -> Iterator[FakeKeyService]:
     with fake_key_service() as found:
@@ -178,19 +137,6 @@ def served(redis_servers: Servers, tmp_path: Path, service: FakeKeyService) -> E
     token.write_text(TOKEN)
     token.chmod(0o600)
     return ErasingWords(redis_servers.get("redis-6.2"), tmp_path, service=(service.setting, token))
-
-
-def test_while_the_key_service_is_away_it_is_refused_with_nothing_changed(
-    served: ErasingWords, service: FakeKeyService
-) -> None:
-    before = served.records(ADA), [one for one, _ in served.log()]
-    service.says(503)
-    with pytest.raises(KeyUnavailable):
-        served.erase_words()
-    service.answers()
-    assert (served.records(ADA), [one for one, _ in served.log()]) == before
-    assert (served.listed_words(), served.told_words(), served.differences()) == ([], [], [])
-    assert served.erase_words().verified
 
 
 @pytest.mark.parametrize("point", ["after they are deleted", "after their words"])

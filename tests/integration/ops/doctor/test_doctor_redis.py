@@ -94,24 +94,6 @@ def test_a_setting_that_loses_what_was_answered(
     assert f"CONFIG SET {setting}" in told["advice"]
 
 
-def test_a_policy_that_forgets_is_wrong_where_there_is_a_limit(sound: Cli, redis_server: RedisServer) -> None:
-    with redis_server.client() as client:
-        client.config_set("maxmemory", str(1 << 30))
-        client.config_set("maxmemory-policy", "allkeys-lru")
-    assert found(sound, code=1)["redis", "maxmemory-policy"]["result"] == "wrong"
-
-
-def test_memory_that_is_nearly_full_is_advised_about(sound: Cli, redis_server: RedisServer) -> None:
-    with redis_server.client() as client:
-        client.config_set("maxmemory", int(client.info("memory")["used_memory"] * 1.25))
-    assert found(sound)["redis", "memory"]["result"] == "advice"
-
-
-def test_fewer_replicas_than_appends_wait_for(sound: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ENGRAMLOG_MIN_REPLICAS", "1")
-    assert found(sound, code=1)["redis", "replicas"]["result"] == "wrong"
-
-
 def test_a_redis_that_cannot_wait_for_the_disk_is_told_where_appends_are_to(
     sound: Cli, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

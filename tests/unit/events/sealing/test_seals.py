@@ -8,7 +8,7 @@ import pytest
 
 from events.errors import KeyUnavailable, StoreMismatch
 from events.sealing.key_ring import KeyRing, key_id
-from events.sealing.seals import CHECK_OWNER, Seals, Wrapped
+from events.sealing.seals import Seals, Wrapped
 from tests.rows import each_row
 
 ONE, TWO = b"1" * 32, b"2" * 32
@@ -117,7 +117,3 @@ def test_a_secret_that_lies_open_in_a_sealed_store_is_not_taken() -> None:
 def test_a_ring_needs_whole_keys(keys: list[bytes]) -> None:
     with pytest.raises(ValueError, match="32 bytes"):
         KeyRing(keys)
-
-
-def test_the_check_line_is_of_no_owner_that_can_be() -> None:
-    assert CHECK_OWNER.startswith(":")

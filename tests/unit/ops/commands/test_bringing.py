@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ops.commands.bringing import many, time_told
+from ops.commands.bringing import time_told
 from tests.rows import each_row
 
 
@@ -18,7 +18,3 @@ from tests.rows import each_row
 )
 def test_how_long_it_takes_is_not_told_longer_than_it_is(seconds: int, told: str) -> None:
     assert time_told({"about_seconds": seconds}) == told
-
-
-def test_one_thing_is_told_in_the_singular() -> None:
-    assert [many(number, "event") for number in (0, 1, 2_000)] == ["0 events", "1 event", "2,000 events"]

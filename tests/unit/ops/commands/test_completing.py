@@ -7,10 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from api.cli.completing import LAWS, MODES, laws, modes
 from ops.commands.completing import StoreNames
-from projections.laws import LAWS as KNOWN_LAWS
-from projections.laws.modes import MODES as KNOWN_MODES
 
 
 @pytest.fixture(autouse=True)
@@ -35,8 +32,3 @@ def test_a_redis_of_one_s_own_is_not_asked_for_a_tab(tmp_path: Path, monkeypatch
     monkeypatch.setenv("ENGRAMLOG_REDIS_URL", "redis://127.0.0.1:1")
     (tmp_path / "store.json").write_text(json.dumps({"tags": ["e0"]}))
     assert StoreNames(tmp_path).owners("") == []
-
-
-def test_modes_and_laws_are_those_that_there_are() -> None:
-    assert (set(MODES), set(LAWS)) == (set(KNOWN_MODES), set(KNOWN_LAWS))
-    assert (modes("re"), laws("e"), modes("x")) == (["review"], ["ebbinghaus"], [])

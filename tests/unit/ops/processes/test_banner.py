@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from ops.processes.banner import ConsoleLink, Served, banner
+from ops.processes.banner import Served, banner
 from projections.shapes import ListeningTold
 
 HERE = "http://127.0.0.1:8733"
@@ -20,33 +18,8 @@ def test_the_banner_names_the_address_the_docs_what_to_try_and_ctrl_c() -> None:
     assert "ENGRAMLOG_DATA" not in told
 
 
-def test_every_line_of_the_banner_fits_into_eighty_columns() -> None:
-    for owner in (None, "mei"):
-        assert max(map(len, banner(Served(HERE, "10.20.30", None, owner)).splitlines())) <= 80
-
-
-def test_an_empty_store_is_told_how_to_fill_it() -> None:
-    assert "engramlog add alice" in banner(Served(HERE, "1", None, None))
-    assert "engramlog add alice" not in banner(Served(HERE, "1", None, "mei"))
-
-
-def test_another_data_folder_must_be_named_in_other_terminals_too() -> None:
-    told = banner(Served(HERE, "1", Path("/srv/my memories"), "mei"))
-    assert "export ENGRAMLOG_DATA='/srv/my memories'\n" in told
-    assert "engramlog mcp --owner mei --config\n" in told
-
-
 def test_an_owner_s_name_cannot_end_the_command_that_it_stands_in() -> None:
     assert "search 'a;reboot' " in banner(Served(HERE, "1", None, "a;reboot"))
-
-
-def test_the_console_s_link_stands_on_a_line_of_its_own_and_says_how_to_get_another() -> None:
-    link = ConsoleLink(f"http://127.0.0.1:65535/#code=egc1_{'x' * 43}", 600, lambda: "waits")
-    told = banner(Served(HERE, "1.2.3", None, "mei", link))
-    assert f"\n  {link.url}\n" in told
-    assert "once, within 10 minutes; later: engramlog console\n" in told
-    assert max(map(len, told.splitlines())) <= 80
-    assert "#code" not in banner(Served(HERE, "1.2.3", None, "mei"))
 
 
 def test_a_service_that_is_open_to_others_says_by_what_and_is_looked_at_by_commands() -> None:

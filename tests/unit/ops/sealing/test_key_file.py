@@ -12,7 +12,6 @@ from events.errors import KeyUnavailable
 from events.sealing.key_ring import KeyRing, key_id
 from events.sealing.seals import Wrapped
 from ops.sealing.key_file import (
-    LONGEST,
     NAME,
     KeyFile,
     KeyFileUnusable,
@@ -77,18 +76,6 @@ def test_a_line_that_is_no_key_is_named_and_none_of_it_told(tmp_path: Path, line
 def test_a_file_that_others_can_read_is_not_used(tmp_path: Path) -> None:
     with pytest.raises(KeyFileUnusable, match="could be read by others"):
         read_key_file(written(tmp_path / "key", line_of(KEY), mode=0o640))
-
-
-def test_a_link_a_folder_a_pipe_and_a_huge_file_are_no_key_files(tmp_path: Path) -> None:
-    (tmp_path / "link").symlink_to(written(tmp_path / "key", line_of(KEY)))
-    (tmp_path / "folder").mkdir(mode=0o700)
-    os.mkfifo(tmp_path / "pipe", 0o600)
-    huge = tmp_path / "huge"
-    huge.touch(0o600)
-    os.truncate(huge, LONGEST + 1)
-    for name in ("link", "folder", "pipe", "huge", "none"):
-        with pytest.raises(KeyFileUnusable):
-            read_key_file(tmp_path / name)
 
 
 def test_a_file_that_goes_away_is_no_other_key(tmp_path: Path) -> None:
