@@ -64,18 +64,6 @@ def test_it_goes_in_pages(memory: Any, owner: str, monkeypatch: pytest.MonkeyPat
     assert sorted(memory.delete_all(owner=owner).deleted) == sorted(mine)
 
 
-def test_nothing_to_delete_is_no_error(memory: Any, owner: str) -> None:
-    memory.delete(memory.add("A cup", owner=owner).id, owner=owner)
-    assert memory.delete_all(owner=owner).deleted == []
-
-
-def test_what_was_deleted_can_be_restored(memory: Any, owner: str) -> None:
-    added = memory.add("A blue cup", owner=owner).id
-    memory.delete_all(owner=owner)
-    memory.restore(added, owner=owner)
-    assert memory.search("cup", owner=owner).total == 1
-
-
 def test_without_an_owner_it_cannot_even_be_called(memory: Any, owner: str) -> None:
     scoped = memory.of(owner)
     with pytest.raises(TypeError, match="owner"):
@@ -154,7 +142,3 @@ def test_a_call_that_was_cut_off_goes_on_under_its_key(
         done = memory.delete_all(owner=owner, key="k")
     assert (gone, sorted(done.deleted)) == (2, sorted(mine))
     assert [one[0] for one in running.log(owner)].count("MemoryDeleted") == 5
-
-
-def test_a_key_says_nothing_about_an_owner_without_memories(memory: Any, owner: str) -> None:
-    assert memory.delete_all(owner=owner, key="k").deleted == []

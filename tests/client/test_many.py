@@ -119,13 +119,6 @@ def test_the_refusal_of_a_later_request_names_the_event_and_what_is_written_befo
     assert "those before are written" in refusal.value.message
 
 
-def test_the_refusal_of_the_only_request_is_the_services_own(memory: Any) -> None:
-    with pytest.raises(InputError, match="nothing of the request was written") as refusal:
-        memory.append([creation("a"), creation("b", data={"importance": 99})])
-    assert (refusal.value.status, refusal.value.got) == (422, "99")
-    assert memory.get_all().total == 0
-
-
 def test_where_no_event_is_written_at_all_it_is_a_conflict(memory: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engramlog.many.MOST", 1)
     known = [creation(name, event_id=str(uuid4())) for name in ("a", "b")]
@@ -172,10 +165,6 @@ def test_expected_heads_are_for_one_request(memory: Any, monkeypatch: pytest.Mon
     assert refusal.value.field == "expected_heads"
 
 
-def test_nothing_to_append_is_no_error(memory: Any) -> None:
-    assert memory.append([]).receipts == []
-
-
 def test_many_texts_are_remembered_in_one_request_and_found_at_once(memory: Any, between: Proxy) -> None:
     items = [
         "I drink coffee",
@@ -214,55 +203,8 @@ def test_the_refusal_of_a_later_thousand_tells_the_ids_and_receipts_of_those_bef
     assert memory.get("b", after=context["receipts"][-1]["position"]).content == "Cup b"
 
 
-def test_what_many_say_is_judged_beside_what_is_known_and_beside_each_other(memory: Any) -> None:
-    known = [memory.add(text).id for text in ("我喜欢喝咖啡", "I prefer tea", "I drink water")]
-    added = memory.add_many(["我不喜欢喝咖啡了", "I hate tea", "i drink water.", "I read novels", "I read novels."])
-    assert added.ids[2:] == [known[2], added.ids[3], added.ids[3]]
-    assert ([one.id for one in added.ended], [one.id for one in added.conflicting]) == ([known[0]], [known[1]])
-    shown = {one.id: one.possible_conflicts for one in memory.get_all(limit=20).memories}
-    assert shown == {
-        added.ids[0]: [],
-        known[1]: [added.ids[1]],
-        added.ids[1]: [known[1]],
-        known[2]: [],
-        added.ids[3]: [],
-    }
-
-
-def test_more_than_are_judged_at_once_are_judged_beside_those_before_them(memory: Any, between: Proxy) -> None:
-    """More than a hundred are written in pieces, and wait among the heavy questions."""
-    texts = [f"Cup number {number} is blue" for number in range(120)]
-    added = memory.add_many([*texts, "Cup number 3 is blue."])
-    assert (len(between.posted()), len(set(added.ids)), added.ids[120]) == (1, 120, added.ids[3])
-    assert memory.get(added.ids[3]).mention_count == 2
-
-
-def test_many_under_a_key_of_which_some_were_mentions_are_told_once(memory: Any, running: Service) -> None:
-    known = memory.add("I drink coffee").id
-    told = [memory.add_many(["I drink coffee", "I drink tea"], key="k").ids for _ in range(2)]
-    assert (told[0], told[0][0], len(running.log(owner_of(memory)))) == (told[1], known, 3)
-    with pytest.raises(InputError) as refusal:
-        memory.add_many(["I drink cocoa", "I drink tea"], key="k")
-    assert refusal.value.field == "key"
-
-
-def test_many_that_are_not_waited_for_are_taken_as_they_are(memory: Any) -> None:
-    memory.add("I prefer tea")
-    added = memory.add_many(["I hate tea", "I prefer tea"], wait=False)
-    assert len(memory.get_all(after=added.position, limit=20).memories) == 3
-
-
 def test_of_each_memory_of_many_all_may_be_told_that_add_takes_but_what_is_of_the_call() -> None:
     assert {one.name for one in ADD.question} - {"session", "actor", "key", "confirm", "event_id"} == OF_MEMORY
-
-
-def test_many_under_one_key_are_remembered_once(memory: Any, running: Service) -> None:
-    first = memory.add_many(["I drink coffee", "I drink tea"], key="k")
-    second = memory.add_many(["I drink coffee", "I drink tea"], key="k")
-    assert (first, len(running.log(owner_of(memory)))) == (second, 2)
-    with pytest.raises(InputError) as refusal:
-        memory.add_many(["I drink coffee", "I drink cocoa"], key="k")
-    assert refusal.value.field == "key"
 
 
 @pytest.mark.parametrize("other", [["Cup 0"], ["Cup 0", "Cup 1", "Cup 2", "Cup 3"], ["Cup 0", "Cup 1"] * 3, ["Cup 1"]])
@@ -290,12 +232,6 @@ def test_many_whose_first_call_was_cut_off_are_finished_by_the_second(
     assert len(running.log(owner_of(memory))) == 3
 
 
-def test_one_of_many_whose_id_is_taken_changes_nothing_and_says_so(memory: Any) -> None:
-    memory.add("I drink coffee", memory_id="drink")
-    added = memory.add_many(["I read", {"content": "I drink tea", "memory_id": "drink"}])
-    assert ([one.memory for one in added.ignored], memory.get("drink").content) == (["drink"], "I drink coffee")
-
-
 @pytest.mark.parametrize(
     ("items", "field"),
     [
@@ -317,12 +253,6 @@ def test_what_is_no_memory_is_named_before_anything_is_sent(
     assert (refusal.value.field, between.asked) == (field, [])
 
 
-def test_the_service_refuses_one_of_many_and_writes_none(memory: Any, running: Service) -> None:
-    with pytest.raises(InputError) as refusal:
-        memory.add_many(["I read", {"content": "I drink", "importance": 99}])
-    assert (refusal.value.context["problems"][0]["index"], running.log(owner_of(memory))) == (1, [])
-
-
 @each_row("what", ["a text", "messages", "many"])
 def test_without_a_wait_it_answers_once_it_is_written_although_nobody_folds(
     what: str, tmp_path_factory: pytest.TempPathFactory
@@ -337,11 +267,6 @@ def test_without_a_wait_it_answers_once_it_is_written_although_nobody_folds(
             "many": lambda: memory.add_many(["I drink coffee", "I drink tea"], wait=False),
         }[what]()
     assert (added.changes, added.position.partition(":")[1], len(added.ids) in (1, 2)) == ([], ":", True)
-
-
-def test_what_was_added_without_a_wait_is_found_after_its_position(memory: Any) -> None:
-    added = memory.add("I drink coffee", wait=False)
-    assert [one.id for one in memory.search("coffee", after=added.position).results] == [added.id]
 
 
 def test_a_conversation_of_which_one_message_changed_is_another_call_under_its_key(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engramlog import InputError, NotYetFolded, Retry, Unavailable, UnexpectedAnswer, Unreachable
-from engramlog.wire import Answer, Lost, quoted
+from engramlog.wire import Answer, Lost
 from events.partitions import partition_of
 from tests.doubles.embeddings_endpoint import Reply, endpoint
 from tests.given.client import KINDS, Proxy, Service, connected, new_owner, owner_of, proxy, service
@@ -133,29 +133,6 @@ def test_a_key_is_one_calls(memory: Any, running: Service) -> None:
     assert events_of(running, owner_of(memory)) == before
     with connected("sync", running.url, owner=new_owner()) as other:
         assert other.add("I drink cocoa", key="k").id != memory.add("I drink milk", key="k").id
-
-
-@pytest.mark.parametrize(
-    ("verb", "path", "told"),
-    [
-        ("negate", "negate", {"reason": "said so"}),
-        ("confirm", "mention", {}),
-        ("mention", "mention", {}),
-        ("reinforce", "reinforce", {"outcome": "used", "actor": "assistant"}),
-    ],
-)
-def test_one_key_by_the_client_and_by_http_is_one_call(
-    memory: Any, running: Service, verb: str, path: str, told: dict[str, Any]
-) -> None:
-    owner = owner_of(memory)
-    done = getattr(memory, verb)("coffee", key="k", **{name: value for name, value in told.items() if name != "actor"})
-    before = events_of(running, owner)
-    answer = running.http.client.post(f"/v1/owners/{quoted(owner)}/memories/coffee/{path}", json=told | {"key": "k"})
-    assert (answer.status_code, answer.json()["position"]) == (200, done.position)
-    assert events_of(running, owner) == before
-    with pytest.raises(InputError) as refusal:
-        memory.edit("tea", "I drink black tea", key="k")
-    assert (refusal.value.field, refusal.value.got, refusal.value.error) == ("key", "k", "KeyTaken")
 
 
 @pytest.mark.parametrize("key", ["", " ", "x" * 201, 7])

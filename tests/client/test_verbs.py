@@ -28,22 +28,6 @@ def ids(found: Any) -> list[str]:
     return [one.id for one in found.results]
 
 
-def test_what_was_added_is_found_at_once(memory: Any) -> None:
-    added = memory.add("I drink coffee every morning", category="stable_preference", keywords=["coffee"])
-    found = memory.search("coffee")
-    assert (ids(found), [one.memory for one in found.results]) == ([added.id], ["I drink coffee every morning"])
-    assert [change.decision for change in added.changes] == ["create"]
-
-
-def test_chinese_is_found_by_chinese(memory: Any) -> None:
-    added = memory.add("我每天早上喝咖啡", memory_id="咖啡")
-    assert (added.id, ids(memory.search("早上喝什么")), memory.get("咖啡").content) == (
-        "咖啡",
-        ["咖啡"],
-        "我每天早上喝咖啡",
-    )
-
-
 def test_a_conversation_becomes_turns_and_memories_of_the_roles_to_remember(memory: Any) -> None:
     messages = [
         {"role": "system", "content": "You are kind."},
@@ -78,18 +62,6 @@ def test_turns_alone_make_no_memory(memory: Any) -> None:
     assert (added.ids, len(added.turns), memory.get_all().total) == ([], 1, 0)
 
 
-def test_an_update_is_a_new_version(memory: Any) -> None:
-    added = memory.add("The kiln fires at 1240 degrees", keywords=["kiln"])
-    effects = memory.update(added.id, "The kiln fires at 1260 degrees", keywords=[])
-    after = memory.get(added.id)
-    assert (effects.changes[0].decision, after.content, after.version, after.keywords) == (
-        "revise",
-        "The kiln fires at 1260 degrees",
-        2,
-        [],
-    )
-
-
 def test_what_is_negated_leaves_and_its_correction_stands_for_it(memory: Any) -> None:
     old = memory.add("I drink coffee", category="identity", project="home", speaker="Lin")
     effects = memory.negate(old.id, correction="I drink tea", reason="said so", turn_id="D4:7")
@@ -108,58 +80,6 @@ def test_what_is_negated_leaves_and_its_correction_stands_for_it(memory: Any) ->
     assert memory.get(old.id).successor == effects.replaced_by
 
 
-def test_what_is_confirmed_after_a_negation_holds_again(memory: Any) -> None:
-    added = memory.add("I drink coffee", category="identity", occurred_at="2026-01-05T08:00:00Z")
-    memory.negate(added.id, occurred_at="2026-01-06T08:00:00Z")
-    effects = memory.confirm(added.id, occurred_at="2026-01-07T08:00:00Z")
-    assert (effects.changes[0].decision, memory.get(added.id).is_negated) == ("reaffirm", False)
-
-
-def test_what_was_used_is_reinforced(memory: Any) -> None:
-    first, second = memory.add("I drink coffee").id, memory.add("The cups are blue").id
-    effects = memory.reinforce(first, from_memory=second)
-    assert [(one.event, one.decision) for one in effects.changes] == [("MemoryReinforced", "reinforce")]
-
-
-def test_merged_memories_come_back_when_they_are_unmerged(memory: Any) -> None:
-    sources = [memory.add("I drink coffee").id, memory.add("I drink coffee at eight").id]
-    merged = memory.merge(sources)
-    together = [one.id for one in memory.get_all().memories]
-    text = memory.get(merged.into).content
-    memory.unmerge(merged.into)
-    assert (together, text) == ([merged.into], "I drink coffee at eight")
-    assert {one.id for one in memory.get_all().memories} == set(sources)
-
-
-def test_what_a_secret_is_merged_into_is_as_secret(memory: Any) -> None:
-    sources = [memory.add("I drink coffee").id, memory.add("It is written down", sensitivity=3).id]
-    merged = memory.get(memory.merge(sources).into)
-    assert (merged.sensitivity, "It is" in merged.content, "withheld" in merged.content) == (3, False, True)
-    assert "It is written down" in memory.get(merged.id, reveal=True).content
-
-
-def test_what_is_deleted_is_found_again_once_restored(memory: Any) -> None:
-    added = memory.add("I drink coffee")
-    memory.delete(added.id)
-    without = memory.search("coffee").total
-    memory.restore(added.id)
-    assert (without, memory.search("coffee").total) == (0, 1)
-
-
-def test_why_and_history_tell_every_change(memory: Any) -> None:
-    added = memory.add("I drink coffee")
-    memory.negate(added.id)
-    why, history, everything = memory.why(added.id), memory.history(added.id), memory.history()
-    assert [one.decision for one in why.changes] == [one.decision for one in history.changes] == ["create", "negate"]
-    assert (why.weight, len(everything.changes)) == (pytest.approx(why.laws[why.law], abs=1e-4), 2)
-
-
-def test_a_second_memory_with_one_id_changes_nothing_and_says_so(memory: Any) -> None:
-    memory.add("I drink coffee", memory_id="coffee")
-    again = memory.add("I drink tea", memory_id="coffee")
-    assert (len(again.ignored), memory.get("coffee").content) == (1, "I drink coffee")
-
-
 @pytest.mark.parametrize("verb", ["get", "why", "delete", "restore", "confirm", "reinforce", "negate", "unmerge"])
 def test_an_unknown_memory_is_not_found_and_nothing_is_written(memory: Any, running: Service, verb: str) -> None:
     memory.add("I drink coffee")
@@ -167,13 +87,6 @@ def test_an_unknown_memory_is_not_found_and_nothing_is_written(memory: Any, runn
         getattr(memory, verb)("tea")
     assert (problem.value.status, problem.value.error) == (404, "NotFound")
     assert [event for event, _ in running.log(owner_of(memory))] == ["MemoryCreated"]
-
-
-def test_what_was_merged_away_is_not_changed_any_more(memory: Any) -> None:
-    sources = [memory.add("I drink coffee").id, memory.add("I drink coffee at eight").id]
-    memory.merge(sources, into="habit")
-    with pytest.raises(InputError, match="habit"):
-        memory.delete(sources[0])
 
 
 def test_a_refusal_names_field_value_and_what_is_allowed(memory: Any) -> None:
@@ -188,13 +101,6 @@ def test_all_memories_come_page_after_page(memory: Any, monkeypatch: pytest.Monk
     added = [memory.add(f"Cup number {number} is blue").id for number in range(5)]
     assert [one.id for one in memory.get_all().memories] == added[::-1]
     assert [one.id for one in memory.get_all(limit=2, offset=1).memories] == [added[3], added[2]]
-
-
-def test_pages_of_a_search_go_on_where_the_last_ended(memory: Any) -> None:
-    added = {memory.add(f"Cup number {number} is blue").id for number in range(3)}
-    first = memory.search("blue cup", limit=2)
-    second = memory.search("blue cup", limit=2, cursor=first.next)
-    assert {*ids(first), *ids(second)} == added
 
 
 def test_what_is_told_of_a_quarantined_owner_waits_and_says_so(memory: Any, running: Service) -> None:
@@ -243,22 +149,8 @@ def test_each_verb_about_one_memory_is_one_request(running: Service) -> None:
     assert asked == [("POST", verb) for verb in verbs]
 
 
-def test_what_is_deleted_is_not_changed_before_it_is_restored(memory: Any) -> None:
-    memory.add("I drink coffee", memory_id="coffee")
-    memory.delete("coffee")
-    for verb, told in (("edit", ("I drink tea",)), ("mention", ()), ("reinforce", ())):
-        with pytest.raises(InputError, match="restore"):
-            getattr(memory, verb)("coffee", *told)
-
-
 def test_saying_what_a_memory_says_already_writes_nothing(memory: Any, running: Service) -> None:
     memory.add("I drink coffee", memory_id="coffee")
     done = memory.edit("coffee", "I drink coffee")
     assert (done.revised, done.version, done.changes) == (False, 1, [])
     assert [event for event, _ in running.log(owner_of(memory))] == ["MemoryCreated"]
-
-
-def test_a_negation_tells_in_which_session_it_was_said(memory: Any) -> None:
-    memory.add("I drink coffee", memory_id="coffee")
-    effects = memory.negate("coffee", correction="I drink tea", session="s1")
-    assert [one.id for one in memory.search("tea", session="s1").results] == [effects.replaced_by]

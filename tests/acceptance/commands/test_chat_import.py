@@ -6,17 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.acceptance.helpers.cli import Cli
 from tests.given.chats import ASKED, CHATGPT, CLAUDE, OPENAI, file_of
-from tests.servers import Servers
-
-
-@pytest.fixture
-def cli(redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("redis-6.2").url)
-    return Cli(monkeypatch, capsys)
+from tests.rows import each_row
 
 
 def export(folder: Path, *conversations: Any) -> str:
@@ -59,12 +51,7 @@ def test_the_shape_and_what_was_left_out_are_told_in_words(cli: Cli, tmp_path: P
     ]
 
 
-def test_lines_of_turns_come_from_standard_input(cli: Cli) -> None:
-    turn = {"turn_id": "t1", "occurred_at": "2024-01-01T08:00:00Z", "text": "你好", "conversation": "lin"}
-    assert cli.json("chat-import", "-", stdin=b"".join(file_of(turn)))["shape"] == "lines"
-
-
-@pytest.mark.parametrize(
+@each_row(
     ("words", "told"),
     [
         (("--shape", "xml"), "shape: got 'xml'; allowed: auto, lines, chatgpt, claude, openai"),

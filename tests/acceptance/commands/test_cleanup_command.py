@@ -19,15 +19,10 @@ from ops.wiring import open_application
 from projections.models.model_chat import ModelChat
 from tests.acceptance.helpers.cli import Cli, event, lines, run
 from tests.doubles.scripted_chat import Says, ScriptedChat, keeps
+from tests.rows import each_row
 from tests.servers import Servers
 
 OLD = "2024-01-05T08:00:00Z"
-
-
-@pytest.fixture
-def cli(redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("redis-6.2").url)
-    return Cli(monkeypatch, capsys)
 
 
 def remember(cli: Cli, owner: str = "ada") -> None:
@@ -170,7 +165,7 @@ def test_jobs_are_named_one_by_one(cli: Cli) -> None:
     )
 
 
-@pytest.mark.parametrize("words", [["cleanup"], ["cleanup", "ada", "--all"]])
+@each_row("words", [["cleanup"], ["cleanup", "ada", "--all"]])
 def test_an_owner_or_all_of_them_and_not_both(cli: Cli, words: list[str]) -> None:
     assert "name an owner, or give --all for every owner, and not both" in cli(*words, code=2).err
 
@@ -185,7 +180,7 @@ def test_status_says_that_the_queue_does_not_answer(cli: Cli, monkeypatch: pytes
     assert cli.json("status")["lifecycle"]["queued"] is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "value", "allowed"),
     [
         ("QUEUE_URL", "http://localhost", "a URL that begins with redis://"),

@@ -8,15 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.helpers.cli import Cli, event, lines, turn
-from tests.servers import Servers
+from tests.rows import each_row
 
 
 @pytest.fixture
-def cli(redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("redis-6.2").url)
-    ready = Cli(monkeypatch, capsys)
-    ready.json("append", "-", stdin=lines([event(1), event(2), event(3, "bo")]))
-    return ready
+def cli(cli: Cli) -> Cli:
+    cli.json("append", "-", stdin=lines([event(1), event(2), event(3, "bo")]))
+    return cli
 
 
 NAIVE, NONSENSE = "2026-01-01T00:00:00", "yesterday"
@@ -94,7 +92,7 @@ BY_OPTION = [
 ]
 
 
-@pytest.mark.parametrize(("words", "named", "field"), BY_OPTION, ids=[" ".join(words) for words, _, _ in BY_OPTION])
+@each_row(("words", "named", "field"), BY_OPTION, ids=[" ".join(words) for words, _, _ in BY_OPTION])
 def test_a_refusal_names_the_option_to_people_and_the_field_in_json(
     cli: Cli, words: list[str], named: str, field: str
 ) -> None:
@@ -109,9 +107,7 @@ def test_a_search_mode_for_one_memory_alone_is_refused_with_the_way_to_have_it(c
     assert "why OWNER A B --query TEXT" in told
 
 
-@pytest.mark.parametrize(
-    ("words", "named", "allowed"), BAD_WORDS, ids=lambda v: " ".join(v)[:40] if isinstance(v, list) else ""
-)
+@each_row(("words", "named", "allowed"), BAD_WORDS, ids=lambda v: " ".join(v)[:40] if isinstance(v, list) else "")
 def test_a_bad_word_is_named_with_what_is_allowed_and_nothing_is_written(
     cli: Cli, words: list[str], named: str, allowed: str
 ) -> None:
@@ -147,7 +143,7 @@ BAD_LINES = [
 ]
 
 
-@pytest.mark.parametrize(("line", "named", "allowed"), BAD_LINES, ids=[one[1][:24] for one in BAD_LINES])
+@each_row(("line", "named", "allowed"), BAD_LINES, ids=[one[1][:24] for one in BAD_LINES])
 def test_a_bad_line_is_named_by_number_and_its_request_is_not_written(
     cli: Cli, line: bytes, named: str, allowed: str
 ) -> None:
@@ -187,14 +183,14 @@ def test_a_bad_turn_is_named_by_line_and_what_stood_before_it_is_said(
     assert (mended["appended"], mended["already_appended"]) == (2, 2)
 
 
-@pytest.mark.parametrize("option", ["--tier", "--category", "--kind"])
+@each_row("option", ["--tier", "--category", "--kind"])
 def test_a_bad_option_of_an_import_writes_nothing(cli: Cli, option: str) -> None:
     answer = cli.json("import", "turns", "-", option, "no such", stdin=lines([turn(1, "x")]), code=2)
     assert f'line 1: data.{option[2:]}: got "no such"' in answer["error"]["message"]
     assert answer["appended"] == 0
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "value", "allowed"),
     [
         ("ENGRAMLOG_PARTITIONS", "0", "a whole number from 1 to 1024"),
@@ -248,7 +244,7 @@ def test_a_file_that_cannot_be_read_does_not_even_start_a_store(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("words", [["nonsense"], ["search"], ["search", "ada"], ["status", "--loud"]])
+@each_row("words", [["nonsense"], ["search"], ["search", "ada"], ["status", "--loud"]])
 def test_a_command_line_that_makes_no_sense_is_bad_input(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str]
 ) -> None:
@@ -257,7 +253,7 @@ def test_a_command_line_that_makes_no_sense_is_bad_input(
     assert "Usage: engramlog" in told.err
 
 
-@pytest.mark.parametrize("option", ["--as-of", "--after"])
+@each_row("option", ["--as-of", "--after"])
 def test_a_position_that_does_not_exist_is_bad_input(cli: Cli, option: str) -> None:
     partition = cli.json("list", "ada")["position"].split(":")[0]
     told = cli("list", "ada", option, f"{partition}:99999", code=2).err
@@ -288,10 +284,10 @@ NO_TEXT = [
 ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "words", [["append"], ["import", "turns"], ["import", "records", "--owner", "x"], ["chat-import", "--owner", "x"]]
 )
-@pytest.mark.parametrize(("body", "told"), [one[1:] for one in NO_TEXT], ids=[one[0] for one in NO_TEXT])
+@each_row(("body", "told"), [one[1:] for one in NO_TEXT], ids=[one[0] for one in NO_TEXT])
 def test_a_file_that_is_no_text_is_told_by_what_it_looks_like_and_not_printed(
     cli: Cli, tmp_path: Path, words: list[str], body: bytes, told: str
 ) -> None:
@@ -304,7 +300,7 @@ def test_a_file_that_is_no_text_is_told_by_what_it_looks_like_and_not_printed(
     assert cli.json("status")["events"] == before
 
 
-@pytest.mark.parametrize("words", [["append"], ["import", "turns"], ["import", "records", "--owner", "x"]])
+@each_row("words", [["append"], ["import", "turns"], ["import", "records", "--owner", "x"]])
 def test_a_line_that_is_no_utf_8_is_told_by_its_byte(cli: Cli, words: list[str]) -> None:
     told = cli(*words, "-", stdin=b'{"text": "caf\xe9"}\n', code=2).err
     assert "line 1: " in told

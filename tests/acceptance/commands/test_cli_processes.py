@@ -47,41 +47,6 @@ def test_an_import_killed_half_way_is_made_whole_by_the_next_one(tmp_path: Path,
     assert (verdict["ok"], verdict["events"], verdict["memories"]) == (True, 3_000, 1_500)
 
 
-@pytest.mark.parametrize("form", ["jsonl", "text"])
-def test_an_export_is_whole_on_a_store_that_nobody_serves(
-    tmp_path: Path, environment: dict[str, str], form: str
-) -> None:
-    file = tmp_path / "out"
-    run(["import", "turns", written(tmp_path / "turns.jsonl", TURNS[:30])], environment)
-    assert run(["export", "owner-1", "--format", form, "--out", str(file)], environment).code == 0
-    piped = run(["export", "owner-1", "--format", form], environment)
-    assert piped.code == 0
-    assert file.read_text("utf-8").count("早上喝茶") == piped.out.count("早上喝茶") == 6
-    whole = json.loads(run(["export", "owner-1", "--json", "--format", form, "--reveal"], environment).out)
-    assert str(whole.get("records") or whole["text"]).count("早上喝茶") == 6
-
-
-def test_an_import_of_chats_killed_half_way_is_made_whole_by_the_next_one(
-    tmp_path: Path, environment: dict[str, str]
-) -> None:
-    messages = [{"role": "user", "content": f"早上喝茶 number {n}"} for n in range(5)]
-    chats = [{"id": f"c{n}", "created_at": 1_704_096_000 + n, "messages": messages} for n in range(300)]
-    killed = start(["chat-import", "-", "--owner", "ada"], environment, stdin=subprocess.PIPE)
-    assert killed.stdin is not None
-    killed.stdin.write(lines(chats[:250]))
-    killed.stdin.flush()
-    wait_until(lambda: logged_bytes(tmp_path) > 400_000)
-    killed.send_signal(signal.SIGKILL)
-    killed.communicate()
-    file = written(tmp_path / "chats.jsonl", chats)
-    answer = json.loads(run(["chat-import", file, "--owner", "ada", "--json"], environment).out)
-    assert answer["already_appended"] > 0
-    assert answer["already_appended"] % 1_000 == 0  # a request of one owner is written whole or not at all
-    assert answer["appended"] + answer["already_appended"] == 3_000
-    verdict = json.loads(run(["verify", "--json"], environment).out)
-    assert (verdict["ok"], verdict["events"], verdict["memories"]) == (True, 3_000, 1_500)
-
-
 def events_in(folder: Path) -> int:
     """How many events the store holds that a command uses now; 0 where its Redis does not answer yet."""
     try:

@@ -20,12 +20,6 @@ MARKUP = "[bold]oat[/bold] [/] [red]milk [link=x] \\[ :smile: \\"
 """What Rich would take for markup, broken too."""
 
 
-@pytest.fixture
-def cli(redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("redis-6.2").url)
-    return Cli(monkeypatch, capsys)
-
-
 def flat(table: str) -> str:
     """A table's words, as if no cell were wrapped."""
     return " ".join(table.split())

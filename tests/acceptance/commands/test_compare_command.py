@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from api.operations.answers import Compared, Curves
 from projections.laws import LAWS
 from tests.acceptance.helpers.cli import Cli, event, lines
-from tests.servers import Servers
+from tests.rows import each_row
 
 NOW = "2026-03-05T08:00:00Z"
 PIN = "my locker PIN is 4821"
@@ -22,11 +21,9 @@ EVENTS = [
 
 
 @pytest.fixture
-def cli(redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("redis-6.2").url)
-    opened = Cli(monkeypatch, capsys)
-    opened("append", "-", stdin=lines(EVENTS))
-    return opened
+def cli(cli: Cli) -> Cli:
+    cli("append", "-", stdin=lines(EVENTS))
+    return cli
 
 
 def test_an_overview_tells_each_law_s_verdict_on_each_memory(cli: Cli) -> None:
@@ -39,35 +36,12 @@ def test_an_overview_tells_each_law_s_verdict_on_each_memory(cli: Cli) -> None:
     assert "weighted and ebbinghaus" in told
 
 
-def test_the_overview_as_json_has_the_documented_shape_and_as_many_memories_as_asked(cli: Cli) -> None:
-    told = cli.json("compare", "ada", "--at", NOW, "-k", "2")
-    assert Compared.model_validate(told).model_extra == {}
-    assert (len(told["memories"]), told["total"], told["at"]) == (2, 3, NOW)
-    assert set(told["laws"]) == set(LAWS)
-
-
-def test_as_of_an_instant_only_what_had_happened_by_then_is_compared(cli: Cli) -> None:
-    before = cli.json("compare", "ada", "--as-of", "2026-01-10T08:00:00Z", "-k", "3")
-    weights = {one["id"]: one["laws"]["weighted"]["weight"] for one in before["memories"]}
-    assert weights["m2"] == pytest.approx(1.1 / (1 + 0.05 / 1.1), abs=1e-6)
-    assert before["instant"] == "2026-01-10T08:00:00Z"
-
-
 def test_one_memory_is_told_with_its_events_under_every_law(cli: Cli) -> None:
     told = cli("compare", "ada", "m2", "--to", NOW).out
     (row,) = (line for line in told.splitlines() if "MemoryMentioned" in line)
     assert row.split()[:6] == ["2026-01-15", "08:00", "MemoryMentioned", "reinforce", "1.008", ">"]
     assert [law for law in LAWS if law not in told] == []
     assert "--out FILE.svg" in told
-
-
-def test_curves_as_json_have_the_documented_shape_and_the_asked_window(cli: Cli) -> None:
-    begin = "2026-01-10T08:00:00Z"
-    told = cli.json("compare", "ada", "m2", "--from", begin, "--to", NOW, "--points", "10")
-    assert Curves.model_validate(told).model_extra == {}
-    assert (told["window"], told["times"][0], told["times"][-1]) == ({"from": begin, "to": NOW}, begin, NOW)
-    assert [one["decision"] for one in told["events"]] == ["reinforce"]
-    assert {len(law["weights"]) for law in told["laws"].values()} == {len(told["times"])} == {12}
 
 
 def test_the_curves_are_drawn_into_a_file_and_the_answer_names_it(cli: Cli, tmp_path: Path) -> None:
@@ -86,7 +60,7 @@ def test_comparing_withholds_a_secret_and_leaves_no_trace(cli: Cli) -> None:
     assert cli.json("status")["events"] == before
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("words", "refused"),
     [
         (["ada", "--points", "9"], "points: got '9'; allowed: nothing without a memory's ID"),
@@ -103,10 +77,6 @@ def test_comparing_withholds_a_secret_and_leaves_no_trace(cli: Cli) -> None:
 )
 def test_what_makes_no_sense_together_is_refused_in_words(cli: Cli, words: list[str], refused: str) -> None:
     assert refused in " ".join(cli("compare", *words, code=2).err.split())
-
-
-def test_a_memory_that_is_not_there_is_not_found(cli: Cli) -> None:
-    assert "owner ada has no memory tea" in cli("compare", "ada", "tea", code=2).err
 
 
 def test_of_many_events_a_table_tells_the_newest_and_json_all(cli: Cli) -> None:

@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
-import pytest
-from pydantic import BaseModel
-
-from api.operations.answers import ContextBlock, MemoryUses
 from tests.acceptance.helpers.cli import Cli, event, lines
-from tests.given.http import HttpStore, created, http_store
-from tests.given.http import event as sent
-from tests.servers import Servers
 
 ASKS = "What do I drink in the morning?"
-
-
-@pytest.fixture
-def cli(redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("redis-6.2").url)
-    return Cli(monkeypatch, capsys)
 
 
 def turn(number: int, text: str, role: str = "user", **data: Any) -> dict[str, Any]:
@@ -112,55 +97,6 @@ def test_a_trace_and_no_trace_cannot_be_asked_for_at_once(cli: Cli) -> None:
 
 
 # --- over HTTP
-
-
-@pytest.fixture(scope="module")
-def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
-    folder: Path = tmp_path_factory.mktemp("http")
-    with http_store(folder) as opened:
-        opened.told(
-            "alice",
-            created("coffee", "I drink coffee every morning"),
-            created("name", "Her name is Alice"),
-            sent("TurnRecorded", key=1, turn_id="t1", role="user", text=ASKS),
-            sent("ToolResultRecorded", key=2, tool="weather", text='{"sky": "rain"}'),
-            sent("TurnRecorded", key=3, turn_id="t2", role="assistant", text="Coffee.", reply_to="t1"),
-        )
-        opened.always_holds("alice", "name")
-        yield opened
-
-
-def documented(model: BaseModel) -> None:
-    """Every field of an answer is in its shape."""
-    assert not model.model_extra, (type(model).__name__, model.model_extra)
-    for name in type(model).model_fields:
-        value = getattr(model, name)
-        for one in value if isinstance(value, list) else [value]:
-            if isinstance(one, BaseModel):
-                documented(one)
-
-
-def test_a_block_and_its_uses_have_their_documented_shapes(http: HttpStore) -> None:
-    http.application.accesses.flush()
-    asked = {"text": "And when it rains?", "turn_id": "t3", "threshold": 0.0}
-    answer = http.client.post("/v1/owners/alice/context", json=asked).json()
-    block = ContextBlock.model_validate(answer, extra="allow")
-    documented(block)
-    assert (block.recorded.status, [line.text for line in block.parts.tools]) == ("appended", ["sky: rain"])
-    http.application.reader.list("alice", after=block.recorded.position)
-    told = http.client.get("/v1/owners/alice/memories/name/uses").json()
-    uses = MemoryUses.model_validate(told, extra="allow")
-    documented(uses)
-    assert [use.turn_id for use in uses.uses] == ["t3"]
-
-
-@pytest.mark.parametrize("asked", [{}, {"text": "x", "budget": 1}, {"text": "x", "unknown": 1}, {"text": ""}])
-def test_what_cannot_be_asked_is_refused(http: HttpStore, asked: dict[str, Any]) -> None:
-    assert http.client.post("/v1/owners/alice/context", json=asked).status_code == 422
-
-
-def test_uses_of_an_unknown_memory_are_not_found(http: HttpStore) -> None:
-    assert http.client.get("/v1/owners/alice/memories/tea/uses").status_code == 404
 
 
 def test_split_prints_the_two_parts_separated_by_an_empty_line(cli: Cli) -> None:

@@ -5,13 +5,6 @@ from __future__ import annotations
 import pytest
 
 from tests.acceptance.helpers.cli import Cli, event, lines
-from tests.servers import Servers
-
-
-@pytest.fixture
-def cli(redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("redis-6.2").url)
-    return Cli(monkeypatch, capsys)
 
 
 def events_of(cli: Cli) -> int:
@@ -70,15 +63,6 @@ def test_what_cannot_be_deleted_is_named_with_the_reason_and_the_others_are_dele
         ("a", "was merged into both, which stands for it"),
     ]:
         assert words in reasons[memory_id]
-
-
-def test_what_was_purged_is_named_too(cli: Cli) -> None:
-    told = [event(1), event(2, type_="MemoryDeleted", memory_id="m1"), event(3)]
-    due = {"memory_id": "m1", "due_at": "2026-02-20T08:00:00Z"}
-    purge = event(4, type_="MemoryPurged", **due) | {"occurred_at": "2026-02-20T08:00:00Z", "actor": "system"}
-    cli("append", "-", stdin=lines([*told, purge]))
-    answer = cli.json("delete", "ada", "m1", "m3", code=3)
-    assert (answer["deleted"], "was purged" in answer["skipped"][0]["reason"]) == (["m3"], True)
 
 
 EXIT_CODES = [
@@ -150,13 +134,6 @@ def test_deleting_many_says_to_people_what_was_deleted_and_what_stays(cli: Cli) 
     assert "Restorable" not in cli("delete", "ada", "name,nothing", code=3).out
 
 
-def test_all_that_were_deleted_come_back_one_by_one(cli: Cli) -> None:
-    many(cli)
-    cli("delete", "ada", "m1 m2")
-    cli("delete", "--undo", "ada", "m1")
-    assert [cli.json("get", "ada", one)["status"] for one in ("m1", "m2")] == ["live", "deleted"]
-
-
 def talk(cli: Cli) -> None:
     """t1 and t2 are turns; `typed` was made of t1, `both` of both, `name` of t1 and is core."""
     turn = {"kind": "episode", "source": "user", "category": "fact"}
@@ -190,33 +167,6 @@ def test_what_was_made_only_of_a_turn_goes_with_it_and_is_restored_with_it(cli: 
     assert [cli.json("get", "ada", one)["status"] for one in ids] == ["live"] * 4
 
 
-def test_a_typed_memory_goes_alone_unless_its_turns_are_asked_for(cli: Cli) -> None:
-    talk(cli)
-    assert "Still said in 2 turns: t1, t2" in cli("delete", "ada", "both").out
-    cli("delete", "--undo", "ada", "both")
-    answer = cli.json("delete", "ada", "both", "--with-sources")
-    assert sorted(one["id"] for one in answer["also"]) == ["name", "t1", "t2", "typed"]
-    assert answer["still_said_in"] == []
-    answer = cli.json("delete", "--undo", "ada", "both")
-    assert sorted(one["id"] for one in answer["also"]) == ["name", "t1", "t2", "typed"]
-
-
-def test_a_core_memory_is_deleted_where_it_is_said_that_it_is_meant(cli: Cli) -> None:
-    talk(cli)
-    assert cli.json("delete", "ada", "name", code=3)["deleted"] == []
-    assert cli.json("delete", "ada", "name", "--core")["deleted"] == ["name"]
-
-
-def test_ids_of_a_deletion_restore_all_of_it_with_one_command(cli: Cli) -> None:
-    many(cli)
-    deleted = cli.json("delete", "ada", "m1", "m2", "m3")["deleted"]
-    rehearsed = cli.json("delete", "--undo", "ada", *deleted, "--dry-run")
-    assert (rehearsed["restored"], cli.json("get", "ada", "m1")["status"]) == (deleted, "deleted")
-    answer = cli.json("delete", "--undo", "ada", ", ".join(deleted), "--reason", "a mistake")
-    assert (answer["restored"], answer["skipped"], answer["not_restored"]) == (deleted, [], [])
-    assert [cli.json("get", "ada", one)["status"] for one in deleted] == ["live"] * 3
-
-
 def test_what_cannot_be_restored_is_named_with_the_reason_and_the_others_are_restored(cli: Cli) -> None:
     many(cli)
     cli("delete", "ada", "m1", "m2")
@@ -226,10 +176,3 @@ def test_what_cannot_be_restored_is_named_with_the_reason_and_the_others_are_res
     assert "no memory nowhere" in told
     cli("delete", "--undo", "ada", "m1", "m2", code=1)
     cli("delete", "--undo", "ada", "x", "y", code=2)
-
-
-def test_one_is_restored_as_ever(cli: Cli) -> None:
-    many(cli)
-    cli("delete", "ada", "m1")
-    assert cli.json("delete", "--undo", "ada", "m1")["changes"][0]["decision"] == "restore"
-    cli("delete", "--undo", "ada", "nowhere", code=2)

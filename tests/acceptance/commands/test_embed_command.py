@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from api.operations.answers.embedding import Embedding
-from ops.embedders import embedders_of
-from ops.settings import Settings
 from projections.embedding.meaning import Embedder
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.doubles.embedding import WordEmbedder
-from tests.given.http import created, http_store
-from tests.servers import Servers
-
-
-@pytest.fixture
-def cli(redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("redis-6.2").url)
-    return Cli(monkeypatch, capsys)
 
 
 def use(monkeypatch: pytest.MonkeyPatch, embedder: Embedder) -> None:
@@ -89,35 +76,3 @@ def test_without_an_embedder_it_says_what_to_set_and_nothing_else_changes(cli: C
     assert "minilm, use, openai:MODEL or package:object" in answer["message"]
     assert "embedding" not in cli.json("stats", "ada")
     assert cli.json("search", "ada", "tea", "--mode", "debug")["results"]
-
-
-def test_an_owner_without_memories_has_nothing_to_embed(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    use(monkeypatch, WordEmbedder())
-    assert cli.json("embed", "nobody")["embedded"] == 0
-
-
-def test_over_http_an_owner_s_share_is_told(tmp_path: Path) -> None:
-    with http_store(tmp_path / "store") as store:
-        position = store.told("alice", created("tea", "I like tea"))
-        answer = store.client.get("/v1/owners/alice/embedding").json()
-        Embedding.model_validate(answer, strict=True)
-        told = {
-            "owner": "alice",
-            "model": None,
-            "chosen": "none",
-            "chosen_by": "setting",
-            "embedded": 0,
-            "of": 1,
-            "share": 0.0,
-            "position": position,
-            "behind": 0,
-        }
-        assert answer == told
-        assert store.client.get("/v1/owners/nobody/embedding").json()["share"] == 1.0
-
-
-def test_no_embedder_is_made_before_it_is_needed() -> None:
-    assert embedders_of(Settings(embedder="none"), "auto") is None
-    made = embedders_of(Settings(embedder="openai:some-model"), "auto")
-    assert made is not None
-    assert made.made == {}

@@ -7,7 +7,6 @@ import pytest
 from events.errors import ModelFailed
 from ops.models import Model
 from tests.acceptance.helpers.cli import Cli, lines
-from tests.servers import Servers
 
 TURNS = [
     ("t1", "user", "The kiln broke on Friday and the fair is on Sunday."),
@@ -20,9 +19,7 @@ TOLD = f"[2024-05-01 09:00] user: {SAID}"
 
 
 @pytest.fixture
-def cli(redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("redis-6.2").url)
-    cli = Cli(monkeypatch, capsys)
+def cli(cli: Cli) -> Cli:
     turns = [
         {"turn_id": one, "occurred_at": f"2024-05-01T09:0{n}:00Z", "speaker": who, "text": text, "session": "s1"}
         for n, (one, who, text) in enumerate(TURNS)
@@ -52,12 +49,6 @@ def test_an_episode_is_made_once_and_is_an_ordinary_memory(cli: Cli) -> None:
     why = cli.json("why", "ada", made["memory_id"])
     assert why["provenance"]["nodes"][0]["source_turns"] == ["t1", "t2", "t3", "t4"]
     assert "hunter2" not in str(why)
-
-
-def test_what_is_not_known_is_said(cli: Cli) -> None:
-    answer = cli.json("episodes", "nobody")
-    assert (answer["episodes"], answer["uses"], answer["down"]) == ([], [], False)
-    assert "owner" in cli("episodes", "a b", code=2).err
 
 
 def test_a_model_that_the_settings_do_not_name_is_refused(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,25 +84,27 @@ def test_an_endpoint_that_is_down_ends_it_with_3_and_the_turns_wait(cli: Cli, mo
     assert cli.json("extract", "ada", "--by", "model")["read"] == 6
 
 
+WHOLE = 52
+"""Memories of all turns, read without an interruption."""
+
+
 def test_a_process_killed_while_the_model_thinks_is_made_whole_by_the_next(
     tmp_path: Path, model: ModelEndpoint
 ) -> None:
-    told = {"ENGRAMLOG_MODEL": "scripted", "ENGRAMLOG_MODEL_URL": model.url}
-    file = written(tmp_path / "turns.jsonl", TURNS)
-    contents = []
-    for name in ("killed", "whole"):
-        environment = {"ENGRAMLOG_DATA": str(tmp_path / name)} | told
-        run(["import", "turns", file, "--owner", "ada"], environment)
-        if name == "killed":
-            process = start(["extract", "ada", "--by", "model"], environment)
-            wait_until(lambda: len(model.asked) >= 3)
-            process.send_signal(signal.SIGKILL)
-            process.communicate()
-        answer = json.loads(run(["extract", "ada", "--by", "model", "--json"], environment).out)
-        assert (answer["left"], answer["trouble"]) == (0, None)
-        listed = json.loads(run(["list", "ada", "--mode", "review", "--limit", "1000", "--json"], environment).out)
-        contents.append(sorted(one["memory"] for one in listed["memories"]))
-        verdict = json.loads(run(["verify", "--json"], environment).out)
-        assert verdict["ok"] is True
-    assert contents[0] == contents[1]
-    assert len(contents[0]) > len(TURNS)
+    environment = {
+        "ENGRAMLOG_MODEL": "scripted",
+        "ENGRAMLOG_MODEL_URL": model.url,
+        "ENGRAMLOG_DATA": str(tmp_path / "x"),
+    }
+    run(["import", "turns", written(tmp_path / "turns.jsonl", TURNS), "--owner", "ada"], environment)
+    process = start(["extract", "ada", "--by", "model"], environment)
+    wait_until(lambda: len(model.asked) >= 3)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    answer = json.loads(run(["extract", "ada", "--by", "model", "--json"], environment).out)
+    assert (answer["left"], answer["trouble"]) == (0, None)
+    listed = json.loads(run(["list", "ada", "--mode", "review", "--limit", "1000", "--json"], environment).out)
+    contents = [one["memory"] for one in listed["memories"]]
+    assert sorted(contents) == sorted(set(contents)), "each once"
+    assert len(contents) == WHOLE
+    assert json.loads(run(["verify", "--json"], environment).out)["ok"] is True

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from tests.acceptance.helpers.cli import Cli, lines
-from tests.servers import Servers
 
 TURNS = [
     {
@@ -31,9 +30,7 @@ TURNS = [
 
 
 @pytest.fixture
-def cli(redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("redis-6.2").url)
-    cli = Cli(monkeypatch, capsys)
+def cli(cli: Cli) -> Cli:
     cli("import", "turns", "-", "--owner", "ada", stdin=lines(TURNS))
     return cli
 

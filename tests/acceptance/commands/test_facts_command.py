@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-import pytest
-
-from api.operations.answers import FactsKnown
 from tests.acceptance.helpers.cli import Cli, event, lines
-from tests.given.http import HttpStore, created, http_store
-from tests.given.http import event as sent
-from tests.servers import Servers
+from tests.rows import each_row
 
 RAMEN: dict[str, Any] = {"subject": "主人", "predicate": "喜欢", "object": "拉面"}
-
-
-@pytest.fixture
-def cli(redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("redis-6.2").url)
-    return Cli(monkeypatch, capsys)
 
 
 def asserted(number: int, *evidence: str, **data: Any) -> dict[str, Any]:
@@ -80,13 +67,6 @@ def test_deleting_and_restoring_memories_takes_a_triple_and_gives_it_back(cli: C
     assert cli.json("facts", "ada", "--as-of", "2026-01-07T00:00:00Z")["total"] == 2
 
 
-def test_triples_come_in_pages(cli: Cli) -> None:
-    known(cli)
-    pages = [cli.json("facts", "ada", "-k", "1", "--offset", str(offset)) for offset in range(3)]
-    assert [[one["subject"] for one in page["facts"]] for page in pages] == [["Ada"], ["主人"], []]
-    assert {page["total"] for page in pages} == {2}
-
-
 def test_the_table_shows_triples_evidence_and_nobodys_markup(cli: Cli) -> None:
     known(cli)
     told = cli("facts", "ada").out
@@ -98,14 +78,7 @@ def test_the_table_shows_triples_evidence_and_nobodys_markup(cli: Cli) -> None:
     assert cli("facts", "ada", "--about", "寿司").out.startswith("0 facts about 寿司 of 2, position ")
 
 
-def test_looking_at_facts_leaves_no_trace(cli: Cli) -> None:
-    known(cli)
-    before = cli.json("status")["events"]
-    cli("facts", "ada")
-    assert cli.json("status")["events"] == before
-
-
-@pytest.mark.parametrize(
+@each_row(
     ("words", "named"),
     [
         (["a b"], "owner: got 'a b'"),
@@ -121,27 +94,3 @@ def test_a_question_that_cannot_be_right_is_refused(cli: Cli, words: list[str], 
 
 
 # --- over HTTP ------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
-    folder: Path = tmp_path_factory.mktemp("facts")
-    with http_store(folder) as opened:
-        opened.told("alice", created("m1", "主人喜欢拉面"), sent("FactAsserted", **RAMEN, evidence=["m1"]))
-        yield opened
-
-
-def test_http_answers_in_the_documented_shape(http: HttpStore) -> None:
-    answer = http.client.get("/v1/owners/alice/facts", params={"about": "主人"})
-    assert answer.status_code == 200, answer.text
-    told = FactsKnown.model_validate(answer.json())
-    assert (told.model_extra, told.facts[0].model_extra, told.facts[0].evidence[0].model_extra) == ({}, {}, {})
-    assert (told.facts[0].object, told.facts[0].backing) == ("拉面", ["m1"])
-
-
-@pytest.mark.parametrize(
-    ("asked", "field"), [({"limit": 0}, "limit"), ({"about": " "}, "about"), ({"abuot": "x"}, "abuot")]
-)
-def test_http_refuses_what_it_does_not_know(http: HttpStore, asked: dict[str, Any], field: str) -> None:
-    answer = http.client.get("/v1/owners/alice/facts", params=asked)
-    assert (answer.status_code, answer.json()["field"]) == (422, field)

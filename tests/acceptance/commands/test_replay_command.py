@@ -8,13 +8,6 @@ from typing import Any
 import pytest
 
 from tests.acceptance.helpers.cli import Cli, event, lines
-from tests.servers import Servers
-
-
-@pytest.fixture
-def cli(redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("redis-6.2").url)
-    return Cli(monkeypatch, capsys)
 
 
 @pytest.fixture

@@ -7,19 +7,16 @@ from typing import Any
 
 import pytest
 
-from projections.laws.modes import MODES
 from tests.acceptance.helpers.cli import Cli, event, lines
-from tests.servers import Servers
+from tests.rows import each_row
 
 AT = ("--at", "2026-01-09T00:00:00Z", "--no-trace")
 ALL = {"m1", "m2", "m3", "m4"}
 
 
 @pytest.fixture
-def cli(redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("redis-6.2").url)
+def cli(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
     monkeypatch.setenv("COLUMNS", "160")
-    ready = Cli(monkeypatch, capsys)
     known = [
         event(1, content="The kiln broke, so annoying", speaker="Ann", project="pots", keywords=["Glaze"]),
         event(2, content="窑 kiln 今天修好了", speaker="王芳", kind="lesson", tags=["late_night"])
@@ -28,8 +25,8 @@ def cli(redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
         event(4, content="The kiln, urgent!", speaker="ann"),
         event(5, content="my password is kiln-Hunter2!9"),
     ]
-    ready.json("append", "-", stdin=lines(known))
-    return ready
+    cli.json("append", "-", stdin=lines(known))
+    return cli
 
 
 def found(cli: Cli, *words: str) -> list[str]:
@@ -37,7 +34,7 @@ def found(cli: Cli, *words: str) -> list[str]:
     return [one["id"] for one in cli.json("search", "ada", "kiln", *AT, *words)["results"]]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "expected"),
     [
         ([], ALL),
@@ -56,7 +53,7 @@ def test_a_filter_lets_through_what_it_names(cli: Cli, options: list[str], expec
     assert set(found(cli, *options)) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "heard"),
     [
         ([], {}),
@@ -84,29 +81,6 @@ def test_the_answer_tells_which_instants_since_and_until_took(
     assert ("searched" in told) == bool(heard)
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_json_tells_what_adds_up_to_each_score(cli: Cli, mode: str) -> None:
-    answer = cli.json("search", "ada", "kiln", *AT, "--mode", mode)
-    assert {one["id"] for one in answer["results"]} == ALL
-    shape = {
-        "results",
-        "total",
-        "search_mode",
-        "understood",
-        "expanded",
-        "meaning",
-        "withheld",
-        "next",
-        "mode",
-        "position",
-    }
-    assert shape <= answer.keys()
-    assert (answer["total"], answer["mode"], answer["search_mode"], answer["next"]) == (4, mode, "hybrid", None)
-    for one in answer["results"]:
-        assert sum(one["explain"]["score"].values()) == pytest.approx(one["score"], abs=4e-6)
-        assert {"id", "memory", "score", "relevance", "weight", "level", "status", "speaker", "explain"} <= one.keys()
-
-
 def test_explain_draws_each_part_of_each_score_for_people(cli: Cli) -> None:
     answer = cli.json("search", "ada", "kiln", *AT)
     told = cli("search", "ada", "kiln", *AT, "--explain").out
@@ -115,20 +89,6 @@ def test_explain_draws_each_part_of_each_score_for_people(cli: Cli) -> None:
         for part, value in one["explain"]["score"].items():
             assert re.search(rf"{part} +{re.escape(f'{value:.3f}')}", told), part
     assert "[b]kiln[/b] is hot 🎉" in told
-
-
-def test_explain_changes_nothing_of_the_json(cli: Cli) -> None:
-    words = ("search", "ada", "kiln", *AT)
-    assert cli.json(*words, "--explain") == cli.json(*words)
-
-
-def test_search_modes_are_told_and_semantic_needs_an_embedder(cli: Cli) -> None:
-    words = ("search", "ada", "kiln", *AT, "--search-mode")
-    assert cli.json(*words, "keyword")["search_mode"] == "keyword"
-    assert cli.json(*words, "hybrid")["meaning"] is None
-    refused = cli.json(*words, "semantic", code=2)
-    assert refused["field"] == "search_mode"
-    assert "ENGRAMLOG_EMBEDDER" in refused["message"]
 
 
 def test_a_page_tells_how_many_more_there_are(cli: Cli) -> None:
@@ -151,10 +111,8 @@ def test_what_is_withheld_is_told_with_the_mode_that_shows_it(cli: Cli) -> None:
     assert re.search(r"1 .*superseded", people)
 
 
-@pytest.mark.parametrize(
-    "query", ["🎉", "[b]", "窑", "!?", "the of and", "\u202ekiln", "-", "%s {0} \\", "kiln " * 2_000]
-)
-@pytest.mark.parametrize("options", [[], ["--explain", "--associations"]], ids=["plain", "explained"])
+@each_row("query", ["🎉", "[b]", "窑", "!?", "the of and", "\u202ekiln", "-", "%s {0} \\", "kiln " * 2_000])
+@each_row("options", [[], ["--explain", "--associations"]], ids=["plain", "explained"])
 def test_any_question_is_answered_for_people_and_programs(cli: Cli, query: str, options: list[str]) -> None:
     words = ("search", *AT, "--mode", "review", *options, "--", "ada", query)
     assert cli(*words).err == ""
@@ -164,7 +122,7 @@ def test_any_question_is_answered_for_people_and_programs(cli: Cli, query: str, 
     assert all(one["id"] in ALL for one in answer["results"])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "field"),
     [
         (["--search-mode", "fuzzy"], "search_mode"),
@@ -189,10 +147,3 @@ def test_what_cannot_be_asked_is_refused_by_its_field(cli: Cli, options: list[st
     assert "allowed" in refused["message"]
     option = "--limit" if options[-2] == "-k" else options[-2]
     assert f"{option}: got" in cli("search", "ada", "kiln", *options, code=2).err
-
-
-def test_a_number_that_is_none_is_refused_by_its_field(cli: Cli) -> None:
-    for option, field in (("-k", "limit"),):
-        told = cli("search", "ada", "kiln", option, "many", code=2)
-        assert (told.out, told.err.count("\n")) == ("", 1)
-        assert told.err.startswith(f"InputError: --{field.replace('_', '-')}: got 'many'; allowed: a ")

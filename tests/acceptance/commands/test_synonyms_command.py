@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from api.operations.answers import Detail, SynonymSaid, SynonymsKnown
-from tests.acceptance.helpers.cli import Cli, event, lines
+from api.operations.answers import Detail
+from tests.acceptance.helpers.cli import Cli
 from tests.given.http import HttpStore, created, http_store
-from tests.servers import Servers
-
-
-@pytest.fixture
-def cli(redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("redis-6.2").url)
-    return Cli(monkeypatch, capsys)
+from tests.rows import each_row
 
 
 def test_a_pair_is_defined_changed_taken_out_and_told(cli: Cli) -> None:
@@ -44,28 +37,10 @@ def test_synonyms_of_a_word_are_the_owners_before_the_known_ones(cli: Cli) -> No
     assert cli.json("synonyms", "bo", "--of", "Cars")["expansion"]["synonyms"] == told["known"]
 
 
-def test_synonyms_are_those_of_a_place_in_time_and_of_one_owner(cli: Cli) -> None:
-    first = cli.json("synonyms", "ada", "a", "b")["position"]
-    cli("synonyms", "ada", "c", "d", "--occurred-at", "2026-01-05T08:00:00Z")
-    assert [one["word"] for one in cli.json("synonyms", "ada", "--as-of", first)["synonyms"]] == ["a"]
-    assert [one["word"] for one in cli.json("synonyms", "ada", "--as-of", "2026-01-06T08:00:00Z")["synonyms"]] == ["c"]
-    assert cli.json("synonyms", "bo")["synonyms"] == []
-
-
 def test_what_changes_nothing_says_why(cli: Cli) -> None:
     cli("synonyms", "ada", "a", "b")
     assert "the two words are as alike as that already" in cli("synonyms", "ada", "b", "A").out
     assert [one["decision"] for one in cli.json("history", "ada")["changes"]] == ["synonym", "ignored"]
-
-
-def test_a_rebuild_and_a_verification_give_the_same_synonyms(cli: Cli) -> None:
-    cli("append", "-", stdin=lines([event(1, content="We met Marta")]))
-    cli("synonyms", "ada", "coffee", "java", "--similarity", "0.7")
-    before = cli.json("synonyms", "ada")
-    assert cli.json("verify")["ok"] is True
-    cli("rebuild")
-    assert cli.json("synonyms", "ada") == before
-    assert cli.json("verify")["ok"] is True
 
 
 def test_the_tables_show_pairs_and_nobodys_markup(cli: Cli) -> None:
@@ -79,14 +54,7 @@ def test_the_tables_show_pairs_and_nobodys_markup(cli: Cli) -> None:
     assert "synonyms of car: " in told
 
 
-def test_looking_at_synonyms_leaves_no_trace(cli: Cli) -> None:
-    cli("synonyms", "ada", "a", "b")
-    before = cli.json("status")["events"]
-    cli("synonyms", "ada", "--of", "a")
-    assert cli.json("status")["events"] == before
-
-
-@pytest.mark.parametrize(
+@each_row(
     ("words", "named"),
     [
         (["synonyms", "a b", "x", "y"], "owner: got 'a b'"),
@@ -118,33 +86,6 @@ def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
             created("m2", "my password is hunter2-Secret!9"),
         )
         yield opened
-
-
-def test_http_answers_in_the_documented_shapes(http: HttpStore) -> None:
-    answer = http.client.post("/v1/owners/alice/synonyms", json={"word": "coffee", "synonym": "brew", "similarity": 1})
-    assert answer.status_code == 200, answer.text
-    said = SynonymSaid.model_validate(answer.json())
-    assert (said.model_extra or {}, said.changes[0].decision) == ({}, "synonym")
-    answer = http.client.get("/v1/owners/alice/synonyms", params={"of": "coffee"})
-    known = SynonymsKnown.model_validate(answer.json())
-    assert (known.model_extra or {}, known.synonyms[0].word, known.synonyms[0].synonym) == ({}, "brew", "coffee")
-    assert known.expansion is not None
-    assert known.expansion.synonyms["brew"] == 1.0
-
-
-@pytest.mark.parametrize(
-    ("body", "field"),
-    [
-        ({"word": " ", "synonym": "b"}, "word"),
-        ({"word": "a", "synonym": "A"}, "synonym"),
-        ({"word": "a", "synonym": "b", "similarity": 1.5}, "similarity"),
-        ({"word": "a"}, "synonym"),
-        ({"word": "a", "synonym": "b", "similar": 1}, "similar"),
-    ],
-)
-def test_http_refuses_what_cannot_be(http: HttpStore, body: dict[str, Any], field: str) -> None:
-    answer = http.client.post("/v1/owners/alice/synonyms", json=body)
-    assert (answer.status_code, answer.json()["field"]) == (422, field)
 
 
 def test_a_memory_tells_its_keywords_and_a_secret_none_even_revealed(http: HttpStore) -> None:

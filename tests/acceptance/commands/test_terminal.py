@@ -13,7 +13,7 @@ from api.cli.show.visible import Terminal, exact_json, visible
 from ops.logs import start_logging
 from tests.acceptance.helpers.cli import Cli, Ran, event, lines, turn
 from tests.given.records import carried
-from tests.servers import Servers
+from tests.rows import each_row
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x1b[31mred\x9b31m \u202eevil\u2066 \u200b\U000e0041 \x7f\x08\x00 end"
 OBEYED = re.compile(
@@ -51,12 +51,6 @@ COMMANDS = [
     ("status",),
     ("dead",),
 ]
-
-
-@pytest.fixture
-def cli(redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("redis-6.2").url)
-    return Cli(monkeypatch, capsys)
 
 
 def given_hostile_texts(cli: Cli) -> None:
@@ -137,7 +131,7 @@ def test_a_refusal_quotes_without_obeying(hostile: Cli) -> None:
         assert obeyed(hostile(*words, code=2)) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "shown"),
     [
         ("plain\ntext\tstays", "plain\ntext\tstays"),

@@ -15,8 +15,7 @@ import pytest
 
 from api.cli.app import run
 from events.envelope import from_micros, utc_text
-from tests.given.client import Service, connected, service
-from tests.given.http import TOKEN
+from tests.given.client import Service, service
 from tests.given.mcp import Agent, in_process, talk
 from tests.rows import each_row
 
@@ -90,20 +89,6 @@ def test_over_http_the_outdated_turn_stands_below_what_replaced_it_marked_and_ou
 
 
 @each_row("owner", STORIES)
-def test_every_other_answer_about_the_outdated_turn_is_marked(running: Service, owner: str) -> None:
-    (outdated,) = (one for one in asked(running, owner, "review")["results"] if one["memory"] == STORIES[owner][0])
-    where, get = f"/v1/owners/{owner}/memories", running.http.client.get
-    listed = {one["id"]: one for one in get(where, params={"mode": "review"}).json()["memories"]}
-    for one in (
-        listed[outdated["id"]],
-        get(f"{where}/{outdated['id']}").json(),
-        get(f"{where}/{outdated['id']}/why").json(),
-    ):
-        assert one["corrected"] == outdated["corrected"]
-    assert outdated["id"] not in {one["id"] for one in get(where).json()["memories"]}
-
-
-@each_row("owner", STORIES)
 def test_the_command_line_says_so_in_words_and_as_json(running: Service, owner: str) -> None:
     old, _, question = STORIES[owner]
     words = ("search", owner, question, "--no-trace")
@@ -137,19 +122,6 @@ def test_an_agent_finds_what_holds_now_first_and_not_what_it_replaced(running: S
     assert old not in [one["content_preview"] for one in found["results"]]
     assert found["withheld"]["corrected"] == 1
     assert old not in context["block"]
-
-
-@each_row("owner", STORIES)
-def test_the_client_tells_it_typed(running: Service, owner: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ENGRAMLOG_TOKEN", TOKEN)
-    old, _, question = STORIES[owner]
-    with connected("sync", running.url, owner=owner) as memory:
-        found = memory.search(question, mode="review", trace=False).results
-        (outdated,) = (one for one in found if one.memory == old)
-        (told,) = outdated.corrected
-        assert told.now == next(one.memory for one in found if one.id == told.by)
-        assert memory.get(outdated.id).corrected == memory.why(outdated.id).corrected == [told]
-        assert found[0].corrected == []
 
 
 @each_row("owner", STORIES)

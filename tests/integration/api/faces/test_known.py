@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import io
 import re
 from collections.abc import Iterator
@@ -16,19 +15,13 @@ import pytest
 
 from api.cli.app import run
 from api.cli.frame import whole
-from engramlog import Memory
-from engramlog.client import Verb, Verbs
-from events.envelope import decode, from_micros, utc_text
+from events.envelope import from_micros, utc_text
 from events.errors import BeyondHead, InputError, NotFound
 from events.partitions import parse_position, partition_of
-from projections.fold.owner import fold_owner
-from projections.reports.listing.rows import listing
-from projections.views.query import ViewQuery
-from projections.views.view import OwnerView
 from tests.acceptance.commands.test_cli_shapes import commands
 from tests.acceptance.helpers.store import Store, day, embedded_store
 from tests.given.client import connected, service
-from tests.given.events import accessed, at, created, mentioned, moment, negated
+from tests.given.events import created, mentioned, negated
 from tests.given.http import TOKEN, HttpStore, http_store
 from tests.given.http import created as http_created
 from tests.given.http import event as http_event
@@ -93,35 +86,6 @@ def test_known_alone_weighs_at_the_instant_at_which_it_was_recorded_whether_it_i
     assert by_place["memories"] == store.reader.list(owner, as_of=position, at=at, mode="debug")["memories"]
     assert (by_place["known"], by_time["known"], by_place["as_of"]) == (position, at, None)
     assert by_place["position"] == by_time["position"] == position
-
-
-def test_the_two_lines_crossed_over_late_events_are_a_list_that_is_filtered(store: Store) -> None:
-    owner = store.owner()
-    for told in (
-        [created("coffee", "a", day=9), created("tea", "b", day=1)],
-        [mentioned("a", day=4), negated("b", 7)],
-        [created("water", "c", day=2), accessed("a", "b", day=8), mentioned("c", day=11)],
-        [negated("a", 10), mentioned("b", day=12)],
-    ):
-        store.tell(owner, *told)
-    partition = partition_of(owner, store.app.log.partitions)
-    mine = [one for one in store.app.log.read(partition, 0, 10_000) if one.owner == owner]
-    last = {one.recorded or 0: one.seq for one in mine}  # a request is recorded within one microsecond
-    assert len(last) == 4 < len(mine)
-    for instant, seq in last.items():
-        for number in (None, 0, 4, 7.5, 12):
-            as_of = None if number is None else day(number)
-            kept = [
-                one
-                for one in mine
-                if (one.recorded or 0) <= instant
-                and (number is None or decode(one.kind, one.body).occurred_at <= moment(number))
-            ]
-            view = OwnerView.of_history(owner, fold_owner(kept))
-            expected = listing(ViewQuery(view, instant if number is None else at(number), "debug"), 50, 0)
-            for known in (text(instant), f"{partition}:{seq}"):
-                found = store.reader.list(owner, as_of=as_of, known=known, mode="debug")
-                assert {name: found[name] for name in expected} == expected
 
 
 def test_before_anything_was_recorded_nothing_was_known(store: Store) -> None:
@@ -257,19 +221,6 @@ def test_every_route_that_takes_as_of_takes_known_and_says_so_in_its_answer(http
 def with_option(option: str) -> set[str]:
     """The commands that have it."""
     return {name for name, one in commands(whole()) if any(option in each.opts for each in one.params)}
-
-
-def test_every_command_that_takes_as_of_takes_known() -> None:
-    assert len(with_option("--known")) > 10
-    assert with_option("--known") == with_option("--as-of") - {"access", "key list"}
-
-
-def test_every_verb_of_the_client_that_takes_as_of_takes_known() -> None:
-    verbs = [name for name, value in vars(Verbs).items() if isinstance(value, Verb)]
-    takes = {name: set(inspect.signature(getattr(Memory(), name)).parameters) for name in verbs}
-    with_as_of = {name for name, has in takes.items() if "as_of" in has}
-    assert {"search", "context", "get", "get_all", "history", "why", "uses", "export", "stats"} <= with_as_of
-    assert with_as_of - {"access"} == {name for name, has in takes.items() if "known" in has}
 
 
 def corrected_later(http: HttpStore, owner: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from api.cli.app import run
-from tests.given.client import Service, connected, service
+from tests.given.client import Service, service
 from tests.given.http import TOKEN, created, event
 from tests.rows import each_row
 
@@ -50,16 +50,6 @@ def is_late(change: dict[str, Any]) -> bool:
 def test_history_and_why_mark_a_negation_that_is_dated_early(running: Service, path: str) -> None:
     changes = running.http.client.get(f"/v1/owners/{OWNER}/{path}").json()["changes"]
     assert [(one["event"], is_late(one)) for one in changes] == [("MemoryCreated", True), ("MemoryNegated", True)]
-
-
-def test_what_was_recorded_as_it_happened_is_not_marked(running: Service) -> None:
-    (change,) = running.http.client.get(f"/v1/owners/{OWNER}/memories/n/history").json()["changes"]
-    assert not is_late(change)
-
-
-def test_the_client_tells_it(running: Service) -> None:
-    with connected("sync", running.url, owner=OWNER) as memory:
-        assert [one.late_by is not None for one in memory.history().changes] == [True, False, True]
 
 
 @each_row("words", [("history", OWNER, "m"), ("why", OWNER, "m")])

@@ -6,26 +6,19 @@ The oracle is a list of what was told, filtered, and counted by hand: it shares 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from random import Random
-from typing import Any
 
 import pytest
 
-from api.choices import ASKED_FOR
 from api.exchange.exporting import ExportOptions
 from events.catalogue import SensitivitySet
 from events.envelope import from_micros, utc_text
-from events.errors import InputError, NotFound
-from events.partitions import partition_of
+from events.errors import InputError
 from projections.redis.said import REACHES
 from tests.acceptance.helpers.store import Store, day, embedded_store
 from tests.given.events import Told, created, deleted, mentioned, negated, parameters, purged
 from tests.given.said import injected, said
-from tests.rows import each_row
 
 LATER = "2100-01-01T00:00:00Z"
-IDS = ("a", "b", "c", "d")
 
 
 @pytest.fixture(scope="module")
@@ -43,152 +36,6 @@ def recorded(store: Store, position: str) -> str:
 
 
 # --- crossed, against a list
-
-
-@dataclass(frozen=True)
-class Line:
-    """One event as the oracle knows it."""
-
-    kind: str
-    name: str
-    """The memory, or the turn."""
-    at: float
-    """Day on which it happened."""
-    of: str = ""
-    """Of a reply the turn that it answers; of an injection the turn that it was for."""
-
-    @property
-    def told(self) -> Told:
-        if self.kind == "create":
-            return created(f"about {self.name}", self.name, day=self.at)
-        if self.kind == "negate":
-            return negated(self.name, self.at, resolution="version_keep")
-        if self.kind == "turn":
-            return said(self.name, f"turn {self.name}", day=self.at, session="talk")
-        if self.kind == "reply":
-            return said(
-                self.name, f"turn {self.name}", role="assistant", day=self.at, session="other", reply_to=self.of
-            )
-        return injected(self.name, turn_id=self.of, day=self.at, session="talk")
-
-
-def random_lines(chance: Random) -> list[Line]:
-    lines = [Line("create", name, 0) for name in IDS] + [Line("negate", name, 0) for name in chance.sample(IDS, 2)]
-    lines += [Line("turn", f"t{n}", 0) for n in range(5)] + [Line("reply", f"r{n}", 0, f"t{n}") for n in range(3)]
-    lines += [Line("inject", chance.choice(IDS), 0, f"t{chance.randrange(5)}") for _ in range(6)]
-    chance.shuffle(lines)
-    days = chance.sample(range(1, 60), len(lines))
-    return [Line(one.kind, one.name, when, one.of) for one, when in zip(lines, days, strict=True)]
-
-
-def touches(kept: list[tuple[int, Line]], name: str) -> list[int]:
-    """Seqs of what changed a memory, in the order in which it happened: whatever makes another memory of the list up to then."""
-
-    def state(until: float) -> tuple[int, ...] | None:
-        log = [one for _, one in kept if one.at <= until]
-        made = next((n for n, one in enumerate(log) if (one.kind, one.name) == ("create", name)), None)
-        if made is None:
-            return None
-        about = [one for one in log[made:] if one.name == name]
-        return sum(one.kind == "negate" for one in about), sum(one.kind == "inject" for one in about)
-
-    found, before = list[int](), None
-    for seq, one in sorted(kept, key=lambda pair: pair[1].at):
-        now = state(one.at)
-        if now != before:
-            found.append(seq)
-        before = now
-    return found
-
-
-@each_row("seed", range(4))
-def test_what_is_asked_on_both_lines_is_counted_on_a_filtered_list(store: Store, seed: int) -> None:
-    chance = Random(seed)
-    owner, lines = store.owner(), random_lines(chance)
-    partition = partition_of(owner, store.app.log.partitions)
-    log: list[tuple[int, str, Line]] = []
-    """Seq, recorded, event."""
-    while len(log) < len(lines):
-        batch = lines[len(log) : len(log) + chance.randint(1, 6)]
-        last = store.tell(owner, *(one.told for one in batch))
-        seq, when = int(last.split(":")[1]), recorded(store, last)
-        log += [(seq - len(batch) + n, when, one) for n, one in enumerate(batch, 1)]
-    instants = sorted({when for _, when, _ in log})
-    for _ in range(10):
-        as_of = chance.choice([None, chance.uniform(0, 60)])
-        known = chance.choice([None, LATER, *instants, f"{partition}:{chance.choice(log)[0]}"])
-        kept = [
-            (seq, one)
-            for seq, when, one in log
-            if (as_of is None or one.at <= as_of)
-            and (known is None or (when <= known if "T" in known else seq <= int(known.split(":")[1])))
-        ]
-        compare(store, owner, kept, {"as_of": None if as_of is None else day(as_of), "known": known})
-
-
-def compare(store: Store, owner: str, kept: list[tuple[int, Line]], times: dict[str, Any]) -> None:
-    """Every question against what the list tells."""
-    events = [one for _, one in kept]
-    made = [one.name for one in sorted(events, key=lambda one: one.at) if one.kind == "create"]
-    turns = [one.name for one in events if one.kind == "turn"]
-    counts = store.operator.stats(owner, **times)
-    late = {
-        one.name
-        for n, one in enumerate(events)
-        if one.kind == "negate" and any((e.kind, e.name) == ("create", one.name) for e in events[:n])
-    }
-    assert (counts["events"], counts["memories"], counts["negated"]) == (len(kept), len(made), len(late))
-    assert {name: counts[name] for name in times} == times
-
-    born = {one.name: one.at for one in events if one.kind == "create"}
-    listed = store.reader.list(owner, mode="debug", limit=100, **times)["memories"]
-    assert [one["id"] for one in listed] == sorted(born, key=lambda name: -born[name])
-    for name, when in born.items():
-        memory = store.reader.get(owner, name, trace=False, **times)
-        assert (memory["created_at"], memory["is_negated"], memory["memory"]) == (
-            day(when),
-            name in late,
-            f"about {name}",
-        )
-    changes = store.reader.history(owner, **times)["changes"]
-    about = [(seq, one) for seq, one in kept if one.kind in ("create", "negate")]
-    assert [(int(one["position"].split(":")[1]), one["memory"], one["event"]) for one in changes] == [
-        (seq, one.name, {"create": "MemoryCreated", "negate": "MemoryNegated"}[one.kind]) for seq, one in about
-    ]
-    assert [one["decision"] == "ignored" for one in changes] == [
-        one.kind == "negate" and one.name not in {e.name for _, e in about[:n] if e.kind == "create"}
-        for n, (_, one) in enumerate(about)
-    ]
-
-    exported = store.app.records.export(owner, ExportOptions(include=ASKED_FOR), **times)
-    assert [line["memory_id"] for line in exported.records()] == made
-    assert {name: exported.as_dict()[name] for name in times} == times
-
-    same = store.replayer.replay(owner, **times)
-    assert (same["events"], same["differences"]) == ({"today": len(kept), "replayed": len(kept)}, [])
-
-    block = store.app.contexts.context(owner, "And now?", session="talk", proactive=False, **times)
-    assert [line["id"] for line in block["parts"]["remembered"]] == turns
-    assert block["recorded"] == {"status": "off"} or times == {"as_of": None, "known": None}
-
-    for name in IDS:
-        if name not in made:
-            for ask in (store.app.uses.uses, store.app.comparer.curves):
-                with pytest.raises(NotFound):
-                    ask(owner, name, **times)
-            continue
-        used = [one.of for one in reversed(events) if (one.kind, one.name) == ("inject", name)]
-        first = [one.of for n, one in enumerate(events) if one.kind == "inject" and one.name == name]
-        uses = store.app.uses.uses(owner, name, limit=100, **times)["uses"]
-        assert {use["turn_id"] for use in uses} == set(used)
-        # A turn for which it was injected twice is told once, where it was injected first.
-        assert [use["turn_id"] for use in uses] == list(dict.fromkeys(first))[::-1]
-        for use in uses:
-            assert (use["turn"] is not None) == (use["turn_id"] in turns)
-            replies = [one.name for one in events if one.kind == "reply" and one.of == use["turn_id"]]
-            assert [reply["turn_id"] for reply in use["replies"]] == replies
-        curves = store.app.comparer.curves(owner, name, **times)
-        assert [int(touch["position"].split(":")[1]) for touch in curves["events"]] == touches(kept, name)
 
 
 # --- context

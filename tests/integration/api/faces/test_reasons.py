@@ -109,35 +109,6 @@ def told(running: Service, owner: str) -> dict[str, set[str]]:
     return found
 
 
-def test_history_and_why_tell_why_as_every_face_asks_them(running: Service) -> None:
-    owner = "asked"
-    given(running.http, owner)
-    by_http(running, owner)("negate", "d", reason=WHY)
-    http, application = running.http.client, running.http.application
-    for path in ("history", "why"):
-        answer = http.get(f"/v1/owners/{owner}/memories/d/{path}").json()
-        assert [one["said_reason"] for one in answer["changes"]] == [None, WHY]
-        assert [one["late_by"] for one in answer["changes"] if one["recorded_at"] is None] in ([], [None, None])
-        with connected("sync", running.url, owner=owner) as memory:
-            assert [one.said_reason for one in getattr(memory, path)("d").changes] == [None, WHY]
-        shown = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
-        with redirect_stdout(shown):
-            assert run(lambda: nullcontext(application), [path, owner, "d", "--json"]) == 0
-        shown.flush()
-        assert WHY in shown.buffer.getvalue().decode()  # type: ignore[attr-defined]
-
-
-def test_an_agent_is_told_why(running: Service) -> None:
-    given(running.http, "asking-agent")
-    by_http(running, "asking-agent")("negate", "d", reason=WHY)
-
-    async def asks(agent: Agent) -> Any:
-        return (await agent.client.call_tool("memory_history", {"memory_key": "d"})).structured_content
-
-    answer = talk(in_process(running.http.application, "asking-agent"), asks)
-    assert [one["said_reason"] for one in answer["changes"]].count(WHY) == 1
-
-
 def test_a_reason_that_looks_secret_is_withheld_from_history_and_told_by_nobody(running: Service) -> None:
     given(running.http, "secretive")
     by_http(running, "secretive")("delete", "c", reason="my password is hunter2-Xq9!")

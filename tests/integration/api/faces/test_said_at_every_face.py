@@ -159,26 +159,11 @@ def test_a_verb_told_twice_under_its_key_is_told_once_and_its_key_stands_for_not
     assert len(data_of(world)) == 3
 
 
-def test_the_same_words_said_better_are_a_new_version_under_the_same_id(world: World) -> None:
-    known(world)
-    by_command(world, "edit", "m", TEXT, key=None)
-    by_http(world, "edit", "m", "I drink green tea", key=None)
-    memory = world.app.reader.get(world.owner, "m", trace=False)
-    assert (memory["content"], memory["version"]) == ("I drink green tea", 3)
-
-
 def test_a_memory_does_not_begin_under_an_id_that_one_has(world: World) -> None:
     known(world)
     with pytest.raises(InputError, match="--id: got"):
         by_command(world, "add", TEXT, "--id", "m", key=None)
     assert len(data_of(world)) == 2
-
-
-def test_a_mention_by_the_user_undoes_a_negation(world: World) -> None:
-    known(world)
-    world.app.writer.negate(world.owner, "m")
-    by_http(world, "mention", "m", key=None)
-    assert not world.app.reader.get(world.owner, "m", trace=False)["is_negated"]
 
 
 @pytest.mark.parametrize(

@@ -68,12 +68,6 @@ def test_chinese_is_found_under_every_ranking_and_search_mode(store, query) -> N
         assert ids(asked(store, owner, query, ranking=ranking, search_mode=search_mode))[0] == "tea"
 
 
-def test_chinese_keywords_are_extracted_filtered_by_and_expanded(store) -> None:
-    owner = known(store, said("我喜欢喝咖啡", "coffee", store), said("他在银行上班", "bank", store))
-    assert ids(asked(store, owner, "喜欢 银行", keywords=["咖啡"])) == ["coffee"]
-    assert "咖啡" in asked(store, owner, "喝咖啡吗")["expanded"]["original"]
-
-
 # --- exact identifiers lost in hybrid search
 
 IDENTIFIERS = [
@@ -202,14 +196,6 @@ def test_synonyms_keywords_and_names_of_one_owner_reach_no_other(store) -> None:
         answer = asked(store, stranger, "Quuxley and the kiln", **way)
         assert answer["understood"] == {"times": [], "speakers": []}
         assert "grumfic" not in json.dumps(answer)
-
-
-def test_a_synonym_finds_for_its_owner_alone(store) -> None:
-    told = (said("a grumfic at the fair", "n", store), said("the rain", "m", store))
-    one, other = known(store, *told), known(store, *told)
-    store.app.synonyms.define(one, "kiln", "grumfic")
-    assert ids(asked(store, one, "kiln", search_mode="keyword")) == ["n"]
-    assert ids(asked(store, other, "kiln", search_mode="keyword")) == []
 
 
 # --- filters that are ignored
