@@ -90,7 +90,7 @@ def test_what_was_deleted_or_found_sensitive_since_stands_in_no_block_of_before(
         deleted("gone", now, reason="user_delete"),
         Told(SensitivitySet(memory_id="told", level=2, reason="private"), now),
     )
-    answer = store.app.contexts.context(owner, "What do I drink at the kiln?", known=position)
+    answer = store.app.contexts.context(owner, "What do I drink at the kiln?", known=position, sensitive=False)
     assert answer["injected"] == ["kept"]
     assert answer["left_out"].keys() >= {"deleted", "sensitive"}
     assert "coffee" not in answer["block"]
@@ -103,34 +103,34 @@ def test_a_turn_that_was_retracted_since_is_told_of_no_past(store: Store) -> Non
     owner, now = store.owner(), store.yesterday
     position = store.tell(
         owner,
-        said("t1", "The kiln is behind the church", day=now),
+        said("t1", "The kiln is behind the church", day=now, session="s1"),
         created("The kiln is behind the church", "t1", day=now, kind="episode", source_turns=("t1",)),
         created("I like kilns", "kilns", day=now),
         injected("kilns", turn_id="t1", day=now),
     )
-    assert "behind the church" in str(store.app.contexts.context(owner, "Hm?", known=position))
+    assert "behind the church" in str(store.app.contexts.context(owner, "Hm?", session="s1", messages=5, known=position))
     assert "behind the church" in str(store.app.uses.uses(owner, "kilns", known=position))
     store.tell(owner, deleted("t1", now, reason="user_delete"))
-    assert "behind the church" not in str(store.app.contexts.context(owner, "Hm?", known=position))
+    assert "behind the church" not in str(store.app.contexts.context(owner, "Hm?", session="s1", messages=5, known=position))
     (use,) = store.app.uses.uses(owner, "kilns", known=position)["uses"]
     assert (use["turn_id"], "church" in use["turn"]["text"]) == ("t1", False)
 
 
 def test_a_block_of_the_past_reads_back_as_far_as_one_of_today(store: Store) -> None:
     owner = store.owner()
-    store.tell(owner, said("old", "Good morning", day=0))
+    store.tell(owner, said("old", "Good morning", day=0, session="s1"))
     for _ in range(0, REACHES[0] + 40, 56):
         store.tell(owner, *(mentioned("nothing", day=1) for _ in range(56)))
     position = store.tell(owner, created("coffee", "a", day=2))
     store.tell(owner, said("new", "Good evening", day=3))
-    past = store.app.contexts.context(owner, "Hello", session="s1", known=position)
+    past = store.app.contexts.context(owner, "Hello", session="s1", messages=5, known=position)
     assert [line["id"] for line in past["parts"]["remembered"]] == ["old"]
     assert past["read_back"] == "all"
 
 
 def test_a_block_of_the_past_reads_back_no_further_than_one_of_today(store: Store) -> None:
     owner = store.owner()
-    store.tell(owner, said("old", "Good morning", day=0))
+    store.tell(owner, said("old", "Good morning", day=0, session="s1"))
     for start in range(0, REACHES[-1] + 60, 120):
         store.tell(owner, *(said(f"t{start + n}", "Well", day=1, session="other") for n in range(120)))
     position = store.tell(owner, created("coffee", "a", day=2))
