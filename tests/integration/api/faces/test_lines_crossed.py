@@ -100,30 +100,30 @@ def test_what_was_deleted_or_found_sensitive_since_stands_in_no_block_of_before(
 
 
 def test_a_turn_that_was_retracted_since_is_told_of_no_past(store: Store) -> None:
-    owner, now = store.owner(), store.yesterday
+    owner, now = store.owner(), store.yesterday + 0.999
     position = store.tell(
         owner,
-        said("t1", "The kiln is behind the church", day=now, session="s1"),
+        said("t1", "The kiln is behind the church", day=now),
         created("The kiln is behind the church", "t1", day=now, kind="episode", source_turns=("t1",)),
         created("I like kilns", "kilns", day=now),
         injected("kilns", turn_id="t1", day=now),
     )
-    assert "behind the church" in str(store.app.contexts.context(owner, "Hm?", session="s1", messages=5, known=position))
+    assert "behind the church" in str(store.app.contexts.context(owner, "and now?", session="s1", known=position))
     assert "behind the church" in str(store.app.uses.uses(owner, "kilns", known=position))
     store.tell(owner, deleted("t1", now, reason="user_delete"))
-    assert "behind the church" not in str(store.app.contexts.context(owner, "Hm?", session="s1", messages=5, known=position))
+    assert "behind the church" not in str(store.app.contexts.context(owner, "and now?", session="s1", known=position))
     (use,) = store.app.uses.uses(owner, "kilns", known=position)["uses"]
     assert (use["turn_id"], "church" in use["turn"]["text"]) == ("t1", False)
 
 
 def test_a_block_of_the_past_reads_back_as_far_as_one_of_today(store: Store) -> None:
-    owner = store.owner()
-    store.tell(owner, said("old", "Good morning", day=0, session="s1"))
+    owner, now = store.owner(), store.yesterday + 0.999
+    store.tell(owner, said("old", "Good morning", day=now))
     for _ in range(0, REACHES[0] + 40, 56):
-        store.tell(owner, *(mentioned("nothing", day=1) for _ in range(56)))
-    position = store.tell(owner, created("coffee", "a", day=2))
-    store.tell(owner, said("new", "Good evening", day=3))
-    past = store.app.contexts.context(owner, "Hello", session="s1", messages=5, known=position)
+        store.tell(owner, *(mentioned("nothing", day=now) for _ in range(56)))
+    position = store.tell(owner, created("coffee", "a", day=now))
+    store.tell(owner, said("new", "Good evening", day=now))
+    past = store.app.contexts.context(owner, "and now?", session="s1", known=position)
     assert [line["id"] for line in past["parts"]["remembered"]] == ["old"]
     assert past["read_back"] == "all"
 
