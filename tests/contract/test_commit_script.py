@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 import redis
 
 from events.redis.wire import Wire
 from projections.redis.scripts import COMMIT
+from tests.rows import each_row
 
 CHECKPOINT, STREAM, RECORDS = "{c}:checkpoint", "{c}:stream", "{c}:records"
 EPOCH, START, SEQ, EVENT = "7", "3", "5", b"sixteen bytes id"
@@ -18,6 +18,7 @@ Commit = dict[str, Any]
 
 def committed(client: redis.Redis, **asked: Any) -> list[bytes]:
     """The answer to a commit of a record and the checkpoint, from 3 to 5 under epoch 7 unless told otherwise."""
+    client.flushall()
     told = {"epoch": EPOCH, "start": START, "seq": SEQ, "event": EVENT} | asked
     client.hset(CHECKPOINT, mapping={"epoch": EPOCH, "seq": START})
     client.xadd(STREAM, {"t": "kind", "i": EVENT}, id=f"{SEQ}-0")
@@ -37,7 +38,7 @@ def test_a_commit_under_its_lease_from_its_start_to_an_entry_that_is_there_is_wr
     assert redis_client.hget(CHECKPOINT, "seq") == SEQ.encode()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("asked", "answer"),
     [
         ({"epoch": "6"}, [b"fenced", b"7"]), ({"epoch": "8"}, [b"fenced", b"7"]), ({"start": "2"}, [b"elsewhere", b"3"]),

@@ -22,6 +22,7 @@ from projections.redis.create import open_store
 from tests.given.alarms import KeptAlarms
 from tests.given.clusters.named import client_named
 from tests.given.samples import NOW, mention, owner_in
+from tests.rows import each_row
 
 PARTITIONS = 4
 HERE, BESIDE = owner_in(1, PARTITIONS), owner_in(1, PARTITIONS, nth=1)
@@ -88,20 +89,17 @@ def test_what_a_model_decided_names_it_beside_who_brought_it_and_what_stands_bes
     assert [one.principal for one in read(log)] == told
 
 
-@pytest.mark.parametrize("model", LYING, ids=range(len(LYING)))
-def test_a_model_that_lies_about_its_name_is_still_told_in_one_short_line(opened: Open, model: str) -> None:
+def test_a_model_that_lies_about_its_name_is_still_told_in_one_short_line(opened: Open) -> None:
     log = opened(principal="job:extract")
-    log.append([mention(1, HERE)._replace(model=model)])
-    (principal,) = [one.principal or "" for one in read(log)]
-    brought, _, name = principal.partition(" model:")
-    assert brought == "job:extract"
-    assert 1 <= len(name) <= 100
-    assert name.isprintable()
-    assert not HIDDEN.search(name)
-    principal.encode()
+    log.append([mention(number, HERE)._replace(model=model) for number, model in enumerate(LYING)])
+    told = [(one.principal or "").encode().decode().partition(" model:") for one in read(log)]
+    assert (len(told), {brought for brought, _, _ in told}) == (len(LYING), {"job:extract"})
+    assert [
+        name for *_, name in told if not (1 <= len(name) <= 100 and name.isprintable()) or HIDDEN.search(name)
+    ] == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     "name",
     ["", "x" * 201, "a\nb", "\x1b[2J", "local model:x"],
     ids=["empty", "long", "two lines", "an escape", "a model that decided nothing"],
@@ -150,28 +148,27 @@ def test_of_a_log_with_rules_for_levels_alone_an_entry_tells_the_level_alone(ope
     assert read(log)[0].beside[2:4] == (b"3:2", b"")
 
 
-@pytest.mark.parametrize(
-    "other",
+@each_row(
+    ("number", "other"),
     [
-        {"principal": "somebody else"},
-        {"marker": looks(rules=4, level=3)},
-        {"marker": looks(3, 2, b"another normal form")},
+        (1, {"principal": "somebody else"}),
+        (2, {"marker": looks(rules=4, level=3)}),
+        (3, {"marker": looks(3, 2, b"another normal form")}),
     ],
-    ids=["principal", "rules", "normal form"],
 )
 def test_the_same_event_by_another_principal_or_under_newer_rules_is_already_appended(
-    opened: Open, other: dict[str, object]
+    opened: Open, number: int, other: dict[str, object]
 ) -> None:
     log = opened(marker=looks(), principal="door")
-    (first,) = log.append([mention(1, HERE)])
+    (first,) = log.append([mention(number, HERE)])
     if isinstance(log, InMemoryEventLog):
         log._marker = other.get("marker", log._marker)  # type: ignore[assignment]
         again = log
     else:
         again = opened(**{"marker": looks()} | other)
-    (second,) = again.append([mention(1, HERE)], principal="yet another")
+    (second,) = again.append([mention(number, HERE)], principal="yet another")
     assert (second.status, second.position) == ("already_appended", first.position)
-    (third,) = again.append([mention(1, HERE, "other")])
+    (third,) = again.append([mention(number, HERE, "other")])
     assert third.status == "conflict"
 
 
@@ -326,10 +323,11 @@ def test_an_entry_of_an_older_format_is_refused_by_its_place_and_never_read_as_a
     log.close()
 
 
-@pytest.mark.parametrize("told", [None, "1", "1>2"], ids=["none", "1", "half brought over"])
+@each_row("told", [None, "1", "1>2"])
 def test_a_store_of_an_older_layout_is_refused_in_one_sentence_and_left_as_it_is(
     redis_client: redis.Redis, told: str | None
 ) -> None:
+    redis_client.flushall()
     wire = Wire(redis_client)
     open_store(wire, store_id="s", partitions=PARTITIONS)
     redis_client.hdel(STORE_KEY, "format")

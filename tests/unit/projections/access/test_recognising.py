@@ -21,6 +21,7 @@ from projections.access.grants import told
 from projections.access.keys import MadeKey, id_in, make_key, seed_of
 from projections.access.recognising import as_of_now, recognised
 from projections.access.tokens import LONGEST_SECONDS, make_token
+from tests.rows import each_row
 
 NOW = 1_800_000_000
 READS = Grant(verbs=("read",), owners=("alice", "team/*"))
@@ -166,13 +167,13 @@ def _with_body(token: str, body: bytes) -> str:
     return ".".join([head, urlsafe_b64encode(body).rstrip(b"=").decode(), signature])
 
 
-@pytest.mark.parametrize("how", FORGED)
+@each_row("how", FORGED)
 def test_a_forged_token_opens_nothing(how: str, key: MadeKey, book: AccessBook) -> None:
     assert known(book, signed(key, CLAIMS)) is not None, "what it is made from is a token"
     assert known(book, FORGED[how](key)) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("key_text", "grants", "seconds"),
     [("egl_aaaaaaaa_no", ASKED, 60), (None, [], 60), (None, ASKED, 0), (None, ASKED, LONGEST_SECONDS + 1)],
 )

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from events.catalogue import Ground, GroundChanged
 from projections.laws.modes import MODES
 from projections.memory.record import Basis, Memory, Report, Rests
@@ -65,7 +63,7 @@ def test_a_revision_replaces_what_it_gives_and_keeps_the_rest() -> None:
 # --- sensitive ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     "told",
     [
         {"because": "the password is hunter2-Xq9!"},

@@ -163,7 +163,7 @@ def test_an_entry_tells_all_that_was_promised() -> None:
     assert describe(entry, 7)["event_id"] == msgspec.json.decode(stored(LIFE)[2].body)["event_id"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "event", "instant"),
     [
         ([], mentioned(day=30), 30), ([mentioned(day=40)], mentioned(day=30), 40),

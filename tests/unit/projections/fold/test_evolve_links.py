@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from projections.memory.record import MAX_EDGES, Edge, Memory
 from tests.given.events import (
     Story,
@@ -34,7 +32,7 @@ def test_the_strongest_base_of_an_edge_is_kept_on_both_sides(weight: float, link
     assert (edges_of(after["m"]), edges_of(after["tea"])) == ([("tea", *kept)], [("m", *kept)])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("story", "other"),
     [
         (COFFEE_THEN_TEA, "nobody"),
@@ -43,7 +41,7 @@ def test_the_strongest_base_of_an_edge_is_kept_on_both_sides(weight: float, link
     ],
     ids=["unknown", "purged", "merged away"],
 )
-@pytest.mark.parametrize("link", ["semantic", "possible_conflict"])
+@each_row("link", ["semantic", "possible_conflict"])
 def test_a_link_to_what_is_not_there_changes_neither_side(story: Story, other: str, link: str) -> None:
     outcome = story.when(linked("m", other, day=50, link=link))
     assert outcome.decisions == {"m": "ignored", other: "ignored"}

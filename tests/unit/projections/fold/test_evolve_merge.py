@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from projections.memory.record import FULL, SUMMARY, UserMention
 from projections.memory.sources import Author
 from tests.given.events import (
@@ -213,7 +211,7 @@ def test_an_unmerge_gives_the_sources_back_as_they_were() -> None:
     assert [differences(before[i], after[i]) for i in "mn"] == [{}, {}]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("story", "into", "reason"),
     [
         (TWO, "m", "not merged"),

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import pytest
-
 from projections.laws import LAWS
 from projections.views.view import OwnerView
 from tests.given.events import Told, accessed, at, compressed, created, mentioned, profile, reinforced
 from tests.given.views import asked, found, viewed
+from tests.rows import each_row
 
 NEAR_MISSES, SINCE = 40, 200
 """How many memories share some of the right one's words, and the day on which they begin."""
@@ -50,12 +49,12 @@ CASES = {
         ("I will buy {} bicycles one day", "what did I buy, {} bells?", "January is {} weeks away"),
     ),
 }
-cases = pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
-by_words = pytest.mark.parametrize(
+cases = each_row("case", CASES.values(), ids=list(CASES))
+by_words = each_row(
     "case", [CASES[name] for name in CASES if name != "day"], ids=[name for name in CASES if name != "day"]
 )
 """Questions that share a word with what answers them."""
-laws = pytest.mark.parametrize("law", sorted(LAWS))
+laws = each_row("law", sorted(LAWS))
 
 
 def near_misses(case: Case) -> Iterator[Told]:
@@ -129,7 +128,7 @@ def _scores(view: OwnerView, question: str, later: float, ranking: str) -> dict[
 
 @cases
 @laws
-@pytest.mark.parametrize("ranking", BY_TEXT)
+@each_row("ranking", BY_TEXT)
 def test_time_moves_no_part_of_a_score_but_the_weight_and_that_one_little(case: Case, law: str, ranking: str) -> None:
     view = story(case, law)
     first = _scores(view, case.question, 0, ranking)

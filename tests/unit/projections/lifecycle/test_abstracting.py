@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -33,6 +32,7 @@ from tests.given.events import (
     set_aside,
 )
 from tests.given.views import viewed
+from tests.rows import each_row
 
 DAYS = (0, 3, 9)
 
@@ -93,7 +93,7 @@ def test_the_same_thing_said_on_three_days_is_a_pattern_with_its_evidence() -> N
     assert (made.kind, made.source, made.created_at, state_of(made)) == ("pattern", "system", at(9), Columns.LIVE)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "story",
     [
         memory.given(*said("the park", "a", 0), *said("the park", "b", 3)),

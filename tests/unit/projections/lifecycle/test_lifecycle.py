@@ -173,7 +173,7 @@ def test_what_was_kept_starts_from_a_half_when_it_is_kept_and_is_asked_about_aga
     assert [o.due_at for o in planned(boosted, 200, "review")] == [at(41 + 15)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("story", "action"),
     [
         (TIERED.given(created(category="temporary")), "delete"),

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from projections.choices import RANKINGS
 from projections.reports.listing.rows import listing
 from projections.views.query import ViewQuery
 from tests.given.events import Told, at, created, negated
 from tests.given.views import asked, found, viewed
+from tests.rows import each_row
 
 
 def turn(turn_id: str, text: str, day: float = 0) -> Told:
@@ -41,8 +40,8 @@ MOVES = {
         "Where do I live?",
     ),
 }  # fmt: skip
-LANGUAGES = pytest.mark.parametrize("language", MOVES)
-OURS = pytest.mark.parametrize("ranking", ["conversation", "text"])
+LANGUAGES = each_row("language", MOVES)
+OURS = each_row("ranking", ["conversation", "text"])
 
 
 @LANGUAGES
@@ -60,7 +59,7 @@ def test_what_holds_now_is_brought_in_before_the_turn_that_says_what_it_replaced
 
 
 @LANGUAGES
-@pytest.mark.parametrize("ranking", RANKINGS)
+@each_row("ranking", RANKINGS)
 def test_every_ranking_marks_what_no_longer_holds_and_withholds_it_from_normal_mode(
     language: str, ranking: str
 ) -> None:

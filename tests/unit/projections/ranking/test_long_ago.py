@@ -20,6 +20,7 @@ from tests.given.events import (
     profile,
 )
 from tests.given.views import asked, found, viewed
+from tests.rows import each_row
 
 YEARS = 800.0
 """The day on which is asked: every law withholds by then what day 0 brought."""
@@ -27,8 +28,8 @@ TALK = {
     "english": ("my passport is in the blue folder", "where is my passport?", "what does a giraffe eat?"),
     "chinese": ("我的护照放在蓝色文件夹里", "我的护照放在哪里？", "长颈鹿吃什么？"),
 }
-laws = pytest.mark.parametrize("law", sorted(LAWS))
-both = pytest.mark.parametrize(("said", "question", "unrelated"), TALK.values(), ids=list(TALK))
+laws = each_row("law", sorted(LAWS))
+both = each_row(("said", "question", "unrelated"), TALK.values(), ids=list(TALK))
 
 
 def old_talk(law: str, said: str, *more: Told) -> OwnerView:
@@ -72,8 +73,8 @@ def test_strict_modes_stay_selectable_by_the_request_and_by_the_owner_s_paramete
 
 
 @laws
-@pytest.mark.parametrize("include_faded", [None, True])
-@pytest.mark.parametrize(
+@each_row("include_faded", [None, True])
+@each_row(
     ("what", "reason"),
     [
         ([deleted("old", 1)], "deleted"), ([negated("old", 1, resolution="latest_wins")], "superseded"),
