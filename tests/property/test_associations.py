@@ -138,27 +138,6 @@ def test_edges_are_those_of_the_definition_whatever_was_put_before(history, chos
     assert edges_of(played(history, chosen, asking), chosen) == by_definition(history, chosen)
 
 
-@given(histories, parameters)
-def test_edges_are_symmetric(history, chosen) -> None:
-    edges = edges_of(played(history, chosen), chosen)
-    assert all(edges[other][one] == link for one, links in edges.items() for other, link in links.items())
-
-
-@given(histories, parameters)
-def test_a_memory_has_at_most_so_many_edges_of_a_derived_kind(history, chosen) -> None:
-    for links in edges_of(played(history, chosen), chosen).values():
-        kinds = [kind for *_, kind in links.values()]
-        assert all(kinds.count(kind) <= chosen.edges_of_a_kind for kind in DERIVED)
-
-
-@given(histories, parameters, st.randoms(use_true_random=False))
-def test_the_order_of_memories_makes_no_difference(history, chosen, chance) -> None:
-    memories = newest(history)
-    one = edges_of(index_of(memories), chosen)
-    chance.shuffle(memories)
-    assert edges_of(index_of(memories), chosen) == one
-
-
 @given(histories, memories, parameters)
 def test_a_memory_that_comes_and_goes_leaves_no_trace(history, guest, chosen) -> None:
     staying = [one for one in history if one.id != guest.id]

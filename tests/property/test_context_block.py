@@ -65,8 +65,3 @@ def test_the_lines_shown_and_dropped_make_up_what_there_was(material: Material, 
         assert shown == offered[: len(shown)]
         assert len(shown) + block.dropped.get(part, 0) == len(offered)
     assert set(block.memories) == {line.id for part in block.parts.values() for line in part if line.kind == "memory"}
-
-
-@given(MATERIALS, LAYOUTS)
-def test_with_room_enough_nothing_is_dropped(material: Material, layout: Layout) -> None:
-    assert build(material, 100_000, layout).dropped == {}

@@ -33,19 +33,6 @@ def test_contradiction_and_strangeness_are_mutual(one: str, other: str) -> None:
 
 
 @given(ANY)
-def test_a_statement_is_the_same_as_itself(text: str) -> None:
-    assert compare(text, text).kind == "same"
-    assert compare(text, text + " ").kind == "same"
-
-
-@given(ANY, ANY)
-def test_only_contradictions_and_equals_are_sure_and_only_slots_clash(one: str, other: str) -> None:
-    relation = compare(one, other)
-    assert not relation.sure or relation.kind in ("contradicts", "same")
-    assert not relation.slots or relation.kind == "contradicts"
-
-
-@given(ANY)
 def test_slots_are_named_once(text: str) -> None:
     found = [(slot.subject, slot.name) for slot in slots(written(text))]
     assert len(found) == len(set(found))

@@ -43,19 +43,6 @@ def test_a_sentence_that_begins_and_ends_as_a_question_asserts_nothing(opening: 
     assert not any(one.asserted for one in extract(TurnText("t", f"{opening} {words}?", "user", None, None)))
 
 
-@given(
-    st.sampled_from(["如果", "要是", "假如", "听说", "他说"]),
-    st.sampled_from(["喜欢咖啡", "住在杭州", "叫李雪", "会弹吉他", "有一只猫"]),
-)
-def test_a_chinese_supposition_or_report_asserts_nothing(opening: str, rest: str) -> None:
-    assert not any(one.asserted for one in extract(TurnText("t", f"{opening}我{rest}。", "user", None, None)))
-
-
-@given(TEXTS)
-def test_an_assistant_asserts_nothing(text: str) -> None:
-    assert extract(TurnText("t", text, "assistant", "assistant", None)) == []
-
-
 @given(st.lists(TEXTS.filter(lambda text: bool(text.strip()) and text.isprintable()), max_size=6), SPEAKERS)
 def test_whatever_is_decided_passes_the_door_and_is_decided_once(texts: list[str], speaker: str | None) -> None:
     turns = [

@@ -47,13 +47,6 @@ def test_a_long_posting_of_one_instant_or_one_keyword_is_read_from_the_asked_ent
         assert found == best_of(mine, [(1.0, other) for other in crowd if other != mine], most)
 
 
-def test_an_entry_that_is_not_there_is_like_none_and_can_be_dropped() -> None:
-    index = KeywordIndex()
-    index.put((1, "a", 0), ())
-    index.drop((2, "b", 1))
-    assert index.alike((1, "a", 0), 0.3, 5) == index.alike((2, "b", 1), 0.3, 5) == []
-
-
 def test_an_entry_that_is_dropped_from_a_shelf_is_not_found_until_it_is_put_again() -> None:
     index = KeywordIndex(late=3)
     crowd: list[Entry] = [(number, f"m{number}", number) for number in range(6)]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from events.parameters import DEFAULTS, NAMES, Parameters, ParameterValue, changed, problem_with
+from events.parameters import DEFAULTS, NAMES, Parameters, changed
 from events.vocabulary import Via
 from projections.fold.owner import OwnerHistory, fold_owner
 from projections.laws import LAWS, Law
@@ -23,7 +23,6 @@ from tests.examples import examples
 from tests.given.events import Told, accessed, at, created, folded, parameters, profile, stored
 from tests.given.histories import days, histories, words
 from tests.given.law_cases import extreme, instants, lives, parameter_values, sensible, stories
-from tests.rows import each_row
 
 QUICK = settings(max_examples=examples(40), suppress_health_check=[HealthCheck.too_slow])
 ROOM = 1 + 1e-12
@@ -260,16 +259,6 @@ def test_accesses_count_and_move_the_clocks_the_same_in_any_order(told: list[Tol
 
 
 # --- parameters at their bounds ------------------------------------------------------------------------------------
-
-
-@each_row("name", NAMES)
-def test_every_value_that_is_drawn_here_is_allowed(name: str) -> None:
-    @settings(deadline=None, max_examples=examples(10))
-    @given(parameter_values(name, 5e-324))
-    def drawn(value: ParameterValue) -> None:
-        assert problem_with(name, value) is None
-
-    drawn()
 
 
 @QUICK

@@ -77,15 +77,6 @@ def test_what_stands_depends_on_the_deleted_turns_alone(story: list[Told], steps
     assert untold == {one for one in everything if one.startswith("m")} - anew.standing
 
 
-@given(stories(), st.sampled_from(TURNS))
-def test_restoring_a_turn_undoes_its_deletion(story: list[Told], turn: str) -> None:
-    owner = Owner(story)
-    before = owner.standing
-    owner.toggle(turn)
-    owner.toggle(turn)
-    assert owner.standing == before
-
-
 @given(stories(), st.permutations(TURNS), st.integers(1, 4))
 def test_nothing_that_stands_says_a_word_that_only_deleted_turns_say(
     story: list[Told], order: list[str], count: int

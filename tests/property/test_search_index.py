@@ -48,14 +48,6 @@ def test_an_index_with_a_history_answers_as_one_built_afresh_in_any_order(steps,
     assert (len(index), index.mean_length) == (len(fresh), fresh.mean_length)
 
 
-@given(STEPS)
-def test_rows_and_keys_stay_each_others_inverse(steps) -> None:
-    index, texts = replay(steps)
-    rows = [index.row(key) for key in texts]
-    assert [index.key(row) for row in rows] == list(texts)
-    assert all(row < index.row_count for row in rows)
-
-
 @given(STEPS, TEXTS)
 def test_every_score_is_explained_exactly(steps, query) -> None:
     index, texts = replay(steps)
@@ -65,10 +57,3 @@ def test_every_score_is_explained_exactly(steps, query) -> None:
         for part in index.explain(query, key).values():
             total += part
         assert total == scores.get(key, 0.0)
-
-
-@given(st.dictionaries(KEYS, st.text(max_size=30), max_size=6), st.text(max_size=30))
-def test_any_text_can_be_put_and_asked_for(texts, query) -> None:
-    index = Bm25Index()
-    index.put_many(texts.items())
-    assert all(score > 0 for score in by_key(index, query)[0].values())

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from events.parameters import DEFAULTS, changed
-from projections.language.polarity import difference, opposite
 from projections.language.similar import SimilarPair, similar_pairs, similarity
 from projections.lifecycle.may_merge import may_merge, merge_groups
 from projections.memory.record import Memory
@@ -46,12 +45,6 @@ def memories(draw):
     ]
 
 
-@given(ANY_TEXTS, ANY_TEXTS)
-def test_similarity_is_symmetric_and_lies_between_0_and_1(a, b) -> None:
-    assert 0 <= similarity(a, b) == similarity(b, a) <= 1
-    assert similarity(a, a) == 1
-
-
 @given(TEXTS)
 def test_case_width_and_punctuation_take_nothing_away(text) -> None:
     wide = "".join(chr(ord(one) + 0xFEE0) if one.isascii() and one.isalpha() else one for one in text.upper())
@@ -62,19 +55,6 @@ def test_case_width_and_punctuation_take_nothing_away(text) -> None:
 def test_the_join_finds_exactly_the_pairs_that_comparing_each_with_each_finds(texts, least) -> None:
     every = [SimilarPair(x, y, similarity(texts[x], texts[y])) for x, y in combinations(range(len(texts)), 2)]
     assert similar_pairs(texts, least) == [pair for pair in every if pair.similarity >= least]
-
-
-@given(ANY_TEXTS, ANY_TEXTS)
-def test_opposition_and_difference_do_not_depend_on_who_comes_first(a, b) -> None:
-    assert opposite(a, b) == opposite(b, a)
-    assert (difference(a, b) is None) == (difference(b, a) is None)
-    assert (difference(a, a), opposite(a, a)) == (None, False)
-
-
-@given(memories())
-def test_whether_two_may_merge_does_not_depend_on_who_comes_first(held) -> None:
-    for a, b in combinations(held, 2):
-        assert (may_merge(a, b, LOOSE) is None) == (may_merge(b, a, LOOSE) is None)
 
 
 @given(memories())

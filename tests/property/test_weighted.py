@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from events.parameters import DEFAULTS, Parameters
 from projections.laws import WEIGHTED
 from projections.laws.weighted import factors
-from projections.memory.columns import Columns
 from projections.memory.record import DAY, Memory
 from tests.examples import examples
 from tests.given.events import Told, at, folded
@@ -70,18 +68,6 @@ def test_without_an_event_only_the_drop_curve_lets_a_weight_rise(
             assert late.product <= early.product * room
         else:
             assert late.conflict_penalty >= early.conflict_penalty / room
-
-
-@QUICK
-@given(histories, parameter_sets, st.lists(instants, min_size=1, max_size=3))
-def test_weights_of_many_are_the_readings_of_each(told: list[Told], asked: Parameters, times: list[int]) -> None:
-    memories = memories_of(told)
-    columns = Columns()
-    for memory in memories:
-        columns.put(memory)
-    for now in times:
-        each = [WEIGHTED.read(memory, now, asked).unclipped for memory in memories]
-        np.testing.assert_allclose(WEIGHTED.weights(columns, now, asked), each, rtol=1e-12)
 
 
 @QUICK

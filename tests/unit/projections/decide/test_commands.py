@@ -15,7 +15,6 @@ from projections.decide.commands import Edit, Merge, Negate, Promote, Tell
 from projections.decide.remembering import Consequence, Contested, NewTurn, RecordTurns, Remember
 from projections.memory.record import Memory
 from tests.given.events import created, folded, mentioned, revised
-from tests.places import ROOT
 from tests.rows import each_row
 
 
@@ -114,18 +113,6 @@ def test_fewer_turns_under_the_same_ids_are_another_command() -> None:
     command: Any = COMMANDS[-1]
     shorter = replace(command, turns=command.turns[:1])
     assert shorter.beyond in command.names
-
-
-def test_a_creation_is_built_in_one_place_of_the_service_and_in_one_of_the_client() -> None:
-    rooms = {
-        "api": "MemoryCreated(",
-        "consumers": "MemoryCreated(",
-        "events": " MemoryCreated(memory",
-        "client": '"MemoryCreated", nth',
-    }
-    files = [path for room, call in rooms.items() for path in (ROOT / room).rglob("*.py") if call in path.read_text()]
-    files += [path for path in (ROOT / "projections").rglob("*.py") if " MemoryCreated(" in path.read_text()]
-    assert sorted(path.name for path in files) == ["creating.py", "events.py"]
 
 
 def test_what_is_told_takes_what_it_led_to_for_its_own_however_many_it_bears_upon() -> None:

@@ -16,7 +16,7 @@ from events.catalogue import (
     MemoryRevised,
     ReviewSettled,
 )
-from projections.decide.done import SAID, done_by, effective
+from projections.decide.done import done_by, effective
 from projections.decide.rejecting import rejection
 from tests.given.events import created
 from tests.rows import each_row
@@ -69,10 +69,3 @@ def change(position: str, decision: str) -> Any:
 def test_an_event_that_did_nothing_is_not_told(changes: list[tuple[str, str]], kept: tuple[EventData, ...]) -> None:
     found = effective((SAYS, LINKED, GONE), ("0:1", "0:2", "0:3"), [change(*one) for one in changes])
     assert tuple(found) == kept
-
-
-def test_the_console_has_words_for_each() -> None:
-    from tests.places import ROOT
-
-    words = (ROOT / "api" / "console" / "words" / "memories.js").read_text()
-    assert all(f'"inbox.done.{name}"' in words for name in SAID)

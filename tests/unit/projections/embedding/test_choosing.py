@@ -63,14 +63,6 @@ def test_what_sends_downloads_or_imports_counts_only_where_the_process_is_set_to
     assert asked == []
 
 
-def test_letters_are_looked_at_under_auto_alone() -> None:
-    def never() -> bool:
-        raise AssertionError("nobody asks")
-
-    assert EmbedderPlan("minilm").chosen("store", never).name == "minilm"
-    assert EmbedderPlan(None, "auto").chosen("none", never).name == "none"
-
-
 @each_row(
     ("there", "letters", "chosen"),
     [(BUILT_IN, False, "minilm"), (BUILT_IN, True, "use"), (["use"], False, "use"), (["use"], True, "use")],
@@ -104,15 +96,3 @@ def test_each_embedder_is_made_once_however_many_ask() -> None:
         thread.join()
     assert made == dict.fromkeys(BUILT_IN, 1)
     assert {name: one.model for name, one in embedders.made.items()} == {name: name for name in BUILT_IN}
-
-
-def test_what_is_not_there_is_told_and_made_by_nobody() -> None:
-    def make(name: str) -> WordEmbedder:
-        if name == "use":
-            raise BadSetting("the embedder use needs a package")
-        return WordEmbedder(name)
-
-    embedders = Embedders(make, EmbedderPlan(None, "auto"))
-    assert (embedders.lacking(), embedders.made) == (["use"], {})
-    with pytest.raises(BadSetting, match="needs a package"):
-        embedders.get(EmbedderChosen("use", "auto", "store"))

@@ -43,10 +43,6 @@ def test_a_setting_names_an_embedder(setting: str, model: str) -> None:
     assert embedder.model == model
 
 
-def test_none_is_no_embedder() -> None:
-    assert embedder_named("none") is None
-
-
 @each_row(
     "setting",
     [
@@ -87,24 +83,6 @@ def test_the_last_questions_are_remembered_and_the_others_not() -> None:
     assert len(words.questions) == asked + 1
 
 
-def test_a_question_of_many_pieces_is_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_embedder, "MOST_BYTES", 1_000)
-    words = WordEmbedder()
-    remembered = CachingEmbedder(words)
-    long = " ".join(f"word{at}" for at in range(20))
-    for question in ("short", long, "short", long):
-        remembered.question(question)
-    assert words.questions == ["short", long, long]
-
-
-def test_what_is_remembered_cannot_be_changed() -> None:
-    asked = CachingEmbedder(WordEmbedder()).question("who drinks coffee?")
-    with pytest.raises(ValueError, match="read-only"):
-        asked.whole[0] = 9
-    with pytest.raises(ValueError, match="read-only"):
-        asked.pieces[0, 0] = 9
-
-
 def test_a_failure_is_not_remembered() -> None:
     class Failing(WordEmbedder):
         def question(self, text: str) -> model_embedder.EmbeddedQuestion:
@@ -119,24 +97,6 @@ def test_a_failure_is_not_remembered() -> None:
         remembered.question("who?")
     words.down = False
     assert remembered.question("who?").words == ("who",)
-
-
-def test_texts_are_the_others_and_not_remembered() -> None:
-    words = WordEmbedder()
-    remembered = CachingEmbedder(words)
-    first, second = remembered.texts(["a b"]), remembered.texts(["a b"])
-    np.testing.assert_array_equal(first[0].whole, second[0].whole)
-    assert (words.embedded, remembered.model) == (["a b", "a b"], words.model)
-
-
-def test_many_threads_may_ask() -> None:
-    words = WordEmbedder()
-    remembered = CachingEmbedder(words)
-    questions = [f"question {at % 40}" for at in range(400)]
-    with ThreadPoolExecutor(4) as pool:
-        answers = list(pool.map(remembered.question, questions))
-    for question, asked in zip(questions, answers, strict=True):
-        np.testing.assert_array_equal(asked.whole, words.question(question).whole)
 
 
 def test_what_is_usual_of_the_model_is_measured_with_the_first_question_and_told_with_each() -> None:
@@ -158,15 +118,6 @@ def test_a_failure_of_measuring_is_a_failure_of_the_question_and_is_tried_again(
         remembered.question("who?")
     words.down = False
     assert remembered.question("who?").usual is not None
-
-
-def test_many_threads_measure_once() -> None:
-    words = WordEmbedder()
-    remembered = CachingEmbedder(words)
-    with ThreadPoolExecutor(4) as pool:
-        answers = list(pool.map(remembered.question, [f"question {at}" for at in range(40)]))
-    assert words.asked == [list(TEXTS)]
-    assert len({id(asked.usual) for asked in answers}) == 1
 
 
 def test_who_waits_while_a_model_is_loaded_fails_with_it_and_it_is_not_tried_for_each(

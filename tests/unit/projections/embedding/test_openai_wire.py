@@ -47,12 +47,6 @@ def test_an_answer_that_is_not_usable_is_refused_with_the_reason(what: str, body
         vectors_in(body, 1, None)
 
 
-@each_row("number", ["1e999", "-1e999"])
-def test_an_infinite_component_is_refused(number: str) -> None:
-    with pytest.raises(EmbedderFailed, match="not usable"):
-        vectors_in(f'{{"data": [{{"index": 0, "embedding": [1, {number}]}}]}}'.encode(), 1, None)
-
-
 @each_row(
     ("rows", "dimensions", "why"),
     [([[1, 2], [1, 2, 3]], None, "2, 3 dimensions"), ([[1, 2], [3, 4]], 3, "2 dimensions, not 3")],

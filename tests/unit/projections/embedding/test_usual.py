@@ -29,29 +29,10 @@ def sense_of(asked: Vectors, wholes: Vectors, usual: Usual | None) -> Sense:
     return Sense("m", question, wholes, np.ones(len(wholes), bool), lambda rows: JoinedPieces.of([], SIZE), len(wholes))
 
 
-def test_half_of_the_texts_are_chinese_and_none_says_what_another_says() -> None:
-    assert sum(any("\u4e00" <= letter <= "\u9fff" for letter in text) for text in TEXTS) == len(TEXTS) // 2
-    assert len(set(TEXTS)) == len(TEXTS)
-
-
-def test_vectors_without_a_common_part_have_no_centre() -> None:
-    usual = usual_of(unrelated(0.2))
-    assert not usual.centre.any()
-    assert usual.spread == pytest.approx(1 / np.sqrt(SIZE), rel=0.25)
-
-
 def test_a_large_common_part_is_the_centre_and_the_spread_is_that_of_what_remains() -> None:
     usual = usual_of(unrelated(0.9))
     assert usual.centre[0] == pytest.approx(0.9, abs=1e-6)
     assert usual.spread == pytest.approx(usual_of(unrelated(0.0)).spread, rel=0.2)
-
-
-def test_texts_that_all_have_one_vector_are_no_harm() -> None:
-    usual = usual_of(np.ones((16, SIZE), np.float32) / 8)
-    assert np.isfinite(usual.centre).all()
-    assert np.isfinite(usual.spread)
-    sense = sense_of(np.ones(SIZE, np.float32) / 8, np.ones((3, SIZE), np.float32) / 8, usual)
-    assert np.isfinite(sense.cosines(np.arange(3))).all()
 
 
 def test_without_a_centre_cosines_are_those_of_the_vectors_themselves() -> None:

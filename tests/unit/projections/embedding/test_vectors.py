@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from events.errors import DamagedState
 from projections.embedding.meaning import Embedded, JoinedPieces, Vectors
 from projections.embedding.vectors import (
-    MAX_PIECES,
     VectorKeys,
     is_whole,
     pack,
@@ -51,28 +50,9 @@ def test_one_huge_component_costs_no_more_than_is_stated() -> None:
         assert 0 < 1 - float(back @ piece[0]) <= 384 / 8 / 127**2 + 1e-6
 
 
-def test_a_vector_takes_a_byte_a_dimension() -> None:
-    whole, pieces = pack(embedded(25))
-    assert (len(whole), len(pieces)) == (3 + 384, 3 + 25 * 384)
-
-
-def test_pieces_beyond_the_most_are_left_out() -> None:
-    one = embedded(MAX_PIECES + 5, 8)
-    assert unpack_pieces(pack(one)[1]).shape == (MAX_PIECES, 8)
-
-
 def test_no_pieces_are_no_bytes() -> None:
     assert pack(Embedded(unit(1, 8)[0], np.zeros((0, 8), np.float32)))[1] == b""
     assert unpack_pieces(b"").shape == (0, 0)
-
-
-def test_a_piece_of_nothing_stays_one() -> None:
-    back = unpack_pieces(pack(Embedded(unit(1, 8)[0], np.zeros((1, 8), np.float32)))[1])
-    assert not back.any()
-
-
-def test_the_same_vectors_are_the_same_bytes() -> None:
-    assert pack(embedded()) == pack(embedded())
 
 
 @each_row(
@@ -99,11 +79,6 @@ def test_damaged_bytes_are_refused(damage: object) -> None:
 
 def test_whole_vectors_of_the_first_version_are_missing() -> None:
     assert not is_whole(b"\x01\x08\x00" + unit(1, 8)[0].astype("<f2").tobytes())
-
-
-def test_bytes_tell_whether_they_are_a_whole_vector_of_so_many_dimensions() -> None:
-    whole, _ = pack(embedded(d=8))
-    assert (is_whole(whole), is_whole(whole, 8), is_whole(whole, 9), is_whole(whole[:-1])) == (True, True, False, False)
 
 
 @each_row(

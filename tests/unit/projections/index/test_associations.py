@@ -7,8 +7,8 @@ import pytest
 from events.parameters import DEFAULTS, Parameters
 from projections.index.associations import AssociationIndex
 from projections.index.keyword_index import overlap
-from projections.memory.record import HOUR, Memory, with_changes
-from tests.given.associated import START, half, index_of, links_of, memory
+from projections.memory.record import Memory, with_changes
+from tests.given.associated import half, index_of, links_of, memory
 from tests.rows import each_row
 
 
@@ -39,13 +39,6 @@ def test_keywords_make_an_edge_from_an_overlap_of_three_tenths_on() -> None:
     assert weights(memory("a", *WORDS[:7]), memory("b", *WORDS[:2])) == {}
 
 
-@each_row(("least", "expected"), [(0.29, {"b": ("keyword", 0.29)}), (0.30, {})])
-def test_the_least_overlap_is_a_parameter(least, expected) -> None:
-    hundred = tuple(f"w{number}" for number in range(100))
-    one, other = memory("a", *hundred), memory("b", *hundred[:29])
-    assert weights(one, other, parameters=Parameters(keyword_edge_from=least)) == expected
-
-
 def test_memories_of_one_task_are_linked_however_far_apart() -> None:
     assert weights(memory("a", task="t"), memory("b", task="t", hours=9_000), memory("c", task="u")) == {
         "b": ("co-task", 0.5)
@@ -61,39 +54,8 @@ def test_memories_of_one_project_or_session_are_linked_within_a_day(place, hours
     assert weights(memory("a", hours=100, **{place: "p"}), memory("b", hours=100 + hours, **{place: "p"})) == expected
 
 
-def test_near_in_time_alone_is_no_edge_and_a_project_is_no_session() -> None:
-    assert weights(memory("a", project="p"), memory("b"), memory("c", session="p"), memory("d", task="p")) == {}
-
-
-def test_the_strongest_kind_names_the_edge() -> None:
-    alike = memory("a", "x", "y", "z", task="t", project="p")
-    assert weights(alike, memory("b", task="t", project="p")) == {"b": ("co-task", 0.5)}
-    assert weights(alike, memory("b", "x", "y", "z", "v", task="t", project="p")) == {"b": ("keyword", 0.75)}
-    assert weights(alike, memory("b", "x", "y", "u", "v", "w", task="t")) == {"b": ("co-task", 0.5)}
-
-
 def pair(mine: dict[str, object], theirs: dict[str, object], **shared: object) -> list[Memory]:
     return [memory("a", edges=(half("b", **mine),), **shared), memory("b", edges=(half("a", **theirs),), **shared)]
-
-
-def test_boosts_are_kept_apart_from_the_base_and_added_to_the_strongest() -> None:
-    told = {"base": 0.3, "boost": 0.15}
-    (link,) = links_of(index_of(pair(told, told, task="t")), "a").values()
-    assert (link.link, link.base, link.boost, link.weight) == ("co-task", 0.5, 0.15, 0.65)
-    (link,) = links_of(index_of(pair(told, told)), "a").values()
-    assert (link.link, link.base, link.boost, link.weight) == ("semantic", 0.3, 0.15, pytest.approx(0.45))
-
-
-def test_a_weight_is_at_most_one() -> None:
-    told = {"base": 0.9, "boost": 0.35}
-    (link,) = links_of(index_of(pair(told, told)), "a").values()
-    assert (link.base, link.boost, link.weight) == (0.9, 0.35, 1.0)
-
-
-def test_hits_together_alone_make_an_edge() -> None:
-    told = {"boost": 0.05, "link": "co-hit"}
-    assert weights(*pair(told, told)) == {"b": ("co-hit", 0.05)}
-    assert weights(*pair(told, told, session="s")) == {"b": ("temporal", 0.25)}
 
 
 def test_a_told_edge_takes_the_smaller_of_both_halves_or_the_one_there_is() -> None:
@@ -108,17 +70,6 @@ def test_a_told_edge_that_one_side_had_to_drop_for_32_stronger_ones_is_none() ->
     full = memory("a", edges=tuple(half(f"x{n}", 0.9) for n in range(32)))
     other = memory("b", edges=(half("a", 0.8),))
     assert weights(full, other) == weights(full, other, of="b") == {}
-
-
-def test_what_is_told_counts_before_what_is_derived_if_both_are_as_strong() -> None:
-    told = {"base": 0.5, "link": "related"}
-    assert weights(*pair(told, told, task="t")) == {"b": ("related", 0.5)}
-
-
-def test_an_edge_of_no_weight_is_none() -> None:
-    told = {"base": 0.0, "link": "related"}
-    assert weights(*pair(told, told)) == {}
-    assert weights(*pair(told, told, task="t"), parameters=Parameters(task_edge=0.0)) == {}
 
 
 @each_row(
@@ -137,39 +88,11 @@ def test_what_is_not_live_and_what_is_secret_has_no_edges(gone) -> None:
     assert (len(index), 1 in index) == (1, False)
 
 
-def test_sensitive_memories_that_are_no_secrets_have_edges() -> None:
-    assert weights(memory("a", "x", sensitivity=2), memory("b", "x")) == {"b": ("keyword", 1.0)}
-
-
-def test_the_strongest_come_first_and_of_equals_the_first_id() -> None:
-    memories = [
-        memory("a", "x", "y", task="t"),
-        memory("z", "x", "y"),
-        memory("c", task="t"),
-        memory("b", task="t"),
-        memory("d", "x", "y", "v"),
-    ]
-    assert list(weights(*memories)) == ["z", "d", "b", "c"]
-
-
 def test_five_of_a_kind_are_kept_those_nearest_in_time() -> None:
     line = [memory(f"m{hours:02}", task="t", hours=hours) for hours in range(30)]
     assert list(weights(*line, of="m15")) == ["m13", "m14", "m16", "m17"]
     # m12 is as near to m15 as m18, and comes first; but m12's own five are m10, m11, m13, m14 and m09.
     assert list(weights(*line, of="m00")) == ["m01", "m02", "m03"]
-
-
-def test_the_larger_overlap_counts_before_the_nearer_in_time() -> None:
-    near = [memory(f"n{number}", "x", "y", "z", hours=number) for number in range(6)]
-    far = memory("far", "x", "y", hours=1_000)
-    assert "far" in weights(memory("a", "x", "y"), *near, far)
-
-
-def test_an_edge_needs_each_among_the_other_s_best() -> None:
-    crowd = [memory(f"c{number}", task="t", hours=100 + number / 100) for number in range(6)]
-    hermit = memory("hermit", task="t")
-    assert weights(hermit, *crowd, of="hermit") == {}
-    assert len(weights(hermit, *crowd, of="c3")) == 5
 
 
 @each_row("shared", [{"task": "t"}, {"session": "s"}, {"keywords": ("imported",)}], ids=str)
@@ -178,37 +101,6 @@ def test_memories_of_one_instant_are_linked_along_their_ids_so_that_none_is_left
     index = index_of(crowd)
     assert {len(index.neighbours(row, DEFAULTS)) for row in range(200)} <= {2, 3, 4, 5}
     assert list(links_of(index, "m100")) == ["m098", "m099", "m101", "m102"]
-
-
-def test_how_many_of_a_kind_is_a_parameter() -> None:
-    line = [memory(f"m{hours:02}", task="t", hours=hours) for hours in range(30)]
-    assert list(weights(*line, of="m15", parameters=Parameters(edges_of_a_kind=2))) == ["m14", "m16"]
-    assert len(weights(*line, of="m15", parameters=Parameters(edges_of_a_kind=32))) == 29
-
-
-def test_one_kind_s_best_do_not_crowd_out_another_s() -> None:
-    task = [memory(f"t{number}", task="t", hours=-number) for number in range(1, 3)]
-    session = [memory(f"s{number}", session="s", hours=number) for number in range(1, 3)]
-    words = [memory(f"w{number}", "x", hours=500 + number) for number in range(1, 3)]
-    found = weights(memory("a", "x", task="t", session="s"), *task, *session, *words)
-    assert {kind for kind, _ in found.values()} == {"keyword", "co-task", "temporal"}
-    assert len(found) == 6
-
-
-def test_changed_parameters_count_at_once() -> None:
-    index = index_of([memory("a", session="s"), memory("b", session="s", hours=30)])
-    assert index.neighbours(0, DEFAULTS) == []
-    (link,) = index.neighbours(0, Parameters(temporal_hours=48.0, temporal_edge=0.4))
-    assert (link.to_row, link.weight) == (1, 0.4)
-    assert index.neighbours(0, DEFAULTS) == []
-
-
-def test_only_edges_of_a_weight_can_be_asked_for() -> None:
-    index = index_of([memory("a", "x", task="t", session="s"), memory("b", task="t"), memory("c", session="s")])
-    whole = index.neighbours(0, DEFAULTS)
-    assert [link.weight for link in whole] == [0.5, 0.2]
-    assert index.neighbours(0, DEFAULTS, least=0.2) == whole
-    assert index.neighbours(0, DEFAULTS, least=0.3) == whole[:1]
 
 
 def test_a_memory_that_changed_is_known_by_its_new_keys_only() -> None:
@@ -229,25 +121,6 @@ def test_a_memory_that_comes_late_takes_its_place_in_time() -> None:
     assert list(links_of(index, "m40")) == ["m38", "m39", "m41", "m42"]
 
 
-def test_a_half_that_is_told_later_is_seen() -> None:
-    one, other = memory("a", edges=(half("b", 0.7),)), memory("b")
-    index = index_of([one, other])
-    assert (list(links_of(index, "a")), list(links_of(index, "b"))) == (["b"], ["a"])
-    index.put(0, with_changes(one, edges=()))
-    assert links_of(index, "a") == links_of(index, "b") == {}
-    index.put(1, with_changes(other, edges=(half("a", 0.7),), access_count=3))
-    assert (list(links_of(index, "a")), list(links_of(index, "b"))) == (["b"], ["a"])
-
-
-def test_a_row_that_is_not_there_has_no_edges() -> None:
-    assert AssociationIndex().neighbours(7, DEFAULTS) == []
-
-
 def test_bytes_used_grows_with_what_is_held() -> None:
     assert AssociationIndex().bytes_used() == 0
     assert index_of([memory("a"), memory("b")]).bytes_used() > index_of([memory("a")]).bytes_used()
-
-
-def test_times_are_those_of_creation() -> None:
-    later = with_changes(memory("b", session="s", hours=30), updated_at=START, last_activated_at=START + 30 * HOUR)
-    assert weights(memory("a", session="s"), later) == {}

@@ -57,24 +57,6 @@ def test_a_turn_says_what_its_statement_said_and_the_turn_of_the_correction_does
     assert told(view, "t2") == told(view, "osaka") == []
 
 
-def test_accounts_of_a_corrected_turn_or_memory_say_it_too() -> None:
-    accounts = (
-        summary("day", "t1", "t9", tier="episode", source="system"),
-        summary("sums", summarises=("tokyo",), source="system"),
-        merged("t1", "t9", into="both", day=3),
-    )
-    view = viewed(*MOVED, created("Hello", "t9", source_turns=("t9",), kind="episode"), *accounts)
-    for account in ("day", "sums", "both"):
-        assert told(view, account) == [("tokyo", "osaka", GONE)], account
-
-
-def test_an_account_of_both_turns_says_what_no_longer_holds_beside_what_does() -> None:
-    view = viewed(*MOVED, summary("day", "t1", "t2", tier="episode", source="system"))
-    row = view.columns.row("day")
-    assert row is not None
-    assert [one.beside for one in view.index(CorrectionIndex).of(view.columns, row)] == [True]
-
-
 @each_row(
     ("more", "expected"),
     [

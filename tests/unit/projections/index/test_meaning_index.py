@@ -68,13 +68,6 @@ def test_a_row_forgets_its_vector_with_its_content_and_the_others_keep_theirs() 
     assert index.known.tolist() == [False] * 3  # nobody held it meanwhile
 
 
-def test_a_row_whose_content_stays_keeps_its_vector() -> None:
-    index = index_of("tea")
-    index.take(vectors("tea"))
-    index.put(0, said("m0", "tea", access_count=7))
-    assert index.known.all()
-
-
 def test_what_is_secret_or_purged_wants_no_vector() -> None:
     index = index_of("tea", "bus")
     index.take(vectors("tea", "bus"))
@@ -140,16 +133,6 @@ def test_a_view_keeps_the_index_of_each_model_level_with_its_rows() -> None:
     view_after(view, *told, created("rain", "c"), revised("coffee", "a", 1), deleted("b", day=2), purged("b", 40))
     assert (index.known.tolist(), index.missing(), index.wanted) == ([False] * 3, keys("coffee", "rain"), 2)
     assert other.missing() == keys("coffee", "rain")
-
-
-def test_a_view_whose_owner_has_another_secret_looks_for_other_names() -> None:
-    view = view_after(None, created("tea", "a"))
-    index = view.meaning("words/1", SECRET)
-    index.take(vectors("tea"))
-    other = view.meaning("words/1", secret_of("bob"))
-    assert (other.known.tolist(), other.wanted) == ([False], 1)
-    assert set(other.missing()).isdisjoint(keys("tea"))
-    assert view.meaning("words/1", secret_of("bob")) is other
 
 
 def test_the_name_of_a_text_confirms_no_guess_and_is_another_for_another_owner() -> None:

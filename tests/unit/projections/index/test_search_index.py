@@ -36,63 +36,14 @@ def test_the_score_is_okapi_bm25() -> None:
     assert isclose(by_key(index, "coffee")["a"], expected, rel_tol=1e-15)
 
 
-def test_a_term_said_twice_in_the_query_counts_twice() -> None:
-    index = filled()
-    once, twice = by_key(index, "tea"), by_key(index, "tea tea")
-    assert twice == {key: 2 * score for key, score in once.items()}
-
-
-def test_only_matching_keys_are_scored() -> None:
-    assert by_key(filled(), "coffee").keys() == {"coffee", "cat"}
-
-
-def test_matched_terms_are_those_some_text_holds_in_the_order_of_the_query() -> None:
-    assert filled().scores("tea, unheard of, Coffee and tea").matched_terms == ["tea", "coffe"]
-
-
-@each_row("query", ["", "?!", "unheard"])
-def test_a_query_without_a_match_scores_nothing(query: str) -> None:
-    found = filled().scores(query)
-    assert (found.rows.size, found.scores.size, found.matched_terms) == (0, 0, [])
-
-
-def test_an_empty_index_answers() -> None:
-    assert Bm25Index().scores("coffee").rows.size == 0
-
-
 def test_a_text_without_tokens_is_held_and_never_found() -> None:
     index = filled(mute="…")
     assert (len(index), "mute" in index, by_key(index, "…")) == (1, True, {})
 
 
-@each_row("query", ["Ada likes strong coffee", "coffee", "我喜欢咖啡", "Ada Ada cat coffee Coffee"])
-def test_an_explanation_adds_up_to_exactly_the_score(query: str) -> None:
-    index = filled()
-    index.drop("tea")
-    for key, score in by_key(index, query).items():
-        total = 0.0
-        for part in index.explain(query, key).values():
-            total += part
-        assert total == score
-
-
-def test_an_explanation_names_only_shared_terms() -> None:
-    assert filled().explain("coffee and tea", "tea").keys() == {"tea"}
-    assert filled().explain("coffee", "tea") == {}
-
-
 def test_explaining_an_unknown_key_is_a_key_error() -> None:
     with pytest.raises(KeyError):
         filled().explain("coffee", "nobody")
-
-
-def test_a_replaced_key_keeps_its_row_and_only_its_new_text_is_found() -> None:
-    index = filled()
-    row = index.row("tea")
-    index.put("tea", "Ben likes juice")
-    assert (index.row("tea"), index.key(row), len(index)) == (row, "tea", 4)
-    assert by_key(index, "tea") == {}
-    assert by_key(index, "juice").keys() == {"tea"}
 
 
 def test_a_dropped_key_is_gone_and_its_row_goes_to_the_next() -> None:
@@ -104,13 +55,6 @@ def test_a_dropped_key_is_gone_and_its_row_goes_to_the_next() -> None:
         index.key(row)
     index.put("juice", "orange juice")
     assert (index.row("juice"), index.row_count) == (row, 4)
-
-
-def test_dropping_twice_is_dropping_once() -> None:
-    index = filled()
-    index.drop("tea")
-    index.drop("tea")
-    assert len(index) == 3
 
 
 def test_rows_outside_are_key_errors() -> None:
@@ -139,21 +83,6 @@ def test_an_index_emptied_by_drops_works_on() -> None:
     assert (len(index), index.mean_length, by_key(index, "shared")) == (0, 0.0, {})
     index.put("k", "shared")
     assert by_key(index, "shared").keys() == {"k"}
-
-
-def test_parameters_may_change_between_queries() -> None:
-    index = filled()
-    index.weigh(k1=1.6, b=1.0)
-    other = Bm25Index(k1=1.6, b=1.0)
-    other.put_many(TEXTS.items())
-    assert by_key(index, "coffee") == by_key(other, "coffee")
-
-
-def test_without_length_normalisation_length_does_not_matter() -> None:
-    index = Bm25Index(b=0)
-    index.put_many([("short", "tea"), ("long", "tea with bread, butter, honey")])
-    scores = by_key(index, "tea")
-    assert scores["short"] == scores["long"]
 
 
 @each_row(("k1", "b"), [(-0.1, 0.5), (float("nan"), 0.5), (float("inf"), 0.5), (1.2, -0.1), (1.2, 1.1)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.language.asking.kinds import ASKS_NOTHING, MOST_KINDS, READ, kinds_asked, kinds_of
+from projections.language.asking.kinds import ASKS_NOTHING, MOST_KINDS, kinds_asked, kinds_of
 from tests.rows import each_row
 
 ALIKE = [
@@ -54,14 +54,6 @@ def test_a_turn_that_lists_the_kinds_asks_for_none() -> None:
     assert kinds_asked("Where and when, and why?").bit_count() == MOST_KINDS
     assert kinds_asked("Where and when, and why? Who?") == ASKS_NOTHING
     assert kinds_asked("在哪里？什么时候？为什么？谁？") == ASKS_NOTHING
-
-
-def test_every_kind_fits_in_a_column_of_sixteen_bits() -> None:
-    assert 0 < kinds_of(" ".join(row[0] + row[2] for row in ALIKE)) < 2**15
-
-
-def test_what_stands_behind_the_first_letters_is_not_read() -> None:
-    assert kinds_asked("so " * READ + "where?") == ASKS_NOTHING
 
 
 @given(st.text(max_size=300))

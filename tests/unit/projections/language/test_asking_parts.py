@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.language.asking.parts import MOST_PARTS, asked_parts, asks
+from projections.language.asking.parts import MOST_PARTS, asked_parts
 from tests.rows import each_row
 
 COMPARED = [
@@ -108,16 +108,6 @@ def test_one_question_is_left_whole(question: str) -> None:
 )  # fmt: skip
 def test_a_question_says_whether_several_things_answer_it(question: str, many: bool, ordered: bool) -> None:
     assert asked_parts(question)[2:] == (many, ordered)
-
-
-@each_row("turn", ["Where do I live?", "tell me about Anna", "我住在哪里", "Nice. And what of Ben?"])
-def test_a_turn_that_asks_is_known(turn: str) -> None:
-    assert asks(turn)
-
-
-@each_row("turn", ["I moved to Graz.", "我搬到了成都。", "Thanks!", ""])
-def test_a_turn_that_tells_asks_nothing(turn: str) -> None:
-    assert not asks(turn)
 
 
 @each_row(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.language.extractive import chosen, joined, sentences
+from projections.language.extractive import chosen, sentences
 from tests.rows import each_row
 
 
@@ -43,17 +43,6 @@ def test_the_sentences_chosen_share_most_words_with_the_rest_and_are_told_in_ord
     assert chosen(pieces, 2) == [1, 2]
 
 
-def test_what_is_asked_about_counts_more() -> None:
-    pieces = ["The kiln broke on Friday.", "The kiln needs a new part.", "Lunch with Anna is at noon."]
-    assert chosen(pieces, 1, about="When do I meet Anna?") == [2]
-    assert chosen(["屏幕上有一个文件列表。", "项目名叫NeuroPet，用Python写。"], 1, about="我的项目叫什么") == [1]
-
-
-def test_nothing_is_chosen_where_nothing_says_anything() -> None:
-    assert chosen(["OK.", "Done!", "好的"], 2) == []
-    assert chosen([], 2) == []
-
-
 def test_a_sentence_said_twice_is_chosen_once() -> None:
     assert chosen(["The kiln broke on Friday."] * 3, 2) == [0]
 
@@ -63,8 +52,3 @@ def test_at_most_so_many_are_chosen_each_once_in_order(pieces: list[str], most: 
     found = chosen(pieces, most, about)
     assert found == sorted(set(found))
     assert len(found) <= most
-
-
-def test_sentences_are_joined_as_their_script_does() -> None:
-    assert joined(["It rains.", "Stay in."]) == "It rains. Stay in."
-    assert joined(["下雨了。", "别出门。"]) == "下雨了。别出门。"

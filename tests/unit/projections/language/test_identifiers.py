@@ -64,20 +64,10 @@ def first(view: OwnerView, question: str) -> str:
     return str(results[0]["memory"]) if results else ""
 
 
-def test_there_are_at_least_three_hundred_near_misses(view: OwnerView) -> None:
-    assert len(view) - len(IDENTIFIERS) >= 300
-
-
 @each_row("question", QUESTIONS)
 @each_row("identifier", IDENTIFIERS)
 def test_what_is_asked_for_exactly_is_found_first(view: OwnerView, identifier: str, question: str) -> None:
     found = first(view, question.format(identifier))
-    assert found in {wording.format(identifier) for wording in WORDED}
-
-
-@each_row("identifier", IDENTIFIERS)
-def test_case_does_not_matter(view: OwnerView, identifier: str) -> None:
-    found = first(view, identifier.upper())
     assert found in {wording.format(identifier) for wording in WORDED}
 
 

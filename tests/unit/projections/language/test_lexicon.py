@@ -26,11 +26,6 @@ def test_every_list_can_be_read(name: str) -> None:
 
 
 @each_row("name", LISTS)
-def test_every_list_says_what_it_is_for(name: str) -> None:
-    assert (FOLDER / f"{name}.tsv").read_text("utf-8").startswith("# ")
-
-
-@each_row("name", LISTS)
 def test_no_row_stands_twice(name: str) -> None:
     rows = [tuple(sorted(row.items())) for row in lexicon.rows(name)]
     assert len(rows) == len(set(rows))
@@ -124,7 +119,3 @@ def test_every_kind_is_named_once() -> None:
     kinds = [row["kind"] for row in lexicon.rows("kinds")]
     assert all(len(kind) == 1 for kind in kinds)
     assert len(kinds) == len(set(kinds))
-
-
-def test_wallets_have_two_thousand_and_forty_eight_words() -> None:
-    assert len(lexicon.words("wallet_words", "english")) == 2048

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from events.envelope import decode, prepare_body
-from events.log import marked
+from events.envelope import decode
 from events.marks import NOTHING, Marks
 from projections.language.marks import MARKER, WORDLESS, mark
 from projections.language.sensitivity.event_level import LEVEL_RULES, level_of
@@ -41,9 +40,3 @@ def test_of_a_kind_that_is_not_read_nothing_would_have_been_found() -> None:
 @each_row("kind", ["MemoryCreated.1", "FactAsserted.1", "MemoryDeleted.1", "MemoriesAccessed.2", "MemoryMentioned.2"])
 def test_what_holds_words_or_is_of_another_release_is_read(kind: str) -> None:
     assert kind not in WORDLESS
-
-
-def test_a_wordless_event_is_marked_without_being_read() -> None:
-    one = prepare_body("01968a5e-7b00-7000-8000-000000000002", "MemoryMentioned", 1, "ada", b"no JSON")
-    assert marked(one, MARKER) == (one, NOTHING)
-    assert marked(one._replace(kind="MemoryCreated.1"), MARKER)[1] is None

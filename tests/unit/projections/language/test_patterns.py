@@ -13,7 +13,7 @@ from pkgutil import walk_packages
 import pytest
 
 import projections
-from projections.language.patterns import Expression, Later, regex
+from projections.language.patterns import Expression, regex
 
 ROOT = Path(__file__).parents[4]
 
@@ -44,12 +44,6 @@ def test_it_finds_what_a_compiled_one_finds() -> None:
     assert (late.pattern, late.flags, late.groupindex) == (compiled.pattern, compiled.flags, compiled.groupindex)
 
 
-def test_what_is_no_expression_is_told_at_first_use() -> None:
-    broken = regex("(")
-    with pytest.raises(re.error, match="unterminated subpattern"):
-        broken.search("x")
-
-
 def test_what_a_compiled_one_has_not_it_has_not() -> None:
     with pytest.raises(AttributeError, match="no attribute 'serach'"):
         regex("x").serach("x")  # type: ignore[attr-defined]
@@ -68,11 +62,3 @@ def test_importing_the_rules_of_both_languages_compiles_none_and_reads_no_list()
         [sys.executable, "-P", "-c", script], check=True, cwd=ROOT, env={"PYTHONPATH": str(ROOT)}, capture_output=True
     )
     assert (ran.stdout.decode().strip(), ran.stderr.decode()) == ("[] 0", "")
-
-
-def test_from_its_first_use_on_nothing_is_looked_up_twice() -> None:
-    late = regex("x")
-    before = type(late)
-    assert late.search("x")
-    assert (before, type(late)) == (Later, Expression)
-    assert not hasattr(type(late), "__getattr__")

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import re
 
-from projections.language.contradiction.relation import compare
-from projections.language.extraction.rules import TurnText, extract
-from projections.language.prompt_text import estimated_tokens, is_chinese
 from projections.language.scripts import (
     FROM_KANA_TO_HAN,
     HAN,
@@ -63,17 +60,3 @@ def test_what_stored_levels_and_digests_are_made_by_stays_as_it_was() -> None:
 
 def test_the_block_lies_within_han() -> None:
     assert all(re.match(f"[{HAN}]", chr(point)) for point in range(0x4E00, 0xA000))
-
-
-@each_row("character", RARE.values(), ids=[*RARE])
-def test_a_text_of_rare_han_is_chinese(character: str) -> None:
-    assert is_chinese(character * 3)
-    assert estimated_tokens(character * 4) == 4
-
-
-def test_a_name_of_a_rare_character_is_a_name() -> None:
-    assert [one.content for one in extract(TurnText("t1", "我是王㐀"))] == ["用户是王㐀"]
-
-
-def test_a_home_is_read_beside_a_rare_character() -> None:
-    assert compare("我在上海工作", "我在北京𠮷工作").kind == "contradicts"

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from events.parameters import DEFAULTS, changed
-from projections.language.similar import SimilarPair, similar_pairs, similarity
-from projections.lifecycle.may_merge import Group, may_merge, merge_groups
+from projections.language.similar import similar_pairs, similarity
+from projections.lifecycle.may_merge import may_merge, merge_groups
 from projections.memory.record import CorrectionEntry, Memory, with_changes
 from tests.given.events import Told, at, created, deleted, folded, in_conflict, mentioned, merged, negated, restored
 from tests.rows import each_row
@@ -65,10 +65,6 @@ BOUNDS = [
     *(("strangers", 0.0, 0.3, a, b) for a, b in STRANGERS),
     *(("related by meaning, not by words", 0.0, 0.5, a, b) for a, b in TOO_FEW_WORDS_SHARED),
 ]
-EQUAL = [
-    ("I like coffee", "i LIKE, coffee!"), ("Ｉ ｌｉｋｅ ｃｏｆｆｅｅ", "I like coffee"), ("我喜欢咖啡", "我喜欢咖啡。"),
-    ("I can't swim", "I can’t swim"), ("", ""), ("...", " ... "),
-]  # fmt: skip
 DIFFERENT = "different words: "
 HARD_NEGATIVES = [
     ("Meeting with Bob at 3pm", "Meeting with Bob at 4pm", "different numbers or dates: 3 / 4"),
@@ -108,21 +104,6 @@ def test_similarity_tells_duplicates_from_related_from_strangers(
     what: str, low: float, high: float, a: str, b: str
 ) -> None:
     assert low <= similarity(a, b) <= high
-
-
-@each_row(("a", "b"), EQUAL)
-def test_texts_that_differ_in_case_width_and_punctuation_are_wholly_alike(a: str, b: str) -> None:
-    assert similarity(a, b) == 1
-
-
-def test_a_token_weighs_three_and_one_that_says_little_weighs_one() -> None:
-    """(i, like: 1 each; coffe, tea: 3 each): 2 * 2 / (5 + 5)."""
-    assert similarity("I like coffee", "I like tea") == 0.4
-
-
-def test_texts_of_punctuation_alone_are_like_each_other_and_symbols_like_themselves() -> None:
-    assert [similarity("...", other) for other in ("?!", "", "coffee", "→")] == [1, 1, 0, 0]
-    assert [similarity("→", other) for other in ("(→)", "←")] == [1, 0]
 
 
 @each_row(("a", "b", "expected"), HARD_NEGATIVES, ids=[f"{a} | {b}" for a, b, _ in HARD_NEGATIVES])
@@ -205,25 +186,6 @@ def test_tomorrow_is_one_day_only_if_it_was_said_on_one(text: str, hours: int, z
     assert may_merge(note(text, of="a"), later, parameters) == expected
 
 
-def test_pairs_are_told_by_their_places_and_equal_texts_each_with_each() -> None:
-    found = similar_pairs(["I like tea", "I play chess", "I like tea!", "I like green tea", "I like tea"], 0.75)
-    same, green = 1.0, 10 / 13
-    assert found == [(0, 2, same), (0, 3, green), (0, 4, same), (2, 3, green), (2, 4, same), (3, 4, green)]
-
-
-def test_pairs_above_the_most_that_is_asked_for_are_left_out() -> None:
-    """The last two are alike by 16 / 19, the first two wholly."""
-    found = similar_pairs(["I like tea", "I like tea", "I like green tea", "I also like green tea"], 0.7, 0.8)
-    assert found == [(0, 2, 10 / 13), (1, 2, 10 / 13)]
-
-
-def test_a_pair_exactly_at_the_least_is_found() -> None:
-    """Seven of eight tokens of weight 3 shared, and six of eight: 0.875 and 0.75 to the last bit."""
-    eight, seven = "ab cd ef gh jk mn pq rs", "ab cd ef gh jk mn pq xx"
-    texts = [eight, seven, "ab cd ef gh jk mn yy zz"]
-    assert similar_pairs(texts, 0.75) == [SimilarPair(0, 1, 0.875), SimilarPair(0, 2, 0.75), SimilarPair(1, 2, 0.75)]
-
-
 def test_the_join_is_exact_over_many_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """200 texts of words from common to rare, five candidates a round."""
     monkeypatch.setattr("projections.language.similar._CHUNK", 5)
@@ -235,48 +197,6 @@ def test_the_join_is_exact_over_many_rounds(monkeypatch: pytest.MonkeyPatch) -> 
     assert len(every) > 50
 
 
-def test_nothing_and_one_memory_have_no_pairs_and_no_groups() -> None:
-    for texts in ([], ["I like tea"]):
-        assert (similar_pairs(texts, 0.5), merge_groups(notes(*texts), DEFAULTS)) == ([], [])
-
-
-def test_texts_that_share_nothing_are_no_pair_even_if_nothing_is_asked() -> None:
-    assert similar_pairs(["tea", "chess", "green tea"], 0) == [SimilarPair(0, 2, 2 / 3)]
-
-
-def test_the_base_is_the_newest_and_stands_first_among_the_sources() -> None:
-    memories = notes("I really like tea", "I like tea.", "I like chess", "I like TEA")
-    assert merge_groups(memories, DEFAULTS) == [Group(3, (3, 1, 0), 10 / 13)]
-
-
-def test_of_memories_active_at_one_instant_the_later_in_the_log_is_the_base() -> None:
-    memories = [note("Tea", of=one, created_seq=seq) for one, seq in (("x", 5), ("y", 7), ("z", 6))]
-    assert merge_groups(memories, DEFAULTS) == [Group(1, (1, 2, 0), 1.0)]
-
-
-def test_a_memory_that_may_not_merge_with_one_of_a_group_stays_out_of_it() -> None:
-    old, middle, new = notes("I like tea", "I like tea", "I like tea")
-    memories = [old, with_changes(middle, corrects=old.id), new]
-    assert merge_groups(memories, DEFAULTS) == [Group(2, (2, 1), 1.0)]
-
-
-def test_no_chain_joins_what_is_not_alike() -> None:
-    """The newest is like both others (16 / 19), and they are not like each other (10 / 16)."""
-    memories = notes("I really like tea", "I also like tea", "I also really like tea")
-    assert merge_groups(memories, DEFAULTS) == [Group(2, (2, 1), 16 / 19)]
-
-
 def test_a_group_has_a_hundred_sources_at_most_and_the_rest_makes_further_ones() -> None:
     groups = merge_groups(notes(*["I like tea"] * 230), DEFAULTS)
     assert [(group.base_index, len(group.source_indexes)) for group in groups] == [(229, 100), (129, 100), (29, 30)]
-
-
-def test_one_wording_in_two_categories_makes_two_groups_the_newest_base_first() -> None:
-    memories = notes(*["I like tea"] * 4)
-    memories[::2] = [with_changes(one, category="skill") for one in memories[::2]]
-    assert merge_groups(memories, DEFAULTS) == [Group(3, (3, 1), 1.0), Group(2, (2, 0), 1.0)]
-
-
-def test_a_mention_makes_an_older_memory_the_base() -> None:
-    memories = folded(created("Tea"), created("Tea", of="n", day=1), mentioned("m", day=2)).memories
-    assert merge_groups([memories["m"], memories["n"]], DEFAULTS) == [Group(0, (0, 1), 1.0)]

@@ -6,12 +6,11 @@ import sys
 from types import FrameType
 from typing import Any
 
-from events.catalogue import EVENT_TYPES, FactAsserted, MemoryCreated, MemoryMerged, MemoryRevised
-from events.envelope import Event, decode, derived_id
+from events.catalogue import FactAsserted, MemoryCreated, MemoryMerged, MemoryRevised
+from events.envelope import Event, derived_id
 from events.vocabulary import MAX_TEXT_BYTES
 from projections.language.statements import normalised, statements_of
 from tests.given.samples import MOMENT
-from tests.places import ROOT
 from tests.rows import each_row
 
 TOKYO = "I live in Tokyo"
@@ -180,17 +179,3 @@ def test_no_part_of_a_triple_can_pass_for_two() -> None:
     assert (
         len({fact("a", "b", "cd"), fact("ab", "c", "d"), fact("a", "bc", "d"), fact("a", "b", "c", condition="d")}) == 4
     )
-
-
-def test_a_text_never_passes_for_a_triple() -> None:
-    (triple,) = fact("a", "b", "c")
-    (text,) = stated(created(triple[1:].decode()))
-    assert text[:1] != triple[:1]
-
-
-def test_every_other_event_states_nothing() -> None:
-    golden = ROOT / "tests" / "golden" / "events"
-    known = {path.stem: decode(path.stem, path.read_bytes()) for path in golden.glob("*.json")}
-    stating = {one.type for one in known.values() if statements_of(one)}
-    assert {one.type for one in known.values()} == EVENT_TYPES.keys()
-    assert stating == {"MemoryCreated", "MemoryRevised", "MemoryMerged", "FactAsserted"}

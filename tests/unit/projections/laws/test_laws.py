@@ -3,33 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import get_args
 
-import numpy as np
-import pytest
-
-from events.parameters import DEFAULTS, Parameters, Profile, problem_with, schema_of
+from events.parameters import DEFAULTS, Parameters, problem_with, schema_of
 from projections.laws import LAWS, WEIGHTED
-from projections.laws.law import FOREVER
-from projections.laws.modes import REASONS, Mode, due_levels, lasting, visibility
-from projections.laws.tiered import fallen_at
+from projections.laws.modes import Mode, due_levels, lasting, visibility
 from projections.memory.columns import Columns
-from projections.memory.record import ARCHIVE, FULL, HOUR, SECRET, SUMMARY, TAG, TRACE, Memory
+from projections.memory.record import ARCHIVE, FULL, SUMMARY, TAG, TRACE
 from tests.given.events import (
     Told,
     accessed,
     at,
     created,
-    deleted,
     folded,
     mentioned,
-    merged,
-    negated,
     parameters,
-    purged,
     reinforced,
-    restored,
-    unmerged,
 )
 from tests.rows import each_row
 
@@ -56,19 +44,6 @@ def level(name: str, columns: Columns, day: float, asked: Parameters = DEFAULTS,
 # --- what a law is -------------------------------------------------------------------------------------------------
 
 
-def test_every_profile_has_its_law_and_the_default_is_the_weighted_one() -> None:
-    assert {name: law.name for name, law in LAWS.items()} == {name: name for name in get_args(Profile)}
-    assert LAWS["weighted"] is WEIGHTED
-
-
-@each_row(("name", "seed"), [("weighted", "002"), ("ebbinghaus", "004"), ("consolidating", "000"), ("tiered", "003")])
-def test_every_law_says_where_it_comes_from_and_what_each_of_its_factors_is(name: str, seed: str) -> None:
-    law = LAWS[name]
-    assert law.source.startswith(f"seed {seed}")
-    assert law.formula.startswith("weight = ")
-    assert all(law.factors.values())
-
-
 @each_row(
     ("name", "normal", "review"),
     [("weighted", 0.3, 0.01), ("ebbinghaus", 0.1, 0.0), ("consolidating", 0.3, 0.0), ("tiered", 0.2, 0.0)],
@@ -80,29 +55,6 @@ def test_the_thresholds_go_with_the_law_and_are_parameters(name: str, normal: fl
         (normal, review),
         (0.77, 0.11),
     ]
-
-
-@each_row("name", LAWS)
-def test_the_laws_of_no_memory_at_all_are_empty(name: str) -> None:
-    columns = Columns()
-    law = LAWS[name]
-    assert [law.weights(columns, at(3), DEFAULTS).size, *(e.size for e in law.ends(columns, DEFAULTS))] == [0, 0, 0]
-
-
-STATES = {
-    "negated": [negated(day=1)], "deleted": [deleted(day=1)], "restored": [deleted(day=1), restored(day=2)],
-    "purged": [deleted(day=1), purged(day=40)], "merged": [merged("m", "n", day=1)],
-    "un-merged": [merged("m", "n", day=1), unmerged(day=2)],
-}  # fmt: skip
-
-
-@each_row("name", LAWS)
-@each_row("events", STATES.values(), ids=STATES)
-def test_every_law_reads_every_memory_whatever_became_of_it(name: str, events: list[Told]) -> None:
-    columns = columns_of(created(), created(of="n", kind="episode"), *events)
-    law = LAWS[name]
-    weights = law.weights(columns, at(50), DEFAULTS)
-    assert weights.tolist() == pytest.approx([law.read(m, at(50), DEFAULTS).unclipped for m in columns], rel=1e-12)
 
 
 @each_row(("name", "parameter"), [("ebbinghaus", "decay_rate"), ("tiered", "factor")])
@@ -130,28 +82,6 @@ def test_an_end_comes_when_the_rounded_strength_is_first_under_the_limit(limit: 
     assert found == [percent + 1, percent]
 
 
-def test_a_limit_of_nothing_is_never_passed() -> None:
-    asked = replace(DEFAULTS, archive_strength=0.0, delete_strength=0.0)
-    assert [e.tolist() for e in LAWS["ebbinghaus"].ends(columns_of(picked_up()), asked)] == [[FOREVER], [FOREVER]]
-
-
-@each_row("least", [1e-12, 5e-324])
-def test_what_hardly_fades_ends_so_late_that_it_never_does(least: float) -> None:
-    """All of these rates are allowed."""
-    slow = dict.fromkeys(("confident_decay", "reinforced_decay", "pitfall_decay", "min_decay"), least)
-    asked = replace(DEFAULTS, **slow)
-    columns = columns_of(picked_up(confidence=1.0, kind="pitfall"))
-    with np.errstate(over="ignore"):  # more hours than a float holds are for ever
-        ends = LAWS["ebbinghaus"].ends(columns, asked)
-    assert [e.tolist() for e in ends] == [[FOREVER], [FOREVER]]
-
-
-def test_a_reinforcement_puts_the_ends_off() -> None:
-    columns = columns_of(picked_up(), reinforced(day=2, outcome="task_success"))
-    archived = int(LAWS["ebbinghaus"].ends(columns, DEFAULTS).archived[0])
-    assert (archived - at(2)) / HOUR == pytest.approx(48 * np.log(100 / 9.5), abs=0.01)
-
-
 # --- the tiered law at the bounds of its parameters ----------------------------------------------------------------
 
 
@@ -164,26 +94,6 @@ def test_the_shortest_period_allowed_is_a_step_that_can_be_counted(name: str, ev
     found = folded(parameters(**{name: least}), made, event).memories["m"]
     assert 0 <= LAWS["tiered"].read(found, at(1.1), replace(DEFAULTS, **{name: least})).weight < found.importance
     assert problem_with(name, least / 2)
-
-
-def test_steps_are_counted_to_the_end_while_anything_is_left() -> None:
-    """0.9999 ** 20 000 = 0.1353."""
-    asked = replace(DEFAULTS, fact_decay=0.9999, fact_decay_days=0.01)
-    reading = LAWS["tiered"].read(folded(created()).memories["m"], at(200), asked)
-    assert (reading.factors["steps"], round(reading.weight, 4)) == (20_000, 0.1353)
-
-
-def test_no_long_period_brings_a_fall_before_the_memory_itself() -> None:
-    """2 995 steps of a hundred years each are more than 64 bits of microseconds hold."""
-    asked = replace(DEFAULTS, fact_decay=0.999, fact_decay_days=36_500.0)
-    found = int(fallen_at(columns_of(created(importance=10.0)), np.array([0.5]), asked)[0])
-    assert found >= at(36_500)
-
-
-@each_row("importance", [0.0, 5e-324, 1e-300])
-def test_what_begins_under_the_threshold_is_asked_of_at_once(importance: float) -> None:
-    found = fallen_at(columns_of(created(importance=importance)), np.array([0.5]), DEFAULTS)
-    assert found.tolist() == [at(0)]
 
 
 # --- levels --------------------------------------------------------------------------------------------------------
@@ -212,13 +122,6 @@ LEVELS = [
 def test_the_level_due_goes_by_idle_days_and_from_tag_down_by_the_law(name: str, day: float, found: int) -> None:
     """W is 0.72 after 180 days; 0.5 ** (90 / 35.2) = 0.17; 0.85 ** 36 = 0.003, under the weight that archives."""
     assert level(name, columns_of(picked_up()), day) == found
-
-
-def test_the_weight_that_archives_does_so_from_180_idle_days_under_any_law() -> None:
-    asked = replace(DEFAULTS, archive_weight=0.1)
-    columns = columns_of(picked_up())
-    found = [[level(name, columns, day, asked) for day in (179.9, 180)] for name in ("consolidating", "tiered")]
-    assert found == [[TAG, ARCHIVE], [TAG, ARCHIVE]]
 
 
 def test_a_mention_brings_the_level_back_and_a_look_only_what_its_law_goes_by() -> None:
@@ -254,28 +157,6 @@ def test_identity_core_and_sensitive_memories_stay_full_under_every_law(data: di
     assert (bool(lasting(columns)[0]), found) == (spared, {spared})
 
 
-def test_use_that_made_it_core_spares_it_from_then_on() -> None:
-    columns = columns_of(picked_up(importance=2.8), reinforced(day=1))
-    assert (bool(lasting(columns)[0]), level("tiered", columns, 36_500)) == (True, FULL)
-
-
-def test_each_row_has_the_level_of_its_own_memory() -> None:
-    columns = columns_of(picked_up(), picked_up(of="n", tier="core"), picked_up(of="o", day=89))
-    assert [level("consolidating", columns, 90, row=row) for row in range(3)] == [TAG, FULL, FULL]
-
-
-def test_a_memory_of_1900_is_read_in_the_year_9999() -> None:
-    old = folded(picked_up(day=-45_000)).memories["m"]
-    columns = Columns()
-    columns.put(old)
-    far: list[Memory] = list(columns)
-    assert [
-        (float(law.weights(columns, at(2_900_000), DEFAULTS)[0]), law.read(far[0], at(2_900_000), DEFAULTS).unclipped)
-        for name, law in LAWS.items()
-        if name != "weighted"
-    ] == [(0.0, 0.0)] * 3
-
-
 @each_row("mode", ["normal", "review"])
 def test_what_weighs_as_much_as_the_threshold_is_shown_and_what_weighs_less_is_not(mode: Mode) -> None:
     columns, now = columns_of(created()), at(3)
@@ -283,11 +164,3 @@ def test_what_weighs_as_much_as_the_threshold_is_shown_and_what_weighs_less_is_n
     for threshold, shown in ((weight, True), (weight + 1e-9, False)):
         asked = replace(DEFAULTS, weighted_normal_threshold=threshold, weighted_review_threshold=threshold)
         assert visibility(columns, WEIGHTED, now, asked, mode).shown.tolist() == [shown]
-
-
-@each_row("mode", ["normal", "review"])
-def test_a_secret_is_withheld_for_what_it_is_and_a_sensitive_memory_is_shown(mode: Mode) -> None:
-    columns = columns_of(created(sensitivity=SECRET), created(of="n", sensitivity=SECRET - 1))
-    seen = visibility(columns, WEIGHTED, at(0), DEFAULTS, mode)
-    assert seen.shown.tolist() == [False, True]
-    assert REASONS[seen.reasons[0]] == "sensitive"

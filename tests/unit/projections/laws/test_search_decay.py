@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from projections.laws import LAWS
 from projections.views.view import OwnerView
-from tests.given.events import Told, accessed, at, compressed, created, mentioned, profile, reinforced
+from tests.given.events import Told, accessed, created, mentioned, profile, reinforced
 from tests.given.views import asked, found, viewed
 from tests.rows import each_row
 
@@ -91,14 +91,6 @@ def test_review_mode_keeps_the_right_answer_first(case: Case, law: str) -> None:
 
 @by_words
 @laws
-def test_the_text_ranking_keeps_it_first_too(case: Case, law: str) -> None:
-    view = story(case, law)
-    for later in (0, *LATER):
-        assert next(iter(found(view, case.question, ends(later), mode="review", ranking="text"))) == "right"
-
-
-@by_words
-@laws
 def test_what_normal_mode_withholds_is_named_and_found_by_the_mode_that_is_told(case: Case, law: str) -> None:
     view = story(case, law)
     for later in LATER:
@@ -109,16 +101,6 @@ def test_what_normal_mode_withholds_is_named_and_found_by_the_mode_that_is_told(
         assert told["ids"][0] == "right"
         assert told["count"] >= len(told["ids"])
         assert "right" in found(view, case.question, ends(later), mode=told["shown_by"])
-
-
-@cases
-@laws
-def test_a_shortened_text_is_still_found_by_what_was_said(case: Case, law: str) -> None:
-    view = story(case, law, compressed("archive", "right", SINCE, content="(something)"))
-    for later in LATER:
-        results = found(view, case.question, ends(later), mode="review")
-        assert next(iter(results)) == "right"
-        assert (results["right"]["memory"], results["right"]["level"]) == ("(something)", "archive")
 
 
 def _scores(view: OwnerView, question: str, later: float, ranking: str) -> dict[str, dict[str, Any]]:
@@ -141,29 +123,3 @@ def test_time_moves_no_part_of_a_score_but_the_weight_and_that_one_little(case: 
             assert parts == {part: value for part, value in first[name].items() if part != "weight"}
             assert 0 <= weight <= before + 1e-6
             assert before <= 0.05
-
-
-@laws
-def test_of_two_that_say_the_same_the_one_that_weighs_more_is_first(law: str) -> None:
-    view = viewed(
-        profile(law),
-        created("I like green tea", "kept", category="identity"),
-        *(mentioned("kept", day) for day in range(1, 30)),
-        *(accessed("kept", day=day) for day in range(1, 30)),
-        created("I like green tea", "once", 0, category="temporary"),
-    )
-    for ranking in BY_TEXT:
-        assert list(found(view, "green tea", 30, mode="review", ranking=ranking)) == ["kept", "once"]
-
-
-@laws
-def test_who_asks_for_what_weighs_enough_gets_no_other(law: str) -> None:
-    view = story(CASES["english"], law)
-    day, everyone = ends(30), {}
-    for one in found(view, "folder passport", ends(30), mode="review", limit=100):
-        memory = view.get(one)
-        assert memory is not None
-        everyone[one] = view.law.read(memory, at(day), view.parameters).unclipped
-    for least in (0.0, min(everyone.values()) + 1e-9, max(everyone.values()) - 1e-9):
-        enough = {one for one, weight in everyone.items() if weight >= least}
-        assert set(found(view, "folder passport", day, mode="review", limit=100, min_weight=least)) == enough

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
-from functools import reduce
 from itertools import pairwise
 
 import fsrs
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from events.envelope import EPOCH, from_micros
 from events.parameters import DEFAULTS
-from projections.laws.spaced import OUTCOME_GRADES, graded, interval_days, review_due_at, review_importance
-from projections.memory.record import DAY, Memory, ReviewSchedule, with_changes
+from projections.laws.spaced import graded, interval_days, review_due_at, review_importance
+from projections.memory.record import Memory, ReviewSchedule, with_changes
 from tests.given.events import at, created, folded
 from tests.rows import each_row
 
@@ -74,17 +72,6 @@ def test_sm2_follows_its_table(
     )
 
 
-def test_sm2_asks_again_after_a_hundred_years_at_most() -> None:
-    assert [one.interval for one in daily(*[5] * 12)][-3:] == [36_500, 36_500, 36_500]
-
-
-def test_fsrs_asks_again_after_a_hundred_years_at_most() -> None:
-    found = graded(None, 5, at(0))
-    for _ in range(12):
-        found = graded(found, 5, found.graded_at + int(found.fsrs_interval) * DAY)
-    assert (found.fsrs_interval, found.stability > 36_500) == (36_500, True)
-
-
 @each_row(
     ("grade", "stability", "days"),
     [(0, 0.212, 1), (1, 0.212, 1), (2, 0.212, 1), (3, 1.2931, 1), (4, 2.3065, 2), (5, 8.2956, 8)],
@@ -132,28 +119,6 @@ def test_every_grade_leaves_the_schedule_within_its_bounds(told: list[Review]) -
         assert 1 <= one.difficulty <= 10
 
 
-@given(reviews)
-def test_graded_at_is_the_newest_grade_s_time_in_whatever_order_they_come(told: list[Review]) -> None:
-    assert schedules(told)[-1].graded_at == max(at(day) for _, day in told)
-
-
-@given(reviews)
-def test_the_same_grades_give_the_same_bytes_and_no_number_has_more_than_six_decimals(told: list[Review]) -> None:
-    found = schedules(told)
-    assert msgspec.msgpack.encode(found) == msgspec.msgpack.encode(schedules(told))
-    numbers = [value for one in found for value in msgspec.structs.astuple(one)]
-    assert numbers == [round(value, 6) for value in numbers]
-
-
-@given(reviews)
-def test_folding_on_from_a_record_s_bytes_is_folding_in_one_go(told: list[Review]) -> None:
-    def reread(before: ReviewSchedule | None, review: Review) -> ReviewSchedule:
-        after = graded(before, review[0], at(review[1]))
-        return msgspec.msgpack.decode(msgspec.msgpack.encode(after), type=ReviewSchedule)
-
-    assert reduce(reread, told, None) == schedules(told)[-1]
-
-
 @given(
     st.floats(1.3, 5),
     st.floats(1, 36_500),
@@ -180,11 +145,6 @@ def test_before_a_first_grade_the_accesses_double_the_interval(accesses: int, da
     assert interval_days(memory(access_count=accesses), DEFAULTS) == days
 
 
-def test_the_doubling_ends_at_the_seventh_access_and_at_the_most_days_that_are_set() -> None:
-    often = memory(access_count=9)
-    assert [interval_days(often, replace(DEFAULTS, review_most_days=most)) for most in (365.0, 10.5)] == [128, 10.5]
-
-
 @each_row(
     ("case", "changes", "due"),
     [
@@ -202,20 +162,6 @@ def test_a_review_is_due_an_interval_after_the_last_look(case: str, changes: dic
     assert review_due_at(memory(**changes), DEFAULTS) == due
 
 
-def test_switching_the_scheduler_reads_the_same_grades_anew() -> None:
-    asked = memory(schedule=graded(None, 5, at(0)))
-    assert [(interval_days(asked, one), review_due_at(asked, one)) for one in (DEFAULTS, FSRS, DEFAULTS)] == [
-        (1, at(1)),
-        (8, at(8)),
-        (1, at(1)),
-    ]
-
-
-def test_an_ungraded_memory_is_due_alike_under_both_schedulers() -> None:
-    asked = memory(access_count=2, last_accessed_at=at(1))
-    assert review_due_at(asked, DEFAULTS) == review_due_at(asked, FSRS) == at(5)
-
-
 @each_row(
     ("confidence", "consolidation", "emotion", "importance"),
     [
@@ -227,13 +173,3 @@ def test_importance_joins_confidence_consolidation_and_the_strength_of_the_emoti
     confidence: float, consolidation: float, emotion: float, importance: float
 ) -> None:
     assert review_importance(confidence, consolidation, emotion, DEFAULTS) == pytest.approx(importance, rel=1e-12)
-
-
-def test_the_shares_of_importance_are_parameters() -> None:
-    shares = replace(DEFAULTS, review_confidence_share=0.0, review_consolidation_share=0.5, review_emotion_share=0.25)
-    assert review_importance(0.9, 0.5, -1.0, shares) == 0.5
-
-
-def test_a_task_grades_what_it_used() -> None:
-    assert OUTCOME_GRADES == {"task_success": 5, "task_failure": 2}
-    assert [graded(None, grade, at(0)).repetitions for grade in OUTCOME_GRADES.values()] == [1, 0]

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from projections.memory.columns import NEVER, Columns
-from projections.memory.record import TAG, Memory
+from projections.memory.columns import Columns
 from tests.given.events import (
     Told,
     accessed,
     at,
-    compressed,
     created,
     deleted,
     folded,
@@ -65,21 +61,6 @@ def test_a_row_holds_what_laws_and_modes_read() -> None:
     assert columns.mentions(0) == (at(2), at(3))
 
 
-def test_what_never_was_is_far_in_the_past() -> None:
-    found = row_of(columns_of(created(), compressed("tag")), "m")
-    assert (found["last_mentioned_at"], found["negated_at"], found["mention_boost"], found["level"]) == (
-        NEVER,
-        NEVER,
-        0.0,
-        TAG,
-    )
-
-
-def test_the_difference_of_any_time_and_never_fits_in_64_bits() -> None:
-    times = np.array([at(-365.25 * 124), at(365.25 * 7900), NEVER], dtype=np.int64)
-    assert (np.subtract.outer(times, np.array([NEVER])).ravel() >= 0).all()
-
-
 @each_row(
     ("resolution", "conflict"),
     [("latest_wins", Columns.SUPERSEDED), ("version_keep", Columns.KEEP), ("weight_balance", Columns.FADE)],
@@ -102,11 +83,6 @@ def test_the_state_tells_what_hides_a_memory(events: list[Told], state: int) -> 
     assert row_of(columns_of(created(), created(of="n"), *events), "m")["state"] == state
 
 
-def test_a_merge_that_was_taken_apart_is_retired() -> None:
-    columns = columns_of(created(), created(of="n"), merged("m", "n", day=1), unmerged(day=2))
-    assert row_of(columns, "all")["state"] == Columns.RETIRED
-
-
 def test_what_was_merged_stands_and_falls_with_its_merge() -> None:
     chain = [created(), created(of="n"), created(of="o"), merged("m", "n"), merged("all", "o", into="top")]
     hidden = columns_of(*chain, deleted("top", day=3))
@@ -121,12 +97,6 @@ def test_what_was_merged_stands_and_falls_with_its_merge() -> None:
     assert hidden.state[hidden.row("m")] == Columns.MERGED
 
 
-def test_a_memory_put_again_keeps_its_row() -> None:
-    columns = columns_of(created(), created(of="n"))
-    rows = [columns.put(folded(created(day=9), mentioned(day=10)).memories["m"]), columns.row("m"), columns.row("n")]
-    assert (rows, len(columns), row_of(columns, "m")["last_activated_at"]) == ([0, 0, 1], 2, at(10))
-
-
 def test_columns_grow_and_keep_what_they_hold() -> None:
     memories = list(folded(*(created(of=f"m{n}", day=n, sensitivity=n % 4) for n in range(100))).memories.values())
     columns = Columns()
@@ -136,8 +106,3 @@ def test_columns_grow_and_keep_what_they_hold() -> None:
     assert {getattr(columns, name).shape for name in NAMES} == {(100,)}
     assert columns.created_at.tolist() == [at(n) for n in range(100)]
     assert columns.sensitivity.tolist() == [n % 4 for n in range(100)]
-
-
-def test_an_unknown_memory_has_no_row() -> None:
-    columns = Columns()
-    assert (columns.row("x"), len(columns), list[Memory](columns)) == (None, 0, [])

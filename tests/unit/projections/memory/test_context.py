@@ -15,7 +15,7 @@ from events.trust import ORDER
 from projections.index.told_tags import ToldTags
 from projections.language.tag_words import entries
 from projections.memory.record import Memory
-from projections.memory.tags import FILTERS, TAGS, TIME_TAGS, WORD_TAGS, Context, context_of, contextual_match
+from projections.memory.tags import TAGS, Context, context_of, contextual_match
 from tests.given.events import created
 from tests.given.views import viewed
 from tests.rows import each_row
@@ -131,10 +131,6 @@ def test_the_emotion_goes_by_the_tags(text: str, emotion: float) -> None:
     assert context_of(memory(text), DEFAULTS).emotion == emotion
 
 
-def test_a_summary_is_read_with_the_content() -> None:
-    assert tags_of("The meeting was long", summary="urgent: review the schema") == "urgent calm data_model"
-
-
 PRODUCERS = [
     ("own tags come first, derived ones follow", ("berlin", "api"), None, ("berlin", "api", "positive"), 0.5),
     ("a tag of ours overrides all derived ones", ("berlin", "calm"), None, ("berlin", "calm"), 0.0),
@@ -151,10 +147,6 @@ def test_what_the_producer_set_wins(
     tags: tuple[str, ...], emotion: float | None, expected: tuple[str, ...], felt: float
 ) -> None:
     assert context_of(memory("I love it", tags=tags, emotion=emotion), DEFAULTS) == Context(expected, felt)
-
-
-def test_a_tag_of_ours_overrides_the_time_too() -> None:
-    assert tags_of("", at="2026-11-21T10:00:00", tags=("calm",)) == "calm"
 
 
 def test_a_secret_is_not_read_but_has_its_time_and_what_the_producer_said() -> None:
@@ -181,10 +173,6 @@ def test_the_contextual_match_is_the_share_of_the_asked_tags(asked: list[str], s
     assert contextual_match(asked, ("late_night", "debugging", "berlin")) == share
 
 
-def test_filters_are_tags_that_words_give() -> None:
-    assert set(FILTERS) < set(WORD_TAGS)
-
-
 INSTANTS = st.datetimes(datetime(1900, 1, 1), datetime(9999, 12, 31)).map(datetime.isoformat)
 ZONES = st.sampled_from(sorted(available_timezones()))
 FORMS = [form for one in entries() if one.families for form in one.english + one.chinese]
@@ -201,22 +189,3 @@ def test_any_text_at_any_time_has_tags_in_order_with_one_mood_at_most(
     assert not {"positive", "negative"} <= set(found.tags)
     assert not {"work_hours", "late_night"} <= set(found.tags)
     assert -0.3 <= found.emotion <= 0.8
-
-
-@given(st.lists(st.sampled_from(TIME_TAGS + WORD_TAGS) | st.text(max_size=5)).map(tuple), st.none() | st.floats(-1, 1))
-def test_the_producers_tags_are_all_kept_and_the_emotion_is_in_bounds(
-    tags: tuple[str, ...], emotion: float | None
-) -> None:
-    found = context_of(memory("I love it", tags=tags, emotion=emotion), DEFAULTS)
-    assert found.tags[: len(tags)] == tags
-    assert -1 <= found.emotion <= 1
-
-
-@given(st.text(st.characters(codec="ascii")) | st.lists(LISTED.filter(str.isascii), max_size=8).map(", ".join))
-def test_a_text_reads_alike_with_and_without_a_foreign_letter_at_its_end(text: str) -> None:
-    assert tags_of(text) == tags_of(text + "\nж")
-
-
-@given(st.lists(st.sampled_from(TAGS)), st.lists(st.sampled_from(TAGS)))
-def test_a_contextual_match_is_a_share_that_grows_with_the_tags(asked: list[str], tags: list[str]) -> None:
-    assert 0 <= contextual_match(asked, tags) <= contextual_match(asked, [*tags, *asked]) == 1

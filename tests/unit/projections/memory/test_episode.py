@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from projections.lifecycle.extracting import turns_heard
-from projections.lifecycle.judge.candidates import Candidates
 from projections.memory.deletion_view import forgotten_turns
 from projections.memory.episode import groups, is_episode, plan, summary
 from projections.memory.kind import is_turn
@@ -27,10 +25,6 @@ def test_a_summary_begins_with_its_time_and_tells_what_people_said() -> None:
     assert summary(TALK) == f"[2024-01-01 08:01] user: {what}"
 
 
-def test_its_time_is_that_of_the_owners_zone() -> None:
-    assert summary(TALK, "Asia/Shanghai").startswith("[2024-01-01 16:01] ")
-
-
 def test_a_chinese_session_is_told_in_chinese() -> None:
     told = summary(
         [
@@ -40,12 +34,6 @@ def test_a_chinese_session_is_told_in_chinese() -> None:
         ]
     )
     assert told == "[2024-01-01 08:01] 林：我下周要去面试。面试是在北京的游戏公司。"
-
-
-def test_where_people_said_nothing_it_tells_what_the_assistant_did() -> None:
-    assert summary([turn(1, "ok"), reply(2, "The fair opens on Sunday at noon.")]).endswith(
-        "assistant: The fair opens on Sunday at noon."
-    )
 
 
 @each_row("text", ["my password is hunter2-kiln", "Call me at +49 151 2345678 about the kiln", "ok", "好的"])
@@ -93,22 +81,6 @@ def test_what_was_summarised_is_not_again_and_what_was_forgotten_says_nothing() 
     assert plan("ada", TALK[:1], ended=True, forgotten={"t1"}) == []
 
 
-def test_what_was_forgotten_leaves_its_place_to_what_was_said_next() -> None:
-    (first, second) = plan("ada", session(12), ended=True, forgotten={"t3"})
-    assert [one.data.source_turns for one in (first, second)] == [
-        ("t1", "t2", "t4", "t5", "t6", "t7", "t8", "t9", "t10", "t11"),
-        ("t12",),
-    ]
-    assert plan("ada", session(12), {*first.data.source_turns, "t12"}, ended=True, forgotten={"t3"}) == []
-
-
-def test_a_message_that_is_sensitive_only_as_a_whole_is_in_no_summary() -> None:
-    said = "I keep the password of the kiln here: hunter2-kiln9 opens doors quickly now."
-    assert summary([turn(1, said.replace(": ", ":\n")), turn(2, "The kiln broke on Friday.")]) == (
-        "[2024-01-01 08:01] user: The kiln broke on Friday."
-    )
-
-
 def test_the_episode_of_one_message_is_no_turn() -> None:
     (planned,) = plan("ada", session(1), ended=True)
     records = folded(
@@ -116,28 +88,6 @@ def test_the_episode_of_one_message_is_no_turn() -> None:
     )
     episode, said = (records.memories[one] for one in (planned.data.memory_id, "t1"))
     assert [(is_episode(one), is_turn(one)) for one in (episode, said)] == [(True, False), (False, True)]
-
-
-def test_no_statement_is_judged_against_an_episode() -> None:
-    (planned,) = plan("ada", [turn(1, "I love the coffee of Berlin.")], ended=True)
-    view = OwnerView.of_history("ada", folded(Told(planned.data, 0, "system")))
-    assert not Candidates(view).holds(planned.data.memory_id)
-    assert turns_heard(view) == []
-
-
-def test_an_episode_stands_beside_the_conversation_not_in_it() -> None:
-    (planned,) = plan("ada", session(2), ended=True)
-    in_session = {"session_id": "s1"}
-    turns = [
-        Told(created(f"kiln {n}", of=f"t{n}", kind="episode", source_turns=(f"t{n}",)).data, n, "user", in_session)
-        for n in (1, 2)
-    ]
-    view = OwnerView.of_history("ada", folded(turns[0], Told(planned.data, 1.5, "system", in_session), turns[1]))
-    index = view.conversation
-    index.settle()
-    first, episode, second = (view.columns.row(one) for one in ("t1", planned.data.memory_id, "t2"))
-    assert (index.next[first], index.previous[second]) == (second, first)
-    assert (index.previous[episode], index.next[episode]) == (-1, -1)
 
 
 @each_row(

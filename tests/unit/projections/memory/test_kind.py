@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
-from itertools import product
 from typing import Any
 
 from projections.lifecycle.judge.candidates import Candidates
@@ -17,7 +15,6 @@ from projections.prompt.lines import Rules, memory_line, why_not
 from projections.views.corrected import corrections_in
 from projections.views.view import OwnerView
 from tests.given.events import Told, created, folded, negated
-from tests.places import ROOT
 from tests.rows import each_row
 
 KINDS = ["episode", "message", "fact", "lesson"]
@@ -72,13 +69,6 @@ def test_a_turn_imported_under_any_kind_tells_what_of_it_no_longer_holds(kind: s
 
 
 @each_row("kind", KINDS)
-def test_a_turn_imported_under_any_kind_that_is_negated_itself_no_longer_holds_as_a_whole(kind: str) -> None:
-    view = OwnerView.of_history("ada", folded(said(kind), negated("t1", 2)))
-    (one,) = corrections_in(view, "t1")
-    assert (one.old.id, one.now) == ("t1", None)
-
-
-@each_row("kind", KINDS)
 def test_a_turn_imported_under_any_kind_is_not_told_where_it_was_retracted(kind: str) -> None:
     view = OwnerView.of_history("ada", folded(said(kind)))
     assert why_not(view.columns.memories[0], Rules("UTC", "en", 1, frozenset({"t1"}))) == "deleted"
@@ -96,14 +86,3 @@ def test_no_model_lifts_a_turn_imported_under_any_kind_into_every_prompt(kind: s
     view = OwnerView.of_history("ada", folded(said(kind, "My sister is called Ann")))
     (turn,) = view.columns.memories
     assert choices(ReviewQuestion(turn, "promotion", 0, "asked")) == ("KEEP",)
-
-
-def test_no_file_but_one_tells_turns_from_summaries_by_the_word_in_kind() -> None:
-    files = [path for room in ("api", "consumers", "projections") for path in (ROOT / room).rglob("*.py")]
-    by_word = re.compile(r"""\bkind (?:[!=]=|(?:not )?in) .*(?:"episode"|PUBLISHED_KIND)""")
-    assert [path.name for path in files if by_word.search(path.read_text())] == ["kind.py"]
-
-
-def test_over_every_combination_of_what_a_record_may_hold_a_memory_with_its_turns_id_is_that_turn() -> None:
-    combinations = product(KINDS, ("fact", "episode", "core"), ("user", "assistant", "system", "judge"))
-    assert {form_of(memory(kind, memory_id="t1", tier=tier, source=by)) for kind, tier, by in combinations} == {"turn"}

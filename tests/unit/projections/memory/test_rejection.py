@@ -6,7 +6,7 @@ from itertools import permutations
 
 import pytest
 
-from projections.memory.rejection import MOST_VALUES, Rejections, known, readmitted, refusing, rejected
+from projections.memory.rejection import MOST_VALUES, Rejections, readmitted, refusing, rejected
 from tests.rows import each_row
 
 A, B = b"a" * 16, b"b" * 16
@@ -19,18 +19,6 @@ def after(*steps: Step) -> Rejections:
     for seq, (what, at, until) in enumerate(steps, 1):
         kept = rejected(kept, [A], at, seq, until) if what == "reject" else readmitted(kept, [A], at, seq)
     return kept
-
-
-def test_a_value_is_refused_from_its_rejection_on_whenever_it_is_said() -> None:
-    kept = after(("reject", 10, None))
-    assert [refusing(kept, [A], said) is not None for said in (1, 10, 999)] == [True, True, True]
-    assert refusing(kept, [B], 1) is None
-    assert refusing((), [A], 1) is None
-
-
-def test_evidence_from_after_a_rejection_s_end_counts() -> None:
-    kept = after(("reject", 10, 20))
-    assert [refusing(kept, [A], said) is not None for said in (1, 20, 21)] == [True, True, False]
 
 
 @each_row(("at", "refused"), [(9, True), (10, True), (11, False)])
@@ -52,13 +40,6 @@ def test_the_order_of_arrival_decides_nothing(steps: tuple[Step, ...]) -> None:
         (one.at, one.until, one.readmitted_at, one.stands) for order in permutations(steps) for one in after(*order)
     }
     assert len(states) == 1
-
-
-def test_values_are_kept_by_digest_and_found_again() -> None:
-    digests = [bytes([number]) * 16 for number in (5, 1, 9, 3)]
-    kept = rejected((), digests, 1, 1, None)
-    assert [one.digest for one in kept] == sorted(digests)
-    assert [known(kept, one) is not None for one in (*digests, A)] == [True, True, True, True, False]
 
 
 def test_what_does_not_fit_is_refused_and_nothing_is_let_go() -> None:

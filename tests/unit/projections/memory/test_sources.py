@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import permutations
-
 import pytest
 
-from projections.memory.sources import MOST_SOURCES, Asides, Author, NamedSource, aside_of, brought_back, set_aside
+from projections.memory.sources import MOST_SOURCES, Asides, Author, NamedSource, brought_back, set_aside
 from tests.rows import each_row
 
 SESSION = NamedSource(session="s1")
@@ -26,11 +24,6 @@ def test_bringing_back_counts_where_it_is_newer_and_a_tie_goes_to_the_setting_as
     assert [one.stands for one in after(("aside", 10), ("back", at))] == [stands]
 
 
-def test_the_order_of_arrival_decides_nothing() -> None:
-    steps = [("aside", 1), ("back", 2), ("aside", 3), ("back", 3)]
-    assert {tuple((one.at, one.brought_at) for one in after(*order)) for order in permutations(steps)} == {((3, 3),)}
-
-
 @each_row(
     ("source", "wrote"),
     [
@@ -42,10 +35,6 @@ def test_the_order_of_arrival_decides_nothing() -> None:
 )  # fmt: skip
 def test_a_source_wrote_what_agrees_with_all_that_it_names(source: NamedSource, wrote: bool) -> None:
     assert source.wrote(Author("assistant local", "s1")) == wrote
-
-
-def test_a_source_never_set_aside_withholds_nothing() -> None:
-    assert aside_of(after(("back", 5)), Author("user local", "s1")) is None
 
 
 def test_one_source_more_than_fits_is_refused_and_those_kept_may_change() -> None:

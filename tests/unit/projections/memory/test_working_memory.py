@@ -16,18 +16,6 @@ def test_the_last_thirty_messages_of_the_session_are_working_memory() -> None:
     assert len(talk.messages) == WORKING_MESSAGES
 
 
-def test_without_a_session_it_is_that_of_the_newest_message() -> None:
-    talk = conversation([turn(1, session="s1"), turn(2, session="s2")], "next")
-    assert (talk.session, [one.seq for one in talk.messages]) == ("s2", [2])
-    assert conversation([], "hello") == conversation([], "hello", None)
-    assert conversation([], "hello").session is None
-
-
-def test_turns_without_a_session_are_a_session_of_their_own() -> None:
-    talk = conversation([turn(1, session="s1"), turn(2, session=None)], "next")
-    assert (talk.session, [one.seq for one in talk.messages]) == (None, [2])
-
-
 def test_what_tools_and_systems_say_is_no_message() -> None:
     told = [turn(1), turn(2, role="tool"), turn(3, role="system"), reply(4), turn(5, role="other")]
     assert [one.seq for one in conversation(told, "next").messages] == [1, 4, 5]
@@ -37,11 +25,6 @@ def test_the_turn_itself_is_no_part_of_its_own_memory_and_what_follows_neither()
     told = [turn(1), reply(2), turn(3, "how so?"), reply(4), turn(5)]
     talk = conversation(told, "how so?", turn_id="t3")
     assert ([one.seq for one in talk.messages], talk.current, talk.turn_id) == ([1, 2], told[2], "t3")
-
-
-def test_a_turn_that_is_not_recorded_yet_stands_at_the_end() -> None:
-    talk = conversation([turn(1), reply(2)], "how so?", turn_id="t9")
-    assert ([one.seq for one in talk.messages], talk.current, talk.turn_id) == ([1, 2], None, "t9")
 
 
 def test_the_newest_message_is_the_turn_where_it_says_the_same_and_waits_for_an_answer() -> None:
@@ -60,11 +43,6 @@ def test_what_tools_found_since_the_turn_before_is_context_for_this_turn_and_no_
     expected = {"t4": [2], "t8": [5, 6], "t1": []}
     assert {one: [r.seq for r in conversation(told, "x", turn_id=one).tools] for one in expected} == expected
     assert [one.seq for one in conversation(told, "next").tools] == [9]
-
-
-def test_what_was_found_longer_ago_is_not_injected_again() -> None:
-    told = [turn(1), result(2), reply(3), turn(4), reply(5), turn(6)]
-    assert conversation(told, "x", turn_id="t6").tools == ()
 
 
 @each_row(

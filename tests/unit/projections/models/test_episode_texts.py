@@ -58,13 +58,6 @@ def test_the_question_holds_each_message_as_one_line_and_nothing_sensitive() -> 
     assert "quoted data" in system
 
 
-def test_a_chinese_conversation_is_asked_about_in_chinese() -> None:
-    model = Scripted("窑炉坏了。")
-    told, _ = summary_by(model, [turn(1, "我的窑炉周五坏了，新的要九百欧元。")], "UTC")
-    assert told == "[2024-01-01 08:01] 窑炉坏了。"
-    assert "对话" in model.asked[0][0]
-
-
 def test_what_is_refused_is_asked_for_again_with_the_reason() -> None:
     model = Scripted("The kiln costs 950 euro.", "A new kiln costs 900 euro.")
     assert summary_by(model, TALK, "UTC")[0].endswith("A new kiln costs 900 euro.")
@@ -88,11 +81,6 @@ def test_what_is_refused_is_asked_for_again_with_the_reason() -> None:
 def test_what_adds_to_what_was_said_is_refused(text: str, reason: str | None) -> None:
     found = fault(text, TOLD)
     assert found is None if reason is None else found is not None and reason in found
-
-
-def test_numbers_may_be_written_in_either_way() -> None:
-    assert fault("The user has 3 kilns.", ["user: I have three kilns."]) is None
-    assert fault("用户有3个窑炉。", ["用户有三个窑炉。"]) is None
 
 
 def test_no_summary_is_longer_than_is_allowed() -> None:

@@ -12,7 +12,6 @@ from projections.models.expander import (
     KEPT_SECONDS,
     MINUTE,
     MOST_KEPT,
-    OTHERS_SECONDS,
     REST_SECONDS,
     STATUSES,
     ExpansionBounds,
@@ -27,13 +26,6 @@ def test_a_question_is_put_in_other_words() -> None:
     scene = Scene()
     assert scene.ask() == ExpansionFound("asked", TERMS)
     assert scene.chat.asked == [{"question": QUESTION}]
-
-
-@each_row(("query", "language"), [(QUESTION, "You help"), ("卡罗琳什么时候搬家？", "你帮助")])
-def test_it_is_asked_in_the_language_of_the_question(query: str, language: str) -> None:
-    scene = Scene()
-    scene.ask(query)
-    assert scene.chat.systems[0].startswith(language)
 
 
 def test_of_a_long_question_its_end_is_shown_on_one_line() -> None:
@@ -86,20 +78,6 @@ def test_whoever_was_told_that_all_is_used_counts_as_another_who_asks() -> None:
     assert asked(scene, "bob", 2) == ["asked", "asked"]
 
 
-def test_of_one_request_a_minute_whoever_comes_first_has_it() -> None:
-    scene = Scene(per_minute=1)
-    assert asked(scene, "ann", 1) + asked(scene, "bob", 1) == ["asked", "limit"]
-    scene.pass_time(MINUTE)
-    assert asked(scene, "bob", 1) == ["asked"]
-
-
-def test_ten_minutes_after_the_others_one_owner_has_all_again() -> None:
-    scene = Scene(per_minute=4)
-    asked(scene, "bob", 1)
-    scene.pass_time(OTHERS_SECONDS)
-    assert asked(scene, "ann", 4) == ["asked"] * 4
-
-
 def test_a_used_share_is_counted_by_itself_and_told_in_the_log_once_a_minute() -> None:
     scene = Scene(per_minute=5)
     asked(scene, "bob", 1)
@@ -107,13 +85,6 @@ def test_a_used_share_is_counted_by_itself_and_told_in_the_log_once_a_minute() -
     assert scene.expander.standing()["outcomes"]["share"] == 2
     [(fact, facts)] = scene.told
     assert (fact, facts["alarm"], "half" in facts["reason"]) == ("question not expanded", False, True)
-
-
-def test_two_owners_never_share() -> None:
-    scene = Scene()
-    scene.ask(owner="ann")
-    assert scene.ask(owner="bob").status == "asked"
-    assert len(scene.chat.asked) == 2
 
 
 def test_nothing_of_a_question_is_kept_longer_than_ten_minutes_though_nobody_asks() -> None:
@@ -125,13 +96,6 @@ def test_nothing_of_a_question_is_kept_longer_than_ten_minutes_though_nobody_ask
     assert [key[1] for key in scene.expander._kept] == ["Who is the lessor?"]
     scene.pass_time(KEPT_SECONDS / 2)
     assert (scene.expander._kept, scene.timers) == ({}, [])
-
-
-def test_what_was_kept_long_enough_is_asked_anew_before_it_is_dropped() -> None:
-    scene = Scene()
-    scene.ask()
-    scene.now += KEPT_SECONDS
-    assert scene.ask().status == "asked"
 
 
 def test_so_many_questions_are_kept_and_no_more() -> None:
@@ -224,12 +188,6 @@ def test_an_answer_of_no_use_is_told_and_the_model_asked_about_others() -> None:
     scene.chat.says = lambda _asked: SAID
     assert scene.ask("Who is the lessor?").status == "asked"
     assert (scene.ask().status, len(scene.chat.asked)) == ("failed", 2)
-
-
-def test_a_model_without_a_term_of_use_says_nothing() -> None:
-    scene = Scene(lambda _asked: {"terms": ["<script>", "move house", "x" * 10_000]})
-    assert [scene.ask(), scene.ask()] == [ExpansionFound("nothing")] * 2
-    assert len(scene.chat.asked) == 1
 
 
 @each_row("error", [BadSetting("the extra `model` is not installed"), RuntimeError(QUESTION)])

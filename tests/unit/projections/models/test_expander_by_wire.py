@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -156,12 +154,6 @@ def test_the_client_is_loaded_beside_and_asks_nobody(server: ModelEndpoint) -> N
     assert model.other_words.chat()._open is not None
     model.close()
     assert (server.asked, model_of(settings(server, expansion="off")).load(lambda _fact, **_facts: None)) == ([], None)
-
-
-def test_where_it_is_off_nothing_of_it_is_loaded() -> None:
-    code = "import sys, api.services.reading; print('projections.models.expander' in sys.modules)"
-    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
 
 
 def test_without_the_setting_no_model_puts_questions_in_other_words(server: ModelEndpoint) -> None:

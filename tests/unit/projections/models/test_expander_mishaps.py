@@ -19,10 +19,9 @@ from projections.models.expander import (
     ExpansionBounds,
     ExpansionFound,
 )
-from tests.doubles.expander_scene import NOT_LONG, QUESTION, SAID, TERMS, Scene, failing
+from tests.doubles.expander_scene import QUESTION, SAID, TERMS, Scene, failing
 from tests.examples import examples
 from tests.patience import PATIENCE
-from tests.rows import each_row
 
 
 def test_once_closed_it_asks_nobody_and_keeps_nothing_and_its_timer_is_gone() -> None:
@@ -47,12 +46,6 @@ HIDDEN_BY_LINES = [
     "Whose is the card 4111 1111\n1111 1111?", "谁的电话 138\n1234\n5678？", "What is AKIA\nIOSFODNN7EXAMPLE for?",
     "Whose is the card 4111 1111\u20281111 1111?", "my password is hunter2hunter2" + " what else" * 200,
 ]  # fmt: skip
-
-
-@each_row("query", HIDDEN_BY_LINES)
-def test_what_is_sensitive_once_its_lines_are_joined_never_goes(query: str) -> None:
-    scene = Scene()
-    assert (scene.ask(query).status, scene.chat.asked) == ("private", [])
 
 
 @settings(max_examples=examples(100))
@@ -100,12 +93,6 @@ def test_where_no_timer_starts_nothing_is_kept_and_who_waits_has_his_answer() ->
     assert len(scene.timers) == 1
 
 
-def test_a_log_that_cannot_be_written_to_costs_no_question_its_answer() -> None:
-    scene = Scene(failing(down=True))
-    scene.mute = True
-    assert (scene.ask().status, scene.expander._begun) == ("failed", {})
-
-
 def test_a_client_that_ends_its_thread_leaves_nothing_behind() -> None:
     scene = Scene()
     scene.at_once = False
@@ -118,15 +105,6 @@ def test_a_client_that_ends_its_thread_leaves_nothing_behind() -> None:
     with pytest.raises(SystemExit):
         scene.answer()
     assert (scene.expander._begun, scene.expander.failing is not None) == ({}, True)
-
-
-def test_a_request_that_is_run_twice_waits_once() -> None:
-    scene = Scene()
-    scene.at_once = False
-    assert scene.ask().status == "timeout"
-    scene.now += NOT_LONG
-    scene.expander.bounds = ExpansionBounds(PATIENCE, 100)
-    assert (scene.ask().status, len(scene.waiting)) == ("timeout", 1)
 
 
 def test_so_many_answers_wait_at_once_and_no_more() -> None:

@@ -43,10 +43,6 @@ def test_a_claim_that_rests_on_what_it_names_is_taken_with_ids_in_either_languag
     assert "记忆" in chat.systems[0]
 
 
-def test_it_may_say_that_they_have_nothing_in_common() -> None:
-    assert asked({"patterns": []})[0] == []
-
-
 @each_row(
     ("answer", "told"),
     [

@@ -79,13 +79,6 @@ def test_the_two_halves_read_in_a_fixed_order_and_each_line_begins_with_its_hand
     ]
 
 
-def test_titles_are_in_the_language_and_only_parts_with_lines_have_one() -> None:
-    shown = [line for line in build(FULL, 1_000, EVERY, "zh").text.split("\n") if line.startswith("[")]
-    assert shown == [f"[{TITLES['zh'][part]}]" for part in ("time", *PARTS) if part != "earlier"]
-    assert build(Material(TIME), 500, TURN).text.split("\n")[2:] == ["[Time]", TIME, CLOSE]
-    assert build(Material(TIME), 500, STABLE).text == "", "a half without time and lines is empty"
-
-
 def test_a_block_reports_its_tokens_its_memories_and_the_lines_without_room() -> None:
     whole = build(FULL, 500, TURN)
     assert (whole.tokens, whole.dropped) == (estimated_tokens(whole.text), {})
@@ -113,20 +106,6 @@ def test_the_best_related_line_and_the_newest_messages_stay_if_the_budget_is_sho
     least = build(material, 90, TURN)
     shown = [line.id for lines in least.parts.values() for line in lines]
     assert shown == [f"m{n}" for n in range(len(shown))] != []
-
-
-def test_no_part_takes_the_share_of_another_that_needs_it() -> None:
-    many = {part: [memory(n, "I like tea and cake " * 5) for n in range(60)] for part in PARTS}
-    for layout in (STABLE, TURN):
-        block = build(Material(TIME, many), 1_000, layout)
-        assert min(len(block.parts[part]) for part in layout.shares) >= 2
-
-
-def test_a_long_text_is_cut_and_does_not_push_out_the_rest() -> None:
-    block = build(Material(TIME, {"retrieved": [memory(1, "tea " * 4_000), memory(2)]}), 400, TURN)
-    (first, second) = (line for line in block.text.splitlines() if line.startswith("- ["))
-    assert (first.endswith("tea…"), second) == (True, "- [m2] 2024-01-01: I like tea")
-    assert "tea tea" in block.parts["retrieved"][0].text
 
 
 HARMFUL = (

@@ -44,10 +44,6 @@ def test_a_session_in_which_nothing_was_said_for_a_day_is_an_earlier_one(idle: i
     assert is_earlier(talk, [], messages[-1].at + idle) is earlier
 
 
-def test_a_session_without_messages_or_episodes_is_not_earlier() -> None:
-    assert not is_earlier(Conversation("s1", None, None, (), (), frozenset(), 0), [], at(900))
-
-
 def test_a_message_whose_words_were_erased_is_withheld() -> None:
     [line] = message_lines((turn(1)._replace(text="", turn_id="t1"),), rules(), at(0.5))
     assert (line.id, line.text) == ("t1", HIDDEN["en"])

@@ -11,7 +11,7 @@ from projections.memory.record import with_changes
 from projections.prompt import own_words
 from projections.prompt.lines import Rules
 from projections.prompt.own_words import NOT_THE_USERS, OwnWords
-from projections.prompt.profile import MOST_LINES, profile_of
+from projections.prompt.profile import profile_of
 from projections.views.view import OwnerView
 from tests.given.events import (
     Told,
@@ -21,15 +21,11 @@ from tests.given.events import (
     mentioned,
     merged,
     negated,
-    parameters,
-    promoted,
     purged,
-    reinforced,
     restored,
     revised,
     set_aside,
 )
-from tests.given.events import profile as chosen
 from tests.given.views import viewed
 from tests.rows import each_row
 from tests.unit.projections.lifecycle.test_judging import carried_out, turn
@@ -96,17 +92,6 @@ def test_a_plan_leaves_when_its_day_is_over_and_a_state_without_a_day_after_a_we
     assert left_out(viewed(of_the_user("I am tired", "m", 90))) == {"over": 1}
 
 
-def test_all_current_facts_are_in_it_up_to_a_bound() -> None:
-    view = viewed(*(of_the_user(f"User likes tea number {n}", f"m{n}", n) for n in range(MOST_LINES + 3)))
-    assert shown(view) == [f"User likes tea number {n}" for n in range(MOST_LINES + 2, 2, -1)]
-
-
-def test_what_stands_in_every_prompt_anyway_is_not_told_twice_nor_the_same_words() -> None:
-    view = viewed(of_the_user(HOME, "home"), of_the_user(HOME, "again", 1), of_the_user("User is a nurse", "nurse", 2))
-    assert sorted(shown(view)) == ["User is a nurse", HOME]
-    assert shown(view, 1, "home") == ["User is a nurse"]
-
-
 @each_row(
     "ends",
     [
@@ -130,20 +115,6 @@ def test_what_is_restored_comes_back_and_a_merge_that_keeps_the_words_stands_for
     told = [of_the_user(HOME, "home"), of_the_user(HOME + " now", "other", 1)]
     assert HOME in shown(viewed(*told, deleted("home", 2), restored("home", 3)))
     assert shown(viewed(*told, merged("home", "other", into="all", day=2, summary=HOME))) == [HOME]
-
-
-def test_a_turn_that_is_deleted_or_says_something_else_takes_along_what_it_told() -> None:
-    home = turn("I live in Lisbon.", "t1", 1)
-    view = carried_out(home)
-    (memory_id,) = (one.id for one in view.columns.memories if one.source == "judge")
-    assert shown(view) == [HOME]
-    events = [
-        home,
-        created(HOME, memory_id, 1, category="identity", source="judge", source_turns=("t1",), speaker="user"),
-    ]
-    assert shown(viewed(*events)) == [HOME]
-    assert shown(viewed(*events, revised("I live in Oslo.", "t1", 5))) == []
-    assert shown(viewed(*events, deleted("t1", 5))) == []
 
 
 def test_sensitive_ones_stand_there_only_where_they_are_asked_for_and_secrets_never() -> None:
@@ -188,20 +159,6 @@ def test_a_reading_that_is_kept_is_forgotten_with_its_turn_or_its_memory() -> No
         view.columns.put_all([old])
         view.index(OwnWords).put(0, old)
         assert shown(view) == [HOME]
-
-
-@each_row("law", ["weighted", "ebbinghaus", "consolidating", "tiered"])
-def test_neither_weight_nor_use_decides_what_stands_there(law: str) -> None:
-    told = [of_the_user(f"User is number {n}", f"m{n}", n) for n in range(12)]
-    before = shown(viewed(*told))
-    used = [reinforced("m0", 20), reinforced("m1", 21, outcome="task_failure"), chosen(law, 22)]
-    assert shown(viewed(*told, *used)) == before
-
-
-def test_a_core_memory_without_ground_may_be_the_users_all_the_same_and_a_zone_changes_nothing() -> None:
-    told = of_the_user(HOME, "home")
-    assert shown(viewed(told, parameters(1, time_zone="Asia/Shanghai"))) == [HOME]
-    assert shown(viewed(told, promoted("core", "home", 1)), 1, "home") == []
 
 
 def test_a_turn_is_read_once_however_many_memories_name_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,7 @@ from projections.prompt.block import CLOSE, LEAST_BUDGET, OPEN, Line, Material
 from projections.prompt.gathering import Wanted, always, rules_of
 from projections.prompt.stable import StablePart, in_two, stable_part, stable_room
 from projections.views.view import OwnerView
-from tests.given.events import Told, at, created, promoted, reinforced
-from tests.given.views import viewed
+from tests.given.events import Told, at, created, promoted
 from tests.rows import each_row
 from tests.unit.projections.lifecycle.test_judging import carried_out, turn
 
@@ -54,21 +53,6 @@ def test_the_stable_part_reads_instructions_core_profile_and_no_time() -> None:
         "[About the user]",
         "2024-04-10, user, inferred: User lives in Lisbon",
     ]
-
-
-def test_its_titles_are_in_the_language_of_its_lines_unless_a_language_is_given() -> None:
-    view = carried_out(turn("我住在成都。", "t1", 1))
-    assert "[关于用户]" in stable_of(view).block.text
-    assert "[About the user]" in stable_of(view, WANTED._replace(stable_language="en")).block.text
-
-
-def test_without_a_line_or_room_it_is_empty() -> None:
-    for view, wanted in (
-        (viewed(created("The kiln broke", source="assistant")), WANTED),
-        (carried_out(*LIFE), WANTED._replace(stable=0)),
-    ):
-        stable = stable_of(view, wanted)
-        assert (stable.block.text, stable.block.tokens, stable.profile) == ("", 0, ())
 
 
 def test_the_turn_part_has_the_time_and_repeats_no_line_of_the_stable_part() -> None:
@@ -119,19 +103,3 @@ def test_made_again_by_the_ids_of_its_profile_it_is_the_same() -> None:
         first = stable_of(view, WANTED._replace(stable=room))
         again = stable_of(view, WANTED._replace(stable=room, stable_language=first.language), chosen=first.profile)
         assert again.block.text == first.block.text
-
-
-def test_a_use_of_a_core_memory_does_not_change_its_place() -> None:
-    """Uses raise importance, by which core memories are ordered elsewhere."""
-    told = [created(f"Her number is {n}", f"n{n}", n) for n in range(3)]
-    told += [by_operator(promoted("core", f"n{n}", 5 + n)) for n in range(3)]
-    before = stable_of(viewed(*told)).block
-    used = [reinforced(f"n{n}", 10 + day, outcome="used") for day, n in enumerate((2, 2, 1))]
-    assert [line.id for line in before.parts["core"]] == ["n0", "n1", "n2"]
-    view = viewed(*told, *used)
-    assert [one.id for one in always(view, NOW, conversation([], "hello"), rules_of(view, WANTED)).standing.core] != [
-        "n0",
-        "n1",
-        "n2",
-    ]
-    assert stable_of(view).block.text == before.text

@@ -23,17 +23,6 @@ def test_turns_come_newest_first_each_once_with_all_its_injections() -> None:
     assert [told(one) for one in turns_answered(said)] == [([2, 7], 1, []), ([5], 4, [6])]
 
 
-def test_the_reply_is_the_next_message_of_the_session_behind_the_turn() -> None:
-    late = [injection(1, "m", turn_id="t2"), turn(2), reply(3)]
-    elsewhere = [turn(1), injection(2, "m", turn_id="t1"), reply(3, session="s2"), reply(4)]
-    interrupted = [turn(1), injection(2, "m", turn_id="t1"), turn(3), reply(4)]
-    assert [told(one) for said in (late, elsewhere, interrupted) for one in turns_answered(said)] == [
-        ([1], 2, [3]),
-        ([2], 1, [4]),
-        ([2], 1, []),
-    ]
-
-
 def test_what_was_injected_without_an_id_may_be_claimed_by_a_message_that_follows() -> None:
     (one,) = turns_answered([injection(1, "m"), turn(2), reply(3), turn(4)])
     assert (one.turn, one.replies, [each.seq for each in one.following]) == (None, (), [2, 3])
@@ -57,8 +46,3 @@ def test_an_answer_is_named_by_its_turn_before_a_reply_and_that_before_a_positio
         "3:5": 5,
         "nobody": None,
     }
-
-
-def test_of_two_turns_under_one_id_the_newest_is_told_and_the_other_kept() -> None:
-    (one,) = turns_answered([turn(1, turn_id="t"), injection(2, "m", turn_id="t"), turn(3, turn_id="t")])
-    assert (one.turn.seq, [each.seq for each in one.others]) == (3, [1])

@@ -41,14 +41,6 @@ def test_many_owners_stay_within_the_bound_after_every_question() -> None:
     assert 1 < len(kept) < 37
 
 
-def test_one_view_above_the_bound_stays_until_another_is_asked() -> None:
-    kept = KeptViews(1)
-    asked_of(kept, "a")
-    assert "a" in kept
-    asked_of(kept, "b")
-    assert ("a" in kept, "b" in kept) == (False, True)
-
-
 def test_what_questions_make_is_counted() -> None:
     kept = KeptViews(1 << 30)
     view = viewed(*(created(f"I drink tea number {number}", f"m{number}") for number in range(200)))
@@ -76,12 +68,3 @@ def test_a_view_that_was_dropped_while_it_was_read_is_not_counted_any_more() -> 
     kept.make_room("a", dropped)
     assert (kept.bytes_used, "a" in kept) == (before, False)
     assert asked(dropped.view, "tea")["results"]  # type: ignore[arg-type]
-
-
-def test_an_owner_that_was_dropped_is_held_anew() -> None:
-    kept = KeptViews(1)
-    [first] = asked_of(kept, "a")
-    asked_of(kept, "b")
-    again = kept.hold("a")
-    assert again is not first
-    assert again.view is None

@@ -22,7 +22,7 @@ from projections.views.corrected import corrections_in
 from projections.views.query import ViewQuery, detail, told_beside, why
 from projections.views.view import OwnerView
 from tests.examples import examples
-from tests.given.events import at, created, folded, revised
+from tests.given.events import at, folded
 from tests.given.search_stories import TEXTS, others, queries, stories
 from tests.given.views import anew, moved
 
@@ -120,16 +120,3 @@ def test_any_moment_answers_the_same_out_of_the_present_as_by_itself(data, told,
     moved(view, now, last)
     search(ViewQuery(view, at(41), "review"), asked[0][0], 5)
     same(out_of_it, wanted, asked)
-
-
-def test_a_moment_made_out_of_the_present_reads_no_text_before_something_is_searched() -> None:
-    events = [created("I like green tea", "m0", 1), created("I drink coffee", "m1", 2)]
-    view = anew(folded(*events, revised("I like black tea", of="m0", day=3)))
-    past = OwnerView.of_history("ada", folded(*events), present=view)
-    listing(ViewQuery(past, at(9), "review"), 10, 0)
-    assert past._texts.length("m1") == 3
-    assert past._unsaid is not None
-    assert [one["memory"] for one in search(ViewQuery(past, at(9), "review"), "green", 5)["results"]] == [
-        "I like green tea"
-    ]
-    assert past._unsaid is None

@@ -21,13 +21,6 @@ def test_without_such_a_link_it_is_what_the_assistant_said_next_in_the_session()
     assert [told(one) for one in uses_of("m", said)] == [(2, "t1", ["t4"], False)]
 
 
-def test_the_turn_may_be_recorded_after_the_injection_or_never() -> None:
-    late = [injection(1, "m", turn_id="t2"), turn(2), reply(3)]
-    assert [told(one) for one in uses_of("m", late)] == [(1, "t2", ["t3"], False)]
-    never = [injection(1, "m"), reply(2)]
-    assert [told(one) for one in uses_of("m", never)] == [(1, None, ["t2"], False)]
-
-
 def test_somebody_elses_next_word_is_no_answer() -> None:
     said = [turn(1), injection(2, "m", turn_id="t1"), turn(3), reply(4)]
     assert [told(one) for one in uses_of("m", said)] == [(2, "t1", [], False)]

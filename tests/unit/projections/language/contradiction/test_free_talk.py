@@ -14,11 +14,6 @@ def test_shared_characters_and_a_denial_tell_only_of_what_was_rewritten() -> Non
     assert compare(DENIED, AFFIRMED).kind == "unrelated"
 
 
-@each_row("rewritten", [True, False])
-def test_what_words_tell_is_told_of_both(rewritten: bool) -> None:
-    assert compare("我不喝咖啡", "我喝咖啡", rewritten=rewritten).sure
-
-
 ELSEWHEN = [
     ("I used to live in Graz", "I live in Vienna"), ("In 2010, I moved to Berlin", "I live in Vienna"),
     ("I moved to Berlin in 2010", "I live in Vienna"), ("Back then I live in Berlin", "I live in Vienna"),

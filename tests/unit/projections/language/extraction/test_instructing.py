@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from projections.language.extraction.instructing import INSTRUCTION, MOST_ASKED
+from projections.language.extraction.instructing import INSTRUCTION
 from projections.language.extraction.rules import ExtractedStatement, TurnText, extract
 from tests.rows import each_row
 
@@ -60,26 +60,9 @@ def test_what_an_assistant_or_a_tool_says_is_never_one(text: str, role: str) -> 
     assert (asked(text, role, role), asked(text, role, "user")) == ([], [])
 
 
-def test_an_instruction_stands_by_itself_and_states_nothing_else() -> None:
-    assert [one.kind for one in stated("Remember to always answer in French.")] == [INSTRUCTION]
-    assert [one.kind for one in stated("I live in Berlin. Always answer in French.")] == ["fact", INSTRUCTION]
-
-
 def test_of_two_people_who_talk_only_what_is_about_the_speaker_is_one() -> None:
     assert asked("Always keep the receipt!", "Ann") == []
     assert asked("Never call me before nine!", "Ann") == ["Ann has a standing request: Never call me before nine"]
-
-
-def test_a_politely_asked_one_is_one() -> None:
-    assert asked("Please always answer in French, ok?") == [
-        "User has a standing request: Please always answer in French"
-    ]
-    assert asked("以后请用中文回答，好吗？") == ["用户的长期要求：以后请用中文回答"]
-
-
-def test_what_is_too_long_to_be_shown_whole_is_none() -> None:
-    assert asked("Always include " + "a very long list " * 20 + "of sources.") == []
-    assert len(asked("Always include " + "x" * (MOST_ASKED - 40) + " and the sources.")) == 1
 
 
 @each_row(

@@ -83,12 +83,6 @@ def test_what_is_to_be_remembered_is_kept_however_much_else_a_turn_states() -> N
     assert found[-1].kind == "note"
 
 
-def test_what_is_long_is_kept_with_an_ellipsis() -> None:
-    (note,) = stated("Remember that " + "the gate closes at nine and " * 30)
-    assert len(note.content) < 360
-    assert "…" in note.content
-
-
 DECIDED = [
     ("We decided to use Postgres for the billing service.",
      ("User and others", "decided to", "use Postgres for the billing service")),

@@ -7,11 +7,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.language.keywords.text import LEAST_WEIGHT, MOST_KEYWORDS, MOST_LETTERS, MOST_READ, Keyword, extracted
+from projections.language.keywords.text import LEAST_WEIGHT, MOST_KEYWORDS, MOST_LETTERS, MOST_READ, extracted
 from projections.memory.keywords import keywords_of
 from projections.memory.record import Memory
-from tests.given.events import created, deleted, folded, merged, purged, revised
-from tests.given.views import viewed
+from tests.given.events import created, folded
 from tests.rows import each_row
 
 
@@ -89,12 +88,6 @@ def test_who_is_only_called_by_name_weighs_less() -> None:
     assert called.weight < told.weight
 
 
-def test_repetition_weighs() -> None:
-    once, twice = (extracted(text)[0] for text in ("the bakery", "the bakery, our bakery"))
-    assert (once.word, twice.word) == ("bakery", "bakery")
-    assert twice.weight > once.weight
-
-
 def test_only_the_beginning_of_a_long_text_is_read() -> None:
     filler = "the bakery " * (MOST_READ // 11 + 1)
     assert words(filler + "Marta met Oliver") == words(filler)
@@ -153,10 +146,6 @@ def test_what_is_given_is_not_extracted_again() -> None:
     assert [one[0] for one in given_keywords("Marta", keywords=("ＭＡＲＴＡ",))] == ["marta"]
 
 
-def test_a_summary_is_read_before_the_content() -> None:
-    assert given_keywords("about the bakery", summary="Marta opened ovens")[0][0] in ("marta", "ovens")
-
-
 @each_row(
     "event",
     [{"sensitivity": 3}, {"content": "my password is hunter2-Secret!9"}, {"keywords": ("hunter2",), "sensitivity": 3}],
@@ -165,35 +154,4 @@ def test_a_secret_has_no_keywords(event: dict[str, Any]) -> None:
     assert keywords_of(memory(**{"content": "the safe", "tags": ("safe",)} | event)) == ()
 
 
-def test_a_purged_memory_has_no_keywords() -> None:
-    history = folded(created("Marta", keywords=("coffee",)), deleted(day=1), purged(day=40))
-    assert keywords_of(history.memories["m"]) == ()
-
-
 # --- in a view
-
-
-def test_a_view_follows_a_revision_and_a_secret() -> None:
-    view = viewed(created("We met Marta"))
-    assert [one.word for one in view.keywords(0)] == ["marta"]
-    after = folded(created("We met Marta"), revised("We met Oliver", day=1))
-    view.follow(after.owner, after.memories.values())
-    assert [one.word for one in view.keywords(0)] == ["oliver"]
-    hidden = folded(created("We met Marta", sensitivity=3))
-    view.follow(hidden.owner, hidden.memories.values())
-    assert view.keywords(0) == ()
-
-
-def test_what_merged_has_the_keywords_of_its_sources() -> None:
-    view = viewed(
-        created("Marta", "a", keywords=("coffee",)),
-        created("Oliver", "b", 1, keywords=("tea",)),
-        merged("a", "b", day=2),
-    )
-    row = view.columns.row("all")
-    assert row is not None
-    assert {one.word for one in view.keywords(row)} >= {"coffee", "tea"}
-
-
-def test_a_keyword_is_told_as_word_weight_and_source() -> None:
-    assert Keyword("tea", 0.5, "system")._asdict() == {"word": "tea", "weight": 0.5, "source": "system"}

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from events.catalogue import SynonymDefined
-from projections.fold.owner import OwnerState, decode_owner, encode_owner
 from projections.language.keywords.synonyms import (
     LEAST_RELATED,
     MOST_EXPANDED,
@@ -90,10 +89,6 @@ def test_synonyms_of_synonyms_are_related_with_the_product_and_told_apart() -> N
     assert found.related == {"a1": {"c1": 0.72}}
 
 
-def test_words_asked_for_are_no_related_words() -> None:
-    assert expand(["a1", "c1"], (("a1", "b1", 0.9), ("b1", "c1", 0.8))).related == {}
-
-
 # --- the owner's pairs
 
 
@@ -102,10 +97,6 @@ def test_defining_a_synonym_changes_the_owner_and_tells_it_once() -> None:
     assert outcome.after.owner.synonyms == (("coffee", "flat white", 0.7),)
     assert [(one["memory"], one["decision"], one["fields"]) for one in outcome.log] == [(None, "synonym", ["synonyms"])]
     assert "coffee" not in str(outcome.log)
-
-
-def test_the_same_pair_again_takes_the_new_similarity_whichever_way_round() -> None:
-    assert synonyms_after(defined("a", "b", 0.7), defined("B", "A", 0.4, day=1)) == (("a", "b", 0.4),)
 
 
 def test_zero_says_that_two_words_are_no_synonyms() -> None:
@@ -134,28 +125,6 @@ def test_what_changes_nothing_is_ignored_and_says_why(events: list[Told], reason
     before, after = folded(*events[:-1]), folded(*events)
     assert after.owner.synonyms == before.owner.synonyms
     assert [(one["decision"], one["reason"]) for one in told(after.entries)[-1:]] == [("ignored", reason)]
-
-
-def test_a_full_owner_may_still_change_take_out_and_then_add() -> None:
-    full = [defined(f"w{n}", "x") for n in range(MOST_PAIRS)]
-    changed = synonyms_after(*full, defined("w1", "x", 0.3), defined("w2", "x", 0.0), defined("new", "x"))
-    alike = {one: similarity for one, _, similarity in changed}
-    assert (alike["w1"], alike["w2"], alike["new"]) == (0.3, 0.0, 0.8)
-    assert sum(similarity > 0 for similarity in alike.values()) == MOST_PAIRS
-
-
-def test_a_pair_can_be_taken_out_though_no_more_are_kept_as_no_synonyms() -> None:
-    silenced = [defined(f"w{n}", "x", 0.0) for n in range(MOST_SILENCED)]
-    assert ("new", "x", 0.0) not in synonyms_after(*silenced, defined("new", "x"), defined("new", "x", 0.0))
-
-
-def test_pairs_come_back_from_the_owners_bytes_and_older_bytes_have_none() -> None:
-    state = folded(defined("茶", "tea"), defined("a", "b", 1.0)).owner
-    assert decode_owner(encode_owner(state)) == state
-    import msgspec
-
-    older = msgspec.msgpack.encode(list(msgspec.structs.astuple(state))[:7])
-    assert decode_owner(older).synonyms == OwnerState().synonyms == ()
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from("abcd"), st.sampled_from([0.0, 0.5, 1.0]))))

@@ -77,15 +77,6 @@ def test_the_most_sensitive_rule_decides_and_all_are_named() -> None:
     assert reasons(text) == ["password", "e-mail", "occupation"]
 
 
-def test_rules_stand_most_sensitive_first() -> None:
-    levels = [rule.level for rule in RULES]
-    assert levels == sorted(levels, reverse=True)
-
-
-def test_a_letter_that_grows_in_lower_case_does_not_shift_what_is_found() -> None:
-    assert reasons("İİİ AKIAIOSFODNN7EXAMPLE, my password is hunter2") == ["password", "api-key"]
-
-
 LIKELY = st.sampled_from(
     [
         "my password is ", "密码是", "PIN ", "@", "1", "42", "+", "-", " ", "sk-", "eyJ", "://a:", "路", "号", "I'm a ",

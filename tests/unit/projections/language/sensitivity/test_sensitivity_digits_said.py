@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from projections.language.sensitivity.digits_said import STARTING, in_digits
 from projections.language.sensitivity.text_level import detect_sensitivity
-from projections.language.sensitivity.values import strength
 from tests.rows import each_row
 
 
@@ -37,14 +36,3 @@ def test_what_is_counted_or_not_in_a_row_stays_words(text: str) -> None:
 def test_a_code_said_in_words_is_as_secret_as_in_digits() -> None:
     for code in ("four four one nine", "4419"):
         assert detect_sensitivity(f"The alarm will beep. Punch in {code} and then the OFF button") == 3
-
-
-def test_many_numbers_in_words_are_read_again_only_while_something_changes() -> None:
-    text = "one two three four five six seven eight nine " * 900 + "four four one nine"
-    assert in_digits(text, text, _keys(text)) is not None
-    assert detect_sensitivity(text) < 3
-
-
-def test_a_word_that_ends_in_a_stand_in_and_a_number_is_no_stand_in() -> None:
-    assert strength("strawberryfield66") > 0
-    assert strength("field1") == strength("input_field1") == 0

@@ -22,8 +22,8 @@ from events.catalogue import (
     ToolResultRecorded,
     TurnRecorded,
 )
-from events.envelope import Stored, decode
-from events.vocabulary import EventId, Id, Keywords, Name, Reason, Tags, Text
+from events.envelope import decode
+from events.vocabulary import Keywords, Name, Reason, Tags, Text
 from projections.fold.owner import OwnerState, fold_event, fold_owner
 from projections.language.sensitivity.event_level import (
     LEVEL_RULES,
@@ -37,7 +37,6 @@ from projections.language.sensitivity.event_level import (
 from projections.language.sensitivity.index import Index
 from projections.language.sensitivity.text_level import SECRET, detect_sensitivity
 from projections.memory.record import Memory
-from projections.memory.working_memory import Turn, read_said
 from projections.past.records import fold_records
 from projections.past.touches import life_of
 from tests.given.events import (
@@ -47,12 +46,10 @@ from tests.given.events import (
     compressed,
     created,
     entry,
-    mentioned,
     merged,
     moment,
     revised,
     stored,
-    unmerged,
 )
 from tests.rows import each_row
 
@@ -117,15 +114,6 @@ def test_an_event_is_as_sensitive_as_the_highest_of_its_texts() -> None:
     assert level_of_data(created("I like tea", speaker="call me at 415-555-2671", summary=PASSWORD).data) == 3
 
 
-def test_a_producers_own_figure_is_no_part_of_it() -> None:
-    assert level_of_data(created("I like tea", sensitivity=3).data) == 0
-
-
-def test_an_event_without_words_is_public() -> None:
-    assert level_of_data(mentioned().data) == 0
-    assert level_of_data(unmerged().data) == 0
-
-
 FREE = (Text, Name, Reason, Keywords, Tags)
 """What a producer writes as he likes."""
 
@@ -155,11 +143,6 @@ def _bare(cls: type, **fields: Any) -> Any:
     """An event's data with these fields, and whatever stands for the others: nothing but their texts is read."""
     given = {one.name: () if "tuple" in str(one.type) else "x" for one in msgspec.structs.fields(cls) if one.required}
     return cls(**given | fields)
-
-
-def test_no_id_is_looked_at() -> None:
-    assert level_of(created("tea", PASSWORD, source_turns=(PASSWORD,), corrects=PASSWORD)) == 0
-    assert {Id, EventId}.isdisjoint({Text, Name})
 
 
 def test_an_entry_tells_by_which_rules_it_was_judged() -> None:
@@ -218,12 +201,6 @@ def test_the_highest_counts_of_the_entrys_level_and_of_its_producers_figure() ->
     assert [folded_at(level, sensitivity=2) for level in range(4)] == [2, 2, 2, 3]
 
 
-def test_an_entry_that_nobody_judged_is_judged_in_the_fold() -> None:
-    [one] = stored([created(PASSWORD)])
-    nobody: Stored = one._replace(beside=(b"0", b"local", b"0:0", b"", bytes(32)))
-    assert fold_owner([nobody]).memories["m"].sensitivity == 3
-
-
 SAME = {
     "the same words again": revised(DIARY, day=2),
     "a keyword out of them": revised(DIARY, day=2, keywords=(PASSWORD,)),
@@ -248,29 +225,9 @@ def test_beside_words_that_were_judged_a_new_one_brings_the_level_of_the_whole_e
     assert levels(created(DIARY), judged(), revised(DIARY, day=2, keywords=("tea",)), again) == (0, 0)
 
 
-def test_a_merge_takes_its_highest_source_and_what_its_summary_newly_says() -> None:
-    story = [created(DIARY), judged(), created("I like tea", "n")]
-    assert levels(*story, merged("m", "n", day=2, summary=DIARY), of="all") == (0, 0)
-    assert levels(*story, merged("m", "n", day=2, summary=OTHER), of="all") == (3, 3)
-    secret = [created(DIARY), judged(), created("I like tea", "n", sensitivity=3)]
-    assert levels(*secret, merged("m", "n", day=2, summary="tea"), of="all") == (3, 3)
-
-
 def test_a_merge_is_as_sensitive_as_its_reason_where_the_door_judged_it() -> None:
     reason = MemoryMerged(sources=("m", "n"), into="all", summary="tea", reason=PASSWORD)
     assert levels(created("I like tea"), created("I like milk", "n"), Told(reason, 1, "system"), of="all") == (0, 3)
-
-
-def test_a_revision_keeps_the_higher_level() -> None:
-    assert levels(created(PASSWORD), revised("I like tea", day=1)) == (3, 3)
-    assert levels(created("I like tea"), revised(PASSWORD, day=1)) == (3, 3)
-
-
-def test_a_turn_has_the_level_of_its_entry_where_todays_rules_found_it() -> None:
-    told = Told(TurnRecorded(turn_id="t", role="user", text=PASSWORD, speaker="Lin"))
-    [one] = stored([told])
-    found = [read_said(each) for each in (one, *at_door([one]), *at_door([one], rules=LEVEL_RULES + 1))]
-    assert [each.level for each in found if isinstance(each, Turn)] == [None, 3, None]
 
 
 @each_row("most", range(4))
@@ -279,14 +236,3 @@ def test_words_of_an_event_are_told_as_if_each_were_judged_alone(text: str, spea
     whole = level_of_data(TurnRecorded(turn_id="t", role="user", text=text, speaker=speaker))
     for words in (text, speaker):
         assert at_most(most, words, whole) == at_most(most, words, None) == (detect_sensitivity(words) <= most)
-
-
-def test_where_the_whole_event_is_low_enough_no_rule_is_asked_of_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    def asked(*_: object) -> None:
-        raise AssertionError("a rule was asked")
-
-    monkeypatch.setattr(Index, "read", asked)
-    assert at_most(1, "I like tea", 1)
-    for whole in (None, 2):
-        with pytest.raises(AssertionError, match="a rule was asked"):
-            at_most(1, "I like tea", whole)
