@@ -38,3 +38,8 @@ def test_its_terms_tell_by_how_much_and_add_up_to_its_score() -> None:
     assert parts["pattern"] < 0
     assert sum(parts.values()) == pytest.approx(results[ID]["score"], abs=2e-6)
     assert results[ID]["score"] < max(results["a"]["score"], results["b"]["score"])
+
+
+def test_where_none_of_its_evidence_matches_it_stands_as_any_memory() -> None:
+    told = viewed(*TALK, pattern("Ada is fond of clay", "a", "b"))
+    assert list(found(told, "clay", 3)) == [ID]

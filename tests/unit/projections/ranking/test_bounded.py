@@ -30,3 +30,8 @@ def test_other_words_are_dated_by_the_day_on_which_they_were_put() -> None:
     until = told_beside(view, memory)["until"]
     assert until is not None
     assert moment(50).isoformat() < until < moment(58).isoformat()
+
+
+def test_what_is_said_later_of_now_stands_as_its_words_put_it() -> None:
+    back = created("I live in Rome", "back", 5, category="identity")
+    assert order(created(UNTIL, "paris", 2, category="identity"), back, day=6)[0] == "back"

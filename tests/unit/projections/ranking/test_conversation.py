@@ -221,3 +221,11 @@ def test_the_index_kept_level_equals_a_fresh_one(lines, changes) -> None:
     for query in ("tea", "绿茶", "new kiln"):
         again = OwnerView("ada", kept.state, list(kept.columns))
         assert asked(kept, query, 99, "debug")["results"] == asked(again, query, 99, "debug")["results"]
+
+
+def test_the_best_of_a_session_lifts_its_other_turns() -> None:
+    talk = chat(("Ann", "kiln kiln"), ("Bob", "the kiln and much other news of the week"), ("Ann", "yes"))
+    other = chat(("Ann", "the kiln and much other news of a day"), ("Bob", "no"), session="s2", day=1, prefix="x")
+    parts = terms(viewed(*talk, *other), "kiln", day=1)
+    assert parts["b"]["session"] == WEIGHTS.session
+    assert 0 < parts["xa"]["session"] < WEIGHTS.session

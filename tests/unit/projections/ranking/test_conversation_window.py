@@ -11,7 +11,7 @@ import pytest
 
 from projections.embedding.meaning import EmbeddedQuestion, JoinedPieces, Sense, Vectors
 from projections.memory.columns import Rows
-from projections.ranking.conversation_weights import WEIGHTS
+from projections.ranking.conversation_weights import SETTINGS, WEIGHTS
 from projections.ranking.recall import search
 from projections.ranking.search_request import SearchRequest
 from projections.views.query import ViewQuery
@@ -167,3 +167,31 @@ def test_what_was_said_when_asked_for_the_same_kind_of_thing_rises(chat: Chat) -
     assert asked["c"] == pytest.approx(WEIGHTS.asked), "the turn before the question is the nearest"
     assert heard(chat, told(chat, chat[2])) == {}, "asked for another kind of thing"
     assert heard(chat, told(chat, chat[1]), " ".join(chat[4][1:])) == {}, "a question without a question word"
+
+
+def test_notes_that_nobody_answers_have_no_window() -> None:
+    view = viewed(*(created(text, name, 0) for name, text in zip("abcdef", ("violin",) * 6, strict=True)))
+    found = parts(view, "violin lesson", sense_of(WHOLES, PIECES, ("violin", "lesson"), ASKED))
+    assert all("window" not in one for one in found.values())
+
+
+@each_row("chat", TOLD)
+def test_a_question_that_follows_on_nothing_near_counts_little(chat: Chat) -> None:
+    lines, asking = chat[0], chat[1]
+    answer = lines[2][0], f"{lines[2][1]} {chat[4][2]}"
+    moved = (*lines[3:], lines[1], answer, lines[0])
+    wholes, pieces = rows(*[FAR] * 5, SOMEWHAT), [rows(OTHER)] * 5 + [rows(VIOLIN, LESSON)]
+    view = viewed(*talk(*((who, text.format(asking)) for who, text in moved)))
+    found = parts(view, chat[3], sense_of(wholes, pieces, chat[4], WORDS))
+    assert found["e"]["asked"] == pytest.approx(WEIGHTS.asked * SETTINGS.asked_alone)
+
+
+def test_a_question_that_is_corrected_is_read_anew() -> None:
+    chat = TOLD[0]
+    view = told(chat, chat[1])
+    assert "c" in heard(chat, view)
+    again = told(chat, chat[2])
+    row = view.columns.row("b")
+    assert row is not None
+    view.conversation.put(row, again.columns.memories[row], with_text=True)
+    assert heard(chat, view) == {}

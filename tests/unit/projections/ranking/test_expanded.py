@@ -47,3 +47,9 @@ def test_other_words_take_no_part_all_of_its_share_and_none_of_the_first_places(
     assert widened[:OWN] == first[:OWN] if len(first) >= OWN else widened[: len(first)] == first
     assert len(set(widened)) == len(widened) <= SHOWN
     assert len(set(first) - set(widened)) <= EXPANDED
+
+
+def test_the_only_match_of_a_part_stays_and_another_makes_room() -> None:
+    first, parts = list(range(10)), [[0, 1, 2], [9]]
+    assert _widened(first, parts, [[20], [21]]) == [*range(8), 9, 20]
+    assert _widened(first, [[8], [9]], [[20], [21]]) == first

@@ -136,3 +136,15 @@ def test_rows_are_reached_by_synonyms_and_by_what_begins_a_word_of_the_question(
     assert ids == {"car": {"auto", "车"}, "kubernetes": {"kube"}}
     assert reached_rows(view, "car", 1).size == 1
     assert reached_rows(view, "who?", 9).size == 0
+
+
+def test_a_match_tells_which_keyword_it_was_and_how() -> None:
+    view = viewed(*SHELF)
+    found = match(view, "oven harbour")
+    rows = {memory.id: row for row, memory in enumerate(view.columns)}
+    told = {"asked": "oven", "keyword": "oven", "weight": 1.0, "source": "user_tag", "match": "exact", "adds": 0.5}
+    second = told | {"asked": "harbour", "keyword": "harbour", "weight": 0.95, "adds": 0.475}
+    assert found.matched(rows["both"]) == [told, second]
+    synonym = told | {"keyword": "stove", "match": "synonym", "adds": 0.175, "similarity": 0.5}
+    assert found.matched(rows["stove"]) == [synonym]
+    assert sum(one["adds"] for one in found.matched(rows["both"])) == pytest.approx(found.values[rows["both"]])

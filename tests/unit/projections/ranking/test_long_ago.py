@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from events.catalogue import SensitivitySet
+from projections.choices import RANKINGS
 from projections.laws import LAWS
 from projections.views.view import OwnerView
 from tests.given.events import (
@@ -118,3 +119,10 @@ def test_who_is_named_is_told_only_where_something_of_theirs_is_shown() -> None:
     assert answer["understood"]["speakers"] == []
     strict = asked(viewed(*talk), "Ann, where is the passport folder?", YEARS, include_faded=False)
     assert strict["understood"]["speakers"] == []
+
+
+@each_row("ranking", [name for name in RANKINGS if name not in ("conversation", "text")])
+def test_the_rankings_of_the_sources_show_what_is_old_only_where_it_is_asked_for(ranking) -> None:
+    view = old_talk("weighted", "my passport is in the blue folder")
+    assert found(view, "passport folder", YEARS, ranking=ranking) == {}
+    assert list(found(view, "passport folder", YEARS, ranking=ranking, include_faded=True)) == ["old"]

@@ -13,8 +13,8 @@ from projections.ranking.recall import search
 from projections.ranking.search_request import SearchRequest
 from projections.views.query import ViewQuery
 from tests.examples import examples
-from tests.given.events import Told, created, deleted, linked, negated
-from tests.given.views import CHAIN, HOUR, asked, found, noted, viewed, way
+from tests.given.events import Told, created, deleted, linked, negated, purged
+from tests.given.views import CHAIN, HOUR, asked, brought, found, noted, viewed, way
 from tests.rows import each_row
 
 # --- what every ranking owes
@@ -185,3 +185,27 @@ def test_the_published_ranking_reaches_prefixes_and_synonyms_and_says_by_what() 
     assert "computer" in answer["expanded"]["synonyms"]["laptop"]
     (result,) = answer["results"]
     assert set(result["explain"]["score"]) >= {"keyword", "time", "kind"}
+
+
+HIDING = {
+    "superseded": (negated("clay", 0, resolution="latest_wins"),),
+    "a kept version": (negated("clay", 0, resolution="version_keep"),),
+    "deleted": (deleted("clay"),),
+    "purged": (deleted("clay"), purged("clay")),
+}
+
+
+@each_row("hiding", HIDING.values(), ids=HIDING)
+def test_what_normal_mode_withholds_is_neither_reached_nor_spread_through(hiding) -> None:
+    view = viewed(*CHAIN, *hiding)
+    assert list(found(view, "kiln", ranking="associative")) == ["kiln"]
+    assert brought(view, "kiln") == {}
+
+
+@each_row("mode", MODES)
+def test_a_secret_is_neither_reached_nor_spread_through_in_any_mode(mode) -> None:
+    events = [noted("Clay was late", "clay", sensitivity=3) if told is CHAIN[1] else told for told in CHAIN]
+    view = viewed(*events)
+    assert list(found(view, "kiln", mode=mode, ranking="associative")) == ["kiln"]
+    assert brought(view, "kiln", mode=mode) == {}
+    assert found(view, "clay late", mode=mode, ranking="associative") == {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from projections.laws.modes import MODES
 from projections.ranking.brought import MOST_ASSOCIATED
 from projections.views.view import OwnerView
 from tests.given.events import created, deleted, linked, merged, negated, purged
@@ -66,3 +67,17 @@ def test_a_triple_of_memories_that_merged_is_walked_while_their_merge_stands() -
     assert list(brought(viewed(*LANDS, *joined), "Ada")) == ["rivers"]
     assert brought(viewed(*LANDS, *joined, deleted("both")), "Ada") == {}
     assert brought(viewed(*LANDS, *joined, negated("both", 0, resolution="latest_wins")), "Ada") == {}
+
+
+def test_what_is_reached_both_ways_is_told_by_the_stronger() -> None:
+    weaker, stronger = (
+        brought(viewed(*LANDS, linked("speaks", "home", weight=weight)), "Ada")["home"] for weight in (0.5, 1.0)
+    )
+    assert (weaker["activation"], way(weaker)) == (0.5, [("Ada", "lives in", "Lyon")])
+    assert (stronger["activation"], way(stronger)) == (0.5, [("speaks", "semantic", "home")])
+
+
+@each_row("mode", MODES)
+def test_a_secret_backs_nothing_that_is_told(mode) -> None:
+    events = [created("Home is Lyon", "home", sensitivity=3) if told is LANDS[1] else told for told in LANDS]
+    assert brought(viewed(*events), "Ada", mode=mode) == {}

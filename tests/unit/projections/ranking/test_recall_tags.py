@@ -67,3 +67,16 @@ def test_a_producers_own_tags_can_be_asked_for_and_stand_beside_the_derived_ones
             "late_night",
             "negative",
         ]
+
+
+@each_row("ranking", RANKINGS)
+def test_the_share_of_the_asked_tags_orders_what_is_else_alike(ranking) -> None:
+    both = noted("deployment debugging", "both", NIGHT)
+    one = noted("deployment debugging", "one", 11 * HOUR)
+    results = found(viewed(both, one), "deployment", NIGHT, ranking=ranking, tags=("late_night", "debugging"))
+    assert next(iter(results)) == "both"
+    assert {name: result["explain"]["score"]["context"] for name, result in results.items()} == {
+        "both": 0.05,
+        "one": 0.025,
+    }
+    assert results["both"]["explain"]["tags"] == ["late_night", "debugging"]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from events.errors import InputError
 from projections.choices import RANKINGS
-from projections.ranking.search_request import filters_of
+from projections.ranking.search_request import Filter, Filters, filters_of
 from tests.given.events import Told, at, created
 from tests.given.views import found, viewed
 from tests.rows import each_row
@@ -69,3 +70,11 @@ def test_metadata_told_twice_is_one_pair_and_the_bad_one_is_named() -> None:
     with pytest.raises(InputError) as refusal:
         filters_of({"metadata": ["a=1", "a=1", "bad"]}, 0, "UTC")
     assert refusal.value.context["got"] == "bad"
+
+
+def test_a_secret_is_found_by_no_metadata() -> None:
+    view = viewed(*NOTED)
+    weights = np.ones(len(view.columns.memories))
+    row = next(row for row, memory in enumerate(view.columns.memories) if memory.id == "s")
+    assert Filter(view, Filters(kinds=("preference",)), weights).passes(row)
+    assert not Filter(view, Filters(metadata=(("page", "4"),)), weights).passes(row)

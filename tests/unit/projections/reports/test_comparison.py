@@ -240,3 +240,12 @@ def test_each_point_of_a_curve_is_what_its_law_shows_at_that_instant_alone(
             assert drawn_of["shown"][number] == bool(seen.shown.any())
             weight = drawn_of["weights"][number]
             assert weight == (pytest.approx(float(seen.weights[0]), abs=1e-6) if there else None)
+
+
+PIN = "the PIN of my card is 4821"
+
+
+def test_a_secret_is_compared_and_not_shown() -> None:
+    answer = compared(created(PIN), day=1)
+    assert "4821" not in str(answer)
+    assert {law["reason"] for law in answer["memories"][0]["laws"].values()} == {"sensitive"}

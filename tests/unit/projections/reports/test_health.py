@@ -90,3 +90,8 @@ def test_one_memory_is_told_under_each_law() -> None:
     told = held_now(view, view.columns.memories[0], at(NOW))
     assert (told["strength"], told["stability_hours"], told["importance"]) == (66, 28.8, 1.3)
     assert (told["law"], told["weight"], told["scheduler"]) == ("ebbinghaus", 0.66, "accesses")
+
+
+def test_a_secret_is_told_without_its_text() -> None:
+    view = view_of(said(1, "pin", sensitivity=3))
+    assert "withheld" in health(view, at(NOW), MOST, 0)["memories"][0]["memory"]
