@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from itertools import chain
 from zoneinfo import ZoneInfo
 
 from events.catalogue import TurnsExtracted
@@ -27,6 +28,8 @@ from projections.memory.record import SECRET, Memory
 from projections.views.view import OwnerView
 
 RULES = "rules"
+MOST_BEFORE, MOST_AROUND = 8, 400
+"""Turns that are looked back for what was said before an unread one, and characters of it that are read."""
 
 
 def extractions(view: OwnerView, now: int, check: Check = unchecked, alike: Alike = no_model) -> list[Decision]:
@@ -53,28 +56,31 @@ def turns_heard(view: OwnerView, *, again: bool = False, check: Check = unchecke
     first = 0 if again else first_unread(view)
     forgotten = deleted_turns(view.columns)
 
-    def heard(memory: Memory, zone: ZoneInfo) -> ReadTurn:
-        told = _heard(memory, zone, unread=memory.created_seq >= first and memory.source_turns[0] not in forgotten)
+    def heard(memory: Memory, around: tuple[str, str]) -> ReadTurn:
+        unread = memory.created_seq >= first and memory.source_turns[0] not in forgotten
+        told = _heard(memory, around, zone, unread=unread)
         statements, taken = read_turn(told.turn) if told.unread else TurnReading()
         return told._replace(statements=statements, questions=tuple(questions(told.turn)), taken=taken)
 
     zone = ZoneInfo(view.parameters.time_zone)
     turns = list(_turns(view, view.index(TurnIndex, check).rows()))
-    return [heard(memory, zone) for memory in counted(turns, check, len(turns), every=1)]
+    return [heard(*one) for one in counted(turns, check, len(turns), every=1)]
 
 
 def unread_turns(view: OwnerView) -> Iterator[ReadTurn]:
     """The turns that are to be read, one by one, in the order of the log: no more of them are looked at than are taken."""
     forgotten, zone = deleted_turns(view.columns), ZoneInfo(view.parameters.time_zone)
-    for memory in _turns(view, view.index(TurnIndex).rows(first_unread(view))):
-        if memory.source_turns[0] not in forgotten:
-            yield _heard(memory, zone, unread=True)
+    index, first = view.index(TurnIndex), first_unread(view)
+    rows = chain(index.rows_before(first, MOST_BEFORE), index.rows(first))
+    for memory, around in _turns(view, rows):
+        if memory.created_seq >= first and memory.source_turns[0] not in forgotten:
+            yield _heard(memory, around, zone, unread=True)
 
 
 def turns_before(view: OwnerView, seq: int, most: int) -> list[ReadTurn]:
     """The newest `most` turns before a position; they are not to be read."""
     zone, rows = ZoneInfo(view.parameters.time_zone), view.index(TurnIndex).rows_before(seq, most)
-    return [_heard(memory, zone, unread=False) for memory in _turns(view, rows)]
+    return [_heard(memory, around, zone, unread=False) for memory, around in _turns(view, rows)]
 
 
 def mark(unread: Sequence[ReadTurn], by: str, now: int, *, after: int, **told: object) -> Decision:
@@ -124,12 +130,22 @@ def unkept(view: OwnerView, said: Sequence[working_memory.Said]) -> list[Decisio
     return list(found.values())
 
 
-def _turns(view: OwnerView, rows: Iterable[int]) -> Iterator[Memory]:
-    """Those of these turns that users or other people said, and that stand; one that a job merged was said all the same."""
+def _turns(view: OwnerView, rows: Iterable[int]) -> Iterator[tuple[Memory, tuple[str, str]]]:
+    """Those of these turns that users or other people said, and that stand; one that a job merged was said all the same.
+
+    Each with what the assistant said just before it in its session, and what people said before that; empty if there is nothing.
+    """
+    asked, before = dict[str | None, str](), dict[str | None, str]()
     for row in rows:
         memory = view.columns.memories[row]
-        if memory.source == "user" and memory.sensitivity < SECRET and _stands(view, row):
-            yield memory
+        if memory.sensitivity >= SECRET or not _stands(view, row):
+            continue
+        session, text = memory.session, memory.content[:MOST_AROUND]
+        if memory.source == "user":
+            yield memory, (asked.pop(session, ""), before.get(session, ""))
+            before[session] = f"{before.get(session, '')}\n{text}"[-MOST_AROUND:]
+        elif memory.source == "assistant":
+            asked[session] = text
 
 
 def _stands(view: OwnerView, row: int) -> bool:
@@ -146,9 +162,9 @@ def first_unread(view: OwnerView) -> int:
     return view.index(TurnIndex).after(view.state.read.up_to)
 
 
-def _heard(memory: Memory, zone: ZoneInfo, *, unread: bool) -> ReadTurn:
+def _heard(memory: Memory, around: tuple[str, str], zone: ZoneInfo, *, unread: bool) -> ReadTurn:
     day = datetime.fromtimestamp(memory.created_at // 1_000_000, zone).date().isoformat()
-    turn = TurnText(memory.source_turns[0], memory.content, "user", memory.speaker, day)
+    turn = TurnText(memory.source_turns[0], memory.content, "user", memory.speaker, day, *around)
     return ReadTurn(
         turn, memory.created_seq, memory.created_at, memory.session, (), (), unread, trust=TRUSTS[memory.trust]
     )

@@ -47,8 +47,7 @@ _GONE = regex(
     r"\bmy (?P<what>(?!last\b|next\b|first\b)(?:[\w-]+ ){0,3}?(?:trip|walk|hike|vacation|wedding|birthday|party|graduation"
     r"|visit|holiday|tour"
     r"|concert|game|race|marathon|exhibition|performance|surgery|interview|presentation)s?(?: (?:to|in|at|with|around)"
-    r" [^,.;:!?]{2,40}?)? "
-    r"(?:last (?:\w+)|yesterday|(?:an? |two |three |\d+ |a few )\w+ ago))\b",
+    r" [^,.;:!?]{2,40}?)? (?:last (?:\w+)|yesterday|(?:an? |two |three |\d+ |a few )\w+ ago))\b",
     re.IGNORECASE,
 )
 _OWNED = regex(
@@ -95,28 +94,8 @@ _TONGUES = frozenset(
      "asian", "african", "european"}
 )  # fmt: skip
 """And what else people are or speak; most others are told by their ending (`_OF_A_PEOPLE`)."""
-_NO_NAME = frozenset(
-    {
-        *MONTHS,
-        *WEEKDAYS,
-        *_TONGUES,
-        "i",
-        "christmas",
-        "easter",
-        "just",
-        "and",
-        "but",
-        "so",
-        "claude",
-        "chatgpt",
-        "gpt",
-        "alexa",
-        "siri",
-        "gemini",
-        "copilot",
-        "assistant",
-    }
-)
+_NOT_CALLED = "i christmas easter just and but so claude chatgpt gpt alexa siri gemini copilot assistant"
+_NO_NAME = _TONGUES.union(MONTHS, WEEKDAYS, _NOT_CALLED.split())
 _OF_A_PEOPLE = regex(
     r"(?:[a-z]{2,}ese|[a-z]{2,}(?:ic|ish|ist)|[a-z]+(?:rsian|ican|alian|ssian|dian|panian|mian|nian|gian|vian|rkish|raeli"
     r"|tani|raqi))$"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from projections.language.extraction.chinese_aspects import COMPILED as FURTHER
 from projections.language.extraction.chinese_rules import COMPILED
 from projections.language.extraction.chinese_shapes import COMPILED as GENERAL
-from projections.language.extraction.chinese_shapes import subject_of, with_subject
+from projections.language.extraction.chinese_shapes import one_of_ours, subject_of, with_subject
 from projections.language.extraction.lasting.fleeting import of_the_hour
 from projections.language.extraction.shape import Clause, ExtractedStatement, ExtractionRule, StatedTriple, TurnText
 from projections.language.extraction.times import limited_to, of_another_time, set_in
@@ -38,6 +38,13 @@ UNSURE = regex(
 _REPORTS = regex(r"(?:说|问|告诉[^，。]{1,6}|认为|觉得|以为|写道|表示|回答|建议|提到)(?:过|道|着)?[：:]?[“「\"']?$")
 _OTHERS = regex(r"^(?:[^我，。]{1,8})(?:说|问|告诉|认为|觉得|以为|写道|表示|建议|提到|希望)")
 _QUOTED = regex(r"[“「『\"]([^”」』\"]{1,200})[”」』\"]")
+_BY_A_DOCTOR = regex("^(?:医生|大夫|护士|牙医|中医|体检)(?:说|讲|告诉我|查出|诊断|显示)(?=我)")
+_OWN = regex(
+    "(?:从不|从来[不没]|养了|住[在了]?|租在|搬[到去来]了?|在学|改[用坐做骑吃喝练]|换成了?|常年"
+    "|(?:做|卖|教|开|搞|干|修)[^，。是了给的]{1,8}的$)(?=[^，。]|(?<=的)$)"
+)
+"""What one says of oneself without 我: 从不喝, 卖手工皂的."""
+_OF_OTHERS = regex(lambda: f"[他她它]|{one_of_ours()}")
 _FILLERS = regex(
     "^(?:(?:嗯+|啊|哦|噢|哈+|哇|唉|哎|是的?|对的?|是啊|好的?|没错|不过|但是?|而且|所以|因为|然后|另外|还有|其实"
     "|说实话|老实说|不对|更正一下?|其实呢"
@@ -54,8 +61,7 @@ LEFT_OPEN = regex(
     r"它|(?<![吉其耳])他们?|她们?|这(?!周|个?月|学期|几天|段时间)|那(?![么])|你|您|上述|以上|其中|这样|那样|某"
 )
 _VAGUE = regex(
-    "^(?:[^，。]{0,4})(?:很多(?:东西|事情?|人)|一些(?:东西|事情|问题|困难|事)|一个问题|问题|困难|东西|事情|的时候"
-    "|一下)$|什么"
+    "^(?:[^，。]{0,4})(?:很多(?:东西|事情?|人)|一些(?:东西|事情|问题|困难|事)|一个问题|问题|困难|东西|事情|的时候|一下)$|什么"
     "|(?:事情?|困难|问题|烦恼|麻烦|挑战|建议|帮助|压力|挫折|东西|收获|感觉|体验|方法|新技能|新的菜|新菜|的歌曲"
     "|的书|本书|本小说|部电影|首歌|的人|活动)$"
     "|一些(?![^，。、《]{2,4}的)(?:[^，。、《]{1,2}|新[^，。、《]{1,4}|[^，。、《]{1,4}的[^，。、《]?)$|一[部本首门道种个家座件款场]?(?:[^，。《的]{0,8}的)?新?(?:演唱会|电影|小说|书|歌曲?|技能|菜"
@@ -72,7 +78,7 @@ _RUNS_ON = regex("我(?:每|平时|经常|也|还|就|都|会|要|想|今|在|�
 _TITLE = regex("《[^》]*》")
 _TO_COME = regex("^我?(?:明天|后天|下周|下个?月|明年|今晚)")
 _GOES_ON = regex("而是|名?叫做?|名字[叫是]|《")
-_OPEN_END = regex(r"(?:时|时候|后|之后|之前|以来|期间|中|里|的|和|跟|与|在)$")
+_OPEN_END = regex(r"(?:时|时候|后|之后|之前|以来|期间|(?<![一二三四五六七八九十初高])中|里|的|和|跟|与|在)$")
 _IS_OF = regex("[是在做教卖搞][^，。]{1,12}的$|[吃喝看听穿][^，。的]{1,6}的$")
 """我是做外贸的: here 的 leads to nothing."""
 _BARE_AGE = regex("^我(?:今年|现在|已经|刚|也|才|都|就|快){0,3}[1-9]\\d(?=了?$)")
@@ -91,28 +97,34 @@ _WE = regex("我们|咱们")
 def chinese_clauses(text: str) -> Iterator[Clause]:
     """The clauses of a text, in order, each with whether it is asserted and whether it asks something."""
     hushed = _QUOTED.sub(lambda found: "~" * len(found[0]) if "我" in found[1] or "你" in found[1] else found[0], text)
+    of_others = False
     for sentence in _SENTENCE.finditer(hushed):
         said = sentence[0]
         pieces = [(one.start(), one.end()) for one in _CLAUSE.finditer(said)]
         pieces = list(_joined(said, pieces))
         doubtful, reported, before, subject = _SUPPOSES.search(said) is not None, False, "", ""
+        others = of_others
         asks = said.rstrip().endswith(("?", "？")) or said.rstrip("。！!?？… ").endswith("吗")
         for place, (a, b) in enumerate(pieces):
             piece = said[a:b].strip(" 。！!；;…")
+            plain = _BY_A_DOCTOR.sub("", piece)
             after = said[slice(*pieces[place + 1])] if place + 1 < len(pieces) else ""
             asked = bool(_ASKS.search(_GOES_ON_NOW.sub(r"\g<said>", piece))) or (
                 asks and (place == len(pieces) - 1 or len(pieces) == 1)
             )
             written = text[sentence.start() + a : sentence.start() + b]
-            if len(pieces) > 1:
-                opened = _FILLERS.sub("", piece)
-                told = with_subject(opened, subject)
-                subject = subject_of(told) if after else ""
-                written = told if told != opened else written
+            opened = _FILLERS.sub("", plain)
+            told = with_subject(opened, subject) if len(pieces) > 1 else opened
+            if not others and subject in ("", "我") and _OWN.match(told):
+                told = f"我{told}"
+            subject = subject_of(told) if after else ""
+            others = others or _OF_OTHERS.search(piece) is not None
+            written = told if told != opened or plain != piece else written
             yield Clause(written, sentence.start() + a, sentence.start() + b,
-                         not (asked or doubtful or reported or _OTHERS.search(piece)), asked, before, after)  # fmt: skip
+                         not (asked or doubtful or reported or _OTHERS.search(plain)), asked, before, after)  # fmt: skip
             before = piece
             reported = reported or (_REPORTS.search(piece) is not None)
+        of_others = _OF_OTHERS.search(said) is not None
 
 
 def _joined(said: str, pieces: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:

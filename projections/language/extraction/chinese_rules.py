@@ -13,8 +13,7 @@ _WHEN = (
     "(?:今天|昨天|前天|明天|后天|最近|近来|上周末?|上个?月|去年|今年|明年|下周末?|下个?月|这周末?|周末"
     "|周[一二三四五六日]|晚上|早上|今晚|昨晚"
     "|刚才|刚刚|刚(?!刚)|现在|目前|已经|之前|以前|曾经|平时|有时候?|经常|常常|每天|每周|通常|一般|一直|早就|终于|正在"
-    "|也|还|又|都|就|才"
-    "|真的|其实|基本上|主要|早上|下午|中午|傍晚|\\d+月\\d+[日号])"
+    "|也|还|又|都|就|才|真的|其实|基本上|主要|早上|下午|中午|傍晚|\\d+月\\d+[日号])"
 )
 _AND = "(?:(?:和|跟|与|同)[^，。]{1,12}?(?:一起|一块儿?)?|独自|一个人)?"
 _VERY = (
@@ -59,12 +58,8 @@ RULES: tuple[ExtractionRule, ...] = (
         "identity", "fact", 0.85, "出生", loose=True,
     ),
     ExtractionRule(
-        f"{_SELF}(?:现在|目前|一直|平时)?(?:住在|居住在|定居在?|生活在)(?P<object>[^，。]{{2,20}})$",
-        "identity", "fact", 0.85, "住在", loose=True,
-    ),
-    ExtractionRule(
-        f"{_SELF}(?:最近|刚刚|刚(?!刚)|已经|上个?月|去年|今年|上周){{0,4}}搬(?:家)?(?:到|去)了?(?P<object>[^，。了]{{2,20}})"
-        "了?$",
+        f"{_SELF}(?:现在|目前|一直|平时)?(?:住在|居住在|定居在?|生活在)(?P<object>[^，。]{{2,20}})$"
+        f"|{_SELF}(?:最近|刚刚|刚(?!刚)|已经|上个?月|去年|今年|上周){{0,4}}搬家?[到去]了?(?P<object2>[^，。了]{{2,20}})了?$",
         "identity", "fact", 0.85, "住在", loose=True,
     ),
     ExtractionRule(
@@ -77,8 +72,7 @@ RULES: tuple[ExtractionRule, ...] = (
         "identity", "fact", 0.85, "是", loose=True,
     ),
     ExtractionRule(
-        f"{_SELF}的(?:职业|工作|专业)(?:是|为)(?P<object>[^，。]{{2,20}})$|{_SELF}(?:是)?学"
-        f"(?P<object2>[^，。]{{2,8}}专业)的?$",
+        f"{_SELF}的(?:职业|工作|专业)(?:是|为)(?P<object>[^，。]{{2,20}})$|{_SELF}(?:是)?学(?P<object2>[^，。]{{2,8}}专业)的?$",
         "identity", "fact", 0.85, "职业", loose=True,
     ),
     ExtractionRule(
@@ -106,8 +100,7 @@ RULES: tuple[ExtractionRule, ...] = (
         "fact", "fact", 0.85, "有", loose=True,
     ),
     ExtractionRule(
-        f"{_SELF}{_VERY}(?:喜欢|爱|热爱|欣赏|感兴趣)的(?P<slot>[^，。是]{{1,12}}?)(?:就|还|一直)?是"
-        f"(?P<object>[^，。]{{1,30}})$",
+        f"{_SELF}{_VERY}(?:喜欢|爱|热爱|欣赏|感兴趣)的(?P<slot>[^，。是]{{1,12}}?)(?:就|还|一直)?是(?P<object>[^，。]{{1,30}})$",
         "stable_preference", "user_preference", 0.85, "最喜欢的", loose=True,
     ),
     ExtractionRule(
@@ -124,11 +117,8 @@ RULES: tuple[ExtractionRule, ...] = (
         "fact", "fact", 0.8, loose=True,
     ),
     ExtractionRule(
-        f"{_SELF}{_VERY}(?:不再|不)(?:怎么|太|大|是很|那么)?(?:喜欢|爱吃|爱喝|爱看|爱)(?P<object>[^，。]{{1,25}})$",
-        "stable_preference", "user_preference", 0.85, "喜欢", True, loose=True,
-    ),
-    ExtractionRule(
-        f"{_SELF}{_VERY}(?:讨厌|厌恶|反感|受不了|害怕|最怕)(?P<object>[^，。]{{1,25}})$",
+        f"{_SELF}{_VERY}(?:不再|不)(?:怎么|太|大|是很|那么)?(?:喜欢|爱吃|爱喝|爱看|爱)(?P<object>[^，。]{{1,25}})$"
+        f"|{_SELF}{_VERY}(?:讨厌|厌恶|反感|受不了|害怕|最怕)(?P<object2>[^，。]{{1,25}})$",
         "stable_preference", "user_preference", 0.85, "喜欢", True, loose=True,
     ),
     ExtractionRule(
@@ -142,7 +132,7 @@ RULES: tuple[ExtractionRule, ...] = (
         "stable_preference", "user_preference", 0.8, "喜欢", loose=True,
     ),
     ExtractionRule(
-        f"{_SELF}的(?:兴趣爱好|爱好|兴趣|业余爱好)(?:是|包括|有|主要是)(?P<object>[^，。]{{1,40}})$",
+        f"{_SELF}的(?:兴趣爱好|爱好|兴趣|业余爱好)(?:就?是|包括|有|主要是)(?P<object>[^，。]{{1,40}})$",
         "stable_preference", "user_preference", 0.85, "喜欢", loose=True,
     ),
     ExtractionRule(
@@ -176,8 +166,7 @@ RULES: tuple[ExtractionRule, ...] = (
     ),
     ExtractionRule(
         f"{_SELF}{_WHEN}{{0,5}}(?P<object>(?:明天|后天|下周|下个月|周末|明年|今晚|暑假|寒假|国庆)[^，。]{{0,4}}(?:要|会"
-        f"|将)[^，。]{{2,30}})$|(?P<object2>(?:明天|后天|下周[一二三四五六日末]?|下个月)我(?:要|会|将|得)"
-        f"[^，。]{{2,30}})$",
+        f"|将)[^，。]{{2,30}})$|(?P<object2>(?:明天|后天|下周[一二三四五六日末]?|下个月)我(?:要|会|将|得)[^，。]{{2,30}})$",
         "temporary", "plan", 0.75,
     ),
     ExtractionRule(

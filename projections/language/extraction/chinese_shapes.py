@@ -55,7 +55,7 @@ def one_of_ours() -> str:
 
 
 def _one_of_mine() -> str:
-    return f"(?:(?!自己)[^，。的我]{{0,3}}(?:的)?{one_of_ours()})"
+    return f"(?:(?!自己)[^，。的我和跟与同]{{0,3}}(?:的)?{one_of_ours()})"
 
 
 def jobs() -> str:
@@ -76,10 +76,6 @@ RULES: tuple[ExtractionRule, ...] = (
     ExtractionRule(
         lambda: f"{SELF}(?:现在|目前|以后)?是(?:一?[名位个])?(?P<object>[^，。的是]{{0,10}}{jobs()})$",
         "identity", "fact", 0.8, "是", loose=True,
-    ),
-    ExtractionRule(
-        f"{SELF}(?:现在|目前|一直|正){{0,2}}在(?P<object>教[^，。]{{1,10}}|(?!做饭|做菜|做梦|做事|做什)做[^，。我]{{1,6}}(?:师|员|生意|销售|外贸|工程|财务|会计|教育|餐饮|物流))$",
-        "identity", "fact", 0.75, loose=True,
     ),
     ExtractionRule(
         f"{SELF}(?:的)?(?P<object>(?:身高|体重|血型|星座|鞋码|工资|月薪|年薪)(?:是|有|大概)?[^，。你吗]{{1,12}})$",
@@ -106,10 +102,6 @@ RULES: tuple[ExtractionRule, ...] = (
         "temporary", "plan", 0.75,
     ),
     ExtractionRule(
-        f"(?:{SELF}|(?:{TIME}|{ADVERB}){{1,4}})(?:正在|在|正)(?P<object>(?:学|练|考|备考|追|读|看|听|写|做|准备|申请|筹备|装修|减肥|健身)[^，。]{{1,30}})$",
-        "temporary", "fact", 0.7, loose=True,
-    ),
-    ExtractionRule(
         f"{SELF}(?P<object>(?:(?:几乎|基本上?)?每(?:天|晚|周|月|年|早|次|个?(?:周末|月|星期|礼拜|早晨|晚上))|天天|一周{_NUMBER}+次|一天)"
         "[^，。你吗]{3,30})$",
         "stable_preference", "fact", 0.75, loose=True,
@@ -128,22 +120,11 @@ _ELIDED = regex(
 _HAS_ONE = regex(lambda: f"^我(?:还|也)?有(?:一?[个位名])?(?P<who>{kin.chinese()})$")
 _SUBJECT = regex(lambda: f"^[^，。我你他她它]{{0,6}}我(?P<who>的?(?:{_one_of_mine()}))?")
 """Of whom a clause speaks: its speaker, or one of his people."""
-_HE = regex("^[他她](?!们)")
-_FEMALE, _MALE = regex("[妈母姐妹女奶婆姨姑婶嫂妻媳娘]|太太"), regex("[爸父哥弟子爷公叔伯舅夫]|老公")
 
 
 def with_subject(piece: str, subject: str) -> str:
     """The clause with the subject that it leaves to the one before, where it does; `subject` is 我, or one of his people."""
-    if not subject:
-        return piece
-    if _ELIDED.match(piece):
-        return f"{subject}{piece}"
-    if subject != "我" and _HE.match(piece):
-        other = _MALE if piece[0] == "她" else _FEMALE
-        same = _FEMALE if piece[0] == "她" else _MALE
-        if same.search(subject) or not other.search(subject):
-            return f"{subject}{piece[1:]}"
-    return piece
+    return f"{subject}{piece}" if subject and _ELIDED.match(piece) else piece
 
 
 def subject_of(piece: str) -> str:

@@ -38,32 +38,39 @@ _IN_MAY = regex(
     r"\bmay (?=\d)|(?<=\d )may\b|(?<=(?:st|nd|rd|th|of|in|on|by) )may\b|(?-i:(?<=[a-z,] )May\b)", re.IGNORECASE
 )
 """The month."""
+
+
+def unsure(said: str) -> bool:
+    """Whether a clause says that something may be so."""
+    return UNSURE.search(_IN_MAY.sub("", said)) is not None
+
+
 _CORRECTS = regex(
     r"(?:(?:no|well|oh|sorry),? )*(?:actually|correction|scratch that|i meant?|to correct myself|in fact)\b"
 )
 _FILLERS = regex(
     "^(?:(?:yeah|yep|yes|yup|no|nope|well|oh|so|and|but|hey|hi|hello|wow|hmm|ah|aw|haha|also|plus|btw|by the way"
-    "|anyway|ok|okay|sure"
-    "|actually|honestly|personally|you know|to be honest|in fact|as for me|i mean|for me|same here|thanks"
+    "|anyway|ok|okay|sure|actually|honestly|personally|you know|to be honest|in fact|as for me|i mean|for me|same here|thanks"
     "|thank you|lately|recently"
-    "|now|then|and now|oh yeah|right now|currently|sadly|luckily|fortunately|unfortunately|speaking of which"
-    "|guess what"
+    "|now|then|and now|oh yeah|right now|currently|sadly|luckily|fortunately|unfortunately|speaking of which|guess what"
     "|remember that|please remember(?: that)?|(?:please )?note that|keep in mind(?: that)?|don't forget"
     r"(?: that)?)\b[,!.:]*\s*)+",
     re.IGNORECASE,
 )
 _FACTIVE = regex(
-    r"^(?:(?:especially |particularly )?(?:given|considering|now)(?: that)? |I(?:'m| am|'ve been| was) (?:just |so |really"
+    r"^(?:(?:(?:the|my|our) )?(?:doctor|gp|physio\w*|dentist|vet|nurse|optician|therapist|midwife|surgeon|consultant"
+    r"|\w+ologist) (?:just )?(?:says|said|told me|thinks|confirmed|found(?: out)?)(?: that)? "
+    r"|(?:especially |particularly )?(?:given|considering|now)(?: that)? |I(?:'m| am|'ve been| was) (?:just |so |really"
     r" |very |super |kinda |pretty |a bit "
     r"|kind of )*(?:glad|happy|proud|sad|upset|frustrated|thrilled|relieved|grateful|sorry|annoyed|disappointed|pleased"
     r"|embarrassed|lucky"
     r"|surprised|stressed|bummed|excited)(?: that)? |I (?:just |also |then )?(?:remembered|realized|realised|remember"
     r"|noticed|came across the fact) that |(?:I )?(?:just )?wanted to (?:let you know|tell you|share)(?: that)? "
     r"|I'm (?:so |really |super )?(?:excited|happy|glad|thrilled|proud|pleased) to (?:tell you|share|say|announce)(?:"
-    r" that)? )(?=(?:I|I've|I'm|my|we|we've)\b)",
+    r" that)? )(?=(?:I|I've|I'm|my|we|we've)\b|one of (?:my|our|the) \w+, [A-Z])",
     re.IGNORECASE,
 )
-"""What is felt of a fact, or taken for granted: "I'm proud that I ran ...", "given that I've moved ..."."""
+"""What a doctor says, what is felt of a fact, or taken for granted: "I'm proud that I ran ...", "given that I've moved ..."."""
 _SUBORDINATE = regex(
     rf"^(?:(?:especially |even |ever )?(?:because|since|though|although|as|whereas|now) "
     rf"|(?:(?:like )?(?:the time )?when|(?:especially )?after) (?=I {ADVERB}{PAST}))(?=(?:I|I've|I'm|my|we|we've)\b)",
@@ -76,14 +83,12 @@ _CALLED = regex(r"^(?:[A-Z]\w+[,!]\s+)(?=(?:I|My|We)\b)")
 _MILD = regex(
     "^((?:I|We)(?:'m|'re|'ve|'ll| am| are| have| was)?)((?: (?:really|also|just|super|totally|absolutely|definitely|actually"
     "|honestly|truly|kinda"
-    "|kind of|sort of|so|even|only|simply|very|personally|especially|finally|then|now|mostly|mainly|much|quite"
-    "|pretty|too))+) "
+    "|kind of|sort of|so|even|only|simply|very|personally|especially|finally|then|now|mostly|mainly|much|quite|pretty|too))+) "
 )
 _BEHIND = regex(
     r",? (?:that|which|who|whom|where|when|while|because|since|so|and|but|though|although|before|after|looking|hoping|trying|making"
     r"|giving|feeling|being|having|leaving|helping|showing|beating|thinking|knowing|seeing|to (?:find|see|get|help|make"
-    r"|learn|feel|be"
-    r"|know|show|give|keep|do|have))\b|,? -{1,2} |, ",
+    r"|learn|feel|be|know|show|give|keep|do|have))\b|,? -{1,2} |, ",
 )
 """Where what is said behind a deed begins: of which, why, or what else."""
 _SAYS_WHAT = regex(
@@ -156,7 +161,7 @@ def opened(text: str, *, elided: bool) -> tuple[str, bool]:
     for _ in range(2):
         said = _CALLED.sub("", _FILLERS.sub("", said))
         said = re.sub(r"^(?:[A-Z]\w+[,!] )(?=(?:I|my|My|We|we)\b)", "", said)
-    said = turned(_FACTIVE.sub("", said))
+    said = turned(re.sub(r"^one of (?:my|our|the) \w+, ([A-Z]\w+), ", r"\1 ", _FACTIVE.sub("", said)))
     said = re.sub(r"^(?:my|we)\b", lambda found: found[0].capitalize(), re.sub(r"^i\b", "I", said))
     said = re.sub(
         r"(?<=[a-z]),? (?:too|as well|though|btw|by the way|ever|for sure|indeed|lol|haha|tbh|you know"
@@ -188,7 +193,7 @@ def _stated(
     category = rule.category
     if category == "stable_preference" and _FOR_NOW.search(clause.text):
         category = "short_term_preference"
-    asserted = clause.asserted and not UNSURE.search(_IN_MAY.sub("", said))
+    asserted = clause.asserted and not unsure(said)
     polarity_of = (
         -1
         if re.search(

@@ -17,8 +17,7 @@ _TALKED = (
     "talked|spoke|chatted|discussed|agreed|said|decided|settled|caught|covered|mentioned|went (?:over|through|with)|set"
     "|made (?:it|sure)"
     "|landed|invaded|conquered|coloni[sz]ed|bombed|occupied|elected|voted|evolved|scored|defeated|qualified|drew|tied|drafted"
-    "|traded"
-    "|declared|abolished|set foot|(?:beat|won|lost)(?! our| my)"
+    "|traded|declared|abolished|set foot|(?:beat|won|lost)(?! our| my)"
     "|did (?:it|that)|got (?:it|to)|used|need|found|added|created|tested|implemented|defined|saw|had|fixed|updated|wrote|identified"
     "|outlined|worked|met"
 )
@@ -35,14 +34,12 @@ THOUGHT = (
 RULES: tuple[ExtractionRule, ...] = (
     ExtractionRule(
         rf"^I(?:'m| am) (?:currently |also )?(?P<object>(?!(?:{INNER_NOW}|using|working|targeting|focusing"
-        rf"|running)\b)\w+ing .*(?:{DAY}|\bby (?:the"
-        rf" end of )?(?i:{MONTH})).*)$",
+        rf"|running)\b)\w+ing .*(?:{DAY}|\bby (?:the end of )?(?i:{MONTH})).*)$",
         "temporary", "plan", 0.65, loose=True,
     ),
     ExtractionRule(
         r"^I(?:'ve| have)? (?:always |really )?(?:loved|liked|enjoyed|adored|hated) (?P<object>.+ (?:as a (?:kid|child"
-        r"|teen\w*|boy|girl)"
-        r"|when I was .+|growing up))$",
+        r"|teen\w*|boy|girl)|when I was .+|growing up))$",
         "fact", "fact", 0.7, loose=True,
     ),
     ExtractionRule(

@@ -17,19 +17,17 @@ _CUT = regex(
     r"(?:,|\s-|\s–|—)?\s+(?:and|but|so|because|'?cause|as|since|while|although|though|plus|whereas)\s+(?="
     rf"(?:{_PERSON})\b)"
     r"|,\s+(?=(?:can|could|how|what|would|do|does|did|is|are|was|were|should|which|where|when|why|who(?!'s\b)|maybe|please|any"
-    "|right|you|but"
-    "|so|especially|considering|given|like when|I|I'm|I've|I'll|I'd|my|it's|and now|now|though|even though"
+    "|right|you|but|so|especially|considering|given|like when|I|I'm|I've|I'll|I'd|my|it's|and now|now|though|even though"
     "|although|because"
     r"|since|if|as|we|he|she|they|isn't|don't|doesn't|thanks|haha|lol|also|plus|'?cause|which|making|it"
-    r"|remember that|remember,|don't forget|keep in mind|from now on)\b)"
+    r"|(?:the|my) (?:doctor|gp|vet) says|remember that|remember,|don't forget|keep in mind|from now on)\b)"
     r"|,\s+and\s+(?=with\b)|\s+and\s+(?=(?:want|wants|need|would|am|have|had to|can't|hope|feel|felt|was|don't|got to|it's"
     r"|hoping|wondering|trying|thinking)\b)"
     r"|\s*(?<![-–—])[-–—]+\s+|,?\s+(?=(?:can you|could you|would you|will you)\b)|\s+(?=because|since I|though I)",
     re.IGNORECASE,
 )
 ASKS = regex(
-    "^(?:and |but |so |well |hmm |hey |now )*(?:can|could|how|what|would|do|does|did|is|are|was|were|should|which"
-    "|where|when|why"
+    "^(?:and |but |so |well |hmm |hey |now )*(?:can|could|how|what|would|do|does|did|is|are|was|were|should|which|where|when|why"
     "|who|whose|will|have you|has|any|am i|may|might|shall|isn't|aren't|don't you|doesn't|didn't|won't|ever"
     r"|got any|right)\b",
     re.IGNORECASE,
@@ -108,21 +106,19 @@ _TEXT_TO_MAKE = regex(
 """Where a text begins that is to be made, or worked on (`given`: up to its end): nobody says it of himself."""
 _PLAYS = regex(
     r"^\W*(?:(?:please|ok|okay|now|so|then),? )*(?:let's (?:role[- ]?play|pretend|imagine)|role[- ]?play|pretend\b"
-    r"|suppose (?:I|my|that)"
-    r"|imagine (?:I|my|that I|you(?: are|'re) me)|(?:act|answer|respond|speak|write) as (?:if|me|my))\b",
+    r"|suppose (?:I|my|that)|imagine (?:I|my|that I|you(?: are|'re) me)|(?:act|answer|respond|speak|write) as (?:if|me|my))\b",
     re.IGNORECASE,
 )
 """Where a turn goes on as somebody that its speaker is not."""
 _REPORTS = regex(
-    r"\b(?:says?|said|told \w+|asks?|asked|replied|wrote|claims?|claimed|thinks?|goes|went like|like|quote)[:,]?\s*$",
+    r"(?<!to )\b(?:says?|said|told \w+|asks?|asked|replied|wrote|claims?|claimed|thinks?|goes|went like|like|quote)[:,]?\s*$",
     re.IGNORECASE,
 )
 _QUOTED = regex(r"[\"“«]([^\"”»]{1,2000})[\"”»]|(?<!\w)'([^'\n]{3,200})'(?!\w)")
 _ONE_OF_MINE = regex(r"^\W*(?:(?:\w+ ){0,3})my (?:\w+ ){0,2}\w+$", re.IGNORECASE)
 _SUBJECT = regex(
     lambda: (
-        r"^\W*(?:(?:and|but|so|well|hi|hey|yes|yeah|also|oh),? )*"
-        r"(?:(?P<mine>[Mm]y (?:\w+ ){1,2}?(?=\w+s\b))|I(?:'m\b| am\b"
+        r"^\W*(?:(?:and|but|so|well|hi|hey|yes|yeah|also|oh),? )*(?:(?P<mine>[Mm]y (?:\w+ ){1,2}?(?=\w+s\b))|I(?:'m\b| am\b"
         rf"| (?:also |now |currently |still |usually )?(?:{'|'.join(sorted(VERBS))})\b))"
     )
 )

@@ -10,13 +10,11 @@ from projections.language.times.names import MONTH
 
 RULES: tuple[ExtractionRule, ...] = (
     ExtractionRule(
-        r"^(?:My (?:full )?name is|I'm called|I am called|I go by|Call me) (?P<object>[A-Z][\w'-]+"
-        r"(?: [A-Z][\w'-]+){0,3})$",
+        r"^(?:My (?:full )?name is|I'm called|I am called|I go by|Call me) (?P<object>[A-Z][\w'-]+(?: [A-Z][\w'-]+){0,3})$",
         "identity", "fact", 0.9, "is called", loose=True,
     ),
     ExtractionRule(
-        r"^I(?:'m| am) (?P<object>\d{1,3})(?: years? old)?(?=$|,| and\b)|^I(?: just)? turned (?P<object2>\d{1,3})"
-        r"\b",
+        r"^I(?:'m| am) (?P<object>\d{1,3})(?: years? old)?(?=$|,| and\b)|^I(?: just)? turned (?P<object2>\d{1,3})\b",
         "identity", "fact", 0.85, "is aged", loose=True,
     ),
     ExtractionRule(
@@ -28,8 +26,7 @@ RULES: tuple[ExtractionRule, ...] = (
         "identity", "fact", 0.85, "is from", loose=True,
     ),
     ExtractionRule(
-        "^I (?:currently )?(?:live|reside) in (?P<object>.+)$|^I(?:'m| am)(?: currently)? living in "
-        "(?P<object2>.+)$",
+        "^I (?:currently )?(?:live|reside) in (?P<object>.+)$|^I(?:'m| am)(?: currently)? living in (?P<object2>.+)$",
         "identity", "fact", 0.85, "lives in", loose=True,
     ),
     ExtractionRule(
@@ -43,8 +40,7 @@ RULES: tuple[ExtractionRule, ...] = (
         "identity", "fact", 0.85, "works", loose=True,
     ),
     ExtractionRule(
-        "^(?:I (?:currently )?work|I(?:'m| am)(?: currently)? working|I(?:'m| am) employed) (?:as|at|for) "
-        "(?P<object>.+)$",
+        "^(?:I (?:currently )?work|I(?:'m| am)(?: currently)? working|I(?:'m| am) employed) (?:as|at|for) (?P<object>.+)$",
         "identity", "fact", 0.85, "works",
     ),
     ExtractionRule(
@@ -95,8 +91,7 @@ RULES: tuple[ExtractionRule, ...] = (
     ),
     ExtractionRule(
         lambda: rf"^My (?P<who>(?:[\w-]+ )?(?:{kin.english()}|{pets()}|best friend|boss|teacher|mentor)(?:, [A-Z]\w+,)?)"
-        r" (?:is|are|was"
-        r"|were) (?P<object>(?:called|named) .+|an? .+|[A-Z]\w+$|\d+.*|from .+)$",
+        r" (?:is|are|was|were) (?P<object>(?:called|named) .+|an? .+|[A-Z]\w+$|\d+.*|from .+)$",
         "fact", "fact", 0.8,
     ),
     ExtractionRule(
@@ -110,8 +105,7 @@ RULES: tuple[ExtractionRule, ...] = (
         "stable_preference", "user_preference", 0.8, "likes", loose=True,
     ),
     ExtractionRule(
-        "^I (?:no longer|don't) (?:like|love|enjoy|drink|eat|play|watch|smoke|use) (?P<object>.+?)(?: any ?more"
-        "| any longer)?$",
+        "^I (?:no longer|don't) (?:like|love|enjoy|drink|eat|play|watch|smoke|use) (?P<object>.+?)(?: any ?more| any longer)?$",
         "stable_preference", "user_preference", 0.85, "likes", True, loose=True,
     ),
     ExtractionRule(
@@ -133,8 +127,7 @@ RULES: tuple[ExtractionRule, ...] = (
         "fact", "fact", 0.75, loose=True,
     ),
     ExtractionRule(
-        r"^I (?:speak|can speak|am fluent in) (?P<object>[A-Z]\w+.*)$|^I(?:'m| am) fluent in "
-        r"(?P<object2>[A-Z]\w+.*)$",
+        r"^I (?:speak|can speak|am fluent in) (?P<object>[A-Z]\w+.*)$|^I(?:'m| am) fluent in (?P<object2>[A-Z]\w+.*)$",
         "skill", "fact", 0.85, "speaks", loose=True,
     ),
     ExtractionRule(
@@ -156,8 +149,7 @@ RULES: tuple[ExtractionRule, ...] = (
     ),
     ExtractionRule(
         "^I(?:'ve| have)? (?:recently |just |also |already )?(?:decided|chosen|opted|resolved) (?P<object>(?:to"
-        "|on|against|not to|for) .+)$|^I (?:chose|picked|settled on|went with|opted for|switched (?:from|to)) "
-        "(?P<object2>.+)$",
+        "|on|against|not to|for) .+)$|^I (?:chose|picked|settled on|went with|opted for|switched (?:from|to)) (?P<object2>.+)$",
         "fact", "decision", 0.8,
     ),
     ExtractionRule(
@@ -219,12 +211,6 @@ RULES: tuple[ExtractionRule, ...] = (
         "^I(?:'m| am) (?:currently |also )?(?P<object>(?:reading|studying|learning|writing|taking|majoring in|enrolled in"
         "|dating) .+)$",
         "temporary", "fact", 0.65,
-    ),
-    ExtractionRule(
-        r"^I(?:'m| am) (?:currently |also )?(?P<object>(?:building|developing|working on (?=(?:my|our) )|collaborating"
-        r"|running(?! into)"
-        r"|managing) .+)$",
-        "temporary", "fact", 0.65, sharp=True,
     ),
 )  # fmt: skip
 COMPILED = tuple((regex(rule.pattern), rule) for rule in RULES)

@@ -71,7 +71,8 @@ TIMED = regex(
 """Words that say when, or how often."""
 PEOPLE = (
     "friends?|best friend|close friend|colleagues?|co-?workers?|boss|manager|teacher|mentor|neighbou?rs?|roommates?|flatmates?"
-    "|team|teammates|classmates?|doctor|landlord|tutor|coach|ex|cofounder|co-founder|family members?|assistant|advis[eo]r"
+    "|team|teammates|classmates?|housemates?|doctor|landlord|tutor|coach|trainer|ex|cofounder|co-founder"
+    "|family members?|assistant|advis[eo]r"
     "|professor|supervisor|girlfriend|boyfriend"
 )
 ADVERB = r"(?:(?:also|just|already|once|even|first|always|often|still|now|never|(?!family|only|early)\w+ly) ){0,4}"
@@ -85,7 +86,7 @@ FAVOURITE = regex(
 """A favourite that stands before it: "Blue is my favourite"."""
 _ASIDE = r"(?:, (?:who|whom|whose|an?|my|aged|\d)(?:'s)? [^,]{1,50},|, \d{1,3},|,| (?:from|at) (?:\w+ ){0,3}\w+)?"
 _NOT_SAYING = (
-    r"(?!(?:is|was|has|does|says|thinks|knows|seems|looks|feels|means|wants|needs|gets|makes|keeps|hopes|told|said|thought|asked"
+    r"(?!(?:always|is|was|has|does|says|thinks|knows|seems|looks|feels|means|wants|needs|gets|makes|keeps|hopes|told|said|thought|asked"
     r"|helps|sounds|comes|goes|tends|takes|gives|shows|brings|puts|turns)\b)"
 )
 
@@ -132,8 +133,7 @@ RULES: tuple[ExtractionRule, ...] = (
             rf" [\w-]+|named [\w-]+|allergic \w+"
             r"|(?:pregnant|married|divorced|widowed|retired|engaged|single|vegan|vegetarian|deaf|blind|diabetic)\b"
             r"|(?:[a-z]+ )?[a-z]+ing\b)|had (?:an? |to |surgery\b|\d)|has (?:an? |two |three |\w+ed )|have (?:an? |two )"
-            r"|speaks?|live|work|love|like|passed away|died|can )"
-            r"(?: .+)?|passed away|died)$"
+            r"|speaks?|live|work|love|like|passed away|died|can )(?: .+)?|passed away|died)$"
         ),
         "fact", "fact", 0.7, loose=True,
     ),

@@ -14,13 +14,10 @@ LEFT_OPEN = regex(
     r"\b(?:you|your|yours|you're|you've|he|she|him|it|its|it's|they|them|theirs|there|that's|here)\b", re.IGNORECASE
 )
 _POINTS = regex(
-    "^(?:(?:it|that|this|these|those|them|one|some|both|all|so|what|how|when|where|seeing|hearing|the (?:idea|way"
-    "|fact|feeling"
-    "|same|sound|thought|vibe|look|energy|best|rest|other|one|pic|picture|photo)|such|your|a lot|lots|a bit|a ton"
-    "|tons|more"
-    "|something|anything|everything|nothing|things|stuff|another|to (?:be|hear|see|know|say|do|get|have|talk"
-    "|chat)|being|back"
-    r"|on|rid|here|there|away|off|up|better|well|good|great|fun|enough|ready|used to|over it|the hang)\b"
+    "^(?:(?:it|that|this|these|those|them|one|some|both|all|so|what|how|when|where|seeing|hearing|the (?:idea|way|fact|feeling"
+    "|same|sound|thought|vibe|look|energy|best|rest|other|one|pic|picture|photo)|such|your|a lot|lots|a bit|a ton|tons|more"
+    "|something|anything|everything|nothing|things|stuff|another|to (?:be|hear|see|know|say|do|get|have|talk|chat)|being|back"
+    r"|on|rid|here|there|away|off(?=\W*$| to\b)|up|better|well|good|great|fun|enough|ready|used to|over it|the hang)\b"
     r"(?! of [A-Z])|[^A-Za-z0-9\"'`$£€])",
     re.IGNORECASE,
 )
@@ -30,15 +27,12 @@ VAGUE = regex(
     r" much|a (?:blast|great time)(?! (?:at|in|on|with|\w+ing)\b)"
     "|in touch"
     "|(?<=ed )one|(?<=ing )one|milestones?|got the idea|came across the formula|and wow|a lot of shots|some money|last one"
-    "|new one|same one|like"
-    " that|so many|one of my own|the main|surge|some(?:one|body|where)(?! named"
-    "| called)"
+    "|new one|same one|like that|so many|one of my own|the main|surge|some(?:one|body|where)(?! named| called)"
     r"|what happened|accordingly|similar(?! [a-z]+s\b)|sore spot|(?<!of )experiences?(?=\W*$|,| (?:that|which|and|there"
     r"|for|so|but)\b)|milestone moment|stay calm|the whole"
     " team|a lot about)"
     r"\b|\b(?:the|a) (?:kind|place|feeling|connection|vibe)\b|\ban? (?:[\w-]+ )?approach$|^working on a project (?:with"
-    r"|where|that)\b"
-    r"|\bthe (?:issues?|problems?|errors?|following|above|below|feature|task|case|situation|process|suggestions?"
+    r"|where|that)\b|\bthe (?:issues?|problems?|errors?|following|above|below|feature|task|case|situation|process|suggestions?"
     "|tips|advice|ideas?"
     r"|plan|steps?|chance|code|result|results)\b(?! (?:of|with|in|on|for|from|to) \w)"
     r"|(?<!say )\bthat (?!(?:is|are|was|were|the|my|has|have|can|will|includes?|\w+s|\w+ed)\b|(?-i:[A-Z$£€])|\d)",
@@ -51,8 +45,7 @@ _CODE = regex(r"`|\b\w+\.(?:py|js|ts|html|css|json|ya?ml|toml|log|sql|env|txt|md
 _NO_OBJECT = regex(
     "^(?:completed|finished|bought|made|built|got|won|took|received|launched|submitted|declined|reduced|set(?! up)"
     "|set up|tested|used|added|had"
-    "|implemented|found|accepted|borrowed|gave|saw|hit|raised|earned|created|designed|fixed|lost|spent|scheduled"
-    "|booked)"
+    "|implemented|found|accepted|borrowed|gave|saw|hit|raised|earned|created|designed|fixed|lost|spent|scheduled|booked)"
     r" (?:by|on|at|in|for|with|as|to|up|out|back(?! from \w)|it|down|over|through|along|away|from|that|how|why)\b",
     re.IGNORECASE,
 )

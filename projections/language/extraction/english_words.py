@@ -7,10 +7,7 @@ from functools import cache
 from projections.language.lexicon import either, words
 from projections.language.times.names import MONTH, WEEKDAY
 
-WHEN = (
-    "(?:(?:recently|already|currently|always|usually|often|sometimes|still|now|first|once|normally|generally"
-    "|officially) )?"
-)
+WHEN = "(?:(?:recently|already|currently|always|usually|often|sometimes|still|now|first|once|normally|generally|officially) )?"
 NOUN = r"(?:an? |the |two |three |four |five |\d+ |some |my |our )?"
 DONE = (
     "(?:went|visited|met|bought|adopted|joined|started|began|finished|completed|got|won|painted|made|built"

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from re import IGNORECASE, Pattern
 
 from projections.language.extraction.keeping import Keeping
 from projections.language.extraction.shape import Clause, ExtractedStatement, StatedTriple, TurnText
-from projections.language.lexicon import either, rows
+from projections.language.lexicon import of_role
 from projections.language.patterns import regex
 from projections.language.scripts import holds_han
 
@@ -43,9 +43,7 @@ WISHES = frozenset(
 """Predicates of wishes of which the newest holds."""
 
 
-@cache
-def _role(role: str, language: str) -> str:
-    return either(word for row in rows("instructing") if role in row["role"] for word in row[language])
+_role = partial(of_role, "instructing")
 
 
 @cache
@@ -114,50 +112,12 @@ def _chinese() -> tuple[Pattern[str], ...]:
     )
 
 
-HINTS = (
-    "always",
-    "never",
-    "ever",
-    "from now",
-    "from today",
-    "from this",
-    "from here",
-    "forward",
-    "henceforth",
-    "future",
-    "answers",
-    "replies",
-    "every time",
-    "each time",
-    "any time",
-    "anytime",
-    "when i",
-    "when we",
-    "any more",
-    "anymore",
-    "any longer",
-    "again",
-    "以后",
-    "今后",
-    "往后",
-    "之后",
-    "从今",
-    "从现",
-    "开始",
-    "始终",
-    "总是",
-    "永远",
-    "一直",
-    "每次",
-    "每当",
-    "当我",
-    "务必",
-    "一律",
-    "必须",
-    "别再",
-    "要再",
-    "再也",
+_HINTS = (
+    "always|never|ever|from now|from today|from this|from here|forward|henceforth|future|answers|replies|every time|each time|"
+    "any time|anytime|when i|when we|any more|anymore|any longer|again|以后|今后|往后|之后|从今|从现|开始|始终|总是|永远|一直|"
+    "每次|每当|当我|务必|一律|必须|别再|要再|再也"
 )
+HINTS = tuple(_HINTS.split("|"))
 """Some part of every standing instruction: a text without one is not looked at further."""
 
 

@@ -8,12 +8,12 @@ question whether somebody remembers, a reminiscence ("remember when ..."), anoth
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from re import IGNORECASE, Match, Pattern
 from typing import NamedTuple
 
 from projections.language.extraction.shape import Clause, ExtractedStatement, StatedTriple, TurnText
-from projections.language.lexicon import either, rows
+from projections.language.lexicon import of_role
 from projections.language.patterns import regex
 from projections.language.times.names import MONTH, WEEKDAY
 
@@ -66,8 +66,7 @@ class Keeping(NamedTuple):
     user: str
 
 
-def _words(role: str, language: str) -> str:
-    return either(word for row in rows("keeping") if role in row["role"] for word in row[language])
+_words = partial(of_role, "keeping")
 
 
 def _english_cues() -> str:
@@ -76,8 +75,7 @@ def _english_cues() -> str:
     return (
         rf"{opened}(?:(?P<polite>{word['polite']})\s+(?:please\s+)?(?:always\s+)?(?=[^?]*\bthat\b))?"
         rf"(?:(?P<remember>(?:{word['remember']}|{word['mind']})\b(?:\s+(?:of\s+)?(?:that|this|the following|one thing|down|to))?"
-        rf"|(?:{word['weakly']})\b(?:\s+that\b|\s*(?=:)))"
-        rf"|(?P<onward>(?:{word['onward']})\b)"
+        rf"|(?:{word['weakly']})\b(?:\s+that\b|\s*(?=:)))|(?P<onward>(?:{word['onward']})\b)"
         rf"|(?P<decided>(?:{word['decided']})\b|(?:{word['decision']})\b(?=\s*(?::|is\b|was\b))))[\s,:;.!…–—-]*"
     )
 
@@ -163,38 +161,11 @@ def chinese() -> Keeping:
     )
 
 
-HINTS = (
-    "remember",
-    "forget",
-    "mind",
-    "note",
-    "record",
-    "save this",
-    "store this",
-    "write down",
-    "jot",
-    "from ",
-    "forward",
-    "henceforth",
-    "decided",
-    "decision",
-    "settled",
-    "agreed",
-    "记",
-    "忘",
-    "注意",
-    "备",
-    "从",
-    "自今",
-    "决定",
-    "定下",
-    "定了",
-    "商定",
-    "说定",
-    "说好",
-    "约定",
-    "敲定",
+_HINTS = (
+    "remember|forget|mind|note|record|save this|store this|write down|jot|from |forward|henceforth|decided|decision|settled|"
+    "agreed|记|忘|注意|备|从|自今|决定|定下|定了|商定|说定|说好|约定|敲定"
 )
+HINTS = tuple(_HINTS.split("|"))
 """Some part of every cue: a text without one is not looked at further."""
 
 

@@ -14,10 +14,10 @@ from projections.language.extraction.chinese import LEFT_OPEN as CHINESE_LEFT_OP
 from projections.language.extraction.chinese import PEOPLE, about, opened_chinese, says_something
 from projections.language.extraction.chinese import UNSURE as CHINESE_UNSURE
 from projections.language.extraction.chinese_shapes import ADVERB, TIME, one_of_ours
-from projections.language.extraction.english import UNSURE, opened
+from projections.language.extraction.english import opened, unsure
 from projections.language.extraction.english_shapes import INNER_NOW, one_of_mine
 from projections.language.extraction.english_standing import VAGUE, is_whole, telling_words
-from projections.language.extraction.lasting.english_talk import OF_THE_HOUR
+from projections.language.extraction.lasting.english_talk import NOBODY, OF_THE_HOUR
 from projections.language.extraction.lasting.fleeting import of_a_program, of_a_task, of_the_hour
 from projections.language.extraction.shape import Clause, ExtractedStatement, TurnText
 from projections.language.extraction.third_person import in_third, third_person
@@ -36,30 +36,31 @@ _OTHERS_MIND = (
 )
 _OF_LIFE = (
     r"(?:(?:is|was|turned|turns|'s) (?:now |only |just |already |almost |nearly )?(?:\d{1,2}|one|two|three|four"
-    r"|five|six|seven|eight|nine|ten"
-    r"|eleven|twelve|\w+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\w+)?)\b"
+    r"|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\w+)?)\b"
     r"|(?:is|'s|was|has been) (?:also |now |still )?(?:pregnant|allergic|asthmatic|diabetic|coeliac|celiac|vegan"
     r"|vegetarian|teething|engaged|married"
-    r"|divorced|retired|widowed|away|afraid of|scared of|deaf|blind|ill|sick|moving|expecting)\b"
+    r"|divorced|retired|widowed|away|my (?:{mine})|afraid of|scared of|deaf|blind|ill|sick|moving|expecting)\b"
     r"|(?:doesn't|does not|can't|cannot|won't) (?:eat|drink|like|do|have|tolerate|swim|drive)\b|(?:loves|hates"
     r"|likes|prefers|adores|collects) "
     rf"|(?:lives|works|studies|goes|starts|started|got married|passed|graduated)\b|(?:has"
-    rf"|gets) (?:an? )?(?:\w+ )?(?:allergy|asthma|appointment|exam|recital|match|fever)"
+    rf"|gets) (?:an? )?(?:\w+ )?(?:allergy|asthma|appointment|exam|recital|match|fever|murmur|diabetes|arthritis"
+    rf"|infection|operation)|has (?:sworn off|given up|moved|left|started|finished|lost|broken)\b"
     rf"|'s \w+ (?:swells?|hurts?|aches|(?:is|was) .*(?:\d|{WEEKDAY}|{MONTH})))"
 )
 """What is said of people and animals that one lives with."""
 _ENGLISH_HEAD = (
-    r"(?P<i>I(?:'m|'ve)?|We(?:'re|'ve| are| have)) \S|We (?:only |just |finally )?(?:live|moved|agreed|bought|sold"
-    r"|got|adopted|rent|rented|booked|chose|own) \S"
+    r"(?P<i>I(?:'m|'ve)?|We(?:'re|'ve| are| have)) \S|We (?:only |just |finally )?(?:live|pay|share|run|keep|rent|moved"
+    r"|agreed|bought|sold|got|adopted|rent|rented|booked|chose|own) \S"
     rf"|(?!My (?:[\w-]+ ){{0,2}}?(?:{{mine}})'s (?!family\b)){_OTHERS_MIND}"
     rf"My (?!birthday\b)(?:[\w-]+ ){{0,2}}?(?:{{mine}})(?:'s family)?(?:,? [A-Z][\w'-]+,?)? \S"
     rf"|{_OTHERS_MIND}My (?!(?:idea|question|point|guess|bad|plan|thought|code|app|problem|issue|goal|birthday"
     rf"|avatar|character|hero|player"
     r"|prompt|answer|criteria|intent|principles|thoughts|instruction|instructions|anxiety|stress|mood|heart|mind"
     r"|life|schedule|goal|day|week|request|point|original|core|main|biggest|result|data|mistake|apologies"
-    r"|understanding|friend|boss)\b)[\w-]+(?: [a-z-]+){0,2} (?:is|are"
-    r"|has|have|was|moves|moved|ends|starts)\b"
-    rf"|(?!(?:It|That|This|There|What|Who|He|She|Here|The|I|My|We|You|They)\b){_OTHERS_MIND}[A-Z][a-z]+(?: |(?='s)){_OF_LIFE}"
+    r"|understanding|friend|boss)\b)[\w'-]+(?: [a-z-]+){0,2} (?:is|are|has|have|was|moves|moved|ends|starts)\b"
+    r"|The [\w-]+ (?:in|at|of) (?:my|our) (?:[\w-]+ ){0,2}?[\w-]+ (?:broke|is|was|has|needs|leaks)\b"
+    rf"|(?!(?:It|That|This|There|What|Who|He|She|Here|The|I|My|We|You|They|{NOBODY})\b){_OTHERS_MIND}"
+    rf"[A-Z][a-zà-ÿ]+(?: |(?='s)){_OF_LIFE}"
 )
 _ADVERBS = (
     r"(?:(?:also|just|still|now|then|only|really|always|actually|already|do|so|very|a bit|quite|pretty|all|both|kind of"
@@ -83,8 +84,7 @@ _ENGLISH_FLEETING = (
     r"|hooked|frustrated|annoyed|upset|drawn|keen|nervous|curious|interested|open|able|bothered|off(?: to\b|\W*$)"
     r"|no|in\W*$|out\W*$)\b"
     r"|.*'(?:d|ll)\b|.*(?:\b(?:not|never|cannot|nothing|nobody)\b|(?<!does)(?<!ca)n't\b)|.*\bin my (?:show|novel"
-    r"|story|game|dream)"
-    r"|I(?:'m| am) an? (?:\w+ )?(?:character|avatar|wizard|elf|robot|AI)\b|.*\b(?:role-?play\w*|pretend\w*"
+    r"|story|game|dream)|I(?:'m| am) an? (?:\w+ )?(?:character|avatar|wizard|elf|robot|AI)\b|.*\b(?:role-?play\w*|pretend\w*"
     r"|supposed to|coming soon)\b"
 )
 _PERSON = "(?:{ours})"
@@ -92,18 +92,20 @@ _CHINESE_HEAD = (
     f"(?:{TIME}|再就是|再有就是|还有|另外|顺便说一?下?|其实|不过){{{{0,2}}}}"
     "(?:我(?:们|們|自己|这边|家里?)?的?(?:{ours})?|咱们|(?:{ours})(?:叫[^，。]{{1,4}})?"
     "|[老小阿](?![师板公婆时区说是人])[\u4e00-\u9fff](?=要|在|是|有|对|不|会|去|考|下))(?![的，。？?]*$)."
+    f"|[^，。我你您他她它这那]{{{{1,8}}}}?{TIME}{{{{0,2}}}}(?:卖|丢|扔|退|坏|关|停|拆|戒|辞|送人|报废|取消)掉?了.*"
+    "|每(?:[天周月年晚早]|个(?:周|星期|月)|逢)[^，。你您]{{2,}}"
+    "|[^，。我你您他她它这那]{{2,3}}(?:要|快要|刚|已经|昨天)(?:结婚|怀孕|生孩子|离婚|退休|毕业|住院|出院|订婚|升职)了?"
     "|(?!今|明|昨|现在)[^，。我你您他她它这那]{{2,8}}也?(?:定在|改到|改成|安排在|约在|是(?=\\d"
     "|[一二三四五六七八九十]+月|每|周|下))(?:\\d|[一二三四五六七八九十]+月|每|周|下).+"
     "|(?:\\d{{1,2}}|[一二三四五六七八九十]{{1,3}})月(?:\\d{{1,2}}|[一二三四五六七八九十]{{1,3}})[日号]我?要.{{2,}}"
     "|[^，。我你您]{{1,6}}(?:把|让)我(?:调|派|分|升|转)[到去成为].+"
 )
 _CHINESE_FLEETING = (
-    "^[^，]{0,4}?(?:我们?|咱们?)(?:也|都|就|还|只|真的?|很|有点|倒是?|不|没|并不|已经|刚|其实|自己|一直|总|老|先"
+    "^(?!每)[^，]{0,4}?(?:我们?|咱们?)(?:也|都|就|还|只|真的?|很|有点|倒是?|不|没|并不|已经|刚|其实|自己|一直|总|老|先"
     "|再|才|是|随便|现在|今天|一般|通常|最近){0,3}"
     "(?:想(?!念)|希望|觉得|认为|以为|知道|明白|理解|懂|记得|忘|谢|感谢|问|说|告诉|看看|试|需要|要(?!求)|可以|能"
     "|应该|该|会|猜|怕|担心|听|喜欢|讨厌|爱(?!人)|同意|确定|打算|准备"
-    "|信|晓得|清楚|考虑|开玩笑|好奇|愿意|错|等|看|来|去|行|好|对(?!.*过敏)|随口|逗|指|遇到了?一些"
-    "|有一?[个些]?(?:问题|想法|疑问))"
+    "|信|晓得|清楚|考虑|开玩笑|好奇|愿意|错|等|看|来|去|行|好|对(?!.*过敏)|随口|逗|指|遇到了?一些|有一?[个些]?(?:问题|想法|疑问))"
     "|^[^，]{0,4}?我们(?:来|先|再|继续|开始|聊|谈)|^我[^，]{1,6}(?:说|问|以为|觉得|认为|告诉|总说|老说|叫我|让我"
     "|催我|劝我)|^.*(?:错了|白日梦|吃亏|吃醋|看错|原点|怀疑人生|在外面|生日|心情|感[觉到激]|相信|困惑|期待|疲惫"
     "|沮丧|好多了|再聊|再见|拜拜|无望|着迷)|^我的(?:灵感|视野|想法|问题|意思|建议|生活|目标|内心)"
@@ -124,6 +126,8 @@ class Plain(NamedTuple):
     """Words to the listener."""
     ends: re.Pattern[str]
     """A clause behind a head that does not belong to it."""
+    continues: re.Pattern[str]
+    """The sentence behind it if it leaves out the subject: "Due in November"."""
     says: Callable[[str, Clause], bool]
     """Whether a head stands by itself and says something in particular."""
     content: Callable[[str, str, TurnText], str]
@@ -144,6 +148,8 @@ def plain_statements(
         if said is None:
             continue
         while clauses[last].after and last + 1 < len(clauses) and _goes_with(clauses[last + 1], text, plain):
+            last += 1
+        if plain.continues.match(text[clauses[last].end : clauses[last + 1].end] if last + 1 < len(clauses) else ""):
             last += 1
         behind = clauses[at : last + 1]
         if _is_read(head, read) and (
@@ -187,6 +193,7 @@ _ASIDE = regex(r",? (?:that's|it's|which is|thanks?|thank god|by the way|though)
 
 def _opened_english(clause: Clause) -> str:
     text = re.sub(r"\bhere, (?=(?:to|in) [A-Z])", "", _LED.sub("", clause.text.strip(" ,.;")))
+    text = re.sub(r"^(My (?:[\w'-]+ ){0,2}?[\w-]+)'s (?=(?:on|at|in|due|the|an?|not|\d)\b)", r"\1 is ", text)
     said = _ASIDE.sub("", opened(text, elided=clause.elided)[0])
     if ENGLISH.head.match(said) is None:
         behind = (opened(text[one.end() :], elided=False)[0] for one in re.finditer(", ", text))
@@ -194,17 +201,22 @@ def _opened_english(clause: Clause) -> str:
     return said
 
 
+_OWN = regex(r"\btheir\b")
+
+
 def _says_english(said: str, clause: Clause) -> bool:
     thing = said.split(" ", 1)[1]
     words = telling_words(thing)
     named = any(word[0].isupper() or word[0].isdigit() for word in words)
-    if UNSURE.search(said) or not is_whole(said, thing) or (VAGUE.search(said) and not named):
+    if unsure(said) or not is_whole(said, thing) or (VAGUE.search(said) and not named):
         return False
     at_it = re.match(r"(?:I|We)(?:'m|'re) \w+ing\b", said) is not None
-    if of_a_program(thing) or of_a_task(said, clause.around, at_it=at_it):
+    if of_a_program(thing) or (re.match(r"(?:I|We|My)\b", said) and of_a_task(said, clause.around, at_it=at_it)):
         return False
     stands = (
-        re.match(r"(?:I|We)(?:'m|'re|'ve| am| have) (?:an? |got |off )?\w+(?: now)?$|(?!I\b|We\b|My\b)", said)
+        re.match(
+            r"(?:I|We)(?:'m|'re|'ve| am| have) (?:an? |(?<=m )the |got |off )?\w+(?: now)?$|(?!I\b|We\b|My\b)", said
+        )
         is not None
     )
     return len(words) >= (1 if named or stands else 2)
@@ -212,7 +224,7 @@ def _says_english(said: str, clause: Clause) -> bool:
 
 def _english_content(said: str, rest: str, turn: TurnText) -> str:
     name = turn.name or "User"
-    told = third_person(said, name) if re.match(r"(?:I|We|My)\b", said) else in_third(said)
+    told = third_person(said, name) if re.match(r"(?:I|We|My)\b", said) else _OWN.sub(f"{name}'s", in_third(said), 1)
     return f"{told}{in_third(rest)}" + (f" (said on {turn.day})" if turn.day else "")
 
 
@@ -221,6 +233,7 @@ _SUBJECT = regex(
         f"^(?:{TIME}|{ADVERB})*(?:我(?:们|自己|家里?)?的?(?:{one_of_ours()})?)?(?:{TIME}|{ADVERB}|[常有时候从小]){{0,40}}"
     )
 )
+_OF_ONES_OWN = regex("每|[^我]*(?:卖|丢|扔|退|坏|关|停|拆|戒|辞|送人|报废|取消)掉?了")
 _REPEATS = regex(r"(.{1,7})\1{3}")
 _HERE = regex("(?<=[\u4e00-\u9fff])[这那]边")
 
@@ -241,7 +254,7 @@ def _says_chinese(said: str, _clause: Clause) -> bool:
 def _chinese_content(said: str, rest: str, turn: TurnText) -> str:
     name = turn.name or "用户"
     own = re.match(f"(?:{TIME}|{ADVERB}|[再还]?有?就是|还有|另外)*我|(?:{one_of_ours()})", said)
-    said = about(said, name) if own else said.replace("我", name)
+    said = about(said, name) if own or _OF_ONES_OWN.match(said) else said.replace("我", name)
     told = f"{said}{rest.replace('我的', '自己的').replace('我', name)}"
     return re.sub(f"{re.escape(name)}[们們]", f"{name}等人", told) + (f"（{turn.day}说）" if turn.day else "")
 
@@ -258,15 +271,17 @@ ENGLISH = Plain(
         r"|draft|list)\b",
         re.IGNORECASE,
     ),
+    regex(r"\s*(?:Due|Born|Based|Called|Named|Booked|Since|Every|Until|Usually|Always)\b[^?]{2,50}$"),
     _says_english,
     _english_content,
 )
 CHINESE = Plain(
-    lambda clause: opened_chinese(clause.text),
+    lambda clause: re.sub("^(每[^，我]{1,6})我(?:都要|都|要|会)?", r"\1", opened_chinese(clause.text)),
     regex(lambda: _CHINESE_HEAD.replace("{ours}", one_of_ours()).replace("{{", "{").replace("}}", "}")),
     regex(_CHINESE_FLEETING),
     regex("[你您]|请|帮我|给我|替我|麻烦|提醒我|别给"),
     regex("我|咱|你|您|请|帮|给我|别|不要|麻烦|列|写|安排|推荐|提醒|怎么|有没有|能不能|可以|如果|要是|谢|对吧|是吧"),
+    regex("(?!)"),
     _says_chinese,
     _chinese_content,
 )

@@ -21,6 +21,7 @@ from projections.language.extraction.plain import Plain, plain_statements
 from projections.language.extraction.shape import Clause, ExtractedStatement, StatedTriple, TurnText
 from projections.language.extraction.taking_back import Corrected, Denial, HeldTo, Taken, taken_back
 from projections.language.extraction.text import talk_of
+from projections.language.extraction.turn_before import answered, with_people
 from projections.language.keywords.text import extracted
 from projections.language.patterns import regex
 from projections.language.scripts import holds_han
@@ -47,7 +48,9 @@ def read_turn(turn: TurnText) -> TurnReading:
     if simplified != turn.text:
         return _as_written(read_turn(turn._replace(text=simplified)), turn.text, simplified)
     talk = talk_of(turn.text)
-    by_language = list(_by_language(talk.text))
+    by_language = [
+        (language, with_people(said, talk.text, turn, han=language.han)) for language, said in _by_language(talk.text)
+    ]
     taken: list[Taken] = []
     if _hints(talk.text.casefold().replace("’", "'"), taking_back.HINTS):
         for language, said in by_language:
@@ -171,7 +174,10 @@ def _statements(
         wanted = list(instructions(said, text, turn, language.keeping(), han=language.han)) if instructed else []
         told = [*wanted, *(keeping.kept(said, text, turn, language.keeping()) if asked else ())]
         told = [one for one in told if one in wanted or not any(_within(one.span, asked.span) for asked in wanted)]
-        stated += plain_statements(said, [*read, *(one.span for one in told)], text, turn, language.plain)
+        read += [one.span for one in told]
+        stated += plain_statements(said, read, text, turn, language.plain)
+        read += [one.span for one in stated]
+        stated += answered(said, read, text, turn, han=language.han)
         left = [one for one in told if one in wanted or not _stands_for(stated, one)]
         sure = [one for one in told if one not in left]
         stated = [one for one in stated if not any(_within(one.span, asked.span) for asked in wanted)]
@@ -230,8 +236,5 @@ __all__ = [
     "Taken",
     "TurnReading",
     "TurnText",
-    "extract",
-    "only_asks",
-    "questions",
-    "read_turn",
-]  # fmt: skip
+]
+__all__ += ["extract", "only_asks", "questions", "read_turn"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from re import IGNORECASE, Pattern
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from projections.language.contradiction.places import place_at_start
 from projections.language.extraction.english_words import pets
 from projections.language.extraction.shape import Clause, ExtractedStatement, TurnText
 from projections.language.extraction.third_person import third_person
-from projections.language.lexicon import either, rows, words
+from projections.language.lexicon import either, of_role, rows, words
 from projections.language.patterns import regex
 from projections.language.scripts import HAN, holds_han
 from projections.language.times.names import MONTH
@@ -62,15 +62,12 @@ Taken = Denial | Corrected | HeldTo
 ReadClause = Callable[[Clause, TurnText], ExtractedStatement | None]
 
 
-@cache
-def _role(role: str, language: str) -> str:
-    return either(word for row in rows("taking_back") if role in row["role"] for word in row[language])
+_role = partial(of_role, "taking_back")
 
 
 _MISSPOKE_ENGLISH = regex(
     lambda: (
-        rf"(?:(?:{_role('opener', 'english')}|so|and|but|please|yeah|yes)\b[,.!: ]*){{0,4}}?"
-        rf"(?:{_role('misspoke', 'english')})\b"
+        rf"(?:(?:{_role('opener', 'english')}|so|and|but|please|yeah|yes)\b[,.!: ]*){{0,4}}?(?:{_role('misspoke', 'english')})\b"
         r"(?: (?:before|earlier|just now|there|about that|last time|when I said that))?(?P<rest>.*)$"
     ),
     IGNORECASE,
@@ -88,8 +85,7 @@ _DENIES_ENGLISH = regex(
     r"|(?:I have|I've got|I own|I've) no (?P<no>.+?)(?: any ?more| at all| actually| after all)?$"
     r"|I(?:'m| am) not (?P<am>(?:an? |from |married|single|vegetarian|vegan|divorced|engaged|retired|\d).*)$"
     r"|I (?:do not|don't) (?:actually |really )?(?P<does>(?:live|work|speak|play|own|study|like|love) .+?)(?: any ?more)?$"
-    r"|I(?:'ve| have) never (?P<never>.+)$"
-    r"|My (?P<my>.+? (?:is|are)) not (?P<is>.+)$"
+    r"|I(?:'ve| have) never (?P<never>.+)$|My (?P<my>.+? (?:is|are)) not (?P<is>.+)$"
 )
 _DENIES_CHINESE = regex(
     f"我(?:家里?|们家)?(?:根本|其实|现在|并)*没(?:有|养)(?!过)(?P<has>[{HAN}\\w]{{1,12}}?)(?:了|的|啊|呀|哦)*$"
@@ -154,53 +150,12 @@ _FORMS = (("time", _TIME), ("date", _DATE), ("number", _NUMBER))
 _SORTS = tuple((sort, regex(form, IGNORECASE)) for sort, form in _FORMS)
 
 
-HINTS = (
-    "still",
-    "again",
-    "after all",
-    "还是",
-    "又",
-    "依",
-    "仍",
-    "其实",
-    "n't",
-    "no",
-    "never",
-    "misspoke",
-    "wrong",
-    "mistak",
-    "confused",
-    "bad",
-    "apolog",
-    "scratch",
-    "strike",
-    "take",
-    "correct",
-    "meant",
-    "mean",
-    "make that",
-    "make it",
-    "actually",
-    "sorry",
-    "oops",
-    "wait",
-    "hold on",
-    "forget",
-    "ignore",
-    "disregard",
-    "不",
-    "没",
-    "错",
-    "口误",
-    "更正",
-    "纠正",
-    "收回",
-    "是",
-    "抱歉",
-    "等等",
-    "改成",
-    "改为",
+_HINTS = (
+    "still|again|after all|还是|又|依|仍|其实|n't|no|never|misspoke|wrong|mistak|confused|bad|apolog|scratch|strike|take|"
+    "correct|meant|mean|make that|make it|actually|sorry|oops|wait|hold on|forget|ignore|disregard|不|没|错|口误|更正|纠正|"
+    "收回|是|抱歉|等等|改成|改为"
 )
+HINTS = tuple(_HINTS.split("|"))
 """Some part of everything that is taken back: a text without one is not looked at further."""
 
 

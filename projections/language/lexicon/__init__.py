@@ -48,6 +48,11 @@ def either(alternatives: Iterable[str]) -> str:
     return "|".join(map(re.escape, sorted(dict.fromkeys(alternatives), key=len, reverse=True)))
 
 
+def of_role(name: str, role: str, language: str) -> str:
+    """The words of a language in the rows of a list that have a role, as alternatives."""
+    return either(word for row in rows(name) if role in row["role"] for word in row[language])
+
+
 def either_at_once(alternatives: Sequence[str]) -> str:
     """As `either`, as one group that a look at the next character decides first: where many words may stand anywhere in a text."""
     return f"(?:(?=[{''.join(sorted({re.escape(word[0]) for word in alternatives}))}])(?:{either(alternatives)}))"

@@ -19,6 +19,7 @@ from projections.language.contradiction.change import Alike, no_model
 from projections.language.contradiction.relation import compare
 from projections.language.extraction.rules import Corrected, Denial, ExtractedStatement, HeldTo, StatedTriple, Taken
 from projections.language.extraction.taking_back import values_of
+from projections.language.extraction.third_person import in_third, third_person
 from projections.language.patterns import regex
 from projections.language.scripts import holds_han
 from projections.language.text import tokens
@@ -161,6 +162,9 @@ class CorrectingRun(JudgeRun):
                 return self._correct_words(heard, one, turn.turn.turn_id, *told[0])
             if told:
                 break
+        guessed = _sentences_with(one, heard.turn.asked, by_assistant=True)
+        if len(guessed) == 1:
+            return self._correct_words(heard, one, "", *guessed[0])
         return self._tell("SKIP", heard, one.said, None, "nothing is known that it corrects")
 
     def hold_to(self, heard: ReadTurn, one: HeldTo, before: Sequence[ReadTurn]) -> None:
@@ -250,13 +254,39 @@ def _put(text: str, old: str, new: str) -> str:
     return text if not places else f"{text[: places[0][0]]}{new}{text[places[0][1] :]}"
 
 
-def _sentences_with(one: Corrected, text: str) -> list[tuple[str, str]]:
-    """The sentences of a turn that say the old value and ask nothing, each with that value; none of a long turn."""
+def _sentences_with(one: Corrected, text: str, *, by_assistant: bool = False) -> list[tuple[str, str]]:
+    """The sentences of a turn that say the old value, each with that value; none of a long turn.
+
+    Of a person's turn those that ask nothing; of the assistant's also its guesses ("You live in London?"), about the user.
+    """
     if len(text) > 2_000:
         return []
     said = (found[0].strip() for found in re.finditer(r"[^.!?。！？\n]+(?:\.(?=\w)[^.!?。！？\n]+)*[.!?。！？]*", text))
-    told = [(sentence.rstrip(".!。！ "), sentence) for sentence in said if len(sentence) <= 200]
-    return [(plain, old) for plain, whole in told if not whole.endswith(("?", "？")) and (old := _value_in(one, plain))]
+    told = [
+        sentence for sentence in said if len(sentence) <= 200 and (by_assistant or not sentence.endswith(("?", "？")))
+    ]
+    plain = [_of_user(sentence) if by_assistant else sentence.rstrip(".!。！ ") for sentence in told]
+    return [(sentence, old) for sentence in plain if (old := _value_in(one, sentence))]
+
+
+_GUESSES = regex(
+    r"^(?:(?:so|noted|okay|ok|got it|understood|and|right|I(?:'ll)? (?:take it|assume|suppose|imagine|guess|understand))\b[,:. ]*"
+    r"(?:that )?)+|,? (?:I (?:take it|assume|suppose|imagine|guess)|right|correct|then|is that right|don't you)$"
+    "|^(?:好的?|明白了?|收到|那么?|所以|了解)[，, ]*|(?:[，,]?(?:对吗|对吧|是吗|是吧|没错吧)|[吗吧呢])$",
+    re.IGNORECASE,
+)
+_TO_SPEAKER = (
+    (regex(r"\byou're\b|\byou are\b", re.IGNORECASE), "I'm"), (regex(r"\byour\b"), "my"), (regex(r"\bYour\b"), "My"),
+    (regex(r"\byou\b", re.IGNORECASE), "I"), (regex("您|你"), "用户"),
+)  # fmt: skip
+
+
+def _of_user(sentence: str) -> str:
+    """What the assistant said to the user, about the user."""
+    said = _GUESSES.sub("", _GUESSES.sub("", sentence.rstrip(".!?。！？ ")))
+    for pattern, into in _TO_SPEAKER:
+        said = pattern.sub(into, said)
+    return third_person(said, "User") if re.match(r"(?:I|My)\b", said) else in_third(said)
 
 
 def _with_value(one: Corrected, known: KnownMemory, old: str) -> ExtractedStatement:

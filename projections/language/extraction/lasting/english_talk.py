@@ -40,7 +40,7 @@ _NO_ROLE = (
     "|state|hurry|rush|mood|position|phase|kind|sort|few|bunch|good|great|bad|big|huge|firm|part|human|friend|novice|character|npc|NPC|level|avatar"
 )
 
-_NOBODY = (
+NOBODY = (
     "I|God|Jesus|Christ|Allah|Coffee|Tea|Wine|Beer|Chocolate|Food|Music|Nature|Work|Sleep|Time|Money|Karma|Death|Pain|Silence|Fear"
     "|Earth|America|Netflix|Google|YouTube|Amazon|Claude|Siri|Alexa|Technology|Life|Love|Everyone|Everybody|Nobody|Someone|One"
     "|Another|Mine|Who|Which|What|Where|This|That|Today|Tomorrow|Anxiety|Depression"
@@ -48,8 +48,7 @@ _NOBODY = (
 """Who is nobody's boss or best friend but in jest, or is no name."""
 _NOT_SAID = (
     r"(?!(?:\S+ ){0,8}?(?:says?|said|told|tells?|thinks?|thought|believes?|claims?|claimed|swears?|hopes?|hoped|wish\w*"
-    r"|knows?|feels?"
-    r"|felt|used to|supposedly|allegedly|apparently|wrote|asks?|asked|reckons?|insists?|suggests?"
+    r"|knows?|feels?|felt|used to|supposedly|allegedly|apparently|wrote|asks?|asked|reckons?|insists?|suggests?"
     r"|not|no|never|nobody|nothing|none|hardly|barely|if|whether|\w+n't)\b)"
 )
 """Neither denied nor somebody else's words."""
@@ -68,8 +67,7 @@ RULES: tuple[ExtractionRule, ...] = (
     ),
     ExtractionRule(
         r"^I have (?:an? )?(?P<object>(?!no\b)(?:[\w$£€%,-]{1,20} ){0,4}?(?:goal|budget|target|limit|deadline"
-        r"|appointments?|interviews?)"
-        r" (?:of|for|as|at|from|with|to|in|on) .+)$",
+        r"|appointments?|interviews?) (?:of|for|as|at|from|with|to|in|on) .+)$",
         "temporary", "plan", 0.7, sharp=True,
     ),
     ExtractionRule(
@@ -85,8 +83,7 @@ RULES: tuple[ExtractionRule, ...] = (
     ),
     ExtractionRule(
         rf"^We(?:'re| are) {ADVERB}(?P<object>(?!(?:{INNER_NOW})\b)\w+ing (?!.*\b(?:snow|rain|showers?|storms?|frost"
-        rf"|heat\w*|sunshine"
-        rf"|hail|fog|sleet|blizzard|hurricane|weather)\b).*(?:{DAY}|\b[A-Z][a-z]).*)$",
+        rf"|heat\w*|sunshine|hail|fog|sleet|blizzard|hurricane|weather)\b).*(?:{DAY}|\b[A-Z][a-z]).*)$",
         "temporary", "plan", 0.65, loose=True,
     ),
     ExtractionRule(
@@ -131,8 +128,7 @@ RULES: tuple[ExtractionRule, ...] = (
         "identity", "fact", 0.7,
     ),
     ExtractionRule(
-        rf"^My (?P<object>{_NOT_SAID}(?!(?:\S+ ){{0,4}}birthday (?:is|are)\b)"
-        rf"(?:[\w'-]+ ){{1,8}}?(?:is|are) (?:(?:now|already) )?"
+        rf"^My (?P<object>{_NOT_SAID}(?!(?:\S+ ){{0,4}}birthday (?:is|are)\b)(?:[\w'-]+ ){{1,8}}?(?:is|are) (?:(?:now|already) )?"
         rf"(?:(?:scheduled|set|due|planned|booked|coming up) (?:for |on |at |in )?.*(?:{DAY})|(?:on |at |in )?(?:{DAY})).*)$",
         "temporary", "plan", 0.7, loose=True,
     ),
@@ -146,8 +142,7 @@ RULES: tuple[ExtractionRule, ...] = (
     ExtractionRule(
         rf"{NO_POINTER}(?:[\w'\"-]{{1,20}} ){{1,6}}?(?:is|are|has been|have been|has always been|have always been|means?|has|have) "
         r"(?:(?:such )?(?:an? )?(?:\w+ )?part of my (?:life|routine)|(?:so |very |really )?important to me|(?:so much|a"
-        r" lot|the world)"
-        r" to me|a lot of (?:significance|meaning) (?:for|to) me|on my (?:bucket|to-do) list).*)$",
+        r" lot|the world) to me|a lot of (?:significance|meaning) (?:for|to) me|on my (?:bucket|to-do) list).*)$",
         "stable_preference", "fact", 0.65, loose=True,
     ),
 )  # fmt: skip
@@ -171,7 +166,7 @@ _AMONG = regex(
 )
 _IS_MINE = regex(
     lambda: (
-        rf"^(?!(?:{_NOBODY})\b|(?i:{kin.english()})\b)(?P<name>[A-Z][a-z]+)(?:'s| is) my (?P<who>(?:[a-z-]+ )?"
+        rf"^(?!(?:{NOBODY})\b|(?i:{kin.english()})\b)(?P<name>[A-Z][a-z]+)(?:'s| is) my (?P<who>(?:[a-z-]+ )?"
         rf"(?:{kin.english()}|{pets()}|best friend|boss|mentor|neighbou?r|roommate|flatmate|girlfriend|boyfriend|coach))$"
     )
 )

@@ -198,3 +198,20 @@ def test_a_memory_that_was_added_by_hand_is_retracted_too() -> None:
     added = created("User has a dog", "m1", 1, source="user", kind="fact", category="fact")
     after = view_of(carried_out(added, turn("I misspoke, I do not have a dog.", "t1", 2)))
     assert after.get("m1").is_negated  # type: ignore[union-attr]
+
+
+GUESSED = [
+    (
+        "So the plot is thirty square metres?",
+        "No, sixty, not thirty.",
+        "User corrected: the plot is sixty square metres",
+    ),
+    ("I take it you close on Thursdays?", "No, Mondays, not Thursdays.", "User corrected: User closes on Mondays"),
+    ("您住在北京吧？", "不是北京，是上海。", "用户更正：用户住在上海"),
+]
+
+
+@each_row(("guess", "said", "content"), GUESSED)
+def test_a_correction_puts_right_what_the_assistant_said(guess: str, said: str, content: str) -> None:
+    after = carried_out(turn(guess, "a1", 1, source="assistant"), turn(said, "t1", 1.1))
+    assert [one.partition(" (said")[0].partition("（")[0] for one in made(after)] == [content]
