@@ -40,6 +40,7 @@ KEYS_UNAVAILABLE = "keys_unavailable"
 CLUSTER_WAITS = "cluster_waits"
 PARTITION_GAP = "partition_gap"
 JOBS_WAIT = "jobs_wait"
+REPLICAS_LACKING = "replicas_lacking"
 WRITES_FAIL = "redis_writes_fail"
 KNOWN: Mapping[str, AlarmKind] = {
     PARTITION_GAP: AlarmKind(
@@ -112,6 +113,12 @@ KNOWN: Mapping[str, AlarmKind] = {
         "stopped",
         "itself",
         "The disk of the data folder is nearly full: no writes are taken, reads go on. Make room; then writes go on by themselves.",
+    ),
+    REPLICAS_LACKING: AlarmKind(
+        "stopped",
+        "itself",
+        "Fewer replicas follow a primary than appends wait for (`ENGRAMLOG_MIN_REPLICAS`): what is said there is written and can be"
+        " read, and is answered `under_replicated`. Bring the replicas back; two for each primary outlive the loss of one.",
     ),
     WRITES_FAIL: AlarmKind(
         "stopped",

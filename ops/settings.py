@@ -97,8 +97,8 @@ class Settings(BeyondSettings, SealingSettings):
     """Requests per second of one principal with keys; bursts of ten seconds' worth, a quarter of it for one owner. 0: no limit
     on requests, bytes and CPU."""
     min_replicas: Annotated[int, Field(ge=0, le=10)] = 0
-    """Replicas that must confirm an append within a second (WAIT). With fewer the answer is `under_replicated`: written, but
-    not confirmed."""
+    """Replicas that must confirm an append within a second (WAIT). With fewer the answer is `under_replicated`: written and
+    visible, but not confirmed. To go on after the loss of a machine, 1 needs two replicas of each primary."""
     wait_fsync: bool = False
     """Wait up to a second until an append is on disk (WAITAOF, Redis 7.2) if Redis does not guarantee it already."""
     principal: str = LOCAL

@@ -278,7 +278,11 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
     kept = ValueFile(values_path(settings, identity.store_id), identity.store_id, identity.partitions)
     values = log.keeper = ValueKeeper(log, again, kept, alarms)
     most = settings.view_bytes
-    views = RedisViews(client, identity.tags, most_bytes=most, most_of_one=most, on_head=log.see_head)
+    views = RedisViews(client, identity.tags, most_bytes=most, most_of_one=most)
+    if (
+        identity.restored is None or not identity.restored.stands
+    ):  # a copy lacks what the original said, and says so itself
+        views.on_head = log.see_head
     store = OpenStore(url, client, identity, log, views, vectors, embedded, alarms, receipts, values)
     store.key = key_in(data, settings)
     tell_restored(identity.restored, alarms)

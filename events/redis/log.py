@@ -109,6 +109,11 @@ class RedisEventLog:
         """How many partitions the store has."""
         return len(self._keys)
 
+    @property
+    def least_replicas(self) -> int:
+        """How many replicas are to have what is appended."""
+        return self._proving.least
+
     def close(self) -> None:
         """Close idle connections."""
         self._wires.close()

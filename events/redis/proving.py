@@ -77,8 +77,8 @@ class Proving:
         fewest = min(one.replicas for one in lacking)
         raise UnderReplicated(
             f"{len(lacking):,} of {len(receipts):,} events are written, and {fewest} replicas are known to have them, where"
-            f" {self._proof.replicas} are asked for (ENGRAMLOG_MIN_REPLICAS): they are not proved (under_replicated)."
-            " The same request sent again proves them, or says so again",
+            f" {self._proof.replicas} are asked for (ENGRAMLOG_MIN_REPLICAS): they are in the log and can be read, and are"
+            " not proved (under_replicated). The same request sent again proves them, or says so again",
             receipts=[one.as_dict() for one in receipts if one is not None],
         )
 

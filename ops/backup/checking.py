@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
@@ -12,7 +13,8 @@ from consumers.backup.rows import BackupRow, RowKind
 from events.errors import DamagedState, LogGap
 from events.text.unreadable import UNREADABLE
 from ops.backup.folder import BackupFolder
-from ops.backup.manifest import NAMES
+from ops.backup.manifest import NAMES, BackupManifest
+from ops.sealing.seals_file import SealsUnusable, known_seals
 
 Progress = Callable[[int, int], None]
 EVERY, PAGE_BYTES = 500, 4 << 20
@@ -38,10 +40,15 @@ class BackupChecked(NamedTuple):
     open_to_others: bool
     heads: list[dict[str, Any]]
     """Partition, seq and chain, as kept heads have them."""
+    incomplete: str | None
+    """Why nobody could open all of it; None of a store that lies open, or where its seals are at hand."""
 
 
-def check_backup(folder: BackupFolder, on_progress: Progress = lambda _done, _all: None) -> BackupChecked:
-    """Prove every file of a backup: its hash, that no entry is missing, every body against its commitment, the chain.
+def check_backup(
+    folder: BackupFolder, on_progress: Progress = lambda _done, _all: None, seals: Path | None = None
+) -> BackupChecked:
+    """Prove every file of a backup: its hash, that no entry is missing, every body against its commitment, the chain; and look
+    whether a file of seals covers it.
 
     Raises BackupUnusable, which names the file.
     """
@@ -69,7 +76,24 @@ def check_backup(folder: BackupFolder, on_progress: Progress = lambda _done, _al
             for number, one in enumerate(told.parts)
             if one.head
         ],
+        _lacking(told, seals) if told.sealed else None,
     )
+
+
+def _lacking(told: BackupManifest, path: Path | None) -> str | None:
+    """What the seals of a backup lack, in a sentence; None where they cover all of it."""
+    try:
+        found = None if path is None else known_seals(path)
+    except SealsUnusable as error:
+        return error.message
+    if found is None:
+        return "its seals are not at hand: without what `engramlog seals save` wrote nobody opens it"
+    header, heads = found.header, [one.head for one in told.parts]
+    if header.store_id != told.store_id or len(header.heads) != len(heads):
+        return f"{path} holds the seals of store {header.store_id}, and this is of {told.store_id}"
+    if newer := sum(max(head - covered, 0) for head, covered in zip(heads, header.heads, strict=True)):
+        return f"{path} was saved at {header.saved_at}, and does not open the {newer:,} newest of its events"
+    return None
 
 
 def entries_of(folder: BackupFolder, number: int, on_row: Callable[[BackupRow], None]) -> Iterator[list[HeldEntry]]:

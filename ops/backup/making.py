@@ -2,7 +2,8 @@
 
 The heads of all partitions are the moment. Of each partition the log up to its head is copied as it lies in Redis, byte for byte,
 by the partition's own keys, in pages. Then all of it is read back from the files and proved. What is folded, and vectors, are made
-anew when it is restored. Of a sealed store no key is in it, so nobody opens it without the seals' own backup and the master key.
+anew when it is restored. Of a sealed store no key is in it, so nobody opens it without the seals' own backup, which is saved along
+with it into a place of its own, and the master key.
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from time import monotonic
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from api.version import program_version
 from consumers.backup.proving import LogProof
 from consumers.backup.reading import PartitionHead, heads_now, read_entries, read_secrets_of, read_store
 from consumers.fold.folder import Probe, unprobed
 from events.envelope import from_micros, utc_text
-from events.errors import StoreError, StoreMismatch
+from events.errors import InputError, StoreError, StoreMismatch
 from events.partitions import STORE_KEY
 from events.redis.clock import redis_micros
 from events.redis.wire import Wire
@@ -29,11 +30,13 @@ from ops.backup.folder import RowsOut, about, made_whole, open_backup, refuse_de
 from ops.backup.manifest import BACKUP_FORMAT, NAMES, BackupManifest, BackupPart, write_manifest
 from ops.backup.older import OlderBackups
 from ops.clock import now, now_micros
+from ops.sealing.seals_file import refuse_place
+from ops.sealing.seals_save import save_seals
 from ops.settings import Settings
 from ops.store import OpenStore, folder_of
 from projections.redis.create import StoreIdentity, read_identity
 from projections.redis.model_uses import KEPT_DAYS, last_days
-from projections.redis.restored import BACKED_UP, refuse_copy
+from projections.redis.restored import BACKED_UP, WITH_SEALS, refuse_copy
 
 Progress = Callable[[int, int], None]
 """Hears of how many entries are done, of how many: each is written, and read back."""
@@ -55,6 +58,27 @@ class BackupMade(NamedTuple):
     seconds: float
     noted: bool
     """Whether the store tells that it was made."""
+    seals: dict[str, Any] | None
+    """What `engramlog seals save` tells; None where none were saved: the backup of a sealed store is incomplete without them."""
+
+
+def seals_asked(store: OpenStore, settings: Settings, seals: Path | None, *, without: bool) -> Path | None:
+    """Where the seals go along with a backup: the file that is named, or is set; None `without` them, or of a store that lies open.
+
+    Raises InputError where a sealed store names no place for them.
+    """
+    if seals is not None and (without or store.identity.sealed is None):
+        why = "nothing with --without-seals" if without else "nothing: this store lies open, and has no seals"
+        raise InputError(f"--seals: got '{seals}'; allowed: {why}", field="seals")
+    if without or store.identity.sealed is None:
+        return None
+    if (path := seals or settings.seals_backup) is None:
+        raise InputError(
+            "--seals: got nothing; allowed: a file apart from the backups, in which its seals are saved (or ENGRAMLOG_SEALS_BACKUP"
+            " that names one): without them nobody opens the backup; or --without-seals. Nothing was made",
+            field="seals",
+        )
+    return refuse_place(path, folder_of(store.embedded) or settings.data, "seals")
 
 
 def make_backup(
@@ -62,15 +86,17 @@ def make_backup(
     settings: Settings,
     destination: Path,
     *,
+    seals: Path | None = None,
     older: OlderBackups | None = None,
     probe: Probe = unprobed,
     on_progress: Progress = lambda _done, _all: None,
 ) -> BackupMade:
-    """Write a backup of a store into a folder that is not there yet, and prove it. `older` hears what of those of before is in it.
+    """Write a backup of a store into a folder that is not there yet, and prove it; save its seals in a file (`seals_asked`).
+    `older` hears what of those of before is in it.
 
     Raises InputError for a place that cannot be used, StoreMismatch where the store was restored and nobody took it over, or was
-    replaced meanwhile, LogGap and DamagedState where it is damaged, StoreUnavailable where it cannot be read or written: then
-    nothing is there.
+    replaced meanwhile, LogGap and DamagedState where it is damaged, StoreUnavailable where it cannot be read or written, and what
+    `save_seals` raises: then nothing is there.
     """
     refuse_copy(store.identity.restored, "no backup is made of a copy")
     path = refuse_destination(destination, folder_of(store.embedded) or settings.data)
@@ -82,7 +108,8 @@ def make_backup(
             made = open_backup(folder)
             all_of_it = made.manifest.events
             check_backup(made, lambda done, _all: on_progress(all_of_it + done, 2 * all_of_it))
-        noted = _noted(wire, made.manifest)
+            saved = None if seals is None else save_seals(store, settings, seals)._asdict()
+        noted = _noted(wire, made.manifest, with_seals=saved is not None)
     finally:
         wire.close()
     told = made.manifest
@@ -98,6 +125,7 @@ def make_backup(
         sum(one.raw for one in told.files),
         round(monotonic() - began, 3),
         noted,
+        saved,
     )
 
 
@@ -186,9 +214,9 @@ def _part(
     )
 
 
-def _noted(wire: Wire, told: BackupManifest) -> bool:
-    """Have the store tell when its last backup was made; whether it took that."""
+def _noted(wire: Wire, told: BackupManifest, *, with_seals: bool) -> bool:
+    """Have the store tell when its last backup was made, and whether its seals were saved; whether it took that."""
     with suppress(StoreError):
-        wire.call("HSET", STORE_KEY, BACKED_UP, f"{told.moment} {told.backup}")
+        wire.call("HSET", STORE_KEY, BACKED_UP, f"{told.moment} {told.backup}{f' {WITH_SEALS}' if with_seals else ''}")
         return True
     return False

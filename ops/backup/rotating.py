@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict
+from typing import NamedTuple, TypedDict
 
 from consumers.fold.folder import Probe, unprobed
 from events.errors import StoreUnavailable, refused
@@ -13,7 +13,6 @@ from ops.backup.folder import drop_backup, open_backup
 from ops.backup.making import BackupMade, Progress, make_backup
 from ops.backup.older import OlderBackups, name_of, rotated_in
 from ops.clock import now
-from ops.sealing.seals_save import save_seals
 from ops.settings import Settings
 from ops.store import OpenStore
 
@@ -34,8 +33,6 @@ class BackupRotated(NamedTuple):
     """What was made, what is kept (the newest first) and what went (the oldest first); names in the folder."""
 
     made: BackupMade
-    seals: dict[str, Any] | None
-    """What `engramlog seals save` tells; None of a store that lies open, or where no file of them is set."""
     kept: list[str]
     removed: list[str]
     left: list[LeftBackup]
@@ -47,6 +44,7 @@ def rotate_backups(
     folder: Path,
     keep: int,
     *,
+    seals: Path | None = None,
     probe: Probe = unprobed,
     on_progress: Progress = lambda _done, _all: None,
     name: Callable[[], str] = lambda: name_of(now()),
@@ -54,8 +52,8 @@ def rotate_backups(
     """Make a backup in a folder, named by its second, and remove the oldest of this store beyond `keep` that a rotation made there,
     `AT_ONCE` at most.
 
-    Nothing goes before the new one is proved and has its name, and the seals are saved; nothing that holds what it does not; none
-    that somebody checks or restores. Raises what `make_backup` and `save_seals` raise: then nothing went.
+    Nothing goes before the new one is proved and has its name, and its seals are saved in a file (`seals_asked`); nothing that
+    holds what it does not; none that somebody checks or restores. Raises what `make_backup` raises: then nothing went.
     """
     if not 1 <= keep <= MOST_KEPT:
         raise refused("keep", keep, f"1 to {MOST_KEPT:,}")
@@ -71,10 +69,7 @@ def rotate_backups(
         raise StoreUnavailable(
             f"{folder} cannot be looked through: {error.strerror or error}", file=str(folder)
         ) from None
-    made = make_backup(store, settings, folder / name(), older=older, probe=probe, on_progress=on_progress)
-    seals = None
-    if store.identity.sealed is not None and settings.seals_backup is not None:
-        seals = save_seals(store, settings, settings.seals_backup)._asdict()
+    made = make_backup(store, settings, folder / name(), seals=seals, older=older, probe=probe, on_progress=on_progress)
     kept = [Path(made.folder).name, *(path.name for _, path in reversed(found[going:]))]
     removed = list[str]()
     left = [LeftBackup(name=unread, why=why) for unread, why in unusable.items()]
@@ -84,4 +79,4 @@ def rotate_backups(
             removed.append(one.path.name)
         else:
             left.append(LeftBackup(name=one.path.name, why=why))
-    return BackupRotated(made, seals, kept, removed, left)
+    return BackupRotated(made, kept, removed, left)

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 backup_app = typer.Typer(no_args_is_help=True, help=entries()["backup"].help)
 app.add_typer(backup_app, name="backup")
 MOST_REASON = 500
+PLACE = "Of a sealed store: the file in which its seals are saved, apart from it; ENGRAMLOG_SEALS_BACKUP when left out."
+Place = Annotated[Path | None, typer.Option("--seals", metavar="FILE", help=PLACE, show_default=False)]
+Without = Annotated[
+    bool, typer.Option("--without-seals", help="Save no seals: without them nobody opens the backup of a sealed store.")
+]
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="What `engramlog backup make` wrote.")]
 
 
@@ -32,21 +37,24 @@ def make(
     destination: Annotated[
         Path, typer.Argument(metavar="DEST", help="A folder that is not there yet, outside of the data folder.")
     ],
+    seals: Place = None,
+    without_seals: Without = False,
     json: Json = False,
 ) -> None:
     """Write all of the store, as it stands now, into a private folder, and prove it. Works while the store is used.
 
-    It is there whole or not at all. Of a sealed store it holds no keys: keep `engramlog seals save` besides, apart from it, and the
-    master key apart from both.
+    It is there whole or not at all. Of a sealed store it holds no keys: its seals are saved in a file of their own. Keep that apart
+    from it, and the master key apart from both.
     """
-    from ops.backup.making import make_backup
+    from ops.backup.making import make_backup, seals_asked
     from ops.commands.notices import patient
     from ops.settings import load_settings
     from ops.store import open_the_store
 
     settings = load_settings()
     with open_the_store(settings, on_wait=patient(err)) as store, progress("backup", json, long=0) as advance:
-        done = make_backup(store, settings, destination, on_progress=advance)
+        place = seals_asked(store, settings, seals, without=without_seals)
+        done = make_backup(store, settings, destination, seals=place, on_progress=advance)
     show(done._asdict(), json, _render_made)
 
 
@@ -61,13 +69,16 @@ def rotate(
         int,
         typer.Option("--keep", min=1, max=1_000, help="How many of this store stay there, the new one among them."),
     ] = 7,
+    seals: Place = None,
+    without_seals: Without = False,
     json: Json = False,
 ) -> None:
     """Make a backup in a folder, named by its second, and remove the oldest beyond so many that were made so.
 
     One goes only once the new one is proved and holds all that it holds; what another store, or somebody by hand, put there stays.
-    Where ENGRAMLOG_SEALS_BACKUP is set the seals are saved as well. Exit code 3 where one had to stay: each is named, and why.
+    Of a sealed store the seals are saved as well. Exit code 3 where one had to stay: each is named, and why.
     """
+    from ops.backup.making import seals_asked
     from ops.backup.rotating import rotate_backups
     from ops.commands.notices import patient
     from ops.settings import load_settings
@@ -75,7 +86,8 @@ def rotate(
 
     settings = load_settings()
     with open_the_store(settings, on_wait=patient(err)) as store, progress("backup", json, long=0) as advance:
-        done = rotate_backups(store, settings, folder, keep, on_progress=advance)
+        place = seals_asked(store, settings, seals, without=without_seals)
+        done = rotate_backups(store, settings, folder, keep, seals=place, on_progress=advance)
     show(done._asdict() | {"made": done.made._asdict()}, json, _render_rotated)
     if done.left:
         raise typer.Exit(3)
@@ -83,8 +95,6 @@ def rotate(
 
 def _render_rotated(answer: dict[str, Any]) -> None:
     _render_made(answer["made"])
-    if answer["seals"]:
-        out.print(f"its seals lie in {escape(answer['seals']['file'])}", soft_wrap=True)
     removed = answer["removed"]
     out.print(
         f"{many(len(answer['kept']), 'backup')} of this store kept there"
@@ -101,10 +111,15 @@ def _render_made(answer: dict[str, Any]) -> None:
         f" proved: {answer['bytes']:,} bytes, backup {answer['backup']}",
         soft_wrap=True,
     )
-    if answer["sealed"]:
+    if answer["seals"]:
         out.print(
-            "[dim]It opens nothing by itself: `engramlog seals save` keeps the seals, apart from it; the master key apart from"
-            " both.[/]",
+            f"its seals lie in {escape(answer['seals']['file'])} [dim](keep them apart from it, and the master key apart from"
+            " both)[/]",
+            soft_wrap=True,
+        )
+    elif answer["sealed"]:
+        out.print(
+            "[yellow]It is incomplete: nobody opens it without its seals.[/] `engramlog seals save FILE` saves them.",
             soft_wrap=True,
         )
     else:
@@ -116,22 +131,44 @@ def _render_made(answer: dict[str, Any]) -> None:
 @backup_app.command(
     "check", epilog="Example: `engramlog backup check /backup/2026-11-27`, on any machine, with no store"
 )
-def check(folder: Folder, json: Json = False) -> None:
-    """Prove a backup: every file's hash, no entry missing, every body as it was committed to, every chain. Needs no store."""
+def check(
+    folder: Folder,
+    seals: Annotated[
+        Path | None,
+        typer.Option(
+            "--seals",
+            metavar="FILE",
+            help="Of a sealed store: what `engramlog seals save` wrote; ENGRAMLOG_SEALS_BACKUP when left out.",
+            show_default=False,
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Prove a backup: every file's hash, no entry missing, every body as it was committed to, every chain. Needs no store.
+
+    Exit code 3 where it is incomplete: of a sealed store its seals are not at hand, or do not open all of it.
+    """
     from ops.backup.checking import check_backup
     from ops.backup.folder import held, open_backup
+    from ops.settings import load_settings
 
+    path = seals.expanduser().absolute() if seals is not None else load_settings().seals_backup
     with held(open_backup(folder)) as found, progress("check", json, long=0) as advance:
-        done = check_backup(found, advance)
+        done = check_backup(found, advance, path)
     show(done._asdict(), json, _render_checked)
+    if done.incomplete:
+        raise typer.Exit(3)
 
 
 def _render_checked(answer: dict[str, Any]) -> None:
+    outcome = "[bold yellow]incomplete[/]" if answer["incomplete"] else "[bold green]ok[/]"
     out.print(
-        f"[bold green]ok[/] backup {answer['backup']} of store {escape(answer['store_id'])}: {many(answer['events'], 'event')}"
+        f"{outcome} backup {answer['backup']} of store {escape(answer['store_id'])}: {many(answer['events'], 'event')}"
         f" up to {answer['moment']}, {'sealed' if answer['sealed'] else 'lying open'}, {answer['bytes']:,} bytes",
         soft_wrap=True,
     )
+    if answer["incomplete"]:
+        out.print(escape(answer["incomplete"]), soft_wrap=True)
     if answer["open_to_others"]:
         out.print("[yellow]Others of this machine could read it: make its folder 0700.[/]")
 

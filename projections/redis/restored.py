@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from projections.shapes import RestoredTold
 
 BACKED_UP = "backed_up"
-"""The field of a store that tells when its last backup was made, as an instant, and its id behind a space."""
+"""The field of a store that tells when its last backup was made, as an instant, its id, and whether its seals were saved."""
+WITH_SEALS = "seals"
 STORE_RESTORED = "store_restored"
 """The alarm of such a store."""
 
@@ -84,6 +85,11 @@ def backed_up_at(raw: bytes) -> datetime | None:
     except ValueError:
         return None
     return told if told.tzinfo is not None else None
+
+
+def backed_up_with_seals(raw: bytes) -> bool:
+    """Whether the seals were saved along with it."""
+    return raw.endswith(f" {WITH_SEALS}".encode())
 
 
 def refuse_copy(restored: FromBackup | None, what: str) -> None:

@@ -120,12 +120,11 @@ class RedisViews:
         base: Parameters = DEFAULTS,
         most_bytes: int = VIEW_BYTES,
         most_of_one: int = VIEW_BYTES,
-        on_head: Callable[[int, int], None] = lambda _partition, _head: None,
     ) -> None:
-        """`most_bytes`: of all views together, for those that were not asked last; `most_of_one`: of any owner's. `on_head`: told
-        the head of a partition with each question."""
+        """`most_bytes`: of all views together, for those that were not asked last; `most_of_one`: of any owner's."""
         self.most_of_one = most_of_one
-        self._on_head = on_head
+        self.on_head: Callable[[int, int], None] = lambda _partition, _head: None
+        """Told the head of a partition with each question about one of its owners."""
         self._wires = WirePool(client)
         self._passing = set[str]()
         self.changelogs = ChangeLogs(self._wires, tags)
@@ -227,7 +226,7 @@ class RedisViews:
                     if kind == b"build":
                         held.build = token.decode()
                         continue
-                    self._on_head(partition, int(head))
+                    self.on_head(partition, int(head))
                     keys = BuildKeys(self._tags[partition], held.build)
                     if not token:
                         refuse_erased(wire, keys.log, owner)
@@ -327,7 +326,7 @@ class RedisViews:
             if kind == b"build":
                 held.build, held.token, held.view = token.decode(), b"", None
                 continue
-            self._on_head(partition, int(head))
+            self.on_head(partition, int(head))
             stands_still = self._stuck(wire, partition, owner, stuck) if stuck else None
             standing = PartitionStanding(
                 partition, int(checkpoint), int(head), stands_still, held.build, int(own), many

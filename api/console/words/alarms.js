@@ -68,6 +68,11 @@ words({
     "The disk of the data folder is nearly full: no writes are taken, reads go on. Make room; then writes go on by themselves.",
     "数据目录所在磁盘将满：不再接受写入，仍可读取。请腾出空间，写入会自行恢复。",
   ],
+  "alarm.replicas_lacking": ["Replicas are lacking", "副本不足"],
+  "alarm.replicas_lacking.what": [
+    "Fewer replicas follow a primary than appends wait for (`ENGRAMLOG_MIN_REPLICAS`): what is said there is written and can be read, and is answered `under_replicated`. Bring the replicas back; two for each primary outlive the loss of one.",
+    "跟随主节点的副本少于追加所等待的数量（`ENGRAMLOG_MIN_REPLICAS`）：那里的内容已写入且可读取，但回答为 `under_replicated`。请恢复副本；每个主节点有两个副本才能承受失去一个。",
+  ],
   "alarm.redis_writes_fail": ["Redis cannot write to its disk", "Redis 无法写入磁盘"],
   "alarm.redis_writes_fail.what": [
     "Redis cannot write its append-only file: its disk is full, read-only or broken, and it takes no writes until it can. Make room, or mend the disk; writes go on by themselves.",

@@ -17,6 +17,7 @@ words({
   "error.AccessDenied": ["Your key may not do this.", "您的密钥无权执行此操作。"],
   "error.NotFound": ["It is not there.", "不存在。"],
   "error.KeyTaken": ["This key stands for something else already.", "此键已用于其他内容。"],
+  "error.NotConfirmed": ["Nobody confirmed it; nothing was done.", "无人确认，未作任何更改。"],
   "error.EventIdTaken": ["Another event has this id.", "此编号已属于另一事件。"],
   "error.ConcurrencyError": ["Somebody else changed it meanwhile. Look again.", "其间有他人更改。请重新查看。"],
   "error.ReadError": ["It cannot be read now. Look again.", "现在无法读取。请重新查看。"],

@@ -80,6 +80,11 @@ def info(wire: Wire, section: str) -> dict[str, str]:
     return dict(line.split(":", 1) for line in answer.decode("utf-8", "replace").splitlines() if ":" in line)
 
 
+def replicas_online(replication: dict[str, str]) -> int:
+    """How many replicas follow a server, by what it tells of replication."""
+    return sum(1 for name, value in replication.items() if name.startswith("slave") and "state=online" in value)
+
+
 def _together(files: Sequence[AppendOnlyFile]) -> AppendOnlyFile:
     """Those of a Cluster's nodes as one: sizes in sum, and what fails at one node fails."""
     if len(files) == 1:

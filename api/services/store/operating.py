@@ -12,14 +12,14 @@ from api.requests.checks import check_owner, position_of
 from api.requests.speaking import speaker
 from api.requests.timelines import TimesAsked
 from api.services.auditing.statistics import MOST_SUMMED_OWNERS, OwnerStatistics
-from api.services.auditing.supervision import info, read_aof
+from api.services.auditing.supervision import info, read_aof, replicas_online
 from api.services.looking.nodes import HASTE_SECONDS, NodesRead, read_nodes, room_of
 from api.services.looking.standing import count_locked, workers_told
 from api.services.writing import Writer
 from api.work.outlook import outlook
 from api.work.patience import current_check
 from events.admission import Room
-from events.alarms import ACCESSES_LOST, KNOWN, PARTITION_GAP, WRITES_FAIL, as_dict
+from events.alarms import ACCESSES_LOST, KNOWN, PARTITION_GAP, REPLICAS_LACKING, WRITES_FAIL, as_dict
 from events.catalogue import EventDiscarded
 from events.door.of_the_store import SYSTEM_OWNERS
 from events.envelope import decode, from_micros, utc_text
@@ -75,6 +75,7 @@ class Operator:
         *,
         let_go: Callable[[int], None] = lambda _partition: None,
         on_head: Callable[[int, int], None] = lambda _partition, _head: None,
+        min_replicas: int = 0,
         accesses: Callable[[], dict[str, int]] = dict,
         embedder: Callable[[], EmbedderStanding | None] = lambda: None,
         sealing: Callable[[], SealingStanding] = lambda: SealingStanding(False, None, None, ""),
@@ -90,9 +91,7 @@ class Operator:
         self._known_workers = known_workers
         self._schedule = schedule
         self._alarms = alarms
-        self._let_go, self._on_head = let_go, on_head
-        self._failing = set[str]()
-        """Servers that this process saw fail to write."""
+        self._let_go, self._on_head, self._min_replicas = let_go, on_head, min_replicas
         self._gaps = set[str]()
         """Partitions of which this process saw a gap."""
         self._accesses = accesses
@@ -202,8 +201,8 @@ class Operator:
     def _standing(self, wire: Wire, partitions: Sequence[PartitionStatus]) -> list[dict[str, Any]]:
         """The same, once the logs of these partitions were looked at: perhaps nobody folds them, and nobody appends."""
         tags = [self._identity.tags[one["partition"]] for one in partitions]
-        self._look_at_disks(wire)
         with suppress(StoreUnavailable):  # of a node that was just lost; the next look tells
+            self._look_at_servers(wire, tags)
             for one, tag, seen in zip(partitions, tags, look(wire, tags), strict=True):
                 subject = f"partition {one['partition']}"
                 try:
@@ -218,19 +217,27 @@ class Operator:
                 self._on_head(one["partition"], one["head"])
         return [as_dict(alarm, _told) for alarm in self._alarms.standing()]
 
-    def _look_at_disks(self, wire: Wire) -> None:
-        """Whether each server writes its file: one that does not takes no writes, nor this alarm, which this process tells then."""
+    def _look_at_servers(self, wire: Wire, tags: Sequence[str]) -> None:
+        """Raise alarms of servers of these partitions that do not write their file, which then take not even the alarm, or that
+        fewer replicas follow than appends wait for; clear them where that is over, whoever raised them."""
+        holding, found = {wire.node_of(LogKeys(tag).meta) for tag in tags}, dict[tuple[str, str], str]()
         for name, server in wire.servers():
+            if name not in holding:
+                continue
             try:
-                told = info(server, "persistence")
+                file, online = read_aof(info(server, "persistence")), replicas_online(info(server, "replication"))
             except StoreUnavailable:  # `unreachable` tells of it
                 continue
-            if not read_aof(told).write_ok:
-                self._failing.add(name)
-                self._alarms.raised(WRITES_FAIL, name, "the last write to its append-only file failed")
-            elif name in self._failing:
-                self._failing.discard(name)
-                self._alarms.cleared(WRITES_FAIL, name)
+            found[WRITES_FAIL, name] = "" if file.write_ok else "the last write to its append-only file failed"
+            if self._min_replicas:
+                lacking = f"{online} of {self._min_replicas} replicas follow" if online < self._min_replicas else ""
+                found[REPLICAS_LACKING, name] = lacking
+        standing = {(one.name, one.subject) for one in self._alarms.standing()}
+        for (alarm, name), text in found.items():
+            if text:
+                self._alarms.raised(alarm, name, text)
+            elif (alarm, name) in standing:
+                self._alarms.cleared(alarm, name)
 
     def clear_alarm(self, name: str, subject: str | None = None, *, face: str) -> dict[str, Any]:
         """Acknowledge an alarm, or all of a name: it goes until it is raised again. The log tells it, with the

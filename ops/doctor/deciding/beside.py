@@ -105,12 +105,18 @@ def _age(age: timedelta) -> str:
     return many(minutes // 60, "hour") if minutes < 48 * 60 else many(minutes // 1_440, "day")
 
 
-def copies(folder: Path | None, made: datetime | None, now: datetime) -> CheckFinding:
+def copies(folder: Path | None, made: datetime | None, now: datetime, *, complete: bool = True) -> CheckFinding:
     """When the store was backed up last, as it tells itself; where that backup is now nobody sees from here. `folder`: its data
-    folder, None of a Redis of one's own."""
+    folder, None of a Redis of one's own. `complete`: whether its seals were saved then or since, where it is sealed."""
     check = "copies"
     if made is not None:
         told = f"the last backup was made {utc_text(made)}, {_age(now - made)} ago"
+        if not complete:
+            return BACKUPS.wrong(
+                check,
+                f"{told}, and is incomplete: its seals were not saved, and without them nobody opens it",
+                "name a file for them (ENGRAMLOG_SEALS_BACKUP), and `engramlog seals save`",
+            )
         if now - made > OLD_BACKUP:
             return BACKUPS.advice(check, told, f"make one: {BACKUP}")
         return BACKUPS.ok(check, f"{told}; whether it is still there cannot be seen from here")

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import redis
 
-from api.services.auditing.supervision import OK, info, read_aof
+from api.services.auditing.supervision import OK, info, read_aof, replicas_online
 from api.work.outlook import outlook
 from events.errors import StoreUnavailable
 from events.partitions import LogKeys
@@ -55,13 +55,12 @@ def _look_at_server(wire: Wire, reached: ReachedStore, tags: Sequence[str]) -> l
     version = info(wire, "server").get("redis_version", "unknown")
     aof, saved = read_aof(persistence), persistence.get("rdb_last_bgsave_status", OK)
     replication, memory = info(wire, "replication"), _memory(wire, tags)
-    online = sum(1 for name, value in replication.items() if name.startswith("slave") and "state=online" in value)
     return [
         decide.version(version),
         *decide.durability(settings, memory.limit is not None, info(wire, "memory").get("maxmemory_policy", "")),
         decide.writes(WritesFacts(aof.write_ok, aof.rewrite_ok, saved == OK)),
         decide.memory(memory),
-        decide.replicas(replication.get("role", "master"), online, reached.settings.min_replicas),
+        decide.replicas(replication.get("role", "master"), replicas_online(replication), reached.settings.min_replicas),
     ]
 
 

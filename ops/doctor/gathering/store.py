@@ -35,7 +35,7 @@ from ops.sealing.rewrap import wraps_of
 from ops.sealing.seals_file import SealsUnusable, known_seals
 from ops.store import silent
 from projections.redis.create import StoreIdentity, check_format
-from projections.redis.restored import BACKED_UP, backed_up_at
+from projections.redis.restored import BACKED_UP, backed_up_at, backed_up_with_seals
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -140,7 +140,7 @@ def look_at_saved_seals(reached: ReachedStore, own: Callable[[], int]) -> list[C
 
 def look_at_copies(reached: ReachedStore, own: Callable[[], int]) -> list[CheckFinding]:
     """When the store was backed up last. Raises StoreError."""
-    made = None
+    made, complete = None, True
     if reached.client is not None:
         wire = reached.wire()
         try:
@@ -148,7 +148,20 @@ def look_at_copies(reached: ReachedStore, own: Callable[[], int]) -> list[CheckF
         finally:
             wire.close()
         made = None if told is None else backed_up_at(told)
-    return [beside.copies(reached.folder, made, from_micros(own()))]
+        if made is not None and reached.known.sealed is not None and not backed_up_with_seals(told):
+            complete = _saved_since(reached, made)
+    return [beside.copies(reached.folder, made, from_micros(own()), complete=complete)]
+
+
+def _saved_since(reached: ReachedStore, made: datetime) -> bool:
+    """Whether the file of seals that is set was saved after a backup was made."""
+    try:
+        path = reached.settings.seals_backup
+        kept = None if path is None else known_seals(path)
+        mine = kept is not None and kept.header.store_id == reached.known.store_id
+        return kept is not None and mine and datetime.fromisoformat(kept.header.saved_at) >= made
+    except (SealsUnusable, ValueError):  # the check of the seals tells of it
+        return False
 
 
 def look_at_clocks(reached: ReachedStore, own: Callable[[], int]) -> list[CheckFinding]:

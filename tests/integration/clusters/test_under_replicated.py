@@ -104,6 +104,19 @@ def test_a_head_is_kept_once_a_replica_has_it(primary: Primary, tmp_path: Path) 
     keeper.close()
 
 
+def test_a_primary_that_lacks_replicas_is_an_alarm_until_one_follows(primary: Primary) -> None:
+    def ready() -> tuple[int, list[str]]:
+        answer = primary.http.client.get("/ready")
+        return answer.status_code, [one["name"] for one in answer.json()["alarms"]]
+
+    assert ready() == (503, ["replicas_lacking"])
+    refused = primary.http.client.post("/v1/events", json=[created("cocoa", "I drink cocoa", owner="alarm")])
+    assert "they are in the log and can be read" in refused.json()["detail"]
+    assert len(primary.http.client.get("/v1/owners/alarm/memories").json()["memories"]) == 1
+    primary.follow()
+    wait_until(lambda: ready() == (200, []))
+
+
 def test_it_is_refused_as_not_proved_and_the_same_request_proves_it_once_a_replica_is_there(primary: Primary) -> None:
     told = [created("tea", "I drink tea", owner="http"), mentioned("tea", owner="http")]
     client, before = primary.http.client, primary.events("http")

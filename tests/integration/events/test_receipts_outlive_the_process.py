@@ -99,9 +99,11 @@ class Restored:
 
     def back(self) -> None:
         """All that was written since is gone."""
-        self._client.flushall()
-        for key, value in self._keys.items():
-            self._client.restore(key, 0, value)
+        with self._client.pipeline(transaction=True) as at_once:
+            at_once.flushall()
+            for key, value in self._keys.items():
+                at_once.restore(key, 0, value)
+            at_once.execute()
 
 
 @pytest.fixture

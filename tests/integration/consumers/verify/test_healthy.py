@@ -102,7 +102,7 @@ access --reads
 key revoke KEY
 master-key show
 seals save SEALS
-backup make BACKUP
+backup make BACKUP --seals SEALS
 status
 status --jobs
 status --capacity
