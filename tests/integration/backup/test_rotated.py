@@ -10,7 +10,6 @@ from shutil import copytree, rmtree
 import pytest
 
 from events.errors import InputError, StoreUnavailable
-from ops.backup import rotating
 from ops.backup.folder import held, open_backup
 from ops.backup.rotating import BackupRotated, rotate_backups
 from ops.settings import load_settings
