@@ -66,13 +66,13 @@ review ada
 review ada m0 --grade 4
 negate ada m1 --correction "I sold the kiln"
 mention ada m2 --confirm
-sensitivity ada m3 3 --reason "nobody's business"
+edit ada m3 --sensitivity 3 --reason "nobody's business"
 list ada --as-of 2030-01-01
 list ada --known 2030-01-01
 merge ada m4 m5 --into both
 unmerge ada both
 delete ada m6
-restore ada m6
+delete ada m6 --undo
 delete ada m7 --with-sources
 ground ada https://example.org/tea {DIGEST}
 set-aside ada --session s1
@@ -93,7 +93,7 @@ inbox cy ITEM "I gave the cups away"
 inbox cy ITEM --reject
 health ada
 fading ada
-promote ada m2
+edit ada m2 --tier core
 key new agent --can use --owners ada
 grant agent --can read --owners ada
 access
@@ -110,7 +110,7 @@ status --models
 alarms
 stats ada
 status --owners
-heads
+verify --heads
 dead
 embed
 append MORE
@@ -118,7 +118,7 @@ import turns TURNS
 chat-import CHATS --owner cy
 erase bo --ground objection --yes
 erase ada m8 --ground objection --yes
-readmit bo
+erase bo --readmit
 append AGAIN
 rebuild
 verify
