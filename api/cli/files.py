@@ -13,11 +13,12 @@ from api.cli.app import complain, err
 from api.cli.made import told_as
 from api.exchange.lines import count_lines
 from api.operations.records import FILE, LONG_TURNS, TURNS_ONLY
-from events.errors import StoreFull
+from events.errors import EngramlogError, StoreFull
 
 if TYPE_CHECKING:
     from api.application import Application
     from api.exchange.appending import AppendReport
+    from api.exchange.importing import ImportReport
     from api.work.pacing import PacedLog
 
 
@@ -79,3 +80,30 @@ def end(done: AppendReport, what: str = "events of it", code: int | None = None)
             then = "; sending the mended file again whole is safe."
         err.print(there + then, soft_wrap=True)
     raise typer.Exit(done.exit_code if code is None else code)
+
+
+def fold_appended(application: Application, answer: AppendReport) -> None:
+    """Wait for the fold; what was written stays said where that fails."""
+    from events.log import positions_by_partition
+
+    try:
+        application.writer.settle_positions(positions_by_partition(p for p in answer.positions if p))
+    except EngramlogError as problem:
+        answer.error = answer.error or problem
+
+
+def extract_imported(application: Application, imported: ImportReport) -> None:
+    """Have the turns of all imported owners extracted before the command ends."""
+    for owner in imported.owners:
+        application.turns_written(owner)
+
+
+def long_ago_in(application: Application, imported: ImportReport) -> int:
+    """How many memories of the first owner of an import normal mode withholds for their age alone."""
+    from projections.laws.modes import AGED
+
+    owner = next(iter(imported.owners), None)
+    if owner is None or imported.done.error is not None:
+        return 0
+    withheld = application.reader.list(owner, limit=1)["withheld"]
+    return sum(one["count"] for one in withheld if one["reason"] in AGED)

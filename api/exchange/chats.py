@@ -23,7 +23,7 @@ from events.memory_log import InMemoryEventLog
 from projections.checks import Check
 from projections.shapes import Warned
 
-COMMAND = "send fewer conversations at a time, or use `engramlog chat-import`"
+COMMAND = "send fewer conversations at a time, or use `engramlog import turns --shape auto`"
 
 
 @dataclass(slots=True)
@@ -100,7 +100,7 @@ class Chats:
     ) -> ChatsTaken:
         """Append the turns of an export and wait until they are folded; of a bad message nothing at all is written.
 
-        `chats` is what a file of `engramlog chat-import` holds. `since` is when conversations without times began. Raises
+        `chats` is what a file of exported chats holds. `since` is when conversations without times began. Raises
         InputError with the place of what is wrong, RequestTooLarge, and what appending raises: then the same can be sent again.
         """
         if len(chats) > MOST_CHAT_BYTES:

@@ -109,14 +109,7 @@ OUT = (
 FILE = Parameter(
     "file", str, "A file of JSON Lines, or - for standard input.", option=Option(argument=True, metavar="FILE|-")
 )
-CHATS = FILE.but(description="An export of chats, or - for standard input.")
 WHOSE = Parameter("owner", str, "Whose memories the records are.", option=Option(("--owner",)))
-WHOSE_TURNS = (
-    Parameter("owner", str | None, "One owner for all turns.", None),
-    Parameter(
-        "owner_from", str, "The field of a conversation (of a line, in lines) that names the owner.", "conversation"
-    ),
-)
 TURNS_ONLY = Parameter("turns_only", bool, "Record the turns without making memories of them.", False, (False,))
 LONG_TURNS = Parameter(
     "long_turns",
@@ -166,8 +159,7 @@ IMPORT_RECORDS = Operation(
     example="Example: `engramlog import records memories.jsonl --owner alice`",
 )
 IMPORT_CHATS = Operation(
-    name="chat-import",
-    endpoint="import_chats",
+    name="import_chats",
     call="chats.take_in_whole",
     path=f"{OWNER}/chats",
     title="Import chats",
@@ -199,5 +191,4 @@ IMPORT_CHATS = Operation(
     f" {MOST_CHAT_TURNS:,} turns and {MOST_CHAT_BYTES >> 20} MiB, checked whole first, so that a bad message writes nothing."
     " A conversation is a session; system prompts, tools, hidden messages, abandoned branches, attachments are left out and"
     " counted. Importing again is safe: ids derive from what is sent.",
-    example="Example: `engramlog chat-import conversations.json --owner alice` or `... --shape claude`",
 )

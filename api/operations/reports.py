@@ -174,7 +174,7 @@ CLEANUP = Operation(
             (["sweep", "review"],),
             option=Option(
                 ("--job",),
-                "sweep, review, merge, link, replay, levels, abstract or suggest; as often as needed. Without: sweep and review.",
+                "sweep, review, merge, link, replay, levels, abstract, suggest or embed; repeatable. Without: sweep and review.",
             ),
         ),
     ),

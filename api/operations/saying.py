@@ -187,6 +187,8 @@ MENTION = Operation(
 )
 GROUND_REPORT = Operation(
     name="ground",
+    help="Something has this digest now: memories that rest on another one are withheld from normal mode, those on this one come"
+    " back.",
     endpoint="report",
     call="grounds.report",
     path=f"{OWNER}/grounds",
@@ -198,14 +200,12 @@ GROUND_REPORT = Operation(
             str,
             "What memories rest on: 1 to 2,000 characters that can be seen.",
             examples=("https://wiki.example.org/flats",),
-            option=Option(argument=True, metavar="URI"),
         ),
         Parameter(
             "digest",
             str,
             "The digest it has now: 8 to 128 letters, digits, _ or -, perhaps after a name and a colon.",
             examples=("sha256:9f86d081884c7d65",),
-            option=Option(argument=True, metavar="DIGEST"),
         ),
         limit(1_000, "Memories at the most, 1 to 1000; `left` tells of more."),
         *SAID,
@@ -225,6 +225,5 @@ GROUND_REPORT = Operation(
     statuses=OF_WRITES,
     more="Reported again it changes nothing. Where more memories rest on it than the limit, the answer says how many are left.",
     shown="records:ground_reported",
-    example="Example: `engramlog ground alice https://wiki.example.org/flats sha256:9f86d081884c7d65`",
 )
 OPERATIONS = (ADD, EDIT, MENTION, GROUND_REPORT)

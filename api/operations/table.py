@@ -138,12 +138,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         OperationRow(
             "import",
             "api.cli.commands.records",
-            "Import conversations and older records.",
-        ),
-        OperationRow(
-            "chat-import",
-            "api.cli.commands.chats",
-            "Import exported chats: JSON Lines of turns, or conversations of OpenAI messages, ChatGPT or Claude.",
+            "Import conversations, exported chats and older records.",
         ),
         OperationRow(
             "extract",
@@ -179,18 +174,12 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         OperationRow(
             "set-aside",
             "api.cli.commands.sources",
-            "Withhold everything a session, principal or actor said; --undo takes it back. Without a source list them.",
+            "Withhold everything a session, principal or actor said, or what rests on an older page; --undo takes it back.",
         ),
         OperationRow(
             "retract",
             "api.cli.commands.replaying",
             "Undo events, a turn, a session or all that somebody brought, with what was decided from it; first tells its reach.",
-        ),
-        OperationRow(
-            "ground",
-            "api.operations.saying",
-            "Something has this digest now: memories that rest on another one are withheld from normal mode,"
-            " those on this one come back.",
         ),
         OperationRow(
             "export",
@@ -234,7 +223,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         OperationRow(
             "key",
             "ops.commands.keys",
-            "Keys by which others open this store: new, list, revoke, and tokens of them that do less.",
+            "Keys by which others open this store: new, revoke, and tokens of them that do less.",
         ),
         OperationRow(
             "grant",
@@ -266,17 +255,12 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         OperationRow(
             "master-key",
             "ops.commands.master_key",
-            "The master key of a sealed store: make and rotate it, wrap owners' keys anew, and see which old ones are needed.",
-        ),
-        OperationRow(
-            "seals",
-            "ops.commands.seals",
-            "The seals' own backup: save them apart from the store, take them out of a copy, bring them back into one.",
+            "Show which master keys a sealed store has, and how many owners' keys each has wrapped; or make, rotate, drop one.",
         ),
         OperationRow(
             "backup",
             "ops.commands.backup",
-            "Backups of the store: make one while it is used, check it, restore it elsewhere, have that take the store's place.",
+            "Backups of the store and of its seals: make, check, restore elsewhere, have that take the store's place.",
         ),
         OperationRow(
             "mcp",
@@ -312,11 +296,6 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "dead",
             "api.cli.commands.dead",
             "Quarantined owners and their waiting events; retry them, or discard one event.",
-        ),
-        OperationRow(
-            "embed",
-            "api.cli.commands.embedding",
-            "Compute the vectors that semantic search lacks; under `up` with an embedder a job does so by itself within a minute.",
         ),
         OperationRow(
             "seal",

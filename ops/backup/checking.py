@@ -87,7 +87,7 @@ def _lacking(told: BackupManifest, path: Path | None) -> str | None:
     except SealsUnusable as error:
         return error.message
     if found is None:
-        return "its seals are not at hand: without what `engramlog seals save` wrote nobody opens it"
+        return "its seals are not at hand: without what `engramlog backup seals` wrote nobody opens it"
     header, heads = found.header, [one.head for one in told.parts]
     if header.store_id != told.store_id or len(header.heads) != len(heads):
         return f"{path} holds the seals of store {header.store_id}, and this is of {told.store_id}"

@@ -59,7 +59,7 @@ class BackupMade(NamedTuple):
     noted: bool
     """Whether the store tells that it was made."""
     seals: dict[str, Any] | None
-    """What `engramlog seals save` tells; None where none were saved: the backup of a sealed store is incomplete without them."""
+    """What `engramlog backup seals` tells; None where none were saved: the backup of a sealed store is incomplete without them."""
 
 
 def seals_asked(store: OpenStore, settings: Settings, seals: Path | None, *, without: bool) -> Path | None:

@@ -1,4 +1,4 @@
-"""Backups that `engramlog backup rotate` made before: which lie in a folder, and which of them a newer one holds whole."""
+"""Backups that `engramlog backup make --keep N` made before: which lie in a folder, and which of them a newer one holds whole."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 All of the backup is proved first, with nothing written. Then the store is marked, so that nothing opens it, and says what it is
 restored from; each step can be done again. The log is laid page by page, read back and proved equal, byte for byte; of a sealed
-store its seals are brought back as `engramlog seals restore` does, which opens every entry; and all is folded anew.
+store its seals are brought back, which opens every entry; and all is folded anew.
 
 The store keeps its id, for bodies are bound to it and what is kept outside is found by it; so it tells that it is a copy, and takes
 nothing new until somebody takes it over.
@@ -74,7 +74,7 @@ class BackupRestored(NamedTuple):
     gone_on: bool
     """Whether an earlier run was gone on with, or had done all of it."""
     seals: dict[str, Any] | None
-    """What `engramlog seals restore` tells; None of a store that lies open, or where they were back already."""
+    """What bringing the seals back tells; None of a store that lies open, or where they were back already."""
 
 
 def restore_backup(
@@ -180,7 +180,7 @@ def _refuse_seals(store: OldStore, folder: BackupFolder, seals: Path | None) -> 
     told = folder.manifest
     if seals is None:
         raise InputError(
-            "seals: got nothing; allowed: the file that `engramlog seals save` wrote last (--seals, or ENGRAMLOG_SEALS_BACKUP):"
+            "seals: got nothing; allowed: the file that `engramlog backup seals` wrote last (--seals, or ENGRAMLOG_SEALS_BACKUP):"
             " this backup is of a sealed store, and holds no keys. Nothing was written",
             field="seals",
         )
@@ -381,7 +381,7 @@ def _fold_all(store: OldStore, wire: Wire, steps: _Steps, probe: Probe, on_wait:
 def _bring_seals(
     store: OldStore, seals: Path | None, alone: bool, probe: Probe, steps: _Steps, on_wait: Wait, lease_ms: int
 ) -> dict[str, Any]:
-    """What `engramlog seals restore` does, of the log that was laid."""
+    """Bring the seals back into the log that was laid."""
     assert seals is not None
     return seals_restore.carry_out(
         store,

@@ -1,4 +1,4 @@
-"""`engramlog backup rotate FOLDER --keep N`: one more backup, of a sealed store the seals' own anew, and those go that are
+"""`engramlog backup make FOLDER --keep N`: one more backup, of a sealed store the seals' own anew, and those go that are
 beyond so many and that it holds whole: all that a timer has to call."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Commands about backups of a store: `engramlog backup make | rotate | check | restore | take-over`."""
+"""Commands about backups of a store: `engramlog backup make | seals | check | restore | take-over`."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 backup_app = typer.Typer(no_args_is_help=True, help=entries()["backup"].help)
 app.add_typer(backup_app, name="backup")
 MOST_REASON = 500
+SEALS_BACKUP = "ENGRAMLOG_SEALS_BACKUP"
 PLACE = "Of a sealed store: the file in which its seals are saved, apart from it; ENGRAMLOG_SEALS_BACKUP when left out."
 Place = Annotated[Path | None, typer.Option("--seals", metavar="FILE", help=PLACE, show_default=False)]
 Without = Annotated[
@@ -31,12 +32,28 @@ Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="What `engramlog 
 
 
 @backup_app.command(
-    "make", epilog="Example: `engramlog backup make /backup/before-the-upgrade`, while `engramlog up` runs"
+    "make",
+    epilog="Example: `engramlog backup make /backup/before-the-upgrade`, or `engramlog backup make /backup --keep 14` from a timer,"
+    " while `engramlog up` runs",
 )
 def make(
     destination: Annotated[
-        Path, typer.Argument(metavar="DEST", help="A folder that is not there yet, outside of the data folder.")
+        Path,
+        typer.Argument(
+            metavar="DEST",
+            help="A folder outside of the data folder: one that is not there yet, or with --keep where backups lie.",
+        ),
     ],
+    keep: Annotated[
+        int | None,
+        typer.Option(
+            "--keep",
+            min=1,
+            max=1_000,
+            help="Make it inside DEST, named by its second, and keep so many of this store there: the oldest go.",
+            show_default=False,
+        ),
+    ] = None,
     seals: Place = None,
     without_seals: Without = False,
     json: Json = False,
@@ -44,41 +61,10 @@ def make(
     """Write all of the store, as it stands now, into a private folder, and prove it. Works while the store is used.
 
     It is there whole or not at all. Of a sealed store it holds no keys: its seals are saved in a file of their own. Keep that apart
-    from it, and the master key apart from both.
+    from it, and the master key apart from both. With `--keep` one goes only once the new one is proved and holds all that it holds;
+    what another store, or somebody by hand, put there stays. Exit code 3 where one had to stay: each is named, and why.
     """
     from ops.backup.making import make_backup, seals_asked
-    from ops.commands.notices import patient
-    from ops.settings import load_settings
-    from ops.store import open_the_store
-
-    settings = load_settings()
-    with open_the_store(settings, on_wait=patient(err)) as store, progress("backup", json, long=0) as advance:
-        place = seals_asked(store, settings, seals, without=without_seals)
-        done = make_backup(store, settings, destination, seals=place, on_progress=advance)
-    show(done._asdict(), json, _render_made)
-
-
-@backup_app.command(
-    "rotate", epilog="Example: `engramlog backup rotate /backup --keep 14`, from a timer, while `engramlog up` runs"
-)
-def rotate(
-    folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="Where backups lie; it must be there, outside of the data folder.")
-    ],
-    keep: Annotated[
-        int,
-        typer.Option("--keep", min=1, max=1_000, help="How many of this store stay there, the new one among them."),
-    ] = 7,
-    seals: Place = None,
-    without_seals: Without = False,
-    json: Json = False,
-) -> None:
-    """Make a backup in a folder, named by its second, and remove the oldest beyond so many that were made so.
-
-    One goes only once the new one is proved and holds all that it holds; what another store, or somebody by hand, put there stays.
-    Of a sealed store the seals are saved as well. Exit code 3 where one had to stay: each is named, and why.
-    """
-    from ops.backup.making import seals_asked
     from ops.backup.rotating import rotate_backups
     from ops.commands.notices import patient
     from ops.settings import load_settings
@@ -87,7 +73,11 @@ def rotate(
     settings = load_settings()
     with open_the_store(settings, on_wait=patient(err)) as store, progress("backup", json, long=0) as advance:
         place = seals_asked(store, settings, seals, without=without_seals)
-        done = rotate_backups(store, settings, folder, keep, seals=place, on_progress=advance)
+        if keep is None:
+            made = make_backup(store, settings, destination, seals=place, on_progress=advance)
+            show(made._asdict(), json, _render_made)
+            return
+        done = rotate_backups(store, settings, destination, keep, seals=place, on_progress=advance)
     show(done._asdict() | {"made": done.made._asdict()}, json, _render_rotated)
     if done.left:
         raise typer.Exit(3)
@@ -119,13 +109,55 @@ def _render_made(answer: dict[str, Any]) -> None:
         )
     elif answer["sealed"]:
         out.print(
-            "[yellow]It is incomplete: nobody opens it without its seals.[/] `engramlog seals save FILE` saves them.",
+            "[yellow]It is incomplete: nobody opens it without its seals.[/] `engramlog backup seals FILE` saves them.",
             soft_wrap=True,
         )
     else:
         out.print(
             "[yellow]The store lies open, and so does its backup: whoever has it reads everything.[/]", soft_wrap=True
         )
+
+
+@backup_app.command(
+    "seals",
+    epilog="Example: `engramlog backup seals /backup/seals`, or without a file where ENGRAMLOG_SEALS_BACKUP names it, from cron",
+)
+def seals_(
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[FILE]", help=f"Where they are kept; {SEALS_BACKUP} when left out.", show_default=False
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Write all seals of the store into one private file, in place of the one before. Works while the store is used.
+
+    With it a backup of a sealed store can be read again; what was erased before it was written cannot. Without the master key it is
+    of no use. What is said later opens from a backup by a later save alone: save as often as you can lose.
+    """
+    from ops.commands.notices import patient
+    from ops.sealing.seals_save import save_seals
+    from ops.settings import load_settings
+    from ops.store import open_the_store
+
+    settings = load_settings()
+    path = file if file is not None else settings.seals_backup
+    if path is None:
+        raise InputError(f"file: got nothing; allowed: a file, or {SEALS_BACKUP} that names one", field="file")
+    with open_the_store(settings, on_wait=patient(err)) as store, progress("seals", json, long=0) as advance:
+        done = save_seals(store, settings, path, advance)
+    show(done._asdict(), json, _render_saved)
+
+
+def _render_saved(answer: dict[str, Any]) -> None:
+    before = f", in place of those of {answer['replaced']}" if answer["replaced"] else ""
+    out.print(
+        f"seals of {many(answer['events'], 'event')} and {many(answer['owners'], 'owner')} ({answer['erased']:,} erased) lie in"
+        f" {escape(answer['file'])}, {answer['bytes']:,} bytes{before}",
+        soft_wrap=True,
+    )
+    out.print("[dim]Let older copies of this file go.[/]")
 
 
 @backup_app.command(
@@ -138,7 +170,7 @@ def check(
         typer.Option(
             "--seals",
             metavar="FILE",
-            help="Of a sealed store: what `engramlog seals save` wrote; ENGRAMLOG_SEALS_BACKUP when left out.",
+            help="Of a sealed store: what `engramlog backup seals` wrote; ENGRAMLOG_SEALS_BACKUP when left out.",
             show_default=False,
         ),
     ] = None,
@@ -184,7 +216,7 @@ def restore(
         typer.Option(
             "--seals",
             metavar="FILE",
-            help="Of a sealed store: what `engramlog seals save` wrote last; ENGRAMLOG_SEALS_BACKUP when left out.",
+            help="Of a sealed store: what `engramlog backup seals` wrote last; ENGRAMLOG_SEALS_BACKUP when left out.",
             show_default=False,
         ),
     ] = None,
@@ -273,7 +305,7 @@ def _render_restored(answer: dict[str, Any]) -> None:
         out.print(f"[yellow]{escape(alarm['name'])}[/] {escape(alarm['text'])}", soft_wrap=True)
     out.print(
         "[dim]Next: `engramlog verify`; then, once nobody uses the original any more, `engramlog backup take-over`, and of a sealed"
-        " store `engramlog erase --again` and `engramlog seals save`[/]",
+        " store `engramlog erase --again` and `engramlog backup seals`[/]",
         soft_wrap=True,
     )
 

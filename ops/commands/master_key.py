@@ -1,4 +1,4 @@
-"""Commands about the master key of a sealed store: `engramlog master-key new | show | rotate | rewrap | drop`."""
+"""The command about the master key of a sealed store: `engramlog master-key`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from api.cli.app import Json, app, err, out, progress, show
-from api.operations.table import entries
-from events.errors import BadSetting, InputError, StoreMismatch
+from events.errors import BadSetting, InputError, StoreMismatch, refused
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from ops.sealing.rewrap import Wraps
     from ops.settings import Settings
 
-master_app = typer.Typer(no_args_is_help=True, help=entries()["master-key"].help)
-app.add_typer(master_app, name="master-key")
 LONG = 1_000
 """Lines from which a bar is shown."""
 SETTLED_SECONDS = 60
@@ -80,14 +77,53 @@ def _settings() -> Settings:
     return load_settings()
 
 
-@master_app.command("new", epilog="Example: `engramlog master-key new /etc/engramlog/master-key`")
-def new(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where it is to lie; nothing may lie there yet.")],
+@app.command(
+    epilog="Examples: `engramlog master-key --new /etc/engramlog/master-key`; `engramlog master-key --rotate`, then"
+    " `engramlog master-key --rewrap` while `engramlog up` is running"
+)
+def master_key(
+    new: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Make a new key there; nothing may lie there yet.", show_default=False),
+    ] = None,
+    rotate: Annotated[
+        bool, typer.Option("--rotate", help="Put a new key into the file: it wraps from now on, old ones still open.")
+    ] = False,
+    rewrap: Annotated[
+        bool,
+        typer.Option("--rewrap", help="Wrap every owner's key under the key that wraps now, while the store is used."),
+    ] = False,
+    drop: Annotated[
+        str | None,
+        typer.Option(
+            metavar="OLD_ID", help="Take a key out of the file that nothing needs any more.", show_default=False
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Make a file with a new master key, for this user alone.
+    """Show which master keys a sealed store has, and how many owners' keys each has wrapped; or make, rotate, drop one.
 
-    A store that is made while `ENGRAMLOG_SEALED_BY` names it is sealed."""
+    A store that is made while `ENGRAMLOG_SEALED_BY` names a key is sealed under it. A key service rotates its keys itself: `bao
+    write -f MOUNT/keys/KEY/rotate`. Killed while it rewraps, run it again; exit code 3 where some lines do not open. Backups of
+    before a rewrap need the old key: keep a copy.
+    """
+    asked = [one for one in (new, rotate, rewrap, drop) if one]
+    if len(asked) > 1:
+        raise refused("master-key", "several options", "one of --new, --rotate, --rewrap, --drop")
+    if new is not None:
+        _new(new, json)
+    elif rotate:
+        _rotate(json)
+    elif rewrap:
+        _rewrap(json)
+    elif drop is not None:
+        _drop(drop, json)
+    else:
+        _show(json)
+
+
+def _new(file: Path, json: bool) -> None:
+    """Make a file with a new master key, for this user alone."""
     from ops.sealing.key_file import make_key_file, read_key_file
 
     path = file.expanduser().absolute()
@@ -99,7 +135,7 @@ def new(
         )
     if not make_key_file(path):
         raise InputError(
-            f"file: got {str(path)!r}, where something lies already; allowed: a new name. `engramlog master-key rotate` puts a"
+            f"file: got {str(path)!r}, where something lies already; allowed: a new name. `engramlog master-key --rotate` puts a"
             " new key beside those that a store was sealed under",
             field="file",
         )
@@ -112,8 +148,7 @@ def _render_new(answer: dict[str, Any]) -> None:
     out.print(f"[dim]Next: ENGRAMLOG_SEALED_BY={escape(answer['file'])}[/]", soft_wrap=True)
 
 
-@master_app.command("show", epilog="Example: `engramlog master-key show`")
-def show_(json: Json = False) -> None:
+def _show(json: bool) -> None:
     """Which master keys there are, which wraps now, and how many owners' keys each has wrapped. Shows nothing of a key itself."""
     with _sealed(_settings()) as store:
         found = _wraps(store)
@@ -172,18 +207,17 @@ def _render_keys(answer: dict[str, Any]) -> None:
     if others := answer["wrapped_otherwise"]:
         out.print(f"[yellow]{others:,} wrapped by another kind of master key, which this one does not open[/]")
     for key in answer["droppable"]:
-        out.print(f"[dim]nothing here needs {key}: `engramlog master-key drop {key}`; old backups may[/]")
+        out.print(f"[dim]nothing here needs {key}: `engramlog master-key --drop {key}`; old backups may[/]")
 
 
-@master_app.command("rotate", epilog="Example: `engramlog master-key rotate`, then `engramlog master-key rewrap`")
-def rotate(json: Json = False) -> None:
+def _rotate(json: bool) -> None:
     """Put a new key into the file of the master key: it wraps from now on, the old ones open what they wrapped.
 
     Running processes take it by themselves. A key service rotates its keys itself: `bao write -f MOUNT/keys/KEY/rotate`.
     """
     from ops.sealing.key_file import read_key_file, rotate_key_file
 
-    path = _file("rotate")
+    path = _file("--rotate")
     before = read_key_file(path).name
     made = rotate_key_file(path)
     show({"file": str(path), "key": made, "before": before}, json, _render_rotated)
@@ -192,11 +226,10 @@ def rotate(json: Json = False) -> None:
 def _render_rotated(answer: dict[str, Any]) -> None:
     out.print(f"master key {answer['key']} wraps from now on; {answer['before']} opens what it wrapped")
     out.print(f"[yellow]{COPY} The copy that you have is out of date now.[/]", soft_wrap=True)
-    out.print("[dim]Next: `engramlog master-key rewrap`, and `engramlog master-key show`[/]")
+    out.print("[dim]Next: `engramlog master-key --rewrap`, and `engramlog master-key`[/]")
 
 
-@master_app.command("rewrap", epilog="Example: `engramlog master-key rewrap` while `engramlog up` is running")
-def rewrap_(json: Json = False) -> None:
+def _rewrap(json: bool) -> None:
     """Wrap every owner's key anew under the master key that wraps now, while the store is used. No event is touched.
 
     Killed anywhere, run it again: it goes on. Exit code 3 where some lines do not open; they stay as they are.
@@ -229,16 +262,12 @@ def _render_rewrapped(answer: dict[str, Any]) -> None:
         out.print(Text(f"{answer['unopened']:,} do not open and stay: {named}: {answer['why']}", "red"), soft_wrap=True)
 
 
-@master_app.command("drop", epilog="Example: `engramlog master-key drop 7e8e1486d97647a8`, as `show` names it")
-def drop(
-    key: Annotated[str, typer.Argument(metavar="OLD_ID", help="As `show` tells it.")],
-    json: Json = False,
-) -> None:
+def _drop(key: str, json: bool) -> None:
     """Take a key out of the file that nothing in the store needs any more. Backups of before the rewrap need it: keep a copy."""
     from ops.clock import now
     from ops.sealing.key_file import drop_key, read_key_file, rotated_seconds
 
-    settings, path = _settings(), _file("drop")
+    settings, path = _settings(), _file("--drop")
     ring = read_key_file(path)
     if key not in ring.names or key == ring.name:
         old = (
@@ -250,7 +279,7 @@ def drop(
         needed = _wraps(store).need(key)
         if needed:
             raise InputError(
-                f"{needed:,} line{' needs' if needed == 1 else 's need'} this key still: `engramlog master-key rewrap` first",
+                f"{needed:,} line{' needs' if needed == 1 else 's need'} this key still: `engramlog master-key --rewrap` first",
                 field="old_id",
                 needed=needed,
             )
@@ -281,10 +310,10 @@ def _file(what: str) -> Path:
         return path
     place = service_key(settings.sealed_by) if settings.sealed_by is not None else None
     how = (
-        "allowed: the whole path of a file that `engramlog master-key new` made"
+        "allowed: the whole path of a file that `engramlog master-key --new` made"
         if place is None
         else f"allowed: a file; what a key service has it rotates by itself: `bao write -f {place.mount}/keys/{place.key}/rotate`,"
-        " then `engramlog master-key rewrap`"
+        " then `engramlog master-key --rewrap`"
     )
     got = "nothing" if settings.sealed_by is None else "a key service"
     raise BadSetting(f"ENGRAMLOG_SEALED_BY: got {got} for `{what}`; {how}", setting="ENGRAMLOG_SEALED_BY")

@@ -49,7 +49,7 @@ def _render_plan(plan: dict[str, Any], settings: Settings) -> None:
         "  - What is read is folded anew, sealed; what was folded before goes at once.\n"
         + (
             f"  - The vectors of {many(plan['vectors'], 'text')} are dropped; the embedder computes them anew, under `engramlog"
-            " up` or by `engramlog embed`.\n"
+            " up` or by `engramlog cleanup --all --job embed`.\n"
             if plan["vectors"]
             else ""
         )

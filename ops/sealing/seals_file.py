@@ -28,7 +28,7 @@ from ops.sealing.seals_format import (
 SETTING = "ENGRAMLOG_SEALS_BACKUP"
 TURN_SECONDS = 60.0
 """How long another save of the same file is waited for: a save takes less than a second for 100,000 events."""
-ALLOWED = "a file that `engramlog seals save` wrote, this user's alone (0600)"
+ALLOWED = "a file that `engramlog backup seals` wrote, this user's alone (0600)"
 
 _T = TypeVar("_T")
 

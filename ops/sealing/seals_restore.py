@@ -1,4 +1,4 @@
-"""`engramlog seals restore FILE`: the seals of a file brought back into a store that was restored from a copy.
+"""The seals of a file brought back into a store that `engramlog backup restore` laid.
 
 All of the log is read and opened first, with nothing changed. Then the store is marked, so that nothing opens it, and each step can
 be done again: a run that was killed leaves a store that only another run goes on with. What is erased in the file or in the copy
@@ -45,7 +45,7 @@ SALTS_AT_ONCE = 4 << 20
 AT_ONCE = 500
 MOST_BY_NAME = 100
 """Erased owners whose vectors are looked for one by one; of more all vectors go, and are computed anew."""
-AGAIN = "engramlog seals restore"
+AGAIN = "engramlog backup restore"
 BEGIN = Script(
     "mark a store without seals",
     """
@@ -178,7 +178,7 @@ def _restored(
         probe("after it was folded anew")
     vectors = _drop_what_was_made(store, wire, proved)
     probe("before files are rewritten")
-    rewritten = rewrite_all(store.embedded, wire, on_wait, f"{AGAIN} {seals.path}")
+    rewritten = rewrite_all(store.embedded, wire, on_wait, AGAIN)
     probe("before the end")
     told: list[Argument] = [STRIPPED, FORMAT, SEALED, common.check, SEALS_FROM, seals.header.save]
     _refuse_unless_ok(wire.run(FINISH, [STORE_KEY], told))

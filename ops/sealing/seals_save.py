@@ -112,8 +112,8 @@ def saved_anew(store: OpenStore, settings: Settings) -> SealsKept:
         return SealsKept(save_seals(store, settings, path).saved_at)
     except EngramlogError as error:
         told = (
-            f"the seals' own backup {path} was not written anew, so with it a copy without seals still opens what was erased:"
-            f" {error.message}; see to it, and run `engramlog seals save`"
+            f"the seals' own backup {path} was not written anew, so with it a backup still opens what was erased:"
+            f" {error.message}; see to it, and run `engramlog backup seals`"
         )
     try:
         kept = known_seals(path)
@@ -229,7 +229,7 @@ def _refuse_newer(wire: Wire, identity: StoreIdentity, path: Path, before: Saved
         return
     raise StoreMismatch(
         f"{path} was saved at {header.saved_at} of a newer state of this store: this is an older copy, or went on from one, and"
-        " its seals would bring back what was erased since; `engramlog seals restore` of that file first, or move it away where you"
+        " its seals would bring back what was erased since; move it away where you"
         " know better. Nothing was changed",
         file=str(path),
     )

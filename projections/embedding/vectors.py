@@ -153,5 +153,5 @@ def _unit_rows(packed: bytes, d: int) -> Vectors:
 
 def _damaged(what: str, raw: bytes) -> DamagedState:
     return DamagedState(
-        f"{len(raw)} bytes are not {what} as this release stores it; `engramlog embed` computes what is missing or damaged"
+        f"{len(raw)} bytes are not {what} as this release stores it; `engramlog cleanup --all --job embed` computes it anew"
     )

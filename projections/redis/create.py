@@ -127,8 +127,8 @@ def check_format(identity: StoreIdentity) -> None:
         )
     if identity.format == STRIPPED:
         raise OtherFormat(
-            "the seals of this store were taken out of it (`engramlog seals strip`), or are being brought back, which did not end:"
-            " `engramlog seals restore FILE` brings them back; nothing else opens it meanwhile",
+            "the seals of this store were taken out of it or are being brought back, which did not end:"
+            " run `engramlog backup restore` again; nothing else opens it meanwhile",
             format=identity.format,
         )
     if identity.format in ("1", f"1>{FORMAT}"):

@@ -84,7 +84,7 @@ def test_the_version_is_told_without_loading_a_command(option: str) -> None:
 
 def test_a_word_is_completed_without_loading_a_command() -> None:
     told, modules = completed("engramlog se")
-    assert told == ["search", "set-aside", "seals", "seal"]
+    assert told == ["search", "set-aside", "seal"]
     assert modules & HEAVY == set()
     assert modules.isdisjoint(entry.module for entry in entries().values())
 

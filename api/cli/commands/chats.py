@@ -1,36 +1,33 @@
-"""The command that takes exported chats in: chat-import."""
+"""Exported chats, taken in by `engramlog import turns`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import typer
+
 from api.cli.app import opened, out, show
-from api.cli.commands.writing import extract_imported, fold_appended, long_ago_in
-from api.cli.files import counting, end, paced
-from api.cli.made import Call, command
+from api.cli.files import counting, end, extract_imported, fold_appended, long_ago_in, paced
 from api.cli.show.files import render_turns
 from api.exchange.lines import again, open_lines
-from api.operations.records import CHATS, IMPORT_CHATS, WHOSE_TURNS
 from events.errors import InputError
 
 if TYPE_CHECKING:
+    from api.exchange.importing import ImportOptions
     from api.exchange.importing_chats import ImportedChats
 
 
-@command(IMPORT_CHATS, more=(CHATS, *WHOSE_TURNS), subject=())
-def chat_import(call: Call) -> None:
+def import_chat_file(
+    context: typer.Context, file: str, shape: str, since: str | None, options: ImportOptions, json: bool
+) -> None:
     """As many as the file has: what stands before a bad message is imported."""
     from api.exchange.chat_file import MAX_DOCUMENT, open_chats
     from api.exchange.chat_shapes import LINES
-    from api.exchange.importing import ImportOptions, look_through
+    from api.exchange.importing import look_through
     from api.exchange.importing_chats import import_chats
-    from api.exchange.long_texts import check_way
     from api.requests.checks import parse_instant
 
-    file, shape, since, turns_only = call.take("file", "shape", "since", "turns_only")
     began = None if since is None else parse_instant(since, "from")
-    check_way(call.given["long_turns"])
-    options = ImportOptions(memories=not turns_only, **call.given)
     try:
         with open_lines(file, MAX_DOCUMENT + 1) as lines:
             chats = open_chats(lines, shape)
@@ -39,19 +36,19 @@ def chat_import(call: Call) -> None:
                     look_through(turns, options)
             unit = "lines" if chats.shape == LINES else "conversations"
             with (
-                opened(call.context) as application,
-                counting("importing", file, call.json, unit, chats.total) as advance,
+                opened(context) as application,
+                counting("importing", file, json, unit, chats.total) as advance,
             ):
                 answer = import_chats(paced(application, advance), chats, options, began, advance)
                 fold_appended(application, answer.imported.done)
                 extract_imported(application, answer.imported)
-                old = 0 if call.json else long_ago_in(application, answer.imported)
+                old = 0 if json else long_ago_in(application, answer.imported)
     except InputError as problem:
         raise _named(file, problem) from None
     done = answer.imported.done
     if isinstance(done.error, InputError):
         done.error = _named(file, done.error)
-    show(answer.as_dict(), call.json, lambda _: _render(answer, old))
+    show(answer.as_dict(), json, lambda _: _render(answer, old))
     end(done, f"events of {file}")
 
 

@@ -10,13 +10,13 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from api.cli.app import err, opened, out, progress
+from api.cli.app import err, opened, out, progress, show
 from api.cli.made import PARTLY, Call, command
 from api.cli.show.memories import when
 from api.cli.show.tables import Cell, Column, tabulate
 from api.operations.definition import Option, Parameter
 from api.operations.reports import CLEANUP
-from events.errors import InputError
+from events.errors import InputError, refused
 
 if TYPE_CHECKING:
     from api.services import cleaning
@@ -36,6 +36,9 @@ DONE = {
     "suggest": "suggested",
 }
 """What was done, by action."""
+EMBED = "embed"
+LONG = 64
+"""Texts from which a bar is shown."""
 COLOURS = {"delete": "red", "purge": "red", "promote": "green"}
 
 
@@ -43,7 +46,9 @@ MORE = """**sweep** compresses, deletes softly and purges what was deleted 30 da
 (tiered profile; by rule, or by a model where ENGRAMLOG_REVIEWER says so); **merge**, **link**, **replay**,
 **levels** (what newer rules of sensitivity find in old entries), **abstract** (patterns of what was said on several days;
 what is not certain waits in the inbox) and **suggest** (what says the same or belongs together by meaning, where an embedder
-is configured: it waits in the inbox) run only when named.
+is configured: it waits in the inbox) run only when named. **embed**, alone, computes the vectors that semantic search lacks: what
+is there is not computed again, and vectors of contents that were revised, purged or made secret are dropped; *with `openai:`
+contents leave this machine*, but for secret ones.
 Deletions can be undone for 30 days (`restore`). A purge takes the content out of every record, view, search, export and
 history; *the log still holds the text*."""
 
@@ -61,6 +66,10 @@ def cleanup(call: Call) -> None:
     owner, everybody = call.take("owner", "everybody")
     if (owner is None) is not everybody:
         raise InputError("cleanup: name an owner, or give --all for every owner, and not both", field="owner")
+    if EMBED in call.given["jobs"]:
+        if call.given["jobs"] != [EMBED] or call.given["dry_run"]:
+            raise refused("job", ", ".join(call.given["jobs"]), f"{EMBED} alone, and no --dry-run")
+        _embed(call, owner)
     with opened(call.context) as application:
         if owner is not None:
             with progress("decisions", call.json) as advance:
@@ -74,6 +83,28 @@ def cleanup(call: Call) -> None:
     _uncompared(answer["compared"], "OWNER")
     stopped = _failures(answer["decided"])
     raise typer.Exit(PARTLY if answer["failed"] or stopped else 0)
+
+
+def _embed(call: Call, owner: str | None) -> None:
+    with opened(call.context) as application:
+        if owner is None:
+            with progress("owners", call.json, 0) as advance:
+                answer = application.embeddings.embed_all(on_progress=advance)
+        else:
+            with progress("texts", call.json, LONG) as advance:
+                answer = application.embeddings.embed(owner, on_progress=advance)
+    show(answer, call.json, _embedded)
+    raise typer.Exit(PARTLY if answer["failed"] or answer["left"] else 0)
+
+
+def _embedded(answer: dict[str, Any]) -> None:
+    by = ", ".join(answer.get("models", ())) or answer["model"]
+    done = Text.assemble(("done ", "bold green"), f"{answer['embedded']:,} texts embedded by {by}")
+    done.append(f", {answer['already']:,} had been, {answer['left']:,} left; {answer['dropped']:,} vectors dropped")
+    out.print(done)
+    for one in answer["failed"]:
+        where = " ".join(one[name] for name in ("owner", "id") if name in one)
+        out.print(Text.assemble((where, "yellow"), f": {one['message']}"))
 
 
 def _failures(answers: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -124,7 +155,7 @@ def _everyone(answer: dict[str, Any]) -> None:
 
 
 NOT_COMPARED = {
-    "without_vector": "without a vector yet: first `engramlog embed {owner}`",
+    "without_vector": "without a vector yet: first `engramlog cleanup {owner} --job embed`",
     "unread": "in letters that the model does not read",
     "older": "older than the newest that are looked at",
 }

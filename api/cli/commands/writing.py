@@ -9,7 +9,7 @@ import typer
 
 from api.choices import LEAVE
 from api.cli.app import Json, app, complain, opened, out, progress, show
-from api.cli.files import File, LongTurns, TurnsOnly, counting, end, paced
+from api.cli.files import File, LongTurns, TurnsOnly, counting, end, extract_imported, fold_appended, long_ago_in, paced
 from api.cli.made import Call, command
 from api.cli.show import records as render_records
 from api.cli.show.files import render_turns, tell_failures
@@ -18,12 +18,10 @@ from api.exchange.lines import again, open_lines
 from api.operations.definition import Option, Parameter, without
 from api.operations.saying import EDIT, MENTION, TEXT
 from api.operations.writing import CONFIRM, DELETE_MANY, PROMOTE, RESTORE, RESTORE_MANY, SENSITIVITY
-from events.errors import EngramlogError, refused
+from events.errors import refused
 
 if TYPE_CHECKING:
-    from api.application import Application
     from api.exchange.appending import AppendReport
-    from api.exchange.importing import ImportReport
 
 
 MORE = (
@@ -38,7 +36,7 @@ IDS = Parameter(
     "Memories' ids, separated by commas, spaces or newlines in any mixture; - reads them from standard input.",
     option=Option(argument=True, metavar="ID|-"),
 )
-import_app = typer.Typer(no_args_is_help=True, help="Import conversations and older records.")
+import_app = typer.Typer(no_args_is_help=True, help="Import conversations, exported chats and older records.")
 app.add_typer(import_app, name="import")
 
 
@@ -55,33 +53,6 @@ def append(context: typer.Context, file: File, json: Json = False) -> None:
     end(answer)
 
 
-def fold_appended(application: Application, answer: AppendReport) -> None:
-    """Wait for the fold; what was written stays said where that fails."""
-    from events.log import positions_by_partition
-
-    try:
-        application.writer.settle_positions(positions_by_partition(p for p in answer.positions if p))
-    except EngramlogError as problem:
-        answer.error = answer.error or problem
-
-
-def extract_imported(application: Application, imported: ImportReport) -> None:
-    """Have the turns of all imported owners extracted before the command ends."""
-    for owner in imported.owners:
-        application.turns_written(owner)
-
-
-def long_ago_in(application: Application, imported: ImportReport) -> int:
-    """How many memories of the first owner of an import normal mode withholds for their age alone."""
-    from projections.laws.modes import AGED
-
-    owner = next(iter(imported.owners), None)
-    if owner is None or imported.done.error is not None:
-        return 0
-    withheld = application.reader.list(owner, limit=1)["withheld"]
-    return sum(one["count"] for one in withheld if one["reason"] in AGED)
-
-
 def _render_append(answer: AppendReport) -> None:
     out.print(
         f"{answer.appended:,} appended, {answer.already_appended:,} already there, {len(answer.conflicts)} conflicts"
@@ -95,7 +66,10 @@ def _render_append(answer: AppendReport) -> None:
     tell_failures(answer)
 
 
-@import_app.command(epilog="Example: `engramlog import turns conversation.jsonl --owner-from conversation`")
+@import_app.command(
+    epilog="Example: `engramlog import turns turns.jsonl --owner alice`, or `engramlog import turns chats.json --shape auto --owner"
+    " alice` of an export"
+)
 def turns(
     context: typer.Context,
     file: File,
@@ -108,9 +82,23 @@ def turns(
     ] = "fact",
     turns_only: TurnsOnly = False,
     long_turns: LongTurns = LEAVE,
+    shape: Annotated[
+        str, typer.Option(help="lines of turns; or an export of chats: auto, openai, chatgpt or claude.")
+    ] = "lines",
+    since: Annotated[
+        str | None,
+        typer.Option(
+            "--from", help="When conversations without times began, RFC 3339 with a zone.", show_default=False
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Import turns: lines of {turn_id, occurred_at, text, speaker?, session?, conversation?}. A second import appends nothing."""
+    """Import turns: lines of {turn_id, occurred_at, text, speaker?, session?, conversation?}. A second import appends nothing.
+
+    With `--shape` exported chats: conversations of OpenAI messages, ChatGPT or Claude. A conversation is a session. System prompts,
+    tools, hidden messages, abandoned branches and attachments are left out, and counted. A bad message stops there; what stood
+    before it is imported.
+    """
     from api.exchange.importing import ImportOptions, import_turns, look_through
     from api.exchange.long_texts import check_way
 
@@ -123,6 +111,13 @@ def turns(
         memories=not turns_only,
         long_turns=check_way(long_turns),
     )
+    if shape != "lines":
+        from api.cli.commands.chats import import_chat_file
+
+        import_chat_file(context, file, shape, since, options, json)
+        return
+    if since is not None:
+        raise refused("from", since, "nothing of lines, which have times")
     with again(file) as lines:
         look_through(lines, options)
     with open_lines(file) as lines, opened(context) as application, counting("importing", file, json) as advance:

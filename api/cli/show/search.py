@@ -107,7 +107,7 @@ def _told(answer: Found, console: Console) -> None:
         part = f"{embedded:,} of {whole:,} memories have vectors of {meaning['model']}"
         alone = answer["search_mode"] == "semantic"
         others = "are not found by meaning alone" if alone else "were compared by words only"
-        console.print(Text(f"{part}; the others {others} (`engramlog embed`)", "yellow"))
+        console.print(Text(f"{part}; the others {others} (`engramlog cleanup --all --job embed`)", "yellow"))
     if answer.get("next"):
         rest = answer["total"] - answer["offset"] - len(answer["results"])
         console.print(Text(f"{rest:,} more; --limit {answer['total']}", "dim"))

@@ -91,7 +91,7 @@ function NothingYet() {
       <${Button} kind="main" type="submit" disabled=${!owner.trim() || !text.trim()} why=${owner.trim() ? whyNot("produce", owner.trim(), { actor: "user" }) : undefined}>${t("store.empty.add")}<//>
     </form>
     <${Command} text=${'engramlog add alice "I drink coffee every morning"'} />
-    <${Command} text="engramlog chat-import chat.json --owner alice" />
+    <${Command} text="engramlog import turns chat.json --shape auto --owner alice" />
     <${Command} text="engramlog console --demo" />
   <//>`;
 }

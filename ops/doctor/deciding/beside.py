@@ -87,15 +87,17 @@ def seals(facts: SealsFacts, now: datetime) -> CheckFinding:
     if facts.trouble is not None:
         return BACKUPS.wrong(check, facts.trouble, "docs/sealing.md, `The seals' own backup`")
     if not facts.is_there or facts.saved_at is None:
-        return BACKUPS.wrong(check, f"{facts.path} is not there: the seals were never saved", "`engramlog seals save`")
+        return BACKUPS.wrong(
+            check, f"{facts.path} is not there: the seals were never saved", "`engramlog backup seals`"
+        )
     when = f"{facts.path} was saved {utc_text(facts.saved_at)}, {_age(now - facts.saved_at)} ago"
     if facts.erased_at is not None and facts.erased_at > facts.saved_at:
         return BACKUPS.wrong(
             check,
-            f"{when}, before the newest erasure ({utc_text(facts.erased_at)}): with it a copy without seals opens what was erased",
-            "replace it: `engramlog seals save`",
+            f"{when}, before the newest erasure ({utc_text(facts.erased_at)}): with it a backup opens what was erased",
+            "replace it: `engramlog backup seals`",
         )
-    return BACKUPS.ok(check, f"{when}: what was said since opens from a copy without seals by a later save alone")
+    return BACKUPS.ok(check, f"{when}: what was said since opens from a backup by a later save alone")
 
 
 def _age(age: timedelta) -> str:
@@ -115,7 +117,7 @@ def copies(folder: Path | None, made: datetime | None, now: datetime, *, complet
             return BACKUPS.wrong(
                 check,
                 f"{told}, and is incomplete: its seals were not saved, and without them nobody opens it",
-                "name a file for them (ENGRAMLOG_SEALS_BACKUP), and `engramlog seals save`",
+                "name a file for them (ENGRAMLOG_SEALS_BACKUP), and `engramlog backup seals`",
             )
         if now - made > OLD_BACKUP:
             return BACKUPS.advice(check, told, f"make one: {BACKUP}")

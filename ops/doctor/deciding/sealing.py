@@ -83,8 +83,8 @@ def old_keys(names: Sequence[str], wraps_now: str, needed: Sequence[str]) -> Che
         return SEALING.advice(
             check,
             f"nothing here needs {named(idle)} any more, and {'it lies' if len(idle) == 1 else 'they lie'} in the file still",
-            f"`engramlog master-key drop {idle[0]}`, once no backup needs it",
+            f"`engramlog master-key --drop {idle[0]}`, once no backup needs it",
         )
     return SEALING.advice(
-        check, f"by an older key is still wrapped what is here: {named(old)}", "`engramlog master-key rewrap`"
+        check, f"by an older key is still wrapped what is here: {named(old)}", "`engramlog master-key --rewrap`"
     )

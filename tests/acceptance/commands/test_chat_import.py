@@ -1,4 +1,4 @@
-"""`engramlog chat-import`: exported chats as files, told in words and as JSON, refused by name, and safe to send again."""
+"""`import turns --shape auto`: exported chats as files, told in words and as JSON, refused by name, and safe to send again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def export(folder: Path, *conversations: Any) -> str:
 
 def test_an_export_is_imported_searched_and_imported_again_without_effect(cli: Cli, tmp_path: Path) -> None:
     file = export(tmp_path, CLAUDE)
-    answer = cli.json("chat-import", file, "--owner", "lin")
+    answer = cli.json("import", "turns", "--shape", "auto", file, "--owner", "lin")
     assert answer | {"last_position": None} == {
         "shape": "claude",
         "conversations": 1,
@@ -39,12 +39,12 @@ def test_an_export_is_imported_searched_and_imported_again_without_effect(cli: C
     }
     found = cli.json("search", "lin", "早上喝咖啡", "--as-of", "2024-01-02T00:00:00Z")
     assert ASKED in found["results"][0]["memory"]
-    again = cli.json("chat-import", file, "--owner", "lin")
+    again = cli.json("import", "turns", "--shape", "auto", file, "--owner", "lin")
     assert (again["appended"], again["already_appended"]) == (0, 4)
 
 
 def test_the_shape_and_what_was_left_out_are_told_in_words(cli: Cli, tmp_path: Path) -> None:
-    told = cli("chat-import", export(tmp_path, CHATGPT), "--owner", "lin", "--turns-only").out
+    told = cli("import", "turns", "--shape", "auto", export(tmp_path, CHATGPT), "--owner", "lin", "--turns-only").out
     assert told.splitlines()[:2] == [
         "1 conversation of the shape chatgpt; messages left out: 1 abandoned, 1 hidden, 1 other, 1 system, 2 tool",
         "2 turns of 1 owner: 2 events appended, 0 already there",
@@ -61,22 +61,22 @@ def test_the_shape_and_what_was_left_out_are_told_in_words(cli: Cli, tmp_path: P
     ],
 )
 def test_what_cannot_be_right_is_refused_and_nothing_is_written(cli: Cli, words: tuple[str, ...], told: str) -> None:
-    refusal = cli("chat-import", "-", *words, stdin=b"".join(file_of(OPENAI)), code=2)
+    refusal = cli("import", "turns", "--shape", "auto", "-", *words, stdin=b"".join(file_of(OPENAI)), code=2)
     assert told in " ".join(refusal.err.split())
     assert cli.json("status")["events"] == 0
 
 
 def test_a_file_that_cannot_be_read_is_refused_once_by_its_name(cli: Cli) -> None:
-    assert cli("chat-import", "/no/such/file", code=2).err.count("/no/such/file") == 1
+    assert cli("import", "turns", "--shape", "auto", "/no/such/file", code=2).err.count("/no/such/file") == 1
 
 
 def test_messages_changed_under_their_ids_are_told_and_the_rest_is_written(cli: Cli, tmp_path: Path) -> None:
-    cli.json("chat-import", export(tmp_path, CLAUDE | {"owner": "ada"}), "--owner-from", "owner")
+    cli.json("import", "turns", "--shape", "auto", export(tmp_path, CLAUDE | {"owner": "ada"}), "--owner-from", "owner")
     changed = json.loads(json.dumps(CLAUDE)) | {"owner": "ada"}
     changed["chat_messages"][0]["text"] = "I drink tea."
     file = export(tmp_path, changed, CLAUDE | {"owner": "bo"})
-    answer = cli.json("chat-import", file, "--owner-from", "owner", code=3)
+    answer = cli.json("import", "turns", "--shape", "auto", file, "--owner-from", "owner", code=3)
     assert {(one["conversation"], one["message"]) for one in answer["conflicts"]} == {(1, 1)}
     assert answer["appended"] == 4
-    told = cli("chat-import", file, "--owner-from", "owner", code=3).err
+    told = cli("import", "turns", "--shape", "auto", file, "--owner-from", "owner", code=3).err
     assert "conversation 1, message 1: turn_id" in told

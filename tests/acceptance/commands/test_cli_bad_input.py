@@ -263,7 +263,7 @@ def test_a_position_that_does_not_exist_is_bad_input(cli: Cli, option: str) -> N
 def test_a_byte_order_mark_at_the_beginning_of_a_file_is_passed_over(cli: Cli, tmp_path: Path) -> None:
     mark = b"\xef\xbb\xbf"
     assert cli.json("append", "-", stdin=mark + lines([event(7)]))["appended"] == 1
-    for number, words in ((8, ["import", "turns"]), (9, ["chat-import", "--owner", "ada"])):
+    for number, words in ((8, ["import", "turns"]), (9, ["import", "turns", "--shape", "auto", "--owner", "ada"])):
         file = tmp_path / f"{number}.jsonl"
         file.write_bytes(mark + lines([turn(number, "tea")]))
         assert cli.json(*words, str(file))["turns"] == 1
@@ -285,7 +285,13 @@ NO_TEXT = [
 
 
 @each_row(
-    "words", [["append"], ["import", "turns"], ["import", "records", "--owner", "x"], ["chat-import", "--owner", "x"]]
+    "words",
+    [
+        ["append"],
+        ["import", "turns"],
+        ["import", "records", "--owner", "x"],
+        ["import", "turns", "--shape", "auto", "--owner", "x"],
+    ],
 )
 @each_row(("body", "told"), [one[1:] for one in NO_TEXT], ids=[one[0] for one in NO_TEXT])
 def test_a_file_that_is_no_text_is_told_by_what_it_looks_like_and_not_printed(

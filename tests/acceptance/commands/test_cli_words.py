@@ -106,7 +106,7 @@ def test_many_conflicts_are_told_for_the_first_ten_and_then_by_a_count(cli: Cli)
     assert ran.err.count("\n") + ran.out.count("\n") < 16
 
 
-@pytest.mark.parametrize("words", [("import", "turns"), ("chat-import", "--shape", "lines")])
+@pytest.mark.parametrize("words", [("import", "turns"), ("import", "turns", "--shape", "auto")])
 def test_a_file_that_numbers_its_turns_anew_is_refused_in_a_line_before_anything_is_written(
     cli: Cli, words: tuple[str, ...], tmp_path: Path
 ) -> None:
@@ -222,7 +222,7 @@ def test_what_to_do_about_an_alarm_is_told_once_for_all_of_its_name(capsys: pyte
 
 def test_a_turn_that_is_too_long_is_told_once(cli: Cli, tmp_path: Path) -> None:
     file = written(tmp_path / "talk.jsonl", [turn(1, "tea"), turn(2, "x" * 70_000)])
-    told = cli("chat-import", file, "--owner", "ada").out
+    told = cli("import", "turns", "--shape", "auto", file, "--owner", "ada").out
     assert "1 turn of more than 64 KiB left out" in told
     assert "too long" not in told
-    assert cli.json("chat-import", file, "--owner", "ada")["left_out"] == {"too_long": 1}
+    assert cli.json("import", "turns", "--shape", "auto", file, "--owner", "ada")["left_out"] == {"too_long": 1}

@@ -1,4 +1,4 @@
-"""`engramlog embed`, and what commands and routes say about vectors."""
+"""`engramlog cleanup --all --job embed`, and what commands and routes say about vectors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_it_embeds_an_owner_or_all_and_says_how_many_and_how_many_are_left(
 ) -> None:
     use(monkeypatch, WordEmbedder())
     remember(cli)
-    assert cli.json("embed", "ada") == {
+    assert cli.json("cleanup", "ada", "--job", "embed") == {
         "owner": "ada",
         "model": "words/1",
         "embedded": 2,
@@ -36,9 +36,9 @@ def test_it_embeds_an_owner_or_all_and_says_how_many_and_how_many_are_left(
         "chosen": "tests.doubles:words",
         "chosen_by": "setting",
     }
-    told = cli("embed").out
+    told = cli("cleanup", "--all", "--job", "embed").out
     assert "done 1 texts embedded by words/1, 2 had been, 0 left; 0 vectors dropped" in told
-    assert cli.json("embed")["already"] == 3
+    assert cli.json("cleanup", "--all", "--job", "embed")["already"] == 3
     assert cli.json("stats", "ada")["embedding"] == {
         "model": "words/1",
         "embedded": 2,
@@ -53,10 +53,10 @@ def test_it_embeds_an_owner_or_all_and_says_how_many_and_how_many_are_left(
 def test_what_is_refused_is_named_and_ends_partly_done(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     use(monkeypatch, WordEmbedder(refuses="tea"))
     remember(cli)
-    answer = cli.json("embed", code=3)
+    answer = cli.json("cleanup", "--all", "--job", "embed", code=3)
     assert (answer["owners"], answer["embedded"], answer["left"]) == (2, 2, 1)
     assert answer["failed"] == [{"owner": "ada", "id": "m1", "message": "a text was refused"}]
-    assert "ada m1: a text was refused" in cli("embed", code=3).out
+    assert "ada m1: a text was refused" in cli("cleanup", "--all", "--job", "embed", code=3).out
     assert cli.json("stats", "ada")["embedding"]["share"] == 0.5
 
 
@@ -65,13 +65,13 @@ def test_an_embedder_that_is_down_fails_the_command(cli: Cli, monkeypatch: pytes
     down.down = True
     use(monkeypatch, down)
     remember(cli)
-    answer = cli.json("embed", "ada", code=1)
+    answer = cli.json("cleanup", "ada", "--job", "embed", code=1)
     assert (answer["error"], answer["embedded"], answer["left"]) == ("EmbedderFailed", 0, 2)
 
 
 def test_without_an_embedder_it_says_what_to_set_and_nothing_else_changes(cli: Cli) -> None:
     remember(cli)
-    answer = cli.json("embed", "ada", code=2)
+    answer = cli.json("cleanup", "ada", "--job", "embed", code=2)
     assert answer["setting"] == "ENGRAMLOG_EMBEDDER"
     assert "minilm, use, openai:MODEL or package:object" in answer["message"]
     assert "embedding" not in cli.json("stats", "ada")

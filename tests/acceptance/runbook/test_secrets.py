@@ -35,7 +35,7 @@ def test_rotate_the_master_key(night: Night) -> None:
 def test_the_master_key_cannot_be_had(night: Night) -> None:
     kept, copy = night.folder / "master-key", night.folder / "copy-of-the-key"
     night.setting(ENGRAMLOG_SEALED_BY=kept, COPY_OF_THE_KEY=copy)
-    night.given(f"engramlog master-key new {kept}", f"engramlog add alice '{TEA}'", f"mv {kept} {copy}")
+    night.given(f"engramlog master-key --new {kept}", f"engramlog add alice '{TEA}'", f"mv {kept} {copy}")
     night.when()
     night.do()
     night.check()

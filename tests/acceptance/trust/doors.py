@@ -85,7 +85,7 @@ class Doors:
             if door == "http":
                 self._post_json(f"{owner}/chats", chat)
             else:
-                self.command("chat-import", "-", "--owner", owner, stdin=json.dumps(chat))
+                self.command("import", "turns", "--shape", "auto", "-", "--owner", owner, stdin=json.dumps(chat))
 
     def tell(self, owner: str, *events: dict[str, Any]) -> str:
         """Raw events, folded."""

@@ -163,7 +163,7 @@ def read_in(of: Doors, owner: str, file: Path, shape: str) -> None:
     if shape == "records":
         of.command("import", "records", str(file), "--owner", owner)
     elif shape == "chats":
-        of.command("chat-import", str(file), "--owner", owner)
+        of.command("import", "turns", "--shape", "auto", str(file), "--owner", owner)
     else:
         of.command("append", str(file))
 
@@ -175,7 +175,7 @@ def test_deletion_absent_from_shared_copies_read_in_from_an_export(tmp_path: Pat
     before, later = tmp_path / f"before-{shape}.jsonl", tmp_path / "later.jsonl"
     with doors(tmp_path / "one") as one, doors(tmp_path / "other") as other:
         owner, untouched = one.owner(), one.owner()
-        one.command("chat-import", str(talk(tmp_path)), "--owner", owner)
+        one.command("import", "turns", "--shape", "auto", str(talk(tmp_path)), "--owner", owner)
         one.extract(owner, reader)
         export(one, owner, before, shape)
         one.delete(owner, statement(one, owner, "Lisbon"), with_sources=True)

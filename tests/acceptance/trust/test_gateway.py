@@ -51,7 +51,7 @@ def by_events_at_the_store(doors: Doors, owner: str, memory_id: str) -> Any:
 def by_imported_chat(doors: Doors, owner: str, _memory_id: str) -> Any:
     now = utc_text(from_micros(doors.app.log.now()))
     chat = [{"id": uuid4().hex, "created_at": now, "messages": [{"role": "user", "content": AWAY}]}]
-    doors.command("chat-import", "-", "--owner", owner, stdin=json.dumps(chat))
+    doors.command("import", "turns", "--shape", "auto", "-", "--owner", owner, stdin=json.dumps(chat))
     return doors.extract(owner, "rules")
 
 

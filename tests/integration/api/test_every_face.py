@@ -104,7 +104,6 @@ COMMANDS: Mapping[str, str] = {
     "append": "append FILE:events",
     "assess": "assess OWNER coffee",
     "associations": "associations OWNER coffee",
-    "chat-import": "chat-import --owner OWNER FILE:chats",
     "cleanup": "cleanup OWNER --dry-run",
     "compare": "compare OWNER",
     "compare one": "compare OWNER coffee",
@@ -128,11 +127,11 @@ COMMANDS: Mapping[str, str] = {
     "fading": "fading OWNER",
     "get": "get OWNER coffee",
     "grant": "grant support --can read --owners alice",
-    "ground": f"ground OWNER {PAGE} {DIGEST}",
     "health": "health OWNER",
     "history": "history OWNER",
     "history of one": "history OWNER coffee",
     "import turns": "import turns FILE:turns --owner OWNER",
+    "import turns --shape": "import turns --shape auto --owner OWNER FILE:chats",
     "import records": "import records FILE:records --owner OWNER",
     "inbox": "inbox OWNER",
     "inbox --accept": "inbox OWNER waits --accept",
@@ -155,6 +154,7 @@ COMMANDS: Mapping[str, str] = {
     "review --grade": "review OWNER coffee --grade 4",
     "search": "search OWNER coffee --no-trace",
     "set-aside": "set-aside OWNER",
+    "set-aside --ground": f"set-aside OWNER --ground {PAGE} --digest {DIGEST}",
     "set-aside a session": "set-aside OWNER --session s1 --reason so",
     "set-aside, bring back": "set-aside OWNER --session s1 --undo --reason so",
     "stats": "stats OWNER",
@@ -324,6 +324,6 @@ def test_every_operation_works_at_every_face_that_has_it(running: Running, face:
 def test_the_tables_have_every_command_and_every_tool(running: Running) -> None:
     """Every route: `tests/integration/access/test_every_route.py`. Verbs are read off the client."""
     commands = {name for name, one in entries().items() if one.module.startswith("api.")}
-    assert {words.split()[0] for words in COMMANDS.values()} == commands - {"embed"}, "which needs an embedder"
+    assert {words.split()[0] for words in COMMANDS.values()} == commands
     tools = {toolset: offered(running.http.application, toolset) for toolset in ("agent", "audit")}
     assert set.union(*tools.values()) == set(NEEDS)

@@ -76,7 +76,7 @@ class Depot:
         made = self.folder / name
         self.cli.json("backup", "make", str(made))
         if self.sealed:
-            self.cli.json("seals", "save")
+            self.cli.json("backup", "seals")
         return made
 
     def restore(self, made: Path, *words: str, code: int = 0) -> Any:

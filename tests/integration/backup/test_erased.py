@@ -9,7 +9,7 @@ from tests.integration.backup.depot import EVENTS, Depot, prepared
 
 
 def test_an_owner_who_is_erased_while_a_backup_is_made_does_not_come_back_with_it(sealed: Depot) -> None:
-    sealed.cli.json("seals", "save")
+    sealed.cli.json("backup", "seals")
     points: list[str] = []
 
     def meanwhile(point: str) -> None:
@@ -27,7 +27,7 @@ def test_an_owner_who_is_erased_while_a_backup_is_made_does_not_come_back_with_i
     with open_the_store(load_settings()) as store:
         make_backup(store, load_settings(), sealed.folder / "backup", probe=meanwhile)
         assert store.log.append([prepared(1, "somebody")])[0].written
-    sealed.cli.json("seals", "save")
+    sealed.cli.json("backup", "seals")
     kept = sealed.answers("lin-yue", "团队")
     sealed.lose()
     sealed.on("new")
@@ -48,7 +48,7 @@ def test_an_older_seals_file_cannot_replace_a_newer_one_by_way_of_a_restored_bac
     newest = sealed.seals.read_bytes()
     sealed.on("new")
     sealed.restore(made, "--seals", str(older))
-    assert "no seals are saved of a copy" in sealed.cli.json("seals", "save", code=1)["message"]
+    assert "no seals are saved of a copy" in sealed.cli.json("backup", "seals", code=1)["message"]
     sealed.cli.json("backup", "take-over", "--yes")
-    assert "of a newer state of this store" in sealed.cli.json("seals", "save", code=1)["message"]
+    assert "of a newer state of this store" in sealed.cli.json("backup", "seals", code=1)["message"]
     assert sealed.seals.read_bytes() == newest

@@ -102,7 +102,7 @@ def test_a_restore_is_gone_on_with_from_wherever_it_was_killed_and_nothing_opens
         ended = point == ("after the end" if depot.sealed else "after its format is set")
         if point != RESTORING[0] and not ended:
             told = depot.cli("list", "ada", code=1).err
-            assert "engramlog backup restore" in told or "engramlog seals restore" in told, point
+            assert "engramlog backup restore" in told, point
             assert "OtherFormat" in told
         told = depot.restore(made)
         assert told["gone_on"] is (point != RESTORING[0]), point
@@ -135,14 +135,3 @@ def test_another_backup_does_not_go_on_with_what_one_left(depot: Depot) -> None:
     assert "lies there" in told["message"]
     assert "restored from backup" in told["message"]
     assert depot.restore(made)["gone_on"] is True
-
-
-def test_a_restore_whose_seals_are_not_back_is_ended_by_seals_restore_too(sealed: Depot) -> None:
-    answers, made = sealed.answers(), sealed.make()
-    sealed.on("new")
-    killed(RESTORE, "after its format is set", str(made), "1")
-    assert "engramlog seals restore FILE" in sealed.cli("list", "ada", code=1).err
-    sealed.cli.json("seals", "restore", str(sealed.seals), "--yes")
-    assert sealed.answers() == answers
-    assert sealed.alarms() == {"store_restored"}
-    assert "is not the original" in sealed.cli("add", "ada", "anything", code=1).err

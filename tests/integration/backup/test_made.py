@@ -219,7 +219,7 @@ def test_no_backup_of_a_sealed_store_is_made_by_oversight_without_its_seals(
 ) -> None:
     monkeypatch.delenv("ENGRAMLOG_SEALS_BACKUP")
     (backups := sealed.folder / "backups").mkdir()
-    for words in (["make", str(backups / "monday")], ["rotate", str(backups)]):
+    for words in (["make", str(backups / "monday")], ["make", "--keep", "7", str(backups)]):
         assert "--seals: got nothing; allowed: a file apart from" in sealed.cli("backup", *words, code=2).err
         assert "in the data folder" in sealed.cli("backup", *words, "--seals", str(sealed.data / "s"), code=2).err
         both = [*words, "--seals", str(sealed.seals), "--without-seals"]
@@ -239,7 +239,7 @@ def test_no_backup_of_a_sealed_store_is_made_by_oversight_without_its_seals(
 
 def test_seals_that_were_saved_since_make_the_last_backup_whole(sealed: Depot) -> None:
     sealed.cli.json("backup", "make", str(sealed.folder / "bare"), "--without-seals")
-    sealed.cli.json("seals", "save")
+    sealed.cli.json("backup", "seals")
     told = {one["check"]: one["result"] for one in sealed.cli.json("doctor")["checks"]}
     assert told["copies"] == "ok"
 

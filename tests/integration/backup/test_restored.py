@@ -146,11 +146,11 @@ def test_a_sealed_one_needs_its_seals_and_its_key_before_anything_is_written(
     monkeypatch.setenv("ENGRAMLOG_DATA", str(sealed.folder / "another"))
     sealed.say(range(3))
     others = sealed.folder / "others"
-    sealed.cli.json("seals", "save", str(others))
+    sealed.cli.json("backup", "seals", str(others))
     monkeypatch.setenv("ENGRAMLOG_DATA", str(sealed.folder / "new"))
     assert "and the backup is of store" in sealed.restore(made, "--seals", str(others), code=1)["message"]
     (sealed.folder / "key").unlink()
-    sealed.cli("master-key", "new", str(sealed.folder / "key"))
+    sealed.cli("master-key", "--new", str(sealed.folder / "key"))
     assert "under another master key" in sealed.restore(made, "--seals", str(sealed.seals), code=1)["message"]
     (sealed.folder / "key").write_bytes(key)
     assert sealed.restore(made, "--seals", str(sealed.seals))["seals"]["entries"]["opens"] == EVENTS
@@ -174,7 +174,7 @@ def test_others_on_a_redis_of_ones_own_are_refused_before_the_log_of_a_sealed_on
 
 
 def test_what_is_newer_than_the_seals_is_told_by_the_exit_code(sealed: Depot) -> None:
-    sealed.cli.json("seals", "save")
+    sealed.cli.json("backup", "seals")
     sealed.say(range(100, 103), "团队")
     made = sealed.folder / "backup"
     sealed.cli.json("backup", "make", str(made), "--without-seals")

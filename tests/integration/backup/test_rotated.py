@@ -69,7 +69,7 @@ def test_the_newest_stay_and_those_go_that_the_newest_holds_whole(depot: Depot, 
 
 def test_by_the_command_line_it_is_named_by_its_second_and_says_what_went(depot: Depot, backups: Path) -> None:
     rotated(backups, 1, 1)
-    told = depot.cli("backup", "rotate", str(backups), "--keep", "1").out
+    told = depot.cli("backup", "make", str(backups), "--keep", "1").out
     assert f"1 backup of this store kept there; removed: {night(1)}" in told
     assert ("its seals lie in" in told) is depot.sealed
     (name,) = there(backups)
@@ -93,7 +93,7 @@ def test_one_that_holds_more_than_the_newest_stays_night_after_night(lying_open:
     lying_open.say(range(200, 202), owner="ada")
     (left,) = rotated(backups, 4, 1).left
     assert re.fullmatch(r"holds other entries of partition \d than the newest", left["why"])
-    told = lying_open.cli("backup", "rotate", str(backups), "--keep", "1", code=3).out
+    told = lying_open.cli("backup", "make", str(backups), "--keep", "1", code=3).out
     assert f"{night(1)} stays: holds other entries" in told
     assert lying_open.cli.json("backup", "check", str(backups / night(1)))["events"] == EVENTS + 1
 
@@ -167,11 +167,11 @@ def test_killed_between_two_that_go_the_rest_goes_with_the_next(lying_open: Depo
 def test_bad_input_says_what_is_allowed_and_makes_nothing(lying_open: Depot, backups: Path) -> None:
     assert (
         "keep: got '0'; allowed: at least 1"
-        in lying_open.cli("backup", "rotate", str(backups), "--keep", "0", code=2).err
+        in lying_open.cli("backup", "make", str(backups), "--keep", "0", code=2).err
     )
     with pytest.raises(InputError, match="keep: got 1001; allowed: 1 to 1,000"):
         rotated(backups, 1, 1_001)
     for no_folder in (str(backups / "no"), "/dev/null"):
-        assert f"folder: got '{no_folder}'" in lying_open.cli("backup", "rotate", no_folder, code=2).err
-    assert "in the data folder" in lying_open.cli("backup", "rotate", str(lying_open.data), code=2).err
+        assert f"folder: got '{no_folder}'" in lying_open.cli("backup", "make", "--keep", "7", no_folder, code=2).err
+    assert "in the data folder" in lying_open.cli("backup", "make", "--keep", "7", str(lying_open.data), code=2).err
     assert there(backups) == []

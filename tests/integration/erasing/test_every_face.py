@@ -199,10 +199,10 @@ def test_nothing_is_appended_under_its_name_and_who_is_beside_it_is(silence: Sil
                                                "occurred_at": "2026-01-05T08:00:00Z", "text": "I drink tea"})),
         (("import", "records", "-", "--owner", OWNER),
          json.dumps({"id": "r1", "content": "I drink tea", "created_at": "2026-01-05T08:00:00Z"})),
-        (("chat-import", "-", "--owner", OWNER),
+        (("import", "turns", "--shape", "auto", "-", "--owner", OWNER),
          json.dumps([{"id": "c", "created_at": "2026-01-05T08:00:00Z", "messages": [{"role": "user", "content": "tea"}]}])),
         (("negate", OWNER, "tea"), ""),
-        (("embed", OWNER), ""),
+        (("cleanup", OWNER, "--job", "embed"), ""),
     ],
 )  # fmt: skip
 def test_no_command_writes_under_its_name(silence: Silence, words: tuple[str, ...], stdin: str) -> None:

@@ -75,7 +75,7 @@ TELLING: dict[str, tuple[str, ...]] = {
     "POST /v1/owners/{owner}/memories": ("add", "OWNER", "I live in Porto", "--tag", "place"),
     "POST /v1/owners/{owner}/memories/{memory_id}/edit": ("edit", "OWNER", "coffee", "I drink coffee at eight"),
     "POST /v1/owners/{owner}/memories/{memory_id}/mention": ("mention", "OWNER", "coffee"),
-    "POST /v1/owners/{owner}/grounds": ("ground", "OWNER", URI, "sha256:" + "b" * 64),
+    "POST /v1/owners/{owner}/grounds": ("set-aside", "OWNER", "--ground", URI, "--digest", "sha256:" + "b" * 64),
     "POST /v1/owners/{owner}/memories/{memory_id}/negate": ("negate", "OWNER", "coffee", "--correction", "I drink tea"),
     "POST /v1/owners/{owner}/memories/{memory_id}/confirm": (
         "mention",

@@ -9,13 +9,8 @@ from typing import Any
 
 import pytest
 
-from consumers.verify.scan import keys_like
-from events.partitions import LogKeys
-from events.redis.wire import Wire
-from ops.bringing.frame import old_store
 from ops.main import main
 from ops.sealing.key_file import make_key_file
-from ops.settings import Settings
 from tests.acceptance.helpers.cli import Cli, event, lines
 
 AT = ("--at", "2026-02-01T00:00:00Z")
@@ -52,22 +47,16 @@ class Machine:
             for owner in owners or OWNERS
         }
 
-    def copy(self, *, strip: bool = True) -> Path:
+    def copy(self) -> Path:
         """A copy of the data folder, as it stands now."""
         copy = self.folder / f"copy{len(list(self.folder.glob('copy*')))}"
         copytree(self.data, copy)
-        if strip:
-            self.cli.json("seals", "strip", str(copy), "--yes")
         return copy
 
     def lose(self, copy: Path) -> None:
         """The machine is lost, and a new one has a copy of what was."""
         rmtree(self.data)
         copytree(copy, self.data)
-
-    def restore(self, code: int = 0) -> Any:
-        """Bring the seals back from the newest file."""
-        return self.cli.json("seals", "restore", str(self.seals), "--yes", code=code)
 
     def erase(self, *words: str) -> list[dict[str, Any]]:
         """Erase; what the audit says of leftovers is another test's. Gives the certificates."""
@@ -78,35 +67,3 @@ class Machine:
         found: list[dict[str, Any]] = told["certificates"] if "--again" in words else [told]
         assert all(one["verified"] for one in found)
         return found
-
-    def differences(self, code: int) -> list[str]:
-        """What `engramlog verify` tells."""
-        return sorted(one["what"] for one in self.cli.json("verify", code=code)["differences"])
-
-    def tables(self, folder: Path) -> set[str]:
-        """Tables of partitions that lie in the Redis of a folder."""
-        with old_store(Settings(data=folder)) as store:
-            wire = store.wire()
-            try:
-                names = [LogKeys(tag) for tag in store.identity.tags]
-                return {name.rpartition(":")[2] for keys in names for name in _seals(keys) if wire.call("EXISTS", name)}
-            finally:
-                wire.close()
-
-    def folded(self, folder: Path) -> int:
-        """Keys of builds, and of vectors, in the Redis of a folder."""
-        with old_store(Settings(data=folder)) as store:
-            wire = store.wire()
-            try:
-                return sum(len(list(keys_like(wire, f"{{{tag}}}:v*"))) for tag in store.identity.tags)
-            finally:
-                wire.close()
-
-
-def _seals(keys: LogKeys) -> list[str]:
-    return [keys.secrets, keys.salts, keys.readmitted, keys.wordless, keys.gone]
-
-
-def salts_of(wire: Wire, tag: str) -> bytes:
-    """The table of a partition's salts."""
-    return bytes(wire.call("GET", LogKeys(tag).salts) or b"")

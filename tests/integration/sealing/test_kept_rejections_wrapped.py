@@ -82,7 +82,7 @@ def test_they_follow_a_rotation_so_that_the_key_of_before_can_go(tmp_path: Path)
         rejected(sealed, lisbon)
     before = kept(folder)
     told = os.environ | {"ENGRAMLOG_DATA": str(folder), "ENGRAMLOG_SEALED_BY": str(folder / NAME)}
-    for word in ("rotate", "rewrap"):
+    for word in ("--rotate", "--rewrap"):
         done = run(["master-key", word, "--json"], told)
         assert done.code == 0, done.err
     ring: KeyRing = read_key_file(folder / NAME)

@@ -64,15 +64,15 @@ def aged(file: Path) -> None:
 
 
 def test_a_new_file_is_of_this_user_alone_and_nothing_is_written_over(cli: Cli, tmp_path: Path, key: Path) -> None:
-    made = cli.json("master-key", "new", str(tmp_path / "another"))
+    made = cli.json("master-key", "--new", str(tmp_path / "another"))
     assert made == {"file": str(tmp_path / "another"), "key": read_key_file(tmp_path / "another").name}
     assert (tmp_path / "another").stat().st_mode & 0o777 == 0o600
     before = key.read_bytes()
-    assert "something lies already" in cli("master-key", "new", str(key), code=2).err
+    assert "something lies already" in cli("master-key", "--new", str(key), code=2).err
     assert key.read_bytes() == before
-    assert "Keep a copy" in cli("master-key", "new", str(tmp_path / "third")).out
+    assert "Keep a copy" in cli("master-key", "--new", str(tmp_path / "third")).out
     for nowhere in (tmp_path / "none" / "key", key / "below"):
-        told = cli.json("master-key", "new", str(nowhere), code=2)
+        told = cli.json("master-key", "--new", str(nowhere), code=2)
         assert f"file: got '{nowhere}'; allowed: a new name in a folder that is there" in told["message"]
         assert not nowhere.exists()
     assert not (tmp_path / "none").exists()
@@ -84,19 +84,19 @@ def test_a_key_is_rotated_lines_are_wrapped_anew_and_the_old_one_goes_once_nothi
     for owner in ("ada", "bob"):
         cli("add", owner, f"{owner} likes coffee")
     old = read_key_file(key).name
-    told = cli.json("master-key", "rotate")
+    told = cli.json("master-key", "--rotate")
     assert (told["before"], told["key"]) == (old, read_key_file(key).name)
     cli("add", "eve", "eve likes tea")
-    shown = {one["key"]: one for one in cli.json("master-key", "show")["keys"]}
+    shown = {one["key"]: one for one in cli.json("master-key")["keys"]}
     assert (shown[old]["owners"], shown[old]["wraps"], shown[old]["needed"]) == (2, False, True)
     assert (shown[told["key"]]["owners"], shown[told["key"]]["wraps"]) == (1, True)
     aged(key)
-    assert "3 lines need this key still" in cli("master-key", "drop", old, code=2).err
-    assert cli.json("master-key", "rewrap") == {"rewrapped": 3, "current": 4, "unopened": 0, "named": [], "why": None}
-    assert cli.json("master-key", "rewrap")["rewrapped"] == 0
-    assert cli.json("master-key", "show")["droppable"] == [old]
-    assert "no old key" in cli("master-key", "drop", told["key"], code=2).err
-    assert cli.json("master-key", "drop", old)["dropped"] == old
+    assert "3 lines need this key still" in cli("master-key", "--drop", old, code=2).err
+    assert cli.json("master-key", "--rewrap") == {"rewrapped": 3, "current": 4, "unopened": 0, "named": [], "why": None}
+    assert cli.json("master-key", "--rewrap")["rewrapped"] == 0
+    assert cli.json("master-key")["droppable"] == [old]
+    assert "no old key" in cli("master-key", "--drop", told["key"], code=2).err
+    assert cli.json("master-key", "--drop", old)["dropped"] == old
     assert read_key_file(key).names == [told["key"]]
     assert "ada likes coffee" in cli("search", "ada", "coffee").out
 
@@ -104,9 +104,9 @@ def test_a_key_is_rotated_lines_are_wrapped_anew_and_the_old_one_goes_once_nothi
 def test_a_key_that_was_replaced_just_now_stays_a_minute(cli: Cli, key: Path) -> None:
     cli("add", "ada", "ada likes coffee")
     old = read_key_file(key).name
-    cli("master-key", "rotate")
-    cli("master-key", "rewrap")
-    assert "it can go 60 s after that" in cli("master-key", "drop", old, code=2).err
+    cli("master-key", "--rotate")
+    cli("master-key", "--rewrap")
+    assert "it can go 60 s after that" in cli("master-key", "--drop", old, code=2).err
     assert old in read_key_file(key).names
 
 
@@ -241,11 +241,11 @@ def test_up_goes_on_through_rotate_rewrap_and_drop(tmp_path: Path, key: Path, mo
         old = read_key_file(key).name
         with httpx2.Client(base_url=url, headers=up.shown(), trust_env=False, timeout=PATIENCE) as client:
             assert client.get("/v1/status").json()["sealing"]["on"]
-            up.run("master-key", "rotate")
+            up.run("master-key", "--rotate")
             up.run("add", "bob", "bob likes tea")
-            assert up.run("master-key", "rewrap")["current"] == up.run("master-key", "rewrap")["current"]
+            assert up.run("master-key", "--rewrap")["current"] == up.run("master-key", "--rewrap")["current"]
             aged(key)
-            assert up.run("master-key", "drop", old)["dropped"] == old
+            assert up.run("master-key", "--drop", old)["dropped"] == old
             up.run("add", "eve", "eve likes milk")
             up.run("add", "ada", "ada likes sugar")
             for owner, word in (("ada", "coffee"), ("ada", "sugar"), ("bob", "tea"), ("eve", "milk")):

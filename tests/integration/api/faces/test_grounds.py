@@ -57,7 +57,10 @@ def by_command(running: Service, owner: str) -> Report:
     def reported(digest: str) -> dict[str, Any]:
         out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
         with redirect_stdout(out):
-            code = run(lambda: nullcontext(running.http.application), ["ground", owner, PAGE, digest, "--json"])
+            code = run(
+                lambda: nullcontext(running.http.application),
+                ["set-aside", owner, "--ground", PAGE, "--digest", digest, "--json"],
+            )
         assert code == 0
         told: dict[str, Any] = json.loads(out.buffer.getvalue())  # type: ignore[attr-defined]
         return told

@@ -183,7 +183,7 @@ def chats(w: World) -> object:
     return [
         w.command("import", "turns", path, "--owner", w.owner, "--tier", "core"),
         w.command("import", "turns", path, "--owner", w.owner, "--kind", "core"),
-        w.command("chat-import", path, "--owner", w.owner, "--shape", "lines"),
+        w.command("import", "turns", "--shape", "auto", path, "--owner", w.owner),
     ]
 
 

@@ -87,7 +87,7 @@ FACES: dict[str, Callable[[World], str]] = {
     "a profile": lambda w: command(w, "profile", w.owner, "tiered"),
     "turns": lambda w: command(w, "import", "turns", turn(w), "--owner", w.owner),
     "records": lambda w: command(w, "import", "records", w.lines(RECORD), "--owner", w.owner),
-    "chats": lambda w: command(w, "chat-import", turn(w), "--owner", w.owner, "--shape", "lines"),
+    "chats": lambda w: command(w, "import", "turns", "--shape", "auto", turn(w), "--owner", w.owner),
 }
 
 

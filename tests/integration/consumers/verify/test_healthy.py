@@ -74,7 +74,7 @@ unmerge ada both
 delete ada m6
 delete ada m6 --undo
 delete ada m7 --with-sources
-ground ada https://example.org/tea {DIGEST}
+set-aside ada --ground https://example.org/tea --digest {DIGEST}
 set-aside ada --session s1
 set-aside ada
 search ada tea
@@ -100,8 +100,8 @@ access
 access --keys
 access --reads
 key revoke KEY
-master-key show
-seals save SEALS
+master-key
+backup seals SEALS
 backup make BACKUP --seals SEALS
 status
 status --jobs
@@ -112,10 +112,10 @@ stats ada
 status --owners
 verify --heads
 dead
-embed
+cleanup --all --job embed
 append MORE
 import turns TURNS
-chat-import CHATS --owner cy
+import turns CHATS --shape auto --owner cy
 erase bo --ground objection --yes
 erase ada m8 --ground objection --yes
 erase bo --readmit

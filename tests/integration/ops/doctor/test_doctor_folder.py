@@ -178,10 +178,10 @@ def test_a_master_key_that_is_gone_is_wrong_and_none_is_made(store: Cli, folder:
 
 def test_old_keys_are_told_as_long_as_they_lie_in_the_file(store: Cli, folder: Path) -> None:
     old = read_key_file(folder / "master-key").name
-    store("master-key", "rotate")
-    assert "master-key rewrap" in found(store)["sealing", "old keys"]["advice"]
-    store("master-key", "rewrap")
-    assert f"master-key drop {old}" in found(store)["sealing", "old keys"]["advice"]
+    store("master-key", "--rotate")
+    assert "master-key --rewrap" in found(store)["sealing", "old keys"]["advice"]
+    store("master-key", "--rewrap")
+    assert f"master-key --drop {old}" in found(store)["sealing", "old keys"]["advice"]
 
 
 def test_a_store_that_lies_open_is_advised_about_unless_it_was_chosen(
@@ -192,7 +192,7 @@ def test_a_store_that_lies_open_is_advised_about_unless_it_was_chosen(
     assert found(cli)["sealing", "contents"]["result"] == "ok"
     monkeypatch.delenv("ENGRAMLOG_SEALED_BY")
     assert "engramlog seal" in found(cli)["sealing", "contents"]["advice"]
-    cli("master-key", "new", str(folder / "master-key"))
+    cli("master-key", "--new", str(folder / "master-key"))
     assert "a master key is set" in found(cli)["sealing", "contents"]["found"]
 
 

@@ -84,7 +84,7 @@ def test_nothing_is_said_where_there_is_nothing_to_do(status: str) -> None:
 def test_what_has_no_vector_was_compared_by_words_but_where_meaning_alone_is_asked_for(
     search_mode: str, words: str
 ) -> None:
-    assert f"3 of 4 memories have vectors of mine; {words} (`engramlog embed`)" in told(search_mode)
+    assert f"3 of 4 memories have vectors of mine; {words} (`engramlog cleanup --all --job embed`)" in told(search_mode)
     assert "have vectors" not in told(search_mode, embedded=4)
 
 
@@ -94,7 +94,7 @@ def test_what_has_no_vector_was_compared_by_words_but_where_meaning_alone_is_ask
         (
             "statements",
             "without_vector",
-            "1 statement not compared, without a vector yet: first `engramlog embed alice`",
+            "1 statement not compared, without a vector yet: first `engramlog cleanup alice --job embed`",
         ),
         ("turns", "unread", "1 turn not compared, in letters that the model does not read"),
         ("turns", "older", "1 turn not compared, older than the newest that are looked at"),

@@ -138,8 +138,8 @@ def test_how_a_store_is_sealed(facts: SealingFacts, found: list[tuple[str, Resul
 
 def test_old_keys_are_dropped_once_nothing_needs_them_and_rewrapped_before() -> None:
     assert sealing.old_keys(["b"], "b", []).result == "ok"
-    assert "master-key rewrap" in (sealing.old_keys(["a", "b"], "b", ["a"]).advice or "")
-    assert "master-key drop a" in (sealing.old_keys(["a", "b"], "b", ["b"]).advice or "")
+    assert "master-key --rewrap" in (sealing.old_keys(["a", "b"], "b", ["a"]).advice or "")
+    assert "master-key --drop a" in (sealing.old_keys(["a", "b"], "b", ["b"]).advice or "")
 
 
 def listens(by: Any, **facts: Any) -> CheckFinding:
