@@ -135,6 +135,7 @@ ADD = Operation(
 )
 EDIT = Operation(
     name="edit",
+    help="Say the same thing better: new words under the same id, the older ones stay readable. Saying the same writes nothing.",
     call="rememberer.edit",
     path=f"{MEMORY}/edit",
     title="Edit",
