@@ -26,7 +26,8 @@ def _orders() -> Pattern[str]:
     def role(name: str, language: str) -> str:
         return either(word for row in rows("orders") if name in row["role"] for word in row[language])
 
-    english = rf"\b(?:{role('drop', 'english')})\b(?:\W+\w+){{0,4}}\W+(?:{role('rules', 'english')})\b"
+    of_people = r"(?<!who )(?<!that )(?<!not )(?<!n't )"
+    english = rf"{of_people}\b(?:{role('drop', 'english')})\b(?:\W+\w+){{0,4}}\W+(?:{role('rules', 'english')})\b"
     chinese = rf"(?:{role('drop', 'chinese')})[^，。！？\n]{{0,12}}(?:{role('rules', 'chinese')})"
     said = rf"\b(?:{role('phrase', 'english')})\b|{role('phrase', 'chinese')}"
     return re.compile("|".join((english, chinese, said, _MARKUP)), re.IGNORECASE | re.MULTILINE)

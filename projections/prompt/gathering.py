@@ -15,6 +15,7 @@ from projections.language.asked_words import says_something
 from projections.language.asking.parts import asks
 from projections.language.doubtful import sounds_like_an_order
 from projections.language.extractive import words
+from projections.language.orders import gives_orders
 from projections.language.patterns import regex
 from projections.memory.deletion_view import erased_turns, forgotten_turns
 from projections.memory.episode import local
@@ -223,7 +224,9 @@ def material(
     if hidden:
         holds.left_out["tool result"] += hidden
     lines, unconfirmed = _lines(view, close, rules)
-    parts = {"retrieved": lines, "tools": tools, "unconfirmed": unconfirmed}
+    ordering = [one for one in tools if gives_orders(one.text)]
+    tools = [one for one in tools if one not in ordering]
+    parts = {"retrieved": lines, "tools": tools, "unconfirmed": [*unconfirmed, *ordering]}
     if not is_earlier(talk, standing.episodes, now):
         keep = {"remembered": keeping_order(len(episodes), len(said))}
         return Material(time_line(now, rules.zone, rules.language), parts | {"remembered": [*episodes, *said]}, keep)
@@ -249,5 +252,7 @@ def _lines(view: OwnerView, close: Sequence[Close], rules: Rules) -> tuple[list[
 
 
 def is_unconfirmed(memory: Memory) -> bool:
-    """Whether a memory gives an order that did not come from the user."""
-    return memory.source != "user" and sounds_like_an_order(memory.content)
+    """Whether a memory gives an order that did not come from the user; what was read in a turn is in words of his."""
+    if memory.source == "user":
+        return False
+    return sounds_like_an_order(memory.content) if memory.source == "judge" else gives_orders(memory.content)
