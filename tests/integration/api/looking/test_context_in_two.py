@@ -9,7 +9,6 @@ import pytest
 
 from events.errors import InputError
 from projections.language.prompt_text import estimated_tokens
-from projections.memory.handle import handle_of
 from tests.acceptance.helpers.store import Store, embedded_store
 from tests.given.events import Told, created, deleted, mentioned, negated, purged, reinforced, set_aside
 from tests.given.said import said
