@@ -12,7 +12,6 @@ from pydantic.fields import FieldInfo
 UNITS: Final = {
     "redis_maxmemory": "bytes",
     "view_bytes": "bytes",
-    "heavy_seconds": "seconds",
     "redis_timeout": "seconds",
 }
 """What numbers count, where their names alone do not say it to everybody."""

@@ -91,11 +91,6 @@ class Settings(BeyondSettings, SealingSettings):
     metrics: Place | None = None
     """Port, or host:port, of the metrics of a fold worker. Workers of `up` use consecutive ports; 0 takes free ones. Metrics
     need no token."""
-    heavy_seconds: Annotated[float, Field(gt=0, le=86_400)] = 30.0
-    """Seconds that a heavy request may run before it is stopped (504)."""
-    key_requests: Annotated[float, Field(ge=0, le=1_000_000)] = 200.0
-    """Requests per second of one principal with keys; bursts of ten seconds' worth, a quarter of it for one owner. 0: no limit
-    on requests, bytes and CPU."""
     min_replicas: Annotated[int, Field(ge=0, le=10)] = 0
     """Replicas that must confirm an append within a second (WAIT). With fewer the answer is `under_replicated`: written and
     visible, but not confirmed. To go on after the loss of a machine, 1 needs two replicas of each primary."""

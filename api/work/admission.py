@@ -45,7 +45,7 @@ class AdmissionLimits(NamedTuple):
     heavy: LaneLimits = LaneLimits(2, 1, 64, 16)
     stream: LaneLimits = LaneLimits(8, 2, 0, 0)
     """Answers that are being sent piece by piece: what they are made of is held until they are taken."""
-    heavy_seconds: float = 30.0
+    heavy_seconds: float = 120.0
 
 
 class Admission:

@@ -53,8 +53,7 @@ class Patience:
         if self._end is not None and monotonic() > self._end:
             raise DeadlineExceeded(
                 f"the question was stopped after {self._seconds:g} s: {_told(done, total)} steps were done; ask about less"
-                " (name less, a narrower span, fewer queries, a shorter page), or let questions take longer"
-                " (ENGRAMLOG_HEAVY_SECONDS)",
+                " (name less, a narrower span, fewer queries, a shorter page)",
                 done=done,
                 total=total,
                 seconds=self._seconds,

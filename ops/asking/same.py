@@ -15,7 +15,7 @@ from ops.settings import Settings, load_settings
 OF_EACH: Final = frozenset(
     {
         "data", "redis_server", "redis_maxmemory", "partitions", "workers", "job_workers", "host", "port",
-        "token", "heavy_seconds", "key_requests",
+        "token",
         "redis_timeout", "log_level", "dask",
         "view_bytes", "metrics",
         "tls_cert_file", "tls_key_file", "trusted_proxies", "public_names", "operate",

@@ -20,8 +20,8 @@ from api.mcp.resource import PATH, audiences
 from api.mcp.server import MemoryServer
 from api.mcp.stdio import serve
 from api.work.admission import Admission
+from api.work.buckets import KEY_RATES
 from events.errors import BadSetting
-from ops.admission import admission_limits, key_rates
 from ops.beyond.listeners import listeners_of, require_key
 from ops.beyond.watch import certificate_tended
 from ops.identity.keys import ProviderKeys, provider_of
@@ -80,11 +80,9 @@ def _told(place: tuple[str, int] | None, tell: Tell) -> Iterator[ToolMetrics | N
         yield metrics
 
 
-def _served(
-    connection: Connection, settings: Settings, toolset: str, tell: Tell, metrics: ToolMetrics | None
-) -> MemoryServer:
+def _served(connection: Connection, toolset: str, tell: Tell, metrics: ToolMetrics | None) -> MemoryServer:
     logging.basicConfig(level=logging.ERROR, handlers=[SdkLog(tell)], force=True)  # or the SDK sets up a log of its own
-    admission = Admission(admission_limits(settings), on_quiet=give_back)
+    admission = Admission(on_quiet=give_back)
     server = MemoryServer(connection, tell, admission, toolset, None if metrics is None else metrics.called)
     if metrics is not None:
         metrics.know(server.tool_names)
@@ -112,7 +110,7 @@ def _over_stdio(settings: Settings, owner: str, toolset: str, tell: Tell, metric
 
     end_by_signal(stop, exit_code=None)
     who = in_hand if settings.key is None else confined_to(_checked(settings.key.get_secret_value()))
-    server = _served(Connection(supervisor, owner, who), settings, toolset, tell, metrics)
+    server = _served(Connection(supervisor, owner, who), toolset, tell, metrics)
     try:
         anyio.run(serve, server)
     finally:
@@ -177,9 +175,9 @@ def _over_http(
     connection = Connection(supervisor, owner)
     provider = provider_of(settings, tell)
     callers = callers_of(supervisor, admits, provider)
-    served = _served(connection, settings, toolset, tell, metrics)
+    served = _served(connection, toolset, tell, metrics)
     rules = None if provider is None else provider.rules
-    app = create_app(served, connection, admits, callers, rules, key_rates(settings))
+    app = create_app(served, connection, admits, callers, rules, KEY_RATES)
     raise_file_limit()
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     url = f"{listeners.main.scheme}://{host}:{listener.getsockname()[1]}{PATH}"

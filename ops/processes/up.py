@@ -25,8 +25,8 @@ from api.http.server.claiming import OPERATE, claim
 from api.http.server.listener import Listener
 from api.http.server.serve import Listening, Server, serve, serve_on
 from api.version import program_version
+from api.work.buckets import KEY_RATES
 from events.errors import EmbeddedRedisError, EngramlogError, StoreError
-from ops.admission import admission_limits, key_rates
 from ops.asking.same import answers_for
 from ops.beyond.listeners import Listeners, how_it_listens, listeners_of, require_key
 from ops.beyond.watch import CertificateWatch, RefusedWatch
@@ -332,12 +332,11 @@ def _app(
     return create_app(
         application,
         admits=admits,
-        admission=admission_limits(settings),
         on_quiet=give_back,
         answers_for=answers_for(settings),
         sessions=sessions,
         on_refused=refused,
-        rates=key_rates(settings),
+        rates=KEY_RATES,
         provider=provider,
     )
 

@@ -97,7 +97,6 @@ def measure(folder: Path, few: int, many: int, rounds: int, frames: int = 300) -
     openings = {"health": Opening(None, "pre"), "memories of many": screens(MANY)["memories"], **screens(FEW)}
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ENGRAMLOG_JOB_WORKERS", "0")  # daily work on so many memories would be measured too
-        patch.setenv("ENGRAMLOG_HEAVY_SECONDS", "600")
         with served(folder) as service, _browser() as browser:
             _answer(service)
             first = {owner: _first_question(service, owner) for owner in (FEW, MANY)}

@@ -41,7 +41,6 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     folder = tmp_path_factory.mktemp("scale") / "store"
     told_many(folder, {OWNER: MANY})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ENGRAMLOG_HEAVY_SECONDS", "600")  # an owner's first question loads all of his memories
         patch.setenv("ENGRAMLOG_JOB_WORKERS", "0")  # they would append 80,000 events about what has faded since
         with served(folder) as service:
             service.ask(f"/v1/owners/{OWNER}/counts?mode=review")
