@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from itertools import chain
 from textwrap import indent
+from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar, cast
 
 import typer
@@ -40,6 +41,8 @@ PIPE_WIDTH = 140
 """Columns of output that goes to a pipe or a file, at least: these have no width of their own."""
 LONG_FOLD = 5_000
 """Events from which folding the past shows a progress bar: about a quarter of a second."""
+LINE_SECONDS = 10.0
+"""Between two lines that tell how far work is, where nobody looks on."""
 
 
 def _console(*, stderr: bool = False) -> Console:
@@ -187,17 +190,33 @@ def _printable(text: str) -> str:
 
 @contextmanager
 def progress(task: str, as_json: bool, long: int = LONG_FOLD) -> Iterator[Callable[[int, int], None]]:
-    """A bar on standard error for work of (done, total) steps, once that is long; nothing where nobody looks on."""
+    """A bar on standard error for work of (done, total) steps, once that is long; where nobody looks on a line now and then."""
+    if not as_json and not err.is_terminal:
+        yield _lines(task, long)
+        return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=err, transient=True, disable=as_json or not err.is_terminal) as bar:
+    with Progress(*columns, console=err, transient=True, disable=as_json) as bar:
         number = bar.add_task(task, total=None, visible=False)
 
         def advance(done: int, total: int) -> None:
             bar.update(number, completed=done, total=total, visible=total > long)
 
         yield advance
+
+
+def _lines(task: str, long: int) -> Callable[[int, int], None]:
+    """Tells how far long work is in a line, at first after a while."""
+    at = monotonic() + LINE_SECONDS
+
+    def advance(done: int, total: int) -> None:
+        nonlocal at
+        if total > long and monotonic() >= at:
+            at = monotonic() + LINE_SECONDS
+            err.print(f"{task}: {done:,} of {total:,}", soft_wrap=True)
+
+    return advance
 
 
 def run(

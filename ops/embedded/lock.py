@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from events.errors import EmbeddedRedisError
@@ -32,7 +33,11 @@ class FolderLock:
     def try_own(cls, folder: Path) -> FolderLock | None:
         """The owner's lock, or None while it is another's. Raises EmbeddedRedisError for a folder not writable."""
         descriptor = _try_lock(folder, OWNER)
-        return None if descriptor is None else cls(folder, descriptor)
+        if descriptor is None:
+            return None
+        with suppress(OSError):  # a full disk: it is for those alone who wait for us, to know for whom
+            os.ftruncate(descriptor, os.pwrite(descriptor, str(os.getpid()).encode(), 0))
+        return cls(folder, descriptor)
 
     def take_server(self, patience: ProgressBound) -> None:
         """Take the server's lock too, ending an orphaned server first.
@@ -84,6 +89,15 @@ def _without_locks(folder: Path, error: OSError) -> EmbeddedRedisError:
     return EmbeddedRedisError(
         f"{folder} cannot be locked ({error.strerror}); put the data folder on a local file system", folder=str(folder)
     )
+
+
+def owner_told(folder: Path) -> str:
+    """Which process owns a folder, as it wrote down itself."""
+    try:
+        told = (folder / OWNER).read_bytes()[:20]
+    except OSError:
+        told = b""
+    return f"pid {told.decode()}" if told.isdigit() else "of unknown pid"
 
 
 def is_owned(folder: Path) -> bool:

@@ -8,6 +8,7 @@ refused.
 from __future__ import annotations
 
 import atexit
+import os
 import subprocess
 import time
 from collections.abc import Callable, Iterable
@@ -32,12 +33,12 @@ from ops.embedded.folder import (
     write_server_file,
 )
 from ops.embedded.kept_socket import KeptSocket
-from ops.embedded.lock import FolderLock, is_owned
+from ops.embedded.lock import FolderLock, is_owned, owner_told
 from ops.embedded.process import ProgressBound, ServerPlan, ServerProcess, default_maxmemory, read_log
 from ops.embedded.socket import answers, listens, remove_socket, socket_path
 from ops.embedded.start import abandon, start_server
 from ops.embedded.store import StoreFile, read_store_file, refuse_other_store, write_store_file
-from ops.embedded.wanted import wanting
+from ops.embedded.wanted import may_be_used, using, wanting
 
 __all__ = [
     "EmbeddedRedis",
@@ -57,15 +58,21 @@ class EmbeddedRedis:
     """
 
     def __init__(
-        self, folder: Path, running: ServerFile, server: ServerProcess | None, lock: FolderLock | None
+        self,
+        folder: Path,
+        running: ServerFile,
+        server: ServerProcess | None,
+        lock: FolderLock | None,
+        used: int | None = None,
     ) -> None:
+        """`used`: what keeps the server of a process there that would leave once nobody asks (`ops.embedded.wanted`)."""
         self.folder = folder
         self.socket_path = Path(running.socket)
         self.pid = running.pid
         self.version = running.version
         self.recovery: str | None = None
         """What was cut off a torn log at this start, for the log and the user; None when nothing."""
-        self._running, self._server, self._lock = running, server, lock
+        self._running, self._server, self._lock, self._used = running, server, lock, used
         self._kept_socket = KeptSocket(folder, self.socket_path) if server is not None else None
         self._closing = False
         atexit.register(self.close)
@@ -138,6 +145,8 @@ class EmbeddedRedis:
             return
         self._closing = True
         atexit.unregister(self.close)
+        if self._used is not None:
+            os.close(self._used)
         if self._server is None or self._lock is None:
             return
         try:
@@ -189,7 +198,7 @@ def open_folder(
     with wanting(folder) if role == "up" else nullcontext():
         lock = _owned(folder, role, patience)
     if isinstance(lock, ServerFile):
-        return _join(folder, lock)
+        return _join(folder, lock, role)
     patience.renew()
     try:
         lock.take_server(patience)
@@ -241,10 +250,8 @@ def look_into_folder(folder: Path, binary: RedisBinary) -> str | None:
 def _in_use(folder: Path, running: ServerFile | None) -> tuple[str, str]:
     """What to say while the folder is another's, and when it stays so."""
     if running is None:
-        return (
-            f"waiting for another process to leave {folder}",
-            f"{folder} stays locked by another process; end it and try again",
-        )
+        who = f"another process ({owner_told(folder)})"
+        return (f"waiting for {who} to leave {folder}", f"{folder} stays locked by {who}; end it and try again")
     if running.role == "shared":
         return (
             f"waiting for `engramlog mcp`, or what a client started (pid {running.started_by}), to leave {folder}",
@@ -263,11 +270,11 @@ def _in_use(folder: Path, running: ServerFile | None) -> tuple[str, str]:
     )
 
 
-def _join(folder: Path, running: ServerFile) -> EmbeddedRedis:
+def _join(folder: Path, running: ServerFile, role: Role) -> EmbeddedRedis:
     store = read_store_file(folder)
     if store is not None:
         refuse_other_store(folder, Path(running.socket), store)
-    return EmbeddedRedis(folder, running, None, None)
+    return EmbeddedRedis(folder, running, None, None, using(folder) if role == "command" else None)
 
 
 def _start(
@@ -288,6 +295,8 @@ def _start(
                 write_store_file(folder, store.opened_by(binary.version))
         opened = EmbeddedRedis(folder, serving.running, serving.server, lock)
         opened.recovery = serving.recovery
+        if role != "command":
+            may_be_used(folder)
         if store is not None:
             opened._set_ready()
     except BaseException:

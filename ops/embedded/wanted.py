@@ -1,6 +1,7 @@
-"""A lock by which an `up` that waits for a folder says so; who only keeps it for others' convenience leaves then.
+"""Locks by which others say that they need a folder's service: an `up` that waits for the folder, for which whoever keeps it for
+others' convenience leaves; a command that uses its Redis, for which that one stays however long nobody asks.
 
-The kernel gives the lock back when its holder dies, so nobody leaves for an `up` that is gone.
+The kernel gives a lock back when its holder dies, so nobody leaves for an `up` that is gone, or stays for a command that is.
 """
 
 from __future__ import annotations
@@ -11,30 +12,58 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from events.errors import EmbeddedRedisError
 from ops.embedded.folder import unusable
 
-NAME = "engramlog.wanted"
+WANTED, USED = "engramlog.wanted", "engramlog.used"
 
 
 @contextmanager
 def wanting(folder: Path) -> Iterator[None]:
     """Want the folder for the length of a `with`. Raises EmbeddedRedisError where nothing can be written there."""
+    descriptor = _held(folder, WANTED)
     try:
-        descriptor = os.open(folder / NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    except OSError as error:
-        raise unusable(folder, error) from error
-    try:
-        with suppress(OSError):  # a file system without locks: its own refusal follows
-            fcntl.flock(descriptor, fcntl.LOCK_SH)  # shared: several may want it
         yield
     finally:
         os.close(descriptor)
 
 
+def using(folder: Path) -> int | None:
+    """Use the folder's server until the descriptor is closed; None where no file for that was made. Makes nothing."""
+    with suppress(EmbeddedRedisError):
+        return _held(folder, USED, 0)
+    return None
+
+
+def may_be_used(folder: Path) -> None:
+    """Make the file by which commands say that they use the server; on a full disk there is none, and nobody is waited for."""
+    with suppress(EmbeddedRedisError):
+        os.close(_held(folder, USED))
+
+
 def is_wanted(folder: Path) -> bool:
     """Whether anybody wants the folder now. Never waits."""
+    return _is_held(folder, WANTED)
+
+
+def is_used(folder: Path) -> bool:
+    """Whether any command uses the folder's server now. Never waits."""
+    return _is_held(folder, USED)
+
+
+def _held(folder: Path, name: str, create: int = os.O_CREAT) -> int:
     try:
-        descriptor = os.open(folder / NAME, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        descriptor = os.open(folder / name, os.O_RDWR | create | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise unusable(folder, error) from error
+    with suppress(OSError):  # a file system without locks: its own refusal follows
+        fcntl.flock(descriptor, fcntl.LOCK_SH)  # shared: several may hold it
+    return descriptor
+
+
+def _is_held(folder: Path, name: str) -> bool:
+    try:
+        descriptor = os.open(folder / name, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:
         return False
     try:

@@ -1,11 +1,11 @@
-"""How long a service stays that a client started: until nobody has asked for a while, or somebody starts `engramlog up`."""
+"""How long a service stays that a client started: until nobody asked for a while nor uses its Redis, or somebody wants an `up`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
 
-from ops.embedded.wanted import is_wanted
+from ops.embedded.wanted import is_used, is_wanted
 from ops.processes.folder_socket import FolderSocket
 
 
@@ -23,6 +23,6 @@ class Stay:
             return "an `engramlog up` wants the store"
         if not self._socket.is_there():
             return f"{self._socket.path} was removed: nobody can find this service any more"
-        if unasked_seconds() > self._idle_seconds:
+        if unasked_seconds() > self._idle_seconds and not is_used(self._folder):
             return f"nobody has asked for {self._idle_seconds:g} s"
         return None

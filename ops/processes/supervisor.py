@@ -15,6 +15,7 @@ from typing import Any
 
 from api.application import Application
 from events.errors import EngramlogError, StoreUnavailable
+from ops.embedded.wanted import is_used
 from ops.settings import Settings
 from ops.store import OpenStore, open_the_store
 from ops.wiring import application_on
@@ -162,7 +163,8 @@ class Supervisor:
 
     def _is_idle(self, store: OpenStore) -> bool:
         ours = store.embedded is not None and store.embedded.owned
-        return ours and not self._in_use and monotonic() - self._last_used > self._idle_seconds
+        idle = ours and not self._in_use and monotonic() - self._last_used > self._idle_seconds
+        return idle and store.embedded is not None and not is_used(store.embedded.folder)
 
     def close(self) -> None:
         """Close the store in order and end the thread. Idempotent."""

@@ -99,5 +99,28 @@ def test_an_auditor_that_cannot_be_had_is_told_and_one_that_was_exchanged_fails(
 
     monkeypatch.setattr(audit, "_run", refused)
     monkeypatch.setattr(audit.venv, "create", lambda *_, **__: None)
+    monkeypatch.setattr(audit, "has_network", lambda: False)
     assert audit.main() == code
     assert capsys.readouterr().out.startswith(told)
+
+
+@each_row(
+    ("network", "ci", "told", "code"),
+    [
+        (True, "true", "NOTHING was audited", 1),
+        (True, "", "NOTHING was audited", 0),
+        (False, "true", "NOTHING was audited: there is no network", 0),
+    ],
+)
+def test_where_nothing_was_looked_up_that_is_said_and_fails_in_ci_alone_and_with_a_network_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], network: bool, ci: str, told: str, code: int
+) -> None:
+    monkeypatch.setenv("CI", ci)
+    monkeypatch.setattr(audit, "has_network", lambda: network)
+    monkeypatch.setattr(audit, "auditor", lambda folder: folder / "pip-audit")
+    monkeypatch.setattr(audit, "audited", lambda *_: (["not audited: 3 of 3 packages (no answer)"], 0))
+    assert audit.main() == code
+    assert capsys.readouterr().out.splitlines()[-1] == told
+    monkeypatch.setattr(audit, "audited", lambda *_: (["audited: 1 of 3 packages, 0 known weaknesses"], 0))
+    assert audit.main() == 0
+    assert "NOTHING" not in capsys.readouterr().out

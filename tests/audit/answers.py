@@ -9,6 +9,10 @@ ACCEPTED: Mapping[str, str] = {}
 """Id of a weakness -> why it does not reach us, in a sentence, where no release without it is there yet."""
 
 
+AUDITED = "audited: "
+"""What the line begins with that tells how many packages were looked up."""
+
+
 class Weakness(NamedTuple):
     """A known weakness of a pinned package."""
 
@@ -70,5 +74,5 @@ def verdict(
         because = "; ".join(problems) or "no service knows them"
         lines.append(f"not audited: {len(missing)} of {len(every)} packages{named} ({because})")
     if looked := len(every) - len(missing):
-        lines.append(f"audited: {looked} of {len(every)} packages, {len(set(report.weak))} known weaknesses")
+        lines.append(f"{AUDITED}{looked} of {len(every)} packages, {len(set(report.weak))} known weaknesses")
     return lines, code

@@ -88,7 +88,7 @@ def cleanup(call: Call) -> None:
 def _embed(call: Call, owner: str | None) -> None:
     with opened(call.context) as application:
         if owner is None:
-            with progress("owners", call.json, 0) as advance:
+            with progress("texts", call.json, 0) as advance:
                 answer = application.embeddings.embed_all(on_progress=advance)
         else:
             with progress("texts", call.json, LONG) as advance:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Protocol
 
 from api.requests.checks import check_owner
@@ -28,6 +29,11 @@ def nothing_to_embed_with() -> BadSetting:
         f"{SETTING}: got none, so there is nothing to embed with; allowed: {RULE}; or give the owner's parameter embedder",
         setting=SETTING,
     )
+
+
+def _within(on_progress: Progress, before: int, owners_left: int, done: int, total: int) -> None:
+    """How far all owners are, by one of them."""
+    on_progress(before + done, before + total + owners_left)
 
 
 class VectorJob(Protocol):
@@ -76,16 +82,21 @@ class Embeddings:
         return answer
 
     def embed_all(self, *, on_progress: Progress = lambda _done, _total: None) -> dict[str, Any]:
-        """The same for every owner; one that fails is told in `failed` and does not stop the others."""
+        """The same for every owner; one that fails is told in `failed` and does not stop the others. `on_progress` counts texts, as
+        far as is known how many there are: of owners still to come one each.
+        """
         job = self._configured()
         self._fold(range(self._log.partitions))
         owners = self._owners()
         counts = dict.fromkeys(("embedded", "dropped", "already", "left"), 0)
         models = Counter[str]()
         failed: list[dict[str, str]] = []
-        for done, owner in enumerate(owners, 1):
+        done = 0
+        for left, owner in zip(range(len(owners), 0, -1), owners, strict=True):
+            on_progress(done, done + left)
             try:
-                answer = job.carry_out(owner, on_progress=lambda _done, _total: None).as_dict()
+                within = partial(_within, on_progress, done, left - 1)
+                answer = job.carry_out(owner, on_progress=within).as_dict()
             except (StoreError, EmbedderFailed):
                 raise
             except EngramlogError as error:
@@ -94,7 +105,7 @@ class Embeddings:
                 models.update([answer["model"]] if answer["model"] else [])
                 counts = {name: count + answer[name] for name, count in counts.items()}
                 failed += [{"owner": owner, **one} for one in answer["failed"]]
-            on_progress(done, len(owners))
+                done += answer["embedded"]
         if not (models or failed or self._meanings is None or self._meanings.embedders.plan.embeds):
             raise nothing_to_embed_with()
         model = next(iter(models)) if len(models) == 1 else None

@@ -17,8 +17,10 @@ import redis
 
 from events.errors import EmbeddedRedisError
 from ops.embedded.folder import read_server_file
+from ops.embedded.lock import FolderLock
 from ops.embedded.server import EmbeddedRedis, open_folder
 from ops.embedded.socket import connect, listens
+from ops.embedded.wanted import is_used
 from tests.patience import PATIENCE, UntilTold
 from tests.places import ROOT
 
@@ -319,3 +321,23 @@ def test_scratch_files_of_a_killed_rewrite_are_removed(tmp_path: Path) -> None:
     scratch.write_bytes(b"half a snapshot")
     with open_folder(tmp_path, "command"):
         assert not scratch.exists()
+
+
+def test_a_command_keeps_the_server_that_it_joined_as_long_as_it_uses_it(tmp_path: Path) -> None:
+    with open_folder(tmp_path, "shared") as shared:
+        with connect(shared.socket_path) as client:
+            client.hset("engramlog:store", "store_id", "s1")
+        shared.record_store("s1", 1, ["t"])
+        assert not is_used(tmp_path)
+        with open_folder(tmp_path, "command"), open_folder(tmp_path, "shared"):
+            assert is_used(tmp_path)
+        assert not is_used(tmp_path)
+
+
+def test_who_waits_for_a_folder_is_told_the_process_that_has_it(tmp_path: Path) -> None:
+    lock, told = FolderLock.try_own(tmp_path), list[str]()
+    assert lock is not None
+    with pytest.raises(EmbeddedRedisError, match=rf"stays locked by another process \(pid {os.getpid()}\)"):
+        open_folder(tmp_path, "command", wait_seconds=0.05, on_wait=told.append)
+    assert told == [f"waiting for another process (pid {os.getpid()}) to leave {tmp_path}"]
+    lock.release()

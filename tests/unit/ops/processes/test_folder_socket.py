@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import stat
 from contextlib import closing
@@ -13,7 +14,7 @@ from time import sleep
 import pytest
 
 from events.errors import EmbeddedRedisError
-from ops.embedded.wanted import is_wanted, wanting
+from ops.embedded.wanted import is_wanted, may_be_used, using, wanting
 from ops.processes.folder_socket import NAME, FolderSocket
 from ops.processes.stay import Stay
 from tests.patience import PATIENCE
@@ -115,3 +116,15 @@ def test_it_stays_while_it_is_asked_and_nobody_else_wants_the_store(tmp_path: Pa
             assert stay.over(lambda: 0.0) == "an `engramlog up` wants the store"
         (tmp_path / NAME).unlink()
         assert "was removed" in str(stay.over(lambda: 0.0))
+
+
+def test_it_stays_while_a_command_uses_its_redis(tmp_path: Path) -> None:
+    with closing(claimed(tmp_path)) as found:
+        stay = Stay(tmp_path, found, 600.0)
+        assert using(tmp_path) is None
+        may_be_used(tmp_path)
+        used = using(tmp_path)
+        assert used is not None
+        assert stay.over(lambda: 601.0) is None
+        os.close(used)
+        assert stay.over(lambda: 601.0) == "nobody has asked for 600 s"
