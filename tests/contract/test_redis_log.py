@@ -322,7 +322,7 @@ def test_too_few_replicas_refuse_with_advice(real_redis_client: redis.Redis) -> 
         real_redis_client.config_set("min-replicas-to-write", "1")
         receipts = log.append([mention(1, HERE)])
         assert [receipt.status for receipt in receipts] == ["failed"]
-        assert "cannot serve now" in (receipts[0].error or "")
+        assert "takes no writes" in (receipts[0].error or "")
 
 
 def test_a_server_that_stalls_gets_the_request_sent_again_and_holds_it_once(redis_server: RedisServer) -> None:
