@@ -4,6 +4,7 @@ how it comes by the server. A place that is not listed is a failure."""
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +20,8 @@ METHODS = {
     "script_load", "shutdown", "slowlog_get", "slowlog_reset", "wait",
 }  # fmt: skip
 """Of redis-py's clients; some of these names are other things' too, so they count where a client is asked."""
+NAMED = re.compile("|".join([*(f'"{one}"' for one in OF_NO_KEY), *(rf"\.{one}\b" for one in METHODS)]))
+"""A file that sends such a command matches; most files do not, and are not parsed."""
 CLIENTS = {"client", "_client", "redis", "connection"}
 EACH = "each server that `Wire.servers` gives"
 AT = "the server of a key, by `Wire.at`"
@@ -73,8 +76,9 @@ def places() -> Iterator[str]:
     """Each place and command, once."""
     for path in sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py")):
         name = path.relative_to(ROOT).as_posix()
-        if not name.startswith(OWN_SERVERS):
-            yield from sorted(set(_of_file(ast.parse(path.read_text()))))
+        source = path.read_text()
+        if not name.startswith(OWN_SERVERS) and NAMED.search(source):
+            yield from sorted(set(_of_file(ast.parse(source))))
 
 
 def _of_file(tree: ast.AST) -> Iterator[str]:
