@@ -9,19 +9,7 @@ import pytest
 
 from engramlog import AsyncMemory, InputError, Memory
 from engramlog.client import Verb, Verbs
-from tests.given.client import KINDS, Proxy, Service, connected, new_owner, proxy, service
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("arguments")) as opened:
-        yield opened
-
-
-@pytest.fixture
-def between(running: Service) -> Iterator[Proxy]:
-    with proxy(running.url) as told:
-        yield told
+from tests.given.client import KINDS, Proxy, connected, new_owner
 
 
 @pytest.fixture(params=KINDS)

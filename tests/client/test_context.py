@@ -7,16 +7,10 @@ from typing import Any
 
 import pytest
 
-from tests.given.client import KINDS, Service, connected, new_owner, proxy, service
+from tests.given.client import KINDS, Service, connected, new_owner, proxy
 from tests.rows import each_row
 
 COFFEE, ASKS = "I drink coffee every morning", "What do I drink in the morning?"
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("context")) as opened:
-        yield opened
 
 
 @pytest.fixture(params=KINDS)

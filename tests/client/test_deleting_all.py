@@ -16,12 +16,6 @@ from tests.given.http import event
 from tests.rows import each_row
 
 
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("client")) as opened:
-        yield opened
-
-
 @pytest.fixture(params=KINDS)
 def memory(request: pytest.FixtureRequest, running: Service) -> Iterator[Any]:
     with connected(request.param, running.url) as client:

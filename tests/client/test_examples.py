@@ -18,16 +18,10 @@ import pytest
 
 from engramlog import AsyncMemory, Memory
 from tests.doubles.embeddings_endpoint import Endpoint, Reply, endpoint
-from tests.given.client import Service, new_owner, service
+from tests.given.client import Service, new_owner
 from tests.patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("examples")) as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from itertools import islice
 
 import httpx2
@@ -11,14 +10,8 @@ import pytest
 
 from engramlog import AsyncMemory, InputError, Memory, UnexpectedAnswer, Unreachable
 from engramlog.following import MOST_MESSAGE, Message, Messages, changes_in
-from tests.given.client import Service, connected, new_owner, service
+from tests.given.client import Service, connected, new_owner
 from tests.rows import each_row
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("store")) as one:
-        yield one
 
 
 @each_row("kind", ["sync", "async"])

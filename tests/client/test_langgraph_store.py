@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramlog import AsyncMemory, InputError, Memory
-from tests.given.client import Service, new_owner, service
+from tests.given.client import Service, new_owner
 from tests.rows import each_row
 
 pytest.importorskip("langgraph.store.base", reason="langgraph-checkpoint is not installed")
@@ -19,12 +19,6 @@ pytest.importorskip("langgraph.store.base", reason="langgraph-checkpoint is not 
 from langgraph.store.base import PutOp
 
 from engramlog.langgraph import EngramlogStore, Layout, matches
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("langgraph")) as opened:
-        yield opened
 
 
 @pytest.fixture

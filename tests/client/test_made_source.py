@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from pydantic import BaseModel
 
 from api.operations import answers
 from engramlog import Memory
 from engramlog import answers as told
-from tests.given.client import Service, connected, new_owner, service
+from tests.given.client import Service, connected, new_owner
 from tests.made.client_source import BY_HAND, FOLDER, SOURCES, VERBS, formatted
 from tests.rows import each_row
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("store")) as one:
-        yield one
 
 
 @each_row("name", SOURCES)

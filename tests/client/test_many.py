@@ -12,20 +12,8 @@ import pytest
 from api.operations.saying import ADD
 from engramlog import Conflict, InputError, Unreachable
 from engramlog.many import OF_MEMORY
-from tests.given.client import KINDS, Proxy, Service, connected, new_owner, owner_of, proxy, service
+from tests.given.client import KINDS, Proxy, Service, connected, new_owner, owner_of, service
 from tests.rows import each_row
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("many")) as opened:
-        yield opened
-
-
-@pytest.fixture
-def between(running: Service) -> Iterator[Proxy]:
-    with proxy(running.url) as told:
-        yield told
 
 
 @pytest.fixture(params=KINDS)

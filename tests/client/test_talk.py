@@ -11,17 +11,11 @@ import pytest
 
 from engramlog import Conflict, InputError, Memory
 from tests.given.chats import AT, OPENAI, SHAPES
-from tests.given.client import KINDS, Service, connected, new_owner, owner_of, proxy, service
+from tests.given.client import KINDS, Service, connected, new_owner, owner_of, proxy
 from tests.rows import each_row
 
 STATED = "I live in Berlin. 我喜欢爬山。"
 TALK = {"id": "c1", "created_at": AT, "messages": [{"role": "user", "content": STATED}]}
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("talk")) as opened:
-        yield opened
 
 
 @pytest.fixture(params=KINDS)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from base64 import urlsafe_b64decode
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
@@ -19,17 +18,11 @@ from engramlog.token import token_for
 from engramlog.tokens import key_read, narrowed
 from projections.access import tokens as the_service_s
 from projections.access.keys import id_in, make_key, seed_of
-from tests.given.client import KINDS, Service, connected, new_owner, service
+from tests.given.client import KINDS, Service, connected, new_owner
 from tests.rows import each_row
 
 URL = "http://127.0.0.1:8733"
 KEY = make_key(lambda size: bytes(range(size))).text
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("tokens")) as one:
-        yield one
 
 
 def key_for(running: Service, *owners: str, verbs: tuple[str, ...] = ("read", "produce")) -> str:

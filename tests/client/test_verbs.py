@@ -8,13 +8,7 @@ from typing import Any
 import pytest
 
 from engramlog import InputError, NotFound
-from tests.given.client import KINDS, Service, connected, new_owner, owner_of, proxy, service
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("client")) as opened:
-        yield opened
+from tests.given.client import KINDS, Service, connected, new_owner, owner_of, proxy
 
 
 @pytest.fixture(params=KINDS)

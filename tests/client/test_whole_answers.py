@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx2
-import pytest
 from pydantic import BaseModel
 
 from engramlog import Memory
 from engramlog.client import Verb, Verbs
-from tests.given.client import EAGER, Service, new_owner, service
+from tests.given.client import EAGER, Service, new_owner
 from tests.patience import PATIENCE
 from tests.rows import each_row
 
@@ -79,12 +78,6 @@ ASKED: dict[str, Callable[[Memory], Any]] = {
 COMPOSED = {"add", "add_many", "append", "confirm", "edit", "mention", "merge", "negate", "reinforce"}
 COMPOSED |= {"set_sensitivity", "unmerge", "update"}
 """Verbs whose answer is put together of several: what each tells of a change or an event is kept whole."""
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("whole")) as opened:
-        yield opened
 
 
 class Newer(httpx2.HTTPTransport):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -15,18 +14,12 @@ from api.services.auditing.blocks import UNTOLD
 from api.services.context import Contexts
 from api.services.uses import said_whole
 from events.errors import InputError, NotFound, StoreUnavailable
-from tests.acceptance.helpers.store import Store, embedded_store
+from tests.acceptance.helpers.store import Store
 from tests.given.events import Told, created, deleted, negated, parameters, purged, revised, set_aside
 from tests.given.said import found, injected, said
 
 ASKS = "What do I drink in the morning?"
 COFFEE = "I drink coffee every morning"
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with embedded_store(tmp_path_factory.mktemp("answered")) as opened:
-        yield opened
 
 
 def known(store: Store, *events: Told, owner: str | None = None) -> str:

@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from events.errors import NotFound
-from tests.acceptance.helpers.store import Store, embedded_store
+from tests.acceptance.helpers.store import Store
 from tests.examples import examples
 from tests.given.events import (
     Told,
@@ -228,12 +227,6 @@ class Story:
             answer = self.store.app.answers.answer(self.owner, kept.position)
             injected = next(one for one in answer["injected"] if one["position"] == kept.position)
             yield kept, injected, answer["turn"] is not None
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with embedded_store(tmp_path_factory.mktemp("blocks")) as opened:
-        yield opened
 
 
 TRIED = settings(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -12,7 +11,7 @@ from api.work.patience import Patience, with_patience
 from events.catalogue import SensitivitySet
 from events.envelope import from_micros, utc_text
 from events.errors import BeyondHead, DeadlineExceeded, InputError
-from tests.acceptance.helpers.store import Store, day, embedded_store
+from tests.acceptance.helpers.store import Store, day
 from tests.given.events import (
     Told,
     accessed,
@@ -32,12 +31,6 @@ from tests.given.events import (
 )
 
 Answer = dict[str, Any]
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with embedded_store(tmp_path_factory.mktemp("diff") / "data") as opened:
-        yield opened
 
 
 def diff(store: Store, owner: str, since: str, until: str | None = None, **asked: Any) -> Answer:

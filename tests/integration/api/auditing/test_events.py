@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -18,7 +17,7 @@ from events.catalogue import ToolResultRecorded, TurnRecorded
 from events.errors import DeadlineExceeded, InputError
 from events.partitions import parse_position, partition_of
 from projections.fold.builds import FIRST_BUILD
-from tests.acceptance.helpers.store import Store, day, embedded_store
+from tests.acceptance.helpers.store import Store, day
 from tests.given.events import (
     Told,
     accessed,
@@ -40,12 +39,6 @@ PIN = "the PIN of my card is 4821"
 
 def turn(turn_id: str, text: str, at: float = 0, session: str = "s1", **data: Any) -> Told:
     return in_session(Told(TurnRecorded(turn_id=turn_id, role="user", text=text, **data), at), session)
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with embedded_store(tmp_path_factory.mktemp("events") / "data") as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

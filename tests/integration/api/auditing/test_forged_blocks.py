@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,17 +11,11 @@ from events.catalogue import BlockMade, BroughtUp, MemoriesAccessed, StableMade
 from events.catalogue.conversation import Hit
 from events.errors import InvalidEvent
 from events.trust import PROPOSED
-from tests.acceptance.helpers.store import Store, embedded_store
+from tests.acceptance.helpers.store import Store
 from tests.given.events import Told, created, merged, moment, negated, set_aside
 from tests.given.said import said
 
 WORD = "Zuleika"
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with embedded_store(tmp_path_factory.mktemp("forged")) as opened:
-        yield opened
 
 
 def forged(store: Store, *before: Told, ids: tuple[str, ...] = (), **recipe: Any) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ from api.work.patience import Patience, with_patience
 from events.errors import DeadlineExceeded, InputError
 from projections.laws import LAWS
 from projections.redis.moments import MomentLimits, RedisMoments
-from tests.acceptance.helpers.store import Store, day, embedded_store
+from tests.acceptance.helpers.store import Store, day
 from tests.given.events import (
     accessed,
     created,
@@ -27,12 +26,6 @@ from tests.given.events import (
 
 SOON = MomentLimits(least=1, times=1, fold=1, every=3)
 NEVER = MomentLimits(least=1 << 40)
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with embedded_store(tmp_path_factory.mktemp("closer") / "data") as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

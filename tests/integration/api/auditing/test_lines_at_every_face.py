@@ -18,7 +18,7 @@ from engramlog.client import Verb, Verbs
 from events.catalogue import SynonymDefined
 from events.envelope import from_micros, utc_text
 from tests.acceptance.helpers.store import Store
-from tests.given.client import Service, connected, service
+from tests.given.client import Service, connected
 from tests.given.events import (
     Told,
     at,
@@ -197,12 +197,6 @@ def test_every_command_takes_both_lines(faces: HttpStore, lives: Lives, number: 
 
 
 VERB_WORDS = WORDS | dict.fromkeys(("curves",), ("coffee",)) | {"answer": ("t1",)}
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("verbs")) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import orjson
@@ -24,7 +24,7 @@ from events.catalogue import SynonymDefined
 from events.envelope import Stored, decode, from_micros, utc_text
 from events.errors import InputError, NotFound
 from projections.redis.moments import MomentLimits
-from tests.acceptance.helpers.store import Store, embedded_store
+from tests.acceptance.helpers.store import Store
 from tests.given.events import (
     Told,
     at,
@@ -84,12 +84,6 @@ aside = st.one_of(
     st.builds(restored, ids, day=days),
 )
 """What is judged today too, by questions that show what was said."""
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with embedded_store(tmp_path_factory.mktemp("twins") / "data") as opened:
-        yield opened
 
 
 # --- the questions

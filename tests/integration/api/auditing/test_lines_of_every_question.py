@@ -7,7 +7,6 @@ uses `fold_owner`, and the readings of one view (list, search, why) that have te
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
@@ -30,7 +29,7 @@ from projections.reports.listing.rows import listing
 from projections.reports.sides import Side, side_standings
 from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
-from tests.acceptance.helpers.store import Store, embedded_store
+from tests.acceptance.helpers.store import Store
 from tests.examples import examples
 from tests.given.events import (
     Told,
@@ -60,12 +59,6 @@ IDS = ("a", "b", "c", "d")
 QUERY = "coffee 茶"
 FAR_AHEAD = at(40_000)
 ZONES = ("UTC", "Pacific/Kiritimati", "America/Los_Angeles", "Asia/Shanghai")
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with embedded_store(tmp_path_factory.mktemp("every") / "data") as opened:
-        yield opened
 
 
 # --- what was told

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -14,7 +14,7 @@ from api.work.patience import Patience, with_patience
 from events.catalogue import Ground
 from events.errors import DeadlineExceeded, InputError
 from projections.reports.named_sources import BY
-from tests.acceptance.helpers.store import Store, day, embedded_store
+from tests.acceptance.helpers.store import Store, day
 from tests.examples import examples
 from tests.given.events import (
     Told,
@@ -37,12 +37,6 @@ SLOW = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 MODEL = "qwen3:8b"
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with embedded_store(tmp_path_factory.mktemp("named") / "data") as opened:
-        yield opened
 
 
 def tell(store: Store, owner: str, *events: Told, model: str | None = None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -11,16 +10,10 @@ import pytest
 from api.services.auditing.outcomes import MOST_OUTCOMES
 from events.envelope import decode
 from events.errors import InputError
-from tests.acceptance.helpers.store import Store, embedded_store
+from tests.acceptance.helpers.store import Store
 from tests.given.events import created, reinforced
 from tests.given.said import said
 from tests.integration.api.auditing.test_answered import answer, asked_and_answered, known
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with embedded_store(tmp_path_factory.mktemp("outcomes")) as opened:
-        yield opened
 
 
 def reported(store: Store, owner: str, outcome: str = "used", **told: Any) -> dict[str, Any]:

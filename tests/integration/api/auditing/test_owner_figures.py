@@ -36,12 +36,6 @@ from tests.given.events import (
 NOTHING = {"taken_back": 0, "refused": 0, "total": 0}
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with embedded_store(tmp_path_factory.mktemp("figures") / "data") as opened:
-        yield opened
-
-
 def lived(store: Store) -> tuple[str, str]:
     """An owner with some of each, and where it stood before the last events."""
     owner = store.owner()

@@ -15,7 +15,7 @@ from api.services.auditing.replaying import Replayer
 from events.catalogue import SensitivitySet
 from events.envelope import utc_text
 from events.vocabulary import Actor
-from tests.acceptance.helpers.store import Store, day, embedded_store
+from tests.acceptance.helpers.store import Store, day
 from tests.examples import examples
 from tests.given.events import Told, brought_back, created, deleted, in_session, mentioned, negated, purged, set_aside
 from tests.given.histories import FIRST, IDS, days, events, ids, words
@@ -25,12 +25,6 @@ from tests.servers import Servers
 
 QUERIES = ["coffee tea", "我喜欢茶", "password"]
 LATER = "2190-01-01T00:00:00Z"
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with embedded_store(tmp_path_factory.mktemp("replays") / "data") as opened:
-        yield opened
 
 
 sessions = st.sampled_from([None, "s1", "s2"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
@@ -13,19 +12,7 @@ from api.operations.replaying import RETRACT
 from api.services.auditing.questions import questions_in
 from engramlog import EngramlogError
 from events.errors import InputError
-from tests.given.client import Service, connected, new_owner, service
-from tests.given.http import TOKEN
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("retracting")) as made:
-        yield made
-
-
-@pytest.fixture(autouse=True)
-def _token(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ENGRAMLOG_TOKEN", TOKEN)
+from tests.given.client import Service, connected, new_owner
 
 
 def test_by_http_it_is_refused_without_its_reach_and_with_another_one(running: Service) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +18,7 @@ from events.standing import Speaker
 from events.validation import make_event, ready
 from projections.decide.command import EVENT
 from projections.reports.undoing import ACT
-from tests.acceptance.helpers.store import Store, embedded_store
+from tests.acceptance.helpers.store import Store
 from tests.examples import examples
 from tests.given.events import (
     Told,
@@ -42,12 +41,6 @@ from tests.given.events import (
 from tests.given.histories import FIRST, events
 from tests.given.said import said
 from tests.integration.api.auditing.test_striking_owners import drawn, turn
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with embedded_store(tmp_path_factory.mktemp("retracting") / "data") as opened:
-        yield opened
 
 
 def looked(store: Store, owner: str, **named: Any) -> dict[str, Any]:

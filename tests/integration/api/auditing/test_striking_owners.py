@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
@@ -16,7 +16,7 @@ from events.catalogue import Ground
 from events.envelope import derived_id, new_event_id, prepare
 from events.errors import InputError
 from events.validation import make_event
-from tests.acceptance.helpers.store import Store, day, embedded_store
+from tests.acceptance.helpers.store import Store, day
 from tests.given.events import (
     Told,
     compressed,
@@ -36,12 +36,6 @@ from tests.given.events import (
 from tests.given.said import injected, said
 
 NOW = day(30)
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with embedded_store(tmp_path_factory.mktemp("striking") / "data") as opened:
-        yield opened
 
 
 def turn(turn_id: str, text: str, when: float, session: str = "s1") -> list[Told]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import Any
@@ -20,12 +19,6 @@ from tests.patience import PATIENCE
 @pytest.fixture(autouse=True)
 def token(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENGRAMLOG_TOKEN", TOKEN)
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("waiting")) as one:
-        yield one
 
 
 def asked(running: Service, owner: str, **query: Any) -> httpx2.Response:

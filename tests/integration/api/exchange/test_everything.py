@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
@@ -13,18 +12,11 @@ import orjson
 import pytest
 
 from projections.fold.changelog import _DECISION, _FIELD, _TYPE, FIRST_LINK, Entry, link
-from tests.given.http import HttpStore, created, event, http_store
+from tests.given.http import HttpStore, created, event
 
 LINES = {"content-type": "application/x-ndjson"}
 YESTERDAY = (datetime.now(UTC) - timedelta(days=1)).isoformat()
 SECRET = "my password is hunter2-Xq9!"
-
-
-@pytest.fixture(scope="module")
-def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
-    """One store for all; every test takes an owner of its own."""
-    with http_store(tmp_path_factory.mktemp("everything")) as opened:
-        yield opened
 
 
 def turn(turn_id: str, text: str, role: str = "user", session: str = "s1", **fields: Any) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -14,25 +13,13 @@ from api.http.app import create_app
 from events.envelope import decode
 from events.partitions import partition_of
 from events.standing import ACTORS, CLAIMS, claimable
-from tests.given.client import Service, connected, new_owner, service
-from tests.given.http import TOKEN
+from tests.given.client import Service, connected, new_owner
 from tests.given.mcp import in_process, talk
 from tests.integration.api.faces.test_nobody_promotes_himself import World
 
 OVER_HTTP = claimable("http")
 NOBODY = [*(one for one in ACTORS if one not in OVER_HTTP), "root", "", "Operator", "user ", "操作员"]
 """Whom no caller over HTTP speaks for."""
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("claims")) as made:
-        yield made
-
-
-@pytest.fixture(autouse=True)
-def _token(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ENGRAMLOG_TOKEN", TOKEN)
 
 
 @pytest.fixture

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import nullcontext, redirect_stdout
 from typing import Any
 
-import pytest
-
 from api.cli.app import run
 from api.operations.answers import Detail, GroundReported, Listing, Why
-from tests.given.client import KINDS, Service, connected, new_owner, service
-from tests.given.http import TOKEN, created, event
+from tests.given.client import KINDS, Service, connected, new_owner
+from tests.given.http import created, event
 from tests.rows import each_row
 
 PAGE = "https://wiki.example.org/flats"
@@ -25,17 +23,6 @@ BASIS: dict[str, Any] = {
 }
 RENT = "I rent the flat at the canal"
 Report = Callable[..., dict[str, Any]]
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("grounds")) as made:
-        yield made
-
-
-@pytest.fixture(autouse=True)
-def _token(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ENGRAMLOG_TOKEN", TOKEN)
 
 
 def given(running: Service, owner: str, *ids: str) -> None:

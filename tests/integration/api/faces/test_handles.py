@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
 from contextlib import nullcontext, redirect_stdout
 from typing import Any
 
@@ -16,19 +15,13 @@ from events.errors import InputError, NotFound
 from events.partitions import partition_of
 from projections.index.handles import Handles
 from projections.memory.handle import handle_of
-from tests.acceptance.helpers.store import Store, embedded_store
+from tests.acceptance.helpers.store import Store
 from tests.given.events import created
 from tests.given.http import app_of, client_of
 from tests.given.mcp import Agent, in_process, talk
 from tests.rows import each_row
 
 LONG, OTHER = "m-01a22317-bd41-76a3-8573-d9942cfdb6fb", "m-01a22317-bc15-7623-9ed6-4f3fb999dfc7"
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with embedded_store(tmp_path_factory.mktemp("handles")) as opened:
-        yield opened
 
 
 def owner_of(store: Store, *ids: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
 from contextlib import nullcontext, redirect_stdout
 from typing import Any
 from uuid import uuid4
@@ -14,24 +13,13 @@ import pytest
 from api.cli.app import run
 from engramlog.errors import InputError
 from events.redis.log import RedisEventLog
-from tests.given.client import Service, connected, service
-from tests.given.http import TOKEN, created, event
+from tests.given.client import Service, connected
+from tests.given.http import created, event
 from tests.given.mcp import Agent, in_process, talk
 from tests.integration.live import wait_until
 
 KILN = "The kiln fires at 1240 degrees"
 OTHER = "The kiln fires at 1180 degrees"
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("inbox")) as made:
-        yield made
-
-
-@pytest.fixture(autouse=True)
-def _token(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ENGRAMLOG_TOKEN", TOKEN)
 
 
 def post(running: Service, path: str, status: int = 200, **told: Any) -> dict[str, Any]:

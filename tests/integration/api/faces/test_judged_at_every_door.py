@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -18,23 +18,12 @@ from events.envelope import decode
 from events.partitions import partition_of
 from ops.settings import Settings
 from ops.wiring import open_application
-from tests.given.client import Service, connected, new_owner, service
+from tests.given.client import Service, connected, new_owner
 from tests.given.http import TOKEN
 from tests.given.mcp import in_process, talk
 from tests.integration.api.faces.test_nobody_promotes_himself import World
 from tests.patience import PATIENCE
 from tests.rows import each_row
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("judged")) as made:
-        yield made
-
-
-@pytest.fixture(autouse=True)
-def _token(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ENGRAMLOG_TOKEN", TOKEN)
 
 
 @pytest.fixture

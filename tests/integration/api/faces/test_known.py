@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
 from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -19,27 +18,15 @@ from events.envelope import from_micros, utc_text
 from events.errors import BeyondHead, InputError, NotFound
 from events.partitions import parse_position, partition_of
 from tests.acceptance.commands.test_cli_shapes import commands
-from tests.acceptance.helpers.store import Store, day, embedded_store
+from tests.acceptance.helpers.store import Store, day
 from tests.given.client import connected, service
 from tests.given.events import created, mentioned, negated
-from tests.given.http import TOKEN, HttpStore, http_store
+from tests.given.http import TOKEN, HttpStore
 from tests.given.http import created as http_created
 from tests.given.http import event as http_event
 from tests.rows import each_row
 
 LATER = "2100-01-01T00:00:00Z"
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with embedded_store(tmp_path_factory.mktemp("known") / "data") as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
-    with http_store(tmp_path_factory.mktemp("known") / "http") as opened:
-        yield opened
 
 
 def recorded(store: Store, position: str) -> int:

@@ -13,7 +13,7 @@ import pytest
 
 from api.cli.app import run
 from tests.given.client import Service, service
-from tests.given.http import TOKEN, created, event
+from tests.given.http import created, event
 from tests.rows import each_row
 
 OWNER = "late"
@@ -29,11 +29,6 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         made.http.told(OWNER, created("m", owner=OWNER, at="2026-03-01T08:00:00Z"), created("n", owner=OWNER, at=at))
         made.http.told(OWNER, event("MemoryNegated", owner=OWNER, at=NEGATED, memory_id="m"))
         yield made
-
-
-@pytest.fixture(autouse=True)
-def _token(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ENGRAMLOG_TOKEN", TOKEN)
 
 
 def is_late(change: dict[str, Any]) -> bool:

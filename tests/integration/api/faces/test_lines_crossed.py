@@ -5,8 +5,6 @@ The oracle is a list of what was told, filtered, and counted by hand: it shares 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from api.exchange.exporting import ExportOptions
@@ -14,17 +12,11 @@ from events.catalogue import SensitivitySet
 from events.envelope import from_micros, utc_text
 from events.errors import InputError
 from projections.redis.said import REACHES
-from tests.acceptance.helpers.store import Store, day, embedded_store
+from tests.acceptance.helpers.store import Store, day
 from tests.given.events import Told, created, deleted, mentioned, negated, parameters, purged
 from tests.given.said import injected, said
 
 LATER = "2100-01-01T00:00:00Z"
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with embedded_store(tmp_path_factory.mktemp("lines") / "data") as opened:
-        yield opened
 
 
 def recorded(store: Store, position: str) -> str:

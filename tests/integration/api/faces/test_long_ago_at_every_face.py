@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.given.client import Service, connected, new_owner, service
-from tests.given.http import TOKEN
+from tests.given.client import Service, connected, new_owner
 from tests.given.mcp import Agent, in_process, talk
 from tests.integration.api.faces.test_nobody_promotes_himself import World
 
@@ -20,17 +18,6 @@ TALK = {"english": ("my passport is in the blue folder", "where is my passport?"
 TALK["chinese"] = ("我的护照放在蓝色文件夹里", "我的护照放在哪里？", "很久以前")
 both = pytest.mark.parametrize("said", list(TALK))
 FADED = [(None, ["old"]), (True, ["old"]), (False, [])]
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("long-ago")) as made:
-        yield made
-
-
-@pytest.fixture(autouse=True)
-def _token(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ENGRAMLOG_TOKEN", TOKEN)
 
 
 @pytest.fixture

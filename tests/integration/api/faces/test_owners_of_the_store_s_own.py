@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -16,9 +16,8 @@ from events.errors import InvalidEvent
 from events.partitions import partition_of
 from events.standing import ENDING, Speaker
 from events.validation import make_event, read_event
-from tests.given.client import Service, connected, service
+from tests.given.client import Service, connected
 from tests.given.events import created, deleted, mentioned
-from tests.given.http import TOKEN
 from tests.given.mcp import in_process, talk
 from tests.given.samples import NOW
 from tests.integration.api.faces.test_nobody_promotes_himself import World
@@ -26,17 +25,6 @@ from tests.integration.api.faces.test_nobody_promotes_himself import World
 AT = from_micros(NOW)
 TURN = {"turn_id": "t1", "speaker": "user", "text": "早上好", "session": "s"}
 RECORD = {"content": "x", "createdAt": "2026-01-01T00:00:00Z", "id": "m", "category": "work", "confidence": 1.0}
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("own")) as made:
-        yield made
-
-
-@pytest.fixture(autouse=True)
-def _token(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ENGRAMLOG_TOKEN", TOKEN)
 
 
 @pytest.fixture

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import nullcontext, redirect_stdout
 from typing import Any
 
 import orjson
-import pytest
 
 from api.cli.app import run
 from events.partitions import partition_of
-from tests.given.client import KINDS, Service, connected, new_owner, service
-from tests.given.http import SHOWN, TOKEN, HttpStore, created
+from tests.given.client import KINDS, Service, connected, new_owner
+from tests.given.http import SHOWN, HttpStore, created
 from tests.given.mcp import Agent, in_process, talk
 from tests.rows import each_row
 
@@ -29,17 +28,6 @@ EVENTS = {
     "promote": "MemoryPromoted",
 }
 WHY = "她亲口说的: she said so herself"
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("reasons")) as made:
-        yield made
-
-
-@pytest.fixture(autouse=True)
-def _token(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ENGRAMLOG_TOKEN", TOKEN)
 
 
 def kept(http: HttpStore, owner: str) -> dict[str, list[str]]:

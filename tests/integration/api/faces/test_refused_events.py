@@ -4,33 +4,19 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
 from contextlib import nullcontext, redirect_stdout
 from typing import Any
 from unittest import mock
 from uuid import uuid4
 
-import pytest
-
 from api.cli.app import run
 from events.errors import DamagedState
 from projections.redis.view import RedisViews
-from tests.given.client import Service, connected, service
-from tests.given.http import TOKEN, created, event
+from tests.given.client import Service, connected
+from tests.given.http import created, event
 from tests.rows import each_row
 
 LISBON, PORTO = "I live in Lisbon", "I live in Porto"
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("refused")) as made:
-        yield made
-
-
-@pytest.fixture(autouse=True)
-def _token(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ENGRAMLOG_TOKEN", TOKEN)
 
 
 def rejecting(running: Service) -> tuple[str, str]:

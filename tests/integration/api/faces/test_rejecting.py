@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import nullcontext, redirect_stdout
 from typing import Any
 from uuid import uuid4
@@ -13,22 +13,11 @@ import pytest
 
 from api.cli.app import run
 from engramlog.errors import InputError
-from tests.given.client import KINDS, Service, connected, service
-from tests.given.http import TOKEN, created
+from tests.given.client import KINDS, Service, connected
+from tests.given.http import created
 from tests.rows import each_row
 
 LISBON = "I live in Lisbon"
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("rejecting")) as made:
-        yield made
-
-
-@pytest.fixture(autouse=True)
-def _token(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ENGRAMLOG_TOKEN", TOKEN)
 
 
 def new_owner() -> str:

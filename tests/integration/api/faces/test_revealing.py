@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
@@ -18,18 +18,11 @@ from events.envelope import decode
 from events.errors import InvalidEvent, StoreUnavailable
 from events.partitions import partition_of
 from events.vocabulary import MAX_SOURCES
-from tests.given.client import Service, new_owner, service
+from tests.given.client import Service, new_owner
 from tests.given.http import TOKEN, created, event, mentioned
 from tests.places import ROOT
 
 SECRET = "my password is hunter2-Xq9!"
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """One service for all; every test takes an owner of its own."""
-    with service(tmp_path_factory.mktemp("revealing")) as opened:
-        yield opened
 
 
 @pytest.fixture

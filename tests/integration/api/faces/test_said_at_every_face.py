@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import io
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -24,8 +24,7 @@ from api.operations.table import entries
 from engramlog import InputError, Memory
 from events.envelope import decode
 from events.partitions import partition_of
-from tests.given.client import Service, connected, new_owner, service
-from tests.given.http import TOKEN
+from tests.given.client import Service, connected, new_owner
 from tests.given.mcp import in_process, talk
 from tests.integration.api.faces.test_nobody_promotes_himself import World
 
@@ -57,17 +56,6 @@ NO_KEY = {
     "POST /v1/owners/{owner}/chats": "ids come with the chats, or are made of them",
 }
 """Routes that may write and take no key, each with the reason."""
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("said")) as made:
-        yield made
-
-
-@pytest.fixture(autouse=True)
-def _token(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ENGRAMLOG_TOKEN", TOKEN)
 
 
 @pytest.fixture

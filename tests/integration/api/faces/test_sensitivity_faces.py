@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from api.cli.show.memories import level_set
-from tests.given.client import Service, service
+from tests.given.client import Service
 from tests.given.http import HttpStore, created, event
 from tests.given.mcp import in_process, talk
 
 PASSWORD = "My password is hunter2-Xq9!"
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("sensitivity")) as made:
-        yield made
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
 from contextlib import nullcontext, redirect_stderr, redirect_stdout
 from typing import Any
 from uuid import uuid4
@@ -13,20 +12,9 @@ import pytest
 
 from api.cli.app import run
 from engramlog.errors import InputError
-from tests.given.client import KINDS, Service, connected, service
-from tests.given.http import TOKEN, created, event
+from tests.given.client import KINDS, Service, connected
+from tests.given.http import created, event
 from tests.rows import each_row
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("aside")) as made:
-        yield made
-
-
-@pytest.fixture(autouse=True)
-def _token(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ENGRAMLOG_TOKEN", TOKEN)
 
 
 def given(running: Service) -> str:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
 from contextlib import nullcontext, redirect_stderr, redirect_stdout
 from typing import Any
 from uuid import uuid4
 
-import pytest
-
 from api.cli.app import run
 from projections.views.view import WITHHELD
-from tests.given.client import Service, service
+from tests.given.client import Service
 from tests.given.http import created, event
 from tests.given.mcp import Agent, in_process, talk
 from tests.rows import each_row
@@ -56,12 +53,6 @@ DEBUG: tuple[tuple[str, dict[str, Any]], ...] = (
     ("/export", {"include": ["deleted", "merged", "superseded", "negated", "retired"]}),
     ("/export", {"everything": True}),
 )
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("accounts")) as made:
-        yield made
 
 
 def make(running: Service, kind: str, trust: str | None) -> str:

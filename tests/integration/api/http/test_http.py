@@ -13,7 +13,6 @@ from urllib.parse import quote
 
 import pytest
 from fastapi.routing import APIRoute
-from pydantic import BaseModel
 
 import api.cli.commands.dead
 import api.cli.commands.reading
@@ -24,22 +23,6 @@ from api.http import parsing
 from api.http.limits import OTHERS, SMALL, limit_of
 from api.http.parsing import read_json
 from api.http.server.serve import check_host
-from api.operations.answers import (
-    DeadOwners,
-    Detail,
-    Effects,
-    Found,
-    Health,
-    History,
-    Listing,
-    OwnerStats,
-    Provenance,
-    Ready,
-    Replayed,
-    StoreStats,
-    StoreStatus,
-    Why,
-)
 from events.errors import BadSetting
 from tests.given.http import HttpStore, app_of, client_of, created, http_store, mentioned
 from tests.patience import PATIENCE
@@ -59,73 +42,6 @@ def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
         yield opened
 
 
-def without_extras(model: BaseModel) -> None:
-    """Every field of an answer is documented."""
-    assert not model.model_extra, (type(model).__name__, model.model_extra)
-    for name in type(model).model_fields:
-        value = getattr(model, name)
-        for one in value if isinstance(value, list) else [value]:
-            if isinstance(one, BaseModel):
-                without_extras(one)
-
-
-@pytest.mark.parametrize(
-    ("path", "shape"),
-    [
-        ("/v1/owners/alice/search?q=coffee", Found),
-        ("/v1/owners/alice/search?q=coffee&mode=debug&trace=false", Found),
-        ("/v1/owners/alice/memories?mode=debug&limit=3", Listing),
-        (COFFEE, Detail),
-        (f"{COFFEE}/why", Why),
-        (f"{COFFEE}/history", History),
-        (f"{COFFEE}/provenance", Provenance),
-        ("/v1/owners/alice/history", History),
-        ("/v1/owners/alice/stats", OwnerStats),
-        ("/v1/stats", StoreStats),
-        ("/v1/status", StoreStatus),
-        ("/v1/dead", DeadOwners),
-        ("/health", Health),
-        ("/ready", Ready),
-    ],
-)
-def test_every_answer_has_the_shape_that_is_documented(http: HttpStore, path: str, shape: type[BaseModel]) -> None:
-    answer = http.client.get(path)
-    assert answer.status_code == 200, answer.text
-    assert answer.headers["content-type"] == "application/json"
-    without_extras(shape.model_validate(answer.json()))
-
-
-def test_a_memory_is_negated_deleted_and_restored(http: HttpStore) -> None:
-    http.told("verbs", created("coffee", owner="verbs"))
-    there = "/v1/owners/verbs/memories/coffee"
-    negated = http.client.post(f"{there}/negate", json={"correction": "I drink tea now", "reason": "said so"})
-    without_extras(Effects.model_validate(negated.json()))
-    steps = [http.client.post(f"{there}/{verb}") for verb in ("delete", "restore")]
-    decisions = [c["decision"] for step in (negated, *steps) for c in step.json()["changes"] if c["memory"] == "coffee"]
-    assert decisions == ["named", "negate", "delete", "reject", "restore", "readmit"]
-    new = http.client.get(f"/v1/owners/verbs/memories/{negated.json()['replaced_by']}").json()
-    assert (new["content"], new["corrects"]) == ("I drink tea now", "coffee")
-
-
-def test_memories_are_merged_and_come_back(http: HttpStore) -> None:
-    http.told("merger", *(created(name, owner="merger") for name in ("m1", "m2")))
-    merged = http.client.post("/v1/owners/merger/merge", json={"sources": ["m1", "m2"], "into": "a/b"})
-    without_extras(Effects.model_validate(merged.json()))
-    assert http.client.get("/v1/owners/merger/memories/m1").json()["merged_into"] == "a/b"
-    undone = http.client.post("/v1/owners/merger/memories/a%2Fb/unmerge", json={})
-    assert undone.status_code == 200, undone.text
-    assert http.client.get("/v1/owners/merger/memories/m1").json()["merged_into"] is None
-
-
-def test_a_replay_tells_what_other_parameters_would_change(http: HttpStore) -> None:
-    http.told("replayer", *(created(name, f"I drink {name}", owner="replayer") for name in ("coffee", "tea")))
-    told = {"set": {"user_factor": 1.3}, "query": "coffee", "at": "2026-06-01T00:00:00Z"}
-    answer = http.client.post("/v1/owners/replayer/replay", json=told)
-    without_extras(Replayed.model_validate(answer.json()))
-    assert {one["id"] for one in answer.json()["differences"]} == {"coffee", "tea"}
-    assert answer.json()["query"]["today"] == ["coffee"]
-
-
 @pytest.mark.parametrize("owner", ["团队/α@x+1", "a/b/c", "100:3.x@y+z-_", "a/memories/b", "ünï"])
 @pytest.mark.parametrize("memory_id", ["D1:3", "a/b", "why", "记忆@1+2"])
 def test_ids_of_any_script_and_with_slashes_are_reached_percent_encoded(
@@ -142,34 +58,6 @@ def test_ids_of_any_script_and_with_slashes_are_reached_percent_encoded(
 def test_a_slash_that_is_not_encoded_names_no_owner_and_the_answer_says_how_to_write_it(http: HttpStore) -> None:
     answer = http.client.get("/v1/owners/a/b/search?q=x")
     assert (answer.status_code, "%2F" in answer.json()["detail"]) == (404, True)
-
-
-def test_owners_do_not_see_each_other(http: HttpStore) -> None:
-    assert http.client.get("/v1/owners/bob/memories/coffee").status_code == 404
-    found = http.client.get("/v1/owners/bob/search", params={"q": "coffee", "mode": "debug"}).json()
-    assert [one["id"] for one in found["results"]] == []
-
-
-def test_a_secret_is_told_only_where_it_is_asked_to_be_revealed(http: HttpStore) -> None:
-    there = "/v1/owners/bob/memories/secret"
-    paths = [there, f"{there}/why", f"{there}/history", f"{there}/provenance", "/v1/owners/bob/history", "/v1/status"]
-    paths += [
-        f"/v1/owners/bob/{kind}&mode={mode}"
-        for mode in ("normal", "review", "debug")
-        for kind in ("search?q=password", "memories?limit=9")
-    ]
-    assert [path for path in paths if "hunter2" in http.client.get(path).text] == []
-    assert http.client.post(f"{there}/reveal").json()["content"] == SECRET_TEXT
-
-
-def test_the_past_is_answered_by_instant_and_by_position(http: HttpStore) -> None:
-    first = http.told("past", created("job", "I work in Paris", owner="past", at="2026-01-01T00:00:00Z"))
-    http.told("past", created("hobby", "I paint", owner="past", at="2026-02-01T00:00:00Z"))
-    ids = [
-        {one["id"] for one in http.client.get("/v1/owners/past/memories", params=asked).json()["memories"]}
-        for asked in ({}, {"as_of": first}, {"as_of": "2026-01-15T00:00:00Z"})
-    ]
-    assert ids == [{"job", "hobby"}, {"job"}, {"job"}]
 
 
 def test_a_search_of_the_present_is_recorded_after_its_answer_unless_asked_not_to(http: HttpStore) -> None:

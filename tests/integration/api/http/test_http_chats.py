@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import Any
@@ -14,27 +13,17 @@ import pytest
 
 import api.exchange.chats
 import api.services.extracting
-from api.exchange.chat_file import open_chats
-from api.exchange.importing import ImportOptions
-from api.exchange.importing_chats import import_chats
 from api.http.routes import operations
 from api.operations.answers import ChatsImported, Extracted
 from api.services.extracting import Extractor
 from events.partitions import partition_of
 from projections.checks import Check
 from tests.given.chats import AT, OPENAI, SHAPES, file_of
-from tests.given.http import HttpStore, http_store
+from tests.given.http import HttpStore
 from tests.patience import PATIENCE
 
 LINES = {"content-type": "application/x-ndjson"}
 JSON = {"content-type": "application/json"}
-
-
-@pytest.fixture(scope="module")
-def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
-    """One store for all; every test takes an owner of its own."""
-    with http_store(tmp_path_factory.mktemp("chats")) as opened:
-        yield opened
 
 
 def sent(http: HttpStore, owner: str, body: object, status: int = 200, asked: dict[str, Any] | None = None) -> Any:
@@ -72,29 +61,6 @@ def test_an_export_of_any_shape_goes_in_and_a_second_time_nothing(http: HttpStor
     assert (second["appended"], second["already_appended"]) == (0, 4)
 
 
-def test_turns_go_in_as_lines_and_without_memories_where_asked(http: HttpStore) -> None:
-    body = b"\n\n".join(orjson.dumps(turn(n)) for n in range(3))
-    assert sent(http, "turns", body, asked={"turns_only": True})["appended"] == 3
-    assert sent(http, "turns", body)["appended"] == 3
-    assert len(listed(http, "turns")) == 3
-
-
-def test_what_the_command_imported_is_known_over_http(http: HttpStore) -> None:
-    export = orjson.dumps([OPENAI])
-    options = ImportOptions(owner="both")
-    import_chats(http.application.log, open_chats(io.BytesIO(export)), options)
-    answer = sent(http, "both", [OPENAI])
-    assert (answer["appended"], answer["already_appended"]) == (0, 4)
-
-
-def test_conversations_without_times_begin_when_told(http: HttpStore) -> None:
-    bare = {"messages": [{"role": "user", "content": "早上好"}]}
-    assert "time" in sent(http, "times", bare, 422)["detail"]
-    assert (
-        sent(http, "times", bare, asked={"from": "2024-03-01T08:00:00+08:00"})["newest_turn"] == "2024-03-01T00:00:00Z"
-    )
-
-
 BAD: list[tuple[str, object, dict[str, Any], dict[str, Any]]] = [
     ("a role", [OPENAI, OPENAI | {"id": "c2", "messages": [{"role": "boss", "content": "x"}]}], {}, {"field": "role"}),
     ("a line", orjson.dumps(turn(1)) + b"\n\nnonsense", {}, {"field": "turn", "line": 3}),
@@ -128,11 +94,6 @@ def test_the_conversation_and_the_message_that_are_bad_are_named(http: HttpStore
     assert sent(http, "bad", [OPENAI, bad], 422)["where"] == "conversation 2 (c2), message 2"
 
 
-@pytest.mark.parametrize("owner", ["no space", "a{b}"])
-def test_an_owner_that_cannot_be_is_refused(http: HttpStore, owner: str) -> None:
-    assert sent(http, owner, [OPENAI], 422)["field"] == "owner"
-
-
 def test_more_turns_or_bytes_than_a_piece_may_hold_are_too_many(
     http: HttpStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,13 +105,6 @@ def test_more_turns_or_bytes_than_a_piece_may_hold_are_too_many(
     assert sent(http, "large", body.rpartition(b"\n")[0])["turns"] == 3
     monkeypatch.setattr(api.exchange.chats, "MOST_CHAT_BYTES", len(body) - 1)
     assert sent(http, "large", body, 413)["got"] == len(body)
-
-
-def test_a_turn_that_is_there_with_another_text_stays_as_it_is(http: HttpStore) -> None:
-    sent(http, "changed", orjson.dumps(turn(1)))
-    refusal = sent(http, "changed", orjson.dumps(turn(1, "I drink tea")), 409)
-    assert (refusal["error"], refusal["conflicts"][0]["line"]) == ("ConcurrencyError", 1)
-    assert listed(http, "changed") == ["I drink coffee"]
 
 
 # --- extraction -----------------------------------------------------------------------------------------------------

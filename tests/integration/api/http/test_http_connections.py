@@ -18,7 +18,7 @@ from starlette.responses import StreamingResponse
 from api.http.feed import Limits
 from api.http.server.connection import ConnectionLimits
 from api.http.server.serve import Server, serve
-from tests.given.http import SHOWN, HttpStore, app_of, created, http_store
+from tests.given.http import SHOWN, HttpStore, app_of, created
 
 NEVER = 10_000
 """Seconds that no test takes."""
@@ -27,13 +27,6 @@ TOKEN = "".join(f"{name}: {value}\r\n" for name, value in SHOWN.items())
 GET = f"GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\n{TOKEN}\r\n".encode()
 WAIT = 60.0
 """Seconds after which a test that waits for something has failed."""
-
-
-@pytest.fixture(scope="module")
-def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
-    """One store for all of these tests."""
-    with http_store(tmp_path_factory.mktemp("connections")) as opened:
-        yield opened
 
 
 @contextmanager

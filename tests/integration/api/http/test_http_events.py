@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import orjson
@@ -22,13 +21,6 @@ JSON = {"content-type": "application/json"}
 LINES = {"content-type": "application/x-ndjson"}
 HERE, THERE = (owner_in(partition, 4) for partition in (1, 2))
 """Owners of two partitions."""
-
-
-@pytest.fixture(scope="module")
-def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
-    """One store for all of these tests, each with ids of its own."""
-    with http_store(tmp_path_factory.mktemp("events")) as opened:
-        yield opened
 
 
 def statuses(answer: Json) -> list[str]:

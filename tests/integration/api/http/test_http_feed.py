@@ -28,19 +28,11 @@ from tests.given.http import (
     app_of,
     created,
     event,
-    http_store,
     mentioned,
     messages,
 )
 from tests.given.samples import owner_in
 from tests.patience import PATIENCE
-
-
-@pytest.fixture(scope="module")
-def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
-    """One store for all of these tests, each with owners of its own."""
-    with http_store(tmp_path_factory.mktemp("feed")) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.drawn import all_of, plot_of, points_of, read, texts_of
+from tests.drawn import read
 from tests.given.http import HttpStore, http_store
 
 OWNER = "团队/α"
@@ -57,37 +57,6 @@ def test_a_picture_is_an_svg_that_may_do_nothing(http: HttpStore, path: str, ask
     assert "4821" not in answer.text
 
 
-def test_the_curves_drawn_are_those_of_json(http: HttpStore) -> None:
-    asked = WINDOW | {"points": 20}
-    told = http.client.get(f"{PATH}/memories/coffee/compare", params=asked).json()
-    picture = read(http.client.get(f"{PATH}/memories/coffee/compare.svg", params=asked).text)
-    _, top, _, high = plot_of(picture)
-    most = float(picture.get("data-y-to") or 0)
-    for law in all_of(picture, "law"):
-        wanted = [one for one in told["laws"][law.get("data-law")]["weights"] if one is not None]
-        lines = [points_of(path) for path in law if path.get("d")]
-        drawn = [point for number, line in enumerate(lines) for point in (line[1:] if number else line)]
-        assert [most - (y - top) / high * most for _, y in drawn] == pytest.approx(wanted, abs=0.005)
-    events = [(one["position"], one["decision"]) for one in told["events"]]
-    assert [(one.get("data-position"), one.get("data-kind")) for one in all_of(picture, "mark")] == events
-
-
-def test_the_map_drawn_is_that_of_json(http: HttpStore) -> None:
-    asked = {"topic": "coffee", "mode": "review"}
-    told = http.client.get(f"{PATH}/map", params=asked).json()
-    picture = read(http.client.get(f"{PATH}/map.svg", params=asked).text)
-    assert {one.get("data-id") for one in all_of(picture, "node")} == {one["id"] for one in told["nodes"]}
-    assert len(all_of(picture, "edge")) == len(told["edges"])
-    assert any("早上喝茶" in text for text in texts_of(picture))
-
-
-def test_a_picture_is_of_the_past_that_is_asked_about(http: HttpStore) -> None:
-    asked = {"as_of": "2026-01-20T00:00:00Z"}
-    answer = http.client.get(f"{PATH}/memories/coffee/compare.svg", params=asked)
-    assert answer.headers["engramlog-as-of"] == "2026-01-20T00:00:00Z"
-    assert [one.get("data-kind") for one in all_of(read(answer.text), "mark")] == ["create"]
-
-
 @pytest.mark.parametrize(
     ("path", "asked", "status", "field"),
     [
@@ -107,10 +76,3 @@ def test_what_cannot_be_drawn_is_refused_as_json_is(
     answer = http.client.get(PATH + path, params=asked)
     assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
     assert answer.json().get("field") == field
-
-
-def test_nothing_is_recorded_of_who_looks_at_a_picture(http: HttpStore) -> None:
-    before = http.client.get(f"{PATH}/stats").json()["position"]
-    for path, asked in PICTURES:
-        assert http.client.get(PATH + path, params=asked).status_code == 200
-    assert http.client.get(f"{PATH}/stats").json()["position"] == before

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from events.errors import InputError
-from tests.acceptance.helpers.store import Store, day, embedded_store
+from tests.acceptance.helpers.store import Store, day
 from tests.given.events import created, deleted, linked, mentioned, negated, revised
 
 MEMORIES = 23
 PAGE = 5
 QUERY = "the kiln and the clay"
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with embedded_store(tmp_path_factory.mktemp("paging") / "data") as opened:
-        yield opened
 
 
 @pytest.fixture
@@ -83,14 +76,6 @@ def test_what_has_been_deleted_meanwhile_is_on_no_later_page(store: Store, owner
         store, owner, lambda number: store.tell(owner, deleted(gone, store.yesterday + 0.9)) if number == 1 else 0
     )
     assert told == [one for one in before if one != gone]
-
-
-def test_pages_that_are_recorded_as_shown_do_not_move_what_comes_after(store: Store, owner: str) -> None:
-    before = [one["id"] for one in store.reader.search(owner, QUERY, limit=100, trace=False)["results"]]
-    assert pages(store, owner, lambda _: store.flushed(), trace=True) == before
-    store.flushed()
-    counts = [store.reader.get(owner, one, trace=False)["access_count"] for one in before]
-    assert counts == [1] * MEMORIES
 
 
 def test_a_cursor_belongs_to_its_question(store: Store, owner: str) -> None:

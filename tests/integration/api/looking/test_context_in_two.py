@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from events.errors import InputError
 from projections.language.prompt_text import estimated_tokens
-from tests.acceptance.helpers.store import Store, embedded_store
+from tests.acceptance.helpers.store import Store
 from tests.given.events import Told, created, deleted, mentioned, negated, purged, reinforced, set_aside
 from tests.given.said import said
 
 QUESTIONS = ("Where do I live?", "What do I drink in the morning?", "我早上喝什么？", "Shall we go swimming?")
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with embedded_store(tmp_path_factory.mktemp("two")) as opened:
-        yield opened
 
 
 def turns(store: Store, *texts: str) -> list[Told]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from events.parameters import DEFAULTS
 from events.partitions import parse_position
 from events.redis.wire import Wire
 from projections.views.foreseen import would_change
-from tests.acceptance.helpers.store import Store, day, embedded_store
+from tests.acceptance.helpers.store import Store, day
 from tests.given.events import (
     Told,
     accessed,
@@ -138,12 +138,6 @@ REFUSED = {
     "in the far future": Verb("writer.confirm", ("coffee",), {"occurred_at": "2190-01-01T00:00:00Z"}),
     "no such key": Verb("writer.confirm", ("coffee",), {"key": "k" * 201}),
 }
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with embedded_store(tmp_path_factory.mktemp("rehearsed") / "data") as opened:
-        yield opened
 
 
 def kept(store: Store) -> dict[bytes, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -12,10 +11,8 @@ import pytest
 
 from api.operations.common import DRY_RUN
 from api.operations.groups import MADE_WHOLE
-from engramlog import InputError, NotFound
 from events.partitions import partition_of
-from tests.given.client import Service, connected, new_owner, service
-from tests.given.http import TOKEN
+from tests.given.client import Service, connected, new_owner
 from tests.integration.api.faces.test_nobody_promotes_himself import World
 
 BODIES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -47,17 +44,6 @@ CALLS: dict[str, tuple[str, tuple[Any, ...], dict[str, Any]]] = {
     "unmerge": ("unmerge", ("both",), {}),
     "merge": ("merge", (["coffee", "cat"],), {"into": "two"}),
 }
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("rehearsed")) as made:
-        yield made
-
-
-@pytest.fixture(autouse=True)
-def _token(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ENGRAMLOG_TOKEN", TOKEN)
 
 
 @pytest.fixture
@@ -122,28 +108,6 @@ def test_the_command_says_plainly_that_nothing_was_written(world: World, verb: s
     assert (code, "nothing was written" in printed) == (0, False), printed
 
 
-def test_a_key_is_not_taken_by_a_dry_run(world: World) -> None:
-    assert posted(world, "negate", dry_run=True, key="k").status_code == 200
-    assert posted(world, "confirm", key="k").status_code == 200
-    taken = posted(world, "negate", dry_run=True, key="k")
-    assert (taken.status_code, taken.json()["error"]) == (409, "KeyTaken")
-
-
-def test_an_owner_of_whom_nothing_is_known_is_as_unknown_after_it(world: World) -> None:
-    world.owner = new_owner()
-    refused = posted(world, "negate", dry_run=True, key="k")
-    assert refused.status_code == 404
-    assert world.app.log.secrets_of([world.owner]) == {}
-
-
-def test_the_client_refuses_in_the_words_of_the_verb(world: World) -> None:
-    with connected("sync", world.running.url, owner=world.owner) as memory:
-        with pytest.raises(NotFound):
-            memory.negate("nobody", dry_run=True)
-        with pytest.raises(InputError, match="level"):
-            memory.set_sensitivity("coffee", 4, reason="why", dry_run=True)
-
-
 def test_no_word_of_a_secret_stands_in_what_would_be(world: World) -> None:
     words = "my password is hunter2-Sesame"
     for answer in (
@@ -153,13 +117,6 @@ def test_no_word_of_a_secret_stands_in_what_would_be(world: World) -> None:
     ):
         assert answer.status_code == 200
         assert "hunter2" not in answer.text
-
-
-def test_of_a_quarantined_owner_the_command_ends_well_for_nothing_was_told(world: World) -> None:
-    world.running.poison(world.owner)
-    code, printed = world.command("mention", "--confirm", world.owner, "coffee", "--dry-run")
-    assert (code, "It would be written, and not folded yet." in printed) == (0, True), printed
-    assert world.command("mention", "--confirm", world.owner, "coffee")[0] == 3
 
 
 def test_every_parameter_is_told_at_every_face_alike(world: World) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -13,14 +13,7 @@ from api.services.writing import Writer
 from events.errors import StoreUnavailable
 from events.log import AppendReceipt
 from events.partitions import partition_of
-from tests.given.http import HttpStore, created, http_store
-
-
-@pytest.fixture(scope="module")
-def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
-    """One store for all; every test takes an owner of its own."""
-    with http_store(tmp_path_factory.mktemp("restoring")) as opened:
-        yield opened
+from tests.given.http import HttpStore, created
 
 
 def made(http: HttpStore, owner: str, *ids: str, **fields: Any) -> None:

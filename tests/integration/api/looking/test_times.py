@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
@@ -18,7 +17,7 @@ from events.errors import BeyondHead, InputError
 from events.partitions import partition_of
 from projections.fold.builds import FIRST_BUILD, BuildKeys
 from projections.redis.on_lines import LINES, RedisOnLines
-from tests.acceptance.helpers.store import Store, day, embedded_store
+from tests.acceptance.helpers.store import Store, day
 from tests.given.events import (
     accessed,
     created,
@@ -33,12 +32,6 @@ from tests.given.events import (
 from tests.given.said import said
 
 SECRET_WORDS = "the blue door behind the mill"
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with embedded_store(tmp_path_factory.mktemp("times") / "data") as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -9,11 +9,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from api.choices import TOOLSETS
-from api.mcp import server as served
 from api.mcp.recorded import MARK, marked
 from ops.main import main
-from tests.acceptance.helpers.store import Store, day, embedded_store
+from tests.acceptance.helpers.store import Store, day
 from tests.given.events import created, mentioned, negated
 from tests.given.http import app_of, client_of
 from tests.given.mcp import Agent, in_process, talk
@@ -23,12 +21,6 @@ SECRET = "the door's password is Tr0ub4dor&3xyz"
 EVER_CHANGING = {"at", "used_memory", "memory", "workers", "at_seconds", "uptime"}
 TIMES = {"as_of": day(4), "known": None}
 MOMENT = {**TIMES, "at": day(9)}
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with embedded_store(tmp_path_factory.mktemp("audit") / "data") as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")
@@ -183,21 +175,6 @@ def test_no_tool_of_an_auditor_takes_an_owner_or_writes(store: Store, owner: str
     assert all(tool.input_schema["additionalProperties"] is False for tool in tools)
     assert [tool.name for tool in tools if "owner" in tool.input_schema["properties"]] == []
     assert {tool.name for tool in tools}.isdisjoint(tool.name for tool in listed(store, owner, "agent"))
-
-
-MOST_LETTERS = {"agent": 16_000, "audit": 21_000}
-"""Of names, titles, descriptions, schemas. An auditor's tools take filters and both time lines; they stand in no agent's prompt."""
-
-
-@pytest.mark.parametrize("toolset", TOOLSETS)
-def test_a_toolset_is_small_enough_for_a_model(store: Store, owner: str, toolset: str) -> None:
-    tools = listed(store, owner, toolset)
-    size = sum(len(json.dumps([one.name, one.title, one.description, one.input_schema])) for one in tools)
-    assert (len(tools) <= 20, size <= MOST_LETTERS[toolset]) == (True, True), size
-
-
-def test_the_toolsets_that_a_command_names_are_those_that_are_served() -> None:
-    assert tuple(served.TOOLSETS) == TOOLSETS
 
 
 WRONG: dict[str, Callable[[], dict[str, Any]]] = {

@@ -53,21 +53,6 @@ def test_a_related_memory_is_in_the_block_with_its_handle(
     assert remembered in lines[lines.index(title) + 1]
 
 
-def test_messages_of_the_session_stand_in_it_as_turns(server: MemoryServer) -> None:
-    async def talking(agent: Agent) -> Any:
-        said = {}
-        for session, text in (("trip", "I am in Porto"), ("home", "The roof leaks")):
-            said[session] = (await agent.call("add_turns", turns=[{"role": "user", "text": text}], session=session))[
-                "memory_keys"
-            ]
-        return said, await agent.call("memory_context", text="Where am I?", session="trip", related="never")
-
-    said, answer = talk(server, talking)
-    assert [(one["kind"], one["id"]) for one in answer["parts"]["remembered"]] == [("turn", said["trip"][0])]
-    assert ("I am in Porto" in answer["block"], "roof" in answer["block"]) == (True, False)
-    assert answer["session"] == "trip"
-
-
 def test_asked_again_for_one_turn_the_injection_is_recorded_once_and_the_use_is_known(
     server: MemoryServer, application: Application
 ) -> None:
@@ -83,26 +68,6 @@ def test_asked_again_for_one_turn_the_injection_is_recorded_once_and_the_use_is_
     assert [one["recorded"] for one in answers] == ["appended", "already"]
     uses = application.uses.uses(str(server._connection.owner), key)["uses"]
     assert [(use["turn_id"], [reply["text"] for reply in use["replies"]]) for use in uses] == [(turn, ["Coffee."])]
-
-
-def test_with_related_never_nothing_is_searched_for(server: MemoryServer) -> None:
-    async def talking(agent: Agent) -> Any:
-        await agent.remember(COFFEE)
-        return await agent.call("memory_context", text=ASKS, related="never")
-
-    answer = talk(server, talking)
-    assert (answer["memory_keys"], answer["recorded"]) == ([], "nothing")
-
-
-def test_what_had_no_room_is_counted_and_the_budget_is_kept(server: MemoryServer) -> None:
-    async def talking(agent: Agent) -> Any:
-        turns = [{"role": "user", "text": f"{number}: the kiln, the clay and the glaze " * 6} for number in range(12)]
-        await agent.call("add_turns", turns=turns, session="s1")
-        return await agent.call("memory_context", text="And now?", session="s1", budget=300)
-
-    answer = talk(server, talking)
-    assert answer["tokens"] <= 300
-    assert len(answer["parts"]["remembered"]) + answer["dropped"]["remembered"] == 12
 
 
 def test_sensitive_facts_are_shown_to_a_caller_that_may_read_them_and_secrets_never(server: MemoryServer) -> None:

@@ -36,27 +36,6 @@ def server(application: Application) -> MemoryServer:
     return in_process(application, f"owner-{next(NUMBERS)}")
 
 
-def test_there_are_the_tools_that_were_promised_each_with_hints_a_description_and_typed_answers(
-    server: MemoryServer,
-) -> None:
-    async def talking(agent: Agent) -> list[Any]:
-        return (await agent.client.list_tools()).tools
-
-    tools = {tool.name: tool for tool in talk(server, talking)}
-    assert set(tools) == TOOLS
-    for tool in tools.values():
-        assert 40 < len(tool.description) < 420
-        assert tool.output_schema["type"] == "object"
-        assert tool.input_schema["additionalProperties"] is False
-        assert "owner" not in tool.input_schema["properties"]
-    hints = {name: (tool.annotations.read_only_hint, tool.annotations.destructive_hint) for name, tool in tools.items()}
-    writing = {name for name, (reads, _) in hints.items() if not reads}
-    said = {"mention_memory", "confirm_memory", "reinforce_memory"}
-    assert writing == {"add_memory", "add_turns", "update_memory", "negate_memory", "delete_memory", *said}
-    assert {name for name, (_, takes) in hints.items() if takes} == {"negate_memory", "delete_memory"}
-    assert {name for name in writing if tools[name].annotations.idempotent_hint} == {"update_memory", "delete_memory"}
-
-
 def test_what_was_added_is_found_with_its_key_score_and_preview(server: MemoryServer) -> None:
     async def talking(agent: Agent) -> Any:
         content = "I drink Longjing tea every morning" + " and think about porcelain" * 20
@@ -75,19 +54,6 @@ def test_what_was_added_is_found_with_its_key_score_and_preview(server: MemorySe
     assert found["created_at"].endswith("Z")
     assert found["keywords"]
     assert (answer["total_found"], answer["search_strategy_used"]) == (1, "hybrid: words")
-
-
-def test_chinese_is_remembered_found_and_corrected(server: MemoryServer) -> None:
-    async def talking(agent: Agent) -> Any:
-        coffee = await agent.remember("我每天早上喝咖啡", category="stable_preference")
-        negated = await agent.call("negate_memory", memory_key=coffee, correction="我戒咖啡了，早上改喝龙井")
-        return coffee, negated, await agent.call("search_memories", query="早上喝什么", min_relevance_score=0)
-
-    coffee, negated, answer = talk(server, talking)
-    assert [one["memory_key"] for one in answer["results"]] == [negated["replaced_by"]]
-    assert answer["results"][0]["content_preview"] == "我戒咖啡了，早上改喝龙井"
-    assert [one["decision"] for one in negated["changes"] if one["memory_key"] == coffee][-1] == "negate"
-    assert answer["withheld"]
 
 
 @pytest.mark.parametrize(
@@ -197,37 +163,6 @@ def test_an_idempotency_key_makes_a_retry_harmless_and_refuses_something_else(se
     assert about["memories"] == 3
 
 
-def test_turns_are_found_word_for_word_with_who_said_them(server: MemoryServer) -> None:
-    async def talking(agent: Agent) -> Any:
-        turns = [
-            {"role": "user", "text": "My flight to Porto leaves at nine", "speaker": "Lin"},
-            {"role": "assistant", "text": "Then take the airport bus at six"},
-            {"role": "tool", "text": "bus timetable: 06:00, 06:30"},
-        ]
-        said = await agent.call("add_turns", turns=turns, session="trip")
-        return said, await agent.call("search_memories", query="when does the flight to Porto leave?")
-
-    said, answer = talk(server, talking)
-    best = answer["results"][0]
-    assert best["memory_key"] == said["memory_keys"][0]
-    assert (best["memory_type"], best["metadata"]["speaker"]) == ("episode", "Lin")
-    assert best["metadata"]["source_turns"] == said["memory_keys"][:1]
-
-
-def test_a_memory_is_updated_and_its_old_version_stays_readable(server: MemoryServer) -> None:
-    async def talking(agent: Agent) -> Any:
-        key = await agent.remember("The kiln goes to 1240 degrees")
-        updated = await agent.call("update_memory", memory_key=key, content="The kiln goes to 1260 degrees")
-        again = await agent.call("update_memory", memory_key=key, content="The kiln goes to 1260 degrees")
-        return updated, again, await agent.call("get_memory_detail", memory_key=key)
-
-    updated, again, detail = talk(server, talking)
-    assert (updated["revised"], updated["version"]) == (True, 2)
-    assert (again["revised"], again["version"], again["changes"]) == (False, 2, [])
-    assert detail["content"] == "The kiln goes to 1260 degrees"
-    assert [one["content"] for one in detail["metadata"]["versions"]] == ["The kiln goes to 1240 degrees"]
-
-
 def test_deleting_says_until_when_and_how_it_can_be_restored(server: MemoryServer, application: Application) -> None:
     async def talking(agent: Agent) -> Any:
         key = await agent.remember("I live at the harbour")
@@ -247,17 +182,6 @@ def test_deleting_says_until_when_and_how_it_can_be_restored(server: MemoryServe
     assert (found["results"], found["withheld"]) == ([], {"deleted": 1})
     application.restorer.restore(str(server._connection.owner), key)
     assert application.reader.get(str(server._connection.owner), key)["status"] == "live"
-
-
-def test_reinforcing_tells_the_strength_before_and_after(server: MemoryServer) -> None:
-    async def talking(agent: Agent) -> Any:
-        key = await agent.remember("Glaze after the coffee", said_by="assistant")
-        return await agent.call("reinforce_memory", memory_key=key, outcome="task_success")
-
-    told = talk(server, talking)
-    assert (told["strength_before"], told["strength_after"]) == (100, 100)
-    assert told["next_review_at"]
-    assert [one["decision"] for one in told["changes"]] == ["reinforce"]
 
 
 def test_history_explanation_and_assessment_give_reasons(server: MemoryServer) -> None:
@@ -280,47 +204,6 @@ def test_history_explanation_and_assessment_give_reasons(server: MemoryServer) -
     assert assessed["confidence"] in ("very_low", "low", "medium", "high")
     assert assessed["evidence"][0]["memory_key"]
     assert assessed["evidence"][0]["score"] > 0
-
-
-def test_a_map_has_nodes_edges_and_clusters_by_key(server: MemoryServer) -> None:
-    async def talking(agent: Agent) -> Any:
-        for text in ("The kiln fires porcelain", "The kiln cools at night", "The cat sleeps"):
-            await agent.remember(text, keywords=[word for word in ("kiln", "porcelain") if word in text])
-        return await agent.call("memory_knowledge_map", topic="kiln")
-
-    told = talk(server, talking)
-    keys = {node["memory_key"] for node in told["nodes"]}
-    assert len(keys) == 2
-    assert {edge["from_key"] for edge in told["edges"]} | {edge["to_key"] for edge in told["edges"]} <= keys
-    assert {key for one in told["clusters"] for key in one["memory_keys"]} == keys
-    assert all(node["score"] > 0 for node in told["nodes"])
-
-
-def test_what_is_due_for_review_comes_with_its_key_and_urgency(server: MemoryServer) -> None:
-    async def talking(agent: Agent) -> Any:
-        now = await agent.remember("I love this urgent plan, call at once!")
-        old = await agent.remember("My sister is called Mei", occurred_at="2026-01-05T08:00:00Z")
-        return now, old, await agent.call("memory_review_due", min_importance=0.0)
-
-    now, old, told = talk(server, talking)
-    assert [one["memory_key"] for one in told["memories"]] == [old]
-    assert told["memories"][0]["score"] > 0
-    assert told["next_due_at"]
-    assert now != old
-
-
-def test_a_contextual_search_goes_by_tags_and_mood(server: MemoryServer) -> None:
-    async def talking(agent: Agent) -> Any:
-        await agent.remember("The parser works, I am so happy with it")
-        bad = await agent.remember("Debugging the parser crash was terrible, still broken")
-        tagged = await agent.call("memory_contextual_search", query="parser", context_tags=["debugging"])
-        moody = await agent.call("memory_contextual_search", query="parser", emotional_filter="negative")
-        return bad, tagged, moody
-
-    bad, tagged, moody = talk(server, talking)
-    assert [one["memory_key"] for one in tagged["results"]] == [bad]
-    assert [one["memory_key"] for one in moody["results"]] == [bad]
-    assert (tagged["context_tags"], moody["emotional_filter"]) == (["debugging"], "negative")
 
 
 def test_a_secret_is_never_shown_by_any_tool_or_resource(server: MemoryServer) -> None:
@@ -420,16 +303,6 @@ def test_a_prompt_that_there_is_not_is_refused(server: MemoryServer, name: str, 
     talk(server, talking)
 
 
-def test_what_the_server_says_at_once_names_tools_that_there_are(server: MemoryServer) -> None:
-    async def talking(agent: Agent) -> str | None:
-        return agent.client.instructions
-
-    said = talk(server, talking) or ""
-    assert {"search_memories", "memory_context", "add_memory", "negate_memory"} <= {
-        word.strip("`.,") for word in said.split()
-    }
-
-
 def test_a_failure_that_nobody_foresaw_tells_no_internals_and_no_contents() -> None:
     told: list[tuple[str, dict[str, Any]]] = []
 
@@ -457,30 +330,6 @@ def test_a_store_that_is_away_is_told_in_its_own_words() -> None:
         return await agent.refused("search_memories", query="x")
 
     assert talk(MemoryServer(Connection(away, "ada")), talking).startswith("no connection to Redis")
-
-
-def test_a_mention_and_a_confirmation_keep_a_memory_active_and_bring_a_negated_one_back(server: MemoryServer) -> None:
-    async def talking(agent: Agent) -> Any:
-        key = await agent.remember("I drink Longjing tea every morning", category="stable_preference")
-        told = [await agent.call("mention_memory", memory_key=key, said_by="assistant")]
-        await agent.call("negate_memory", memory_key=key, reason="moved on")
-        told.append(await agent.call("mention_memory", memory_key=key, said_by="assistant"))
-        gone = await agent.call("search_memories", query="what tea in the morning?")
-        told.append(await agent.call("confirm_memory", memory_key=key, idempotency_key="still so"))
-        again = await agent.call("confirm_memory", memory_key=key, idempotency_key="still so")
-        found = await agent.call("search_memories", query="what tea in the morning?")
-        return key, told, gone, again, found
-
-    key, told, gone, again, found = talk(server, talking)
-    assert [[one["decision"] for one in answer["changes"]] for answer in told] == [
-        ["reinforce"],
-        ["reinforce"],
-        ["reaffirm"],
-    ]
-    assert [answer["message"] for answer in told[::2]] == ["it is active from here on", "it holds"]
-    assert gone["results"] == []
-    assert again["changes"] == told[-1]["changes"]
-    assert [one["memory_key"] for one in found["results"]] == [key]
 
 
 def test_no_tool_lifts_what_a_person_rejected(application: Application, server: MemoryServer) -> None:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 import pytest
 
 from api.services.context import Contexts
-from events.errors import InputError, NotFound, StoreUnavailable
+from events.errors import InputError, StoreUnavailable
 from projections.prompt.block import PARTS
 from projections.redis.said import REACHES
-from tests.acceptance.helpers.store import Store, embedded_store
+from tests.acceptance.helpers.store import Store
 from tests.given.events import (
     Told,
     deleted,
@@ -33,12 +32,6 @@ ASKS = "What do I drink in the morning?"
 FRAGMENT = "kiln"
 created = partial(of_the_user, source="assistant")
 """A memory that is not in the stable part, because its words are not the user's."""
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with embedded_store(tmp_path_factory.mktemp("context")) as opened:
-        yield opened
 
 
 def known(store: Store, *events: Told) -> str:
@@ -260,14 +253,6 @@ def test_a_handle_names_the_same_memory_in_every_block(store: Store) -> None:
     assert len(handle) == 6
     assert f"- [{handle}] " in first["block"]
     assert f"- [{handle}] " in second["block"]
-
-
-def test_chinese_turns_find_chinese_memories_under_chinese_titles(store: Store) -> None:
-    owner = known(store, created("我每天早上喝咖啡", "咖啡"), created("窑坏了", "窑"))
-    answer = asked(store, owner, "我早上喝什么？")
-    assert (ids(answer, "retrieved"), answer["language"]) == (["咖啡"], "zh")
-    assert "[相关记忆]" in answer["block"]
-    assert asked(store, owner, "我早上喝什么？", language="en")["language"] == "en"
 
 
 def test_each_question_of_a_long_turn_is_searched_for(store: Store) -> None:
@@ -514,12 +499,6 @@ def test_deleting_reaches_the_conversation_and_episodes_and_restoring_brings_the
     assert FRAGMENT not in asked(store, owner, "and now?", session="s1")["block"]
 
 
-def test_no_other_owners_memory_or_message_is_in_a_block(store: Store) -> None:
-    known(store, coffee(), created("Her name is Ada", "name", tier="core"), said("t1", "Good morning"))
-    answer = asked(store, store.owner())
-    assert (answer["injected"], answer["parts"]["remembered"], answer["session"]) == ([], [], None)
-
-
 # --- what is recorded
 
 
@@ -705,16 +684,6 @@ def test_what_cannot_be_asked_is_refused_by_name(store: Store, wanted: dict[str,
     with pytest.raises(InputError) as refusal:
         store.app.contexts.context("ada", **{"text": ASKS} | wanted)
     assert refusal.value.context["field"] == field
-
-
-def test_uses_of_an_unknown_memory_are_not_found(store: Store) -> None:
-    with pytest.raises(NotFound):
-        store.app.uses.uses(known(store, coffee()), "tea")
-
-
-def test_the_time_is_the_owners(store: Store) -> None:
-    owner = known(store, parameters(time_zone="Asia/Shanghai"))
-    assert asked(store, owner)["parts"]["time"].endswith("(Asia/Shanghai)")
 
 
 def test_a_quarantined_owner_is_answered_as_of_the_event_before(store: Store) -> None:

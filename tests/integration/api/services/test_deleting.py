@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +18,6 @@ from events.partitions import partition_of
 from events.validation import read_event
 from tests.acceptance.helpers.store import Store
 from tests.given.http import HttpStore, created, event, http_store
-
-
-@pytest.fixture(scope="module")
-def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
-    """One store for all; every test takes an owner of its own."""
-    with http_store(tmp_path_factory.mktemp("deleting")) as opened:
-        yield opened
 
 
 def made(http: HttpStore, owner: str, *ids: str, **fields: Any) -> None:
@@ -77,11 +70,6 @@ def test_where_no_id_could_be_deleted_the_answer_is_a_problem_that_names_each(ht
     assert deleted(http, "none", ["a", "x"], 422)["error"] == "InputError"
 
 
-def test_at_most_a_thousand_ids_are_taken_at_a_time(http: HttpStore) -> None:
-    ids = [f"m{number}" for number in range(1_001)]
-    assert deleted(http, "thousands", ids, 413)["detail"].startswith("a request of 1001 ids")
-
-
 @pytest.mark.parametrize(
     ("told", "field"),
     [
@@ -101,12 +89,6 @@ def test_a_request_to_delete_that_cannot_be_right_writes_nothing(
     before = head(http, "strict")
     answer = http.client.post("/v1/owners/strict/memories/delete", json=told)
     assert (answer.status_code, answer.json()["field"], head(http, "strict")) == (422, field, before)
-
-
-def test_a_memory_may_be_called_delete_and_be_deleted_by_itself(http: HttpStore) -> None:
-    made(http, "odd", "delete")
-    assert http.client.post("/v1/owners/odd/memories/delete/delete").status_code == 200
-    assert status_of(http, "odd", "delete") == "deleted"
 
 
 def test_more_than_a_thousand_ids_go_in_several_requests_and_are_told_as_they_go(http: HttpStore) -> None:

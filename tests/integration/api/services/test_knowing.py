@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from api.services.knowing import Knower
 from events.errors import NotFound
-from tests.acceptance.helpers.store import Store, day, embedded_store
+from tests.acceptance.helpers.store import Store, day
 from tests.given.events import Told, created, deleted, linked, mentioned, merged, negated, purged, restored
 from tests.given.views import fact, potter
 
 LATER = "2100-01-01T00:00:00Z"
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with embedded_store(tmp_path_factory.mktemp("knowing") / "data") as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,16 +9,10 @@ import pytest
 from api.services.knowing import Knower
 from events.errors import BeyondHead, InputError
 from events.partitions import partition_of
-from tests.acceptance.helpers.store import Store, embedded_store
+from tests.acceptance.helpers.store import Store
 from tests.given.views import potter
 
 LATER = "2100-01-01T00:00:00Z"
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with embedded_store(tmp_path_factory.mktemp("knowing") / "data") as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,14 +10,8 @@ from api.laws import laws
 from api.services.living import Living
 from events.errors import InputError, NotFound
 from projections.laws import LAWS
-from tests.acceptance.helpers.store import Store, day, embedded_store
+from tests.acceptance.helpers.store import Store, day
 from tests.given.events import created, deleted, merged, purged, reinforced
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with embedded_store(tmp_path_factory.mktemp("living") / "data") as opened:
-        yield opened
 
 
 @pytest.fixture

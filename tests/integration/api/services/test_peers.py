@@ -5,7 +5,6 @@ The store is real: one embedded Redis, opened in this process, and every event c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -14,7 +13,7 @@ import pytest
 from events.errors import InputError
 from events.log import AppendReceipt
 from events.partitions import partition_of
-from tests.acceptance.helpers.store import Store, day, embedded_store
+from tests.acceptance.helpers.store import Store, day
 from tests.given.events import (
     created,
     deleted,
@@ -24,12 +23,6 @@ from tests.given.events import (
 )
 
 MODES = ("normal", "review")
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with embedded_store(tmp_path_factory.mktemp("peers") / "data") as opened:
-        yield opened
 
 
 # --- junk memories that nobody can trace

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from math import prod
 from typing import Any
 
@@ -11,7 +9,7 @@ import pytest
 
 from events.envelope import derived_id
 from events.errors import BeyondHead, InputError, NotFound, OwnerQuarantined
-from tests.acceptance.helpers.store import Store, day, embedded_store
+from tests.acceptance.helpers.store import Store, day
 from tests.given.events import (
     compressed,
     created,
@@ -20,18 +18,11 @@ from tests.given.events import (
     merged,
     negated,
     purged,
-    restored,
     revised,
     unmerged,
 )
 
 PIN = "the PIN of my card is 4821"
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with embedded_store(tmp_path_factory.mktemp("reading") / "data") as opened:
-        yield opened
 
 
 def test_a_result_says_why_it_stands_where_it_stands(store: Store) -> None:
@@ -101,13 +92,6 @@ def test_before_anything_was_known_nothing_is_shown(store: Store) -> None:
     assert store.found(owner, "coffee", as_of=day(-1)) == []
     with pytest.raises(NotFound):
         store.reader.get(owner, "a", as_of=day(-1))
-
-
-def test_a_future_instant_tells_how_weights_will_stand(store: Store) -> None:
-    owner = store.owner()
-    store.tell(owner, created("coffee", "a"))
-    now, later = (store.reader.why(owner, "a", as_of=when)["weight"] for when in (day(0), "2100-01-01T00:00:00Z"))
-    assert now > later > 0
 
 
 def test_changes_as_of_a_place_end_there(store: Store) -> None:
@@ -237,13 +221,6 @@ def test_every_reason_names_the_mode_that_shows_what_is_withheld(store: Store) -
         "deleted": "debug",
         "sensitive": "get --reveal",
     }
-
-
-def test_levels_follow_idle_days_without_any_sweep(store: Store) -> None:
-    owner = store.owner()
-    store.tell(owner, created("coffee", "a", category="temporary"))
-    levels = {when: store.reader.get(owner, "a", at=day(when), trace=False)["level"] for when in (29, 31, 400)}
-    assert levels == {29: "full", 31: "summary", 400: "archive"}
 
 
 # --- what stays hidden
@@ -436,19 +413,6 @@ def test_a_verb_that_changes_nothing_says_so_in_the_change_log(store: Store) -> 
     assert (change["decision"], change["reason"]) == ("ignored", "not deleted")
 
 
-def test_verbs_from_several_threads_at_once_all_wait_for_their_own_fold(store: Store) -> None:
-    owners = [store.owner() for _ in range(8)]
-    for owner in owners:
-        store.tell(owner, created("coffee", "a"))
-
-    def work(owner: str) -> list[str]:
-        done = [store.writer.negate(owner, "a", reason="no"), store.delete(owner, "a")]
-        return [change["decision"] for answer in done for change in answer["changes"]]
-
-    with ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(work, owners)) == [["negate", "delete"]] * 8
-
-
 # --- replay
 
 
@@ -463,17 +427,6 @@ def test_a_replay_under_other_parameters_tells_what_differs_and_writes_nothing(s
     assert all(replayed < today for today, replayed in weights.values())
     assert set(weights) == {"a", "b"}
     assert store.head(owner) == head
-
-
-def test_a_replay_without_an_event_or_an_actor_shows_what_it_did(store: Store) -> None:
-    owner = store.owner()
-    store.tell(owner, created("coffee", "a"), created("advice on coffee", "b", actor="assistant"), negated("a", 1))
-    (negation,) = (c for c in store.reader.history(owner, "a")["changes"] if c["decision"] == "negate")
-    without = store.replayer.replay(owner, without=[negation["event_id"]], at=day(2), query="coffee")
-    (difference,) = without["differences"]
-    assert (difference["today"]["is_negated"], difference["replayed"]["is_negated"]) == (True, False)
-    silent = store.replayer.replay(owner, without_actors=["assistant"], at=day(2))
-    assert [(one["id"], one["replayed"]) for one in silent["differences"]] == [("b", None)]
 
 
 @pytest.mark.parametrize(
@@ -577,27 +530,3 @@ def test_the_status_of_the_store_adds_up(store: Store) -> None:
     assert told["events"] == sum(p["head"] for p in told["partitions"])
     assert [p["partition"] for p in told["partitions"]] == list(range(16))
     assert told["memory"]["used_bytes"] > 0
-
-
-def test_pages_of_a_list_add_up_to_the_whole(store: Store) -> None:
-    owner = store.owner()
-    store.tell(owner, *(created(f"note {n}", f"n{n}", day=n / 100) for n in range(7)))
-    pages = [store.reader.list(owner, mode="debug", limit=3, offset=at)["memories"] for at in (0, 3, 6, 9)]
-    assert [one["id"] for page in pages for one in page] == [f"n{n}" for n in range(6, -1, -1)]
-
-
-@pytest.mark.parametrize(
-    "query", ["🎉", "עולם", "مرحبا", "茶", "foo_bar.py", "err-1042", "C++", "ELEPHANT", "fu\u0308r"]
-)
-def test_any_script_emoji_and_identifiers_are_found(store: Store, query: str) -> None:
-    owner = store.owner()
-    text = "שלום עולם 🎉 مرحبا, 我喜欢喝茶: err-1042 in foo_bar.py, C++, an elephant für alle"
-    store.tell(owner, created(text, "all", day=store.yesterday), created("nothing of it", "none", day=store.yesterday))
-    assert store.found(owner, query) == ["all"]
-
-
-def test_a_deleted_memory_comes_back_with_its_text_index(store: Store) -> None:
-    owner = store.owner()
-    then = store.yesterday
-    store.tell(owner, created("elephants", "a", day=then), deleted("a", then), restored("a", then))
-    assert store.found(owner, "elephant") == ["a"]

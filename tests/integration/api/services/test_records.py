@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -21,13 +21,6 @@ from tests.given.records import ENTRY, OURS, ROW
 
 LINES = {"content-type": "application/x-ndjson"}
 SECRET_TEXT = "my password is hunter2-Xq9!"
-
-
-@pytest.fixture(scope="module")
-def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
-    """One store for all; every test takes an owner of its own."""
-    with http_store(tmp_path_factory.mktemp("records")) as opened:
-        yield opened
 
 
 def made(http: HttpStore, owner: str, *ids: str, **fields: Any) -> None:
@@ -69,12 +62,6 @@ def test_a_list_of_records_of_any_shape_goes_in_and_a_second_time_nothing(http: 
     assert (second["appended"], second["already_appended"]) == (0, 3)
 
 
-def test_records_go_in_as_lines_too(http: HttpStore) -> None:
-    body = b"\n".join([orjson.dumps(ENTRY), b"", orjson.dumps(ENTRY | {"id": "n"}), b""])
-    answer = http.client.post("/v1/owners/lines/import/records", content=body, headers=LINES)
-    assert (answer.status_code, answer.json()["appended"]) == (200, 2)
-
-
 def test_of_a_request_with_a_bad_record_nothing_is_written(http: HttpStore) -> None:
     before = head(http, "whole")
     told = posted(http, "whole", [ENTRY, ENTRY | {"id": "n", "accessCount": "5"}], 422)
@@ -86,13 +73,6 @@ def test_the_line_of_a_bad_record_among_lines_counts_blank_ones(http: HttpStore)
     body = b"\n".join([orjson.dumps(ENTRY), b"", b"nonsense"])
     answer = http.client.post("/v1/owners/whole/import/records", content=body, headers=LINES)
     assert (answer.status_code, answer.json()["line"]) == (422, 3)
-
-
-def test_a_shape_and_a_zone_may_be_named(http: HttpStore) -> None:
-    naive = ENTRY | {"createdAt": "2024-01-01T08:00:00"}
-    assert "--assume-utc" in posted(http, "zones", [naive], 422)["detail"]
-    posted(http, "zones", [naive], assume_utc=True)
-    assert posted(http, "zones", [naive], 422, shape="round")["field"] == "shape"
 
 
 def test_a_thousand_records_are_taken_and_one_more_is_too_many(http: HttpStore) -> None:
@@ -116,13 +96,6 @@ def test_a_changed_record_stays_out_and_is_told_beside_what_went_in(http: HttpSt
     assert (answer["appended"], [one["line"] for one in answer["conflicts"]]) == (1, [1])
     alone = posted(http, "changed", [changed], 409)
     assert (alone["error"], [one["line"] for one in alone["conflicts"]]) == ("ConcurrencyError", [1])
-
-
-def test_an_id_that_the_owner_uses_already_is_told_even_where_another_record_names_it(http: HttpStore) -> None:
-    made(http, "taken", "m")
-    naming = ENTRY | {"id": "n", "associations": [{"targetId": "later", "weight": 0.5}, {"targetId": "m", "weight": 1}]}
-    answer = posted(http, "taken", [ENTRY, naming, ENTRY | {"id": "later"}], 207)
-    assert (answer["appended"], answer["ids_taken"]) == (3, ["m"])
 
 
 # --- export ---------------------------------------------------------------------------------------------------------
@@ -157,20 +130,6 @@ def test_records_are_flagged_beside_what_is_known_and_beside_each_other_and_end_
     assert flags["no-tea"] == {"tea", "again"}
     before = head(http, "judged")
     assert (posted(http, "judged", records)["flagged"], head(http, "judged")) == (0, before)
-
-
-def test_turns_among_records_are_left_to_extraction(http: HttpStore) -> None:
-    turns = [
-        ours("t1", "I like tea", kind="episode", source_turns=["t1"]),
-        ours("t2", "I hate tea", 2, kind="episode", source_turns=["t2"]),
-    ]
-    assert posted(http, "turned", turns)["flagged"] == 0
-
-
-def exported(http: HttpStore, owner: str, **asked: Any) -> list[dict[str, Any]]:
-    answer = http.client.get(f"/v1/owners/{quote(owner, safe='')}/export", params=asked)
-    assert answer.status_code == 200, answer.text
-    return [json.loads(line) for line in answer.text.splitlines()]
 
 
 def test_an_export_is_lines_with_what_was_left_out_in_a_header(http: HttpStore) -> None:
@@ -210,14 +169,6 @@ def test_an_export_spells_out_what_a_terminal_would_obey(http: HttpStore) -> Non
     answer = http.client.get("/v1/owners/spelled/export").text
     assert [sign for sign in said[3:] if sign in answer] == ["拉", "面", "3", "1", "m"]
     assert json.loads(answer)["content"] == said
-
-
-def test_an_export_may_be_a_text(http: HttpStore) -> None:
-    made(http, "text", "a", content="我喜欢拉面")
-    answer = http.client.get("/v1/owners/text/export", params={"format": "text"})
-    assert answer.headers["content-type"] == "text/markdown; charset=utf-8"
-    assert answer.text.startswith("# Memories of text\n\n1 memory at ")
-    assert "> 我喜欢拉面" in answer.text
 
 
 def test_an_export_leaves_no_trace(http: HttpStore) -> None:

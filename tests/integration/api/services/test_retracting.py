@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +20,6 @@ from events.validation import read_event
 from tests.acceptance.helpers.store import Store
 from tests.given.http import HttpStore, created, event, http_store
 from tests.integration.api.services.test_deleting import Failing, deleted, deleter_with, head, made, status_of
-
-
-@pytest.fixture(scope="module")
-def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
-    """One store for all; every test takes an owner of its own."""
-    with http_store(tmp_path_factory.mktemp("retracting")) as opened:
-        yield opened
 
 
 def talk(http: HttpStore, owner: str, *typed: str, turn: str = "t1", **fields: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import nullcontext
 from typing import Any
 
@@ -14,17 +13,11 @@ from consumers.jobs.lifecycle import LifecycleJobs
 from events.envelope import canonical
 from events.errors import InputError
 from projections.memory.record import MAX_CONFLICTS
-from tests.acceptance.helpers.store import Store, day, embedded_store
+from tests.acceptance.helpers.store import Store, day
 from tests.given.events import created, deleted, in_conflict
 from tests.given.mcp import Agent, in_process, talk
 
 EVER_CHANGING = {"weight", "as_of", "at", "position", "level"}
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with embedded_store(tmp_path_factory.mktemp("reversible") / "data") as opened:
-        yield opened
 
 
 def since(store: Store) -> int:

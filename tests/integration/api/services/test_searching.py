@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,17 +13,11 @@ from events.envelope import decode, from_micros, utc_text
 from events.partitions import partition_of
 from projections.choices import RANKINGS
 from projections.memory.record import HOUR
-from tests.acceptance.helpers.store import Store, day, embedded_store
+from tests.acceptance.helpers.store import Store, day
 from tests.given.events import Told, created, deleted, linked, mentioned, parameters
 from tests.given.views import potter
 
 LATER = "2100-01-01T00:00:00Z"
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with embedded_store(tmp_path_factory.mktemp("knowing") / "data") as opened:
-        yield opened
 
 
 @pytest.fixture

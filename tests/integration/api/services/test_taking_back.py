@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.acceptance.helpers.store import Store, embedded_store
+from tests.acceptance.helpers.store import Store
 from tests.given.events import Told
 from tests.given.said import said
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with embedded_store(tmp_path_factory.mktemp("taking-back")) as opened:
-        yield opened
 
 
 def fed(store: Store, owner: str, turn_id: str, text: str, day: float) -> None:

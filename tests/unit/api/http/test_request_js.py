@@ -159,54 +159,8 @@ def test_a_curl_line_of_an_open_route_shows_no_token_and_that_of_a_stream_waits_
     assert read_by_bash(empty["told"]) == ["-sS", *token, *posted]
 
 
-def test_json_is_indented_and_its_numbers_names_and_texts_stay_as_they_were_sent() -> None:
-    sent = '{"id":12345678901234567890,"w":1.0,"a":{},"b":[ ],"a":[1,{"t":"x{,:\\"]"}],"s":"咖啡"}'
-    (answer,) = called(["shown", sent, "application/json"])
-    assert answer["told"].splitlines() == [
-        "{",
-        '  "id": 12345678901234567890,',
-        '  "w": 1.0,',
-        '  "a": {},',
-        '  "b": [ ],',
-        '  "a": [',
-        "    1,",
-        "    {",
-        '      "t": "x{,:\\"]"',
-        "    }",
-        "  ],",
-        '  "s": "咖啡"',
-        "}",
-    ]
-
-
-def test_json_that_was_cut_off_or_is_deep_is_shown_all_the_same() -> None:
-    cut, deep = called(
-        ["shown", '{"a":["one","tw', "application/problem+json"], ["shown", "[" * 20_000, "application/json"]
-    )
-    assert cut["told"] == '{\n  "a": [\n    "one",\n    "tw'
-    assert deep["told"].replace(" ", "").replace("\n", "") == "[" * 20_000
-    assert len(deep["told"]) < 30 * 20_000
-
-
 def test_what_hides_or_turns_text_around_is_shown_as_an_escape_and_other_text_as_it_is() -> None:
     hidden = "\x00 \x1b[31m \u202e \u2066 \u200b \ufeff \u2028 \U000e0041"
     told, kept = called(["shown", hidden, "text/plain"], ["shown", "a\n\tb 咖啡 é 👩\u200d💻", "text/markdown"])
     assert told["told"] == r"\u0000 \u001b[31m \u202e \u2066 \u200b \ufeff \u2028 \udb40\udc41"
     assert kept["told"] == "a\n\tb 咖啡 é 👩\u200d💻"
-
-
-@each_row(
-    ("query", "found"),
-    [("", True), (" ", True), ("OWNER search", True), ("min_weight", True), ("search nothing", False)],
-)
-def test_a_filter_finds_what_has_all_of_its_words(query: str, found: bool) -> None:
-    (answer,) = called(["matches", "get /v1/owners/{owner}/search find memories min_weight", query])
-    assert answer["told"] is found
-
-
-@each_row("wanted", ["search", "a b&c=d#e", "咖啡 %", "<img src=x>"])
-def test_a_filter_comes_back_from_the_address_as_it_was(wanted: str) -> None:
-    (made,) = called(["hashOf", wanted])
-    (read, none, empty) = called(["filterOf", made["told"]], ["filterOf", "#get-v1-owners"], ["hashOf", "  "])
-    assert (read["told"], none["told"], empty["told"]) == (wanted, None, "")
-    assert not set(made["told"][1:]) & set("#<> ")

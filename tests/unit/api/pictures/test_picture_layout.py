@@ -15,24 +15,11 @@ from api.pictures.layout import PictureRoom, hull, place_clusters, place_nodes
 from tests.examples import examples
 from tests.rows import each_row
 
-TRIANGLES = [(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5)]
 ROOM = PictureRoom(20, 60, 1160, 560)
 
 
 def distance(places: np.ndarray, one: int, other: int) -> float:
     return float(np.hypot(*(places[one] - places[other])))
-
-
-def test_tied_nodes_stand_nearer_than_others() -> None:
-    places = place_nodes(6, TRIANGLES, [1.0] * 6)
-    tied = [distance(places, *pair) for pair in TRIANGLES]
-    others = [distance(places, *pair) for pair in combinations(range(6), 2) if pair not in TRIANGLES]
-    assert np.mean(tied) < 0.7 * np.mean(others)
-
-
-def test_a_stronger_tie_is_shorter() -> None:
-    places = place_nodes(3, [(0, 1), (1, 2)], [1.0, 0.1])
-    assert distance(places, 0, 1) < distance(places, 1, 2)
 
 
 @each_row("count", [2, 3, 30])
@@ -42,12 +29,6 @@ def test_all_nodes_stand_in_the_picture_and_apart(count: int) -> None:
     assert (places >= 0).all()
     assert (places <= 1).all()
     assert min(distance(places, *pair) for pair in combinations(range(count), 2)) > 0.3 / count**0.5
-
-
-def test_one_node_stands_in_the_middle_and_none_nowhere() -> None:
-    assert place_nodes(1, [], []).tolist() == [[0.5, 0.5]]
-    assert place_nodes(0, [], []).shape == (0, 2)
-    assert place_clusters([], [], [], ROOM).shape == (0, 2)
 
 
 def members_of(sizes: list[int]) -> list[list[int]]:
@@ -79,20 +60,6 @@ def test_clusters_are_apart_by_their_hulls_and_in_the_room(sizes: list[int], see
         assert separated(one, other) > 14
 
 
-def test_a_map_is_spread_to_the_shape_of_the_picture() -> None:
-    places = place_clusters(members_of([9, 8, 7, 6, 5, 4, 3]), [], [], ROOM)
-    extent = places.max(axis=0) - places.min(axis=0)
-    assert extent[0] > 0.9 * ROOM.width
-    assert extent[1] > 0.8 * ROOM.height
-
-
-def test_few_nodes_are_not_scattered_over_the_whole_picture() -> None:
-    places = place_clusters([[0, 1, 2]], [(0, 1)], [1.0], ROOM)
-    extent = places.max(axis=0) - places.min(axis=0)
-    assert extent.max() < 0.5 * ROOM.width
-    assert np.abs(places.mean(axis=0) - (600, 340)).max() < 80
-
-
 @given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50)), min_size=1, max_size=30))
 def test_a_hull_has_every_point_on_its_inner_side(points: list[tuple[int, int]]) -> None:
     corners = hull([(float(x), float(y)) for x, y in points])
@@ -114,14 +81,6 @@ def test_a_label_keeps_within_the_picture() -> None:
     assert TakenRoom(Box(0, 0, 20, 20)).best(beside(10, 10, 5, 30, 10)) is None
 
 
-def test_a_label_rather_stands_where_no_line_passes() -> None:
-    places = beside(50, 50, 5, 30, 10)
-    taken = TakenRoom(Box(0, 0, 100, 100), lines=[(50, 50, 100, 50)])
-    assert taken.best(places) == places[1]
-    assert taken.best(places[:1]) == places[0]
-    assert taken.best(places[:1], most_crossed=0) is None
-
-
 def test_no_place_is_free_where_something_is() -> None:
     crowd = [around(x, y, 8, 8) for x in range(5, 100, 10) for y in range(5, 100, 10)]
     assert TakenRoom(Box(0, 0, 100, 100), crowd).best(beside(55, 55, 4, 30, 8)) is None
@@ -136,7 +95,3 @@ def test_things_in_a_row_are_moved_apart_as_little_as_may_be(wanted: list[float]
     assert ordered[-1] <= 290 + 1e-6
     if all(abs(a - b) >= 20 for a, b in combinations(wanted, 2)) and min(wanted) >= 10 and max(wanted) <= 290:
         assert middles == pytest.approx(wanted)
-
-
-def test_things_without_room_together_stand_evenly() -> None:
-    assert apart([5.0] * 5, 20, 0, 50) == pytest.approx([5, 15, 25, 35, 45])

@@ -14,7 +14,7 @@ from api.pictures.files import write_picture
 from api.pictures.look import Look
 from api.pictures.map import MAX_NODES, map_picture
 from events.errors import InputError
-from tests.drawn import START, all_of, comparison_of, graph_of, node, read, texts_of
+from tests.drawn import START, all_of, comparison_of, graph_of, node, read
 from tests.rows import each_row
 
 SMALL = Look(320, 240)
@@ -39,18 +39,6 @@ def test_the_same_data_give_the_same_bytes(tmp_path: Path) -> None:
     assert contents[0] == contents[1]
 
 
-def test_a_centre_is_ringed(tmp_path: Path) -> None:
-    for name, is_center in (("plain", False), ("centre", True)):
-        draw_map(graph_of(node("a", cluster="a", is_center=is_center)), tmp_path / f"{name}.svg")
-    assert len(all_of(read(tmp_path / "plain.svg"), "ring")) == 0
-    assert len(all_of(read(tmp_path / "centre.svg"), "ring")) == 1
-
-
-def test_one_memory_is_a_map(tmp_path: Path) -> None:
-    assert draw_map(graph_of(node("a", "alone")), tmp_path / "map.svg") == []
-    assert "alone" in texts_of(read(tmp_path / "map.svg"))
-
-
 @each_row("missing", [{"laws": {}}, {"times": []}])
 def test_a_comparison_of_nothing_is_refused_and_no_file_made(tmp_path: Path, missing: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="nothing was drawn"):
@@ -64,11 +52,6 @@ def test_the_lightest_of_too_many_memories_are_left_out_and_counted(tmp_path: Pa
     assert remarks[0] == f"7 of {MAX_NODES + 7} are left out, the lightest"
     shown = {one.get("data-id") for one in all_of(read(tmp_path / "map.svg"), "node")}
     assert shown == {f"m{n}" for n in range(7, MAX_NODES + 7)}
-
-
-def test_chinese_stays_text(tmp_path: Path) -> None:
-    assert draw_map(graph_of(node("coffee", "早上一定要喝咖啡 🍵")), tmp_path / "map.svg", Look()) == []
-    assert "早上一定要喝咖啡 🍵" in texts_of(read(tmp_path / "map.svg"))
 
 
 @each_row(
@@ -85,18 +68,6 @@ def test_chinese_stays_text(tmp_path: Path) -> None:
 def test_curves_of_little_or_much_are_drawn(tmp_path: Path, more: dict[str, Any]) -> None:
     draw_curves(comparison_of(**more), tmp_path / "curves.svg")
     assert read(tmp_path / "curves.svg").get("viewBox") == "0 0 320 240"
-
-
-@each_row("name", ["curves.png", "curves.pdf", "curves"])
-def test_another_suffix_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InputError, match=r"a name that ends in \.svg"):
-        draw_curves(comparison_of(), tmp_path / name)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="a file in a folder that exists"):
-        draw_curves(comparison_of(), tmp_path / "none" / "curves.svg")
 
 
 def test_importing_the_drawing_modules_imports_no_library_that_draws() -> None:

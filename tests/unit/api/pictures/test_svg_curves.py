@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from api.pictures.colours import THEMES
 from api.pictures.curves import curves_picture
-from api.pictures.kinds import DECISIONS
 from api.pictures.look import Look, checked_look
 from api.pictures.svg import written
 from events.errors import InputError
@@ -94,12 +93,6 @@ def test_a_curve_is_thin_where_normal_mode_withholds_it() -> None:
     assert float(thick[0].get("stroke-width") or 0) > float(thin[0].get("stroke-width") or 0)
 
 
-def test_lines_differ_by_their_dashes_not_only_by_their_colours() -> None:
-    laws = {f"law {number}": {"threshold": 0.1, "weights": [0.5] * 100} for number in range(4)}
-    paths = [next(one.iter(f"{SVG}path")) for one in all_of(drawn(comparison_of(laws=laws)), "law")]
-    assert len({one.get("stroke-dasharray") for one in paths}) == 4
-
-
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=7), st.sampled_from(SIZES))
 def test_labels_at_the_ends_of_lines_never_meet(ends: list[float], size: tuple[int, int]) -> None:
     laws = {f"law {n}": {"threshold": 0.3, "weights": [0.9] * 99 + [end]} for n, end in enumerate(ends)}
@@ -133,17 +126,6 @@ def test_an_event_is_a_mark_that_says_what_when_and_why() -> None:
     ]
 
 
-def test_marks_that_would_stand_on_each_other_are_one_with_their_number() -> None:
-    events = [event(50 + number / 1000, "access", number) for number in range(9)] + [event(90, "access", 9)]
-    picture = drawn(comparison_of(events=events))
-    many, one = all_of(picture, "mark")
-    assert (many.get("data-count"), one.get("data-count")) == ("9", "1")
-    assert many.get("data-positions") == " ".join(f"3:{number}" for number in range(9))
-    assert (many.get("data-at"), many.get("data-until")) == (events[0]["time"], events[8]["time"])
-    assert "".join(next(many.iter(f"{SVG}text")).itertext()) == "9"
-    assert [lane.get("data-count") for lane in all_of(picture, "lane")] == ["10"]
-
-
 @given(st.lists(st.floats(0, 99), max_size=60), st.sampled_from(SIZES))
 def test_every_event_is_in_one_mark_and_no_two_marks_meet(days: list[float], size: tuple[int, int]) -> None:
     events = [event(day, "access", number) for number, day in enumerate(sorted(days))]
@@ -156,15 +138,6 @@ def test_every_event_is_in_one_mark_and_no_two_marks_meet(days: list[float], siz
     numbers = [box_of(one) for mark in marks for one in mark.iter(f"{SVG}text")]
     assert all(box.right <= size[0] for box in numbers)
     assert not any(box.left < x - 5.5 < box.right for box in numbers for x in places)
-
-
-def test_kinds_without_room_for_a_lane_share_the_last_one() -> None:
-    kinds = [*DECISIONS, "ponder", "wonder"]
-    picture = drawn(comparison_of(events=[event(n, kind, n) for n, kind in enumerate(kinds)]), height=300)
-    lanes = {one.get("data-kind"): int(one.get("data-count") or 0) for one in all_of(picture, "lane")}
-    assert list(lanes)[-1] == "others"
-    assert sum(lanes.values()) == len(kinds)
-    assert len(lanes) < len(kinds)
 
 
 def test_more_points_than_can_be_seen_are_thinned_and_keep_their_extremes() -> None:
@@ -254,23 +227,6 @@ def test_the_same_picture_in_every_theme_and_language(theme: str, language: str)
     assert picture.get("role") == "img"
     assert picture[0].tag == f"{SVG}title"
     assert picture[1].tag == f"{SVG}desc"
-
-
-def luminance(colour: str) -> float:
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    red, green, blue = (one / 12.92 if one <= 0.03928 else ((one + 0.055) / 1.055) ** 2.4 for one in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(one: str, other: str) -> float:
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
-
-
-@each_row("theme", THEMES.values())
-def test_letters_and_lines_stand_out_from_the_paper(theme: Any) -> None:
-    assert all(contrast(theme.paper, colour) >= 4.5 for colour in (theme.ink, theme.pale, *theme.laws))
-    assert contrast(theme.paper, theme.rule) >= 3
 
 
 @each_row(

@@ -106,12 +106,6 @@ def test_nodes_edges_and_labels_are_those_of_json_and_the_rest_is_counted(graph:
         assert all_of(picture, "note")
 
 
-@settings(max_examples=examples(12), deadline=None)
-@given(graphs())
-def test_the_same_map_gives_the_same_picture(graph: dict[str, Any]) -> None:
-    assert written(drawn(graph)[1].root) == written(drawn(graph)[1].root)
-
-
 @settings(max_examples=examples(30), deadline=None)
 @given(graphs(), st.sampled_from(["light", "dark"]))
 def test_nothing_in_it_can_do_anything(graph: dict[str, Any], theme: str) -> None:
@@ -152,14 +146,6 @@ def test_clusters_have_hulls_names_and_colours_and_who_belongs_with_nobody_is_gr
     assert picture.get("data-clusters") == "2"
 
 
-def test_kinds_of_edges_differ_by_their_dashes_and_the_legend_says_which() -> None:
-    nodes = [node(f"m{n}") for n in range(8)]
-    edges = [edge(f"m{n}", f"m{n + 1}", link=link) for n, link in enumerate(["keyword", "meaning", "temporal"])]
-    picture, _ = drawn({"nodes": nodes, "edges": edges, "clusters": []})
-    assert len({next(one.iter(f"{SVG}line")).get("stroke-dasharray") for one in all_of(picture, "edge")}) == 3
-    assert {"keywords", "alike in meaning", "near in time"} <= texts_of(picture)
-
-
 def test_an_edge_says_for_which_words_as_far_as_json_does() -> None:
     reasons = [{"link": "keyword", "weight": 0.6, "keywords": ["pottery", "bowl"]}, {"link": "meaning", "keywords": []}]
     graph = {
@@ -187,34 +173,3 @@ def test_a_few_memories_stand_in_the_middle_with_their_words_in_full(count: int,
     assert all(0.15 * size[0] <= x <= 0.85 * size[0] and 0.15 * size[1] <= y <= 0.85 * size[1] for x, y in middles)
     if count > 1 and size[0] > 600:
         assert len(all_of(picture, "edge-word")) == count - 1
-
-
-def test_where_nothing_is_known_a_sentence_says_so() -> None:
-    empty: dict[str, Any] = {"nodes": [], "edges": [], "clusters": [], "topic": "tea"}
-    assert "Nothing is known about this." in texts_of(drawn(empty)[0])
-    assert "对此一无所知。" in texts_of(drawn(empty, language="zh")[0])
-    withheld = empty | {"withheld": [{"reason": "negated", "count": 2}]}
-    assert "Nothing is shown about this in this mode." in texts_of(drawn(withheld)[0])
-
-
-def test_five_hundred_memories_are_all_drawn_and_unlabelled_ones_counted() -> None:
-    crowd = graph_of(*(node(f"m{n}", f"memory {n}", cluster=n // 50, weight=n / 500) for n in range(500)))
-    picture, told = drawn(crowd)
-    labelled = {one.get("data-id") for one in all_of(picture, "label")}
-    assert f"{500 - len(labelled)} of 500 have no label for want of room" in told.remarks
-    assert len(all_of(picture, "node")) == 500
-    assert len(labelled) > 20
-
-
-def test_an_overview_names_no_topic() -> None:
-    overview = graph_of(*(node(f"m{n}") for n in range(7))) | {"topic": None, "truncated": True, "weaker": 3}
-    picture, _ = drawn(overview)
-    assert "What is known, at a glance" in texts_of(picture)
-    told = next("".join(one.itertext()) for one in all_of(picture, "subheading"))
-    assert told.split(" · ") == [
-        "7 memories",
-        "6 associations",
-        "0 clusters",
-        "there is more than fits the limit",
-        "3 weaker associations are not drawn",
-    ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from events.envelope import from_micros, micros, utc_text
 from events.errors import InputError, NotFound
 from projections.laws import LAWS
 from projections.laws.modes import MODES
-from tests.acceptance.helpers.store import Store, day, embedded_store
+from tests.acceptance.helpers.store import Store, day
 from tests.given.events import (
     Told,
     accessed,
@@ -55,12 +54,6 @@ LIFE: list[list[Told]] = [
     ],
 ]
 """Each batch is recorded after the one before; much of it came late."""
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with embedded_store(tmp_path_factory.mktemp("instants") / "data") as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")
