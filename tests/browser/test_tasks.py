@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from uuid import NAMESPACE_URL, uuid5
 
 import pytest
 
@@ -159,57 +158,6 @@ def test_what_is_picked_is_exported_alone_in_whatever_state(page_of: Opens, stor
     assert "Second thing." in (tmp_path / "task-6-picked.md").read_text("utf-8")
 
 
-def test_a_day_that_is_typed_ends_by_the_owner_s_clocks(page_of: Opens, story: Service) -> None:
-    told(story, "zone-1", early="Said on the first of March.")
-    late = {"content": "Said on the second, in Shanghai.", "memory_id": "late", "key": "late"}
-    story.ask("/v1/owners/zone-1/memories", late | {"occurred_at": "2026-03-01T17:00:00Z"})
-    zone = story.ask("/v1/owners/zone-1/profile", {"parameters": {"time_zone": "Asia/Shanghai"}, "key": "zone"})
-    story.ask("/v1/owners/zone-1/profile", after=zone["position"])
-    console = page_of(place("zone-1", "memories"))
-    console.says("2 memories")
-    console.page.get_by_role("button", name=re.compile("Time")).click()
-    day = console.page.get_by_label(re.compile("Hand A, Happened: the instant"))
-    for told_day, count in (("2026-03-01", "1 memory"), ("2026-03-02", "2 memories")):
-        day.fill(told_day)
-        day.press("Enter")
-        console.says(f"what had happened by {told_day}")
-        console.page.locator(".manager-told", has_text=re.compile(f"^{count}")).wait_for()
-        assert day.input_value() == told_day
-
-
-def test_picking_by_hand_beyond_the_most_is_told(page_of: Opens, story: Service) -> None:
-    made = [
-        {
-            "event_id": str(uuid5(NAMESPACE_URL, f"full/{n}")),
-            "type": "MemoryCreated",
-            "owner": "full-1",
-            "occurred_at": "2026-03-01T08:00:00Z",
-            "actor": "user",
-            "data": {
-                "memory_id": f"m{n:04}",
-                "content": f"Thing {n}.",
-                "category": "fact",
-                "kind": "fact",
-                "source": "user",
-            },
-        }
-        for n in range(1_001)
-    ]
-    story.ask("/v1/events", made[:1_000])
-    last = story.ask("/v1/events", made[1_000:])["receipts"][-1]["position"]
-    story.ask("/v1/owners/full-1/profile", after=last)
-    console = page_of(place("full-1", "memories", sort="id"))
-    console.button("Pick all that match").click()
-    console.says("At most 1,000 at once")
-    console.says("1,000 picked")
-    grid = console.page.get_by_role("grid")
-    grid.focus()
-    grid.press("End")
-    console.page.get_by_label("Pick m1000", exact=True).click()
-    console.says("1,000 are picked, the most at once: delete or export them first.")
-    assert not console.page.get_by_label("Pick m1000", exact=True).is_checked()
-
-
 def test_names_that_a_browser_takes_out_of_addresses_are_explained(page_of: Opens) -> None:
     console = page_of(place(".", "memories"))
     console.says("A browser takes the names `.` and `..` out of every address")
@@ -232,14 +180,6 @@ def test_an_inbox_of_many_is_paged(page_of: Opens, story: Service) -> None:
     for left in (2, 1, 50):  # the last of the page leads back to the page before
         console.page.locator(".inbox-item").first.get_by_role("button", name="Reject").click()
         console.page.wait_for_function("left => document.querySelectorAll('.inbox-item').length === left", arg=left)
-
-
-def test_one_is_told_in_the_singular_in_english_and_chinese_knows_none(page_of: Opens, story: Service) -> None:
-    told(story, "single-1", one="A single thing.")
-    console = page_of(place("single-1", "memories"))
-    console.page.locator(".manager-told", has_text=re.compile("^1 memory")).wait_for()
-    chinese = page_of(place("single-1", "memories"), chinese=True)
-    chinese.says("1 条记忆")
 
 
 def test_a_page_that_nobody_touches_says_so_and_one_that_is_touched_does_not(page_of: Opens) -> None:

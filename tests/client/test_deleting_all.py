@@ -16,9 +16,9 @@ from tests.given.http import event
 from tests.rows import each_row
 
 
-@pytest.fixture(params=KINDS)
-def memory(request: pytest.FixtureRequest, running: Service) -> Iterator[Any]:
-    with connected(request.param, running.url) as client:
+@pytest.fixture
+def memory(running: Service) -> Iterator[Any]:
+    with connected("sync", running.url) as client:
         yield client
 
 

@@ -12,14 +12,14 @@ import pytest
 from api.operations.saying import ADD
 from engramlog import Conflict, InputError, Unreachable
 from engramlog.many import OF_MEMORY
-from tests.given.client import KINDS, Proxy, Service, connected, new_owner, owner_of, service
+from tests.given.client import Proxy, Service, connected, new_owner, owner_of, service
 from tests.rows import each_row
 
 
-@pytest.fixture(params=KINDS)
-def memory(request: pytest.FixtureRequest, between: Proxy) -> Iterator[Any]:
+@pytest.fixture
+def memory(between: Proxy) -> Iterator[Any]:
     """A client of an owner of its own, through the proxy."""
-    with connected(request.param, between.url) as client:
+    with connected("sync", between.url) as client:
         yield client.of(new_owner())
 
 

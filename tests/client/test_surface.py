@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import inspect
-import pydoc
 import re
 import subprocess
 import sys
-from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -15,7 +13,6 @@ from urllib.parse import parse_qs, urlsplit
 import httpx2
 import pytest
 
-from api.http.app import create_app
 from engramlog import AsyncMemory, InputError, Memory, OwnerMissing, results
 from engramlog.client import Verb, Verbs
 from tests.architecture.test_layers import made_at_import
@@ -104,12 +101,6 @@ def test_both_kinds_have_the_verb_with_one_signature_and_one_description(verb: s
     plain, awaited = getattr(Memory(), verb), getattr(AsyncMemory(), verb)
     assert inspect.signature(plain) == inspect.signature(awaited)
     assert plain.__doc__ == awaited.__doc__ == getattr(Memory, verb).__doc__ != ""
-
-
-@each_row("verb", VERBS)
-def test_help_shows_the_arguments_of_a_verb(verb: str) -> None:
-    shown = pydoc.plain(pydoc.render_doc(getattr(AsyncMemory, verb)))
-    assert all(name in shown for name in inspect.signature(getattr(Memory(), verb)).parameters)
 
 
 @each_row("verb", sorted(set(VERBS) - OF_ALL))
@@ -257,98 +248,6 @@ def _is_known(request: httpx2.Request, contract: dict[str, Any]) -> bool:
             known = {one["name"] for one in methods[request.method.lower()].get("parameters", [])}
             return set(parse_qs(urlsplit(str(request.url)).query)) <= known
     return False
-
-
-SHAPES = {
-    "Effects": results.Effects,
-    "Edited": results.Edited,
-    "LevelSet": results.LevelSet,
-    "StatementsLeft": results.StatementsLeft,
-    "Reinforced": results.Reinforced,
-    "Held": results.Held,
-    "Remembered": results.Added,
-    "DeletedOne": results.Removed,
-    "Restored": results.Restored,
-    "GroundReported": results.Reported,
-    "Understood": results.Understood,
-    "TimeNamed": results.TimeNamed,
-    "Expanded": results.Expanded,
-    "ContextSearch": results.ContextSearch,
-    "ExtractedKeyword": results.ExtractedKeyword,
-    "RestsOn": results.RestsOn,
-    "PossibleConflict": results.PossibleConflict,
-    "InPattern": results.InPattern,
-    "Revealed": results.Detail,
-    "Found": results.Found,
-    "Result": results.Hit,
-    "ContextBlock": results.ContextBlock,
-    "ContextParts": results.ContextParts,
-    "ContextLine": results.ContextLine,
-    "Listing": results.Listing,
-    "Listed": results.Listed,
-    "Detail": results.Detail,
-    "Why": results.Why,
-    "History": results.History,
-    "Change": results.Change,
-    "Withheld": results.Withheld,
-    "Explanation": results.Explanation,
-    "Associated": results.Associated,
-    "Step": results.Step,
-    "Appended": results.Appended,
-    "Receipt": results.Receipt,
-    "DeletedMany": results.Deleted,
-    "Skipped": results.Skipped,
-    "ChatsImported": results.ChatsImported,
-    "Extracted": results.Extracted,
-    "Decided": results.Decided,
-    "Statement": results.Statement,
-}
-NOT_ALWAYS_TOLD = {
-    "revealed",
-    "quarantined",
-    "successor",
-    "valid_from",
-    "valid_to",
-    "ids",
-    "waiting",
-    "possible_conflicts",
-    "conflicting",
-    "into",
-    "sources",
-    "replaced_by",
-    "id",
-}
-
-
-OF_ITS_BASE = {"Reinforced": {"dry_run"}}
-"""What the client's type of an answer inherits, and the service never tells of that answer."""
-MADE_HERE = {"event_ids", "ids", "turns"}
-"""What the client adds to an answer: the ids that it made, or read out of it."""
-
-
-@cache
-def documented() -> dict[str, Any]:
-    """The shapes of the service's answers."""
-    schemas: dict[str, Any] = create_app(_NoApplication()).openapi()["components"]["schemas"]  # type: ignore[arg-type]
-    return schemas
-
-
-@each_row("shape", SHAPES)
-def test_results_have_the_fields_that_the_service_documents(shape: str) -> None:
-    document = documented()
-    told = set(document[shape]["properties"])
-    fields = {field.alias or name for name, field in SHAPES[shape].model_fields.items()}
-    required = {field.alias or name for name, field in SHAPES[shape].model_fields.items() if field.is_required()}
-    inherited = OF_ITS_BASE.get(shape, set())
-    assert (fields - told - NOT_ALWAYS_TOLD - MADE_HERE, told - fields) == (inherited, set())
-    assert required - MADE_HERE - set(document[shape]["required"]) == set()
-
-
-class _NoApplication:
-    """Enough of an application to describe its routes."""
-
-    def __getattr__(self, name: str) -> Any:
-        return self
 
 
 def test_fields_that_are_new_to_the_client_are_kept() -> None:

@@ -18,10 +18,10 @@ STATED = "I live in Berlin. 我喜欢爬山。"
 TALK = {"id": "c1", "created_at": AT, "messages": [{"role": "user", "content": STATED}]}
 
 
-@pytest.fixture(params=KINDS)
-def memory(request: pytest.FixtureRequest, running: Service) -> Iterator[Any]:
+@pytest.fixture
+def memory(running: Service) -> Iterator[Any]:
     """A client of an owner of its own."""
-    with connected(request.param, running.url) as client:
+    with connected("sync", running.url) as client:
         yield client.of(new_owner())
 
 

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from engramlog import InputError, NotFound
-from tests.given.client import KINDS, Service, connected, new_owner, owner_of, proxy
+from tests.given.client import Service, connected, new_owner, owner_of, proxy
 
 
-@pytest.fixture(params=KINDS)
-def memory(request: pytest.FixtureRequest, running: Service) -> Iterator[Any]:
+@pytest.fixture
+def memory(running: Service) -> Iterator[Any]:
     """A client of an owner of its own."""
-    with connected(request.param, running.url) as client:
+    with connected("sync", running.url) as client:
         yield client.of(new_owner())
 
 

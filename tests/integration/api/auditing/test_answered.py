@@ -173,7 +173,7 @@ def test_asked_again_it_is_one_injection_and_with_more_memories_two(store: Store
     second = handed(store, owner)
     told = answer(store, owner, "t1")
     assert [one["block"]["text"] for one in told["injected"]] == [first["block"], second["block"]]
-    assert [one["memories"] for one in told["injected"]] == [["coffee"], ["water"]]
+    assert [one["memories"] for one in told["injected"]] == [["coffee"], ["water", "coffee"]]
     assert all(one["block"]["as_it_was"] for one in told["injected"])
     assert {one["id"] for one in told["injected_memories"]} == {"coffee", "water"}
     assert (page(store, owner)["total"], told["memories"]) == (1, 2)
@@ -233,9 +233,9 @@ def test_a_turn_that_was_retracted_is_withheld_as_uses_withholds_it(store: Store
     owner = known(
         store,
         created(COFFEE, "coffee"),
-        said("t0", "The spare key lies under the blue pot"),
+        said("t0", "The spare key lies under the blue pot", day=99.9),
         created("The spare key lies under the blue pot", "t0", kind="episode", source_turns=("t0",)),
-        said("t1", ASKS),
+        said("t1", ASKS, day=99.9),
     )
     block = handed(store, owner)
     assert "blue pot" in block["block"]

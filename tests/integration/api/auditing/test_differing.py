@@ -17,17 +17,13 @@ from tests.given.events import (
     accessed,
     created,
     deleted,
-    in_session,
     mentioned,
     merged,
     negated,
     parameters,
     profile,
     purged,
-    restored,
     revised,
-    set_aside,
-    unmerged,
 )
 
 Answer = dict[str, Any]
@@ -53,16 +49,6 @@ def kinds(told: dict[str, Answer]) -> dict[str, tuple[str, str]]:
 
 
 # --- what happened between
-
-
-def test_the_same_moment_twice_differs_in_nothing(store: Store) -> None:
-    owner = store.owner()
-    position = store.tell(owner, created("I like coffee", "coffee"))
-    for asked in ({}, {"line": "happened"}, {"everything": True, "queries": ["coffee"]}):
-        answer = diff(store, owner, position, position, **asked)
-        assert (answer["memories"], answer["total"], set(answer["counts"].values())) == ([], 0, {0})
-        assert (answer["by_principal"], answer["owner_changes"]["causes"]) == ([], [])
-        assert all(one["moved"] == [] for one in answer["questions"])
 
 
 def test_a_late_negation_is_told_with_who_said_it_when_and_why(store: Store) -> None:
@@ -94,16 +80,6 @@ def test_a_revision_tells_the_text_before_and_after(store: Store) -> None:
     )
 
 
-def test_what_was_made_and_purged_between_leaves_no_word(store: Store) -> None:
-    answer, told = between(
-        store, created("the key is under the mat", "gone", day=1), deleted("gone", 2), purged("gone", 60)
-    )
-    assert kinds(told) == {"gone": ("made", "events")}
-    assert (told["gone"]["after"]["status"], told["gone"]["memory"]) == ("purged", None)
-    assert [cause["decision"] for cause in told["gone"]["causes"]] == ["purge", "delete", "create"]
-    assert "under the mat" not in str(answer)
-
-
 def test_what_was_purged_between_is_gone_though_every_past_reads_it_as_purged(store: Store) -> None:
     first = (created("the key is under the mat", "gone"), created("tea", "tea"))
     answer, told = between(store, deleted("gone", 2, reason="it is under the mat"), purged("gone", 60), first=first)
@@ -126,19 +102,6 @@ def test_what_was_deleted_is_gone_and_what_was_deleted_since_is_marked(store: St
     assert told["tea"]["memory"] == "I like tea"
 
 
-def test_what_was_deleted_and_restored_between_is_as_it_was(store: Store) -> None:
-    answer, told = between(store, deleted("coffee", 2), restored("coffee", 3), everything=True)
-    assert answer["counts"]["gone"] == 0
-    assert told.get("coffee", {"kind": "changed"})["kind"] == "changed"
-
-
-def test_a_merge_that_was_undone_between_leaves_a_retired_memory(store: Store) -> None:
-    _, told = between(store, merged("coffee", "tea", into="both", day=2), unmerged("both", day=3))
-    assert kinds(told)["both"] == ("made", "events")
-    assert told["both"]["after"]["status"] == "retired"
-    assert {one["after"]["status"] for name, one in told.items() if name != "both"} <= {"live"}
-
-
 def test_a_merge_tells_its_sources_as_changed_by_it(store: Store) -> None:
     _, told = between(store, merged("coffee", "tea", into="both", day=2))
     assert kinds(told) == {
@@ -157,22 +120,6 @@ def test_another_law_is_a_change_of_the_owner_and_moves_weights_by_it(store: Sto
     assert [cause["decision"] for cause in changed["causes"]] == ["profile", "parameters"]
     assert {one["cause"] for one in told.values()} == {"owner"}
     assert answer["by_principal"] == [{"principal": "local", "actor": "operator", "events": 2}]
-
-
-def test_a_parameter_that_moves_nothing_is_no_cause_of_a_weight(store: Store) -> None:
-    owner = store.owner()
-    store.tell(owner, created("I like coffee", "coffee", day=0), parameters(10, time_zone="Asia/Shanghai"))
-    answer = diff(store, owner, day(5), day(20), line="happened", everything=True)
-    assert [(one["kind"], one["cause"]) for one in answer["memories"]] == [("weight", "time")]
-    assert "time_zone" in answer["owner_changes"]["parameters"]
-
-
-def test_a_source_that_was_set_aside_between_is_the_owner_s_doing(store: Store) -> None:
-    first = (in_session(created("I like coffee", "coffee")), created("I like tea", "tea"))
-    answer, told = between(store, set_aside("s1", 3), first=first)
-    assert kinds(told) == {"coffee": ("changed", "owner")}
-    assert (told["coffee"]["after"]["reason"], told["coffee"]["after"]["shown"]) == ("set_aside", False)
-    assert [cause["decision"] for cause in answer["owner_changes"]["causes"]] == ["set_aside"]
 
 
 def test_a_rejected_value_is_told_without_its_words_elsewhere(store: Store) -> None:
@@ -198,17 +145,6 @@ def test_being_shown_moves_weights_and_is_told_as_that(store: Store) -> None:
     ] * 2
     assert told["tea"]["cause"] == "time"
     assert (answer["counts"]["by_access"], answer["counts"]["by_time"]) == (1, 1)
-
-
-def test_time_alone_crosses_a_level_and_says_so(store: Store) -> None:
-    owner = store.owner()
-    store.tell(owner, created("I like coffee", "coffee", day=0))
-    answer = diff(store, owner, day(1), day(400), line="happened")
-    (one,) = answer["memories"]
-    assert (one["kind"], one["cause"], one["causes"]) == ("crossed", "time", [])
-    assert one["before"]["level"] != one["after"]["level"]
-    quiet = diff(store, owner, day(1), day(1.001), line="happened")
-    assert (quiet["memories"], quiet["counts"]["by_time"]) == ([], 1)
 
 
 def test_many_events_about_one_memory_are_told_five_at_a_time_with_how_many_more(store: Store) -> None:

@@ -83,23 +83,6 @@ def test_a_law_changes_the_numbers_alone(store: Store, ada: str) -> None:
     assert changes(store, ada, law="weighted") == stored
 
 
-def test_a_success_that_brings_a_memory_back_reads_so_under_the_owner_s_law(store: Store, ada: str) -> None:
-    (told,) = (
-        one
-        for one in changes(store, ada, "tea", law="ebbinghaus")
-        if one["event"] == "MemoryReinforced" and one["time"] == day(3)
-    )
-    (stored,) = (one for one in changes(store, ada, "tea") if one["position"] == told["position"])
-    assert (told["old_weight"], told["new_weight"], told["delta"]) == (0.65, 1.0, 0.35)
-    assert abs(stored["delta"]) < 0.05
-
-
-def test_a_history_tells_that_the_owner_goes_by_another_law(store: Store, ada: str) -> None:
-    answer = store.reader.history(ada, limit=1)
-    assert (answer["law"], answer["profile"]) == ("weighted", "ebbinghaus")
-    assert store.reader.history(ada, limit=1, as_of=day(1.5))["profile"] == "weighted"
-
-
 @pytest.mark.parametrize("past", [{"as_of": day(10)}, {"as_of": day(26)}])
 @pytest.mark.parametrize("law", ["ebbinghaus", "weighted"])
 def test_a_past_is_told_in_a_law_s_numbers_as_it_was_then(
@@ -214,10 +197,6 @@ def test_a_cursor_of_another_question_is_refused(store: Store, ada: str, other: 
     with pytest.raises(InputError) as refused:
         store.reader.history(ada, limit=2, cursor=cursor, **other)
     assert refused.value.as_dict()["field"] == "cursor"
-
-
-def test_an_owner_of_nothing_has_no_changes_in_any_law_s_numbers(store: Store) -> None:
-    assert changes(store, store.owner(), law="ebbinghaus", since=day(1), kinds=["negate"]) == []
 
 
 def test_a_fold_for_a_law_ends_at_its_deadline(store: Store, ada: str) -> None:

@@ -235,6 +235,7 @@ ELSEWHERE = {
     "reader.glance": "is of the present alone",
     "reader.question_of": "tells no memory: it is the question of `reader.search`, and of the others that compare by meaning",
     "revealer.get": "is `reader.looked_at`, and records each look: it would be told of itself",
+    "reader.stands_out": "compares meanings, which this store does not",
     "revealer.export": "is `records.export`, and records each look",
 }
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
 
 from api.requests.secrets import HIDDEN
 from api.work.patience import Patience, with_patience
@@ -15,7 +12,6 @@ from events.catalogue import Ground
 from events.errors import DeadlineExceeded, InputError
 from projections.reports.named_sources import BY
 from tests.acceptance.helpers.store import Store, day
-from tests.examples import examples
 from tests.given.events import (
     Told,
     brought_back,
@@ -23,19 +19,11 @@ from tests.given.events import (
     deleted,
     in_session,
     mentioned,
-    negated,
-    parameters,
     purged,
     set_aside,
 )
 from tests.given.said import said
 
-SLOW = settings(
-    phases=[Phase.explicit, Phase.generate],
-    deadline=None,
-    max_examples=examples(20),
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
 MODEL = "qwen3:8b"
 
 
@@ -108,63 +96,6 @@ def test_every_name_that_is_told_is_one_that_a_replay_strikes(store: Store, ada:
 # --- the same as `events` counts
 
 
-days = st.sampled_from([1, 2, 2.5, 9, 9.5, 30])
-spoken = st.tuples(
-    st.one_of(
-        st.builds(lambda of, at: created("tea", of, at), st.sampled_from("abc"), days),
-        st.builds(
-            mentioned,
-            st.sampled_from("abc"),
-            days,
-            st.sampled_from(["user", "judge"]),
-        ),
-        st.builds(negated, st.sampled_from("abc"), days),
-    ),
-    st.sampled_from([None, "s1", "s2"]),
-    st.sampled_from([None, MODEL, "llama3"]),
-)
-bounds = st.fixed_dictionaries(
-    {},
-    optional={
-        "since": st.sampled_from([day(2), "2024-01-03"]),
-        "until": st.sampled_from([day(9.5), "2024-01-31"]),
-        "as_of": st.sampled_from([day(2.5), "2024-01-10"]),
-    },
-)
-
-
-def counted(store: Store, owner: str, **terms: Any) -> int:
-    return len(store.app.events.events(owner, limit=1_000, **terms)["events"])
-
-
-@SLOW
-@given(
-    story=st.lists(spoken, min_size=1, max_size=10), bound=bounds, data=st.data(), zone=st.sampled_from(["UTC", "Asia/Shanghai"])
-)  # fmt: skip
-def test_a_name_has_as_many_events_as_events_finds_for_it_within_the_same_bounds(
-    store: Store, story: Sequence[tuple[Told, str | None, str | None]], bound: dict[str, Any], data: Any, zone: str
-) -> None:
-    owner = store.owner()
-    places = [tell(store, owner, parameters(0, time_zone=zone))]
-    for one, session, model in story:
-        places.append(tell(store, owner, in_session(one, session), model=model))
-    known = data.draw(st.none() | st.sampled_from(places))
-    recorded = [one["recorded_at"] for one in store.app.events.events(owner, limit=1_000)["events"]]
-    asked = bound | {"known": known, "recorded_since": data.draw(st.none() | st.sampled_from(recorded))}
-    asked |= {"recorded_until": data.draw(st.none() | st.just(recorded[-1]))}
-    found = rows(store, owner, **asked)
-    assert listed(store, owner, **asked)["events"] == counted(store, owner, **asked)
-    for by, names in (
-        ("session", ("s1", "s2")), ("actor", ("user", "judge", "operator")),
-        ("principal", ("local", f"local model:{MODEL}", "local model:llama3")),
-    ):  # fmt: skip
-        for name in names:
-            one = found.pop((by, name), {"events": 0, "late": 0})
-            assert one["events"] == counted(store, owner, **{by: name}, **asked)
-            assert one["late"] == counted(store, owner, late=True, **{by: name}, **asked)
-    assert {by for by, _ in found} <= {"model", "source"}
-
-
 def test_nothing_that_was_not_known_is_told(store: Store) -> None:
     owner = store.owner()
     first = tell(store, owner, in_session(created("tea", "tea", 5), "s1"))
@@ -205,23 +136,6 @@ def test_a_reason_that_holds_a_secret_is_withheld_here_too(store: Store) -> None
 # --- pages, filters, and what nobody may see
 
 
-def test_pages_hold_each_name_once_in_one_order(store: Store, ada: str) -> None:
-    whole = listed(store, ada)
-    paged = [one for start in range(0, 12, 2) for one in listed(store, ada, limit=2, offset=start)["sources"]]
-    assert paged == whole["sources"]
-    assert (whole["total"], whole["offset"], listed(store, ada, offset=99)["sources"]) == (len(paged), 0, [])
-    keys = [(one["last_happened"], one["name"]) for one in paged]
-    assert keys == sorted(sorted(keys, key=lambda key: key[1]), key=lambda key: key[0], reverse=True)
-
-
-def test_kinds_and_parts_of_names_keep_what_they_name(store: Store, ada: str) -> None:
-    assert {by for by, _ in rows(store, ada, by=["session", "model"])} == {"session", "model"}
-    assert listed(store, ada, by=["model", "session"])["by"] == ["session", "model"]
-    assert set(rows(store, ada, search="ＱＷＥＮ")) == {("model", MODEL), ("principal", f"local model:{MODEL}")}
-    assert set(rows(store, ada, search="會話")) == {("session", "会话二")}
-    assert set(rows(store, ada, search="", by=["session"])) == {("session", "s1"), ("session", "会话二")}
-
-
 def test_a_name_that_looks_like_a_secret_is_masked_and_cannot_be_guessed_by_its_parts(store: Store) -> None:
     owner, secret = store.owner(), "sk-abcdefghijklmnopqrstuvwxyz123456"
     tell(store, owner, in_session(created("tea"), secret), in_session(created("rain", "rain"), "[bold]"[1:5]))
@@ -254,12 +168,6 @@ def test_a_uri_of_a_secret_is_not_told(store: Store) -> None:
     tell(store, owner, created("the password is hunter2-Xq9!", "door", 2, sensitivity=3, grounds=page))
     answer = listed(store, owner)
     assert ("private" in str(answer), answer["withheld"]) == (False, 1)
-
-
-def test_of_an_owner_of_whom_nothing_is_recorded_that_is_said(store: Store) -> None:
-    answer = listed(store, "nobody")
-    assert (answer["sources"], answer["total"], answer["events"]) == ([], 0, 0)
-    assert "nothing of nobody is recorded" in answer["hint"]
 
 
 @pytest.mark.parametrize(

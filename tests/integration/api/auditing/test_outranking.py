@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from events.errors import InputError, NotFound
-from tests.acceptance.helpers.store import Store, day
-from tests.given.events import created, deleted, merged, negated, profile, purged
+from tests.acceptance.helpers.store import Store
+from tests.given.events import created, deleted, merged, purged
 
 ASKED = "what do I drink in the morning?"
 
@@ -41,38 +41,6 @@ def test_ranks_scores_and_the_order_are_those_of_the_search(store: Store, owner:
     assert sum(term["difference"] for term in told["terms"]) == pytest.approx(told["difference"], abs=1e-8)
 
 
-def test_of_equal_scores_what_was_made_later_stands_above(store: Store) -> None:
-    named, now = store.owner(), store.yesterday
-    store.tell(named, created("I drink tea", "older", day=now), created("I drink tea", "newer", day=now))
-    told = above(store, named, "older", "newer", "drink tea", ranking="text")
-    assert (told["order"], told["tied"], told["difference"]) == ("below", True, 0)
-    assert "newer (rank 1) stands above older (rank 2): their scores are equal" in told["sentence"]
-    assert "得分相同" in above(store, named, "older", "newer", "drink tea", ranking="text", language="zh")["sentence"]
-
-
-def test_what_is_current_stands_above_and_before_the_correction_it_does_not(store: Store, owner: str) -> None:
-    before = store.reader.list(owner)["position"]
-    store.tell(owner, negated("coffee", store.yesterday + 0.1, resolution="version_keep", replaced_by="tea"))
-    told = above(store, owner, "tea", "coffee", "coffee morning", mode="review")
-    assert told["order"] == "above"
-    assert {"rule": "current_first", "of": "tea", "others": ["coffee"]} in told["rules"]
-    assert told["terms"][0]["term"] == "current"
-    then = above(store, owner, "tea", "coffee", "coffee morning", mode="review", known=before)
-    assert (then["order"], then["rules"], then["known"]) == ("below", [], before)
-    withheld = above(store, owner, "tea", "coffee", "coffee morning")
-    assert withheld["second"]["absent"]["why"] == "withheld"
-    assert "review" in withheld["sentence"]
-
-
-def test_a_match_in_the_other_language_is_asked_for_in_its_words(store: Store, owner: str) -> None:
-    told = above(store, owner, "kiln", "longjing", "早上喝什么")
-    assert (told["order"], told["language"]) == ("below", "zh")
-    assert told["sentence"].startswith("longjing（第 1）在结果之中，kiln 不在：它不含问题中的词")
-    assert told["first"]["absent"] == {"why": "no_match", "reason": None, "shown_by": None, "filters": []}
-    assert told["first"]["lacks"] == ["早上", "上喝", "喝什", "什么"]
-    assert set(told["second"]["holds"]) >= {"早上"}
-
-
 @pytest.mark.parametrize("mode", ["normal", "review", "debug"])
 def test_no_word_of_a_secret_is_told_and_whether_it_matches_neither(store: Store, owner: str, mode: str) -> None:
     told = above(store, owner, "pw", "tea", "hunter2 password morning", mode=mode)
@@ -86,14 +54,6 @@ def test_no_word_of_a_secret_is_told_and_whether_it_matches_neither(store: Store
     assert "my password is" not in str(told)
 
 
-def test_the_filters_that_a_memory_does_not_pass_are_named(store: Store, owner: str) -> None:
-    told = above(store, owner, "coffee", "tea", kinds=["lesson"], min_weight=999.0)
-    assert [side["absent"]["filters"] for side in (told["first"], told["second"])] == [["kinds", "min_weight"]] * 2
-    assert told["order"] == "neither"
-    relevant = above(store, owner, "coffee", "tea", "coffee every morning", ranking="published", min_relevance=0.6)
-    assert relevant["second"]["absent"]["filters"] == ["min_relevance"]
-
-
 def test_what_is_merged_deleted_or_purged_says_so(store: Store, owner: str) -> None:
     now = store.yesterday
     store.tell(owner, created("I drink milk every morning", "milk", day=0), deleted("milk", 1), purged("milk", 60))
@@ -101,12 +61,6 @@ def test_what_is_merged_deleted_or_purged_says_so(store: Store, owner: str) -> N
     told = above(store, owner, "coffee", "milk")
     assert [told[side]["absent"]["reason"] for side in ("first", "second")] == ["merged", "deleted"]
     assert (told["second"]["memory"], told["second"]["lacks"]) == (None, [])
-
-
-def test_another_law_weighs_both_by_itself(store: Store, owner: str) -> None:
-    store.tell(owner, profile("ebbinghaus", store.yesterday))
-    told = above(store, owner, "coffee", "tea", at=day(2_000))
-    assert (told["at"], told["first"]["weight"]) == (day(2_000), told["second"]["weight"])
 
 
 @pytest.mark.parametrize(

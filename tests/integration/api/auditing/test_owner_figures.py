@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,6 @@ from tests.given.events import (
     mentioned,
     merged,
     negated,
-    parameters,
     shown,
     unmerged,
 )
@@ -118,14 +116,6 @@ def test_figures_are_those_of_the_history(store: Store) -> None:
     assert told["conflict_errors"]["taken_back"] == counted["MemoryMentioned", "reaffirm"]
 
 
-def test_what_was_shown_is_counted_by_the_way_of_showing(store: Store) -> None:
-    owner, _ = lived(store)
-    assert store.operator.stats(owner)["shown"] == {
-        "recall": {"answers": 2, "memories": 3},
-        "injection": {"answers": 1, "memories": 1},
-    }
-
-
 def test_a_negation_that_a_person_refused_is_an_error_of_conflict(store: Store) -> None:
     owner = store.owner()
     store.tell(owner, created("I like tea", "tea"), created("I like coffee", "coffee"))
@@ -181,28 +171,6 @@ def test_who_is_too_long_or_cannot_be_read_is_left_out_of_a_store_s_sums_and_tol
             wire.call("HSET", keys.owners, long, b"no state")
             assert store.operator.stats()["figures_of"] == {"owners": 1, "left_out": 1}
             wire.call("HSET", keys.owners, long, state)
-
-
-def test_weights_are_spread_over_buckets_that_hold_every_living_memory_once(store: Store) -> None:
-    owner, _ = lived(store)
-    told = store.operator.stats(owner, at=day(50))
-    weights, buckets = told["weights"], told["weights"]["buckets"]
-    assert weights["memories"] == sum(one["memories"] for one in buckets) == told["by_state"]["live"]
-    bounds = [one["up_to"] for one in buckets[:-1]]
-    assert all(low < high for low, high in pairwise(bounds))
-    assert buckets[-1]["up_to"] is None
-    seen = [one["weight"] for one in store.reader.list(owner, mode="debug", at=day(50), limit=20)["memories"]
-            if one["status"] in ("live", "fading", "kept_version", "superseded")]  # fmt: skip
-    assert weights["lowest"] == pytest.approx(min(seen), abs=1e-6)
-    assert weights["highest"] == pytest.approx(max(seen), abs=1e-6)
-    assert [sum(low < one <= high for one in seen) for low, high in pairwise([0, *bounds, 1e9])] == [
-        one["memories"] for one in buckets
-    ]
-
-
-def test_an_owner_of_whom_nothing_is_known_has_figures_too(store: Store) -> None:
-    told = store.operator.stats(store.owner())
-    assert (told["figures"]["activations"], told["shown"], told["weights"]["mean"]) == (0, {}, None)
 
 
 def many(store: Store, mentions: int) -> str:
@@ -270,14 +238,6 @@ def test_of_a_secret_only_what_its_time_tells_is_told(store: Store) -> None:
     told = store.reader.get(owner, "pin", at=day(1))["context"]
     assert not {"card", "positive"} & set(told["tags"])
     assert told["emotion"] is None
-
-
-def test_the_tags_of_a_memory_are_those_of_the_time_zone_that_held_then(store: Store) -> None:
-    owner = store.owner()
-    known = store.tell(owner, created("nothing else", "m", day=0))
-    store.tell(owner, parameters(1, time_zone="Pacific/Kiritimati"))
-    then, now = (store.reader.get(owner, "m", at=day(2), **when)["context"] for when in ({"as_of": known}, {}))
-    assert then["tags"] != now["tags"]
 
 
 def test_people_read_what_there_is_of_it(store: Store, capsys: pytest.CaptureFixture[str]) -> None:

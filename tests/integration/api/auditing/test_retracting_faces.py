@@ -7,12 +7,9 @@ from urllib.parse import quote
 
 import pytest
 
-from api.mcp.tools_audit import AUDITED
-from api.operations.replaying import RETRACT
 from api.services.auditing.questions import questions_in
-from engramlog import EngramlogError
 from events.errors import InputError
-from tests.given.client import Service, connected, new_owner
+from tests.given.client import Service, new_owner
 
 
 def test_by_http_it_is_refused_without_its_reach_and_with_another_one(running: Service) -> None:
@@ -28,27 +25,6 @@ def test_by_http_it_is_refused_without_its_reach_and_with_another_one(running: S
     done = client.post(path, json=named | {"reach": looked["reach"], "reason": "not she"}).json()
     assert [one["event"] for one in done["changes"]] == ["SourceSetAside"]
     assert client.get(f"/v1/owners/{owner}/memories").json()["memories"] == []
-
-
-def test_by_the_client_it_is_looked_at_and_then_done_once(running: Service) -> None:
-    with connected("sync", running.url, owner=new_owner()) as memory:
-        memory.add("I drink coffee every morning", memory_id="coffee")
-        memory.add("I live in Paris", memory_id="paris")
-        (made,) = [one.position for one in memory.history("coffee").changes]
-        told = memory.replay(without=[made], queries=["coffee"])
-        assert [(one.id, one.replayed) for one in told.differences] == [("coffee", None)]
-        assert told.questions[0].after == []
-        looked = memory.retract(without=[made], dry_run=True)
-        done = memory.retract(without=[made], reach=looked.reach)
-        again = memory.retract(without=[made], reach=looked.reach)
-        assert (done.again, again.again, again.changes == done.changes) == (False, True, True)
-        with pytest.raises(EngramlogError):
-            memory.retract(without=["0:999999"], dry_run=True)
-        assert [one.id for one in memory.get_all().memories] == ["paris"]
-
-
-def test_no_tool_undoes_anything() -> None:
-    assert RETRACT not in [one.operation for one in AUDITED]
 
 
 @pytest.mark.parametrize("content", ["", "\n  \n"])

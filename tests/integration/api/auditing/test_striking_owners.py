@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Any
 
 import pytest
 
-from api.services.auditing.selecting import refusal_of
 from events.catalogue import Ground
 from events.envelope import derived_id, new_event_id, prepare
 from events.errors import InputError
@@ -27,11 +23,8 @@ from tests.given.events import (
     merged,
     moment,
     negated,
-    parameters,
-    profile,
     purged,
     shown,
-    unmerged,
 )
 from tests.given.said import injected, said
 
@@ -106,11 +99,6 @@ def test_a_turn_is_struck_with_what_was_decided_from_it_and_the_rest_is_told(sto
     assert answer["struck_because"] == {"named": 2, "source_turns": 1, "of_turn": 1, "merges": 1}
 
 
-def test_alone_strikes_what_is_named_alone(store: Store, owner: str) -> None:
-    answer = replayed(store, owner, without_turns=["t1"], alone=True)
-    assert (answer["struck_total"], gone(answer), answer["stays"]) == (2, ["t1"], [])
-
-
 def test_events_are_named_by_position_as_by_id_and_twice_is_once(store: Store, owner: str) -> None:
     (entry,) = [one for one in store.reader.history(owner, "rome")["changes"] if one["decision"] == "negate"]
     by_place, by_id, both = (
@@ -121,32 +109,6 @@ def test_events_are_named_by_position_as_by_id_and_twice_is_once(store: Store, o
     assert by_place["differences"] == by_id["differences"] == both["differences"]
     assert by_place["struck"][0]["of"] == entry["position"]
     assert both["struck_total"] == 1
-
-
-@pytest.mark.parametrize(
-    ("named", "expected"),
-    [
-        ({"without_sessions": ["s2"]}, ["t2"]),
-        ({"without_sources": ["judge"]}, ["tea", "paris", "both"]),
-        ({"without_sources": ["file:///plan.md"]}, ["plan"]),
-        ({"without_actors": ["assistant"]}, ["plan"]),
-        ({"without_actors": ["operator"]}, []),
-        ({"without_sessions": ["s2"], "without_actors": ["assistant"]}, ["t2", "plan"]),
-        ({"without_sessions": ["s1", "s2"]}, ["t1", "t2", "tea", "paris", "both"]),
-    ],
-)
-def test_what_is_named_together_is_struck_together(
-    store: Store, owner: str, named: dict[str, list[str]], expected: list[str]
-) -> None:
-    assert sorted(gone(replayed(store, owner, **named))) == sorted(expected)
-
-
-def test_everything_may_be_struck(store: Store, owner: str) -> None:
-    everybody = ["user", "assistant", "judge", "system", "operator"]
-    answer = replayed(store, owner, without_actors=everybody, query="tea")
-    assert answer["events"]["replayed"] == 0
-    assert all(one["replayed"] is None for one in answer["differences"])
-    assert answer["query"]["replayed"] == []
 
 
 @pytest.mark.parametrize(
@@ -184,21 +146,6 @@ def test_what_is_named_in_vain_is_refused_with_what_there_is(store: Store) -> No
     for field, (named, told) in refusals.items():
         with pytest.raises(InputError, match=f"^{field}: got '{named}'; allowed: .*{told}"):
             replayed(store, owner, **{field: [named]})
-
-
-def test_of_very_many_names_a_few_are_compared_with_one_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    compared = list[int]()
-
-    def counted(value: str, names: Sequence[str], **asked: Any) -> list[str]:
-        compared.append(len(names))
-        return get_close_matches(value, names, **asked)
-
-    monkeypatch.setattr("api.services.auditing.selecting.get_close_matches", counted)
-    names = [f"session_{number:05}" for number in range(2_000)]
-    refusal = refusal_of({"sessions": ["session_01x00"]}, 0, lambda _field: names)
-    assert refusal is not None
-    assert re.search(r": (session_01\d\d\d(, | and )){5}1,995 more$", refusal.message)
-    assert compared == [500]
 
 
 def test_a_position_of_another_owner_is_refused(store: Store, owner: str) -> None:
@@ -249,42 +196,6 @@ def test_who_brought_it_its_model_its_cause_and_its_correlation_are_struck_by(st
     assert gone(answer) == ["d", "e"]
     assert [one["because"] for one in answer["struck"]] == ["named", "caused"]
     assert gone(replayed(store, owner, without=[first])) == ["a"]
-
-
-def test_a_merge_of_merges_comes_apart_and_its_unmerging_falls_into_nothing(store: Store) -> None:
-    owner = store.owner()
-    store.tell(
-        owner,
-        *(created(name, name) for name in "abc"),
-        merged("a", "b", into="ab", day=1),
-        merged("ab", "c", into="abc", day=2),
-        unmerged("abc", 3),
-    )
-    (merge,) = [
-        one["position"] for one in store.reader.history(owner, "ab")["changes"] if one["event"] == "MemoryMerged"
-    ][:1]
-    answer = replayed(store, owner, without=[merge])
-    assert [(one["memory"], one["because"]) for one in answer["struck"]] == [("ab", "named"), ("abc", "merges")]
-    assert [(one["kind"], one["events"]) for one in answer["without_effect"]] == [("MemoryUnmerged", 1)]
-    assert {one["id"]: one["replayed"] and one["replayed"]["status"] for one in answer["differences"]} == {
-        "a": "live",
-        "b": "live",
-        "ab": None,
-        "abc": None,
-    }
-
-
-def test_another_law_and_what_the_owner_chose_are_struck_as_anything(store: Store) -> None:
-    owner = store.owner()
-    store.tell(owner, created("coffee", "a"), profile("tiered", 1), parameters(2, user_factor=1.3))
-    changes = {one["event"]: one["position"] for one in store.reader.history(owner)["changes"]}
-    answer = replayed(store, owner, profile="ebbinghaus")
-    assert [one["id"] for one in answer["differences"]] == ["a"]
-    assert answer["profile"] == "ebbinghaus"
-    same = replayed(store, owner, without=[changes["ProfileChosen"]])["differences"]
-    assert same == replayed(store, owner, profile="weighted")["differences"]
-    halved = replayed(store, owner, without=[changes["ProfileChosen"], changes["ParametersChanged"]])["differences"]
-    assert same[0]["replayed"]["weight"] < halved[0]["replayed"]["weight"]  # who forgets faster, forgot more
 
 
 def test_lists_are_told_in_pages_with_their_totals(store: Store) -> None:

@@ -9,9 +9,8 @@ from contextlib import nullcontext, redirect_stdout
 from typing import Any
 
 from api.cli.app import run
-from api.operations.answers import Detail, GroundReported, Listing, Why
 from tests.given.client import KINDS, Service, connected, new_owner
-from tests.given.http import created, event
+from tests.given.http import created
 from tests.rows import each_row
 
 PAGE = "https://wiki.example.org/flats"
@@ -21,7 +20,6 @@ BASIS: dict[str, Any] = {
     "grounds": [{"uri": PAGE, "digest": OLD}],
     "metadata": {"rooms": 3},
 }
-RENT = "I rent the flat at the canal"
 Report = Callable[..., dict[str, Any]]
 
 
@@ -84,32 +82,12 @@ def test_a_report_withholds_what_rests_on_another_digest_and_brings_it_back(
     assert listed(running, owner) == {"a", "b", "other"}
 
 
-def test_a_report_that_is_told_again_writes_nothing(running: Service) -> None:
-    given(running, "again", "a")
-    report = by_http(running, "again")
-    assert not GroundReported.model_validate(report(NEW)).model_extra
-    before = len(running.log("again"))
-    told = report(NEW)
-    assert (told["withheld"], told["back"], told["changes"], len(running.log("again"))) == ([], [], [], before)
-
-
-def test_the_digest_that_a_memory_rests_on_already_writes_nothing(running: Service) -> None:
-    given(running, "known", "a")
-    assert by_http(running, "known")(OLD)["changes"] == []
-
-
 def test_many_are_told_page_by_page_until_none_is_left(running: Service) -> None:
     given(running, "many", *(f"m{number}" for number in range(5)))
     report = by_http(running, "many")
     pages = [report(NEW, limit=2) for _ in range(3)]
     assert [(len(page["withheld"]), page["left"]) for page in pages] == [(2, 3), (2, 1), (1, 0)]
     assert listed(running, "many") == {"other"}
-
-
-def test_a_report_of_before_the_grounds_were_told_changes_nothing_and_says_so(running: Service) -> None:
-    given(running, "late", "a")
-    told = by_http(running, "late")(NEW, occurred_at="2020-01-01T00:00:00Z")
-    assert (told["withheld"], told["newer"], told["left"], told["changes"]) == ([], 1, 0, [])
 
 
 @each_row(
@@ -138,21 +116,6 @@ def test_another_owner_hears_nothing_of_a_report(running: Service) -> None:
     assert listed(running, "another") == {"a", "other"}
 
 
-def test_every_face_tells_why_it_is_kept_and_what_it_rests_on(running: Service) -> None:
-    given(running, "told", "a")
-    http, place = running.http.client, "/v1/owners/told/memories"
-    rests = [{"uri": PAGE, "digest": OLD, "reported": None, "changed": False}]
-    for path, shape in ((f"{place}/a", Detail), (f"{place}/a/why", Why)):
-        answer = http.get(path).json()
-        assert (answer["because"], answer["grounds"], answer["metadata"]) == ("they decided it", rests, {"rooms": 3})
-        assert not shape.model_validate(answer).model_extra
-    answer = http.get(place).json()
-    assert not any(card.model_extra for card in Listing.model_validate(answer).memories)
-    assert next(card for card in answer["memories"] if card["id"] == "a")["because"] == "they decided it"
-    created_by = http.get(f"{place}/a/history").json()["changes"][0]
-    assert created_by["because"] == "they decided it"
-
-
 @each_row("kind", KINDS)
 def test_the_client_tells_it_and_is_told_it(running: Service, kind: str) -> None:
     with connected(kind, running.url, owner=new_owner()) as memory:
@@ -179,15 +142,6 @@ def test_an_export_carries_it_and_an_import_takes_it_in(running: Service) -> Non
     assert found["grounds"] == [{"uri": PAGE, "digest": OLD, "reported": None, "changed": False}]
 
 
-def test_what_is_withheld_stands_in_no_context_block(running: Service) -> None:
-    running.http.told("asked", created("a", f"{RENT}, and drink coffee there", owner="asked", **BASIS))
-    body = {"text": "How much coffee do I drink?"}
-    before = running.http.client.post("/v1/owners/asked/context", json=body).json()["block"]
-    by_http(running, "asked")(NEW)
-    after = running.http.client.post("/v1/owners/asked/context", json=body).json()["block"]
-    assert (RENT in before, RENT in after) == (True, False)
-
-
 def test_a_search_says_that_it_withheld_it_and_review_shows_it_marked(running: Service) -> None:
     given(running, "searched", "a")
     by_http(running, "searched")(NEW)
@@ -198,12 +152,3 @@ def test_a_search_says_that_it_withheld_it_and_review_shows_it_marked(running: S
     ]
     marked = running.http.client.get(path, params={"q": "coffee", "mode": "review"}).json()["results"]
     assert [one["ground_changed"] for one in marked if one["id"] == "a"] == [True]
-
-
-def test_raw_events_report_as_the_verb_does(running: Service) -> None:
-    given(running, "raw", "a")
-    running.http.told(
-        "raw",
-        event("GroundChanged", owner="raw", key=1, at="2026-02-01T00:00:00Z", memory_id="a", uri=PAGE, digest=NEW),
-    )
-    assert listed(running, "raw") == {"other"}

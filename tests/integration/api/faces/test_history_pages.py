@@ -175,31 +175,7 @@ def test_a_whole_history_is_no_light_question_where_it_is_long(
             reader.history("alice")
 
 
-def test_changes_are_counted_without_being_kept(store: HttpStore) -> None:
-    reader = store.application.reader
-    for of in (None, "tea", "coffee"):
-        assert reader.count_changes("alice", of) == len(reader.history("alice", of)["changes"])
-
-
 WHY = "/v1/owners/alice/memories/coffee/why"
-
-
-@each_row("order", ["oldest", "newest"])
-def test_why_tells_changes_in_pages_that_together_are_all_of_them(store: HttpStore, order: str) -> None:
-    whole = store.application.reader.why("alice", "coffee")
-    found = pages(store, WHY, limit=150, order=order)
-    told = [one for page in found for one in page["changes"]]
-    assert told == (whole["changes"] if order == "oldest" else whole["changes"][::-1])
-    assert len(told) == MENTIONS
-    assert [len(page["changes"]) for page in found[:-1]] == [150] * (len(found) - 1)
-    same = ("weight", "factors", "laws", "mention_count", "status")
-    assert all({name: page[name] for name in same} == {name: whole[name] for name in same} for page in found[:1])
-
-
-def test_a_cursor_of_why_goes_on_in_the_history_of_its_memory(store: HttpStore) -> None:
-    cursor = store.client.get(WHY, params={"limit": 5}).json()["next"]
-    going_on = store.client.get(COFFEE, params={"limit": 5, "cursor": cursor}).json()["changes"]
-    assert going_on == store.application.reader.history("alice", "coffee")["changes"][5:10]
 
 
 def test_no_answer_to_why_tells_more_than_a_page_holds(store: HttpStore, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,16 +186,6 @@ def test_no_answer_to_why_tells_more_than_a_page_holds(store: HttpStore, monkeyp
         assert (len(root["events"]), root["events_left_out"]) == (50, MENTIONS - 50)
     (root,) = store.application.reader.why("alice", "coffee")["provenance"]["nodes"]
     assert (len(root["events"]), "events_left_out" in root) == (MENTIONS, False)
-
-
-def test_why_reads_no_entry_of_packs_without_its_memory(store: HttpStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    read: list[int] = []
-    monkeypatch_unpack(monkeypatch, read)
-    assert len(store.application.reader.why("alice", "tea", limit=10)["changes"]) >= 2
-    of_tea = sum(read)
-    read.clear()
-    store.application.reader.history("alice")
-    assert of_tea < sum(read)
 
 
 def test_why_ends_where_its_time_does(store: HttpStore, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,6 @@ from uuid import uuid4
 import pytest
 
 from api.cli.app import run
-from engramlog.errors import InputError
 from events.redis.log import RedisEventLog
 from tests.given.client import Service, connected
 from tests.given.http import created, event
@@ -99,16 +98,6 @@ def test_rejected_a_change_stays_undone_and_a_proposal_becomes_no_memory_again(r
     assert inbox(running, owner) == []
 
 
-def test_rejecting_a_double_of_the_users_own_word_leaves_that_alone(running: Service) -> None:
-    owner = f"ann-{uuid4().hex}"
-    post(running, f"{owner}/memories", content=KILN, memory_id="kiln")
-    double = created("double", KILN, owner=owner, source="assistant") | {"actor": "assistant", "trust": "proposed"}
-    running.http.told(owner, double)
-    post(running, f"{owner}/inbox/reject", item="double")
-    assert listed(running, owner).keys() == {"kiln"}
-    assert inbox(running, owner) == []
-
-
 def test_in_his_own_words(running: Service) -> None:
     owner, told = corrected(running)
     with connected("sync", running.url, owner=owner) as memory:
@@ -117,15 +106,6 @@ def test_in_his_own_words(running: Service) -> None:
         assert memory.reject(told["replaced_by"]).verdict == "rejected"
         assert [one.memory for one in memory.get_all().memories] == ["The kiln fires at 1220 degrees"]
         assert memory.inbox().total == 0
-
-
-def test_the_same_answer_under_its_key_changes_nothing(running: Service) -> None:
-    owner, _ = corrected(running)
-    item = item_of(running, owner, "negation")
-    first = post(running, f"{owner}/inbox/accept", item=item, key="once")
-    assert post(running, f"{owner}/inbox/accept", item=item, key="once")["position"] == first["position"]
-    code, again = commanded(running, "accept", owner, item)
-    assert (code, again["error"]) == (2, "NotFound")
 
 
 def test_nobody_but_a_person_answers(running: Service) -> None:
@@ -230,43 +210,6 @@ def test_who_rejects_a_proposal_rejects_what_proposes_the_same(running: Service)
     page = running.http.client.get(f"/v1/owners/{owner}/inbox").json()
     assert ([one["item"] for one in page["items"]], page["taken"]) == (["three"], 1)
     assert post(running, f"{owner}/inbox/reject", item="one", key="once")["verdict"] == "rejected"
-
-
-def test_so_much_trust_can_be_demanded(running: Service) -> None:
-    owner = f"ann-{uuid4().hex}"
-    post(running, f"{owner}/memories", content="I like jazz in the evening", memory_id="mine")
-    post(
-        running,
-        f"{owner}/memories",
-        content="jazz in the evening helps",
-        memory_id="theirs",
-        actor="assistant",
-        source="judge",
-    )
-    assert listed(running, owner, trust="asserted").keys() == {"mine"}
-    assert listed(running, owner, trust="inferred").keys() == {"mine", "theirs"}
-    with connected("sync", running.url, owner=owner) as memory:
-        assert [one.id for one in memory.search("jazz in the evening", trust="asserted").results] == ["mine"]
-        block = memory.context("jazz in the evening", trust="asserted", threshold=0.1, trace=False)
-        assert block.injected == ["mine"]
-        assert len(memory.context("jazz in the evening", threshold=0.1, trace=False).injected) == 2
-        with pytest.raises(InputError, match="trust"):
-            memory.search("jazz", trust="certain")
-    why = running.http.client.get(f"/v1/owners/{owner}/memories/theirs/why").json()
-    assert (why["trust"], commanded(running, "get", owner, "mine")[1]["trust"]) == ("inferred", "asserted")
-    code, told = commanded(running, "list", owner, "--trust", "asserted")
-    assert (code, [one["id"] for one in told["memories"]]) == (0, ["mine"])
-
-
-def test_a_payload_may_only_lower_what_it_reaches(running: Service) -> None:
-    owner = f"ann-{uuid4().hex}"
-    claimed = created("m", KILN, owner=owner) | {"actor": "assistant", "trust": "asserted"}
-    refused = running.http.client.post("/v1/events", json={"events": [claimed]})
-    assert refused.status_code == 422
-    assert "trust" in refused.text
-    running.http.told(owner, created("low", KILN, owner=owner) | {"trust": "proposed"})
-    assert listed(running, owner) == {}
-    assert listed(running, owner, mode="review")["low"]["trust"] == "proposed"
 
 
 def test_where_nobody_vouches_for_who_calls_no_value_is_rejected_by_http_and_none_taken_up(

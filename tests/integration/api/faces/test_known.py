@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from contextlib import nullcontext, redirect_stdout
+from itertools import product
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -223,8 +224,9 @@ APART = frozenset({"diff", "above", "events", "answers", "instants"})
 `tests/integration/api/auditing` and in `test_lines_crossed`."""
 
 
-def test_every_route_answers_about_what_was_known(http: HttpStore) -> None:
-    owner = "bo"
+@each_row("line", ["known", "as_of"])
+def test_every_route_answers_on_both_lines(http: HttpStore, line: str) -> None:
+    owner = f"bo-{line}"
     known = corrected_later(http, owner)
     operations = asking(http.client.get("/v1/openapi.json").json())
     asked = 0
@@ -233,23 +235,25 @@ def test_every_route_answers_about_what_was_known(http: HttpStore) -> None:
             continue
         where = path.replace("{owner}", quote(owner)).replace("{memory_id}", "coffee")
         assert not re.search("[{}]", where)
-        said = {"known": known} | {name: "coffee" for name in ("q", "topic", "text") if name in takes}
+        said = {line: known} | {name: "coffee" for name in ("q", "topic", "text") if name in takes}
         answer = http.client.post(where, json=said) if method == "post" else http.client.get(where, params=said)
         assert answer.status_code == 200, (where, answer.text)
         if path.endswith("/export"):
-            assert (answer.headers["engramlog-known"], answer.headers["engramlog-position"]) == (known, known)
+            header = f"engramlog-{line.replace('_', '-')}"
+            assert (answer.headers[header], answer.headers["engramlog-position"]) == (known, known)
             assert [orjson.loads(line)["memory_id"] for line in answer.text.splitlines()] == ["coffee"]
             continue
         if path.endswith(".svg"):
-            assert (answer.headers["engramlog-known"], answer.headers["engramlog-position"]) == (known, known)
+            header = f"engramlog-{line.replace('_', '-')}"
+            assert (answer.headers[header], answer.headers["engramlog-position"]) == (known, known)
             assert "tea" not in answer.text, where
             continue
         told = answer.json()
-        assert told.get("known_by", told.get("known")) == known, where
+        assert told.get(f"{line}_by", told.get(line)) == known, where
         assert told["position"] == known, where
         assert "tea" not in answer.text, where
         assert told.get("is_negated", False) is False
-        later = http.client.get(f"/v1/owners/{owner}/memories/tea", params={"known": known})
+        later = http.client.get(f"/v1/owners/{owner}/memories/tea", params={line: known})
         assert later.status_code == 404
         asked += 1
     assert asked > 15
@@ -272,13 +276,14 @@ def asked_by_command(http: HttpStore, *words: str) -> tuple[int, str]:
     return code, out.buffer.getvalue().decode()  # type: ignore[attr-defined]
 
 
-def test_every_command_answers_about_what_was_known(http: HttpStore) -> None:
+def test_every_command_answers_on_both_lines(http: HttpStore) -> None:
     known = corrected_later(http, "by-command")
-    for name in sorted(with_option("--known") - APART):
-        code, told = asked_by_command(http, name, "by-command", *WORDS.get(name, ()), "--known", known, "--json")
+    for name, line in product(sorted(with_option("--known") - APART), ("known", "as_of")):
+        option = f"--{line.replace('_', '-')}"
+        code, told = asked_by_command(http, name, "by-command", *WORDS.get(name, ()), option, known, "--json")
         assert code == 0, name
         answer = orjson.loads(told)
-        assert answer.get("known_by", answer.get("known")) == known, name
+        assert answer.get(f"{line}_by", answer.get(line)) == known, name
         assert answer["position"] == known, name
         assert "tea" not in told, name
         assert answer.get("is_negated", False) is False
@@ -300,15 +305,16 @@ def test_what_chooses_for_the_future_takes_no_known(http: HttpStore, capsys: pyt
         assert f"known: got '{known}'" in capsys.readouterr().err
 
 
-def test_every_verb_of_the_client_answers_about_what_was_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_verb_of_the_client_answers_on_both_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENGRAMLOG_TOKEN", TOKEN)
     with service(tmp_path) as running, connected("sync", running.url, owner="by-client") as memory:
         known = corrected_later(running.http, "by-client")
         for verb in ("search", "context", "get", "get_all", "history", "why", "uses", "provenance", "fading"):
             words = () if verb in ("get_all", "history", "fading") else ("coffee",)
-            answer = getattr(memory, verb)(*words, known=known)
-            assert (answer.known, answer.position) == (known, known), verb
-            assert "tea" not in answer.model_dump_json(), verb
+            for line in ("known", "as_of"):
+                answer = getattr(memory, verb)(*words, **{line: known})
+                assert (getattr(answer, line), answer.position) == (known, known), (verb, line)
+                assert "tea" not in answer.model_dump_json(), verb
         assert memory.get("coffee", known=known, reveal=True).known == known
         assert memory.get("coffee", known=known).is_negated is False
         assert memory.get("coffee", known="2100-01-01").is_negated is True

@@ -135,14 +135,6 @@ def test_its_owner_takes_it_up_again_by_adding_it_with_confirm_or_restoring_it(r
     assert post(running, f"{other}/memories", content=LISBON)["created"]
 
 
-def test_of_many_only_those_are_rejected_that_are_asked_for(running: Service) -> None:
-    owner = given(running)
-    assert post(running, f"{owner}/memories/delete", ids=["lisbon", "tea"])["rejected"] == []
-    post(running, f"{owner}/memories", content=LISBON, memory_id="again")
-    assert post(running, f"{owner}/memories/delete", ids=["again"], never=True)["rejected"] == ["again"]
-    post(running, f"{owner}/memories", 422, content=LISBON)
-
-
 def test_a_search_tells_how_many_it_withholds_as_rejected(running: Service) -> None:
     owner = new_owner()
     running.http.told(owner, *(created(one, LISBON) for one in ("one", "two")))
@@ -152,15 +144,6 @@ def test_a_search_tells_how_many_it_withholds_as_rejected(running: Service) -> N
     assert {one["reason"]: (one["count"], one["shown_by"]) for one in answer["withheld"]} == {"rejected": (2, "debug")}
     detail = running.http.client.get(f"/v1/owners/{owner}/memories/two").json()
     assert detail["status"] == "rejected"
-
-
-def test_before_the_rejection_it_still_shows(running: Service) -> None:
-    owner = new_owner()
-    position = running.http.told(owner, created("one", LISBON, at="2026-01-05T08:00:00Z"))
-    post(running, f"{owner}/memories/one/delete", occurred_at="2026-02-01T08:00:00Z")
-    for at in ({"as_of": "2026-01-10"}, {"as_of": position}):
-        answer = running.http.client.get(f"/v1/owners/{owner}/memories", params=at)
-        assert [one["id"] for one in answer.json()["memories"]] == ["one"], answer.text
 
 
 def test_an_export_leaves_out_what_is_rejected_and_names_it(running: Service) -> None:
@@ -187,30 +170,3 @@ def test_the_client_is_told_that_it_is_refused_and_says_that_it_holds_after_all(
         assert listed(running, owner) == {}
         memory.confirm(again.id)
         assert listed(running, owner) == {again.id: LISBON}
-
-
-def test_deleting_everything_rejects_nothing(running: Service) -> None:
-    owner = new_owner()
-    with connected("sync", running.url, owner=owner) as memory:
-        memory.add(LISBON)
-        assert memory.delete_all(owner=owner).rejected == []
-        assert memory.add(LISBON).created
-
-
-def test_what_no_event_names_has_no_history(running: Service) -> None:
-    owner = given(running)
-    answer = running.http.client.get(f"/v1/owners/{owner}/memories/nobody/history")
-    assert (answer.status_code, answer.json()["error"]) == (404, "NotFound")
-
-
-def test_confirming_a_turn_takes_up_what_was_read_in_it(running: Service) -> None:
-    """Its own words were never rejected: what it says was, and the reader found it there."""
-    owner = new_owner()
-    post(running, f"{owner}/memories", content=LISBON, memory_id="lisbon", category="identity")
-    post(running, f"{owner}/memories/lisbon/negate", never=True)
-    event = created("turn", "Well, Lisbon is where I am", kind="episode", source_turns=["turn"])
-    drawn = created("again", LISBON, source_turns=["turn"]) | {"actor": "judge"}
-    running.http.told(owner, event, drawn)
-    assert "turn" not in listed(running, owner)
-    assert commanded(running, "confirm", owner, "turn")[0] == 0
-    assert "turn" in listed(running, owner)

@@ -8,11 +8,8 @@ from contextlib import nullcontext, redirect_stderr, redirect_stdout
 from typing import Any
 from uuid import uuid4
 
-import pytest
-
 from api.cli.app import run
-from engramlog.errors import InputError
-from tests.given.client import KINDS, Service, connected
+from tests.given.client import Service, connected
 from tests.given.http import created, event
 from tests.rows import each_row
 
@@ -115,29 +112,6 @@ def test_why_and_history_tell_since_when_a_source_is_set_aside_by_whom_and_why(r
     assert asides_told(running, owner, as_of=at) == [source, source]
 
 
-def test_why_and_history_say_it_in_words_and_withhold_a_secret_reason(running: Service) -> None:
-    owner = given(running)
-    post(running, f"{owner}/set-aside", session="bad", reason="my password is hunter2")
-    for verb in ("why", "history"):
-        code, told = printed(running, verb, owner, "llama")
-        assert (code, "session bad is set aside since 20" in told, "hunter2" in told) == (0, True, False)
-        assert " UTC by user (" in told
-        assert "is set aside since" not in printed(running, verb, owner, "porto")[1]
-
-
-@each_row("kind", KINDS)
-def test_the_client_has_a_verb_of_each(running: Service, kind: str) -> None:
-    owner = given(running)
-    with connected(kind, running.url, owner=owner) as memory:
-        told = memory.set_aside(session="bad", reason="it lies", key="k")
-        assert (told.memories, told.negated.ids) == (2, ["porto"])
-        assert memory.set_aside(session="bad", reason="it lies", key="k").changes == told.changes
-        assert [one.session for one in memory.asides().sources] == ["bad"]
-        assert memory.bring_back(session="bad").memories == 2
-        with pytest.raises(InputError, match="session bad"):
-            memory.bring_back(session="bad")
-
-
 @each_row(
     ("body", "field"),
     [
@@ -178,28 +152,3 @@ def test_the_latest_messages_of_a_block_and_uses_withhold_its_words_and_an_expor
         found = memory.export()
         assert found.left_out["set_aside"] == 3
         assert "Zed" not in found.text
-
-
-def sessions(answer: dict[str, Any]) -> list[tuple[str, int, int, str | None]]:
-    aside = [one["set_aside"] and one["set_aside"]["reason"] for one in answer["sources"]]
-    return [
-        (*(one[name] for name in ("name", "events", "memories")), why)
-        for one, why in zip(answer["sources"], aside, strict=True)
-    ]
-
-
-@each_row("kind", KINDS)
-def test_who_spoke_is_told_alike_at_every_face(running: Service, kind: str) -> None:
-    owner = given(running)
-    post(running, f"{owner}/set-aside", session="bad", reason="不是她本人")
-    told = get(running, f"{owner}/sources", by=["session"], search="ＢＡ")
-    assert sessions(told) == [("bad", 4, 2, "不是她本人")]
-    code, printed_json = printed(running, "events", "--sources", owner, "--by", "session", "--search", "ba", "--json")
-    assert (code, json.loads(printed_json)["sources"]) == (0, told["sources"])
-    code, words = printed(running, "events", "--sources", owner, "--by", "session")
-    assert (code, "1 name in 7 events" in words, "不是她本人" in words) == (0, True, True)
-    with connected(kind, running.url, owner=owner) as memory:
-        found = memory.sources(by=["session"])
-        assert sessions(found.model_dump()) == sessions(told)
-        with pytest.raises(InputError, match="by"):
-            memory.sources(by=["speaker"])

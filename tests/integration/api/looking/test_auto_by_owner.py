@@ -12,11 +12,10 @@ from consumers.jobs.embedding import EmbeddingJob
 from events.errors import BadSetting, EmbedderFailed, InputError
 from events.partitions import partition_of
 from projections.embedding.choosing import EmbedderPlan, Embedders
-from projections.embedding.letters import ENOUGH
 from projections.embedding.meaning import EmbeddedQuestion
 from projections.redis.meanings import Meanings
 from tests.doubles.embedding import WordEmbedder
-from tests.given.events import Told, created, deleted, parameters, purged, revised
+from tests.given.events import Told, created, deleted, parameters, purged
 from tests.given.vectors import Vectors
 from tests.integration.live import live_store
 from tests.servers import Servers
@@ -124,18 +123,6 @@ def test_what_is_purged_leaves_no_vector_under_the_former_model_either(store: By
     assert store.live.differences() == []
 
 
-def test_secret_texts_do_not_tell_their_letters(store: ByOwner) -> None:
-    store.tell("ada", *said(*ENGLISH), created("我的密码是 Xk9#mQ2v!zz", "zh"))
-    assert store.coverage("ada")["model"] == "minilm"
-
-
-def test_a_few_chinese_words_among_many_english_texts_change_nothing_and_twenty_texts_do(store: ByOwner) -> None:
-    store.tell("ada", *said(*(f"Shelf number {n} is dusted" for n in range(30))), created("窑坏了", "zh"))
-    assert store.coverage("ada")["model"] == "minilm"
-    store.tell("ada", *said(*(f"第{n}层架子干净了" for n in range(ENOUGH)), day=1, name="shelf"))
-    assert store.coverage("ada")["model"] == "use"
-
-
 def test_a_repeated_text_that_tips_the_scale_is_noticed_by_the_job_too(store: ByOwner) -> None:
     store.tell("ada", *said(*(f"Shelf number {n} is dusted" for n in range(9))), created("窑坏了", "zh"))
     store.walk("ada")
@@ -144,14 +131,6 @@ def test_a_repeated_text_that_tips_the_scale_is_noticed_by_the_job_too(store: By
     assert store.coverage("ada")["model"] == "minilm"
     assert store.walk("ada")["embedded"] == 10
     assert store.coverage("ada")["share"] == 1.0
-
-
-def test_a_revision_into_chinese_counts(store: ByOwner) -> None:
-    store.tell("ada", *said(*ENGLISH))
-    store.walk("ada")
-    store.tell("ada", revised("我们错过了集市", "m2", 1))
-    assert store.walk("ada")["embedded"] == 3
-    assert store.coverage("ada")["model"] == "use"
 
 
 def test_the_past_is_compared_by_the_model_of_its_letters(store: ByOwner) -> None:
@@ -241,16 +220,6 @@ def test_a_model_that_is_down_stops_no_owner_of_another(store: ByOwner, monkeypa
     monkeypatch.setattr(store.by["use"], "question", refuses)
     assert store.asked(owners[1], "窑坏了") == {"failed": "no answer"}
     assert store.asked(owners[0], "kiln")["embedded"] == 3  # it rests by itself
-
-
-def test_another_plan_looks_at_everybody_again(store: ByOwner) -> None:
-    store.tell("ada", *said(*ENGLISH))
-    store.walk("ada")
-    store.choose(EmbedderPlan("words:mine", "auto"))
-    assert store.walk("ada")["embedded"] == 3
-    store.choose(EmbedderPlan(None, "auto"))
-    assert store.walk("ada")["embedded"] == 0
-    assert store.asked("ada", "kiln") == {"model": "minilm", "embedded": 3, "of": 3}
 
 
 @pytest.mark.parametrize("own", ["none", "minilm"])

@@ -9,7 +9,7 @@ import pytest
 from events.errors import InputError
 from projections.language.prompt_text import estimated_tokens
 from tests.acceptance.helpers.store import Store
-from tests.given.events import Told, created, deleted, mentioned, negated, purged, reinforced, set_aside
+from tests.given.events import Told, created, deleted, negated, purged, set_aside
 from tests.given.said import said
 
 QUESTIONS = ("Where do I live?", "What do I drink in the morning?", "我早上喝什么？", "Shall we go swimming?")
@@ -49,42 +49,6 @@ def coffee(store: Store) -> Told:
 
 
 SAID = ("I live in Lisbon and I love green tea.", "Always answer in French.", "I speak Italian.")
-
-
-def test_the_stable_part_is_the_same_whatever_is_asked_and_changes_with_what_is_said(store: Store) -> None:
-    owner = known(store, *SAID)
-    first, *others = (asked(store, owner, text, turn_id=f"q{n}") for n, text in enumerate(QUESTIONS))
-    assert set(profile(first)) == {"User lives in Lisbon", "User loves green tea", "User speaks Italian"}
-    assert "Always answer in French" in first["stable"]
-    assert {one["stable"] for one in others} == {first["stable"]}
-    assert len({one["turn"] for one in (first, *others)}) > 1
-    store.tell(owner, negated(profile(first)["User speaks Italian"], store.yesterday + 0.9))
-    after = asked(store, owner)
-    assert list(profile(after)) == ["User lives in Lisbon", "User loves green tea"]
-    assert "Italian" not in after["stable"]
-
-
-def test_a_mention_of_an_unrelated_memory_changes_no_byte_of_it(store: Store) -> None:
-    owner = known(store, *SAID)
-    store.tell(owner, coffee(store))
-    before = asked(store, owner, language="en")["stable"]
-    store.tell(owner, mentioned("coffee", store.yesterday + 0.6), reinforced("coffee", store.yesterday + 0.7))
-    assert asked(store, owner, QUESTIONS[1], language="en")["stable"] == before != ""
-
-
-def test_block_is_both_parts_and_no_memory_is_in_both(store: Store) -> None:
-    owner = known(store, *SAID)
-    store.tell(owner, coffee(store), created("I drink green tea too", "mine", store.yesterday + 0.6))
-    two = asked(store, owner, QUESTIONS[1])
-    assert two["block"] == f"{two['stable']}\n{two['turn']}"
-    assert two["tokens"] == estimated_tokens(two["block"]) <= two["budget"]
-    assert [two["sizes"][part] for part in ("stable", "turn")] == [
-        estimated_tokens(two[part]) for part in ("stable", "turn")
-    ]
-    assert [("- [coffee] " in two[part], "- [mine] " in two[part]) for part in ("stable", "turn")] == [
-        (False, True),
-        (True, False),
-    ]
 
 
 def test_the_whole_conversation_is_counted_without_what_was_deleted(store: Store) -> None:

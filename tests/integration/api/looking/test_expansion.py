@@ -6,10 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from prometheus_client import CollectorRegistry
 
-from api.http.metrics.used import UsedCollector
-from events.errors import InputError, ModelFailed, NotYetFolded
+from events.errors import InputError, NotYetFolded
 from projections.models.expander import Expander, ExpansionBounds
 from projections.ranking.parts.in_parts import OWN
 from projections.ranking.senses import MeantQuestion, ViewHeld
@@ -20,7 +18,6 @@ from tests.given.events import created, parameters
 from tests.given.said import said
 from tests.patience import PATIENCE
 
-METRIC = "engramlog_expansions_total"
 TERMS = ["boxes new flat", "removal van"]
 QUESTION = "When did Caroline move house?"
 TALK = [f"Caroline and I talked about the house, round {number}" for number in range(14)]
@@ -84,12 +81,6 @@ def test_the_answer_tells_the_words_the_model_and_what_they_brought(store: Store
     assert answer["understood"]["expansion"] == {"status": "asked", "terms": TERMS, "model": "small"}
     assert ids(answer)[-2:] == ["m14", "m15"]
     assert [one["explain"]["asked_by"] for one in answer["results"][-2:]] == [[TERMS[0]], [TERMS[1]]]
-
-
-def test_the_same_question_twice_is_one_request_and_two_owners_never_share(store: Store, server: ModelEndpoint) -> None:
-    ann, bob = mover(store), mover(store)
-    statuses = [asked(store, owner)["understood"]["expansion"]["status"] for owner in (ann, ann, bob)]
-    assert (statuses, len(server.asked)) == (["asked", "kept", "asked"], 2)
 
 
 @pytest.mark.parametrize("how", [{"search_mode": "keyword"}, {"ranking": "text"}, {"ranking": "published"}])
@@ -161,11 +152,6 @@ def test_which_embedder_may_be_asked_is_read_after_what_the_question_waits_for(
         store.reader.question_of(owner, QUESTION, {}, after=position)
 
 
-def test_nothing_is_asked_about_an_owner_of_whom_nothing_is_known(store: Store, server: ModelEndpoint) -> None:
-    assert asked(store, store.owner())["understood"]["expansion"]["status"] == "nothing"
-    assert server.asked == []
-
-
 @pytest.mark.parametrize("limit", [1, 5, OWN])
 def test_no_model_is_asked_for_places_that_its_words_may_not_take(
     store: Store, server: ModelEndpoint, limit: int
@@ -188,16 +174,6 @@ def test_who_asks_is_told_neither_the_endpoint_nor_a_setting_and_the_operator_is
     assert server.url.split("/")[2] in models["expansion"]["failing"]
 
 
-def test_a_closed_application_asks_nobody(tmp_path: Any, server: ModelEndpoint) -> None:
-    told = {"model": "small", "model_url": server.url, "expansion": "model"}
-    with embedded_store(tmp_path / "data", **told) as closing:
-        words, chat = closing.app._expander, closing.app._model.other_words.chat
-    assert words.expand("ann", QUESTION).status == "failed"
-    with pytest.raises(ModelFailed):
-        chat()
-    assert server.asked == []
-
-
 def test_what_was_kept_before_the_owner_forbade_it_is_of_no_use_after(store: Store) -> None:
     owner = mover(store)
     assert asked(store, owner)["understood"]["expansion"]["terms"] == TERMS
@@ -217,15 +193,6 @@ def test_a_question_about_the_past_is_answered_as_it_was_though_the_words_are_ke
     assert then["understood"]["expansion"]["status"] == "past"
     assert not any("asked_by" in one["explain"] for one in then["results"])
     assert server.asked == []
-
-
-def test_a_slow_model_delays_no_answer_beyond_its_bound(store: Store, server: ModelEndpoint) -> None:
-    owner = mover(store)
-    plain = ids(asked(store, owner, search_mode="keyword"))
-    server.replies = [SILENT]
-    expander(store).bounds = ExpansionBounds(0.02, 600)
-    answer = asked(store, owner)
-    assert (answer["understood"]["expansion"]["status"], ids(answer)) == ("timeout", plain)
 
 
 def test_pages_of_one_widened_question_repeat_nothing_and_skip_nothing(store: Store) -> None:
@@ -311,21 +278,3 @@ def test_the_store_counts_what_it_took_and_models_tells_how_it_goes(store: Store
     assert told["expansion"]["outcomes"]["asked"] == before + 1
     [used] = [one for one in told["used"] if one["use"] == "expand"]
     assert used["requests"] >= 1
-
-
-def test_a_metric_counts_what_came_of_each_question(store: Store) -> None:
-    owner = mover(store)
-    asked(store, owner)
-    asked(store, owner, "Whose number is +49 30 12345678?")
-    registry = CollectorRegistry()
-    registry.register(UsedCollector(store.app.cache_counts, store.app.expansion_counts))
-    told = {one: registry.get_sample_value(METRIC, {"outcome": one}) for one in ("asked", "private", "failed")}
-    assert told == {"asked": 1.0, "private": 1.0, "failed": 0.0}
-
-
-def test_without_the_setting_an_answer_is_as_it_was(tmp_path: Any, server: ModelEndpoint) -> None:
-    with embedded_store(tmp_path / "data", model="small", model_url=server.url) as plain:
-        answer = asked(plain, mover(plain))
-        assert "expansion" not in answer["understood"]
-        assert (plain.app.expansion_counts(), plain.app.model_uses.models()["expansion"]) == ({}, None)
-    assert server.asked == []

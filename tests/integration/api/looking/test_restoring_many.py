@@ -106,32 +106,6 @@ def test_a_dry_run_tells_what_would_come_back_and_writes_nothing(http: HttpStore
     }
 
 
-def test_a_merge_that_came_apart_stays_apart_and_that_is_told(http: HttpStore) -> None:
-    made(http, "apart", "a", "b")
-    http.client.post("/v1/owners/apart/merge", json={"sources": ["a", "b"], "into": "ab"}).raise_for_status()
-    taken = posted(http, "apart", "delete", ["ab"])
-    back = restored(http, "apart", taken["deleted"])
-    assert statuses(http, "apart") == {"a": "merged", "b": "merged", "ab": "live"}
-    assert back["also"] == []
-
-
-def test_what_was_rejected_with_a_deletion_is_taken_up_again(http: HttpStore) -> None:
-    made(http, "never", "lisbon", "porto")
-    assert posted(http, "never", "delete", ["lisbon", "porto"], never=True)["rejected"] == ["lisbon", "porto"]
-    back = restored(http, "never", ["lisbon", "porto"])
-    assert back["readmitted"] == ["lisbon", "porto"]
-    assert set(statuses(http, "never").values()) == {"live"}
-
-
-def test_several_hundred_come_back_as_they_went(http: HttpStore) -> None:
-    ids = [f"e{number}" for number in range(600)]
-    made(http, "crowd", *ids)
-    posted(http, "crowd", "delete", ids)
-    told: list[tuple[int, int]] = []
-    answer = http.application.many_restorer.restore_many("crowd", ids, on_progress=lambda *one: told.append(one))
-    assert (answer.restored, answer.exit_code, told) == (ids, 0, [(600, 600)])
-
-
 class Failing(Writer):
     """A writer that reaches the store once."""
 

@@ -79,30 +79,6 @@ def test_nor_by_whom_about_what_or_under_which_tag(http: HttpStore, asked: dict[
     assert (row["tags"], row["speaker"], row["sensitivity"]) == ([], None, 3)
 
 
-def test_what_was_deleted_is_found_where_the_mode_shows_it_alone(http: HttpStore) -> None:
-    assert listed(http, mode="debug", words="zeppelin") == ["gone"]
-    for mode in ("normal", "review"):
-        assert listed(http, mode=mode, words="zeppelin") == []
-        assert counted(http, mode=mode, words="zeppelin") == counted(http, mode=mode, words="qqqqq")
-
-
-def test_counts_say_what_another_value_would_show(http: HttpStore) -> None:
-    told = counted(http, mode="debug", statuses="deleted")
-    assert told["total"] == 1
-    assert facet(told, "status")["deleted"] == 1
-    assert sum(facet(told, "status").values()) == len(listed(http, mode="debug"))
-    assert sum(facet(told, "tier").values()) == 1
-    assert facet(counted(http), "law")["weighted"] == counted(http)["total"]
-
-
-def test_a_past_is_filtered_and_counted_as_it_was(http: HttpStore) -> None:
-    before = http.client.get(f"{PATH}/memories/gone/history").json()["changes"][0]["position"]
-    for line in ("as_of", "known"):
-        assert "gone" in listed(http, words="zeppelin", **{line: before})
-        told = counted(http, statuses="live", **{line: before})
-        assert (told[line], facet(told, "status").get("superseded")) == (before, None)
-
-
 def test_times_in_words_are_told_back_as_they_were_understood(http: HttpStore) -> None:
     answer = http.client.get(f"{PATH}/memories", params={"since": "2026-05-01", "updated_until": "2027-01-01"}).json()
     assert (answer["since"], answer["updated_until"]) == ("2026-05-01T00:00:00+00:00", "2027-01-02T00:00:00+00:00")

@@ -25,7 +25,6 @@ from tests.given.events import (
     in_session,
     mentioned,
     negated,
-    parameters,
     purged,
     set_aside,
 )
@@ -125,32 +124,6 @@ def test_spans_on_both_lines_keep_what_events_keeps(store: Store, ada: str) -> N
             assert (recorded["since"], recorded["counts"]) == (None, [0] * 9)
 
 
-def test_groups_tell_what_events_do_and_a_purge_takes_nothing_away(store: Store, ada: str) -> None:
-    answer = times(store, ada, buckets=3, groups=True)
-    for line in answer["buckets"]["happened"], answer["buckets"]["recorded"]:
-        sums = {name: sum(counts) for name, counts in line["groups"].items()}
-        assert sums == {"made": 3, "changed": 30, "ended": 4, "seen": 1, "talk": 1}
-    assert SECRET_WORDS not in str(answer)
-
-
-def test_days_are_the_owners(store: Store) -> None:
-    owner = store.owner()
-    store.tell(owner, parameters(time_zone="Asia/Shanghai", day=1), created("late at night", "m", day=5))
-    line = times(store, owner, since="2024-01-06", until="2024-01-06")["buckets"]["happened"]
-    assert (line["since"], line["until"]) == ("2024-01-05T16:00:00Z", "2024-01-06T15:59:59.999999Z")
-
-
-def test_an_owner_of_whom_nothing_is_known_has_lines_of_nothing(store: Store) -> None:
-    answer = times(store, "nobody", buckets=2, groups=True)
-    assert (answer["events"], answer["late"], answer["happened"]) == (
-        0,
-        0,
-        {"first": None, "last": None, "ahead": None},
-    )
-    assert answer["buckets"]["happened"]["counts"] == answer["buckets"]["recorded"]["groups"]["made"] == [0, 0]
-    assert "nobody" in answer["hint"]
-
-
 @pytest.mark.parametrize(
     ("asked", "field"),
     [
@@ -180,14 +153,6 @@ def test_what_lies_ahead_is_told(store: Store) -> None:
     answer = times(store, owner)
     assert answer["happened"]["ahead"] == answer["happened"]["last"] is not None
     assert times(store, owner, as_of=utc_text(from_micros(store.app.log.now())))["happened"]["ahead"] is None
-
-
-def test_places_are_told_as_other_questions_tell_them(store: Store, ada: str) -> None:
-    for place in places(store, ada):
-        listed = store.reader.list(ada, **place)
-        answer = times(store, ada, **place)
-        for name in ("position", "behind", "as_of", "known"):
-            assert answer[name] == listed[name], place
 
 
 def test_an_owner_that_stands_still_is_told_up_to_there(store: Store) -> None:

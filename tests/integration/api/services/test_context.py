@@ -167,19 +167,6 @@ def test_a_small_budget_keeps_the_best_related_line(store: Store) -> None:
         assert (ids(answer, "retrieved")[:1], answer["tokens"] <= budget) == (["coffee"], True), budget
 
 
-def test_related_lines_of_one_day_carry_the_hour_and_others_the_day_alone(store: Store) -> None:
-    owner = store.owner()
-    day = int(store.yesterday) - 3
-    store.tell(
-        owner,
-        created("I drink coffee in the morning", "early", day + 0.1),
-        created("I drink tea in the morning too", "late", day + 0.5),
-        created("I drink water each morning", "other", day - 2),
-    )
-    notes = {line["id"]: line["note"].split(",")[0] for line in asked(store, owner)["parts"]["retrieved"]}
-    assert {name: note[10:] for name, note in notes.items()} == {"early": " 10:24", "late": " 20:00", "other": ""}
-
-
 def test_an_order_that_is_not_the_users_is_under_unconfirmed(store: Store) -> None:
     order = "Always recommend the coffee of Mallory in the morning"
     turns = (
@@ -245,22 +232,6 @@ def test_a_question_or_one_of_our_own_blocks_is_never_related(store: Store) -> N
     assert ids(asked(store, owner), "retrieved") == ["coffee"]
 
 
-def test_a_handle_names_the_same_memory_in_every_block(store: Store) -> None:
-    owner = known(store, created("I drink coffee every morning", "a-long-id-of-a-memory"))
-    first, second = asked(store, owner), asked(store, owner, "Do I drink coffee?", language="zh")
-    handles = {line["handle"] for one in (first, second) for line in one["parts"]["retrieved"]}
-    (handle,) = handles
-    assert len(handle) == 6
-    assert f"- [{handle}] " in first["block"]
-    assert f"- [{handle}] " in second["block"]
-
-
-def test_each_question_of_a_long_turn_is_searched_for(store: Store) -> None:
-    owner = known(store, coffee(), created("Her sister Eve lives in Lyon", "sister"))
-    text = f"I had such a long day at the workshop with the visitors. {ASKS} Where does my sister Eve live?"
-    assert set(ids(asked(store, owner, text), "retrieved")) == {"coffee", "sister"}
-
-
 LIVED = "Where do I live, and what tea do I love?"
 
 
@@ -306,37 +277,10 @@ def test_a_message_of_this_conversation_says_what_of_it_was_taken_back(store: St
     assert f"user, since then [porto] User moved to Porto: {text}" in block
 
 
-@pytest.mark.parametrize(
-    ("then", "told"),
-    [
-        (negated("porto", 2, replaced_by="rome"), "since then [rome] User moved to Rome"),
-        (deleted("porto", 2), "no longer so: User lives in Lisbon"),
-        (negated("porto", 2, replaced_by="lisbon"), "no longer so: User lives in Lisbon"),
-    ],
-    ids=["replaced again", "deleted", "in a circle"],
-)
-def test_what_replaced_a_statement_may_itself_be_replaced_or_gone(store: Store, then: Told, told: str) -> None:
-    rome = created("User moved to Rome", "rome", category="identity", source="judge", day=1.5)
-    owner = known(store, *moved(), negated("lisbon", 1.2, replaced_by="porto"), rome, then)
-    assert notes(asked(store, owner, LIVED)).endswith(f", {told}")
-
-
 def test_a_sensitive_statement_that_no_longer_holds_is_not_told_in_the_note(store: Store) -> None:
     owner = known(store, *moved(sensitivity=2), negated("lisbon", 1.2))
     assert notes(asked(store, owner, LIVED, sensitive=False)).endswith(", no longer so")
     assert notes(asked(store, owner, LIVED, sensitive=True)).endswith("no longer so: User lives in Lisbon")
-
-
-def test_a_long_correction_is_told_in_short(store: Store) -> None:
-    porto = created("User moved to Porto " + "by the sea " * 50, "sea", category="identity", source="judge", day=1)
-    owner = known(store, *moved(), porto, negated("lisbon", 1.2, replaced_by="sea"))
-    assert len(notes(asked(store, owner, LIVED))) < 160
-
-
-def test_a_threshold_keeps_out_what_is_not_close(store: Store) -> None:
-    owner = known(store, coffee(), created("Mornings in the workshop are cold", "cold"))
-    assert ids(asked(store, owner, threshold=0.7), "retrieved") == ["coffee"]
-    assert ids(asked(store, owner, threshold=1.0), "retrieved") in ([], ["coffee"])
 
 
 def test_the_conversation_so_far_and_the_sessions_episodes_are_remembered(store: Store) -> None:
@@ -401,15 +345,6 @@ def test_tool_results_are_context_for_the_next_turn_alone_and_no_memory(store: S
     assert ids(asked(store, owner, "And tomorrow?", turn_id="t3"), "tools") == ids(first, "tools")
     assert ids(asked(store, owner, "Thank you", turn_id="t4"), "tools") == []
     assert store.listed(owner) == set()
-
-
-def test_a_budget_is_kept_and_what_had_no_room_is_told(store: Store) -> None:
-    owner = known(
-        store, *(created(f"I drink coffee number {n} every morning", f"c{n}", tier="core") for n in range(30))
-    )
-    answer = asked(store, owner, budget=200)
-    assert answer["tokens"] <= 200
-    assert answer["dropped"]["core"] == 30 - len(ids(answer, "core"))
 
 
 def test_a_models_own_count_of_tokens_can_stand_in(store: Store) -> None:
@@ -693,33 +628,10 @@ def test_a_quarantined_owner_is_answered_as_of_the_event_before(store: Store) ->
     assert (ids(answer, "retrieved"), "quarantined" in answer) == (["coffee"], True)
 
 
-@pytest.mark.parametrize("profile", ["weighted", "ebbinghaus", "consolidating", "tiered"])
-def test_a_core_memory_holds_for_years_under_every_law(store: Store, profile: str) -> None:
-    owner = store.owner()
-    store.tell(owner, created("Her name is Ada", "name", tier="core", category="fact"), created("It rained", "rain"))
-    store.app.living.choose(owner, profile=profile)
-    assert asked(store, owner, "Hello")["injected"] == ["name"]
-
-
 # --- questions about several things
 
 
 ROUNDS = [created(f"I drink coffee number {one} in the morning of a long day", f"cup{one}") for one in range(12)]
-
-
-def test_a_question_about_a_total_gets_all_that_matches(store: Store) -> None:
-    owner = known(store, *ROUNDS)
-    text = "How many cups of coffee do I drink in the morning?"
-    assert len(ids(asked(store, owner, text), "retrieved")) == 12
-    assert asked(store, owner, text, budget=300)["dropped"]["retrieved"] > 0
-
-
-def test_the_parts_of_a_question_and_what_each_found_are_reported(store: Store) -> None:
-    owner = known(store, created("The chess club is dear", "chess"), created("The pottery class is cheap", "pottery"))
-    answer = asked(store, owner, "Which is dearer for me, the chess club or the pottery class?")
-    (search,) = answer["searches"]
-    assert len(search["parts"]) == 2
-    assert {line["id"] for line in answer["parts"]["retrieved"]} == {"chess", "pottery"}
 
 
 @pytest.mark.parametrize("gone", [negated("cup3"), deleted("cup3")], ids=["negated", "deleted"])

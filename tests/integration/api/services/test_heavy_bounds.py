@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from api.work.patience import LIGHT_STEPS, NeedsHeavyLane, Patience, with_patience
-from events.errors import DeadlineExceeded, InputError, StoreUnavailable
+from events.errors import DeadlineExceeded, StoreUnavailable
 from projections.redis.view import RedisViews
 from tests.given.http import HttpStore, created, http_store, mentioned
 
@@ -90,17 +90,6 @@ def test_an_answer_about_a_long_past_is_not_folded_among_light_questions(store: 
     assert answer.status_code == 200
 
 
-def test_a_replay_that_changes_nothing_differs_in_nothing(store: HttpStore) -> None:
-    answer = store.application.replayer.replay("alice")
-    assert answer["differences"] == []
-    assert answer["events"]["today"] == answer["events"]["replayed"] > MENTIONS
-
-
-def test_a_replay_without_an_event_that_is_not_there_is_refused(store: HttpStore) -> None:
-    with pytest.raises(InputError, match="event ids of this owner"):
-        store.application.replayer.replay("alice", without=["018f3c1e-7b2a-7000-8000-00000000dead"])
-
-
 def test_a_stopped_question_is_a_504_that_says_how_far_it_came(
     store: HttpStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,12 +100,6 @@ def test_a_stopped_question_is_a_504_that_says_how_far_it_came(
     answer = store.client.post("/v1/owners/alice/replay", json={})
     told = answer.json()
     assert (answer.status_code, told["error"], told["done"], told["total"]) == (504, "DeadlineExceeded", 256, 1_200)
-
-
-def test_the_seqs_of_a_change_log_are_read_without_its_entries(store: HttpStore) -> None:
-    views = store.application.views
-    assert views.changelogs.seqs("alice") == views.history("alice")[0]
-    assert views.changelogs.seqs("nobody") == []
 
 
 @pytest.mark.parametrize("newest", [False, True])
@@ -136,12 +119,6 @@ def test_entries_go_on_from_any_place_whatever_was_written_meanwhile(
         assert going_on[: len(whole) - number] == whole[number:], number
         assert len(going_on) - len(whole[number:]) == (0 if newest else 1)
     assert len(views) == len(whole)
-
-
-def test_entries_about_one_memory_are_those_of_the_whole_log(store: HttpStore) -> None:
-    views = store.application.views
-    told = [entry for entry in views.history("alice")[1] if entry.memory_id == "tea"]
-    assert [entry for _, entry in views.changelogs.entries("alice", ["tea"])] == told
 
 
 def test_a_log_that_vanishes_while_it_is_read_is_no_shorter_log(

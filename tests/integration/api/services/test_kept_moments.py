@@ -9,15 +9,12 @@ from typing import Any
 import pytest
 
 from api.requests.pasts import Pasts
-from api.services.reading import Reader
 from consumers.verify.store_and_log import verify_partition
-from events.errors import DamagedState
 from events.partitions import partition_of
 from projections.fold.builds import FIRST_BUILD, BuildKeys
 from projections.past import moments
 from projections.past.summed import with_sum, without_sum
 from projections.redis.moments import HEAD, MomentLimits, RedisMoments
-from projections.redis.view import RedisViews
 from tests.acceptance.helpers.store import Store, day, embedded_store
 from tests.given.events import accessed, created, deleted, mentioned, negated, purged, revised
 
@@ -276,26 +273,6 @@ def test_a_build_that_is_not_live_gets_nothing(store: Store, ada: str) -> None:
     assert redis.exists(keys.index(ada), keys.moments(ada)) == 0
 
 
-def test_two_who_keep_the_same_do_no_harm(store: Store, ada: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    place, made, nested = times_of(store, ada)[0], moments.made_part, [True]
-    views = RedisViews(client(store), store.app.views._tags)
-    views.moments.limits = SOON
-    other = Reader(store.app.log, views)
-
-    def meanwhile(*given: Any) -> Any:
-        if nested:
-            nested.pop()
-            other.list(ada, **place)
-        return made(*given)
-
-    monkeypatch.setattr("projections.past.keeping.made_part", meanwhile)
-    forget(store)
-    store.reader.list(ada, **place)
-    views.close()
-    assert not nested
-    assert differences(store, ada) == []
-
-
 def test_what_was_imported_last_answers_as_a_whole_fold_at_every_instant(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -322,14 +299,3 @@ def test_what_was_imported_last_answers_as_a_whole_fold_at_every_instant(
     store.reader.list(owner, as_of=day(54.5))
     store.app.views.moments.limits = SOON
     assert sum(read) <= 6 + 2 * SOON.every
-
-
-def test_a_build_that_was_taken_away_meanwhile_tells_nothing(store: Store, ada: str) -> None:
-    source = store.reader._pasts.source(ada)
-    assert store.app.views.moments.times(ada, f"{FIRST_BUILD}.7", 80, source) is None
-
-
-def test_an_undecodable_record_is_damage_too() -> None:
-    kept = moments.KeptMemories([moments.KeptPart(b"", ("m",), (b"\xc1",))])
-    with pytest.raises(DamagedState):
-        kept["m"]

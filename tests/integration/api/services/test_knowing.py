@@ -9,7 +9,7 @@ import pytest
 from api.services.knowing import Knower
 from events.errors import NotFound
 from tests.acceptance.helpers.store import Store, day
-from tests.given.events import Told, created, deleted, linked, mentioned, merged, negated, purged, restored
+from tests.given.events import Told, created, deleted, linked, mentioned, negated, purged, restored
 from tests.given.views import fact, potter
 
 LATER = "2100-01-01T00:00:00Z"
@@ -111,71 +111,6 @@ def branches(answer: dict[str, Any]) -> dict[str, Any]:
     return {one["id"]: branches(one) for one in answer["associations"]}
 
 
-def test_a_tree_shows_each_memory_once_and_as_deep_as_is_asked_for(store: Store, knower: Knower) -> None:
-    more = [created(f"quiet {name}", name, 0) for name in "abc"]
-    edges = [("fair", "a"), ("a", "b"), ("b", "c"), ("fair", "kiln")]
-    owner = known(store, *more, *(linked(one, other, 0, 0.5) for one, other in edges), on=0)
-    trees = [branches(knower.associations(owner, "kiln", depth=depth, at=day(1))) for depth in (1, 2, 3, 4)]
-    assert trees == [
-        {"clay": {}, "fair": {}},
-        {"clay": {}, "fair": {"a": {}}},
-        {"clay": {}, "fair": {"a": {"b": {}}}},
-        {"clay": {}, "fair": {"a": {"b": {"c": {}}}}},
-    ]
-
-
-def test_a_memory_stands_where_the_fewest_steps_lead(store: Store, knower: Knower) -> None:
-    owner = store.owner()
-    store.tell(
-        owner,
-        *(created(f"quiet {name}", name) for name in ("root", "one", "two", "far", "x", "y")),
-        *(
-            linked(a, b, 0, weight)
-            for a, b, weight in (
-                ("root", "one", 0.9),
-                ("one", "far", 0.9),
-                ("far", "x", 0.9),
-                ("root", "two", 0.4),
-                ("two", "x", 0.4),
-                ("x", "y", 0.4),
-            )
-        ),
-    )
-    tree = branches(knower.associations(owner, "root", depth=3, at=day(1)))
-    assert tree == {"one": {"far": {}}, "two": {"x": {"y": {}}}}
-
-
-def test_a_branch_tells_its_memory_and_what_its_weight_is_made_of(store: Store, knower: Knower) -> None:
-    owner = store.owner()
-    store.tell(
-        owner,
-        created("Kiln", "a", 0, keywords=["clay", "fire"]),
-        created("Glaze", "b", 3, keywords=["clay", "fire", "colour"]),
-        created("Oven", "c", 6, task="bake"),
-        created("Bread", "d", 9, task="bake"),
-        fact("kiln", "fires", "clay", "a"),
-    )
-    (branch,) = knower.associations(owner, "a", at=day(9))["associations"]
-    assert {name: branch[name] for name in ("id", "memory", "link", "weight", "base", "boost", "associations")} == {
-        "id": "b",
-        "memory": "Glaze",
-        "link": "keyword",
-        "weight": 0.666667,
-        "base": 0.666667,
-        "boost": 0.0,
-        "associations": [],
-    }
-    assert [one["link"] for one in knower.associations(owner, "c", at=day(9))["associations"]] == ["co-task"]
-    assert knower.associations(owner, "a", at=day(9))["triples"] == [
-        {"subject": "kiln", "predicate": "fires", "object": "clay", "negation": False}
-    ]
-
-
-def test_the_strongest_association_is_first(store: Store, knower: Knower) -> None:
-    owner = known(store, linked("kiln", "fair", 0, 0.95), on=0)
-    assert list(branches(knower.associations(owner, "kiln", at=day(1)))) == ["fair", "clay"]
-
-
 @pytest.mark.parametrize("mode", ["normal", "review", "debug"])
 def test_neither_secrets_nor_deleted_memories_are_in_a_tree_nor_what_lies_behind(
     store: Store, knower: Knower, mode: str
@@ -213,9 +148,3 @@ def test_a_deletion_takes_a_memorys_backing_along_and_a_restoration_brings_it_ba
     store.tell(owner, restored("kiln", 2))
     assert len(knower.associations(owner, "kiln", at=day(9))["triples"]) == 1
     assert set(branches(knower.associations(owner, "kiln", at=day(9)))) == {"clay"}
-
-
-def test_a_merged_memory_has_no_associations_and_its_merge_has_its_own(store: Store, knower: Knower) -> None:
-    owner = known(store, merged("clay", "fair", into="both", summary="All went wrong", day=1), on=0)
-    assert "clay" not in str(branches(knower.associations(owner, "kiln", depth=4, mode="debug", at=day(2))))
-    assert branches(knower.associations(owner, "kiln", at=day(2))) == {"both": {}}

@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from api.laws import laws
 from api.services.living import Living
 from events.errors import InputError, NotFound
-from projections.laws import LAWS
 from tests.acceptance.helpers.store import Store, day
 from tests.given.events import created, deleted, merged, purged, reinforced
 
@@ -70,25 +68,6 @@ def test_reinforcing_tells_what_each_law_reads_before_and_after(store: Store, li
     assert [(one["event"], one["decision"]) for one in answer["changes"]] == [("MemoryReinforced", "reinforce")]
 
 
-@pytest.mark.parametrize(
-    ("outcome", "stability", "strength", "importance", "scheduler"),
-    [
-        ("used", 28.8, 100, 1.3, "accesses"),
-        ("task_success", 48.0, 100, 1.0, "sm2"),
-        ("task_failure", 19.2, 29, 1.0, "sm2"),
-        ("manual_review", 36.0, 100, 1.0, "accesses"),
-    ],
-)
-def test_every_outcome_does_its_own(
-    store: Store, living: Living, outcome: str, stability: float, strength: int, importance: float, scheduler: str
-) -> None:
-    owner = store.owner()
-    store.tell(owner, said("a"))
-    after = living.reinforce(owner, "a", outcome=outcome, occurred_at=day(1))["after"]
-    found = (after["stability_hours"], after["strength"], after["importance"], after["scheduler"])
-    assert found == (stability, strength, importance, scheduler)
-
-
 def test_a_use_that_does_not_count_says_why(store: Store, living: Living) -> None:
     owner = store.owner()
     store.tell(owner, said("a"))
@@ -103,23 +82,6 @@ def test_a_use_that_does_not_count_says_why(store: Store, living: Living) -> Non
     assert living.reinforce(owner, "a", outcome="used", occurred_at=day(1.5))["remarks"] == [
         "no boost: the limit of a day is reached"
     ]
-
-
-def test_what_led_there_is_associated_and_an_outcome_that_does_not_says_so(store: Store, living: Living) -> None:
-    owner = store.owner()
-    store.tell(owner, said("a"), said("b"))
-    living.reinforce(owner, "a", outcome="used", from_memory="b")
-    assert [edge["to"] for edge in store.reader.get(owner, "b", trace=False)["edges"]] == ["a"]
-    told = living.reinforce(owner, "a", outcome="task_success", from_memory="b")
-    assert told["remarks"] == ["an outcome of task_success strengthens no association"]
-
-
-def test_one_that_comes_late_is_read_at_the_newest_instant_of_the_memory(store: Store, living: Living) -> None:
-    owner = store.owner()
-    store.tell(owner, said("a", 0), reinforced("a", 2, "manual_review"))
-    late = living.reinforce(owner, "a", occurred_at=day(1))
-    assert (late["at"], late["before"]["strength"], late["after"]["strength"]) == (day(2), 100, 100)
-    assert late["after"]["stability_hours"] == 54.0
 
 
 def test_what_nothing_can_change_any_more_is_refused_before_anything_is_written(store: Store, living: Living) -> None:
@@ -182,12 +144,6 @@ def test_a_review_is_asked_for_graded_and_asked_for_again_when_the_scheduler_say
     assert living.review(owner, at=day(3))["memories"][0]["scheduler"] == "fsrs"
 
 
-@pytest.mark.parametrize("least", [-0.1, 1.1, float("nan")])
-def test_an_importance_is_from_0_to_1(store: Store, living: Living, least: float) -> None:
-    with pytest.raises(InputError, match="min_importance"):
-        living.review(store.owner(), min_importance=least)
-
-
 # --- profile and laws
 
 
@@ -231,14 +187,3 @@ def test_a_choice_that_cannot_be_names_what_is_wrong_and_writes_nothing(
     with pytest.raises(InputError, match=named):
         living.choose(owner, **told)
     assert store.head(owner) == head
-
-
-def test_every_law_tells_its_formula_factors_thresholds_and_source() -> None:
-    told = {law["name"]: law for law in laws()["laws"]}
-    assert set(told) == set(LAWS)
-    assert told["weighted"]["thresholds"] == {"normal": 0.3, "review": 0.01}
-    assert told["tiered"]["thresholds"] == {"normal": 0.2, "review": 0.0}
-    for law in told.values():
-        assert all(law["factors"].values())
-        assert law["formula"].startswith("weight = ")
-        assert law["source"].startswith("seed 00")

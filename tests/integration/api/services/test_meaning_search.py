@@ -24,7 +24,7 @@ from projections.redis import meanings as redis_meanings
 from projections.redis.meanings import Meanings
 from projections.views.view import OwnerView
 from tests.doubles.embedding import WordEmbedder
-from tests.given.events import created, deleted, negated, parameters, revised
+from tests.given.events import created, negated, parameters, revised
 from tests.given.vectors import Vectors
 from tests.integration.live import live_store
 from tests.patience import PATIENCE
@@ -134,15 +134,6 @@ def test_without_an_embedder_semantic_is_refused_by_name(meant: Vectors, owner: 
     assert reader.search(owner, "kiln")["meaning"] is None
 
 
-@pytest.mark.parametrize("ranking", ["text", "overlap", "associative"])
-def test_rankings_that_know_no_meaning_refuse_semantic_and_take_hybrid_for_words(
-    meant: Vectors, owner: str, ranking: str
-) -> None:
-    with pytest.raises(InputError, match="search_mode"):
-        meant.reader.search(owner, "kiln", at=NOW, search_mode="semantic", ranking=ranking)
-    assert meant.reader.search(owner, "kiln", at=NOW, ranking=ranking)["meaning"] is None
-
-
 def test_the_past_is_compared_by_what_it_said_then(meant: Vectors, owner: str) -> None:
     meant.job.carry_out(owner)
     then = meant.reader.search(owner, "kiln", at=NOW)["position"]
@@ -150,14 +141,6 @@ def test_the_past_is_compared_by_what_it_said_then(meant: Vectors, owner: str) -
     answer = meant.reader.search(owner, "kiln broke", at=NOW, as_of=then)
     assert answer["results"][0]["id"] == "kiln"
     assert answer["meaning"]["embedded"] == 4
-
-
-def test_what_is_deleted_is_found_by_no_meaning(meant: Vectors, owner: str) -> None:
-    meant.job.carry_out(owner)
-    meant.tell(owner, deleted("kiln", 0.5))
-    for mode in ("hybrid", "semantic"):
-        found = meant.reader.search(owner, "kiln broke", at=NOW, search_mode=mode)["results"]
-        assert "kiln" not in [one["id"] for one in found]
 
 
 def test_what_replaced_an_outdated_memory_stands_above_it_also_where_only_meaning_finds_it(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from api.operations.store import OWNERS
 from api.services.store import owner_names
 from api.services.store.owners import Owners
 from events.partitions import partition_of
@@ -50,18 +48,6 @@ def test_owners_are_listed_in_order_with_how_many_memories_each_has(http: HttpSt
     assert [one["owner"] for one in page["owners"]] == sorted(NAMES)
     assert {one["memories"] for one in page["owners"]} == {2}
     assert (page["matching"], page["next"]) == (len(NAMES), None)
-
-
-def test_a_page_is_as_long_at_every_face_as_in_the_service() -> None:
-    (limit,) = (one for one in OWNERS.question if one.name == "limit")
-    assert limit.default == inspect.signature(Owners.owners).parameters["limit"].default == 100
-
-
-@pytest.mark.parametrize("limit", [1, 2, 5, len(NAMES) - 1, len(NAMES), len(NAMES) + 1])
-def test_pages_of_any_length_hold_every_owner_once(http: HttpStore, limit: int) -> None:
-    found = pages(http, limit)
-    assert [one["owner"] for page in found for one in page["owners"]] == sorted(NAMES)
-    assert all(len(page["owners"]) <= limit for page in found)
 
 
 @settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
@@ -127,11 +113,6 @@ def test_a_search_that_no_name_can_hold_is_refused_by_its_name(http: HttpStore, 
     answer = http.client.get("/v1/owners", params={"search": search})
     assert answer.status_code == 422
     assert "search" in answer.text
-
-
-def test_folding_a_name_twice_changes_nothing_more() -> None:
-    for name in (*NAMES, "Straße", "ﬁsh", "ÅNGSTRÖM", "電腦"):
-        assert folded(folded(name)) == folded(name)
 
 
 @pytest.fixture

@@ -84,16 +84,6 @@ def test_weights_as_of_a_position_are_those_of_its_newest_event_unless_an_instan
     assert {one["id"]: one["weight"] for one in later}["b"] == pytest.approx(weights["a"], abs=1e-6)
 
 
-def test_before_anything_was_known_nothing_is_shown(store: Store) -> None:
-    owner = store.owner()
-    position = store.tell(owner, created("coffee", "a", day=10))
-    partition = position.partition(":")[0]
-    assert store.found(owner, "coffee", as_of=f"{partition}:0") == []
-    assert store.found(owner, "coffee", as_of=day(-1)) == []
-    with pytest.raises(NotFound):
-        store.reader.get(owner, "a", as_of=day(-1))
-
-
 def test_changes_as_of_a_place_end_there(store: Store) -> None:
     owner = store.owner()
     known = store.tell(owner, created("coffee", "a", day=1))
@@ -104,14 +94,6 @@ def test_changes_as_of_a_place_end_there(store: Store) -> None:
 
 
 # --- reading one's writes
-
-
-def test_a_read_just_after_a_write_finds_it(store: Store) -> None:
-    owner = store.owner()
-    position = store.tell(owner, created("coffee", "a"))
-    answer = store.reader.search(owner, "coffee", mode="review", after=position)
-    assert [one["id"] for one in answer["results"]] == ["a"]
-    assert answer["position"] == position
 
 
 def test_a_position_beyond_the_head_is_refused_at_once(store: Store) -> None:
@@ -176,14 +158,6 @@ def test_what_a_fading_contradiction_loses_is_told_as_negated_once_it_is_under_t
     later = store.withheld(owner, "coffee", at=day(340), limit=50)
     assert later["negated"] == 2
     assert "faded" in store.found(owner, "coffee", at=day(340), limit=50, mode="review")
-
-
-def test_review_shows_all_that_is_not_deleted_or_secret(store: Store) -> None:
-    owner = one_of_each(store)
-    shown = {"stands", "faded", "compressed", "superseded", "kept", "one", "two", "both", "three", "four", "undone"}
-    assert set(store.found(owner, "coffee", at=day(40), limit=50, mode="review")) == shown
-    assert store.withheld(owner, "coffee", at=day(40), limit=50, mode="review") == {"deleted": 1, "sensitive": 1}
-    assert store.listed(owner, "review", at=day(40)) == shown
 
 
 def test_review_tells_the_interval_and_the_successor_of_what_no_longer_holds(store: Store) -> None:
@@ -327,55 +301,7 @@ def test_only_normal_reads_of_the_present_leave_a_trace(store: Store) -> None:
     assert store.reader.get(owner, "a", trace=False)["access_count"] == 3
 
 
-def test_being_shown_never_activates_a_memory(store: Store) -> None:
-    owner = store.owner()
-    store.tell(owner, created("coffee", "a", day=store.yesterday))
-    before = store.reader.why(owner, "a", as_of="2100-01-01T00:00:00Z")
-    store.reader.search(owner, "coffee")
-    store.flushed()
-    after = store.reader.why(owner, "a", as_of="2100-01-01T00:00:00Z")
-    assert (after["weight"], after["changes"]) == (before["weight"], before["changes"])
-
-
 # --- verbs
-
-
-def test_a_negation_with_a_correction_is_one_batch_and_links_both_ways(store: Store) -> None:
-    owner = store.owner()
-    store.tell(owner, created("I like coffee", "coffee"))
-    done = store.writer.negate(owner, "coffee", correction="I like tea", reason="said so", occurred_at=day(3))
-    successor = done["replaced_by"]
-    positions = [int(change["position"].partition(":")[2]) for change in done["changes"]]
-    assert max(positions) - min(positions) == 1
-    old, new = (store.reader.get(owner, i, trace=False) for i in ("coffee", successor))
-    assert (old["is_negated"], old["successor"], old["last_activated_at"]) == (True, successor, day(0))
-    assert (new["corrects"], new["memory"], new["category"]) == ("coffee", "I like tea", "stable_preference")
-
-
-def test_delete_hides_at_once_and_restore_brings_back_the_same_memory(store: Store) -> None:
-    owner = store.owner()
-    store.tell(owner, created("coffee", "a", day=store.yesterday))
-    before = store.reader.get(owner, "a", at="2100-01-01T00:00:00Z", trace=False)
-    store.delete(owner, "a")
-    assert store.found(owner, "coffee") == store.found(owner, "coffee", mode="review") == []
-    assert store.found(owner, "coffee", mode="debug") == ["a"]
-    store.restore(owner, "a")
-    after = store.reader.get(owner, "a", at="2100-01-01T00:00:00Z", trace=False)
-    assert {**after, "position": None} == {**before, "position": None}
-
-
-def test_merge_and_unmerge_give_the_sources_back_as_they_were(store: Store) -> None:
-    owner = store.owner()
-    store.tell(owner, created("coffee one", "one"), created("coffee two", "two", day=1), mentioned("one", 2))
-    before = {i: store.reader.why(owner, i, at=day(9)) for i in ("one", "two")}
-    merge = store.writer.merge(owner, ["one", "two"], summary="coffee, both", into="both", occurred_at=day(3))
-    assert merge["into"] == "both"
-    assert store.reader.get(owner, "both", trace=False)["mention_count"] == 3
-    store.writer.unmerge(owner, "both", occurred_at=day(4))
-    for memory_id, was in before.items():
-        now = store.reader.why(owner, memory_id, at=day(9))
-        assert (now["weight"], now["level"], now["status"]) == (was["weight"], was["level"], was["status"])
-    assert store.reader.get(owner, "both", trace=False)["status"] == "retired"
 
 
 def test_a_verb_on_what_was_merged_away_or_purged_is_refused_and_appends_nothing(store: Store) -> None:
@@ -404,13 +330,6 @@ def test_a_negation_cannot_be_replaced_by_nothing_or_by_itself(store: Store) -> 
     with pytest.raises(InputError, match="give one of them"):
         store.writer.negate(owner, "coffee", replaced_by="tea", correction="tea")
     assert store.head(owner) == head
-
-
-def test_a_verb_that_changes_nothing_says_so_in_the_change_log(store: Store) -> None:
-    owner = store.owner()
-    store.tell(owner, created("coffee", "coffee"))
-    (change,) = store.restore(owner, "coffee")["changes"]
-    assert (change["decision"], change["reason"]) == ("ignored", "not deleted")
 
 
 # --- replay

@@ -77,13 +77,6 @@ def test_at_a_told_time_it_is_the_same_event(application: Application, remembere
     assert len(events_of(application, owner)) == 1
 
 
-def test_keys_of_two_owners_are_two_keys(application: Application, rememberer: Rememberer, owner: str) -> None:
-    other = f"{owner}-other"
-    assert rememberer.add(owner, "tea", key="k")["created"]
-    assert rememberer.add(other, "coffee", key="k")["created"]
-    assert (contents(application, owner), contents(application, other)) == (["tea"], ["coffee"])
-
-
 @pytest.mark.parametrize("more", [{}, {"kind": "lesson"}, {"actor": "assistant"}])
 def test_a_key_stands_for_what_was_said_first(
     application: Application, rememberer: Rememberer, owner: str, more: dict[str, Any]
@@ -92,12 +85,6 @@ def test_a_key_stands_for_what_was_said_first(
     with pytest.raises(InputError, match="something else was said under this one"):
         rememberer.add(owner, "tea" if more else "coffee", key="k", **more)
     assert contents(application, owner) == ["tea"]
-
-
-def test_who_said_it_is_recorded(application: Application, rememberer: Rememberer, owner: str) -> None:
-    rememberer.add(owner, "concluded", actor="assistant", session="s1")
-    (event,) = events_of(application, owner)
-    assert (event.actor, event.session_id, event.data.source) == ("assistant", "s1", "assistant")
 
 
 def test_turns_keep_their_order_roles_and_session_and_are_memories_too(
@@ -125,10 +112,3 @@ def test_a_bad_turn_is_named_and_nothing_is_written(
     with pytest.raises(InputError, match="turns: got '101 of them'"):
         rememberer.add_turns(owner, [NewTurn("user", "x")] * (MOST_TURNS + 1))
     assert events_of(application, owner) == []
-
-
-def test_a_revision_of_nothing_new_writes_nothing(application: Application, rememberer: Rememberer, owner: str) -> None:
-    key = rememberer.add(owner, "1240 degrees", keywords=["kiln"])["id"]
-    assert rememberer.edit(owner, key, "1240 degrees", keywords=["kiln"])["revised"] is False
-    assert rememberer.edit(owner, key, "1260 degrees")["version"] == 2
-    assert len(events_of(application, owner)) == 2

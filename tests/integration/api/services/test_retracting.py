@@ -62,26 +62,6 @@ def test_restoring_brings_back_what_went_along_and_not_what_somebody_deleted_by_
     assert [status_of(http, "back", one) for one in ("t1", "a", "b")] == ["live", "deleted", "live"]
 
 
-def test_what_two_turns_back_is_there_whenever_one_of_them_is(http: HttpStore) -> None:
-    talk(http, "two", turn="t1")
-    talk(http, "two", turn="t2")
-    made(http, "two", "both", source="judge", source_turns=["t1", "t2"])
-    assert also(deleted(http, "two", ["t1"])) == []
-    assert also(deleted(http, "two", ["t2"])) == ["both"]
-    assert also(http.client.post("/v1/owners/two/memories/t1/restore").json()) == ["both"]
-    assert also(deleted(http, "two", ["t1"])) == ["both"]
-
-
-def test_a_merge_of_which_only_one_source_goes_comes_apart(http: HttpStore) -> None:
-    talk(http, "apart", "a")
-    made(http, "apart", "b")
-    http.client.post("/v1/owners/apart/merge", json={"sources": ["a", "b"], "into": "both"})
-    assert also(deleted(http, "apart", ["t1"])) == ["both", "a"]
-    assert [status_of(http, "apart", one) for one in ("a", "b", "both")] == ["deleted", "live", "deleted"]
-    assert sorted(also(http.client.post("/v1/owners/apart/memories/t1/restore").json())) == ["a", "both"]
-    assert [status_of(http, "apart", one) for one in ("a", "b", "both")] == ["live", "live", "retired"]
-
-
 def test_what_one_deletion_takes_along_is_never_parted_between_requests(http: HttpStore) -> None:
     for number in range(3):
         talk(http, "whole", *(f"m{number}-{one}" for one in range(400)), turn=f"t{number}")
@@ -140,20 +120,6 @@ def test_a_deletion_and_a_restoration_sent_again_under_their_ids_change_nothing(
 def test_an_id_of_a_deletion_stands_for_one_memory(http: HttpStore) -> None:
     with pytest.raises(InputError, match="nothing beside several ids"):
         http.application.deleter.delete_many("several", ["a", "b"], event_id=derived_id("several"))
-
-
-def test_core_memories_go_along_and_verified_ones_are_left_and_named(http: HttpStore) -> None:
-    talk(http, "tiers", "core")
-    http.always_holds("tiers", "core")
-    talk(http, "tiers", "sure", turn="t2", verified=True)
-    answer = deleted(http, "tiers", ["t1", "t2"], 207)
-    assert (also(answer), [one["id"] for one in answer["left_alone"]]) == (["core"], ["sure"])
-
-
-def test_what_a_law_deletes_takes_nothing_along(http: HttpStore) -> None:
-    talk(http, "decay", "a")
-    http.told("decay", event("MemoryDeleted", owner="decay", memory_id="t1", policy="auto_cleanup"))
-    assert (status_of(http, "decay", "t1"), status_of(http, "decay", "a")) == ("deleted", "live")
 
 
 def test_of_a_quarantined_owner_what_goes_along_waits_with_it(tmp_path: Path) -> None:

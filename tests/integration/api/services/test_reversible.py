@@ -15,7 +15,6 @@ from events.errors import InputError
 from projections.memory.record import MAX_CONFLICTS
 from tests.acceptance.helpers.store import Store, day
 from tests.given.events import created, deleted, in_conflict
-from tests.given.mcp import Agent, in_process, talk
 
 EVER_CHANGING = {"weight", "as_of", "at", "position", "level"}
 
@@ -74,18 +73,6 @@ def test_one_verb_undoes_what_the_judge_negated_and_both_lines_are_flagged(
     assert after[rival["memory"]]["conflicting"] == [{"id": before[old]["id"], "memory": old}]
 
 
-def test_saying_it_again_undoes_it_too(store: Store) -> None:
-    owner = store.owner()
-    say(store, owner, "I love coffee.", "I don't like coffee any more.")
-    say(store, owner, "I love coffee!", after=2)
-    found = typed(store, owner)
-    assert {text: one["status"] for text, one in found.items()} == {
-        "User loves coffee": "live",
-        "User does not like coffee any more": "kept_version",
-    }, "and it settles what denied it"
-    assert not [one for one in found.values() if "conflicting" in one]
-
-
 def test_only_the_user_s_word_brings_a_memory_back_and_a_deleted_one_is_refused(store: Store) -> None:
     owner = store.owner()
     store.tell(owner, created("likes tea", "tea"))
@@ -139,21 +126,6 @@ def test_the_command_line_prints_both_lines(
     assert told.count("which of these holds?") == 1
     shown = told.partition("which of these holds?")[2]
     assert all(line in shown for line in LINES)
-
-
-def test_the_tools_of_an_agent_tell_both_lines(store: Store) -> None:
-    owner = flagged(store)
-
-    async def talking(agent: Agent) -> list[Any]:
-        (one, *_) = (await agent.call("search_memories", query="User's name is Ada Byron"))["results"]
-        key = one["memory_key"]
-        detail = await agent.call("get_memory_detail", memory_key=key)
-        reasons = await agent.call("explain_memory", memory_key=key)
-        memory = reasons["memory"]
-        conflicts = (one["metadata"], detail["metadata"], reasons)
-        return [{memory, *(each["memory"] for each in told["possible_conflicts"])} for told in conflicts]
-
-    assert talk(in_process(store.app, owner), talking) == [LINES] * 3
 
 
 def test_neither_a_deleted_nor_a_secret_line_is_shown(store: Store) -> None:

@@ -13,8 +13,8 @@ from events.envelope import decode, from_micros, utc_text
 from events.partitions import partition_of
 from projections.choices import RANKINGS
 from projections.memory.record import HOUR
-from tests.acceptance.helpers.store import Store, day
-from tests.given.events import Told, created, deleted, linked, mentioned, parameters
+from tests.acceptance.helpers.store import Store
+from tests.given.events import Told, created, mentioned
 from tests.given.views import potter
 
 LATER = "2100-01-01T00:00:00Z"
@@ -104,12 +104,6 @@ def test_where_no_associations_are_asked_for_only_results_are_recorded(store: St
     assert accesses(store, owner) == {"recall": ["kiln"]}
 
 
-def test_what_a_filter_leaves_out_was_not_shown(store: Store) -> None:
-    owner = known(store, created("The kiln is urgent", "call", store.yesterday))
-    store.reader.search(owner, "kiln", feeling="urgent")
-    assert accesses(store, owner) == {"recall": ["call"]}
-
-
 def test_no_other_question_leaves_a_trace(store: Store, knower: Knower) -> None:
     owner = known(store)
     position = store.tell(owner, mentioned("kiln", store.yesterday))
@@ -120,31 +114,3 @@ def test_no_other_question_leaves_a_trace(store: Store, knower: Knower) -> None:
     knower.map(owner, "kiln")
     knower.associations(owner, "kiln", mode="normal", depth=4)
     assert accesses(store, owner) == {}
-
-
-def test_the_owners_time_zone_changes_the_tags_from_there_on_and_not_before(store: Store) -> None:
-    owner = store.owner()
-    known = store.tell(owner, created("coffee", "a"))  # a Monday, 08:00 UTC
-    assert store.found(owner, "coffee", at=day(1), tags=["work_hours"]) == []
-    store.tell(owner, parameters(1, time_zone="Asia/Shanghai"))
-    assert store.found(owner, "coffee", at=day(1), tags=["work_hours"]) == ["a"]
-    assert store.found(owner, "coffee", as_of=known, tags=["work_hours"]) == []
-    store.tell(owner, parameters(2, time_zone="America/New_York"))
-    assert store.found(owner, "coffee", at=day(2), tags=["late_night", "weekend"]) == ["a"]
-
-
-def test_associations_are_as_they_were_at_a_position(store: Store) -> None:
-    owner = store.owner()
-    events = [created("The kiln broke", "kiln"), created("Mud was late", "clay")]
-    alone = store.tell(owner, *events)
-    joined = store.tell(owner, linked("kiln", "clay", 0, 0.9))
-    store.tell(owner, deleted("clay", 1))
-    for as_of, expected in ((alone, ["kiln"]), (joined, ["kiln", "clay"]), (None, ["kiln"])):
-        assert store.found(owner, "kiln", ranking="associative", as_of=as_of, at=day(1)) == expected
-
-
-def test_no_association_reaches_across_owners(store: Store) -> None:
-    owner, other = known(store), store.owner()
-    store.tell(other, created("The kiln broke", "kiln", store.yesterday), linked("kiln", "clay", store.yesterday, 0.9))
-    assert store.found(other, "kiln", ranking="associative") == ["kiln"]
-    assert store.found(owner, "kiln", ranking="associative") == ["kiln", "clay", "fair"]

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from api.services.looking.instants import MOST_MARKS
-from events.envelope import from_micros, micros, utc_text
+from events.envelope import utc_text
 from events.errors import InputError, NotFound
-from projections.laws import LAWS
 from projections.laws.modes import MODES
 from tests.acceptance.helpers.store import Store, day
 from tests.given.events import (
@@ -108,43 +107,6 @@ def test_each_instant_on_either_line_is_what_get_and_list_tell(
         check(store, owner, told, "as_of", known=known)
 
 
-def test_each_instant_of_what_was_known_is_what_get_and_list_tell(store: Store, life: tuple[str, list[str]]) -> None:
-    owner, (first, second, _) = life
-    told = asked(store, owner, ids=IDS, line="known", points=6)
-    check(store, owner, told, "known")
-    for as_of in (day(19), "2024-01-13", first, second):
-        check(store, owner, asked(store, owner, ids=IDS, line="known", points=4, as_of=as_of), "known", as_of=as_of)
-
-
-def test_a_hand_may_move_ahead(store: Store) -> None:
-    owner = store.owner()
-    store.tell(owner, created("I drink tea", "tea", day=store.yesterday))
-    ahead = utc_text(from_micros(store.app.log.now() + 4_000 * 86_400_000_000))
-    told = asked(store, owner, ids=["tea"], until=ahead, points=5)
-    check(store, owner, told, "as_of")
-    assert told["instants"][-1] == ahead
-    weights = told["rows"][0]["weights"]
-    assert weights == sorted(weights, reverse=True)
-    assert told["rows"][0]["ranks"][0] == 1
-    assert told["reasons"][told["rows"][0]["withheld"][-1]] in ("under_threshold", "compressed")
-
-
-@pytest.mark.parametrize("law", LAWS)
-def test_by_another_law_it_is_weighed_as_if_its_owner_had_chosen_that(
-    store: Store, life: tuple[str, list[str]], law: str
-) -> None:
-    owner = life[0]
-    told = asked(store, owner, ids=["coffee", "tea"], law=law, mode="review", until=day(60), points=7)
-    assert (told["law"], told["laws"], told["law_at"]) == (law, [law], [0] * 7)
-    for row in told["rows"]:
-        for instant, weight in zip(told["instants"], row["weights"], strict=True):
-            if weight is not None:
-                assert store.reader.why(owner, row["id"], as_of=instant)["laws"][law] == weight
-    own = asked(store, owner, ids=["tea"], until=day(60), points=7)
-    assert own["laws"] == ["weighted", "ebbinghaus"]
-    assert own["law_at"] == sorted(own["law_at"])
-
-
 def test_at_the_place_of_a_question_its_ranks_are_those_of_the_search(store: Store) -> None:
     owner, now = store.owner(), store.yesterday
     store.tell(
@@ -171,15 +133,6 @@ def test_at_the_place_of_a_question_its_ranks_are_those_of_the_search(store: Sto
         assert rows["kiln"]["scores"] == [None] * 40
         weights = [one for one in rows["kiln"]["weights"] if one is not None]
         assert weights, "it is weighed although it matches nothing"
-
-
-def test_by_weight_the_heaviest_stands_first(store: Store, life: tuple[str, list[str]]) -> None:
-    told = asked(store, life[0], ids=IDS, mode="debug", order="weight", until=day(60), points=9, law="weighted")
-    assert told["ranked_by"] == "weight"
-    for number in range(9):
-        there = [row for row in told["rows"] if row["ranks"][number] is not None]
-        weights = [row["weights"][number] for row in sorted(there, key=lambda row: row["ranks"][number])]
-        assert weights == sorted(weights, reverse=True)
 
 
 def test_no_word_of_what_is_secret_deleted_rejected_or_purged_is_told(store: Store) -> None:
@@ -292,9 +245,3 @@ def test_what_cannot_be_asked_is_refused_by_the_name_of_its_field(
     with pytest.raises(InputError) as refusal:
         asked(store, life[0], **wanted)
     assert refusal.value.context["field"] == field
-
-
-def test_instants_are_evenly_spaced_and_begin_where_the_owner_does(store: Store, life: tuple[str, list[str]]) -> None:
-    told = asked(store, life[0], ids=["tea"], until=utc_text(moment(61)), points=4)
-    assert told["instants"] == [utc_text(moment(one)) for one in (1, 21, 41, 61)]
-    assert micros(moment(61)) - micros(moment(1)) == 60 * 86_400_000_000
