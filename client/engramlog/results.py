@@ -510,6 +510,8 @@ class Change(Result):
     old_weight: float | None = None
     new_weight: float | None = None
     delta: float | None = None
+    weighed_at: datetime | None = None
+    """At which instant the weights are, where the memory had met a later event."""
     factors: dict[str, float] | None = None
     fields: list[str] = []
     actor: str | None = None
