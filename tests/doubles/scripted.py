@@ -57,6 +57,12 @@ class Scripted:
         self._lock = Lock()
         self._last: Reply | Callable[[Asked], Reply] | None = None
 
+    def anew(self, *replies: Reply | Callable[[Asked], Reply]) -> None:
+        """Forget what was asked, and give these replies from now on."""
+        with self._lock:
+            self.asked, self.replies, self._last = [], list(replies), None
+            self.came.clear()
+
     def usual(self, asked: Asked) -> Reply:
         """What is answered where nothing was told."""
         raise NotImplementedError

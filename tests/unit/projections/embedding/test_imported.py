@@ -57,9 +57,7 @@ def named(module: ModuleType, found: Any) -> Embedder:
     return imported_embedder(f"{module.__name__}:found")
 
 
-@pytest.mark.parametrize(
-    "found", [Given(), Given, partial(Given, (3, 0, 4))], ids=["an embedder", "its class", "a function"]
-)
+@each_row("found", [Given(), Given, partial(Given, (3, 0, 4))], ids=["an embedder", "its class", "a function"])
 def test_an_embedder_or_what_makes_one_is_taken(brought: ModuleType, found: Any) -> None:
     embedder = named(brought, found)
     assert embedder.model == "given-1"
@@ -110,7 +108,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("found", "got"), REFUSED.values(), ids=REFUSED)
+@each_row("found, got", REFUSED.values(), ids=REFUSED)
 def test_anything_else_is_refused_with_what_was_got_and_what_is_allowed(
     brought: ModuleType, found: Any, got: str
 ) -> None:
@@ -137,7 +135,7 @@ WRONG: dict[str, tuple[Any, Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("whole", "pieces"), WRONG.values(), ids=WRONG)
+@each_row("whole, pieces", WRONG.values(), ids=WRONG)
 def test_what_is_no_vector_is_refused(brought: ModuleType, whole: Any, pieces: Any) -> None:
     embedder = named(brought, Given(whole, pieces))
     for ask in (lambda: embedder.texts([SECRET]), lambda: embedder.question(SECRET)):
@@ -175,9 +173,7 @@ def test_words_that_fit_no_piece_are_refused(brought: ModuleType) -> None:
             named(brought, Given((1, 0, 0), ((1, 0, 0), (0, 1, 0)), words)).question("a")
 
 
-@pytest.mark.parametrize(
-    ("error", "down"), [(ValueError(SECRET), False), (ConnectionError(SECRET), True), (OSError(), True)]
-)
+@each_row(("error", "down"), [(ValueError(SECRET), False), (ConnectionError(SECRET), True), (OSError(), True)])
 def test_what_it_raises_becomes_one_failure_that_quotes_nothing(
     brought: ModuleType, error: Exception, *, down: bool
 ) -> None:

@@ -103,7 +103,7 @@ def test_long_texts_are_sent_a_few_at_a_time_and_only_their_beginning(server: En
     assert set(server.inputs) == {"长" * (MOST_BYTES // 3)}
 
 
-@pytest.mark.parametrize("text", ["", " ", "\n\t\u3000", "\ud800"])
+@each_row("text", ["", " ", "\n\t\u3000", "\ud800"])
 def test_an_empty_text_is_never_sent_and_has_a_vector(server: Endpoint, openai: OpenAI, text: str) -> None:
     [embedded] = openai.texts([text])
     assert np.isfinite(embedded.whole).all()
@@ -177,12 +177,12 @@ REFUSALS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("status", "why", "down"), REFUSALS, ids=[str(row[0]) for row in REFUSALS])
+@each_row("status, why, down", REFUSALS, ids=[str(row[0]) for row in REFUSALS])
 def test_a_refusal_is_not_asked_again_and_tells_nothing_of_what_was_sent(
     server: Endpoint, openai: OpenAI, status: int, why: str, down: bool
 ) -> None:
     told = {"message": f"{SECRET_TEXT} with {KEY}", "code": KEY, "type": SECRET_TEXT}
-    server.replies = [Reply(status, {"error": told})]
+    server.anew(Reply(status, {"error": told}))
     failed = failure(openai)
     assert why in failed.message
     assert failed.context["down"] is down
@@ -194,9 +194,9 @@ def test_the_name_that_an_endpoint_gives_its_error_is_told(server: Endpoint, ope
     assert "answered 400 (context_length_exceeded)" in failure(openai).message
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b"{", b'{"error": "text"}', b'{"error": {"code": 7, "type": null}}'])
+@each_row("body", [b"", b"[]", b"{", b'{"error": "text"}', b'{"error": {"code": 7, "type": null}}'])
 def test_a_refusal_without_a_name_is_told_by_its_status(server: Endpoint, openai: OpenAI, body: bytes) -> None:
-    server.replies = [Reply(400, body)]
+    server.anew(Reply(400, body))
     assert failure(openai).message.endswith("answered 400")
 
 

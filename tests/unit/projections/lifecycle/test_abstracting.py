@@ -254,3 +254,11 @@ def test_whatever_was_said_in_whatever_order_a_pattern_has_its_days_and_is_made_
         assert len(days) >= LEAST
     assert {frozenset(one.ids) for one in made} == {frozenset(one.ids) for one in planned(other)}
     assert planned(carried_out(story)) == []
+
+
+def test_evidence_that_went_with_it_makes_a_smaller_one_where_that_is_enough() -> None:
+    four = PARK.given(*said("the park", "m3", 12))
+    (made,) = patterns(carried_out(four))
+    after = carried_out(four).given(deleted("m0", day=15), deleted(made.id, day=15))
+    (one,) = planned(after)
+    assert one.data.summarises == ("m1", "m2", "m3")  # type: ignore[union-attr]

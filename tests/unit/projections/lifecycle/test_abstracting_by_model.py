@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from projections.lifecycle.abstracting_by_model import proposals, questions
+from projections.lifecycle.abstracting import MOST_PROPOSED
+from projections.lifecycle.abstracting_by_model import MOST_QUESTIONS, MOST_SHOWN, proposals, questions
 from projections.memory.columns import Columns, state_of
 from projections.models.patterns_by_model import Claim
 from tests.given.events import (
@@ -82,3 +83,24 @@ def test_it_is_shown_no_secret_nothing_deleted_set_aside_or_said_by_an_assistant
     (shown,) = questions(viewed(*story.events), at(20))
     assert [one.id for one in shown] == ["a", "b", "c"]
     assert questions(viewed(*RUNS.given(set_aside(None, day=10, actor="user")).events), at(20)) == []
+
+
+def test_no_more_wait_than_rules_may_propose() -> None:
+    many = memory.given(*(created(f"Ada ran, {n}", f"m{n}", n, category="fact") for n in range(3 * MOST_PROPOSED + 9)))
+    claims = [Claim(f"Ada ran {n}", (f"m{3 * n}", f"m{3 * n + 1}", f"m{3 * n + 2}")) for n in range(MOST_PROPOSED + 3)]
+    texts = {f"m{n}": f"Ada ran, {n}" for n in range(3 * MOST_PROPOSED + 9)}
+    assert len(proposals(viewed(*many.events), claims, texts, "small")) == MOST_PROPOSED
+
+
+def test_its_questions_are_bounded_and_each_is_about_one_speaker() -> None:
+    story = memory.given(
+        *(
+            created(f"{who} ran, {n}", f"{who}{n}", n, speaker=who)
+            for who in ("Ada", "Bob", "Cleo", "Dan", "Eve")
+            for n in range(MOST_SHOWN + 5)
+        )
+    )
+    found = questions(viewed(*story.events), at(90))
+    assert [len(one) for one in found] == [MOST_SHOWN] * MOST_QUESTIONS
+    assert all(len({one.id[:3] for one in shown}) == 1 for shown in found)
+    assert questions(viewed(created("one day", "a"), created("same day", "b")), at(90)) == []

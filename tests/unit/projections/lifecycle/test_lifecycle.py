@@ -18,6 +18,7 @@ from tests.given.events import (
     at,
     borne_out,
     created,
+    deleted,
     folded,
     memory,
     mentioned,
@@ -235,3 +236,16 @@ def test_a_plan_decides_about_each_memory_once_and_tells_no_content() -> None:
     assert [(one.action, one.ids) for one in found] == [("delete", ("a",))]
     assert COFFEE not in str([one.as_dict() for one in found if one.action != "merge"])
     assert from_micros(found[0].due_at).tzinfo is not None
+
+
+def test_the_weighted_profile_deletes_only_where_the_owner_says_so() -> None:
+    assert [one.action for one in planned(TEMPORARY, 2_000, "sweep")] == ["compress"]
+    story = TEMPORARY.given(parameters(delete_archived_after_days=365.0))
+    assert told(planned(story, 729, "sweep")) == [("compress", ("m",), 365.0)]
+    assert told(planned(story, 730, "sweep")) == [("delete", ("m",), 730.0)]
+
+
+def test_a_purge_falls_due_thirty_days_after_the_deletion() -> None:
+    story = memory.given(created(), deleted(day=3))
+    assert planned(story, 32.9, "sweep") == []
+    assert told(planned(story, 33, "sweep")) == [("purge", ("m",), 33.0)]

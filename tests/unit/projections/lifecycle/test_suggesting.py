@@ -14,6 +14,7 @@ from projections.decide.suggested import done_as_suggested, merge_suggested
 from projections.embedding.meaning import KnownVectors
 from projections.lifecycle import Decision, plan, suggesting
 from projections.lifecycle import asked_again as asking
+from projections.lifecycle.asked_again import MOST_NAMED
 from projections.lifecycle.suggesting import MOST_WAITING
 from projections.memory.columns import Columns, state_of
 from projections.views.view import OwnerView
@@ -277,3 +278,19 @@ def test_a_merge_with_what_became_secret_says_nothing_and_is_not_done() -> None:
     assert merge_suggested(get, suggestion_in(story)) is None
     with pytest.raises(NotFound):
         done_as_suggested(get, suggestion_in(story), "yes")
+
+
+def test_of_many_turns_the_one_whose_words_are_proposed_is_named() -> None:
+    [one] = planned(asked(ASKED[0], *(ASKED[1 + n % 2] for n in range(MOST_NAMED + 5))), ALIKE_ASKED)
+    assert isinstance(one.data, MemoryCreated)
+    assert one.data.content.endswith(ASKED[0])
+    assert (one.data.summarises[0], len(one.data.summarises)) == ("t0", MOST_NAMED)
+
+
+@each_row("event", [deleted("t1", 31), negated("t1", 31)])
+def test_what_somebody_keeps_asking_goes_with_a_turn_that_no_longer_stands(event: Told) -> None:
+    story = carried_out(asked(*ASKED), ALIKE_ASKED)
+    assert planned(story, None, 32) == []
+    [gone] = planned(story.given(event), None, 32)
+    assert isinstance(gone.data, MemoryDeleted)
+    assert gone.data.memory_id.startswith("asked-")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from projections.lifecycle.decision import use_of
 from projections.lifecycle.using import exchanges, uses
 from projections.views.view import OwnerView
 from tests.given.events import Told, created, deleted, folded
@@ -115,3 +116,11 @@ def test_deleted_memories_and_forgotten_turns_have_no_uses() -> None:
 )
 def test_replies_are_linked_to_what_was_injected_as_uses_links_them(told, found) -> None:
     assert [(one.reply.turn_id, one.turn_id, one.injected) for one in exchanges(told)] == found
+
+
+def test_a_use_that_a_model_found_in_the_same_reply_is_the_same_event() -> None:
+    told = [turn(1, "A dish?"), injection(2, "m", turn_id="t1"), reply(3, "You are allergic to peanuts, so no.")]
+    (one,) = uses(view_of(created(PEANUTS["m"])), told)
+    by_model = one._replace(job="extract", ids=("m", "t3"), seq=1, said_at=0)
+    assert by_model.event_id("ada") == one.event_id("ada")
+    assert one._replace(once=use_of("m", "t4")).event_id("ada") != one.event_id("ada")

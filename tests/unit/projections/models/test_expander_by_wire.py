@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -26,6 +26,7 @@ from tests.doubles.model_endpoint import (
 )
 from tests.doubles.scripted import Asked, Reply
 from tests.patience import PATIENCE
+from tests.rows import each_row
 
 QUESTION = "When did Caroline move house?"
 TERMS = ("relocated to a new flat", "removal van")
@@ -44,12 +45,17 @@ def settings(server: ModelEndpoint, **more: Any) -> Settings:
 
 
 @pytest.fixture
-def expander(server: ModelEndpoint) -> Iterator[Expander]:
+def made(server: ModelEndpoint) -> Iterator[Callable[[], Expander]]:
     model = model_of(settings(server))
     assert model.other_words is not None
-    made = model.other_words._replace(bounds=ExpansionBounds(PATIENCE, 100))
-    yield made.expander(lambda _asked: None, lambda _fact, **_facts: None)
+    patient = model.other_words._replace(bounds=ExpansionBounds(PATIENCE, 100))
+    yield lambda: patient.expander(lambda _asked: None, lambda _fact, **_facts: None)
     model.close()
+
+
+@pytest.fixture
+def expander(made: Callable[[], Expander]) -> Expander:
+    return made()
 
 
 def test_what_the_endpoint_says_is_looked_for(server: ModelEndpoint, expander: Expander) -> None:
@@ -95,12 +101,12 @@ TROUBLES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("reply", TROUBLES.values(), ids=TROUBLES)
+@each_row("reply", TROUBLES.values(), ids=TROUBLES)
 def test_whatever_is_wrong_with_an_answer_is_told_after_one_request(
-    server: ModelEndpoint, expander: Expander, reply: Any
+    server: ModelEndpoint, made: Callable[[], Expander], reply: Any
 ) -> None:
-    server.replies = [reply]
-    found = expander.expand("ann", QUESTION)
+    server.anew(reply)
+    found = made().expand("ann", QUESTION)
     assert (found.status, found.terms, len(server.asked)) == ("failed", (), 1)
     assert found.why is not None
     assert not [hidden for hidden in (KEY, "Caroline", "xxxx") if hidden in found.why]
@@ -117,12 +123,13 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize(("terms", "kept"), HOSTILE.values(), ids=HOSTILE)
+@each_row("terms, kept", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_terms_are_cleaned_or_gone(
-    server: ModelEndpoint, expander: Expander, terms: list[str], kept: tuple[str, ...]
+    server: ModelEndpoint, made: Callable[[], Expander], terms: list[str], kept: tuple[str, ...]
 ) -> None:
+    server.anew()
     server.says({"terms": terms})
-    assert expander.expand("ann", QUESTION).terms == kept
+    assert (made().expand("ann", QUESTION).terms, len(server.asked)) == (kept, 1)
 
 
 @pytest.mark.parametrize("reply", [SILENT, TRICKLE], ids=["silent", "a trickle"])

@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from threading import Thread
 from typing import Any
 
@@ -20,6 +21,7 @@ from projections.models.model_chat import ModelChat
 from tests.doubles.model_endpoint import SILENT, ModelEndpoint, calling, completion, model_endpoint, said
 from tests.given.model import KEY, TOLD, Chats, Verdict, asked, chats, failure
 from tests.patience import PATIENCE
+from tests.rows import each_row
 
 OUTPUTS: tuple[Output, ...] = ("tool", "native", "prompted")
 
@@ -78,11 +80,11 @@ FORMS: dict[str, tuple[Output, dict[str, Any], dict[str, Any]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("output", "message", "how"), FORMS.values(), ids=FORMS.keys())
+@each_row("output, message, how", FORMS.values(), ids=FORMS.keys())
 def test_an_answer_is_understood_in_the_forms_that_compatible_servers_give(
     server: ModelEndpoint, opened: Chats, output: Output, message: dict[str, Any], how: dict[str, Any]
 ) -> None:
-    server.replies = [completion(message, **how)]
+    server.anew(completion(message, **how))
     assert asked(opened(output=output)) == "yes"
     assert len(server.asked) == 1
 
@@ -96,19 +98,22 @@ USAGES: dict[str, tuple[Any, tuple[int, int]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("usage", "tokens"), USAGES.values(), ids=USAGES.keys())
+@each_row("usage, tokens", USAGES.values(), ids=USAGES.keys())
 def test_tokens_are_those_that_the_endpoint_tells_and_none_where_it_tells_none(
     server: ModelEndpoint, chat: ModelChat, usage: Any, tokens: tuple[int, int]
 ) -> None:
-    server.replies = [lambda request: said(request, {"word": "yes"}, usage=usage)]
+    server.anew(lambda request: said(request, {"word": "yes"}, usage=usage))
     assert chat.ask("Judge.", "?", Verdict)[1] == ModelUsage(1, *tokens)
 
 
-@pytest.mark.parametrize("output", OUTPUTS)
-@pytest.mark.parametrize("model", ["gpt-5", "o3-mini", "gpt-oss:20b", "deepseek-reasoner", "Qwen/Qwen3-8B", "mistral"])
+MAKES = ["gpt-5", "o3-mini", "gpt-oss:20b", "deepseek-reasoner", "Qwen/Qwen3-8B", "mistral"]
+
+
+@each_row("model, output", product(MAKES, OUTPUTS))
 def test_models_of_all_makes_are_asked_without_a_warning(
     server: ModelEndpoint, opened: Chats, model: str, output: Output
 ) -> None:
+    server.anew()
     server.says("no JSON", {"word": "yes"})
     assert asked(opened(model, output=output)) == "yes"
     assert [request.body["model"] for request in server.asked] == [model, model]
@@ -260,7 +265,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("settings", "words"), BAD.values(), ids=BAD.keys())
+@each_row("settings, words", BAD.values(), ids=BAD.keys())
 def test_a_setting_that_cannot_be_used_says_what_is_allowed(settings: dict[str, Any], words: str) -> None:
     given = {"model": "small", "url": "http://127.0.0.1:1/v1"} | settings
     with pytest.raises(BadSetting) as raised:

@@ -22,6 +22,7 @@ from tests.doubles.model_endpoint import (
     model_endpoint,
 )
 from tests.given.model import KEY, TOLD, Chats, Verdict, chats, failure
+from tests.rows import each_row
 
 
 @pytest.fixture
@@ -66,19 +67,20 @@ MALFORMED: dict[str, Reply | Callable[[Asked], Reply]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("reply", MALFORMED.values(), ids=MALFORMED.keys())
+@each_row("reply", MALFORMED.values(), ids=MALFORMED.keys())
 def test_a_malformed_answer_is_asked_for_three_times_and_fails(
     server: ModelEndpoint, chat: ModelChat, opened: Chats, reply: Reply
 ) -> None:
-    server.replies = [reply]
+    opened.waits.clear()
+    server.anew(reply)
     failed = failure(chat)
     assert (failed.down, failed.usage[0], len(server.asked), opened.waits) == (False, 3, 3, [])
     assert "3 answers of which none can be used, asked for as 'tool'" in failed.message
 
 
-@pytest.mark.parametrize("reply", MALFORMED.values(), ids=MALFORMED.keys())
+@each_row("reply", MALFORMED.values(), ids=MALFORMED.keys())
 def test_after_a_malformed_answer_a_good_one_is_taken(server: ModelEndpoint, chat: ModelChat, reply: Reply) -> None:
-    server.replies = [reply]
+    server.anew(reply)
     server.says({"word": "yes"})
     answer, usage = chat.ask("Judge.", "Is it so?", Verdict)
     assert (answer.word, usage.requests) == ("yes", 2)
@@ -98,21 +100,21 @@ REFUSED: dict[str, tuple[Reply | Callable[[Asked], Reply], str]] = {
 }
 
 
-@pytest.mark.parametrize(("reply", "words"), REFUSED.values(), ids=REFUSED.keys())
+@each_row("reply, words", REFUSED.values(), ids=REFUSED.keys())
 def test_what_is_refused_or_cut_off_fails_at_once_and_the_endpoint_is_up(
     server: ModelEndpoint, chat: ModelChat, reply: Reply, words: str
 ) -> None:
-    server.replies = [reply]
+    server.anew(reply)
     failed = failure(chat)
     assert (failed.down, len(server.asked), failed.usage[0]) == (False, 1, 1)
     assert words in failed.message
 
 
-@pytest.mark.parametrize("refused", ["cut off", "cut off after a whole answer", "filtered", "refused"])
+@each_row("refused", ["cut off", "cut off after a whole answer", "filtered", "refused"])
 def test_the_tokens_of_an_answer_that_is_refused_or_cut_off_are_counted(
     server: ModelEndpoint, chat: ModelChat, refused: str
 ) -> None:
-    server.replies = [completion({"content": "no call"}), REFUSED[refused][0]]
+    server.anew(completion({"content": "no call"}), REFUSED[refused][0])
     assert failure(chat).usage == (2, 22, 14)
 
 
@@ -127,11 +129,11 @@ WRONG: dict[str, tuple[Reply, str]] = {
 }
 
 
-@pytest.mark.parametrize(("reply", "words"), WRONG.values(), ids=WRONG.keys())
+@each_row("reply, words", WRONG.values(), ids=WRONG.keys())
 def test_an_endpoint_that_is_set_up_wrongly_is_asked_once_and_down(
     server: ModelEndpoint, chat: ModelChat, reply: Reply, words: str
 ) -> None:
-    server.replies = [reply]
+    server.anew(reply)
     failed = failure(chat)
     assert (failed.down, len(server.asked), failed.usage[0]) == (True, 1, 1)
     assert words in failed.message
@@ -150,11 +152,12 @@ LATER: dict[str, tuple[Reply | Callable[[Asked], Reply], list[float], str]] = {
 }
 
 
-@pytest.mark.parametrize(("reply", "paused", "words"), LATER.values(), ids=LATER.keys())
+@each_row("reply, paused, words", LATER.values(), ids=LATER.keys())
 def test_what_may_fare_better_later_is_sent_again_as_the_endpoint_asks(
     server: ModelEndpoint, chat: ModelChat, opened: Chats, reply: Reply, paused: list[float], words: str
 ) -> None:
-    server.replies = [reply]
+    opened.waits.clear()
+    server.anew(reply)
     failed = failure(chat)
     assert (failed.down, opened.waits, len(server.asked)) == (True, paused, len(paused) + 1)
     assert failed.usage[0] == len(server.asked)

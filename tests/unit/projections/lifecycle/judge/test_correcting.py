@@ -215,3 +215,15 @@ GUESSED = [
 def test_a_correction_puts_right_what_the_assistant_said(guess: str, said: str, content: str) -> None:
     after = carried_out(turn(guess, "a1", 1, source="assistant"), turn(said, "t1", 1.1))
     assert [one.partition(" (said")[0].partition("（")[0] for one in made(after)] == [content]
+
+
+def test_a_denial_before_its_evidence_comes_is_not_outdone_by_it() -> None:
+    first = carried_out(turn("I don't have a dog.", "t2", 22), day=30)
+    after = carried_out(*first, turn("I have a dog.", "t1", 20), day=50)
+    assert held(after) == held(first)
+    assert len(made(after)) == 2
+
+
+def test_a_corrected_triple_has_the_corrected_value() -> None:
+    view = view_of(carried_out(turn("My favourite colour is blue.", "t1", 1), turn("Actually green now.", "t2", 1.001)))
+    assert "User favourite colour green" in [one.text for one in view.graph.triples if not one.negation]

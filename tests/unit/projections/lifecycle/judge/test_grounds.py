@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from projections.lifecycle.judge.grounds import is_quoted, unsaid
+from projections.lifecycle.judge.grounds import answers, is_quoted, unsaid
 from projections.lifecycle.judge.grounds_numbers import unsaid_number
 from projections.lifecycle.judge.grounds_turn import (
     Quotation,
@@ -89,3 +89,14 @@ def test_questions_and_suppositions_state_nothing(text: str, content: str, state
 def test_the_reverse_of_what_was_said_is_seen() -> None:
     assert says_reverse(ground("I hate jazz."), "Ann loves jazz")
     assert not says_reverse(ground("I love jazz."), "Ann loves jazz")
+
+
+def test_yes_and_no_are_told_from_other_words() -> None:
+    assert [answers(text) for text in ("Yes, I do", "对", "No way", "不", "Yesterday", "Nobody")] == [
+        1,
+        1,
+        -1,
+        -1,
+        0,
+        0,
+    ]
