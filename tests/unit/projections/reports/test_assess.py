@@ -123,3 +123,10 @@ def test_evidence_is_the_five_most_confident_then_the_more_relevant_then_the_new
     answer = told(*events, topic="coffee, noon")
     assert [one["id"] for one in answer["evidence"]] == ["m5", "m4", "m3", "m2", "m7"]
     assert EVIDENCE == 5
+
+
+def test_without_a_match_nothing_is_known() -> None:
+    for answer in (told(), told(said(1), topic="the weather"), told(said(1), topic="？！")):
+        assert (answer["confidence"], answer["score"], answer["evidence"]) == ("none", 0.0, [])
+        assert set(answer["stats"].values()) == {0}
+        assert answer["suggestions"]

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from events.envelope import Stored, decode
 from projections.fold.owner import OwnerHistory
 from projections.past.records import RecordsFold, fold_records
+from projections.reports import beginning
 from projections.reports.beginning import Beginning
 from projections.reports.closure import Closure, LogGraph
 from projections.reports.strikes import Strikes
 from projections.reports.struck_log import StruckLog
 from tests.examples import examples
-from tests.given.events import secret_of
+from tests.given.events import created, mentioned, secret_of, stored
+from tests.given.said import said
 from tests.unit.projections.reports.test_striking import logs, turns
 
 SECRET = secret_of("ada")
@@ -65,3 +68,25 @@ def test_it_comes_to_the_same_as_reading_and_folding_all_once_more(
     whole, expected = long_way(entries, closure)
     assert (history, list(history.memories)) == (whole, list(whole.memories))
     assert told_of(log) == told_of(expected)
+
+
+def test_what_is_about_nothing_yet_is_told_though_it_stands_before() -> None:
+    entries = stored([mentioned("b", 1), created("ale", "b", 2)])
+    _, log, _, done = short_way(entries, Strikes(seqs=frozenset({2})), alone=False)
+    assert done == 1
+    assert log.without_effect == [{"kind": "MemoryMentioned", "events": 1, "first": ["0:1"]}]
+
+
+def test_where_something_before_is_struck_too_all_is_folded_anew() -> None:
+    entries = stored([said("t1", "tea"), created("ale", "b", 1), said("t1", "tea", day=2)])
+    _, log, closure, done = short_way(entries, Strikes(seqs=frozenset({3})), alone=False)
+    assert (set(closure.struck), done) == ({1, 3}, 0)
+    assert log.because == {"same_turn": 1, "named": 1}
+
+
+def test_where_too_many_are_to_be_told_none_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(beginning, "MOST_TO_TELL", 1)
+    entries = stored([mentioned("b", 1), mentioned("b", 2), mentioned("b", 3), created("ale", "b", 4)])
+    _, log, _, done = short_way(entries, Strikes(seqs=frozenset({4})), alone=False)
+    assert done == 0
+    assert log.without_effect == [{"kind": "MemoryMentioned", "events": 3, "first": ["0:1", "0:2", "0:3"]}]

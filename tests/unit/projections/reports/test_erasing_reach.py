@@ -260,3 +260,18 @@ def test_of_any_history_what_goes_is_all_that_tells_it_and_naming_it_all_again_r
         if not is_wordless(event)
     )
     assert reached_seqs <= set(seqs(log.reach(sorted(going), {})))
+
+
+def test_a_turn_that_mentions_or_negates_it_goes() -> None:
+    told = [
+        created("tea", "m"),
+        said("t1", "tea again"),
+        said("t2", "no tea any more"),
+        in_session(mentioned("m", turn_id="t1")),
+        in_session(negated("m", turn_id="t2", reason="no more")),
+    ]
+    assert dict(reached(told, "m").turns) == {
+        ("t1", "s1"): "m was said there",
+        ("t2", "s1"): "m was said there",
+    }
+    assert seqs(reached(told, "m")) == [1, 2, 3, 5]

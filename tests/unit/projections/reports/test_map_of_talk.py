@@ -211,3 +211,9 @@ def test_parameters_of_an_owner_hold_for_a_map_too() -> None:
     told = [created("one", "a", task="t"), created("other", "b", task="t")]
     assert len(mapped(viewed(*told), "one")["edges"]) == 1
     assert mapped(viewed(*told, parameters(task_edge=0.1)), "one")["edges"] == []
+
+
+def test_where_all_are_alike_nothing_is_joined_by_that() -> None:
+    view = viewed(*(created(f"topic{n} something{n}", f"m{n}") for n in range(60)))
+    same = np.full((60, 4), 0.5, dtype=np.float32)
+    assert mapped(view, "topic1", near=KnownVectors(same, np.ones(60, bool)))["edges"] == []

@@ -21,7 +21,7 @@ from projections.memory.record import DAY, Memory
 from projections.memory.tags import context_of
 from projections.reports.review_due import DueReviews, due_instants, due_list, next_reviews, reviews_due
 from projections.views.view import OwnerView
-from tests.given.events import Told, accessed, at, created, folded, graded, parameters
+from tests.given.events import Told, accessed, at, created, folded, graded, moment, parameters
 from tests.rows import each_row
 
 NOW = 40.0
@@ -164,3 +164,20 @@ def test_both_schedulers_tell_their_next_review() -> None:
     assert (told["sm2"]["interval_days"], told["sm2"]["ease"], told["sm2"]["repetitions"]) == (1.0, 2.5, 1)
     assert (told["sm2"]["due_at"], told["fsrs"]["due_at"]) == ("2024-01-02T08:00:00Z", "2024-01-03T08:00:00Z")
     assert told["fsrs"]["interval_days"] == 2.0
+
+
+def test_the_most_pressing_comes_first() -> None:
+    """Importance * (1 + days overdue): half as important, three times as long overdue."""
+    view = view_of(
+        created("tea", "strong", NOW - 2, confidence=1.0, emotion=1.0),
+        created("tea", "old", NOW - 10, confidence=0.6, emotion=0.0),
+        created("tea", "not-yet", NOW - 0.5, confidence=1.0, emotion=1.0),
+    )
+    told = due_list(view, at(NOW), least=0.2)
+    first, second = told["memories"]
+    assert [first["id"], second["id"]] == ["old", "strong"]
+    assert (first["days_overdue"], second["days_overdue"]) == (9.0, 1.0)
+    assert first["priority"] == pytest.approx(first["importance"] * 10, abs=1e-5)
+    assert second["importance"] == pytest.approx(0.4 + 0.3 * second["consolidation"] + 0.3, abs=1e-5)
+    assert (told["due"], told["left_out"]) == (2, 0)
+    assert told["next_due_at"] == f"{moment(NOW + 0.5):%Y-%m-%dT%H:%M:%SZ}"

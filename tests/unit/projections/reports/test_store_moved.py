@@ -14,8 +14,9 @@ from projections.memory.record import SECRET, Memory
 from projections.reports.sides import Side, side_standings
 from projections.reports.store_moved import MOST_OWNERS, OrderMoved, OwnerMoved, StoreMoved
 from projections.views.view import OwnerView
-from tests.given.events import Told, at, folded
+from tests.given.events import Told, at, created, deleted, folded, negated
 from tests.given.histories import histories
+from tests.rows import each_row
 
 
 def side(events: Iterable[Told], day: float = 90) -> Side:
@@ -171,3 +172,34 @@ def test_an_owner_that_cannot_be_looked_at_is_counted_by_why() -> None:
     for kind in ("OwnerErased", "OwnerTooLarge", "OwnerErased"):
         found.leaves_out(kind)
     assert (found.owners, found.left_out, found.changed) == (3, {"OwnerErased": 2, "OwnerTooLarge": 1}, 0)
+
+
+def test_nothing_moves_beside_itself() -> None:
+    one = side([created("I like coffee", "coffee"), created("我喜欢茶", "tea")])
+    found = moved(one, one)
+    assert (found.owners, found.memories, found.shown_today, found.changes, found.changed) == (1, 2, 2, 0, 0)
+    assert (found.most, found.changed_fields, found.largest_change) == ([], {}, 0.0)
+    assert found.by_weight == OrderMoved(orders=1)
+
+
+def test_what_comes_and_goes_is_told_by_why() -> None:
+    one = [created("I like coffee", "coffee"), created("我喜欢茶", "tea")]
+    replaced = [*one, negated("coffee", 3, resolution="latest_wins")]
+    out, back = moved(side(one), side(replaced)), moved(side(replaced), side(one))
+    assert (out.went, out.why_went, out.came) == (1, {"superseded": 1}, 0)
+    assert (back.came, back.why_came, back.went) == (1, {"superseded": 1}, 0)
+    gone = moved(side(one), side(one[1:]))
+    assert (gone.vanish, gone.why_went, gone.changed_fields) == (1, {"not_there": 1}, {})
+    assert moved(side(one[1:]), side(one)).why_came == {"not_there": 1}
+    assert moved(side(one), side([*one, deleted("tea", 4)])).why_went == {"deleted": 1}
+
+
+def test_a_sum_takes_nothing_away_from_its_parts() -> None:
+    one, other = StoreMoved(left_out={"OwnerErased": 1}), StoreMoved(left_out={"OwnerErased": 2})
+    one.add(other)
+    assert (one.left_out, other.left_out, StoreMoved().left_out) == ({"OwnerErased": 3}, {"OwnerErased": 2}, {})
+
+
+@each_row(("changes", "largest"), [((0.25, -0.5), -0.5), ((-0.5, 0.5), 0.5), ((0.5, -0.5), 0.5)])
+def test_the_largest_change_is_that_of_the_largest_size(changes: tuple[float, float], largest: float) -> None:
+    assert summed(StoreMoved(largest_change=one) for one in changes).largest_change == largest

@@ -208,3 +208,12 @@ def test_what_the_user_said_again_counts_as_long_as_that_is_not_struck_too() -> 
         stays(stored([*[said("t1", "x")], drawn, said("t2", "y"), mentioned("a", turn_id="t2")]), Strikes(turns=both))
         == []
     )
+
+
+def test_what_was_read_in_one_of_two_turns_of_an_id_and_nobody_says_in_which_stays_and_is_told() -> None:
+    drawn = in_session(created("tea", "a", source="judge", actor="judge", source_turns=("t1",)), None)
+    entries = stored([said("t1", "I drink tea"), drawn, said("t1", "noise", session="s2")])
+    found = closed(entries, Strikes(seqs=frozenset({3})))
+    assert set(found.struck) == {3}
+    assert [(one.memory_id, one.because, one.of) for one in found.stays] == [("a", "other_turns", "t1")]
+    assert set(closed(entries, Strikes(seqs=frozenset({1, 3}))).struck) == {1, 2, 3}
