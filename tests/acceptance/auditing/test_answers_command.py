@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from api.operations.answers import AnsweredInFull, AnsweredTurns
+from api.operations.answers import AnsweredInFull
 from tests.acceptance.helpers.cli import Cli, event, lines
-from tests.given.http import HttpStore, created, http_store
-from tests.given.http import event as sent
+from tests.given.http import HttpStore, http_store
 from tests.servers import Servers
 
 ASKS = "What do I drink in the morning?"
@@ -53,14 +52,6 @@ def test_an_outcome_that_is_reported_for_a_turn_stands_beside_its_answer(cli: Cl
     assert (one.memory, one.outcome, one.linked_by) == ("m1", "task_failure", "turn_id")
 
 
-def test_what_the_command_tells_as_json_is_what_its_shape_says(cli: Cli) -> None:
-    answered(cli)
-    AnsweredTurns.model_validate(cli.json("answers", "ada", "--session", "s1"))
-    whole = cli.json("answers", "ada", "t2")
-    AnsweredInFull.model_validate(whole)
-    assert [one["block"]["as_it_was"] for one in whole["injected"]] == [True]
-
-
 def test_controls_in_what_was_said_are_shown_as_signs(cli: Cli) -> None:
     answered(cli, "I drink \x1b[31mcoffee every morning\u202e")
     told = cli("answers", "ada", "t2").out
@@ -79,14 +70,3 @@ def test_what_is_asked_of_a_page_is_refused_beside_a_turn(cli: Cli) -> None:
 def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
     with http_store(tmp_path_factory.mktemp("answers")) as opened:
         yield opened
-
-
-def test_http_tells_the_same_and_an_id_with_a_slash_is_one_segment(http: HttpStore) -> None:
-    http.told("ada", created("coffee", "I drink coffee every morning", owner="ada"))
-    http.told("ada", sent("TurnRecorded", turn_id="a/b", role="user", text=ASKS))
-    block = http.client.post("/v1/owners/ada/context", json={"text": ASKS, "turn_id": "a/b", "threshold": 0.1}).json()
-    http.application.settle()
-    (row,) = http.client.get("/v1/owners/ada/answers").json()["answers"]
-    whole = http.client.get("/v1/owners/ada/answers/a%2Fb").json()
-    assert (row["id"], whole["injected"][0]["block"]["text"]) == ("a/b", block["block"])
-    assert http.client.get("/v1/owners/ada/answers/nobody").status_code == 404

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from api.operations.answers import Above, Diff
+from api.operations.answers import Above
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.servers import Servers
 
@@ -42,12 +42,6 @@ def test_all_lists_what_moved_in_weight_alone_and_brackets_are_no_markup(cli: Cl
     assert "moved in weight alone" in told
     assert "龙井茶 [b]真的[/b]" in told
     assert "4821" not in told
-
-
-def test_the_whole_as_json_has_the_documented_shape(cli: Cli) -> None:
-    told = cli.json("diff", "ada", "--from", BEFORE, "--line", "happened", "--to", AFTER, "--query", "茶")
-    assert Diff.model_validate(told).model_extra == {}
-    assert [one["id"] for one in told["memories"]] == ["m1"]
 
 
 def test_an_import_is_told_where_else_to_look(cli: Cli) -> None:

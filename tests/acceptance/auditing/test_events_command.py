@@ -10,6 +10,7 @@ import pytest
 
 from tests.acceptance.helpers.cli import Cli, event, lines, run, start
 from tests.patience import PATIENCE
+from tests.rows import each_row
 from tests.servers import Servers
 
 
@@ -51,7 +52,7 @@ def test_a_partition_names_the_owners(cli: Cli) -> None:
     assert {one["owner"] for one in cli.json("events", "--partition", str(number))["events"]} == {"ada"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "words",
     [
         ("events",),
@@ -111,7 +112,7 @@ def test_tables_say_that_times_are_utc_though_days_are_the_owner_s(cli: Cli) -> 
 UNKNOWN = "nothing of nobody is recorded; `engramlog status --owners --search PART` finds a name by a part of it"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "words",
     [
         ("stats", "nobody"),
@@ -134,7 +135,7 @@ def test_of_an_owner_of_whom_nothing_is_recorded_it_is_said_once_with_the_way_to
     assert UNKNOWN not in cli(*words, "--json").err
 
 
-@pytest.mark.parametrize(
+@each_row(
     "words",
     [
         ("events", "ada", "--type", "TurnRecorded"),

@@ -125,9 +125,3 @@ def test_json_tells_what_was_asked_and_all_figures(told: Cli) -> None:
     assert (answer["vanish"], answer["went"], answer["why_went"]) == (3, 3, {"not_there": 3})
     assert [one["owner"] for one in answer["most"]] == ["ada", "bo", "团队"]
     assert (answer["left_out"], answer["quarantined"]) == ({}, 0)
-
-
-def test_of_an_empty_store_there_is_nothing_to_tell(cli: Cli) -> None:
-    answer = cli.json("replay", "--all", "--set", "alpha_base=0.2")
-    assert (answer["owners"], answer["memories"], answer["most"]) == (0, 0, [])
-    assert "0 of 0 owners would be read otherwise" in cli("replay", "--all", "--set", "alpha_base=0.2").out

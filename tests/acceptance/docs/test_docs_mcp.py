@@ -53,22 +53,6 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
     return json.loads(capsys.readouterr().out)
 
 
-def test_the_configuration_on_the_page_has_the_shape_of_the_one_that_is_printed(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path))
-    monkeypatch.delenv("ENGRAMLOG_REDIS_URL", raising=False)
-    (shown,) = re.findall(r"^```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    entry, told = (
-        document["mcpServers"]["memory"]
-        for document in (json.loads(shown), printed(capsys, "--owner", "alice", "--config"))
-    )
-    assert set(told) == set(entry)
-    assert told["args"][-3:] == entry["args"]
-    assert told["env"]["ENGRAMLOG_DATA"] == str(tmp_path)
-    assert Path(told["command"]).is_absolute()
-
-
 def test_a_setting_that_holds_a_secret_is_named_and_not_printed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
