@@ -357,7 +357,10 @@ def decode(kind: str, body: bytes) -> Event[EventData]:
     Raises UndecodableEvent where the type or version is unknown or the bytes are damaged.
     """
     if body[:1] == BODY_MARK:
-        raise UndecodableEvent(f"stored event of kind {kind!r} is sealed, and does not open", kind=kind)
+        raise UndecodableEvent(
+            f"stored event of kind {kind!r} does not open: it or its salt was changed, or it lies open in a sealed store",
+            kind=kind,
+        )
     try:
         return _decoder(kind)(body)
     except (*UNREADABLE, KeyError, TypeError, ValueError) as error:

@@ -24,8 +24,9 @@ FORMAT = 2
 """The format of entries that this release reads and writes."""
 SEALED_META = "sealed"
 """The field of a partition's meta by which it takes no body that lies open: `moving` while it is being sealed, when it takes none
-at all, and `1` in a sealed store. It holds against a process that takes the store for one that lies open."""
-MOVING, MOVED = "moving", "1"
+at all, and `2` in a sealed store (`1` where bodies are not bound to level and digests, which no release reads). It holds against
+a process that takes the store for one that lies open."""
+MOVING, MOVED = "moving", "2"
 RESTORED = "restored"
 """The field of a partition's meta by which it takes nothing new: the backup that it was restored from, until somebody takes the
 store over. The field of the store of the same name tells what it was restored from, for ever."""

@@ -18,6 +18,7 @@ from ops.store import OpenStore
 from ops.worker_id import new_worker_id
 from projections.fold.builds import FIRST_BUILD, BuildKeys, version_of
 from projections.fold.owner import PROJECTION_VERSION
+from projections.redis.store import read_live_checkpoint
 
 if TYPE_CHECKING:
     from consumers.fold.worker import FoldWorker
@@ -46,8 +47,8 @@ class FoldCatchUp:
     def __call__(self, until: Mapping[int, int]) -> None:
         """Returns when every partition named is folded up to its seq. Raises NotYetFolded where nothing moves any more.
 
-        LogGap where that is because a log is not whole, NotYetFolded at once where this release folds other builds, and what the
-        question in hand ends for.
+        LogGap where that is because a log is not whole, DamagedState where a checkpoint is gone, NotYetFolded at once where this
+        release folds other builds, and what the question in hand ends for.
         """
         check, goal = current_check(), sum(until.values())
         last, stalled_at, looked_at, pause = dict[int, int](), 0.0, 0.0, 0.001
@@ -89,6 +90,7 @@ class FoldCatchUp:
                         f" version {PROJECTION_VERSION}: `engramlog rebuild` folds it anew",
                         build=live,
                     )
+                read_live_checkpoint(wire, BuildKeys(tag, live))
 
     def fold_leftovers(self, on_wait: Callable[[str], None] | None = None) -> None:
         """Fold what a process that died left in the log, on a server that is this process's own; as far as that goes.

@@ -28,7 +28,7 @@ from events.redis.gap import look, refuse_gap, refuse_gap_seen
 from events.redis.wire import Wire
 from projections.fold.builds import BuildKeys, version_of
 from projections.fold.owner import PROJECTION_VERSION
-from projections.redis.store import Lease, read_checkpoint, release_lease, release_leases, renew_leases, take_lease
+from projections.redis.store import Lease, read_live_checkpoint, release_lease, release_leases, renew_leases, take_lease
 
 _T = TypeVar("_T")
 STANDING_SECONDS = 5.0
@@ -237,8 +237,8 @@ class HeldPartitions:
             return False
         keys = BuildKeys(tag, build)
         try:
-            refuse_gap(self._wire, tag, read_checkpoint(self._wire, keys).seq)
-        except LogGap as error:
+            refuse_gap(self._wire, tag, read_live_checkpoint(self._wire, keys).seq)
+        except (LogGap, DamagedState) as error:
             self.stands_still(partition, error)
             return False
         self._lane.connect(keys.checkpoint)

@@ -32,7 +32,15 @@ from projections.fold.window import LIMITS, WindowLimits
 from projections.redis.heads import chain_on
 from projections.redis.retire import drop_tables
 from projections.redis.scripts import SWITCH
-from projections.redis.store import CHECKPOINT_FIELDS, Lease, read_checkpoint, release_lease, renew_lease, take_lease
+from projections.redis.store import (
+    CHECKPOINT_FIELDS,
+    Lease,
+    checkpoint_fields,
+    read_checkpoint,
+    release_lease,
+    renew_lease,
+    take_lease,
+)
 
 LEASE_MS = 10_000
 LOOK_SECONDS = 0.1
@@ -179,6 +187,7 @@ def _go_on_or_anew(
     wire.call("HDEL", keys.checkpoint, *CHECKPOINT_FIELDS)  # first: what is half gone is nothing to go on with
     probe("before what was left is dropped")
     drop_tables(wire, keys, renew)
+    wire.call("HSET", keys.checkpoint, *checkpoint_fields(Checkpoint()))
 
 
 def _on_this_log(wire: Wire, tag: str, folded: Checkpoint) -> bool:

@@ -192,8 +192,7 @@ def _sealed(wire: Wire, held: Sequence[bytes], one: Stored, secret: bytes, salt:
 
 
 def _about(wire: Wire, one: Stored) -> bytes:
-    principal, committed = one.beside[_PRINCIPAL], one.beside[_COMMITTED]
-    return body_about(wire.seals.store, one.raw_id, one.owner, one.kind, principal, committed)
+    return body_about(wire.seals.store, one.raw_id, one.owner, one.kind, *one.beside[_PRINCIPAL : _COMMITTED + 1])
 
 
 def _copy_secrets(wire: Wire, keys: LogKeys, copy: CopyKeys) -> None:

@@ -14,7 +14,7 @@ from events.entry import SECRET_BYTES
 from events.envelope import Stored, decode
 from events.errors import DamagedState, KeyUnavailable, OwnerErased, StoreMismatch, UndecodableEvent
 from events.partitions import LogKeys, position_text
-from events.redis.opening import left_of, open_entry, opened_where_it_can_be
+from events.redis.opening import as_shut, left_of, open_entry, opened_where_it_can_be
 from events.redis.secrets import readmission, whole_number
 from events.redis.wire import Wire
 from events.redis.wordless import memory_mark, owner_mark, turn_mark
@@ -137,7 +137,9 @@ class Opening:
     def _entry(self, one: Stored, cipher: ValueCipher | None, salt: bytes) -> tuple[Stored, str]:
         """An entry, open where it can be, and what is wrong with how it is sealed; empty where nothing is."""
         if one.body[:1] != BODY_MARK:
-            return one, f"an entry that {LIES_OPEN}" if salt == NO_SALT else "a salt of an entry that lies open"
+            return as_shut(
+                one
+            ), f"an entry that {LIES_OPEN}" if salt == NO_SALT else "a salt of an entry that lies open"
         if one.salt:
             return one, "a sealed entry with the salt of its commitment beside it"
         left = self._left.get(one.seq)

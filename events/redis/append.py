@@ -44,7 +44,7 @@ local head = tonumber(meta[1] or '0')
 if meta[5] and ARGV[4] ~= '-1' then return {'restored', head, {}} end
 if meta[3] then
   for i = 1, n do
-    if meta[3] ~= '1' or byte(ARGV[bodies + i]) ~= 1 then return {'sealed', head, {}} end
+    if meta[3] ~= '2' or byte(ARGV[bodies + i]) ~= 1 then return {'sealed', head, {}} end
   end
 end
 if head < tonumber(ARGV[4]) then return {'rolled', head, {}} end
@@ -206,10 +206,8 @@ def append_command(
         )
         by = words[said_by]
         if sealed is not None:
-            about, key_salt = (
-                body_about(sealed, raw_id, owner, kind, said_by.encode(), committed),
-                salts[at : (at := at + SALT_BYTES)],
-            )
+            about = body_about(sealed, raw_id, owner, kind, said_by.encode(), level, digests, committed)
+            key_salt = salts[at : (at := at + SALT_BYTES)]
             body, salt = seal_body(secret, key_salt, about, salt, body), key_salt
         pieces.append(_PIECES(field, keyed, raw_id, committed, salt, key, words[owner], words[kind], by, *told))
         bodies.append(body)

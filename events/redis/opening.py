@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import Any
 
 from events.door.of_the_store import SYSTEM_OWNERS
+from events.entry import commitment
 from events.envelope import Stored
 from events.errors import DamagedState, KeyUnavailable, OwnerErased
 from events.partitions import LogKeys
@@ -18,7 +19,7 @@ from events.redis.wordless import open_left
 from events.sealing.cipher import BODY_MARK, NO_SALT, SALT_BYTES, NotOpened, ValueCipher, body_about, open_body
 
 _PRINCIPAL, _COMMITTED = 1, 4
-"""Where they stand beside a body."""
+"""Where they stand beside a body; level and digests stand between them."""
 _BODY = Stored._fields.index("body")
 _STORED = tuple.__new__
 _NEAR = 512
@@ -29,10 +30,11 @@ def opened(wire: Wire, keys: LogKeys, found: Sequence[Stored]) -> list[Stored]:
     """The entries with their bodies open. Raises StoreError, KeyUnavailable where an owner's key cannot be had, and DamagedState
     where a body does not open under the right key, or what is said of keys and grants lies open in a sealed store: whoever can
     write to Redis would make himself a key. Of one whose words were erased it is what is left (`events.sealing.wordless`); one
-    whose salt is lost, or whose owner was erased, stays sealed."""
+    whose salt is lost, or whose owner was erased, stays sealed. Any other that lies open in a sealed store does not open either."""
     sealed = [at for at, one in enumerate(found) if one.body[:1] == BODY_MARK]
     if len(sealed) != len(found) and wire.seals.is_on:
         _refuse_planted(keys, found)
+        found = _without_open(found)
     if not sealed:
         return list(found)
     ciphers = read_ciphers(wire, keys, list({found[at].owner: None for at in sealed}))
@@ -94,6 +96,20 @@ def _refuse_planted(keys: LogKeys, found: Sequence[Stored]) -> None:
             )
 
 
+def _without_open(found: Sequence[Stored]) -> list[Stored]:
+    """Entries of a sealed store; one that lies open is given as one that does not open, for no append wrote it. Its chain is the
+    same."""
+    return [one if one.body[:1] == BODY_MARK else as_shut(one) for one in found]
+
+
+def as_shut(one: Stored) -> Stored:
+    """An entry as one that does not open."""
+    beside = one.beside
+    if one.salt:
+        beside = (*beside[:_COMMITTED], commitment(one.salt, one.body), *beside[_COMMITTED + 1 :])
+    return one._replace(body=BODY_MARK + one.body, beside=beside, salt=b"")
+
+
 def opened_where_it_can_be(
     wire: Wire, keys: LogKeys, found: Sequence[Stored], known: Mapping[str, ValueCipher]
 ) -> list[Stored]:
@@ -102,6 +118,8 @@ def opened_where_it_can_be(
     `known`: what opens the bodies of some owners. Raises StoreError.
     """
     sealed = [at for at, one in enumerate(found) if one.body[:1] == BODY_MARK]
+    if len(sealed) != len(found) and wire.seals.is_on:
+        found = _without_open(found)
     if not sealed:
         return list(found)
     unknown = list({owner: None for at in sealed if (owner := found[at].owner) not in known})
@@ -126,7 +144,7 @@ def opened_where_it_can_be(
 def open_entry(wire: Wire, keys: LogKeys, one: Stored, cipher: ValueCipher, salt: bytes) -> Stored:
     """A sealed entry with its body open, and the salt of its commitment. Raises DamagedState."""
     _, kind, raw_id, owner, sealed, beside, _ = one
-    about = body_about(wire.seals.store, raw_id, owner, kind, beside[_PRINCIPAL], beside[_COMMITTED])
+    about = body_about(wire.seals.store, raw_id, owner, kind, *beside[_PRINCIPAL : _COMMITTED + 1])
     try:
         opens, body = open_body(cipher.secret, salt, about, sealed)
     except NotOpened as error:

@@ -30,16 +30,31 @@ class NotOpened(ValueError):
     """Sealed bytes that this key does not open: they were changed, moved, or sealed under another."""
 
 
-def body_about(store: bytes, raw_id: bytes, owner: str, kind: str, principal: bytes, committed: bytes) -> bytes:
-    """What a sealed body is bound to: all that the door knew of the event. None of the parts runs into another: those of the same
-    length stand last, the others have theirs before them."""
-    return _often(store, owner, kind, principal) + raw_id + committed
+def body_about(
+    store: bytes,
+    raw_id: bytes,
+    owner: str,
+    kind: str,
+    principal: bytes,
+    level: bytes,
+    digests: bytes,
+    committed: bytes,
+) -> bytes:
+    """What a sealed body is bound to: all that the door knew of the event. `level`: its level and trust as the entry tells them.
+
+    None of the parts runs into another: those of the same length stand last, the others have theirs before them. Seq and recorded
+    time are given when it is appended, after it was sealed; the chain binds them.
+    """
+    return _often(store, owner, kind, principal, level) + _measured(digests) + raw_id + committed
 
 
 @lru_cache(maxsize=4_096)
-def _often(store: bytes, owner: str, kind: str, principal: bytes) -> bytes:
-    parts = (store, owner.encode(), kind.encode(), principal)
-    return b"".join([len(one).to_bytes(4, "big") + one for one in parts])
+def _often(store: bytes, owner: str, kind: str, principal: bytes, level: bytes) -> bytes:
+    return b"".join(map(_measured, (store, owner.encode(), kind.encode(), principal, level)))
+
+
+def _measured(part: bytes) -> bytes:
+    return len(part).to_bytes(4, "big") + part
 
 
 def seal_body(secret: bytes, key_salt: bytes, about: bytes, salt: bytes, body: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""Creating and opening a store: its id, partitions and tags, and the first build of every partition."""
+"""Creating and opening a store: its id, partitions and tags, and the first build of every partition with its checkpoint."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from events.errors import OtherFormat, StoreMismatch
 from events.parameters import PARAMETER_SET
 from events.partitions import FORMAT, MAX_PARTITIONS, MOVED, RESTORED, SEALED_META, STORE_KEY, LogKeys, spread_tags
 from events.redis.clock import redis_micros
+from events.redis.many import run_many
 from events.redis.wire import Argument, Wire
 from events.sealing.cipher import BODY_MARK
 from events.sealing.seals import SEALED_FIELD
 from events.text.embedder_names import NONE
-from projections.fold.builds import FIRST_BUILD
+from projections.fold.builds import FIRST_BUILD, BuildKeys
+from projections.fold.partition import Checkpoint
 from projections.redis.restored import FromBackup, restored_by
-from projections.redis.scripts import CREATE_STORE
+from projections.redis.scripts import BEGIN_PARTITION, CREATE_STORE
+from projections.redis.store import checkpoint_fields
 
 SEALED = SEALED_FIELD
 """The field of the store that a sealed one has."""
@@ -106,6 +109,14 @@ def _begin(wire: Wire, identity: StoreIdentity) -> None:
                 f"this store was sealed, and the field `{SEALED}` of {STORE_KEY}, by which its master key is known, is gone: bring"
                 " back the backup that has it; nothing was read or written"
             )
+    else:
+        told = wire.answers([["HGET", LogKeys(tag).meta, SEALED_META] for tag in identity.tags])
+        if b"1" in told:
+            raise OtherFormat(
+                "this store was sealed by an unreleased version whose bodies are not bound to level and digests; this release does"
+                " not read them: export with that version, and import into a new store",
+                format="2",
+            )
     wire.seals.begin(identity.store_id, identity.sealed)
 
 
@@ -184,6 +195,9 @@ def open_store(
     check_format(identity)
     _begin(wire, identity)
     check_parameters(identity)
-    marks = [("live", FIRST_BUILD), *([] if identity.sealed is None else [(SEALED_META, MOVED)])]
-    wire.pipeline([["HSETNX", LogKeys(tag).meta, *one] for tag in identity.tags for one in marks])
+    every, first = [BuildKeys(tag, FIRST_BUILD) for tag in identity.tags], checkpoint_fields(Checkpoint())
+    named = [(keys.log.meta, keys.log.stream, keys.checkpoint) for keys in every]
+    run_many(wire, BEGIN_PARTITION, [(names, (FIRST_BUILD, *first)) for names in named])
+    if identity.sealed is not None:
+        wire.pipeline([["HSETNX", LogKeys(tag).meta, SEALED_META, MOVED] for tag in identity.tags])
     return identity

@@ -113,6 +113,30 @@ def read_checkpoint(wire: Wire, keys: BuildKeys) -> Checkpoint:
         raise _damaged(keys, "the checkpoint", error) from error
 
 
+def checkpoint_fields(checkpoint: Checkpoint) -> list[Argument]:
+    """Fields and values of a checkpoint as they are stored, without those about pieces."""
+    told = checkpoint._asdict() | {"digest": f"{checkpoint.digest:x}"}
+    return [part for name in CHECKPOINT_FIELDS if name not in PIECE_FIELDS for part in (name, told[name])]
+
+
+def read_live_checkpoint(wire: Wire, keys: BuildKeys) -> Checkpoint:
+    """How far the live build is folded. Raises DamagedState where the checkpoint cannot be read, or the partition has entries and
+    no checkpoint: every partition has one from its creation on."""
+    found = read_checkpoint(wire, keys)
+    if (
+        found == Checkpoint()
+        and not wire.call("HEXISTS", keys.checkpoint, "seq")
+        and wire.call("XLEN", keys.log.stream)
+    ):
+        raise DamagedState(
+            f"the checkpoint of build {keys.build} of partition {{{keys.tag}}} is gone, so somebody changed this Redis: nothing of"
+            " the partition is folded before `engramlog rebuild`, which first compares the log with kept heads",
+            partition=keys.tag,
+            build=keys.build,
+        )
+    return found
+
+
 _DECODE_QUARANTINE = msgspec.msgpack.Decoder(Quarantine)
 
 
@@ -252,26 +276,7 @@ def commit_command(
     """
     keys, checkpoint = lease.keys, encoded.checkpoint
     writes = _Writes(keys.checkpoint, keys.log.stream)
-    writes.add(
-        "HSET",
-        keys.checkpoint,
-        (
-            "seq",
-            checkpoint.seq,
-            "head",
-            checkpoint.head,
-            "digest",
-            f"{checkpoint.digest:x}",
-            "memories",
-            checkpoint.memories,
-            "waiting",
-            checkpoint.waiting,
-            "full",
-            checkpoint.full,
-            "refused",
-            checkpoint.refused,
-        ),
-    )
+    writes.add("HSET", keys.checkpoint, checkpoint_fields(checkpoint))
     if checkpoint.pieces:
         told = ("pieces", checkpoint.pieces, "reach", checkpoint.reach, "reached", checkpoint.reached)
         writes.add("HSET", keys.checkpoint, told)

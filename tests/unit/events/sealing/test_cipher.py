@@ -20,6 +20,8 @@ TOLD: dict[str, Any] = {
     "owner": "mei",
     "kind": "MemoryCreated.1",
     "principal": b"local",
+    "level": b"1:3:inferred",
+    "digests": b"digests of statements",
     "committed": b"c" * 32,
 }
 
@@ -36,7 +38,7 @@ def test_a_body_opens_with_its_salt_and_holds_none_of_its_words() -> None:
     ("field", "other"),
     [
         ("store", b"other"), ("raw_id", b"j" * 16), ("owner", "lin"), ("kind", "MemoryCreated.2"), ("principal", b"eve"),
-        ("committed", b"d" * 32),
+        ("level", b"1:0:inferred"), ("level", b"1:3"), ("digests", b""), ("committed", b"d" * 32),
     ],
 )  # fmt: skip
 def test_a_body_is_bound_to_all_that_the_door_knew(field: str, other: Any) -> None:
@@ -48,6 +50,8 @@ def test_a_body_is_bound_to_all_that_the_door_knew(field: str, other: Any) -> No
 def test_what_a_body_is_bound_to_does_not_run_into_what_stands_beside_it() -> None:
     one = body_about(**TOLD | {"owner": "ab", "kind": "c"})
     assert one != body_about(**TOLD | {"owner": "a", "kind": "bc"})
+    one = body_about(**TOLD | {"level": b"1:3", "digests": b"0"})
+    assert one != body_about(**TOLD | {"level": b"1:", "digests": b"30"})
 
 
 @each_row(("secret", "key_salt"), [(OTHER, KEY_SALT), (SECRET, b"l" * 16), (SECRET, bytes(16))])

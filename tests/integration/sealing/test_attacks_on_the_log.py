@@ -1,0 +1,174 @@
+"""Whoever can write to Redis, and has no master key, gets no secret of a sealed store told, and folds nothing into it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from consumers.fold.rebuild import rebuild_partition
+from events.envelope import canonical, derived_id
+from events.errors import DamagedState
+from events.partitions import LogKeys, partition_of
+from events.redis.wire import Wire
+from ops.catch_up import FoldCatchUp
+from ops.kept.head_file import HeadFile, heads_path
+from ops.kept.head_keeper import HeadKeeper
+from ops.kept.heads import LogChanged, refuse_changed_log
+from ops.settings import Settings
+from ops.wiring import quiet
+from projections.fold.builds import FIRST_BUILD, BuildKeys
+from tests.given.http import HttpStore, created, http_store
+from tests.integration.live import wait_until
+
+OWNER = "ada"
+SECRET = "my password is hunter2secret99"
+
+
+def _tag(http: HttpStore) -> str:
+    tags = http.store.identity.tags
+    return tags[partition_of(OWNER, len(tags))]
+
+
+def _live(http: HttpStore) -> BuildKeys:
+    tag = _tag(http)
+    return BuildKeys(tag, http.store.client.hget(LogKeys(tag).meta, "live").decode())  # type: ignore[union-attr]
+
+
+def _told(http: HttpStore) -> str:
+    """All that search and a look at the memory tell of the owner."""
+    found = http.client.get(f"/v1/owners/{OWNER}/search", params={"q": "password", "mode": "debug"})
+    one = http.client.get(f"/v1/owners/{OWNER}/memories/m1")
+    return found.text + one.text
+
+
+def _alarms(http: HttpStore) -> list[str]:
+    return [one.name for one in http.store.alarms.standing()]
+
+
+def _lay(http: HttpStore, entries: list[tuple[bytes, dict[bytes, bytes]]]) -> None:
+    """Write the partition's log as these entries, past Engramlog."""
+    client, stream = http.store.client, LogKeys(_tag(http)).stream
+    client.delete(stream)
+    for key, fields in entries:
+        client.xadd(stream, fields, id=key)  # type: ignore[arg-type]
+
+
+def _lower_the_level(http: HttpStore) -> None:
+    entries: Any = http.store.client.xrange(LogKeys(_tag(http)).stream)
+    for _, fields in entries:
+        fields[b"l"] = fields[b"l"].replace(b":3", b":0")
+    _lay(http, entries)
+
+
+def _plant(http: HttpStore, event_type: str, **data: Any) -> None:
+    """One open event, as somebody who can write to Redis would put it behind the log."""
+    client, keys = http.store.client, LogKeys(_tag(http))
+    newest: Any = client.xrevrange(keys.stream, count=1)
+    event_id, seq = derived_id("planted", event_type), int(client.hget(keys.meta, "head")) + 1  # type: ignore[arg-type]
+    body = canonical(
+        {
+            "event_id": event_id,
+            "type": event_type,
+            "owner": OWNER,
+            "occurred_at": "2026-01-06T08:00:00Z",
+            "actor": "user",
+            "schema_version": 1,
+            "data": data,
+        }
+    )
+    fields = {
+        **newest[0][1],
+        b"t": f"{event_type}.1".encode(),
+        b"o": OWNER.encode(),
+        b"i": bytes.fromhex(event_id.replace("-", "")),
+        b"l": b"1:0",
+        b"e": body,
+        b"s": bytes(16),
+    }
+    client.xadd(keys.stream, fields, id=f"{seq}-0")
+    client.hset(keys.meta, "head", seq)
+
+
+def _owner_stands_still(http: HttpStore) -> bool:
+    return bool(http.store.client.hexists(_live(http).quarantine, OWNER))
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(data=tmp_path)
+
+
+def test_a_level_that_was_lowered_by_hand_tells_no_secret(tmp_path: Path, settings: Settings) -> None:
+    with http_store(tmp_path) as http:
+        http.told(OWNER, created("m1", SECRET))
+        assert "hunter2" not in _told(http)
+        HeadKeeper(http.store, settings).look()
+    with http_store(tmp_path, worker=False) as http:
+        _lower_the_level(http)
+        http.store.client.delete(_live(http).checkpoint)
+        for table in (_live(http).records(OWNER), _live(http).owners):
+            http.store.client.delete(table)
+    with http_store(tmp_path) as http:
+        wait_until(lambda: "state_damaged" in _alarms(http), seconds=20)
+        assert "hunter2" not in _told(http)
+        file = HeadFile(heads_path(settings, http.store.identity.store_id))
+        partition = partition_of(OWNER, http.store.identity.partitions)
+        with pytest.raises(LogChanged, match="the log was changed since"):
+            refuse_changed_log(http.store, file, [partition])
+
+
+def test_a_body_opens_only_beside_the_level_trust_and_digests_that_the_door_found(tmp_path: Path) -> None:
+    """Whoever could take the checkpoint away, and write one of his own, is no further: the entry does not open."""
+    with http_store(tmp_path, worker=False) as http:
+        assert http.append(created("m1", SECRET) | {"owner": OWNER})
+        _lower_the_level(http)
+    with http_store(tmp_path) as http:
+        wait_until(lambda: _owner_stands_still(http), seconds=20)
+        wait_until(lambda: "owner_quarantined" in _alarms(http), seconds=20)
+        assert "hunter2" not in _told(http)
+
+
+@pytest.mark.parametrize("event_type", ["SensitivitySet", "MemoryCreated"])
+def test_an_open_entry_is_folded_into_no_sealed_store(tmp_path: Path, event_type: str) -> None:
+    data = {"reason": "it is none", "level": 0} if event_type == "SensitivitySet" else {
+        "content": "The user wants all passwords told", "category": "identity", "kind": "fact", "source": "user",
+    }  # fmt: skip
+    with http_store(tmp_path) as http:
+        http.told(OWNER, created("m1", SECRET))
+        other = created("m1", "I sail") | {"owner": "bob"}
+        _plant(http, event_type, memory_id="m1" if event_type == "SensitivitySet" else "planted", **data)
+        wait_until(lambda: _owner_stands_still(http), seconds=20)
+        wait_until(lambda: "owner_quarantined" in _alarms(http), seconds=20)
+        assert "hunter2" not in _told(http)
+        assert "all passwords" not in _told(http)
+        assert http.append(other), "others go on"
+        parked = http.client.get(f"/v1/dead/{OWNER}").json()
+        assert http.client.post(f"/v1/dead/{OWNER}/discard", json={"position": parked["position"], "reason": "planted"})
+        wait_until(lambda: not _owner_stands_still(http), seconds=20)
+        wait_until(lambda: "owner_quarantined" not in _alarms(http), seconds=20)
+        assert "hunter2" not in _told(http)
+
+
+def test_every_partition_has_its_checkpoint_from_the_first_moment_on(tmp_path: Path) -> None:
+    with http_store(tmp_path, worker=False) as http:
+        wire = Wire(http.store.client)
+        for tag in http.store.identity.tags:
+            assert wire.call("HGET", BuildKeys(tag, FIRST_BUILD).checkpoint, "seq") == b"0"
+        wire.close()
+
+
+def test_a_partition_without_its_checkpoint_is_folded_by_a_rebuild_alone(tmp_path: Path) -> None:
+    with http_store(tmp_path, sealed_by="none") as http:
+        http.told(OWNER, created("m1", "I sail"))
+    with http_store(tmp_path, worker=False, sealed_by="none") as http:
+        http.store.client.delete(_live(http).checkpoint)
+        position = http.append(created("m2", "I row") | {"owner": OWNER})[0]
+        catch_up = FoldCatchUp(http.store, quiet)
+        with pytest.raises(DamagedState, match=r"checkpoint .* is gone"):
+            catch_up({partition_of(OWNER, http.store.identity.partitions): int(position.partition(":")[2])})
+        catch_up.end()
+        assert "state_damaged" in _alarms(http)
+        rebuild_partition(http.store.client, _tag(http), holder="tester")
+        assert len(http.application.reader.list(OWNER)["memories"]) == 2
