@@ -1,4 +1,4 @@
-"""A sealed store's log as it would lie in an open store: the same events, secrets and salts, and nothing that was folded of it."""
+"""A sealed store's log as it would lie in an open store: the same events, secrets and salts, folded up to nothing."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from events.envelope import Stored
 from events.partitions import SEALED_META, STORE_KEY, LogKeys
 from events.redis.log import RedisEventLog
 from events.redis.wire import StoreClient
+from projections.fold.builds import BuildKeys
+from projections.fold.partition import Checkpoint
+from projections.redis.store import checkpoint_fields
 
 SAME = {b"meta", b"heads", b"ids", b"ctl", b"lvl", b"del"}
 """Tables of the log that are the same in both."""
@@ -17,7 +20,7 @@ ALL = 1_000_000
 
 
 def lay_open(sealed: StoreClient, target: StoreClient, tags: Sequence[str]) -> None:
-    """Empty `target` but for which store it is, and write the log of the sealed store there, open. Nothing is folded of it."""
+    """Empty `target` but for which store it is, and write the log of the sealed store there, open. It is folded up to nothing."""
     identity: Any = target.hgetall(STORE_KEY)
     target.flushdb()
     target.hset(STORE_KEY, mapping=identity)
@@ -34,6 +37,8 @@ def lay_open(sealed: StoreClient, target: StoreClient, tags: Sequence[str]) -> N
             target.hset(keys.secrets, mapping=secrets)  # type: ignore[arg-type]
         for one in log.read(partition, 0, ALL):
             target.execute_command("XADD", keys.stream, f"{one.seq}-0", *_words(one))
+        live: Any = target.hget(keys.meta, "live")
+        target.execute_command("HSET", BuildKeys(tag, live.decode()).checkpoint, *checkpoint_fields(Checkpoint()))
     log.close()
 
 

@@ -57,7 +57,7 @@ def test_a_body_a_record_and_a_secret_are_opened_as_the_page_says(redis_servers:
         _secret(line, identity, b"somebody else")
 
     assert (entry[b"s"], len(salts), salts[:16]) == (b"", 32, bytes(16))
-    bound = _measured(identity, entry[b"o"], entry[b"t"], entry[b"p"]) + entry[b"i"] + entry[b"c"]
+    bound = _measured(identity, *(entry[one] for one in (b"o", b"t", b"p", b"l", b"d"))) + entry[b"i"] + entry[b"c"]
     cipher = AESGCM(_keyed(secret, b"sealed body", salts[16:]))
     assert entry[b"e"][:1] == b"\x01"
     opened = cipher.decrypt(bytes(12), entry[b"e"][1:], bound)
