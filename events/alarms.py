@@ -39,6 +39,7 @@ OWNER_QUARANTINED = "owner_quarantined"
 KEYS_UNAVAILABLE = "keys_unavailable"
 CLUSTER_WAITS = "cluster_waits"
 PARTITION_GAP = "partition_gap"
+LOG_CHANGED = "log_changed"
 JOBS_WAIT = "jobs_wait"
 REPLICAS_LACKING = "replicas_lacking"
 WRITES_FAIL = "redis_writes_fail"
@@ -59,7 +60,7 @@ KNOWN: Mapping[str, AlarmKind] = {
         "itself",
         "Redis's clock went back: look at its NTP; what is said meanwhile may stand before what it answers.",
     ),
-    "log_changed": AlarmKind(
+    LOG_CHANGED: AlarmKind(
         "stopped",
         "itself",
         "The log does not meet a head that was kept outside of Redis: it was changed or cut off, or it is another store. `engramlog"

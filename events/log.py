@@ -154,6 +154,10 @@ class EventLog(Protocol):
         """The seqs of those of these ids under which the owner has an event. Any number; asked for in pieces."""
         ...
 
+    def alarm_of(self, partition: int) -> str | None:
+        """The alarm by which a partition's log is not the one that was written; None while none stands."""
+        ...
+
     def prove(self, owner: str, seqs: Mapping[str, int]) -> None:
         """Have an owner's events (id -> seq), which were written before, proved as appending them again would.
 

@@ -95,7 +95,7 @@ class TurnReading:
         application = self._application
         from projections.access.recognising import as_of_now  # noqa: PLC0415 - loads pyjwt, which no question needs
 
-        caller = as_of_now(application.access_follower.book, written_by, application.log.now())
+        caller = as_of_now(application.access_follower.admitting, written_by, application.log.now())
         if caller is not None and _may_extract(caller, owner):
             with asked_by(caller):
                 application.for_(caller).extractor.extract(owner, self._by)

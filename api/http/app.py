@@ -125,7 +125,7 @@ def create_app(
     callers = Callers(
         admits,
         sessions,
-        application.access_follower.book,
+        application.access_follower.admitting,
         application.log.now,
         lambda caller: application.reads.record(caller, "denied", GONE, None),
         provider=provider,

@@ -13,7 +13,7 @@ def confined_to(key: str) -> WhoAsks:
     """Whoever has this key, or this token made of one, as the book of the store says now; revoked, it opens nothing at once."""
 
     def who(application: Application) -> Caller:
-        found = recognised(application.access_follower.book(), key, application.log.now())
+        found = recognised(application.access_follower.admitting(), key, application.log.now())
         if found.caller is None:
             raise AccessDenied(f"ENGRAMLOG_KEY: got {found.got}; allowed: a key of this store that lives")
         return found.caller

@@ -135,6 +135,10 @@ class PacedLog:
         """See `EventLog.seqs_of`."""
         return self._log.seqs_of(owner, event_ids)
 
+    def alarm_of(self, partition: int) -> str | None:
+        """See `EventLog.alarm_of`."""
+        return self._log.alarm_of(partition)
+
     def prove(self, owner: str, seqs: Mapping[str, int]) -> None:
         """See `EventLog.prove`."""
         self._log.prove(owner, seqs)

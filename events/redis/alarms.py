@@ -81,7 +81,7 @@ class RedisAlarms:
             if len(self._uncleared) < MOST_ALARMS:
                 self._uncleared.add((name, subject))
         with suppress(StoreError), self._wires.wire() as wire, in_haste(wire):
-            gone = bool(wire.call("HDEL", ALARMS_KEY, _field(name, subject)))
+            gone = bool(wire.call("HDEL", ALARMS_KEY, alarm_field(name, subject)))
             self._clear_left(wire, (name, subject))
         if gone or mine:
             self._tell("alarm cleared", name=name, subject=subject)
@@ -93,7 +93,7 @@ class RedisAlarms:
                 self._uncleared.discard(done)
             left = list(self._uncleared)
         if left:
-            wire.call("HDEL", ALARMS_KEY, *(_field(*one) for one in left))
+            wire.call("HDEL", ALARMS_KEY, *(alarm_field(*one) for one in left))
             with self._lock:
                 self._uncleared.difference_update(left)
 
@@ -107,7 +107,7 @@ class RedisAlarms:
     def drop(self, name: str, subject: str | None = None) -> int:
         """Forget an alarm, or every alarm of a name; how many there were. Raises StoreError."""
         with self._wires.wire() as wire, in_haste(wire):
-            fields = [_field(name, subject)] if subject is not None else self._fields_of(wire, name)
+            fields = [alarm_field(name, subject)] if subject is not None else self._fields_of(wire, name)
             return int(wire.call("HDEL", ALARMS_KEY, *fields)) if fields else 0
 
     def standing(self) -> list[Alarm]:
@@ -146,10 +146,10 @@ class RedisAlarms:
                 mine.unwritten = max(mine.unwritten, 1)
 
     def _put(self, wire: Wire, name: str, subject: str, mine: _Mine) -> None:
-        field = _field(name, subject)
+        field = alarm_field(name, subject)
         kept, many = wire.call("HGET", ALARMS_KEY, field), int(wire.call("HLEN", ALARMS_KEY))
         if kept is None and many >= MOST_ALARMS:
-            subject, field = "", _field(name, "")
+            subject, field = "", alarm_field(name, "")
             kept = wire.call("HGET", ALARMS_KEY, field)
         before = _decoded(kept) if kept else None
         now = redis_micros(wire)
@@ -180,7 +180,8 @@ class RedisAlarms:
         return [field for field in wire.call("HKEYS", ALARMS_KEY) if field.partition(b"|")[0] == name.encode()]
 
 
-def _field(name: str, subject: str) -> str:
+def alarm_field(name: str, subject: str) -> str:
+    """The field of an alarm in the hash."""
     return f"{name}|{subject}"
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import redis
 
 from events.admission import append_bytes
-from events.alarms import Alarms
+from events.alarms import LOG_CHANGED, PARTITION_GAP, Alarms
 from events.catalogue import LATEST_VERSION
 from events.entry import LOCAL, SECRET_BYTES, checked_principal
 from events.envelope import Stored
@@ -24,8 +24,9 @@ from events.errors import LogGap, StoreUnavailable
 from events.log import Appendable, AppendReceipt, Behalf, check_request_size, for_itself, is_access
 from events.marks import UNMARKED, Marker
 from events.naming import Naming
-from events.partitions import LogKeys, partition_of
+from events.partitions import ALARMS_KEY, LogKeys, partition_of
 from events.redis.admission import AppendAdmission, ReadDebt, no_debt
+from events.redis.alarms import alarm_field
 from events.redis.clock import StoreClock, redis_micros
 from events.redis.gap import MENDING
 from events.redis.haste import in_haste
@@ -296,6 +297,14 @@ class RedisEventLog:
         """See `EventLog.seqs_of`. Raises StoreError."""
         with self._wires.wire() as wire:
             return read_seqs(wire, self._keys[partition_of(owner, self.partitions)], owner, event_ids)
+
+    def alarm_of(self, partition: int) -> str | None:
+        """See `EventLog.alarm_of`. Raises StoreError."""
+        subjects = (f"partition {partition}", "")  # without a subject where more alarms stand than are kept
+        names = {alarm_field(name, subject): name for name in (LOG_CHANGED, PARTITION_GAP) for subject in subjects}
+        with self._wires.wire() as wire:
+            told = wire.call("HMGET", ALARMS_KEY, *names)
+        return next((name for name, one in zip(names.values(), told, strict=True) if one is not None), None)
 
     def prove(self, owner: str, seqs: Mapping[str, int]) -> None:
         """See `EventLog.prove`. Raises StoreError."""

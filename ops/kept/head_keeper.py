@@ -1,7 +1,7 @@
 """Keeps the heads of a running store: looks every few seconds, writes down those that moved, and says where the log changed.
 
-While one server runs, and one build lives, the fold's own chain carries on from the head kept last. After a restart, a switch to
-another build, or a rebuild elsewhere, the chain is recomputed from the head kept last over the entries since.
+The chain is recomputed from the head that was kept, or met, last, over the entries since: a changed log that is folded again gives
+the checkpoint another chain, and later events would hide that.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 from threading import Event as Flag
 from threading import Thread
 
-from events.alarms import Alarms
+from events.alarms import LOG_CHANGED, Alarms
 from events.envelope import utc_text
 from events.errors import EngramlogError, LogGap
 from events.heads import Head, HeadBook
 from events.partitions import LogKeys
-from events.redis.wire import Wire, all_runs
+from events.redis.wire import Wire
 from ops.clock import now
 from ops.kept.head_file import HeadFile, heads_path
 from ops.kept.head_sinks import HeadSinks
@@ -26,9 +26,6 @@ from projections.redis.restored import still_stands
 STOP_SECONDS = 1.0
 WAIT_MS = 1_000
 """How long replicas are waited for before a head is kept; those that are late have it at the next look."""
-Sight = tuple[bytes | None, int, str]
-"""Server, connection and build under which a partition's head was met last."""
-
 SECONDS = 10.0
 """How often heads that moved are written down."""
 
@@ -47,7 +44,10 @@ class HeadKeeper:
         """Whether it is nobody's yet: its heads go to nobody who holds those of the original, which goes on perhaps."""
         self._sinks = HeadSinks(() if self._is_copy else self._told, self.file, store.alarms)
         self._replicas = settings.min_replicas
-        self._met: dict[int, Sight] = {}
+        self._met: dict[int, Head] = {}
+        """By partition the farthest head that carries on from the one kept last: replicas may be late, and then it is not kept."""
+        self._unsure = set(range(store.identity.partitions))
+        """Partitions of which the alarm may stand."""
         self._changed: list[str] = []
         self._stop = Flag()
         self._thread = Thread(target=self._run, name="heads", daemon=True)
@@ -99,17 +99,15 @@ class HeadKeeper:
         if book.problems:
             self._change("kept heads", f"{self.file.path}: {book.problems[0]}")
         else:
-            self._alarms.cleared("log_changed", "kept heads")
+            self._alarms.cleared(LOG_CHANGED, "kept heads")
         live = live_heads(self._wire, self._identity.tags)
-        run = all_runs(self._wire)
         moved = []
         for partition, now_at in enumerate(live):
-            sight = (run, self._wire.generation, now_at.build)
-            if self._is_met(partition, now_at, book, sight):
-                self._met[partition] = sight
+            if self._is_met(partition, now_at, book):
+                head = self._met[partition] = Head(partition, now_at.seq, now_at.chain)
                 newest = book.newest(partition)
-                if now_at.seq > (newest.seq if newest else 0):
-                    moved.append(Head(partition, now_at.seq, now_at.chain))
+                if head.seq > (newest.seq if newest else 0):
+                    moved.append(head)
         if moved := self._proved(moved):
             self.file.append(utc_text(now()), self._identity.store_id, moved)
         self._sinks.flush()
@@ -136,25 +134,25 @@ class HeadKeeper:
 
     def _change(self, subject: str, text: str) -> None:
         self._changed.append(text)
-        self._alarms.raised("log_changed", subject, text)
+        self._alarms.raised(LOG_CHANGED, subject, text)
 
-    def _is_met(self, partition: int, live: LiveHead, book: HeadBook, sight: Sight) -> bool:
+    def _is_met(self, partition: int, live: LiveHead, book: HeadBook) -> bool:
         """Whether the log as it is carries on from the head kept last; an alarm where it does not."""
-        kept, subject = book.newest(partition), f"partition {partition}"
+        kept, subject, met = book.newest(partition), f"partition {partition}", self._met.pop(partition, None)
         problem = None
         if kept is not None and live.appended < kept.seq:
             problem = f"a kept head reaches {partition}:{kept.seq}, the log ends at {live.appended}"
         elif kept is not None and live.seq < kept.seq:
             return False  # it is folded anew: what it is will be seen when that is done
-        elif kept is not None and (live.seq == kept.seq or self._met.get(partition) != sight):
-            problem = self._unmet(partition, live, kept)
-        if problem is None:
-            if self._met.get(partition) != sight:
-                self._alarms.cleared("log_changed", subject)
-            return True
-        self._met.pop(partition, None)
-        self._change(subject, problem)
-        return False
+        elif kept is not None:
+            problem = self._unmet(partition, live, met if met is not None and kept.seq <= met.seq <= live.seq else kept)
+        if problem is not None:
+            self._unsure.add(partition)
+            self._change(subject, problem)
+        elif partition in self._unsure:
+            self._unsure.discard(partition)
+            self._alarms.cleared(LOG_CHANGED, subject)
+        return problem is None
 
     def _unmet(self, partition: int, live: LiveHead, kept: Head) -> str | None:
         try:

@@ -10,6 +10,7 @@ from uuid import UUID
 import msgspec
 
 from consumers.verify.verdict import Findings
+from events.alarms import LOG_CHANGED
 from events.envelope import utc_text
 from events.errors import StoreMismatch, StoreUnavailable
 from events.heads import Head, HeadBook
@@ -206,7 +207,7 @@ def accept_changed_log(
     finally:
         wire.close()
     for number in unmet:
-        store.alarms.cleared("log_changed", f"partition {number}")
+        store.alarms.cleared(LOG_CHANGED, f"partition {number}")
     return told
 
 

@@ -132,7 +132,7 @@ def callers_of(supervisor: Supervisor, admits: Admits, provider: ProviderKeys | 
 
     def book() -> AccessBook:
         with supervisor() as application:
-            return application.access_follower.book()
+            return application.access_follower.admitting()
 
     def now() -> int:
         with supervisor() as application:

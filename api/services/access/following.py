@@ -1,7 +1,7 @@
 """The book of access as this process knows it: followed in the log itself, whether or not a worker folds it.
 
 Whoever asks gets a book that holds all that was said before he asked. Looks are shared: one that begins after several have asked
-is for all of them. Where the log cannot be read for a second, nobody with a key is admitted.
+is for all of them. Where the log cannot be read for a second, or an alarm says that it was changed, nobody with a key is admitted.
 """
 
 from __future__ import annotations
@@ -76,6 +76,21 @@ class AccessFollower:
                     raise
         return mine.result()
 
+    def admitting(self) -> AccessBook:
+        """The book by which somebody who shows a key is admitted. Raises as `book`, and StoreUnavailable while an alarm says that
+        the log of access is not the one that was written: it may lack that a key was revoked."""
+        found = self.book()
+        try:
+            alarm = self._log.alarm_of(self._partition)
+        except StoreError:
+            return found  # `book` had an answer just now; where there is none for a second, it has none either
+        if alarm is not None:
+            raise StoreUnavailable(
+                f"access: nobody with a key is admitted while the alarm {alarm} of partition {self._partition} stands",
+                retry_after=30,
+            )
+        return found
+
     def _look(self) -> AccessBook:
         began = self._clock()
         try:
@@ -118,7 +133,10 @@ class AccessFollower:
                 raise _RolledBack
             last = None
             known = [seqs[one] for one in ids if one in seqs]
-            for stored in self._log.read_at(self._partition, known):
+            entries = self._log.read_at(self._partition, known)
+            if len(entries) < len(known):
+                raise StoreUnavailable(f"access: entries of partition {self._partition} are gone from the log")
+            for stored in entries:
                 try:
                     event = decode(stored.kind, stored.body)
                 except UndecodableEvent as error:  # of a release to come: what it says of keys is not known here

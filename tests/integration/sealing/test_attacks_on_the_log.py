@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from consumers.fold.rebuild import rebuild_partition
+from events.door.of_the_store import ACCESS
 from events.envelope import canonical, derived_id
 from events.errors import DamagedState
 from events.partitions import LogKeys, partition_of
@@ -19,6 +20,10 @@ from ops.kept.heads import LogChanged, refuse_changed_log
 from ops.settings import Settings
 from ops.wiring import quiet
 from projections.fold.builds import FIRST_BUILD, BuildKeys
+from projections.fold.partition import Checkpoint
+from projections.redis.heads import live_heads
+from projections.redis.store import checkpoint_fields
+from tests.given.access import everybody as given
 from tests.given.http import HttpStore, created, http_store
 from tests.integration.live import wait_until
 
@@ -93,6 +98,13 @@ def _plant(http: HttpStore, event_type: str, **data: Any) -> None:
 
 def _owner_stands_still(http: HttpStore) -> bool:
     return bool(http.store.client.hexists(_live(http).quarantine, OWNER))
+
+
+def _wait_until_folded(http: HttpStore, owner: str) -> None:
+    partition, wire = partition_of(owner, http.store.identity.partitions), Wire(http.store.client)
+    head = http.store.log.head(partition)
+    wait_until(lambda: live_heads(wire, http.store.identity.tags)[partition].seq == head, seconds=20)
+    wire.close()
 
 
 @pytest.fixture
@@ -172,3 +184,76 @@ def test_a_partition_without_its_checkpoint_is_folded_by_a_rebuild_alone(tmp_pat
         assert "state_damaged" in _alarms(http)
         rebuild_partition(http.store.client, _tag(http), holder="tester")
         assert len(http.application.reader.list(OWNER)["memories"]) == 2
+
+
+def test_a_log_that_was_changed_and_folded_again_is_noticed_though_later_events_came(
+    tmp_path: Path, settings: Settings
+) -> None:
+    with http_store(tmp_path, sealed_by="none") as http:
+        http.told(OWNER, created("m1", "I sail"))
+        keeper = HeadKeeper(http.store, settings)
+        assert keeper.look() == []
+        entries: Any = http.store.client.xrange(LogKeys(_tag(http)).stream)
+        entries[0][1][b"p"] = b"somebody else"
+        _lay(http, entries)
+        keys = _live(http)
+        http.store.client.delete(keys.records(OWNER), keys.owners)
+        fields = checkpoint_fields(Checkpoint())
+        http.store.client.execute_command("HSET", keys.checkpoint, *fields)
+        for memory_id in ("m2", "m3"):
+            http.append(created(memory_id, "I row") | {"owner": OWNER})
+            _wait_until_folded(http, OWNER)
+            assert "does not carry on from the head kept" in keeper.look()[0]
+        keeper.close()
+
+
+def _shown(http: HttpStore, key: str) -> int:
+    return http.client.get("/v1/me", headers={"authorization": f"Bearer {key}"}).status_code
+
+
+def _revoked(http: HttpStore) -> str:
+    made = http.application.keys.issue("desk", grants=[given.grant("read", owners=[OWNER])])
+    assert _shown(http, made["key"]) == 200
+    http.application.keys.revoke(made["key_id"])
+    assert _shown(http, made["key"]) == 401
+    return made["key"]
+
+
+@pytest.mark.parametrize("sealed_by", [None, "none"])
+def test_a_revoked_key_is_not_admitted_where_its_revocation_was_taken_out_of_the_log(
+    tmp_path: Path, sealed_by: str | None
+) -> None:
+    with http_store(tmp_path, sealed_by=sealed_by) as http:
+        key = _revoked(http)
+        keys = LogKeys(http.store.identity.tags[partition_of(ACCESS, http.store.identity.partitions)])
+    with http_store(tmp_path, worker=False, sealed_by=sealed_by) as http:
+        newest: Any = http.store.client.xrevrange(keys.stream, count=1)
+        http.store.client.xdel(keys.stream, newest[0][0])
+        assert _shown(http, key) == 503
+        assert http.client.get("/v1/me").status_code == 200, "the folder's token asks nothing of the log"
+
+
+def test_a_revoked_key_is_not_admitted_by_an_older_copy_of_the_store(tmp_path: Path, settings: Settings) -> None:
+    with http_store(tmp_path) as http:
+        client, keeper = http.store.client, HeadKeeper(http.store, settings)
+        partition = partition_of(ACCESS, http.store.identity.partitions)
+        made = http.application.keys.issue("desk", grants=[given.grant("read", owners=[OWNER])])
+        before = {name: client.dump(name) for name in client.scan_iter()}
+        http.application.keys.revoke(made["key_id"])
+        _wait_until_folded(http, ACCESS)
+        assert keeper.look() == []
+        client.flushdb()
+        for name, value in before.items():
+            client.restore(name, 0, value)  # type: ignore[arg-type]
+        assert "a kept head reaches" in keeper.look()[0]
+        assert _shown(http, made["key"]) == 503
+        http.store.log.let_go(partition)
+        other = http.application.keys.issue("other", grants=[given.grant("read", owners=[OWNER])])
+        http.application.keys.issue("third")
+        _wait_until_folded(http, ACCESS)
+        assert "does not carry on" in keeper.look()[0]
+        assert [_shown(http, one["key"]) for one in (made, other)] == [503, 503]
+        assert http.application.keys.access()["principals"], "whoever is at the store still sees, and revokes"
+        http.store.alarms.cleared("log_changed", f"partition {partition}")
+        assert _shown(http, other["key"]) == 200
+        keeper.close()
