@@ -88,6 +88,7 @@ def _of_the_store(reached: ReachedStore, own: Callable[[], int]) -> list[Check]:
         *([] if socket is None else [Check(PERMISSIONS, "redis socket", partial(files.look_at_socket, socket))]),
         Check(SEALING, "contents", partial(store.look_at_seals, reached)),
         Check(SEALING, "old keys", partial(store.look_at_old_keys, reached)),
+        Check(SEALING, "erased owners", partial(store.look_at_erased, reached)),
         Check(ACCESS, "keys", partial(access.look_at_keys, reached)),
         Check(ACCESS, "audit log", partial(access.look_at_audit, reached)),
         Check(REDIS, "redis", partial(redis.look_at_redis, reached)),

@@ -7,21 +7,17 @@ does whoever has the store.
 from __future__ import annotations
 
 import os
-import socket
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
-from consumers.erasing.looked import note_looked, unlooked
 from consumers.erasing.steps import fence
 from events.catalogue.erasing import Ground
-from events.door.of_the_store import ERASURES, label_of
+from events.door.of_the_store import label_of
 from events.errors import StoreUnavailable
-from events.partitions import LogKeys, partition_of
-from events.redis.naming import read_seqs
+from events.partitions import LogKeys
 from events.redis.secrets import readmission
 from events.redis.wire import Wire
 from events.sealing.seals import is_tombstone
@@ -29,13 +25,10 @@ from events.text.unreadable import UNREADABLE
 from ops.embedded.file_lock import FileLock
 from ops.embedded.private_file import NotPrivate, read_private
 from ops.settings import Settings
-from projections.redis.store import slices
 
 MOST_BYTES = 64 * 1024 * 1024
 """Of a file that is read: some 300,000 erasures."""
 AT_ONCE = 1_000
-OWNERS = "owners"
-_DIGITS = 16
 _KEY_BYTES = 64
 
 
@@ -144,40 +137,25 @@ def _whole(descriptor: int) -> int:
     return size
 
 
-def noted_as(what: str) -> str:
-    """How this machine notes that it looked for something: each machine has a list of its own."""
-    return f"{what}:{sha256(socket.gethostname().encode()).hexdigest()[:_DIGITS]}"
-
-
-def steps_of(listed: Iterable[ErasureStep]) -> list[tuple[str, str]]:
-    """Of each its erasure and step."""
-    return [(one.erasure, one.step) for one in listed]
+def came_back(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep]) -> Iterator[tuple[str, str, str]]:
+    """Owners of the list whose erasure ended and who have a key, each with the partition's tag and the erasure: an older copy of
+    the store came back, or somebody put the key back. Looks at the keys themselves, whatever the log says. Raises StoreError.
+    """
+    wanted = {one.label: one.erasure for one in listed if one.step == "ended"}
+    for tag in tags if wanted else ():
+        for owner, line in secret_lines(wire, tag):
+            if is_tombstone(line) or (erasure := wanted.get(label_of(listed[0].store, owner))) is None:
+                continue
+            if not _readmitted(wire, tag, owner, erasure):
+                yield tag, owner, erasure
 
 
 def fence_again(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep]) -> list[str]:
-    """Fence those owners of the list whose erasure ended and who have a key: it is an older copy. Gives who they are.
-
-    None where the store's log has all that the list has, and of a Cluster each partition was looked through for it. Raises
-    StoreError.
-    """
-    if not listed:
-        return []
-    keys = LogKeys(tags[partition_of(ERASURES, len(tags))])
-    events = [one.event for one in listed]
-    if all(len(read_seqs(wire, keys, ERASURES, some)) == len(set(some)) for some in slices(events, AT_ONCE)):
-        older = unlooked(wire, tags, steps_of(listed), noted_as(OWNERS))
-    else:
-        older = list(tags)
+    """Fence those who came back; gives who they are. Raises StoreError."""
     found = list[str]()
-    wanted = {one.label: one.erasure for one in listed if one.step == "ended"}
-    for tag in older:
-        for owner, line in secret_lines(wire, tag):
-            erasure = wanted.get(label_of(listed[0].store, owner))
-            if erasure is not None and not is_tombstone(line) and not _readmitted(wire, tag, owner, erasure):
-                fence(wire, tag, owner, erasure)
-                found.append(owner)
-    if wire.many:
-        note_looked(wire, older, steps_of(listed), noted_as(OWNERS))
+    for tag, owner, erasure in came_back(wire, tags, listed):
+        fence(wire, tag, owner, erasure)
+        found.append(owner)
     return found
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+import socket
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from hashlib import sha256
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -19,11 +21,11 @@ from events.redis.naming import read_seqs
 from events.redis.wire import Wire
 from events.sealing.cipher import ValueCipher
 from events.vocabulary import MAX_REQUEST_EVENTS
-from ops.erasing.fence_list import AT_ONCE, ErasureStep, noted_as, secret_lines, steps_of
+from ops.erasing.fence_list import AT_ONCE, ErasureStep, secret_lines
 from ops.erasing.words_list import WordsGoing, erased_by, going_by, going_in
 from projections.redis.store import slices
 
-WORDS = "words"
+_DIGITS = 16
 Append = Callable[[Sequence[Appendable]], list[AppendReceipt]]
 
 
@@ -64,7 +66,7 @@ def wipe_again(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep], a
         return WipedAgain()
     # The newest line of each counts: what was certified again ended twice, and the log has one of both.
     lacking = bool(lacks(wire, tags, list(steps.values())))
-    older = list(tags) if lacking else unlooked(wire, tags, steps_of(listed), noted_as(WORDS))
+    older = list(tags) if lacking else unlooked(wire, tags, _steps_of(listed), _noted())
     until, back = dict[int, int](), list[str]()
     for tag, owner, cipher in _owners(wire, older, listed[0].store, {one.label for one in steps.values()}):
         mine = [one for one in listed if one.erasure in steps and one.label == label_of(one.store, owner)]
@@ -87,8 +89,18 @@ def wipe_again(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep], a
                 partition, seq = parse_position(receipt.position)
                 until[partition] = max(until.get(partition, 0), seq)
     if wire.many:
-        note_looked(wire, older, steps_of(listed), noted_as(WORDS))
+        note_looked(wire, older, _steps_of(listed), _noted())
     return WipedAgain(until, tuple(back))
+
+
+def _noted() -> str:
+    """How this machine notes that it looked for words: each machine has a list of its own."""
+    return f"words:{sha256(socket.gethostname().encode()).hexdigest()[:_DIGITS]}"
+
+
+def _steps_of(listed: Iterable[ErasureStep]) -> list[tuple[str, str]]:
+    """Of each its erasure and step."""
+    return [(one.erasure, one.step) for one in listed]
 
 
 def _began(listed: Sequence[ErasureStep], one: ErasureStep) -> str:

@@ -50,6 +50,18 @@ def contents(facts: SealingFacts) -> CheckFinding:
     )
 
 
+def erased(many: int) -> CheckFinding:
+    """Whether owners who were erased have a key again. `many`: how many do."""
+    check = "erased owners"
+    if not many:
+        return SEALING.ok(check, "no owner of the list of erasures has a key")
+    return SEALING.wrong(
+        check,
+        f"the keys of {many:,} erased owner{'' if many == 1 else 's'} are back in Redis",
+        "`engramlog erase --again` destroys them again; find out which copy was restored, or who can write to Redis",
+    )
+
+
 def master_key(facts: SealingFacts) -> list[CheckFinding]:
     """Whether it answers, and where it lies; nothing of a store that lies open."""
     if not facts.sealed:

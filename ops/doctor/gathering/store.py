@@ -24,7 +24,7 @@ from ops.doctor.finding import CheckFinding
 from ops.doctor.gathering.access import is_public
 from ops.doctor.reaching import SECONDS, ReachedStore
 from ops.embedded.disk import look
-from ops.erasing.fence_list import FenceList, list_path
+from ops.erasing.fence_list import FenceList, came_back, list_path
 from ops.kept.head_file import HeadFile, heads_path
 from ops.kept.heads import refuse_changed_log
 from ops.kept.value_file import ValueFile, values_path
@@ -117,6 +117,18 @@ def look_at_rejections(reached: ReachedStore) -> list[CheckFinding]:
     except StoreError as error:
         trouble = error.message
     return [beside.rejections(ValueFacts(kept, file.path, trouble, settings.rejections is not None))]
+
+
+def look_at_erased(reached: ReachedStore) -> list[CheckFinding]:
+    """Whether owners who were erased have a key again; nothing of a store that lies open. Raises StoreError."""
+    identity, settings = reached.known, reached.settings
+    if identity.sealed is None:
+        return []
+    listed, wire = FenceList(list_path(settings, identity.store_id), identity.store_id).read(), reached.wire()
+    try:
+        return [sealing.erased(sum(1 for _ in came_back(wire, identity.tags, listed)))]
+    finally:
+        wire.close()
 
 
 def look_at_saved_seals(reached: ReachedStore, own: Callable[[], int]) -> list[CheckFinding]:

@@ -8,6 +8,7 @@ from shutil import copytree, rmtree
 
 import pytest
 
+from events.partitions import LogKeys, partition_of
 from ops.settings import Settings
 from ops.store import open_the_store
 from tests.acceptance.helpers.cli import Cli, event, lines
@@ -91,6 +92,25 @@ def test_who_was_erased_is_fenced_before_anything_answers_and_again_ends_it(cli:
     assert verdict["ok"]
     assert verdict["heads"]["compared"] > 0
     assert cli.json("erase", "--again")["certificates"] == []
+
+
+def test_a_key_and_salts_that_are_put_back_into_redis_are_destroyed_at_the_next_opening(cli: Cli, folder: Path) -> None:
+    """By somebody who kept them from before: the log itself is whole, and tells of the erasure."""
+    with open_the_store(Settings(data=folder)) as store:
+        keys = LogKeys(store.identity.tags[partition_of("ada", store.identity.partitions)])
+        line, salts = store.client.hget(keys.secrets, "ada"), store.client.get(keys.salts)
+    cli.json("erase", "ada", "--yes")
+    with open_the_store(Settings(data=folder)) as store:
+        store.client.hset(keys.secrets, "ada", line)  # type: ignore[arg-type]
+        store.client.setrange(keys.salts, 0, salts)  # type: ignore[arg-type]
+    assert "the keys of 1 erased owner are back in Redis" in cli("doctor", "--json", code=1).out
+    assert cli.json("list", "ada", *AT, code=1)["error"] == "OwnerErased"
+    assert "erased_came_back" in alarms(cli, code=1)
+    (done,) = cli.json("erase", "--again", code=NOT_PROVEN)["certificates"]
+    assert done["verified"]
+    assert "erased_came_back" not in alarms(cli)
+    assert cli.json("verify")["ok"]
+    assert "no owner of the list of erasures has a key" in cli("doctor", "--json").out
 
 
 def test_what_it_rejected_says_nothing_again(cli: Cli, folder: Path) -> None:
