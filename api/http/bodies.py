@@ -30,6 +30,8 @@ SECONDS: Final = 60.0
 LARGE: Final = MIB
 """Larger bodies share `MOST_LARGE` places."""
 MOST_LARGE: Final = 2
+HUGE: Final = 16 * MIB
+"""Of larger ones one is in hand at once: a body of 56 MiB takes 230 MiB until it is read and refused."""
 PLACE_SECONDS: Final = 2.0
 """How long a large body waits for a place."""
 COUNTED_AT_ONCE: Final = 16 * 1024
@@ -55,7 +57,7 @@ class Bodies:
         self._app = app
         self._limits = limits
         self._seconds = seconds
-        self._large = asyncio.Semaphore(MOST_LARGE)
+        self._large, self._huge = asyncio.Semaphore(MOST_LARGE), asyncio.Lock()
         self._threads = anyio.CapacityLimiter(READERS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -76,7 +78,7 @@ class Bodies:
             if app is None:
                 try:
                     if announced > LARGE:
-                        await self._place(held)
+                        await self._place(held, huge=announced > HUGE)
                     body = await self._read(receive, limit)
                     await self._count(body, limit, lines=media_type(headers) in LINES_TYPES)
                     app, receive = self._app, _replayed(body, receive)
@@ -91,15 +93,17 @@ class Bodies:
                     app = problem_of(error)
             await app(scope, receive, send)
 
-    async def _place(self, held: AsyncExitStack) -> None:
+    async def _place(self, held: AsyncExitStack, *, huge: bool) -> None:
         """Hold a place for a large body. Raises ServerBusy."""
         try:
             async with asyncio.timeout(PLACE_SECONDS):
+                if huge:
+                    await held.enter_async_context(self._huge)
                 await held.enter_async_context(self._large)
         except TimeoutError:
             raise ServerBusy(
-                f"{MOST_LARGE} bodies of more than {LARGE:,} bytes are in hand. Nothing was done; the same request can be sent"
-                " again",
+                f"{MOST_LARGE} bodies of more than {LARGE:,} bytes, or one of more than {HUGE:,}, are in hand. Nothing was done; the"
+                " same request can be sent again",
                 retry_after=2,
                 limit=MOST_LARGE,
             ) from None

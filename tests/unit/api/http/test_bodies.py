@@ -170,6 +170,23 @@ def test_large_bodies_have_few_places_and_small_ones_never_wait_for_them(monkeyp
     asyncio.run(story())
 
 
+def test_of_very_large_bodies_one_is_in_hand_beside_a_large_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bodies, "PLACE_SECONDS", 0.01)
+
+    async def story() -> None:
+        huge: tuple[Any, dict[str, Any]] = (length(bodies.HUGE + 1), {"path": "/v1/events"})
+        app = Bodies(echo)
+        held = asyncio.create_task(ask(app, pieces(b" ", then=never), huge[0], **huge[1]))
+        await asyncio.sleep(0)
+        assert (await ask(app, never, huge[0], **huge[1]))[0] == 503
+        assert (await ask(app, pieces(b" " * 2 * MIB), length(2 * MIB), **huge[1]))[0] == 200
+        held.cancel()
+        await asyncio.gather(held, return_exceptions=True)
+        assert (await ask(app, pieces(b" " * 2 * MIB), huge[0], **huge[1]))[0] == 200
+
+    asyncio.run(story())
+
+
 def test_a_larger_body_is_counted_by_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     by: list[bool] = []
     monkeypatch.setattr(
