@@ -102,8 +102,8 @@ class Bodies:
                 await held.enter_async_context(self._large)
         except TimeoutError:
             raise ServerBusy(
-                f"{MOST_LARGE} bodies of more than {LARGE:,} bytes, or one of more than {HUGE:,}, are in hand. Nothing was done; the"
-                " same request can be sent again",
+                f"{MOST_LARGE} bodies of more than {LARGE:,} bytes, or one of more than {HUGE:,}, are in hand. Nothing was done;"
+                " the same request can be sent again",
                 retry_after=2,
                 limit=MOST_LARGE,
             ) from None
