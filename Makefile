@@ -88,10 +88,7 @@ cluster: $(READY) ## A Redis Cluster to play with, and a Redis for jobs beside i
 chaos: $(READY) ## The long fault run: kills, stops, restarts, then each scene; SECONDS=120 SEED=...
 	@$(BIN)/python -P -m tests.chaos --seconds $(or $(SECONDS),120) $(if $(SEED),--seed $(SEED))
 
-chaos-reference: $(READY) ## Write docs/reference from the code: events, parameters, settings, routes, commands
-	@$(BIN)/python -P -m tests.made.reference
-
-cluster: $(READY) ## Nodes of a Redis Cluster killed, cut off and moved, at every safety, some six minutes; SEED=...
+chaos-cluster: $(READY) ## Nodes of a Redis Cluster killed, cut off and moved, at every safety, some six minutes; SEED=...
 	@$(BIN)/python -P -m tests.chaos --cluster $(if $(SEED),--seed $(SEED)) $(if $(REDIS),--redis-server $(REDIS))
 
 lock: ## Pin every dependency anew, with hashes and without any registry's address

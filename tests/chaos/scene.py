@@ -88,6 +88,7 @@ def on_a_redis(folder: Path, seed: int) -> Iterator[tuple[Ground, Traffic]]:
         ground = Ground(folder, server)
         stack.callback(ground.close)
         yield ground, traffic
+        verified(ground.command)
 
 
 class Up(Actor):
@@ -166,6 +167,13 @@ def on_up(folder: Path, seed: int) -> Iterator[tuple[Up, Traffic, Callable[[], U
         stack.callback(traffic.close)
         traffic.ledger.may_start = True
         yield up, traffic, start
+        verified(up.command)
+
+
+def verified(command: Callable[..., tuple[int, dict[str, Any]]]) -> None:
+    """After a scene `engramlog verify` finds nothing, whatever else was looked at."""
+    code, answer = command("verify")
+    assert (code, answer.get("ok")) == (0, True), f"verify ends with {code}: {answer.get('differences', answer)}"
 
 
 def command(environment: dict[str, str], arguments: tuple[str, ...]) -> tuple[int, dict[str, Any]]:

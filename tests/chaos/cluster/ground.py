@@ -89,6 +89,7 @@ class ClusterGround:
             "ENGRAMLOG_REDIS_URL": self.cluster.url,
             "ENGRAMLOG_QUEUE_URL": self._queue_url,
             "ENGRAMLOG_DATA": str(self.folder / "data"),
+            "ENGRAMLOG_MIN_REPLICAS": str(self.safety.replicas),
         }
 
     def worker(self) -> Actor:
@@ -100,7 +101,7 @@ class ClusterGround:
 
     def up(self) -> Up:
         """`engramlog up`, with a worker of its own, ready."""
-        more = {"ENGRAMLOG_QUEUE_URL": self._queue_url, "ENGRAMLOG_MIN_REPLICAS": str(self.safety.replicas)}
+        more = self.environment()
         log = self.folder / f"up{len(self._cast)}.log"
         actor = Up(self.folder / "data", log, self.cluster.url, **more)
         self._cast.append(actor)
@@ -110,6 +111,10 @@ class ClusterGround:
     def command(self, *arguments: str) -> tuple[int, dict[str, Any]]:
         """An `engramlog` command on this store: its exit code, and its JSON."""
         return command(self.environment(), arguments)
+
+    def alarms_told(self) -> set[str]:
+        """Names of the alarms that `engramlog status` tells; it looks for some itself."""
+        return {one["name"] for one in self.command("status")[1].get("alarms", [])}
 
     def tag(self, partition: int) -> str:
         """A key in a partition's slot."""

@@ -161,6 +161,26 @@ def a_primary_and_a_worker_killed(ground: ClusterGround) -> None:
     _replaced(ground, victim)
 
 
+def a_node_left_dead(ground: ClusterGround) -> None:
+    """SIGKILL of a primary that nobody starts again for a while: who took over has no replica, and an alarm says so where appends
+    wait for one; all others go on."""
+    victim = _victim(ground)
+    struck = ground.partitions_of(victim)
+    others = [partition for partition in range(len(ground.tags)) if partition not in struck]
+    ground.strikes(struck)
+    ground.cluster.kill(victim)
+    ground.cluster.await_failover(victim)
+    before = sum(map(ground.book.told_of, others))
+    wait_until(lambda: sum(map(ground.book.told_of, others)) > before + MISSED, "others go on beside a dead node")
+    if ground.safety.replicas:
+        wait_until(lambda: "replicas_lacking" in ground.alarms_told(), "it is told that a replica is lacking")
+        unproved = ground.book.unproved
+        wait_until(lambda: ground.book.unproved > unproved, "what is written there is not proved")
+    ground.cluster.start_again(victim)
+    ground.cluster.await_whole()
+    wait_until(lambda: not ground.alarms_told(), "nothing is lacking any more")
+
+
 CLUSTER_SCENES = (
     ClusterScene("a primary killed", a_primary_killed, failover=True),
     ClusterScene("a replica cut off, then its primary killed", a_replica_cut_off, failover=True),
@@ -168,5 +188,6 @@ CLUSTER_SCENES = (
     ClusterScene("a backlog folded on the move", a_backlog_folded_on_the_move, failover=False),
     ClusterScene("a node added", a_node_added, failover=False),
     ClusterScene("a primary and a worker killed", a_primary_and_a_worker_killed, failover=True),
+    ClusterScene("a node left dead", a_node_left_dead, failover=True),
 )
 SAFETIES = tuple(Safety(appendfsync, replicas) for appendfsync in ("always", "everysec") for replicas in (0, 1))

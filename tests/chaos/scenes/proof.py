@@ -10,6 +10,7 @@ import msgspec
 from events.envelope import Stored
 from projections.fold.builds import BuildKeys
 from projections.fold.changelog import unpack
+from projections.redis.retire import drop_build
 from tests.chaos.attendants import live_keys
 from tests.chaos.build import judge_build
 from tests.chaos.scene import on_a_redis
@@ -51,11 +52,12 @@ def _tamper(traffic: Traffic, build: BuildKeys, owner: str, rng: Random) -> None
 
 
 def _forget_the_forged_build(traffic: Traffic, partition: int, build: BuildKeys, owner: str) -> None:
-    """The build that was replaced still has the number, and the verdict can tell; then it is taken off its list."""
+    """The build that was replaced still has the number, and the verdict can tell; then it is dropped."""
     written: list[Stored] = []
     while batch := traffic.log.read(partition, len(written)):
         written += batch
     found = judge_build(traffic.wire, build, written).differences
     assert len(found) == 1, found
     assert f"{build.log.tag} {owner}: change log" in found[0]
+    drop_build(traffic.wire, build)
     traffic.wire.call("HDEL", build.log.meta, f"old:{build.build}")
