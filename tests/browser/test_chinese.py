@@ -32,6 +32,7 @@ from tests.browser.service import Service
 from tests.browser.story import OWNER, STRANGE
 from tests.browser.test_screens import SCREENS
 from tests.browser.test_words import pairs
+from tests.rows import each_row
 
 Opens = Callable[..., Console]
 HAN = re.compile(r"[\u4e00-\u9fff]")
@@ -80,7 +81,7 @@ def test_what_each_verb_lets_do_is_told_as_the_product_says_it() -> None:
     assert [verb for verb in VERBS if known[f"verb.{verb}"][0] != f'"{verb}"'] == []
 
 
-@pytest.mark.parametrize("beginning", CODES)
+@each_row("beginning", CODES)
 def test_every_code_that_the_service_tells_has_words_in_both_languages(beginning: str) -> None:
     known = pairs()
     names = list(CODES[beginning])

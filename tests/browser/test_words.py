@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
+from tests.rows import each_row
 
 CONSOLE = Path(__file__).parents[2] / "api" / "console"
 PAIR = re.compile(r'^  "([^"]+)": \[\s*("(?:[^"\\]|\\.)*"),\s*("(?:[^"\\]|\\.)*"),?\s*\]', re.MULTILINE)
@@ -19,7 +19,7 @@ def pairs() -> dict[str, tuple[str, str]]:
     return {key: (one, other) for file in FILES for key, one, other in PAIR.findall(file.read_text("utf-8"))}
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+@each_row("file", FILES, ids=lambda file: file.stem)
 def test_every_word_is_there_in_both_languages(file: Path) -> None:
     text = file.read_text("utf-8")
     found = {key: (one, other) for key, one, other in PAIR.findall(text)}

@@ -134,7 +134,7 @@ def test_an_export_goes_through_a_pipe_into_an_import(cli: Cli) -> None:
     out.stderr.close()
 
 
-@pytest.mark.parametrize(("owner", "codes", "told"), [("ada", (0, 0), "appended"), ("nobody", (0, 2), "error")])
+@each_row(("owner", "codes", "told"), [("ada", (0, 0), "appended"), ("nobody", (0, 2), "error")])
 def test_both_ends_of_a_pipe_take_their_turn_at_a_store_that_nobody_serves(
     tmp_path: Path, owner: str, codes: tuple[int, int], told: str
 ) -> None:

@@ -14,6 +14,7 @@ from events.errors import AccessDenied, EngramlogError, InputError
 from projections.access.tokens import make_token
 from tests.given.http import HttpStore, created, http_store
 from tests.patience import PATIENCE
+from tests.rows import each_row
 
 Json = dict[str, Any]
 ALL = {"verbs": ["read", "produce"], "owners": ["alice", "team/*"]}
@@ -153,7 +154,7 @@ def test_two_keys_of_a_principal_live_at_once(http: HttpStore) -> None:
     assert http.client.post("/v1/keys", json={"principal": "turns"}).status_code == 200
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("told", "field"),
     [
         ({"principal": ""}, "principal"),

@@ -9,6 +9,7 @@ import pytest
 from consumers.jobs.lifecycle import owners_of
 from events.door.of_the_store import ACCESS, READS
 from tests.given.http import HttpStore, created, http_store
+from tests.rows import each_row
 
 GRANTS = [{"verbs": ["read"], "owners": ["alice"]}]
 
@@ -47,7 +48,7 @@ def test_no_job_walks_them(store: HttpStore) -> None:
     assert named == ["alice"]
 
 
-@pytest.mark.parametrize("owner", [ACCESS, READS])
+@each_row("owner", [ACCESS, READS])
 def test_their_events_are_read_and_said_by_nobody_as_events(store: HttpStore, owner: str) -> None:
     types = {one["type"] for one in store.application.events.events(owner)["events"]}
     assert types == ({"KeyIssued", "GrantsSet"} if owner == ACCESS else {"ReadRecorded"})

@@ -25,6 +25,7 @@ from tests.given.events import (
     purged,
     revised,
 )
+from tests.rows import each_row
 
 Answer = dict[str, Any]
 
@@ -229,7 +230,7 @@ def test_a_secret_is_told_to_differ_and_never_what_it_says(store: Store) -> None
     assert {one["id"] for one in answer["memories"]} == {"pin", "told"}
 
 
-@pytest.mark.parametrize("line", ["known", "happened"])
+@each_row("line", ["known", "happened"])
 def test_an_unknown_owner_has_nothing_that_differs_and_is_told_to_be_unknown(store: Store, line: str) -> None:
     answer = diff(store, "nobody", "2024-01-01", "2024-02-01", line=line)
     assert (answer["memories"], answer["before"]["events"]) == ([], 0)
@@ -249,7 +250,7 @@ def test_a_quarantined_owner_is_answered_as_of_before_and_marked(store: Store) -
     assert [one["id"] for one in answer["memories"]] == ["coffee"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("asked", "field"),
     [
         ({"since": "2024-03-01", "until": "2024-02-01"}, "from"),
@@ -325,7 +326,7 @@ def test_two_moments_are_asked_by_many_at_once_and_answered_alike(store: Store) 
     assert all(one["questions"] == told[0]["questions"] for one in told)
 
 
-@pytest.mark.parametrize(("mode", "words"), [("normal", None), ("debug", "the key is under the mat")])
+@each_row(("mode", "words"), [("normal", None), ("debug", "the key is under the mat")])
 def test_the_words_of_what_was_deleted_before_either_moment_are_told_in_debug_mode_alone(
     store: Store, mode: str, words: str | None
 ) -> None:

@@ -33,6 +33,7 @@ from tests.given.events import (
     set_aside,
 )
 from tests.patience import PATIENCE
+from tests.rows import each_row
 
 PIN = "the PIN of my card is 4821"
 
@@ -101,14 +102,14 @@ def test_every_event_is_told_in_the_order_of_the_log_with_its_envelope_and_its_d
     assert found[7]["schema_version"] == 2
 
 
-@pytest.mark.parametrize("order", ["oldest", "newest"])
-@pytest.mark.parametrize("limit", [1, 2, 5, 8, 100])
+@each_row("order", ["oldest", "newest"])
+@each_row("limit", [1, 2, 5, 8, 100])
 def test_pages_together_are_the_whole(store: Store, ada: str, order: str, limit: int) -> None:
     whole = told(store, ada)
     assert paged(store, ada, limit, order=order) == (whole if order == "oldest" else whole[::-1])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("asked", "numbers"),
     [
         ({"types": ["TurnRecorded"]}, [0, 1]),
@@ -131,7 +132,7 @@ def test_pages_together_are_the_whole(store: Store, ada: str, order: str, limit:
         ({"known": "2199-01-01"}, list(range(8))),
     ],
 )
-@pytest.mark.parametrize("order", ["oldest", "newest"])
+@each_row("order", ["oldest", "newest"])
 def test_filters_keep_what_they_say_on_every_page(
     store: Store, ada: str, asked: dict[str, Any], numbers: list[int], order: str
 ) -> None:
@@ -155,7 +156,7 @@ def test_what_just_happened_is_not_late(store: Store) -> None:
     assert [one["data"]["memory_id"] for one in told(store, owner, late=True)] == ["coffee"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("asked", "field"),
     [
         ({"types": ["TurnSaid"]}, "types"),
@@ -183,7 +184,7 @@ def test_what_cannot_be_asked_is_refused_by_its_name(store: Store, ada: str, ask
     assert refused.value.as_dict()["field"] == field
 
 
-@pytest.mark.parametrize("other", [{"types": ["TurnRecorded"]}, {"order": "newest"}, {"since": day(1)}, {"late": True}])
+@each_row("other", [{"types": ["TurnRecorded"]}, {"order": "newest"}, {"since": day(1)}, {"late": True}])
 def test_a_cursor_of_another_question_is_refused(store: Store, ada: str, other: dict[str, Any]) -> None:
     cursor = store.app.events.events(ada, limit=2)["next"]
     with pytest.raises(InputError) as refused:

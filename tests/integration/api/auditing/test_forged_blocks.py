@@ -14,6 +14,7 @@ from events.trust import PROPOSED
 from tests.acceptance.helpers.store import Store
 from tests.given.events import Told, created, merged, moment, negated, set_aside
 from tests.given.said import said
+from tests.rows import each_row
 
 WORD = "Zuleika"
 
@@ -50,8 +51,8 @@ def never_stood(store: Store, reason: str) -> tuple[Told, ...]:
     }[reason]
 
 
-@pytest.mark.parametrize("by", ["hit", "recipe", "profile"])
-@pytest.mark.parametrize("reason", ["proposed", "merged", "set_aside", "negated"])
+@each_row("by", ["hit", "recipe", "profile"])
+@each_row("reason", ["proposed", "merged", "set_aside", "negated"])
 def test_what_never_stood_in_a_prompt_is_withheld_with_the_reason(store: Store, reason: str, by: str) -> None:
     recipes: dict[str, dict[str, Any]] = {
         "hit": {"ids": ("bad", "tea"), "retrieved": brought("bad", "tea")},
@@ -66,7 +67,7 @@ def test_what_never_stood_in_a_prompt_is_withheld_with_the_reason(store: Store, 
     assert reason == "merged" or "I drink tea" in injected["block"]["text"], "what could have stood there does"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "recipe",
     [
         pytest.param(

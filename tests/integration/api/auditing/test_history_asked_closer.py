@@ -23,6 +23,7 @@ from tests.given.events import (
     reinforced,
     revised,
 )
+from tests.rows import each_row
 
 SOON = MomentLimits(least=1, times=1, fold=1, every=3)
 NEVER = MomentLimits(least=1 << 40)
@@ -58,10 +59,10 @@ def paged(store: Store, owner: str, memory_id: str | None = None, **asked: Any) 
             return found
 
 
-@pytest.mark.parametrize("limits", [SOON, NEVER], ids=["from kept moments", "from the first event"])
-@pytest.mark.parametrize("law", list(LAWS))
-@pytest.mark.parametrize("order", ["oldest", "newest"])
-@pytest.mark.parametrize("memory_id", [None, "tea", "gone"])
+@each_row("limits", [SOON, NEVER], ids=["from kept moments", "from the first event"])
+@each_row("law", list(LAWS))
+@each_row("order", ["oldest", "newest"])
+@each_row("memory_id", [None, "tea", "gone"])
 def test_pages_in_a_law_s_numbers_are_the_whole_in_them_wherever_the_fold_begins(
     store: Store, ada: str, limits: MomentLimits, law: str, order: str, memory_id: str | None
 ) -> None:
@@ -83,8 +84,8 @@ def test_a_law_changes_the_numbers_alone(store: Store, ada: str) -> None:
     assert changes(store, ada, law="weighted") == stored
 
 
-@pytest.mark.parametrize("past", [{"as_of": day(10)}, {"as_of": day(26)}])
-@pytest.mark.parametrize("law", ["ebbinghaus", "weighted"])
+@each_row("past", [{"as_of": day(10)}, {"as_of": day(26)}])
+@each_row("law", ["ebbinghaus", "weighted"])
 def test_a_past_is_told_in_a_law_s_numbers_as_it_was_then(
     store: Store, ada: str, past: dict[str, str], law: str
 ) -> None:
@@ -130,7 +131,7 @@ def test_why_tells_its_changes_in_a_law_s_numbers(store: Store, ada: str) -> Non
     assert following["changes"] == told["changes"][2:4]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("asked", "kept"),
     [
         ({"kinds": ["negate"]}, lambda one: one["decision"] == "negate"),
@@ -147,8 +148,8 @@ def test_why_tells_its_changes_in_a_law_s_numbers(store: Store, ada: str) -> Non
         ),
     ],
 )
-@pytest.mark.parametrize("order", ["oldest", "newest"])
-@pytest.mark.parametrize("memory_id", [None, "tea"])
+@each_row("order", ["oldest", "newest"])
+@each_row("memory_id", [None, "tea"])
 def test_filters_and_pages_compose(
     store: Store, ada: str, asked: dict[str, Any], kept: Any, order: str, memory_id: str | None
 ) -> None:
@@ -173,7 +174,7 @@ def test_the_lines_cross_where_something_came_late(store: Store, ada: str) -> No
     assert changes(store, ada, **asked) == [late]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("asked", "field"),
     [
         ({"since": day(5), "until": day(4)}, "until"),
@@ -191,7 +192,7 @@ def test_what_cannot_be_asked_is_refused_by_its_name(store: Store, ada: str, ask
     assert refused.value.as_dict()["field"] == field
 
 
-@pytest.mark.parametrize("other", [{"law": "tiered"}, {"kinds": ["negate"]}, {"since": day(1)}])
+@each_row("other", [{"law": "tiered"}, {"kinds": ["negate"]}, {"since": day(1)}])
 def test_a_cursor_of_another_question_is_refused(store: Store, ada: str, other: dict[str, Any]) -> None:
     cursor = store.reader.history(ada, limit=2)["next"]
     with pytest.raises(InputError) as refused:

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import orjson
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -50,6 +49,7 @@ from tests.integration.api.auditing.test_lines_of_every_question import (
     ids,
     told,
 )
+from tests.rows import each_row
 
 EAGER_MOMENTS = MomentLimits(least=1, times=1, fold=1, every=2, before=6, behind=1)
 """Owners of few events keep moments too, so that a question begins at what another one left."""
@@ -374,7 +374,7 @@ def test_the_events_of_a_partition_are_a_list_that_is_filtered(store: Store, dat
     assert found == [one.seq for one in asked.kept]
 
 
-@pytest.mark.parametrize("at_told", [None, LATER])
+@each_row("at_told", [None, LATER])
 def test_pages_of_a_position_as_it_was_known_are_of_what_was_known(store: Store, at_told: str | None) -> None:
     owner = store.owner()
     known = store.tell(owner, *(created(f"coffee number {n}", f"m{n}", day=n) for n in range(4)))

@@ -23,6 +23,7 @@ from tests.given.events import (
     set_aside,
 )
 from tests.given.said import said
+from tests.rows import each_row
 
 MODEL = "qwen3:8b"
 
@@ -145,9 +146,7 @@ def test_a_name_that_looks_like_a_secret_is_masked_and_cannot_be_guessed_by_its_
     assert rows(store, owner, by=["session"], search="sk-abc") == {}
 
 
-@pytest.mark.parametrize(
-    "gone", [[deleted("plan", 9)], [deleted("plan", 9), purged("plan", 60)]], ids=["deleted", "purged"]
-)
+@each_row("gone", [[deleted("plan", 9)], [deleted("plan", 9), purged("plan", 60)]], ids=["deleted", "purged"])
 def test_a_uri_is_told_only_where_events_tells_it(store: Store, gone: list[Told]) -> None:
     owner = store.owner()
     page = (Ground(uri="file:///private.md", digest="sha256:00000001"),)
@@ -170,7 +169,7 @@ def test_a_uri_of_a_secret_is_not_told(store: Store) -> None:
     assert ("private" in str(answer), answer["withheld"]) == (False, 1)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("asked", "told"),
     [
         ({"by": ["speaker"]}, "^by: got 'speaker'; allowed: " + ", ".join(BY)),

@@ -10,6 +10,7 @@ import pytest
 from api.services.auditing.questions import questions_in
 from events.errors import InputError
 from tests.given.client import Service, new_owner
+from tests.rows import each_row
 
 
 def test_by_http_it_is_refused_without_its_reach_and_with_another_one(running: Service) -> None:
@@ -27,7 +28,7 @@ def test_by_http_it_is_refused_without_its_reach_and_with_another_one(running: S
     assert client.get(f"/v1/owners/{owner}/memories").json()["memories"] == []
 
 
-@pytest.mark.parametrize("content", ["", "\n  \n"])
+@each_row("content", ["", "\n  \n"])
 def test_a_file_without_a_question_is_refused_by_its_name(tmp_path: Path, content: str) -> None:
     file = tmp_path / "saved.txt"
     file.write_text(content, encoding="utf-8")

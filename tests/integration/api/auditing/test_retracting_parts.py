@@ -41,6 +41,7 @@ from tests.given.events import (
 from tests.given.histories import FIRST, events
 from tests.given.said import said
 from tests.integration.api.auditing.test_striking_owners import drawn, turn
+from tests.rows import each_row
 
 
 def looked(store: Store, owner: str, **named: Any) -> dict[str, Any]:
@@ -136,7 +137,7 @@ CLAIMED: dict[str, tuple[list[Told], dict[str, Any], list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("name", CLAIMED)
+@each_row("name", CLAIMED)
 def test_what_is_claimed_stands_then_as_the_replay_showed(store: Store, name: str) -> None:
     story, named, undoes = CLAIMED[name]
     owner = store.owner()
@@ -232,7 +233,7 @@ def test_another_reach_than_was_looked_at_is_refused_with_the_new_one(store: Sto
     assert done(store, owner, new["reach"], without_turns=["t1"])["undoes_total"] == 2
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("named", "field"),
     [
         ({"without": ["0:1"]}, "reach"),
@@ -290,7 +291,7 @@ def test_who_knows_a_reach_cannot_take_the_ids_of_its_act(store: Store) -> None:
     assert (done(store, owner, reach, **named)["again"], store.head(owner)) == (True, head)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("actor", "path"),
     [("assistant", "http"), ("user", "mcp"), ("user", "terminal")],
     ids=["agent", "tool", "other call"],

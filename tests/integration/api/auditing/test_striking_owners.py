@@ -27,6 +27,7 @@ from tests.given.events import (
     shown,
 )
 from tests.given.said import injected, said
+from tests.rows import each_row
 
 NOW = day(30)
 
@@ -111,7 +112,7 @@ def test_events_are_named_by_position_as_by_id_and_twice_is_once(store: Store, o
     assert both["struck_total"] == 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("named", "field"),
     [
         ({"without": [derived_id("nobody")]}, "without"),

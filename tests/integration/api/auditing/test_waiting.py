@@ -14,6 +14,7 @@ from api.http import waiting
 from tests.given.client import Service, connected, new_owner, service
 from tests.given.http import SHOWN, TOKEN, created, mentioned
 from tests.patience import PATIENCE
+from tests.rows import each_row
 
 
 @pytest.fixture(autouse=True)
@@ -85,7 +86,7 @@ def test_the_client_reads_an_owner_s_events_and_is_refused_a_partition_s(running
         assert (page.next, page.order) == (None, "oldest")
 
 
-@pytest.mark.parametrize(("query", "field"), [({"wait": 21}, "wait"), ({"wait": 1, "order": "newest"}, "wait")])
+@each_row(("query", "field"), [({"wait": 21}, "wait"), ({"wait": 1, "order": "newest"}, "wait")])
 def test_a_wait_that_nobody_may_have_is_refused_before_anything(
     running: Service, query: dict[str, Any], field: str
 ) -> None:

@@ -9,10 +9,10 @@ from hashlib import sha256
 from typing import Any
 
 import orjson
-import pytest
 
 from projections.fold.changelog import _DECISION, _FIELD, _TYPE, FIRST_LINK, Entry, link
 from tests.given.http import HttpStore, created, event
+from tests.rows import each_row
 
 LINES = {"content-type": "application/x-ndjson"}
 YESTERDAY = (datetime.now(UTC) - timedelta(days=1)).isoformat()
@@ -225,7 +225,7 @@ def test_as_a_list_that_was_written_anew_it_is_taken_in(http: HttpStore) -> None
     assert (answer.status_code, answer.json()["said"]) == (200, 3)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "field"),
     [
         ({"engramlog": 1, "part": "dream"}, "part"),
@@ -258,7 +258,7 @@ def test_of_a_moment_it_holds_what_was_there_then(http: HttpStore) -> None:
     assert len(of(exported(http, "then"), "turn")) == 2
 
 
-@pytest.mark.parametrize("asked", [{"format": "text", "everything": "true"}, {"format": "html"}])
+@each_row("asked", [{"format": "text", "everything": "true"}, {"format": "html"}])
 def test_what_cannot_be_asked_together_is_refused_by_its_name(http: HttpStore, asked: dict[str, str]) -> None:
     answer = http.client.get("/v1/owners/nobody/export", params=asked)
     assert answer.status_code == 422

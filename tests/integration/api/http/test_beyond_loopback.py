@@ -24,6 +24,7 @@ from ops.clock import now
 from tests.given.access.certificates import NOW, Pair, certificate
 from tests.given.http import SHOWN, TOKEN, HttpStore, app_of, created, http_store
 from tests.patience import PATIENCE
+from tests.rows import each_row
 
 NAMES = frozenset({("memory.example.org", None), ("127.0.0.1", None)})
 PROXY = {"x-forwarded-proto": "https", "x-forwarded-for": "203.0.113.9", "host": "memory.example.org"}
@@ -346,7 +347,7 @@ def test_what_the_proxy_was_not_asked_by_tls_is_misdirected_on_open_paths_too(
     assert "X-Forwarded-Proto" in answer.json()["detail"]
 
 
-@pytest.mark.parametrize("path", ["/health", "/ready", "/", "/docs", "/console/app.js", "/v1/openapi.json", "/v1/me"])
+@each_row("path", ["/health", "/ready", "/", "/docs", "/console/app.js", "/v1/openapi.json", "/v1/me"])
 def test_whoever_does_not_come_through_the_proxy_is_refused_whatever_he_says(
     store: HttpStore, tmp_path: Path, key: dict[str, str], path: str
 ) -> None:

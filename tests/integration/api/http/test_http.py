@@ -26,6 +26,7 @@ from api.http.server.serve import check_host
 from events.errors import BadSetting
 from tests.given.http import HttpStore, app_of, client_of, created, http_store, mentioned
 from tests.patience import PATIENCE
+from tests.rows import each_row
 
 COFFEE = "/v1/owners/alice/memories/coffee"
 SECRET_TEXT = "my password is hunter2-Xq9!"
@@ -42,8 +43,8 @@ def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
         yield opened
 
 
-@pytest.mark.parametrize("owner", ["团队/α@x+1", "a/b/c", "100:3.x@y+z-_", "a/memories/b", "ünï"])
-@pytest.mark.parametrize("memory_id", ["D1:3", "a/b", "why", "记忆@1+2"])
+@each_row("owner", ["团队/α@x+1", "a/b/c", "100:3.x@y+z-_", "a/memories/b", "ünï"])
+@each_row("memory_id", ["D1:3", "a/b", "why", "记忆@1+2"])
 def test_ids_of_any_script_and_with_slashes_are_reached_percent_encoded(
     http: HttpStore, owner: str, memory_id: str
 ) -> None:
@@ -118,7 +119,7 @@ def test_an_error_is_the_same_as_on_the_command_line(
     } == told
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("method", "path", "body", "expected"),
     [
         ("GET", "/v1/owners/alice/search", None, (422, "q", "nothing")),
@@ -163,7 +164,7 @@ def test_every_question_refuses_a_parameter_that_it_does_not_know(http: HttpStor
         assert (answer.status_code, "as_ofs" in answer.text) == (422, True), (path, answer.text)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("method", "path", "field", "allowed"),
     [
         ("get", "memories?limit=1&limit=2", "limit", "one of them"),
@@ -189,7 +190,7 @@ def test_a_method_that_is_not_allowed_is_answered_with_those_that_are(http: Http
     assert http.client.delete("/v1/status").headers["allow"] == "GET"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("headers", "status"),
     [
         ({"host": "127.0.0.1:8733"}, 200),
@@ -244,7 +245,7 @@ def test_only_this_machine_and_its_own_pages_are_served(http: HttpStore, headers
     assert (answer.headers["x-content-type-options"], answer.headers["cache-control"]) == ("nosniff", "no-store")
 
 
-@pytest.mark.parametrize("path", ["/health", "/ready"])
+@each_row("path", ["/health", "/ready"])
 def test_a_supervisor_may_ask_for_the_head_alone(http: HttpStore, path: str) -> None:
     answer = http.client.head(path, headers={"authorization": ""})
     assert (answer.status_code, answer.headers["content-type"]) == (
@@ -254,13 +255,13 @@ def test_a_supervisor_may_ask_for_the_head_alone(http: HttpStore, path: str) -> 
     assert int(answer.headers["content-length"]) > 0
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.4", "example.com", "", "::"])
+@each_row("host", ["0.0.0.0", "192.168.1.4", "example.com", "", "::"])
 def test_an_address_that_others_could_reach_is_refused(host: str) -> None:
     with pytest.raises(BadSetting, match="beyond this machine only with a certificate"):
         check_host(host)
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "::1", "localhost"])
+@each_row("host", ["127.0.0.1", "127.1.2.3", "::1", "localhost"])
 def test_a_loopback_address_is_taken(host: str) -> None:
     check_host(host)
 

@@ -9,6 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from tests.given.http import HttpStore, created, event, http_store
+from tests.rows import each_row
 
 BEFORE, AFTER = "2026-01-02T00:00:00Z", "2026-01-20T00:00:00Z"
 
@@ -32,7 +33,7 @@ def documented(model: BaseModel) -> None:
                 documented(one)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("query", "field"),
     [
         ("", "from"),

@@ -13,6 +13,7 @@ from consumers.jobs.rq.serving import JobResources
 from events.partitions import partition_of
 from events.redis.log import RedisEventLog
 from tests.given.http import HttpStore, Json, created, event, http_store
+from tests.rows import each_row
 
 VERBS = ["produce", "read", "correct", "delete", "review"]
 TURNS = (("user", "I live in Berlin. I like hiking."), ("assistant", "Berlin is fine."), ("user", "我喜欢喝龙井茶。"))
@@ -38,7 +39,7 @@ def _brought(store: HttpStore, owner: str) -> set[tuple[str, str]]:
     return {(one["type"], one["principal"]) for one in page["events"]}
 
 
-@pytest.mark.parametrize("what", ["extract", "cleanup", "episodes"])
+@each_row("what", ["extract", "cleanup", "episodes"])
 def test_what_a_caller_has_done_is_brought_in_his_name(store: HttpStore, what: str) -> None:
     owner, principal = f"caused-{what}", f"agent-{what}"
     key = store.application.keys.issue(principal, grants=[{"verbs": VERBS, "owners": [owner]}])["key"]
@@ -71,7 +72,7 @@ def test_nothing_that_a_caller_asks_for_is_put_into_the_queue(store: HttpStore) 
     assert store.store.client.keys("rq:job:*") == keys
 
 
-@pytest.mark.parametrize("kind", sorted(JOBS))
+@each_row("kind", sorted(JOBS))
 def test_what_runs_by_schedule_is_brought_in_the_job_s_own_name_whoever_said_what_it_is_made_of(
     store: HttpStore, kind: str
 ) -> None:

@@ -21,6 +21,7 @@ from projections.checks import Check
 from tests.given.chats import AT, OPENAI, SHAPES, file_of
 from tests.given.http import HttpStore
 from tests.patience import PATIENCE
+from tests.rows import each_row
 
 LINES = {"content-type": "application/x-ndjson"}
 JSON = {"content-type": "application/json"}
@@ -47,8 +48,8 @@ def listed(http: HttpStore, owner: str) -> list[str]:
     return [one["memory"] for one in http.application.reader.list(owner, mode="debug")["memories"]]
 
 
-@pytest.mark.parametrize("form", ["a list", "one conversation", "lines"])
-@pytest.mark.parametrize("shape", SHAPES)
+@each_row("form", ["a list", "one conversation", "lines"])
+@each_row("shape", SHAPES)
 def test_an_export_of_any_shape_goes_in_and_a_second_time_nothing(http: HttpStore, shape: str, form: str) -> None:
     owner = f"林/{shape}-{form.replace(' ', '-')}"
     conversation = SHAPES[shape]
@@ -77,7 +78,7 @@ BAD: list[tuple[str, object, dict[str, Any], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("body", "asked", "told"), [one[1:] for one in BAD], ids=[one[0] for one in BAD])
+@each_row(("body", "asked", "told"), [one[1:] for one in BAD], ids=[one[0] for one in BAD])
 def test_of_chats_with_something_bad_nothing_is_written(
     http: HttpStore, body: object, asked: dict[str, Any], told: dict[str, Any]
 ) -> None:
@@ -135,13 +136,13 @@ def test_an_owner_without_turns_has_nothing_to_extract(http: HttpStore) -> None:
     assert extracted(http, "nobody")["appended"] == 0
 
 
-@pytest.mark.parametrize("body", [{"dry": True}, {"dry_run": "perhaps"}, [], 7])
+@each_row("body", [{"dry": True}, {"dry_run": "perhaps"}, [], 7])
 def test_a_body_that_says_something_else_is_refused(http: HttpStore, body: object) -> None:
     refusal = extracted(http, "ada", body, 422)
     assert {"field", "got", "allowed"} <= refusal.keys() | refusal["problems"][0].keys()
 
 
-@pytest.mark.parametrize(("by", "why"), [("magic", {"field": "by", "got": "magic"}), ("model", {"setting": "model"})])
+@each_row(("by", "why"), [("magic", {"field": "by", "got": "magic"}), ("model", {"setting": "model"})])
 def test_by_what_cannot_be_is_refused(http: HttpStore, by: str, why: dict[str, str]) -> None:
     told = extracted(http, "ada", {"by": by}, 422)
     assert told | why == told

@@ -19,6 +19,7 @@ from api.http.feed import Limits
 from api.http.server.connection import ConnectionLimits
 from api.http.server.serve import Server, serve
 from tests.given.http import SHOWN, HttpStore, app_of, created
+from tests.rows import each_row
 
 NEVER = 10_000
 """Seconds that no test takes."""
@@ -86,7 +87,7 @@ def answered(opened: socket.socket) -> bytes:
     return bytes(told)
 
 
-@pytest.mark.parametrize("sent", [b"", b"GET /health HT", GET[:-2] + b"x: y\r\n"])
+@each_row("sent", [b"", b"GET /health HT", GET[:-2] + b"x: y\r\n"])
 def test_a_head_that_does_not_come_is_not_waited_for(http: HttpStore, sent: bytes) -> None:
     with served(http, PATIENT._replace(header_seconds=0.05)) as server, connected(server, sent) as opened:
         told = to_the_end(opened)
@@ -129,9 +130,7 @@ def test_requests_in_a_row_are_answered_one_after_the_other(http: HttpStore) -> 
             told += piece
 
 
-@pytest.mark.parametrize(
-    "sent", [b"GET /" + b"x" * 40_000, GET[:-2] + b"x: " + b"y" * 40_000, b"no HTTP at all\r\n\r\n"]
-)
+@each_row("sent", [b"GET /" + b"x" * 40_000, GET[:-2] + b"x: " + b"y" * 40_000, b"no HTTP at all\r\n\r\n"])
 def test_a_head_too_long_or_broken_is_refused_with_what_is_allowed_and_closed(http: HttpStore, sent: bytes) -> None:
     with served(http) as server, connected(server, sent) as opened:
         told = to_the_end(opened)
@@ -152,7 +151,7 @@ def test_a_head_that_is_asked_for_alone_comes_alone(http: HttpStore) -> None:
     assert (head.startswith(b"HTTP/1.1 200"), rest.startswith(b"HTTP/1.1 200")) == (True, True)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("version", "framing"),
     [
         (b"1.1", b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"),

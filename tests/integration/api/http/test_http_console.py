@@ -20,6 +20,7 @@ from api.http.server.serve import Server, serve
 from ops.token import TokenFile, make_token, rotate_token
 from tests.given.http import BASE, SHOWN, TOKEN, HttpStore, app_of, created, http_store
 from tests.patience import PATIENCE
+from tests.rows import each_row
 
 FOLDER = Path(str(files("api").joinpath("console")))
 SESSION, CODES = "/v1/console/session", "/v1/console/codes"
@@ -169,8 +170,8 @@ PLACES = (
 )
 
 
-@pytest.mark.parametrize("place", PLACES, ids=lambda place: place[:40])
-@pytest.mark.parametrize("shown", [{}, SHOWN], ids=["stranger", "known"])
+@each_row("place", PLACES, ids=lambda place: place[:40])
+@each_row("shown", [{}, SHOWN], ids=["stranger", "known"])
 def test_nothing_but_the_files_of_the_folder_is_ever_told(server: Server, place: str, shown: dict[str, str]) -> None:
     lines = "".join(f"\n{name}: {value}" for name, value in shown.items())
     status, _, body = raw(server, f"GET {place} HTTP/1.1\nhost: 127.0.0.1:{server.port}{lines}")

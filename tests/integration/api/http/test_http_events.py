@@ -16,6 +16,7 @@ from events.errors import StoreFull
 from tests.given.client import append_unreadable
 from tests.given.http import HttpStore, Json, created, event, http_store, mentioned
 from tests.given.samples import owner_in
+from tests.rows import each_row
 
 JSON = {"content-type": "application/json"}
 LINES = {"content-type": "application/x-ndjson"}
@@ -28,7 +29,7 @@ def statuses(answer: Json) -> list[str]:
     return [receipt["status"] for receipt in answer["receipts"]]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "headers", "encode"),
     [
         ("array", JSON, json.dumps),
@@ -88,7 +89,7 @@ def test_an_event_is_stored_as_it_was_sent(http: HttpStore) -> None:
     assert (data["importance"], data["confidence"], data["content"]) == (1.5, 0.1, 'café 😀 "quoted"')
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "problems"),
     [
         (b'[{"type": "Nothing"}, 3]', [(0, "type"), (1, "event")]),
@@ -111,7 +112,7 @@ def test_a_request_is_validated_whole_and_each_bad_event_is_named(
     assert http.client.get("/v1/status").json()["events"] == before
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "field"),
     [
         (b"", "body"),
@@ -140,7 +141,7 @@ def test_a_body_that_is_no_request_is_refused(http: HttpStore, body: bytes, fiel
     assert (answer.status_code, answer.json()["field"]) == (422, field), answer.text
 
 
-@pytest.mark.parametrize("as_lines", [False, True])
+@each_row("as_lines", [False, True])
 def test_an_event_with_a_name_twice_is_refused_by_its_index_and_nothing_is_written(
     http: HttpStore, as_lines: bool
 ) -> None:
@@ -156,9 +157,7 @@ def test_an_event_with_a_name_twice_is_refused_by_its_index_and_nothing_is_writt
     assert http.client.get("/v1/status").json()["events"] == before
 
 
-@pytest.mark.parametrize(
-    "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""]
-)
+@each_row("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""])
 def test_a_body_of_another_type_is_refused(http: HttpStore, kind: str) -> None:
     answer = http.client.post("/v1/events", content=b"[]", headers={"content-type": kind})
     assert (answer.status_code, answer.json()["error"]) == (415, "UnsupportedMediaType")
@@ -174,7 +173,7 @@ UNREADABLE = b', {"event_id": NaN}]'
 """What no strict reader takes, at the end of a list."""
 
 
-@pytest.mark.parametrize("size", [1, 300], ids=["small", "over 64 KiB"])
+@each_row("size", [1, 300], ids=["small", "over 64 KiB"])
 def test_what_a_strict_reader_refuses_is_read_once_more_to_name_the_event(http: HttpStore, size: int) -> None:
     content = json.dumps([created(f"n{number}", "x" * 300) for number in range(size)]).encode()[:-1] + UNREADABLE
     answer = http.client.post("/v1/events", content=content, headers=JSON)

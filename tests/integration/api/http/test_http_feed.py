@@ -33,6 +33,7 @@ from tests.given.http import (
 )
 from tests.given.samples import owner_in
 from tests.patience import PATIENCE
+from tests.rows import each_row
 
 
 @pytest.fixture(scope="module")
@@ -179,7 +180,7 @@ def test_a_client_that_goes_is_forgotten(http: HttpStore) -> None:
     alone.stop()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("path", "headers", "expected"),
     [
         ("from=yesterday", {}, (422, "from")),

@@ -19,6 +19,7 @@ from projections.redis.changelog import Mark
 from projections.redis.view import Tail
 from tests.given.http import messages
 from tests.patience import PATIENCE
+from tests.rows import each_row
 
 
 class Scripted:
@@ -225,7 +226,7 @@ def test_a_client_that_could_not_begin_is_forgotten() -> None:
     assert asyncio.run(scene()) == 0
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("after", "expected"),
     [(0, [1, 2, 9, 7, 8, 10]), (2, [9, 7, 8, 10]), (9, [7, 8, 10]), (8, [10]), (5, [9, 7, 8, 10]), (10, []), (99, [])],
 )
@@ -328,7 +329,7 @@ def beside_of(source: Scripted, after: int | None, *new: int) -> list[dict[str, 
     return asyncio.run(scene())
 
 
-@pytest.mark.parametrize(("source", "after", "new"), [(Scripted(1), None, (2, 3)), (Scripted(1, 2), 0, ())])
+@each_row(("source", "after", "new"), [(Scripted(1), None, (2, 3)), (Scripted(1, 2), 0, ())])
 def test_a_change_tells_when_it_was_recorded_by_whom_and_how_late_and_no_words(
     source: Scripted, after: int | None, new: tuple[int, ...]
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.drawn import read
 from tests.given.http import HttpStore, http_store
+from tests.rows import each_row
 
 OWNER = "团队/α"
 PATH = "/v1/owners/%E5%9B%A2%E9%98%9F%2F%CE%B1"
@@ -38,7 +39,7 @@ def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
 PICTURES = [("/memories/coffee/compare.svg", WINDOW), ("/map.svg", {"topic": "coffee", "mode": "review"})]
 
 
-@pytest.mark.parametrize(("path", "asked"), PICTURES)
+@each_row(("path", "asked"), PICTURES)
 def test_a_picture_is_an_svg_that_may_do_nothing(http: HttpStore, path: str, asked: dict[str, str]) -> None:
     answer = http.client.get(PATH + path, params=asked | {"theme": "dark", "language": "zh", "width": 390})
     assert answer.status_code == 200, answer.text
@@ -57,7 +58,7 @@ def test_a_picture_is_an_svg_that_may_do_nothing(http: HttpStore, path: str, ask
     assert "4821" not in answer.text
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("path", "asked", "status", "field"),
     [
         ("/map.svg", {"topic": "coffee", "theme": "sepia"}, 422, "theme"),

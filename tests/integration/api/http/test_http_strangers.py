@@ -12,6 +12,7 @@ from fastapi.testclient import TestClient
 from api.http.access.bearer import OPEN_PATHS, is_open
 from api.http.app import create_app
 from tests.given.http import BASE, SHOWN, TOKEN, HttpStore, app_of, created, http_store
+from tests.rows import each_row
 
 HELD = {"owner": "alice", "memory_id": "coffee", "turn_id": "t1", "partition": "0"}
 WORDS = ("alice", "coffee", "hunter2")
@@ -65,7 +66,7 @@ def test_two_tokens_are_none(stranger: TestClient) -> None:
     assert answer.status_code == 401
 
 
-@pytest.mark.parametrize("path", sorted(OPEN_PATHS))
+@each_row("path", sorted(OPEN_PATHS))
 def test_what_is_open_tells_nothing_of_anybody_and_only_to_who_reads(
     http: HttpStore, stranger: TestClient, path: str
 ) -> None:
@@ -80,7 +81,7 @@ def test_what_is_open_tells_nothing_of_anybody_and_only_to_who_reads(
     }
 
 
-@pytest.mark.parametrize(
+@each_row(
     "path", ["/health/", "//health", "/Health", "/%68ealth", "/health/../v1/status", "/docs/x", "/health;/v1/status"]
 )
 def test_nothing_beside_an_open_path_is_open(stranger: TestClient, path: str) -> None:
@@ -93,9 +94,7 @@ def test_a_path_that_there_is_not_and_one_that_there_is_are_refused_alike(strang
     assert len({(one.status_code, one.text) for one in answers}) == 1
 
 
-@pytest.mark.parametrize(
-    "origin", ["http://127.0.0.1:3000", "http://localhost:8733", "null", "http://[::1", "https://a.b"]
-)
+@each_row("origin", ["http://127.0.0.1:3000", "http://localhost:8733", "null", "http://[::1", "https://a.b"])
 def test_no_other_page_reaches_a_route_even_with_the_token(http: HttpStore, stranger: TestClient, origin: str) -> None:
     before = log_of(http)
     for method, path in routes(http):
@@ -107,7 +106,7 @@ def test_no_other_page_reaches_a_route_even_with_the_token(http: HttpStore, stra
     assert log_of(http) == before
 
 
-@pytest.mark.parametrize("kind", FORMS)
+@each_row("kind", FORMS)
 def test_nothing_that_a_page_can_send_unasked_changes_anything_even_with_the_token(
     http: HttpStore, stranger: TestClient, kind: str
 ) -> None:

@@ -9,12 +9,12 @@ from pathlib import Path
 from threading import Event as Flag
 from typing import Any
 
-import pytest
 from fastapi import FastAPI
 
 from api.http.app import create_app
 from api.http.server.serve import Server, serve, serve_on
 from tests.patience import PATIENCE
+from tests.rows import each_row
 
 WAYS: dict[str, Callable[[FastAPI, socket.socket], Server]] = {
     "beside a port": lambda app, listener: serve(app, "127.0.0.1", 0, beside=[listener]),
@@ -32,7 +32,7 @@ class _NoApplication:
         return self
 
 
-@pytest.mark.parametrize("way", WAYS)
+@each_row("way", WAYS)
 def test_a_socket_of_a_service_that_has_not_started_yet_lets_callers_in(way: str, tmp_path: Path) -> None:
     may_start, folder = Flag(), tmp_path / "s"
 

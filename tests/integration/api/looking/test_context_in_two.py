@@ -11,6 +11,7 @@ from projections.language.prompt_text import estimated_tokens
 from tests.acceptance.helpers.store import Store
 from tests.given.events import Told, created, deleted, negated, purged, set_aside
 from tests.given.said import said
+from tests.rows import each_row
 
 QUESTIONS = ("Where do I live?", "What do I drink in the morning?", "我早上喝什么？", "Shall we go swimming?")
 
@@ -114,7 +115,7 @@ def test_of_the_past_it_is_the_one_of_then(store: Store) -> None:
     assert asked(store, owner, known=then["position"])["stable"] == then["stable"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("wanted", "field"),
     [
         ({"stable_budget": -1}, "stable_budget"),

@@ -32,6 +32,7 @@ from tests.given.events import (
     reinforced,
     set_aside,
 )
+from tests.rows import each_row
 
 AT = day(40.25)
 """When every verb is given: the clock stands."""
@@ -174,7 +175,7 @@ def _unnamed(text: str) -> str:
     return re.sub(r"m-[0-9a-f-]{36}", "m-new", text)
 
 
-@pytest.mark.parametrize("name", VERBS)
+@each_row("name", VERBS)
 def test_a_dry_run_tells_what_the_verb_then_does_to_the_last_figure(store: Store, name: str) -> None:
     verb, owner = VERBS[name], store.owner()
     store.tell(owner, *STORY, *verb.before)
@@ -187,7 +188,7 @@ def test_a_dry_run_tells_what_the_verb_then_does_to_the_last_figure(store: Store
     assert would["changes"] or name == "edited to the same"
 
 
-@pytest.mark.parametrize("name", VERBS)
+@each_row("name", VERBS)
 def test_a_dry_run_leaves_nothing_behind(store: Store, name: str) -> None:
     verb, owner = VERBS[name], store.owner()
     store.tell(owner, *STORY, *verb.before)
@@ -199,7 +200,7 @@ def test_a_dry_run_leaves_nothing_behind(store: Store, name: str) -> None:
     assert store.app.inbox.page(owner)["total"] == 0
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@each_row("name", REFUSED)
 def test_what_the_verb_would_refuse_the_dry_run_refuses_in_the_same_words(store: Store, name: str) -> None:
     verb, owner = REFUSED[name], store.owner()
     store.tell(owner, *STORY)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import pytest
-
 from api.operations.answers import RestoredMany
 from api.services.many.restoring import ManyRestorer
 from api.services.writing import Writer
@@ -14,6 +12,7 @@ from events.errors import StoreUnavailable
 from events.log import AppendReceipt
 from events.partitions import partition_of
 from tests.given.http import HttpStore, created
+from tests.rows import each_row
 
 
 def made(http: HttpStore, owner: str, *ids: str, **fields: Any) -> None:
@@ -54,8 +53,8 @@ def head(http: HttpStore, owner: str) -> int:
     return http.application.log.head(partition_of(owner, http.application.log.partitions))
 
 
-@pytest.mark.parametrize("earlier", [[], ["a"], ["t1"], ["of-t2"], ["t2", "b"]])
-@pytest.mark.parametrize("ids", [["t1", "t2"], ["t1", "b"], ["t2", "of-t2", "a"], ["of-both", "t1"]])
+@each_row("earlier", [[], ["a"], ["t1"], ["of-t2"], ["t2", "b"]])
+@each_row("ids", [["t1", "t2"], ["t1", "b"], ["t2", "of-t2", "a"], ["of-both", "t1"]])
 def test_a_deletion_of_many_is_undone_with_one_call_and_no_other_is(
     http: HttpStore, earlier: list[str], ids: list[str]
 ) -> None:
@@ -132,7 +131,7 @@ def test_what_a_lost_store_did_not_take_is_named_and_a_second_call_under_the_key
     assert (second.restored, second.skipped, second.exit_code) == (ids, {}, 0)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("told", "field"),
     [
         ({"ids": []}, "ids"),

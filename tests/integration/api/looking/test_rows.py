@@ -9,6 +9,7 @@ import pytest
 
 from api.operations.answers import Counts, Listing
 from tests.given.http import HttpStore, created, http_store
+from tests.rows import each_row
 
 SECRET = "my password is hunter2-Kiln-2024"
 OWNER = "rows"
@@ -59,7 +60,7 @@ def test_filters_are_repeated_in_the_query_and_all_must_hold(http: HttpStore) ->
     assert listed(http, speaker="ana") == ["tea"]
 
 
-@pytest.mark.parametrize("part", ["hunter2", "password", "kiln-2024", "hunter"])
+@each_row("part", ["hunter2", "password", "kiln-2024", "hunter"])
 def test_no_filter_and_no_count_tells_what_a_secret_says(http: HttpStore, part: str) -> None:
     for mode in ("normal", "review", "debug"):
         nothing, asked = counted(http, mode=mode, words="qqqqq"), counted(http, mode=mode, words=part)
@@ -68,7 +69,7 @@ def test_no_filter_and_no_count_tells_what_a_secret_says(http: HttpStore, part: 
         assert http.client.get(f"{PATH}/memories", params={"mode": mode, "words": part}).json() == plain
 
 
-@pytest.mark.parametrize(
+@each_row(
     "asked", [{"tags": "vault"}, {"speaker": "Mallory"}, {"project": "Heist"}, {"words": "Mallory"}, {"words": "vault"}]
 )
 def test_nor_by_whom_about_what_or_under_which_tag(http: HttpStore, asked: dict[str, str]) -> None:
@@ -85,7 +86,7 @@ def test_times_in_words_are_told_back_as_they_were_understood(http: HttpStore) -
     assert "until" not in answer
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("asked", "field"),
     [
         ({"statuses": "alive"}, "statuses"),
@@ -107,7 +108,7 @@ def test_times_in_words_are_told_back_as_they_were_understood(http: HttpStore) -
         ({"unheard": "of"}, "unheard"),
     ],
 )
-@pytest.mark.parametrize("path", ["memories", "counts"])
+@each_row("path", ["memories", "counts"])
 def test_a_filter_that_cannot_be_is_refused_by_its_name(
     http: HttpStore, path: str, asked: dict[str, Any], field: str
 ) -> None:
@@ -115,7 +116,7 @@ def test_a_filter_that_cannot_be_is_refused_by_its_name(
     assert (answer.status_code, answer.json()["field"]) == (422, field)
 
 
-@pytest.mark.parametrize(("asked", "field"), [({"sort": "size"}, "sort"), ({"order": "oldest"}, "order")])
+@each_row(("asked", "field"), [({"sort": "size"}, "sort"), ({"order": "oldest"}, "order")])
 def test_so_is_an_order_that_there_is_not(http: HttpStore, asked: dict[str, str], field: str) -> None:
     answer = http.client.get(f"{PATH}/memories", params=asked)
     assert (answer.status_code, answer.json()["field"]) == (422, field)

@@ -22,6 +22,7 @@ from projections.access.tokens import make_token
 from tests.given.access.mcp_http import asking, posted, served, with_agent
 from tests.given.http import HttpStore, created, http_store
 from tests.given.mcp import TOOLS, Agent, environment, stdio, talk
+from tests.rows import each_row
 
 AGENT = [{"verbs": ["read", "produce", "correct", "delete"], "owners": ["alice", "team/*"]}]
 
@@ -56,7 +57,7 @@ def test_a_key_has_the_tools_of_the_owners_it_covers_and_says_what_it_says_by_it
     assert event["principal"] == "agent-a"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("owner", "status"), [("alice", 200), ("team/x", 200), ("bob", 403), ("nobody-at-all", 403), (":access", 403)]
 )
 def test_a_key_is_told_no_tools_of_an_owner_it_does_not_cover_whether_or_not_there_is_one(

@@ -17,6 +17,7 @@ from events.partitions import partition_of
 from projections.redis.moments import HEAD, MomentLimits
 from tests.acceptance.helpers.store import Store, day, embedded_store
 from tests.given.events import created, deleted, mentioned, negated, purged
+from tests.rows import each_row
 
 SOON = MomentLimits(least=1, times=1, fold=1, every=3)
 LONG = 2_100
@@ -140,7 +141,7 @@ def findings(store: Store, owner: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("ends", [(), (purged("m1", day=90, due=80),)])
+@each_row("ends", [(), (purged("m1", day=90, due=80),)])
 def test_what_is_told_and_kept_while_an_owner_is_verified_is_no_difference(
     store: Store, monkeypatch: pytest.MonkeyPatch, ends: tuple[Any, ...]
 ) -> None:

@@ -27,6 +27,7 @@ from tests.given.events import (
 from tests.given.events import created as of_the_user
 from tests.given.said import found, said
 from tests.places import ROOT
+from tests.rows import each_row
 
 ASKS = "What do I drink in the morning?"
 FRAGMENT = "kiln"
@@ -59,7 +60,7 @@ def coffee(**data: Any) -> Told:
 # --- what stands in it
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "asks", "title"),
     [
         ("Always answer in French.", "Shall we go swimming?", "[Standing instructions from the user]"),
@@ -358,7 +359,7 @@ def test_a_models_own_count_of_tokens_can_stand_in(store: Store) -> None:
 # --- what never does
 
 
-@pytest.mark.parametrize("tier", ["core", "fact"])
+@each_row("tier", ["core", "fact"])
 def test_a_secret_is_in_no_block_and_a_sensitive_memory_only_if_the_caller_reads_them(store: Store, tier: str) -> None:
     owner = known(
         store,
@@ -391,8 +392,8 @@ def test_turns_and_tool_results_that_hold_a_secret_are_withheld(store: Store) ->
         assert answer["left_out"] == {"tool result": 1}
 
 
-@pytest.mark.parametrize("resolution", ["latest_wins", "version_keep", "weight_balance"])
-@pytest.mark.parametrize("tier", ["core", "fact"])
+@each_row("resolution", ["latest_wins", "version_keep", "weight_balance"])
+@each_row("tier", ["core", "fact"])
 def test_what_was_negated_is_never_told_as_true(store: Store, tier: str, resolution: str) -> None:
     owner = known(store, coffee(tier=tier), negated("coffee", 1, resolution=resolution))
     assert asked(store, owner)["injected"] == []
@@ -599,7 +600,7 @@ def test_uses_withhold_turns_that_hold_a_secret_or_were_forgotten(store: Store) 
 # --- bad input
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("wanted", "field"),
     [
         ({"text": " "}, "text"),
@@ -634,7 +635,7 @@ def test_a_quarantined_owner_is_answered_as_of_the_event_before(store: Store) ->
 ROUNDS = [created(f"I drink coffee number {one} in the morning of a long day", f"cup{one}") for one in range(12)]
 
 
-@pytest.mark.parametrize("gone", [negated("cup3"), deleted("cup3")], ids=["negated", "deleted"])
+@each_row("gone", [negated("cup3"), deleted("cup3")], ids=["negated", "deleted"])
 def test_an_answer_about_several_things_holds_nothing_that_may_not_be_shown(store: Store, gone: Told) -> None:
     phone = created("My phone number for coffee is +43 660 1234567", "phone", sensitivity=2)
     owner = known(store, *ROUNDS, gone, phone)
@@ -643,9 +644,7 @@ def test_an_answer_about_several_things_holds_nothing_that_may_not_be_shown(stor
     assert not {"cup3", "phone"} & set(told)
 
 
-@pytest.mark.parametrize(
-    ("sensitive", "level", "named"), [(False, 2, False), (True, 2, True), (False, 1, True), (True, 3, False)]
-)
+@each_row(("sensitive", "level", "named"), [(False, 2, False), (True, 2, True), (False, 1, True), (True, 3, False)])
 def test_whom_a_question_means_is_told_by_what_may_stand_in_the_block_alone(
     store: Store, sensitive: bool, level: int, named: bool
 ) -> None:

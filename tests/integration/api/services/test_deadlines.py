@@ -25,6 +25,7 @@ from projections.redis import changelog as redis_changelog
 from projections.redis.view import RedisViews
 from projections.views.uses import uses_of
 from tests.given.http import HttpStore, app_of, client_of, created, event, http_store, mentioned
+from tests.rows import each_row
 
 MEMORIES = 600
 """More than lie between two checks."""
@@ -123,7 +124,7 @@ def counted_checks(store: HttpStore, question: Question) -> int:
     return patience.count
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
+@each_row("name", QUESTIONS)
 def test_a_question_that_only_reads_ends_at_whichever_check_its_time_is_over(store: HttpStore, name: str) -> None:
     counted_checks(store, QUESTIONS[name])  # makes indexes that stay
     whole = counted_checks(store, QUESTIONS[name])
@@ -136,7 +137,7 @@ def test_a_question_that_only_reads_ends_at_whichever_check_its_time_is_over(sto
     assert counted_checks(store, QUESTIONS[name]) > whole // 2, "the next one is answered"
 
 
-@pytest.mark.parametrize("name", WRITING)
+@each_row("name", WRITING)
 def test_what_writes_ends_at_a_check_too_and_goes_on_when_it_is_sent_again(written: HttpStore, name: str) -> None:
     partition = written.application.log
     head = sum(partition.head(number) for number in range(partition.partitions))
@@ -152,7 +153,7 @@ def test_what_writes_ends_at_a_check_too_and_goes_on_when_it_is_sent_again(writt
         assert sum(partition.head(number) for number in range(partition.partitions)) == after
 
 
-@pytest.mark.parametrize("ways", [("merge",), ("link",), ("sweep",)])
+@each_row("ways", [("merge",), ("link",), ("sweep",)])
 def test_a_job_that_compares_all_with_all_is_asked_many_times_whether_to_go_on(
     store: HttpStore, ways: tuple[str, ...]
 ) -> None:
@@ -204,7 +205,7 @@ QUERIES = {
 }
 
 
-@pytest.mark.parametrize(("method", "path"), HEAVY)
+@each_row(("method", "path"), HEAVY)
 def test_no_heavy_route_works_on_when_its_time_is_over(
     store: HttpStore, hurried: TestClient, method: str, path: str
 ) -> None:

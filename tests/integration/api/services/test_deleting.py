@@ -18,6 +18,7 @@ from events.partitions import partition_of
 from events.validation import read_event
 from tests.acceptance.helpers.store import Store
 from tests.given.http import HttpStore, created, event, http_store
+from tests.rows import each_row
 
 
 def made(http: HttpStore, owner: str, *ids: str, **fields: Any) -> None:
@@ -70,7 +71,7 @@ def test_where_no_id_could_be_deleted_the_answer_is_a_problem_that_names_each(ht
     assert deleted(http, "none", ["a", "x"], 422)["error"] == "InputError"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("told", "field"),
     [
         ({"ids": []}, "ids"),

@@ -11,6 +11,7 @@ from api.work.patience import LIGHT_STEPS, NeedsHeavyLane, Patience, with_patien
 from events.errors import DeadlineExceeded, StoreUnavailable
 from projections.redis.view import RedisViews
 from tests.given.http import HttpStore, created, http_store, mentioned
+from tests.rows import each_row
 
 MENTIONS = 1_200
 
@@ -54,7 +55,7 @@ QUESTIONS: dict[str, Question] = {
 }
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
+@each_row("name", QUESTIONS)
 def test_a_heavy_question_stops_at_its_check_and_knows_how_far_it_came(store: HttpStore, name: str) -> None:
     patience = Stopping()
     store.application.reader.get("alice", "coffee", trace=False)  # what others appended is loaded, which has checks too
@@ -64,7 +65,7 @@ def test_a_heavy_question_stops_at_its_check_and_knows_how_far_it_came(store: Ht
     assert 0 < done < total
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
+@each_row("name", QUESTIONS)
 def test_a_heavy_question_holds_no_more_than_a_piece_of_the_log_at_a_time(
     store: HttpStore, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -102,7 +103,7 @@ def test_a_stopped_question_is_a_504_that_says_how_far_it_came(
     assert (answer.status_code, told["error"], told["done"], told["total"]) == (504, "DeadlineExceeded", 256, 1_200)
 
 
-@pytest.mark.parametrize("newest", [False, True])
+@each_row("newest", [False, True])
 def test_entries_go_on_from_any_place_whatever_was_written_meanwhile(
     store: HttpStore, newest: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

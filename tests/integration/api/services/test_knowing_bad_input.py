@@ -11,6 +11,7 @@ from events.errors import BeyondHead, InputError
 from events.partitions import partition_of
 from tests.acceptance.helpers.store import Store
 from tests.given.views import potter
+from tests.rows import each_row
 
 LATER = "2100-01-01T00:00:00Z"
 
@@ -20,7 +21,7 @@ def knower(store: Store) -> Knower:
     return store.app.knower
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("asked", "field", "allowed"),
     [
         ({"ranking": "best"}, "ranking", "conversation, text, published, overlap, associative"),

@@ -9,9 +9,10 @@ import pytest
 import api.requests.pasts as pasts
 from tests.acceptance.helpers.store import Store
 from tests.given.events import created, mentioned
+from tests.rows import each_row
 
 
-@pytest.mark.parametrize("order", ["oldest", "newest"])
+@each_row("order", ["oldest", "newest"])
 def test_a_history_tells_no_change_of_after_its_chain(
     store: Store, monkeypatch: pytest.MonkeyPatch, order: str
 ) -> None:

@@ -20,6 +20,7 @@ from projections.fold.builds import BuildKeys
 from projections.language.traditional import part_folded as folded
 from tests.examples import examples
 from tests.given.http import HttpStore, created, http_store
+from tests.rows import each_row
 
 NAMES = ["ada", "bo/博", "conv-1", "conv-10", "conv-2", "conv_1", "conv.1", "团队-a", "团队-b", "zoe", "a.b", "a+b"]
 
@@ -61,7 +62,7 @@ def test_a_prefix_keeps_the_names_that_begin_with_it_and_no_sign_in_it_means_any
     assert {page["matching"] for page in found} == {len(wanted)}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("asked", "field"),
     [
         ({"limit": 0}, "limit"),
@@ -76,7 +77,7 @@ def test_what_cannot_be_asked_of_owners_is_refused_by_field(http: HttpStore, ask
     assert (answer.status_code, answer.json()["field"]) == (422, field)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("search", "found"),
     [
         ("CONV", ["conv-1", "conv-10", "conv-2", "conv.1", "conv_1"]),
@@ -108,7 +109,7 @@ def test_a_search_composes_with_a_prefix_and_pages(http: HttpStore, search: str,
     assert {page["matching"] for page in found} == {len(wanted)}
 
 
-@pytest.mark.parametrize("search", ["a" * 257, "tea\n", "\x1b[31m"])
+@each_row("search", ["a" * 257, "tea\n", "\x1b[31m"])
 def test_a_search_that_no_name_can_hold_is_refused_by_its_name(http: HttpStore, search: str) -> None:
     answer = http.client.get("/v1/owners", params={"search": search})
     assert answer.status_code == 422
@@ -162,7 +163,7 @@ def test_names_are_read_anew_after_a_restart_of_the_server(
     assert [owners.owners(), read] == [first, [*tags, *tags]]
 
 
-@pytest.mark.parametrize(("at_once", "most_kept"), [(1, 300_000), (10_000, 0), (10_000, 5)])
+@each_row(("at_once", "most_kept"), [(1, 300_000), (10_000, 0), (10_000, 5)])
 def test_the_answer_is_the_same_however_names_are_read_and_kept(
     http: HttpStore, monkeypatch: pytest.MonkeyPatch, at_once: int, most_kept: int
 ) -> None:

@@ -21,6 +21,7 @@ from tests.given.events import (
     revised,
     unmerged,
 )
+from tests.rows import each_row
 
 PIN = "the PIN of my card is 4821"
 
@@ -348,7 +349,7 @@ def test_a_replay_under_other_parameters_tells_what_differs_and_writes_nothing(s
     assert store.head(owner) == head
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("asked", "named"),
     [
         ({"without": [derived_id("nobody")]}, "without"),

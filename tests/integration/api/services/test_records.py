@@ -18,6 +18,7 @@ from events.partitions import partition_of
 from tests.acceptance.helpers.store import Store
 from tests.given.http import HttpStore, created, http_store
 from tests.given.records import ENTRY, OURS, ROW
+from tests.rows import each_row
 
 LINES = {"content-type": "application/x-ndjson"}
 SECRET_TEXT = "my password is hunter2-Xq9!"
@@ -81,7 +82,7 @@ def test_a_thousand_records_are_taken_and_one_more_is_too_many(http: HttpStore) 
     assert (told["error"], told["got"], told["allowed"]) == ("RequestTooLarge", 1_001, 1_000)
 
 
-@pytest.mark.parametrize("body", [b"{}", b"[", b"nonsense", b'"x"', b""])
+@each_row("body", [b"{}", b"[", b"nonsense", b'"x"', b""])
 def test_a_body_that_is_no_list_of_records_is_refused(http: HttpStore, body: bytes) -> None:
     answer = http.client.post(
         "/v1/owners/bodies/import/records", content=body, headers={"content-type": "application/json"}
@@ -180,7 +181,7 @@ def test_an_export_leaves_no_trace(http: HttpStore) -> None:
     assert head(http, "quiet") == before
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("asked", "status", "field"),
     [
         ({"format": "xml"}, 422, "format"),
@@ -223,8 +224,8 @@ def test_what_changes_while_an_export_is_read_is_not_in_it(http: HttpStore) -> N
     assert [one["memory_id"] for one in (first, *records)] == ["a", "b"]
 
 
-@pytest.mark.parametrize("include", [(), ("deleted", "negated", "superseded", "rejected", "merged")])
-@pytest.mark.parametrize("form", ["jsonl", "text"])
+@each_row("include", [(), ("deleted", "negated", "superseded", "rejected", "merged")])
+@each_row("form", ["jsonl", "text"])
 def test_an_export_holds_what_the_owner_s_view_does(http: HttpStore, include: tuple[str, ...], form: str) -> None:
     from api.exchange.exporting import ExportOptions, selection, text_of
     from api.exchange.records import Export

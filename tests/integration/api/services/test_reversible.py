@@ -15,6 +15,7 @@ from events.errors import InputError
 from projections.memory.record import MAX_CONFLICTS
 from tests.acceptance.helpers.store import Store, day
 from tests.given.events import created, deleted, in_conflict
+from tests.rows import each_row
 
 EVER_CHANGING = {"weight", "as_of", "at", "position", "level"}
 
@@ -40,7 +41,7 @@ def typed(store: Store, owner: str, at: str | None = None) -> dict[str, dict[str
     return {one["memory"]: one for one in listed if one["kind"] != "episode"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("said", "old", "new", "status"),
     [
         (
@@ -156,7 +157,7 @@ def unchanging(store: Store, owner: str, memory_id: str) -> dict[str, Any]:
     return {name: value for name, value in told.items() if name not in EVER_CHANGING}
 
 
-@pytest.mark.parametrize("further", [(), ("I love hiking in the mountains!!",)])
+@each_row("further", [(), ("I love hiking in the mountains!!",)])
 def test_what_the_job_merged_comes_back_as_it_was_also_after_further_mentions(
     store: Store, further: tuple[str, ...]
 ) -> None:

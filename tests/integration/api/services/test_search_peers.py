@@ -20,6 +20,7 @@ from projections.redis.meanings import Meanings
 from tests.acceptance.helpers.store import Store, embedded_store
 from tests.doubles.embedding import WordEmbedder
 from tests.given.events import Told, accessed, created, deleted, linked, mentioned, negated, purged
+from tests.rows import each_row
 
 Answer = dict[str, Any]
 WAYS = [(ranking, "keyword") for ranking in RANKINGS] + [(r, m) for r in BY_MEANING for m in ("hybrid", "semantic")]
@@ -61,7 +62,7 @@ def said(text: str, of: str, store: Store, **data: Any) -> Told:
 # --- Chinese keyword search that matches nothing
 
 
-@pytest.mark.parametrize("query", ["绿茶", "早上喝什么？", "茶", "喝绿茶的早上", "我 早上 绿茶"])
+@each_row("query", ["绿茶", "早上喝什么？", "茶", "喝绿茶的早上", "我 早上 绿茶"])
 def test_chinese_is_found_under_every_ranking_and_search_mode(store, query) -> None:
     owner = known(store, said("我早上喝绿茶", "tea", store), said("他在银行上班", "bank", store))
     for ranking, search_mode in BY_WORDS:
@@ -82,7 +83,7 @@ IDENTIFIERS = [
 ]
 
 
-@pytest.mark.parametrize("identifier", IDENTIFIERS)
+@each_row("identifier", IDENTIFIERS)
 def test_an_identifier_is_found_exactly_whatever_is_near_it_in_meaning(store, identifier) -> None:
     near = [said(f"the other one is {identifier[:-1]}{digit}", f"near-{digit}", store) for digit in "345"]
     exact = said(f"somebody filed {identifier} among many other things last week", "exact", store)
@@ -152,7 +153,7 @@ def with_a_secret(store: Store) -> str:
     )
 
 
-@pytest.mark.parametrize("query", ["what is my password?", "kiln", "who said it", "hunter", "xylo"])
+@each_row("query", ["what is my password?", "kiln", "who said it", "hunter", "xylo"])
 def test_a_secret_stands_nowhere_in_an_answer_whatever_is_asked(store, query) -> None:
     owner = with_a_secret(store)
     for (ranking, search_mode), mode in product(WAYS, MODES):
@@ -164,7 +165,7 @@ def test_a_secret_stands_nowhere_in_an_answer_whatever_is_asked(store, query) ->
         assert [(one["count"], one["ids"]) for one in answer["withheld"] if one["reason"] == "sensitive"] == [(1, [])]
 
 
-@pytest.mark.parametrize("ranking", RANKINGS)
+@each_row("ranking", RANKINGS)
 def test_no_answer_tells_whether_a_secret_holds_the_words_of_a_question_or_a_filter(store, ranking) -> None:
     owner = with_a_secret(store)
     way = {"ranking": ranking, "search_mode": "keyword", "mode": "debug", "associations": True}
@@ -275,7 +276,7 @@ def test_a_relevance_is_higher_where_more_of_the_question_is_said_and_the_same_e
     assert "none" not in told or told["none"]["relevance"] < told["some"]["relevance"]
 
 
-@pytest.mark.parametrize("ranking", RANKINGS)
+@each_row("ranking", RANKINGS)
 def test_a_question_about_nothing_that_is_known_is_answered_with_nothing(store, ranking) -> None:
     owner = known(store, said("the violin concert in Vienna", "a", store), said("雨天去爬山", "b", store))
     for query in ("submarine propulsion", "量子力学", "🦄", "?!", "zzz-999"):

@@ -16,6 +16,7 @@ from projections.memory.record import HOUR
 from tests.acceptance.helpers.store import Store
 from tests.given.events import Told, created, mentioned
 from tests.given.views import potter
+from tests.rows import each_row
 
 LATER = "2100-01-01T00:00:00Z"
 
@@ -49,7 +50,7 @@ def accesses(store: Store, owner: str) -> dict[str, list[str]]:
     return {one.via: list(shown_in(one)) for one in data}
 
 
-@pytest.mark.parametrize("ranking", RANKINGS)
+@each_row("ranking", RANKINGS)
 def test_results_are_recorded_as_recalled_and_what_they_bring_to_mind_as_associated(store: Store, ranking: str) -> None:
     owner = known(store)
     answer = store.reader.search(owner, "kiln", ranking=ranking, associations=True)
@@ -64,9 +65,7 @@ def test_results_are_recorded_as_recalled_and_what_they_bring_to_mind_as_associa
     assert counts == [1, 1, 1]
 
 
-@pytest.mark.parametrize(
-    "asked", [{}, {"mode": "review"}, {"mode": "debug"}, {"at": "soon"}, {"as_of": "soon"}], ids=str
-)
+@each_row("asked", [{}, {"mode": "review"}, {"mode": "debug"}, {"at": "soon"}, {"as_of": "soon"}], ids=str)
 def test_what_somebody_only_looks_at_is_recorded_in_any_mode_and_time_and_no_memory_gains_by_it(
     store: Store, asked: dict[str, Any]
 ) -> None:

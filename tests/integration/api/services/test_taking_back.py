@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.acceptance.helpers.store import Store
 from tests.given.events import Told
 from tests.given.said import said
+from tests.rows import each_row
 
 
 def fed(store: Store, owner: str, turn_id: str, text: str, day: float) -> None:
@@ -23,7 +22,7 @@ def shown(store: Store, owner: str, query: str) -> list[dict[str, Any]]:
     return results
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("source", "retraction", "asks", "gone", "other", "asks_other"),
     [
         ("I have a dog named Rex.", "I misspoke, I do not have a dog.", "do I have a dog?", "Rex", "I love hiking.", "hiking"),

@@ -27,6 +27,7 @@ from tests.given.events import (
     set_aside,
     shown,
 )
+from tests.rows import each_row
 
 IDS = ["coffee", "tea", "both", "paris", "rome", "pw"]
 ASKED = "what do I drink in the morning?"
@@ -92,7 +93,7 @@ def check(store: Store, owner: str, told: dict[str, Any], moved: str, **held: An
                 assert told["reasons"][why] in counts
 
 
-@pytest.mark.parametrize("mode", MODES)
+@each_row("mode", MODES)
 def test_each_instant_on_either_line_is_what_get_and_list_tell(
     store: Store, life: tuple[str, list[str]], mode: str
 ) -> None:
@@ -205,7 +206,7 @@ def test_it_leaves_no_trace(store: Store, life: tuple[str, list[str]]) -> None:
     assert store.head(life[0]) == before
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("wanted", "field"),
     [
         ({}, "ids"),
