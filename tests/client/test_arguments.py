@@ -10,6 +10,7 @@ import pytest
 from engramlog import AsyncMemory, InputError, Memory
 from engramlog.client import Verb, Verbs
 from tests.given.client import KINDS, Proxy, connected, new_owner
+from tests.rows import each_row
 
 
 @pytest.fixture(params=KINDS)
@@ -47,7 +48,7 @@ SHAPES: dict[str, tuple[Call, str]] = {
 }
 
 
-@pytest.mark.parametrize("case", SHAPES)
+@each_row("case", SHAPES)
 def test_one_thing_where_several_are_asked_for_is_refused_and_nothing_is_sent(
     memory: Any, between: Proxy, case: str
 ) -> None:
@@ -61,7 +62,7 @@ def test_one_thing_where_several_are_asked_for_is_refused_and_nothing_is_sent(
     assert str(error).startswith(f"{field}: got ")
 
 
-@pytest.mark.parametrize("value", ["x" * 10_000, list("x" * 10_000)], ids=["text", "list"])
+@each_row("value", ["x" * 10_000, list("x" * 10_000)], ids=["text", "list"])
 def test_a_refusal_tells_the_beginning_of_a_long_value(memory: Any, value: Any) -> None:
     with pytest.raises(InputError) as refusal:
         memory.search("tea", **{"kinds" if isinstance(value, str) else "metadata": value})
@@ -85,7 +86,7 @@ NAMES: dict[str, tuple[Call, str]] = {
 }
 
 
-@pytest.mark.parametrize("case", NAMES)
+@each_row("case", NAMES)
 def test_a_refusal_of_the_service_names_the_argument_as_the_verb_calls_it(memory: Any, case: str) -> None:
     call, field = NAMES[case]
     memory.add("I drink coffee", memory_id="coffee")

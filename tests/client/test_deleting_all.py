@@ -64,7 +64,7 @@ def test_without_an_owner_it_cannot_even_be_called(memory: Any, owner: str) -> N
         scoped.delete_all()
 
 
-@pytest.mark.parametrize("named", ["", "somebody-else"])
+@each_row("named", ["", "somebody-else"])
 def test_another_owner_than_the_scopes_is_refused(memory: Any, owner: str, named: str) -> None:
     memory.add("A cup", owner=owner)
     with pytest.raises(InputError) as refusal:

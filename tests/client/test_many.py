@@ -68,7 +68,7 @@ def test_a_client_of_nobody_appends_for_whoever_the_events_name(running: Service
         assert client.get_all(owner=other, mode="review", after=done.receipts[1].position).total == 1
 
 
-@pytest.mark.parametrize("events", ["text", b"bytes", {"type": "MemoryCreated"}, ["text"], [None], 7])
+@each_row("events", ["text", b"bytes", {"type": "MemoryCreated"}, ["text"], [None], 7])
 def test_what_is_no_list_of_envelopes_is_refused_before_anything_is_sent(
     memory: Any, between: Proxy, events: Any
 ) -> None:
@@ -220,7 +220,7 @@ def test_many_whose_first_call_was_cut_off_are_finished_by_the_second(
     assert len(running.log(owner_of(memory))) == 3
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("items", "field"),
     [
         ([], "memories"),

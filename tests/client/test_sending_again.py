@@ -39,8 +39,11 @@ WRITES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("verb", WRITES)
-@pytest.mark.parametrize("fates", [["lose"], ["cut"], ["refuse"], [503, "lose", 429]], ids=str)
+@pytest.mark.parametrize(
+    ("verb", "fates"),
+    [*((verb, ["lose"]) for verb in WRITES), ("add", ["cut"]), ("merge", ["refuse"]), ("turns", [503, "lose", 429])],
+    ids=str,
+)
 def test_a_write_whose_answer_is_lost_is_done_once(
     memory: Any, between: Proxy, running: Service, verb: str, fates: list[str | int]
 ) -> None:
@@ -123,14 +126,14 @@ def test_a_key_is_one_calls(memory: Any, running: Service) -> None:
         assert other.add("I drink cocoa", key="k").id != memory.add("I drink milk", key="k").id
 
 
-@pytest.mark.parametrize("key", ["", " ", "x" * 201, 7])
+@each_row("key", ["", " ", "x" * 201, 7])
 def test_a_key_that_is_none_is_refused_before_anything_is_sent(memory: Any, between: Proxy, key: Any) -> None:
     with pytest.raises(InputError, match="at most 200 characters"):
         memory.delete("coffee", key=key)
     assert between.asked == []
 
 
-@pytest.mark.parametrize("fates", [["refuse"], ["lose"], ["cut"], [503], [429, 504]], ids=str)
+@each_row("fates", [["refuse"], ["lose"], ["cut"], [503], [429, 504]], ids=str)
 def test_a_question_is_asked_again(memory: Any, between: Proxy, fates: list[str | int]) -> None:
     between.fates = fates
     assert [one.id for one in memory.search("coffee", trace=False).results] == ["coffee"]

