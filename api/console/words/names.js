@@ -126,7 +126,7 @@ words({
   "job.sessions.what": ["sessions that ended become episodes, and what replies rest on is noted", "已结束的会话成为情景，并记下回答的依据"],
   "job.links": ["links", "关联"],
   "job.links.what": ["what is new is linked with what is related to it", "将新内容与相关内容关联"],
-  "job.embed": ["cleanup", "嵌入", "--job", "embed"],
+  "job.embed": ["embed", "嵌入"],
   "job.embed.what": ["vectors of memories that have none", "为没有向量的记忆计算向量"],
   "said.by-service": ["As the service says it, in English", "服务的英文原文"],
 });

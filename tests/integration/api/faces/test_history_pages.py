@@ -154,9 +154,9 @@ def test_a_page_asks_the_log_for_the_events_of_its_own_changes_alone(
     asked: list[int] = []
     real = RedisViews.stored
 
-    def counted(views: RedisViews, owner: str, seqs: list[int]) -> Any:
+    def counted(views: RedisViews, owner: str, seqs: list[int], **more: Any) -> Any:
         asked.append(len(seqs))
-        return real(views, owner, seqs)
+        return real(views, owner, seqs, **more)
 
     monkeypatch.setattr(RedisViews, "stored", counted)
     answer = store.application.reader.history("alice", limit=10)

@@ -71,9 +71,9 @@ def test_a_heavy_question_holds_no_more_than_a_piece_of_the_log_at_a_time(
 ) -> None:
     read, most = RedisViews.stored, []
 
-    def counted(views: RedisViews, owner: str, seqs: list[int]) -> Any:
+    def counted(views: RedisViews, owner: str, seqs: list[int], **more: Any) -> Any:
         most.append(len(seqs))
-        return read(views, owner, seqs)
+        return read(views, owner, seqs, **more)
 
     monkeypatch.setattr(RedisViews, "stored", counted)
     QUESTIONS[name](store)
