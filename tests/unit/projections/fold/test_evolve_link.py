@@ -11,6 +11,7 @@ from tests.given.events import (
     Story,
     Told,
     accessed,
+    asserted,
     at,
     created,
     deleted,
@@ -170,3 +171,8 @@ def test_a_memory_backs_the_sixty_four_newest_triples_in_whatever_order_they_com
     days = [(day * 31 + shift) % 70 for day in range(70)]
     found = folded(created(), *(triple("m", day=day, object=f"tea {day}") for day in days)).memories["m"].facts
     assert [fact.object for fact in found] == [f"tea {day}" for day in range(70 - MAX_FACTS, 70)]
+
+
+def test_retracting_what_a_memory_does_not_back_is_ignored() -> None:
+    outcome = TRIO.given(asserted("m")).when(triple("m", day=1, retract=True))
+    outcome.then(changed=set(), decision="ignored", reason="does not back this triple")

@@ -53,3 +53,11 @@ def test_edges_of_one_weight_are_kept_by_id_in_whatever_order_they_come() -> Non
     links = [linked("m", f"n{n:02}") for n in range(34)]
     there, back = (folded(created(), *others, *order).memories["m"].edges for order in (links, list(reversed(links))))
     assert there == back == tuple(Edge(f"n{n:02}", 0.5, 0.0, "semantic") for n in range(MAX_EDGES))
+
+
+def test_a_link_to_itself_changes_nothing_and_is_told_once() -> None:
+    outcome = COFFEE_THEN_TEA.when(linked("m", "m", day=7))
+    assert [(one["memory"], one["decision"], one["reason"]) for one in outcome.log] == [
+        ("m", "ignored", "a link to itself")
+    ]
+    outcome.then(changed=set())

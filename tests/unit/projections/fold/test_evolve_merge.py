@@ -244,3 +244,9 @@ def test_a_purge_of_a_merge_purges_everything_that_was_merged_into_it() -> None:
         ("m", "n"),
         "all",
     )
+
+
+def test_a_speaker_is_kept_where_all_sources_have_the_same() -> None:
+    story = memory.given(created(speaker="Ada"), created(of="n", speaker="Ada"), created(of="o", speaker="Bob", day=-1))
+    story.when(merged("m", "n")).then(of="all", speaker="Ada")
+    story.when(merged("m", "n", "o")).then(of="all", speaker=None)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from projections.memory.record import Memory, Upkeep
 from tests.given.events import (
     Told,
+    accessed,
     at,
     created,
     folded,
@@ -87,3 +88,10 @@ def test_the_change_log_calls_nobody_a_reviewer_who_is_none(actor: str, name: st
     for day in (0, 27):
         told = replace(kept(day=day), actor=actor)
         assert folded(created(), told).entries[-1].reason.startswith(f"{name} kept it")
+
+
+def test_a_merge_takes_what_is_left_of_the_importance_and_lifts_nothing() -> None:
+    story = memory.given(created(importance=2.6), created(of="n", day=19), accessed("n", day=20))
+    left = 2.6 * 0.85**4
+    outcome = story.when(merged("m", "n", day=20))
+    outcome.then(of="all", importance=round(left, 6), tier="fact")
