@@ -54,33 +54,29 @@ def test_chinese_and_english_lie_in_one_space(use: UniversalEncoder, question: s
     assert asked.whole @ one.whole > asked.whole @ other.whole + 0.05
 
 
-def test_its_vectors_have_no_common_part_that_would_silence_it() -> None:
-    usual = CachingEmbedder(UniversalEncoder()).question("who?").usual
+def test_its_vectors_have_no_common_part_that_would_silence_it(use: UniversalEncoder) -> None:
+    usual = CachingEmbedder(use).question("who?").usual
     assert usual is not None
     assert not usual.centre.any()
     assert 0.05 < usual.spread < 0.2
 
 
-def test_threads_that_ask_at_once_load_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_that_ask_at_once_load_it_once_without_running_what_its_weights_hold(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     loads: list[int] = []
-    load = model_use._load
+    pickles: list[bool] = []
+    load, read = model_use._load, np.load
     monkeypatch.setattr(model_use, "_load", lambda: loads.append(1) or load())
+    monkeypatch.setattr(
+        np, "load", lambda *args, **named: pickles.append(named.get("allow_pickle", False)) or read(*args, **named)
+    )
     use = UniversalEncoder()
     assert loads == []
     with ThreadPoolExecutor(3) as pool:
         wholes = [asked.whole for asked in pool.map(use.question, ["the same"] * 3)]
-    assert loads == [1]
+    assert (loads, pickles) == ([1], [False])
     np.testing.assert_array_equal(wholes[0], wholes[2])
-
-
-def test_its_weights_are_read_without_running_what_they_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[bool] = []
-    load = np.load
-    monkeypatch.setattr(
-        np, "load", lambda *args, **named: asked.append(named.get("allow_pickle", False)) or load(*args, **named)
-    )
-    UniversalEncoder().question("")
-    assert asked == [False]
 
 
 def test_where_the_package_is_missing_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

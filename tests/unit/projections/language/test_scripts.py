@@ -46,10 +46,9 @@ def test_the_block_is_that_of_everyday_text(character: str, there: bool) -> None
 
 
 def test_what_stored_levels_and_digests_are_made_by_stays_as_it_was() -> None:
+    whole = "".join(chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000)
     read = {
-        name: [
-            point for point in range(0x110000) if not 0xD800 <= point < 0xE000 and re.match(f"[{extent}]", chr(point))
-        ]
+        name: [ord(found) for found in re.findall(f"[{extent}]", whole)]
         for name, extent in (("levels", HAN_BLOCK), ("words", WORDS_BY_THEMSELVES), ("accents", FROM_KANA_TO_HAN))
     }
     kana = [*range(0x3041, 0x3097), *range(0x309D, 0x30A0), *range(0x30A1, 0x30FB), *range(0x30FC, 0x3130)]
