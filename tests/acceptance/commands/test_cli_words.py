@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
 from io import StringIO
 from pathlib import Path
 
@@ -131,20 +130,6 @@ def test_an_import_of_an_old_conversation_says_how_to_ask_it(cli: Cli) -> None:
     told = cli("import", "turns", "-", stdin=lines([turn(1, "tea", occurred_at="2019-01-05T08:00:00Z")])).out
     assert told.startswith("1 turn of 1 owner: 2 events appended, 0 already there\n")
     assert "A search finds them and marks them long ago" in flat(told)
-
-
-def test_an_import_of_a_conversation_that_can_be_found_says_nothing_of_decay(cli: Cli) -> None:
-    recent = turn(1, "tea", occurred_at=(datetime.now(UTC) - timedelta(days=2)).isoformat())
-    for options in ([], ["--turns-only"]):
-        told = cli("import", "turns", "-", *options, stdin=lines([recent])).out
-        assert "long ago" not in told
-
-
-def test_the_only_one_of_several_shown_is_counted_as_one(cli: Cli) -> None:
-    cli("append", "-", stdin=lines([event(1), event(2)]))
-    at = ("--at", "2026-01-06T00:00:00Z")
-    assert cli("list", "ada", "-k", "1", *at).out.startswith("1 of 2 memories")
-    assert cli("health", "ada", "-k", "1").out.startswith("1 of 2 live memories")
 
 
 def test_a_search_that_finds_nothing_says_where_it_looked_and_what_was_withheld(cli: Cli) -> None:

@@ -198,11 +198,6 @@ def test_a_key_is_one_for_all_verbs_of_an_owner_and_another_for_each_owner(
     assert application.writer.mention(other, "coffee", key="k")["id"] == "coffee"
 
 
-def test_without_a_key_every_call_is_a_call_of_its_own(application: Application, owner: str) -> None:
-    ids = {application.writer.negate(owner, "coffee", correction="I drink tea")["replaced_by"] for _ in range(2)}
-    assert len(ids) == 2
-
-
 def test_a_call_that_was_refused_leaves_its_key_free(application: Application, owner: str) -> None:
     with pytest.raises(NotFound):
         application.writer.negate(owner, "nothing", key="k")

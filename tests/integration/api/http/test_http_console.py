@@ -132,14 +132,6 @@ def test_what_a_browser_has_already_is_not_sent_again(client: TestClient) -> Non
     assert len(set(etags)) == len({one.body for one in console_files().values()})
 
 
-def test_head_tells_the_same_and_sends_nothing(server: Server) -> None:
-    for path in ["/", *(f"/console/{one}" for one in console_files() if one != "index.html")]:
-        told = [raw(server, f"{method} {path} HTTP/1.1\nhost: 127.0.0.1:{server.port}") for method in ("GET", "HEAD")]
-        (_, full, body), (status, headers, nothing) = told
-        assert (status, nothing, int(headers["content-length"])) == (200, b"", len(body))
-        assert {**headers, "date": ""} == {**full, "date": ""}
-
-
 PLACES = (
     "/console/",
     "/console",
@@ -271,11 +263,6 @@ def test_what_a_page_asks_by_itself_is_answered_and_does_not_keep_its_session(st
         assert client.get("/v1/owners/alice/profile", headers=alone).status_code == 200
         now[0] += 1
         assert client.get("/v1/owners/alice/profile", headers=session).status_code == 401
-
-
-def test_a_session_lets_in_no_other(client: TestClient) -> None:
-    answer = client.post(CODES, headers=session_of(client) | JSON)
-    assert (answer.status_code, "code" in answer.json()) == (403, False)
 
 
 def test_open_sessions_and_refused_codes_are_counted_and_none_is_told(client: TestClient) -> None:

@@ -10,7 +10,6 @@ import pytest
 from fastapi.testclient import TestClient
 
 from api.http.access.sessions import MOST_REFUSED
-from events.envelope import from_micros, utc_text
 from projections.access.keys import make_key
 from projections.access.tokens import make_token
 from tests.given.http import BASE, SHOWN, HttpStore, app_of, created, http_store
@@ -75,22 +74,6 @@ def test_a_session_ends_with_its_key_and_says_why(store: HttpStore, client: Test
     assert made["key_id"] in answer.json()["detail"]
     refused = client.post(SESSION, json={"key": made["key"]})
     assert (refused.status_code, refused.json()["reason"]) == (403, "revoked")
-
-
-def test_a_session_never_outlives_its_key(
-    store: HttpStore, client: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = store.application.log.now()
-    made = key_of(store, "reader-4", expires_at=utc_text(from_micros(now + 3_600_000_000)))
-    answer = client.post(SESSION, json={"key": made["key"]}).json()
-    assert 0 < answer["ends_in"] <= 3_600
-    session = {"authorization": f"Bearer {answer['token']}"}
-    assert client.get(ALICE, headers=session).status_code == 200
-    callers = client.app.state.callers  # type: ignore[attr-defined]
-    monkeypatch.setattr(callers, "_clock", lambda: now + 3_600_000_001)
-    over = client.get(ALICE, headers=session)
-    assert (over.status_code, over.json()["reason"]) == (401, "over")
-    assert client.post(SESSION, json={"key": made["key"]}).json()["reason"] == "over"
 
 
 def test_a_token_made_of_a_key_signs_in_too_and_stays_as_narrow(

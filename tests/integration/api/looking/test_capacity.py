@@ -68,16 +68,6 @@ def test_growth_is_what_was_recorded_in_the_days_asked_for(store: HttpStore) -> 
     assert "as old as the log is" in all_of_it["basis"]
 
 
-def test_memory_lasts_as_long_as_its_room_at_that_growth(store: HttpStore) -> None:
-    aged(store, 10)
-    store.store.client.config_set("maxmemory", 16_000_000)
-    memory = capacity(store, days=366)["memory"]
-    assert memory["bytes_a_day"] == pytest.approx(memory["used_bytes"] / 10, rel=0.02)
-    room = memory["refused_from_bytes"] - memory["used_bytes"] - memory["unfolded_bytes"]
-    assert memory["days_until_full"] == pytest.approx(room / memory["bytes_a_day"], rel=0.01)
-    assert "events a day" in memory["basis"]
-
-
 def test_a_disk_is_low_before_it_is_full(store: HttpStore) -> None:
     aged(store, 10)
     disk = capacity(store, Kept("7", AOF, DiskRoom(1_000_000, 2_000_000, 160_000, 40_000), None), days=366)["disk"]
@@ -104,16 +94,6 @@ def test_a_disk_of_which_nothing_is_known_says_why(store: HttpStore, kept: Kept,
     aged(store, 10)
     disk = capacity(store, kept)["disk"]
     assert (disk["unknown"], disk["days_until_full"], disk["full_at"], disk["basis"]) == (told, None, None, None)
-
-
-def test_what_is_full_is_told_so_however_young_the_log_is(store: HttpStore) -> None:
-    store.store.client.config_set("maxmemory", 1)
-    told = capacity(store, Kept("7", AOF, DiskRoom(30_000, 2_000_000, 160_000, 40_000), None))
-    assert told["growth"]["events_a_day"] is None
-    for full in (told["memory"], told["disk"]):
-        assert (full["days_until_full"], full["full_at"], full["unknown"]) == (0.0, told["at"], None)
-        assert full["basis"] == "it is full now"
-    assert (told["disk"]["days_until_low"], told["disk"]["low_at"]) == (0.0, told["at"])
 
 
 @pytest.mark.parametrize("days", ["0", "367", "x", "-1"])

@@ -66,19 +66,6 @@ def test_heads_tell_when_each_was_recorded_and_are_a_line_that_the_log_meets(sto
         assert found["agreed"] == found["heads"] == len(told["heads"])
 
 
-def test_what_came_after_a_head_is_told_and_does_not_disagree(store: HttpStore) -> None:
-    line = heads(store)["line"]
-    store.told("alice", mentioned("tea", key="later"))
-    found = check(store, line)
-    assert (found["agrees"], sum(one["behind"] for one in found["partitions"])) == (True, 1)
-
-
-def test_a_partition_of_which_no_head_is_told_is_not_proven(store: HttpStore) -> None:
-    told = heads(store)
-    found = check(store, json.dumps(told | {"heads": told["heads"][:1]}))
-    assert (found["agrees"], found["uncovered"]) == (True, [told["heads"][1]["partition"]])
-
-
 def test_a_changed_event_shows_from_its_head_on_and_not_before(store: HttpStore) -> None:
     partition = partition_of("alice", 4)
     early = heads(store)
@@ -107,22 +94,6 @@ def test_a_log_that_ends_before_a_head_or_has_a_hole_lacks_it(store: HttpStore) 
     found = check(store, line)
     state = next(one for one in found["partitions"] if one["partition"] == partition)
     assert (state["state"], state["read_to"], found["complete"], found["agrees"]) == ("missing", 1, True, False)
-
-
-def test_what_is_not_read_is_told_and_does_not_agree(store: HttpStore) -> None:
-    told = heads(store)
-    found = check(store, told["line"], most=3)
-    assert (found["agrees"], found["complete"], found["events_read"], found["most"]) == (False, False, 3, 3)
-    assert [(one["state"], one["read_to"]) for one in found["partitions"]] == [("unread", 3), ("unread", 0)]
-    assert {one["state"] for one in found["unmet"]} == {"unread"}
-
-
-def test_heads_of_another_store_agree_with_nothing_here(store: HttpStore) -> None:
-    told = heads(store)
-    found = check(store, json.dumps(told | {"store_id": "of-another"}))
-    assert (found["agrees"], found["other_stores"], found["unmet"]) == (False, ["of-another"], [])
-    found = check(store, json.dumps(told | {"heads": [told["heads"][0] | {"partition": 700}]}))
-    assert (found["agrees"], found["problems"]) == (False, ["partition 700 is none of this store's 4"])
 
 
 @pytest.mark.parametrize(

@@ -176,38 +176,39 @@ def _unnamed(text: str) -> str:
 
 
 @each_row("name", VERBS)
-def test_a_dry_run_tells_what_the_verb_then_does_to_the_last_figure(store: Store, name: str) -> None:
+def test_a_dry_run_tells_what_the_verb_then_does_to_the_last_figure_and_leaves_nothing_behind(
+    store: Store, name: str
+) -> None:
     verb, owner = VERBS[name], store.owner()
     store.tell(owner, *STORY, *verb.before)
     at = store.reader.list(owner)["position"]
+    before, listed = kept(store), store.reader.list(owner, mode="debug", at=AT)
     would = given(store, verb, owner, dry_run=True)
     assert (would["dry_run"], would["position"], would["behind"]) == (True, at, 0)
+    assert as_compared(given(store, verb, owner, dry_run=True, key="k1")) == as_compared(would)
+    assert kept(store) == before
+    assert store.reader.list(owner, mode="debug", at=AT) == listed
+    assert store.app.inbox.page(owner)["total"] == 0
     does = given(store, verb, owner)
     assert "dry_run" not in does
     assert as_compared(would) == as_compared(does), name
     assert would["changes"] or name == "edited to the same"
 
 
-@each_row("name", VERBS)
-def test_a_dry_run_leaves_nothing_behind(store: Store, name: str) -> None:
-    verb, owner = VERBS[name], store.owner()
-    store.tell(owner, *STORY, *verb.before)
-    before, listed = kept(store), store.reader.list(owner, mode="debug", at=AT)
-    once = given(store, verb, owner, dry_run=True)
-    assert as_compared(given(store, verb, owner, dry_run=True, key="k1")) == as_compared(once)
-    assert kept(store) == before
-    assert store.reader.list(owner, mode="debug", at=AT) == listed
-    assert store.app.inbox.page(owner)["total"] == 0
+@pytest.fixture(scope="module")
+def ada(store: Store) -> str:
+    """An owner to whom nothing is done."""
+    owner = store.owner()
+    store.tell(owner, *STORY)
+    return owner
 
 
 @each_row("name", REFUSED)
-def test_what_the_verb_would_refuse_the_dry_run_refuses_in_the_same_words(store: Store, name: str) -> None:
-    verb, owner = REFUSED[name], store.owner()
-    store.tell(owner, *STORY)
-    told = []
+def test_what_the_verb_would_refuse_the_dry_run_refuses_in_the_same_words(store: Store, ada: str, name: str) -> None:
+    verb, told = REFUSED[name], []
     for dry_run in (True, False):
         with pytest.raises(EngramlogError) as refused:
-            given(store, verb, owner, dry_run=dry_run)
+            given(store, verb, ada, dry_run=dry_run)
         told.append(re.sub(r"to 20\d\d-[^ ]+Z", "to now", f"{type(refused.value)} {refused.value.as_dict()}"))
     assert told[0] == told[1]
 

@@ -77,14 +77,6 @@ def test_a_dry_run_tells_exactly_what_a_run_then_does_and_changes_nothing(store:
     assert store.app.cleaner.clean("ada")["decisions"] == []
 
 
-def test_what_a_run_deleted_can_be_restored(store: Store) -> None:
-    store.tell("ada", *story())
-    store.app.cleaner.clean("ada")
-    store.restore("ada", "tea")
-    assert store.listed("ada", "review") == {"name", "tea"}
-    assert "delete" not in store.app.cleaner.clean("ada")["counts"]
-
-
 def test_only_the_jobs_named_are_run_and_by_hand_these_are_sweep_and_review(store: Store) -> None:
     same = [created("I drink green tea every morning", f"m{n}", day=store.yesterday) for n in range(2)]
     store.tell("ada", *same, created("An old story", "old", 0, category="fact"))

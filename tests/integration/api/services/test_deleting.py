@@ -9,15 +9,13 @@ from typing import Any
 import orjson
 import pytest
 
-from api.operations.answers import DeletedMany
 from api.services.many.deleting import Deleter
 from api.services.writing import Writer
 from events.errors import StoreUnavailable
 from events.log import AppendReceipt
 from events.partitions import partition_of
-from events.validation import read_event
 from tests.acceptance.helpers.store import Store
-from tests.given.http import HttpStore, created, event, http_store
+from tests.given.http import HttpStore, created, http_store
 from tests.rows import each_row
 
 
@@ -38,16 +36,6 @@ def head(http: HttpStore, owner: str) -> int:
 
 def status_of(http: HttpStore, owner: str, memory_id: str) -> str:
     return str(http.application.reader.get(owner, memory_id, trace=False)["status"])
-
-
-def test_several_memories_are_deleted_in_one_request(http: HttpStore) -> None:
-    made(http, "many", "a", "b", "c")
-    before = head(http, "many")
-    answer = deleted(http, "many", ["b", "a", "b"])
-    assert not DeletedMany.model_validate(answer).model_extra
-    assert (answer["owner"], answer["deleted"], answer["skipped"]) == ("many", ["b", "a"], [])
-    assert (head(http, "many"), answer["position"].endswith(f":{before + 2}")) == (before + 2, True)
-    assert [status_of(http, "many", one) for one in "abc"] == ["deleted", "deleted", "live"]
 
 
 def test_what_stays_is_named_with_the_reason_and_207(http: HttpStore) -> None:
@@ -114,14 +102,6 @@ class Failing(Writer):
         return super().append_all(prepared)
 
 
-class Beaten(Writer):
-    """A writer before whom somebody else always comes to delete the memory `a`."""
-
-    def append_all(self, prepared: Sequence[Any]) -> list[AppendReceipt]:
-        raw = orjson.dumps(event("MemoryDeleted", owner=prepared[0].owner, key="somebody else", memory_id="a"))
-        return super().append_all([read_event(raw, now=self._log.now()), *prepared])[1:]
-
-
 def deleter_with(http: HttpStore, kind: type[Writer]) -> Deleter:
     plain = http.application
     return Deleter(
@@ -140,12 +120,6 @@ def test_where_the_store_fails_half_way_what_was_deleted_is_said_and_the_rest_na
     assert answer.as_dict()["error"]["error"] == "StoreUnavailable"
     with pytest.raises(StoreUnavailable):
         deleter.delete_many("half", ids[1_000:])
-
-
-def test_what_somebody_else_deleted_meanwhile_is_named(http: HttpStore) -> None:
-    made(http, "race", "a", "b")
-    answer = deleter_with(http, Beaten).delete_many("race", ["a", "b"])
-    assert (answer.deleted, answer.skipped, answer.exit_code) == (["b"], {"a": "deleted already"}, 3)
 
 
 def test_of_a_quarantined_owner_deletions_are_written_and_wait(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from api.services.store import owner_names
 from api.services.store.owners import Owners
-from events.partitions import partition_of
 from events.redis import wire as wire_module
 from events.redis.wire import Wire, WirePool
 from projections.fold.builds import BuildKeys
@@ -127,18 +126,6 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(owner_names, "_read", noted)
     return told
-
-
-def test_names_that_were_read_are_not_read_again_until_there_is_a_new_one(tmp_path: Path, read: list[str]) -> None:
-    with http_store(tmp_path) as http:
-        for name in NAMES:
-            http.told(name, created("m1", "tea", owner=name))
-        assert [one["owner"] for page in pages(http, 3) for one in page["owners"]] == sorted(NAMES)
-        assert sorted(read) == sorted(http.store.identity.tags)
-        http.told("newcomer", created("m1", "tea", owner="newcomer"))
-        (page,) = pages(http, 1_000)
-        assert [one["owner"] for one in page["owners"]] == sorted([*NAMES, "newcomer"])
-        assert read[4:] == [http.store.identity.tags[partition_of("newcomer", 4)]]
 
 
 class OtherServer(Wire):

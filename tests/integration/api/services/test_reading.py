@@ -183,21 +183,6 @@ def test_debug_lists_everything_with_a_tombstone_that_says_nothing_and_a_secret_
     assert store.withheld(owner, "coffee", mode="debug", at=day(40)) == {"sensitive": 1}
 
 
-def test_every_reason_names_the_mode_that_shows_what_is_withheld(store: Store) -> None:
-    owner = one_of_each(store)
-    told = store.reader.search(owner, "coffee", at=day(40), trace=False)["withheld"]
-    shown_by = {one["reason"]: one["shown_by"] for one in told}
-    assert shown_by == {
-        "compressed": "review",
-        "superseded": "review",
-        "negated": "review",
-        "merged": "review",
-        "retired": "review",
-        "deleted": "debug",
-        "sensitive": "get --reveal",
-    }
-
-
 # --- what stays hidden
 
 
@@ -257,19 +242,6 @@ def test_a_purged_content_stays_gone_in_every_mode_and_at_every_time(store: Stor
         assert "affair" not in str([store.reader.why(owner, "gone", **place), store.reader.history(owner, **place)])
         assert "gone" not in store.listed(owner, "review", **place)
     assert store.withheld(owner, "affair", as_of=known) == {}
-
-
-def test_a_purge_leaves_a_tombstone_with_dates_and_lineage(store: Store) -> None:
-    owner = store.owner()
-    store.tell(owner, created("coffee one", "one"), created("coffee two", "two"))
-    store.tell(owner, merged("one", "two", into="both", day=1), deleted("both", 2), purged("both", 33))
-    told = store.reader.provenance(owner, "both")["provenance"]
-    assert [(node["id"], node["relation"]) for node in told["nodes"]] == [
-        ("both", "root"),
-        ("one", "merged_from"),
-        ("two", "merged_from"),
-    ]
-    assert store.reader.get(owner, "one", trace=False)["memory"] == ""
 
 
 # --- traces

@@ -38,12 +38,6 @@ def test_a_result_that_passed_others_is_told_and_those_it_passed_are_counted() -
     ]  # fmt: skip
 
 
-def test_places_are_counted_apart() -> None:
-    assert told(SIX, ["new", "a", "other", *SIX[1:]])[2:] == [
-        ["1", "other", "moved", "by", "one", "place"], ["5", "others", "moved", "by", "2", "places"]
-    ]  # fmt: skip
-
-
 @each_row("after", [SIX, []])
 def test_nothing_is_counted_where_nothing_made_room(after: list[str]) -> None:
     assert not any("others" in line for line in told(SIX, after))

@@ -54,10 +54,6 @@ def test_where_no_column_is_left_out_none_is_named(width: int) -> None:
     assert "MemoryCreated" in told(width, [ROW])
 
 
-def test_a_table_of_nothing_leaves_nothing_out() -> None:
-    assert "not shown" not in told(80, [])
-
-
 @each_row("width", [80, 100, 120, 160])
 def test_the_reason_can_be_read_whole_however_long_the_ids_beside_it_are(width: int) -> None:
     twenty = ROW | {"memory": Text("x" * 20)}
@@ -72,16 +68,6 @@ def test_the_reason_can_be_read_whole_however_long_the_ids_beside_it_are(width: 
 def test_an_id_is_cut_where_the_table_has_no_place_for_it_and_only_there(width: int, whole: bool) -> None:
     shown = told(width, [ROW])
     assert (LONG in shown, "ends what is cut" in shown) == (whole, not whole)
-
-
-def test_what_goes_through_a_pipe_has_every_id_whole() -> None:
-    assert LONG in told(140, [ROW], terminal=False)
-    assert "ends what is cut" not in told(140, [ROW | {"decision": "x" * 60}], terminal=False)
-
-
-def test_an_id_stays_whole_beside_few_columns() -> None:
-    few = (Column("id", is_id=True), Column("memory", takes_rest=True))
-    assert LONG in told(120, [{"id": Text(LONG), "memory": "I drink tea"}], few)
 
 
 def test_chinese_takes_its_two_columns_of_the_terminal() -> None:

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from api.cli.commands.cleaning import _uncompared
 from api.cli.show.search import results
-from projections.embedding.compared import ComparedOfAll, RowsLookedAt, VectorsCompared
+from projections.embedding.compared import RowsLookedAt, VectorsCompared
 from tests.rows import each_row
 
 Kind = Literal["statements", "turns"]
@@ -110,25 +110,3 @@ def test_what_was_not_compared_for_suggestions_is_said_on_standard_error(
     heard = capsys.readouterr()
     assert heard.out == ""
     assert (" ".join(heard.err.split()) or None) == said
-
-
-def test_that_there_is_no_room_for_suggestions_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    _uncompared(VectorsCompared("mine", RowsLookedAt(NO_ROWS), RowsLookedAt(NO_ROWS), full=True).told(), "alice")
-    assert "As many suggestions wait as may" in capsys.readouterr().err
-    _uncompared(None, "alice")
-    assert capsys.readouterr().err == ""
-
-
-def test_sums_over_owners_count_those_whose_memories_were_compared_in_part() -> None:
-    whole = VectorsCompared("mine", RowsLookedAt(np.arange(3)), RowsLookedAt(NO_ROWS), full=False).told()
-    part = VectorsCompared("use", RowsLookedAt(np.arange(2), 1, 4), RowsLookedAt(NO_ROWS, older=7), full=True).told()
-    sums = ComparedOfAll()
-    for one in (whole, None, part):
-        sums.add(one)
-    assert sums.told() == {
-        "owners": 2,
-        "in_part": 1,
-        "statements": {"compared": 5, "without_vector": 1, "unread": 4, "older": 0},
-        "turns": {"compared": 0, "without_vector": 0, "unread": 0, "older": 7},
-        "full": 1,
-    }

@@ -70,11 +70,6 @@ def test_what_is_set_aside_what_is_left_out_and_the_next_page_are_told() -> None
     assert "2 events name a URI that may not be told" in text
 
 
-def test_columns_that_say_nothing_are_left_out() -> None:
-    head = next(line for line in told({}) if line.startswith("by"))
-    assert ("late" in head, "set aside" in head) == (False, False)
-
-
 @each_row("width", [80, 100, 120, 140])
 def test_names_and_reasons_have_their_place_at_every_width(width: int) -> None:
     aside = {"since": "2026-11-22T09:30:00Z", "set_aside_at": "5:29", "reason": "it was not Ann 不是她本人"}
@@ -83,7 +78,3 @@ def test_names_and_reasons_have_their_place_at_every_width(width: int) -> None:
     text = "\n".join(lines)
     wanted = ("studio", "1,200", "2026-11-22") if width < 100 else ("studio-agent-7", "1,200", "Ann", "不是她本人")
     assert all(word in text for word in wanted), text
-
-
-def test_of_an_unknown_owner_the_hint_is_told() -> None:
-    assert told(total=0, events=0, hint="nothing of lin is recorded")[-1] == "nothing of lin is recorded"
