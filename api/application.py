@@ -6,7 +6,7 @@ A command imports what it needs and nothing else. What stands on jobs or on the 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import cached_property
 from threading import RLock
@@ -63,7 +63,6 @@ if TYPE_CHECKING:
     from api.services.writing import Writer
     from events.log import EventLog
     from projections.access.caller import Caller
-    from projections.models.expander import Expander
     from projections.ranking.senses import Senses
     from projections.redis.view import RedisViews
 
@@ -103,8 +102,6 @@ class Application(ABC):
         self.views = views
         self._catch_up = catch_up
         self._meanings = meanings
-        self._expander: Expander | None = None
-        """What puts questions in other words, where the process is set to do so."""
 
     @classmethod
     def services(cls) -> set[str]:
@@ -121,10 +118,6 @@ class Application(ABC):
         """How often each cache of this process was asked, by its name and where what was asked for was found."""
         return {("view", found): count for found, count in self.views.asked.items()}
 
-    def expansion_counts(self) -> Mapping[str, int]:
-        """How often this process did, and did not, put a question in other words, by what came of it; empty where it never does."""
-        return {} if self._expander is None else dict(self._expander.counts)
-
     def for_(self, caller: Caller) -> Application:
         """The same as one caller may use it: itself for whoever may do everything, else what `api.access` lets him reach."""
         if caller.is_unlimited and caller.key_id is None:
@@ -139,9 +132,7 @@ class Application(ABC):
         return self.reader.named(owner, name)
 
     def close(self) -> None:
-        """Ask no model from here on: what the process puts in other words ends with it."""
-        if self._expander is not None:
-            self._expander.close()
+        """Write what was read and is not written yet."""
         if "reads" in vars(self):
             self.reads.flush()
 
@@ -206,7 +197,7 @@ class Application(ABC):
     def reader(self) -> Reader:
         from api.services.reading import Reader
 
-        return Reader(self.log, self.views, self.accesses, self._meanings, self._expander)
+        return Reader(self.log, self.views, self.accesses, self._meanings)
 
     @joined
     def access_follower(self) -> AccessFollower:

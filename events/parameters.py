@@ -310,10 +310,6 @@ class Parameters:
     ] = STORE
     """What compares meanings: store (as the process is set, else as the store was made), none, auto, or an embedder's name."""
 
-    # questions in other words
-    expansion: bool = True
-    """A language model may put questions in other words, where the process is set to ask one; false: no question is given to it."""
-
 
 DEFAULTS = Parameters()
 NAMES = tuple(field.name for field in dataclasses.fields(Parameters))

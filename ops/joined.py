@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from projections.models.counted import ModelAsked
     from projections.redis.meanings import Meanings
     from projections.redis.model_uses import ModelLedger
-    from projections.shapes import EmbedderSet, EmbedderStanding, ExpansionSet, JobBoard
+    from projections.shapes import EmbedderSet, EmbedderStanding, JobBoard
 
 QUEUE_SECONDS = 2.0
 """How long `status` waits for a queue on another Redis."""
@@ -73,8 +73,6 @@ class JoinedApplication(Application):
         self._model = model
         self._kept_heads = kept_heads
         self._turn_reading = None if extraction == OFF else TurnReading(self, extraction, tell)
-        if model.other_words is not None:
-            self._expander = model.other_words.expander(self._note_asked, tell)
 
     def turns_written(self, owner: str) -> None:
         """Have the turns extracted soon, after the write is acknowledged."""
@@ -206,11 +204,7 @@ class JoinedApplication(Application):
     def _models_named(self) -> ModelsNamed:
         from api.services.looking.models import ModelsNamed
 
-        return ModelsNamed(self._model.chat_set, self._embedder_set(), self._expansion_set())
-
-    def _expansion_set(self) -> ExpansionSet | None:
-        """How questions are put in other words, and what came of it in this process."""
-        return None if self._expander is None else self._expander.standing()
+        return ModelsNamed(self._model.chat_set, self._embedder_set())
 
     def _embedder_standing(self) -> EmbedderStanding | None:
         """What of it is there in this process, and loaded."""

@@ -3,29 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import Lock, Thread
-from typing import TYPE_CHECKING, Any, NamedTuple
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from events.errors import BadSetting, ModelFailed
+from events.errors import ModelFailed
 from ops.settings import Settings
 
 if TYPE_CHECKING:
-    from ops.catch_up import Tell
     from projections.models.chat import Chat
     from projections.models.counted import NoteAsked
-    from projections.models.expander import Expander, ExpansionBounds
     from projections.models.model_chat import ModelChat
     from projections.shapes import ChatSet
-
-
-MOST_TOKENS = 1_024
-"""Of an answer for which somebody waits; models that reason need some of it before they answer."""
-
-EXPANSION_SECONDS = 2.0
-"""How long a question waits for other words; then it is answered without."""
-EXPANSIONS_PER_MINUTE = 20
-"""Questions a minute in one process; one owner's have half of them while others ask too."""
 
 
 class LazyModel:
@@ -46,44 +35,12 @@ class LazyModel:
                 self._made = self._make()
             return self._made
 
-    def load(self, tell: Tell) -> Thread:
-        """Make it and load its client beside, so that whoever asks first does not wait. Settings that do not do are told."""
-
-        def load() -> None:
-            try:
-                self().load()
-            except BadSetting as error:
-                tell("questions cannot be expanded", reason=error.message, alarm=True)
-            except ModelFailed:
-                return  # closed before it was loaded
-
-        thread = Thread(target=load, name="engramlog-model-load", daemon=True)
-        thread.start()
-        return thread
-
     def close(self) -> None:
         """Close its connections for good: nothing is asked afterwards."""
         with self._lock:
             self._closed, made = True, self._made
         if made is not None:
             made.end()
-
-
-class OtherWordsModel(NamedTuple):
-    """The model as questions are put in other words by it: one request each, for which somebody waits."""
-
-    name: str
-    chat: LazyModel
-    bounds: ExpansionBounds
-    stays: bool = True
-    """Whether its client is loaded before it is asked, as in a process that answers more than one command."""
-
-    def expander(self, note: NoteAsked, tell: Tell) -> Expander:
-        """What asks it within the bounds."""
-        from projections.models.counted import FOR_EXPANSION  # noqa: PLC0415 - as the model itself: where one is asked
-        from projections.models.expander import Expander  # noqa: PLC0415
-
-        return Expander(self.name, counted(self.chat, FOR_EXPANSION, note), self.bounds, tell, stays=self.stays)
 
 
 class Model(NamedTuple):
@@ -96,22 +53,15 @@ class Model(NamedTuple):
     """The same model, where it is to write episodes."""
     finder: LazyModel | None = None
     """The same model, where it is to look for patterns too."""
-    other_words: OtherWordsModel | None = None
-    """The same model, where it is to put questions in other words."""
     chat_set: ChatSet | None = None
     """What the settings say of it, without keys."""
     embedder_host: str | None = None
     """Host and port of the endpoint for embeddings, where the settings name one."""
 
-    def load(self, tell: Tell) -> Thread | None:
-        """Load, beside, what somebody will wait for; None where nobody will."""
-        return None if self.other_words is None else self.other_words.chat.load(tell)
-
     def close(self) -> None:
         """Close its connections."""
-        for chat in (self.chat, None if self.other_words is None else self.other_words.chat):
-            if chat is not None:
-                chat.close()
+        if self.chat is not None:
+            self.chat.close()
 
 
 NO_MODEL = Model()
@@ -130,10 +80,6 @@ def counted(chat: LazyModel, use: str, note: NoteAsked) -> Callable[[], Chat]:
 
 def chat_of(settings: Settings) -> LazyModel | None:
     """What makes the model of these settings; None where there is none."""
-    return _lazy(settings)
-
-
-def _lazy(settings: Settings, **bounds: Any) -> LazyModel | None:
     name = settings.model
     if name is None:
         return None
@@ -146,35 +92,17 @@ def _lazy(settings: Settings, **bounds: Any) -> LazyModel | None:
             url=settings.model_url,
             key=settings.model_key.get_secret_value() if settings.model_key is not None else None,
             output=settings.model_output,
-            **bounds,
         )
 
     return LazyModel(make)
 
 
-def _other_words(settings: Settings, *, stays: bool) -> OtherWordsModel | None:
-    """What puts questions in other words; None where these settings do not say so."""
-    if settings.expansion != "model" or settings.model is None:
-        return None
-    from projections.models.expander import PATIENCE, ExpansionBounds  # noqa: PLC0415 - where one is asked
-
-    chat = _lazy(
-        settings,
-        timeout=PATIENCE * EXPANSION_SECONDS,
-        tries=1,
-        asked_again=0,
-        max_tokens=MOST_TOKENS,
-    )
-    assert chat is not None, "a model is named"
-    return OtherWordsModel(settings.model, chat, ExpansionBounds(EXPANSION_SECONDS, EXPANSIONS_PER_MINUTE), stays)
-
-
-def model_of(settings: Settings, *, stays: bool = True) -> Model:
-    """The model of these settings. `stays`: the process answers more than one command."""
+def model_of(settings: Settings) -> Model:
+    """The model of these settings."""
     reviewer = f"model {settings.model}" if settings.reviewer == "model" else "rule"
     chat, sets = chat_of(settings), (_chat_set(settings), _embedder_host(settings))
     summariser, finder = (chat if way == "model" else None for way in (settings.summaries, settings.reviewer))
-    return Model(chat, reviewer, summariser, finder, _other_words(settings, stays=stays), *sets)
+    return Model(chat, reviewer, summariser, finder, *sets)
 
 
 def _chat_set(settings: Settings) -> ChatSet | None:
@@ -186,7 +114,6 @@ def _chat_set(settings: Settings) -> ChatSet | None:
         "extraction": settings.extraction,
         "reviewer": settings.reviewer,
         "summaries": settings.summaries,
-        "expansion": settings.expansion,
     }
 
 

@@ -133,8 +133,6 @@ class Settings(BeyondSettings, SealingSettings):
     """What extracts statements from new turns: `rules`, right after the write; `model`, in a job; `off`, only on request."""
     reviewer: str = "rule"
     """What reviews memories under the tiered profile and finds patterns in the job `abstract`: `rule` or `model`."""
-    expansion: str = "off"
-    """Whether the model also rewords questions: `off` or `model`. With `model`, questions are sent to the model's endpoint."""
     summaries: str = "extractive"
     """How job workers write episodes: `extractive` or `model`; `off` makes none."""
 
@@ -258,13 +256,6 @@ class Settings(BeyondSettings, SealingSettings):
     def _known_reviewer(cls, value: str, found: ValidationInfo) -> str:
         if value not in ("rule", "model") or (value == "model" and not found.data.get("model")):
             raise ValueError("rule, or model where ENGRAMLOG_MODEL names one")
-        return value
-
-    @field_validator("expansion")
-    @classmethod
-    def _known_expansion(cls, value: str, found: ValidationInfo) -> str:
-        if value not in ("off", "model") or (value == "model" and not found.data.get("model")):
-            raise ValueError("off, or model where ENGRAMLOG_MODEL names one")
         return value
 
     @field_validator("extraction")

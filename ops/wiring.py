@@ -76,7 +76,7 @@ def application_on(
     stays: bool = True,
 ) -> Iterator[Application]:
     """The same on a store that is open already. `stays`: the process answers more than one command, so all is joined now."""
-    catch_up, model = FoldCatchUp(store, tell), model_of(settings, stays=stays)
+    catch_up, model = FoldCatchUp(store, tell), model_of(settings)
     application = JoinedApplication(
         store,
         catch_up,
@@ -89,7 +89,6 @@ def application_on(
     )
     if stays:
         application.join()
-        model.load(tell)
     if store.embedded is not None and store.embedded.owned:
         catch_up.fold_leftovers(on_wait)
     application.restored = ask_kept_values(store, catch_up, tell)

@@ -318,7 +318,6 @@ class ContextSearch(TypedDict):
     found: int
     withheld: dict[str, int]
     parts: list[str]
-    expansion: NotRequired[QuestionExpansion | None]
 
 class ContextSizes(TypedDict):
     stable: int
@@ -531,7 +530,6 @@ class AboveAlone(TypedDict):
     ranking: str
     search_mode: str
     meaning: str | None
-    expansion: NotRequired[QuestionExpansion | None]
 
 class Above(AboveAlone, TimesTold, Placed): ...
 
@@ -1214,7 +1212,6 @@ class ChatSet(TypedDict):
     extraction: str
     reviewer: str
     summaries: str
-    expansion: str
 
 class EmbedderSet(TypedDict):
     name: str
@@ -1224,12 +1221,6 @@ class EmbedderSet(TypedDict):
     loaded: bool
     questions_computed: int
     questions_remembered: int
-
-class ExpansionSet(TypedDict):
-    per_minute: int
-    seconds: float
-    outcomes: dict[str, int]
-    failing: str | None
 
 class TokensUsed(TypedDict):
     model: str
@@ -1252,7 +1243,6 @@ class ModelsUsed(TypedDict):
     since: str | None
     chat: ChatSet | None
     embedder: EmbedderSet | None
-    expansion: ExpansionSet | None
     used: list[TokensUsedInAll]
     days: list[TokensUsedADay]
     lost: int
@@ -1915,19 +1905,12 @@ class Associated(Card):
 
 TimeNamed = TypedDict("TimeNamed", {"text": str, "from": str, "to": str})
 
-class QuestionExpansion(TypedDict):
-    status: Literal["asked", "kept", "nothing", "off", "past", "private", "share", "limit", "timeout", "failed"]
-    terms: list[str]
-    model: str
-    why: NotRequired[str | None]
-
 class Understood(TypedDict):
     times: list[TimeNamed]
     speakers: list[str]
     since: NotRequired[str | None]
     until: NotRequired[str | None]
     parts: NotRequired[list[str] | None]
-    expansion: NotRequired[QuestionExpansion | None]
 
 class Expanded(TypedDict):
     original: list[str]

@@ -152,7 +152,7 @@ def create_app(
 def metrics_of(application: Application) -> Metrics:
     """The metrics of an application, which from now on tells them what it does."""
     store = readings(application.operator.status, application.supervision.kept)
-    metrics = Metrics(MetricSources(store, application.cache_counts, application.expansion_counts))
+    metrics = Metrics(MetricSources(store, application.cache_counts))
     if isinstance(application.log, RedisEventLog):
         application.log.on_append = metrics.append_seconds.observe
     application.contexts.on_injected = metrics.closeness.observe

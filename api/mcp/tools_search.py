@@ -156,8 +156,7 @@ def _search(session: Session, query: str, limit: int, least: float | None, terms
     terms = {"reasons": False, **terms}
     found = reader.search(session.owner, query, limit=limit, min_relevance=least or 0.0, **terms)
     again = partial(reader.search, session.owner, query, limit=limit, trace=False, **terms)
-    synonyms, other = found["expanded"]["synonyms"], found["understood"].get("expansion")
-    alike = [one for known in synonyms.values() for one in known] + ([] if other is None else other["terms"])
+    alike = [one for known in found["expanded"]["synonyms"].values() for one in known]
     return {
         "behind": found["behind"],
         "total_found": found["total"],

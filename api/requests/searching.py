@@ -95,8 +95,6 @@ class Cursor(NamedTuple):
     """How long the owner's change log was."""
     meaning: str = ""
     """What was compared by meaning: see `compared`."""
-    expansion: str = ""
-    """Digest of the other words that were looked for too."""
 
 
 FIRST_PAGE = Cursor("", 0, 0, "")
@@ -137,7 +135,7 @@ def read_cursor(text: str, question: str) -> Cursor:
         found = Cursor(*orjson.loads(urlsafe_b64decode(text + "=" * (-len(text) % 4))))
     except (NotBase64, orjson.JSONDecodeError, ValueError, TypeError):
         raise refused("cursor", text[:80], rule) from None
-    kinds = (str, int, int, str, int, str, str)
+    kinds = (str, int, int, str, int, str)
     whole = all(isinstance(part, kind) for part, kind in zip(found, kinds, strict=True))
     if not whole or found.question != question or not 0 < found.offset <= MOST_OFFSET:
         raise refused("cursor", text[:80], rule)

@@ -173,7 +173,6 @@ class Contexts:
             answer["results"],
             {one["reason"]: one["count"] for one in answer["withheld"]},
             answer["understood"].get("parts") or [],
-            answer["understood"].get("expansion"),
         )
 
     def _recorded(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 from api.choices import MOST_CHANGES
 from api.requests.checks import check_limit, check_mode, check_query
@@ -24,7 +24,6 @@ from api.requests.timelines import LineTerms, Progress, TimesAsked, told_lines, 
 from api.services.accesses import AccessRecorder, Read
 from api.services.erased import tell_erased_sources
 from api.services.histories import ORDERS, HistoryPage, page_asked
-from api.services.looking.expanding import digest_of, is_expanded, tell_expansion, widening
 from api.services.looking.meaning_asked import MeaningReader
 from api.work.patience import current_check, weigh
 from events.envelope import from_micros, utc_text
@@ -45,9 +44,6 @@ from projections.shapes import Card, Detail, Found, FoundAlone, Listing, OriginT
 from projections.views.in_pattern import pattern_told
 from projections.views.query import ViewQuery, detail, why, without_lost
 
-if TYPE_CHECKING:
-    from projections.models.expander import Expander
-
 MOST_NODES = 1_000
 """Memories among the origins of one, where they are bounded."""
 
@@ -61,9 +57,8 @@ class Reader(MeaningReader):
         views: RedisViews,
         accesses: AccessRecorder | None = None,
         meanings: Senses | None = None,
-        expander: Expander | None = None,
     ) -> None:
-        super().__init__(log, views, meanings, expander)
+        super().__init__(log, views, meanings)
         self._accesses = accesses
 
     def search(
@@ -81,7 +76,6 @@ class Reader(MeaningReader):
         trace: bool = True,
         inspect: bool = False,
         reasons: bool = True,
-        expand: bool = True,
         most_sensitive: int = SECRET - 1,
         on_progress: Progress | None = None,
         **terms: Any,
@@ -90,8 +84,8 @@ class Reader(MeaningReader):
 
         `cursor`: what `next` said on the page before. `trace`: record what was shown, of normal mode and the present. `inspect`:
         somebody only looks, in any mode and at any time: recorded too, and no memory gains by it. `reasons`: compute what
-        `explain` tells of scores and weights; without, only what was replaced, and the way, stand there. `expand`: in other
-        words too, where the process is set to. `most_sensitive`: of the memories that say whom the query means by a name or a role.
+        `explain` tells of scores and weights; without, only what was replaced, and the way, stand there.
+        `most_sensitive`: of the memories that say whom the query means by a name or a role.
         """
         checked, wanted = check_mode(mode), check_limit(limit)
         check_query(query)
@@ -101,9 +95,6 @@ class Reader(MeaningReader):
         present = as_of is None and known is None and at is None
         traced = trace and (inspect or (checked == "normal" and present))
         question = self.question_of(owner, query, terms, as_of=as_of, known=known, after=after)
-        asks = expand and is_expanded(page, wanted)
-        other = self.expanded(owner, query, terms, past=not present, after=after) if asks else None
-        widened = digest_of(other, page, cursor)
         told = TimesAsked(as_of=as_of, known=known, at=at)
         if cursor is not None:
             told["at"] = utc_text(from_micros(page.at))
@@ -116,7 +107,7 @@ class Reader(MeaningReader):
         with self.snapshot(owner, entries=entries, **times) as snapshot:
             zone = snapshot.view.parameters.time_zone
             request = request_of(terms, snapshot.now, zone, with_meaning=self.compares_meaning, reasons=reasons)
-            request = widening(request, other)._replace(most_sensitive=most_sensitive)
+            request = request._replace(most_sensitive=most_sensitive)
             sense = self.sense_of(snapshot.view, owner, question)
             answer = search(ViewQuery(snapshot.view, snapshot.now, checked), query, wanted, request, sense, page.offset)
             if cursor is not None:
@@ -130,11 +121,10 @@ class Reader(MeaningReader):
             if snapshot.view.is_narrowed:
                 answer["withheld"] = []
         tell_filters(answer["understood"], request.filters, zone)
-        tell_expansion(answer["understood"], other)
         if question.told is not None:
             answer["meaning"] = question.told
         end = page.offset + wanted
-        following = Cursor(snapshot.position, snapshot.now, end, digest, entries, compared(answer["meaning"]), widened)
+        following = Cursor(snapshot.position, snapshot.now, end, digest, entries, compared(answer["meaning"]))
         if cursor is not None and following.meaning != page.meaning:
             raise refused("cursor", cursor[:80], "no cursor: what is compared by meaning has changed; begin again")
         if end < answer["total"]:

@@ -2082,22 +2082,6 @@ class RuleTold(Result):
     others: list[str]
 
 
-class QuestionExpansion(Result):
-    """How else a language model put the question."""
-
-    status: Literal["asked", "kept", "nothing", "off", "past", "private", "share", "limit", "timeout", "failed"]
-    """`asked` now, or `kept` from within ten minutes; `nothing`: no term of use, or nothing is known of the owner.
-    Else why it was asked as it is: `off` for this owner, about the `past`, `private` (it holds a secret, an
-    address or the like), over its owner's `share` of a minute while others ask, over the `limit` of questions a
-    minute or at once, `timeout`, `failed`."""
-    terms: list[str]
-    """What was looked for too, cleaned; at most three."""
-    model: str
-    """Which was asked, or would have been."""
-    why: str | None = None
-    """What kind of failure, or why it was too long."""
-
-
 class Above(Result):
     """Why one memory stands above another for a question, or below it."""
 
@@ -2136,8 +2120,6 @@ class Above(Result):
     search_mode: str
     meaning: str | None
     """Why meaning was not compared, where it was asked for and failed."""
-    expansion: QuestionExpansion | None = None
-    """Where the process puts questions in other words: what came of it."""
 
 
 class InstantsRow(Result):
@@ -3148,8 +3130,6 @@ class ChatSet(Result):
     """Who reviews: rule or model."""
     summaries: str
     """How episodes are written: extractive, model or off."""
-    expansion: str
-    """Whether questions are put in other words too: model or off."""
 
 
 class EmbedderSet(Result):
@@ -3171,25 +3151,12 @@ class EmbedderSet(Result):
     """Questions whose vectors it still had."""
 
 
-class ExpansionSet(Result):
-    """How the model puts questions in other words, in the process that answers."""
-
-    per_minute: int
-    """Questions a minute that it is asked about at most."""
-    seconds: float
-    """How long a question waits for it."""
-    outcomes: dict[str, int]
-    """What came of each question since the process began, by status."""
-    failing: str | None
-    """Why it is left alone for now."""
-
-
 class TokensUsedInAll(Result):
     """The same since counting began."""
 
     model: str
     use: str
-    """`extract`, `review`, `summarise`, `patterns` or `expand`."""
+    """`extract`, `review`, `summarise` or `patterns`."""
     asked: int
     """Questions, each of one request or more."""
     failed: int
@@ -3209,7 +3176,7 @@ class TokensUsedADay(Result):
 
     model: str
     use: str
-    """`extract`, `review`, `summarise`, `patterns` or `expand`."""
+    """`extract`, `review`, `summarise` or `patterns`."""
     asked: int
     """Questions, each of one request or more."""
     failed: int
@@ -3232,8 +3199,6 @@ class ModelsUsed(Result):
     """Null where none is set."""
     embedder: EmbedderSet | None
     """Null where none counts for owners who chose nothing."""
-    expansion: ExpansionSet | None
-    """Null where no model puts questions in other words."""
     used: list[TokensUsedInAll]
     """Since then, by model and use."""
     days: list[TokensUsedADay]

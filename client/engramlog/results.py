@@ -223,17 +223,6 @@ class TimeNamed(Result):
     """Not included."""
 
 
-class QuestionPut(Result):
-    """What came of putting a question in other words."""
-
-    status: str
-    """`asked`, `kept` or `nothing`; else why it was not: `off`, `past`, `private`, `share`, `limit`, `timeout`, `failed`."""
-    terms: list[str] = []
-    model: str
-    why: str | None = None
-    """What failed."""
-
-
 class Understood(Result):
     """What was read in the question."""
 
@@ -245,8 +234,6 @@ class Understood(Result):
     """Before when, where `until` is told."""
     parts: list[str] | None = None
     """The parts of the question, where each has a share of the first ten results."""
-    expansion: QuestionPut | None = None
-    """What came of putting it in other words, where the process does."""
 
 
 class Expanded(Result):
@@ -332,8 +319,6 @@ class ContextSearch(Result):
     """Further matches that normal mode does not show, by reason."""
     parts: list[str] = []
     """The parts of the question that had a share each; none where it asks for one thing."""
-    expansion: QuestionPut | None = None
-    """What came of putting it in other words, where the process does."""
 
 
 class ContextSizes(Result):

@@ -46,11 +46,11 @@ class ToolMetrics:
         self._calls.labels(tool if tool in self._known else UNKNOWN, ANSWERED if answered else REFUSED).inc()
 
     def watch(self, application: Application) -> None:
-        """Count what this application injects, finds in memory and puts in other words."""
+        """Count what this application injects and finds in memory."""
         application.contexts.on_injected = self._closeness.observe
         if self._used is not None:  # of a store that was opened anew
             self.registry.unregister(self._used)
-        self._used = UsedCollector(application.cache_counts, application.expansion_counts)
+        self._used = UsedCollector(application.cache_counts)
         self.registry.register(self._used)
 
 

@@ -10,7 +10,6 @@ from projections.models.chat import Chat, ModelUsage, fits
 
 T = TypeVar("T")
 FOR_EXTRACTION, FOR_REVIEW, FOR_SUMMARIES, FOR_PATTERNS = "extract", "review", "summarise", "patterns"
-FOR_EXPANSION = "expand"
 """What models are asked for."""
 
 

@@ -88,8 +88,6 @@ class SearchRequest(NamedTuple):
     """Whether results tell what their score and weight are made of."""
     parts: bool = True
     """Whether each part of a question has its share of the first ten, under `conversation`."""
-    expansions: tuple[str, ...] = ()
-    """How else the question may be put, whoever says so: they bring what they find to the last places of the first ten."""
     most_sensitive: int = SECRET - 1
     """Memories up to this sensitivity say who is meant by a name or a role: the parts of the question tell it."""
 

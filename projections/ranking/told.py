@@ -43,7 +43,7 @@ def results(
             explained = _explained(this, ranked, int(at), brought[number], reading.factors)
         _tell_more(this, ranked, row, replaced, explained)
         if row in plan.brought:
-            explained["asked_by"] = [plan.asked[one] for one in plan.brought[row]]
+            explained["asked_by"] = [plan.parts[one] for one in plan.brought[row]]
         if this.request.reasons and this.request.ranking == "published":
             explained["keywords"] = relevance.keywords.matched(number)
         result: Result = {

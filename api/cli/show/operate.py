@@ -102,10 +102,8 @@ def models(told: shapes.ModelsUsed, console: Console = out) -> None:
     if chat is None:
         console.print(Text("no language model is set", "dim"))
     else:
-        ways = ", ".join(f"{name} {chat[name]}" for name in ("extraction", "reviewer", "summaries", "expansion"))
+        ways = ", ".join(f"{name} {chat[name]}" for name in ("extraction", "reviewer", "summaries"))
         console.print(Text(f"language model {chat['model']} at {chat['host']}: {ways}"))
-        if (expansion := told["expansion"]) is not None and expansion["failing"] is not None:
-            console.print(Text(f"questions are not put in other words for now: {expansion['failing']}", "yellow"))
     if embedder is None:
         console.print(Text("no embedder is set", "dim"))
     else:

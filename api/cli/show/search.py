@@ -9,18 +9,10 @@ from rich.text import Text
 from api.cli.app import out
 from api.cli.show.memories import conflicts, number, place, shortened, standing, when, withheld
 from api.cli.show.tables import Cell, Column, tabulate
-from projections.shapes import Associated, Found, QuestionExpansion
+from projections.shapes import Associated, Found
 
 BAR = 24
 """Characters of the longest bar of a part of a score."""
-_NOT_ASKED = {
-    "past": "a question about the past is answered as it was",
-    "private": "it holds a secret, an address or the like, which no model is given",
-    "share": "this owner had half of a minute's questions, and others ask too; ask again in a minute",
-    "limit": "as many questions are with the model as may be; ask again in a minute",
-    "timeout": "the model took too long; asked again, its answer may be there",
-    "failed": "the model failed",
-}
 
 
 def results(answer: Found, console: Console = out) -> None:
@@ -96,7 +88,6 @@ def _told(answer: Found, console: Console) -> None:
         console.print(Text(f"searched {', '.join(bounds)}", "dim"))
     if parts := heard.get("parts"):
         console.print(Text("also asked as: " + " | ".join(parts), "dim"))
-    _other_words(heard.get("expansion"), console)
     synonyms = dict.fromkeys(word for alike in answer["expanded"]["synonyms"].values() for word in alike)
     if synonyms:
         console.print(Text("also looked for: " + ", ".join(synonyms), "dim"))
@@ -111,17 +102,6 @@ def _told(answer: Found, console: Console) -> None:
     if answer.get("next"):
         rest = answer["total"] - answer["offset"] - len(answer["results"])
         console.print(Text(f"{rest:,} more; --limit {answer['total']}", "dim"))
-
-
-def _other_words(told: QuestionExpansion | None, console: Console) -> None:
-    """How a model put the question, or why none did."""
-    if told is None or told["status"] in ("off", "nothing"):
-        return
-    if told["terms"]:
-        console.print(Text(f"in other words, by {told['model']}: " + " | ".join(told["terms"]), "dim"))
-        return
-    why = told.get("why") or _NOT_ASKED[told["status"]]
-    console.print(Text(f"not put in other words: {why}", "yellow" if told["status"] == "failed" else "dim"))
 
 
 def explained(answer: Found, console: Console = out) -> None:

@@ -19,7 +19,6 @@ import { RankLines } from "./ranklines.js";
 import "../words/ask.js";
 
 const MOST = 10;
-const NOT_ASKED = ["private", "share", "limit", "timeout", "failed"];
 const INSTANTS = 120;
 
 export function Ask({ owner }) {
@@ -98,11 +97,8 @@ function Ranking({ owner, question, mode, told, moment, beside }) {
   const moving = useMoving(owner, question, mode, told, moment);
   const extra = told.expanded?.synonyms ? [...new Set(Object.values(told.expanded.synonyms).flatMap((one) => Object.keys(one)))] : [];
   const others = told.understood?.parts ?? [];
-  const words = told.understood?.expansion;
   return html`
     ${others.length > 0 && html`<p class="muted">${t("ask.asked", { questions: others.map(plain).join(" | ") })}</p>`}
-    ${words?.terms.length > 0 && html`<p class="muted">${t("ask.words", { model: plain(words.model), words: words.terms.map(plain).join(" | ") })}</p>`}
-    ${words && NOT_ASKED.includes(words.status) && html`<p class="muted">${t(`ask.words.${words.status}`, { model: plain(words.model) })}</p>`}
     ${extra.length > 0 && html`<p class="muted">${t("ask.synonyms", { words: extra.slice(0, 12).map(plain).join(", ") })}</p>`}
     ${moving && html`<p class="muted" role="status">${t("ask.dragged", { at: moving.at })}</p>`}
     ${moving && !told.results.length ? html`<${Cards} owner=${owner} question=${question} mode=${mode} told=${told} moment=${moment} moving=${moving} />` : withMoment ? html`<${MomentBeside} owner=${owner} question=${question} mode=${mode} told=${told} moment=${moment} />`

@@ -112,7 +112,6 @@ words({
   "use.review": ["review", "评审"],
   "use.summarise": ["summaries", "摘要"],
   "use.patterns": ["patterns", "模式"],
-  "use.expand": ["other words for questions", "问题的换个说法"],
   "operate.to-log": ["Its events", "其事件"],
   "proof.lead": ["Prove that nothing before was changed, and hand out or remove all that is known of a person.", "证明过去未被更改；导出或删除关于某人的一切。"],
   "proof.heads": ["Heads of the log's chains", "日志链的头"],

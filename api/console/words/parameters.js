@@ -108,5 +108,4 @@ words({
   "parameter.replay_important": ["Whether the lifecycle jobs replay important memories that are due for review.", "养护作业是否重温到期需要复习的重要记忆。"],
   "parameter.session_idle_hours": ["Hours without a message after which a sitting of a session is over; one hour where another session went on.", "会话多少小时没有消息即视为一次结束；若另一会话仍在继续则为一小时。"],
   "parameter.embedder": ["What compares meanings: store (as the process is set, else as the store was made), none, auto, or an embedder's name.", "用什么比较语义：store（按进程的设置，否则按存储创建时所定）、none、auto，或某个嵌入模型的名字。"],
-  "parameter.expansion": ["A language model may put questions in other words, where the process is set to ask one; false: no question is given to it.", "在进程设置为询问语言模型时，可由它把问题换个说法；false：任何问题都不交给它。"],
 });

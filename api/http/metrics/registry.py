@@ -32,8 +32,6 @@ class MetricSources(NamedTuple):
     store: StoreReadings
     caches: Callable[[], Mapping[tuple[str, str], int]] = dict
     """How often something was asked of a cache, by its name and what came of it."""
-    expansions: Callable[[], Mapping[str, int]] = dict
-    """How often a question was, or was not, put in other words, by what came of it."""
 
 
 class Metrics:
@@ -118,7 +116,7 @@ class Metrics:
         self._lanes = Gauge(
             "engramlog_questions", "Questions in hand, by class of work.", ["work", "state"], registry=self.registry
         )
-        self.registry.register(UsedCollector(told.caches, told.expansions))
+        self.registry.register(UsedCollector(told.caches))
         self.registry.register(StoreCollector(Scrape(told.store)))
 
     def watch_lanes(self, lanes: Iterable[Lane]) -> None:

@@ -1,4 +1,4 @@
-"""How often this process found in memory what it was asked for, and put a question in other words."""
+"""How often this process found in memory what it was asked for."""
 
 from __future__ import annotations
 
@@ -9,19 +9,17 @@ from prometheus_client.registry import Collector
 
 
 class UsedCollector(Collector):
-    """The caches of a process, and what puts its questions in other words, which count by themselves."""
+    """The caches of a process, which count by themselves."""
 
-    def __init__(
-        self, caches: Callable[[], Mapping[tuple[str, str], int]], expansions: Callable[[], Mapping[str, int]]
-    ) -> None:
-        self._caches, self._expansions = caches, expansions
+    def __init__(self, caches: Callable[[], Mapping[tuple[str, str], int]]) -> None:
+        self._caches = caches
 
     def describe(self) -> Iterator[Metric]:
         """The names are told when scraped."""
         return iter(())
 
     def collect(self) -> Iterator[Metric]:
-        """One family each."""
+        """One family."""
         asked = CounterMetricFamily(
             "engramlog_cache_questions",
             "What was asked of a cache: an owner's view (memory, file, loaded) or a question's vectors (memory, computed).",
@@ -30,11 +28,3 @@ class UsedCollector(Collector):
         for (cache, found), count in self._caches().items():
             asked.add_metric([cache, found], count)
         yield asked
-        expansions = CounterMetricFamily(
-            "engramlog_expansions",
-            "Questions that a model was, or was not, to put in other words, by what came of it; none where the process asks none.",
-            labels=["outcome"],
-        )
-        for outcome, count in self._expansions().items():
-            expansions.add_metric([outcome], count)
-        yield expansions

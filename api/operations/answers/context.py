@@ -5,7 +5,6 @@ from __future__ import annotations
 from pydantic import BaseModel, Field
 
 from api.operations.answers.log import Example, LinesTold, Placed, exampled
-from api.operations.answers.search import QuestionExpansion
 
 _CORE: Example = {"kind": "memory", "id": "name", "note": "2026-11-20", "text": "Her name is Alice"}
 _RETRIEVED: Example = {
@@ -93,10 +92,6 @@ class ContextSearch(BaseModel):
     withheld: dict[str, int] = Field(description="Further matches that normal mode does not show, by reason.")
     parts: list[str] = Field(
         description="The parts of the question that had a share each; none where it asks for one thing."
-    )
-    expansion: QuestionExpansion | None = Field(
-        default=None,
-        description="Of a turn that asks, where the process puts questions in other words: what came of it.",
     )
 
 

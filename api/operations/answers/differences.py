@@ -7,7 +7,6 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from api.operations.answers.log import Example, LinesTold, Placed, TimesTold, exampled
-from api.operations.answers.search import QuestionExpansion
 
 EXAMPLE_SIDE: Example = {
     "weight": 1.3,
@@ -397,6 +396,3 @@ class Above(TimesTold, Placed):
     ranking: str
     search_mode: str
     meaning: str | None = Field(description="Why meaning was not compared, where it was asked for and failed.")
-    expansion: QuestionExpansion | None = Field(
-        default=None, description="Where the process puts questions in other words: what came of it."
-    )

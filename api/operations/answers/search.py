@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from pydantic import BaseModel, Field
 
 from api.operations.answers.log import EXAMPLE_FACTORS, exampled
@@ -85,24 +83,6 @@ class TimeNamed(BaseModel):
     to: str = Field(description="Not included.")
 
 
-class QuestionExpansion(BaseModel):
-    """How else a language model put the question."""
-
-    model_config = exampled({"status": "asked", "terms": ["moved to another flat", "new address"], "model": "qwen3:8b"})
-
-    status: Literal["asked", "kept", "nothing", "off", "past", "private", "share", "limit", "timeout", "failed"] = (
-        Field(
-            description="`asked` now, or `kept` from within ten minutes; `nothing`: no term of use, or nothing is known of the"
-            " owner. Else why it was asked as it is: `off` for this owner, about the `past`, `private` (it holds a secret, an"
-            " address or the like), over its owner's `share` of a minute while others ask, over the `limit` of questions a minute"
-            " or at once, `timeout`, `failed`."
-        )
-    )
-    terms: list[str] = Field(description="What was looked for too, cleaned; at most three.")
-    model: str = Field(description="Which was asked, or would have been.")
-    why: str | None = Field(default=None, description="What kind of failure, or why it was too long.")
-
-
 class Understood(BaseModel):
     """Whom and what times the question names, under `conversation`."""
 
@@ -118,9 +98,6 @@ class Understood(BaseModel):
         default=None,
         description="The parts of the question that have a share each of the first ten results, where it has several: what it"
         " asks besides, one for each thing that it compares, or the name for a role.",
-    )
-    expansion: QuestionExpansion | None = Field(
-        default=None, description="Where the process is set to put questions in other words: what came of it."
     )
 
 

@@ -8,7 +8,6 @@ from api.requests.checks import check_memory_id, check_mode, check_query
 from api.requests.searching import check_terms, request_of
 from api.requests.secrets import masked
 from api.requests.timelines import Progress, TimesAsked, told_times
-from api.services.looking.expanding import widening
 from api.services.reading import Reader
 from events.errors import refused
 from projections.language.prompt_text import is_chinese
@@ -55,15 +54,12 @@ class Outranking:
         reader = self._reader
         check_terms(terms, with_meaning=reader.compares_meaning)
         question = reader.question_of(owner, query, terms, as_of=as_of, known=known, after=after)
-        past = (as_of, known, at) != (None, None, None)
-        in_words = reader.expanded(owner, query, terms, past=past, after=after)
         times = TimesAsked(as_of=as_of, known=known, at=at, after=after, on_progress=on_progress)
         with reader.snapshot(owner, **times) as snapshot:
             for one in (memory_id, other):
                 reader.memory(snapshot, owner, one)
             zone = snapshot.view.parameters.time_zone
             request = request_of(terms, snapshot.now, zone, with_meaning=reader.compares_meaning, reasons=False)
-            request = widening(request, in_words)
             sense = reader.sense_of(snapshot.view, owner, question)
             asked = ViewQuery(snapshot.view, snapshot.now, checked)
             found = compared(asked, query, (memory_id, other), request, sense)
@@ -85,7 +81,6 @@ class Outranking:
             "ranking": request.ranking,
             "search_mode": request.search_mode,
             "meaning": None if question.told is None else question.told.get("failed"),
-            "expansion": None if in_words is None else in_words.told,
             **told_times(times),
             **place,
         }

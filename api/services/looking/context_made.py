@@ -25,7 +25,6 @@ from projections.shapes import (
     ContextParts,
     ContextSearch,
     ContextSizes,
-    QuestionExpansion,
     Result,
 )
 from projections.views.view import OwnerView
@@ -40,20 +39,15 @@ class SearchedQuery(NamedTuple):
     """How many further matches normal mode keeps back, by reason."""
     parts: list[str]
     """The parts of it that had a share each."""
-    expansion: QuestionExpansion | None = None
-    """What became of putting it in other words."""
 
     def told(self, close_enough: int) -> ContextSearch:
         """As an answer tells it."""
-        told: ContextSearch = {
+        return {
             "query": self.query,
             "found": close_enough,
             "withheld": self.withheld,
             "parts": self.parts,
         }
-        if self.expansion is not None:
-            told["expansion"] = self.expansion
-        return told
 
 
 class MadeBlock(NamedTuple):

@@ -1,16 +1,15 @@
-"""What a question is compared by besides its words: its meaning, and other words for it."""
+"""What a question is compared by besides its words: its meaning."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 from api.requests.searching import SearchTerms, semantic_refused
 from api.requests.secrets import QUERY_HIDDEN, is_secret
 from api.requests.timelines import LineTerms
 from api.services.histories import Histories
-from api.services.looking.expanding import ExpandedQuestion, expanded
 from events.errors import refused
 from events.log import EventLog
 from events.parameters import DEFAULTS, Parameters
@@ -24,19 +23,13 @@ from projections.ranking.senses import MeantQuestion, Senses
 from projections.redis.view import RedisViews
 from projections.views.view import OwnerView
 
-if TYPE_CHECKING:
-    from projections.models.expander import Expander, ExpansionStatus
-
 
 class MeaningReader(Histories):
     """Asks for all of it before any view is held. Safe for threads."""
 
-    def __init__(
-        self, log: EventLog, views: RedisViews, meanings: Senses | None = None, expander: Expander | None = None
-    ) -> None:
+    def __init__(self, log: EventLog, views: RedisViews, meanings: Senses | None = None) -> None:
         super().__init__(log, views)
         self._meanings = meanings
-        self._expander = expander
         self.alike: Alike = no_model if meanings is None else meanings.alike
 
     @property
@@ -93,25 +86,6 @@ class MeaningReader(Histories):
             lambda: self._view_of(owner, times),
         )
         return question
-
-    def expanded(
-        self, owner: str, query: str, terms: SearchTerms, *, past: bool, after: str | None = None
-    ) -> ExpandedQuestion | None:
-        """A question in other words, asked for before any view is held; None where the process asks for none, or this question.
-
-        `after` as in `question_of`.
-        """
-        found = self._expander
-        if found is None:
-            return None
-        return expanded(found, owner, query, terms, past=past, kept_back=lambda: self._kept_back(owner, after))
-
-    def _kept_back(self, owner: str, after: str | None) -> ExpansionStatus | None:
-        """Why no question of an owner goes to a model; None where they may."""
-        found = self.glance(owner, after=after)
-        if found is None or not found.view.state.applied:
-            return "nothing"
-        return None if found.view.parameters.expansion else "off"
 
     @contextmanager
     def _view_of(self, owner: str, times: LineTerms) -> Iterator[OwnerView]:

@@ -10,7 +10,7 @@ from events.envelope import from_micros, utc_text
 from events.redis.clock import redis_micros
 from events.redis.wire import WirePool
 from projections.redis.model_uses import UseCounted, last_days, read_uses
-from projections.shapes import ChatSet, EmbedderSet, ExpansionSet, ModelsUsed, TokensUsed
+from projections.shapes import ChatSet, EmbedderSet, ModelsUsed, TokensUsed
 
 DAYS, MOST_DAYS = 30, 366
 
@@ -20,7 +20,6 @@ class ModelsNamed(NamedTuple):
 
     chat: ChatSet | None = None
     embedder: EmbedderSet | None = None
-    expansion: ExpansionSet | None = None
 
 
 class ModelUses:
@@ -44,7 +43,6 @@ class ModelUses:
             "since": min((one.first for one in in_all if one.first), default=None),
             "chat": named.chat,
             "embedder": named.embedder,
-            "expansion": named.expansion,
             "used": [{**_told(one), "first": one.first, "last": one.last} for one in in_all],
             "days": [{**_told(one), "day": day} for day, found in by_day.items() for one in found],
             "lost": self._lost(),

@@ -2,8 +2,6 @@
 
 The whole question keeps its first places. Behind them whichever part has the fewest among the first ten brings its best match that
 is not there yet, the whole question among them. What a part brings in is lifted by a part of the score of its own, `share`.
-Expansions, which somebody else says the question may also be put as, bring two to the last places at most, but for what is the only
-match of a part there, and fill what is empty: where they are nonsense, that is all that it can cost.
 """
 
 from __future__ import annotations
@@ -24,10 +22,6 @@ SHOWN = 10
 """Places among which every part has its share."""
 KEPT = 5
 """Of these, the first that are the whole question's own."""
-EXPANDED = 2
-"""Of these, the last that expansions may take; besides they fill what is left."""
-OWN = SHOWN - EXPANDED
-"""Places that no expansion takes from the question: with fewer they show only where it finds less."""
 ABOVE = 1e-6
 PART = "share"
 """What a result calls it: what its score is more by."""
@@ -41,9 +35,9 @@ def plan_of(this: RunningSearch) -> Plan:
     people = people_meant(this)
     if asked.parts:
         told = dict.fromkeys([*asked.parts, *(said for part in asked.parts for said in renamed(part, people))])
-        return Plan(asked.way, tuple(told)[:MOST_PARTS], asked.many, asked.ordered, this.request.expansions)
+        return Plan(asked.way, tuple(told)[:MOST_PARTS], asked.many, asked.ordered)
     others = tuple(renamed(this.query, people))
-    return Plan("named" if others else "whole", others, asked.many, asked.ordered, this.request.expansions)
+    return Plan("named" if others else "whole", others, asked.many, asked.ordered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +51,15 @@ class Shared:
 
 def shared(this: RunningSearch, ranked: Ranked, replaced: Mapping[int, list[str]], plan: Plan, ranks: Ranks) -> Shared:
     """The ranking of the whole question, with what its parts bring among the first ten."""
-    if not plan.asked:
+    if not plan.parts:
         return Shared(ranked, replaced, plan)
     whole = _first(ranked)
     lists, replacing = [], dict[int, list[str]]()
-    for part in plan.asked:
+    for part in plan.parts:
         found, replaces = ranks(part)
         lists.append([row for row in _first(found) if this.seen.shown[row]])
         replacing |= replaces
-    parts = lists[: len(plan.parts)]
-    first = _widened(_in_turn(whole, parts), parts, lists[len(plan.parts) :])
+    first = _in_turn(whole, lists)
     brought = {row: [at for at, one in enumerate(lists) if row in one[:SHOWN]] for row in first}
     brought = {row: parts for row, parts in brought.items() if parts and row not in whole[:KEPT]}
     lifted = _lifted(ranked, first)
@@ -98,26 +91,6 @@ def _in_turn(whole: Sequence[int], lists: Sequence[Sequence[int]]) -> list[int]:
             first[row] = None
             had[at] += 1
     return list(first)
-
-
-def _widened(first: Sequence[int], parts: Sequence[Sequence[int]], lists: Sequence[Sequence[int]]) -> list[int]:
-    """The same with what the expansions find and is not there yet: each brings its best in turn, where there is room and to the
-    last places, but for rows there that are the only one of a part."""
-    most, new = max(EXPANDED, SHOWN - len(first)) if lists else 0, dict[int, None]()
-    for place in range(2 * SHOWN):
-        for row in (one[place] for one in lists if place < len(one)):
-            if row not in first and len(new) < most:
-                new[row] = None
-    kept = list(first)
-    for row in reversed(first[OWN:]):
-        if len(kept) + len(new) > SHOWN and not _alone(row, kept, parts):
-            kept.remove(row)
-    return [*kept, *new][:SHOWN]
-
-
-def _alone(row: int, rows: Sequence[int], parts: Sequence[Sequence[int]]) -> bool:
-    """Whether a row is the only one of these that a part ranks among its first."""
-    return any([one for one in rows if one in part[:SHOWN]] == [row] for part in parts)
 
 
 def _lifted(ranked: Ranked, first: Sequence[int]) -> Ranked:

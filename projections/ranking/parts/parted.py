@@ -17,12 +17,5 @@ class Plan:
     """Whether several things answer it together."""
     ordered: bool = False
     """Whether they are asked for in the order of time."""
-    expansions: tuple[str, ...] = ()
-    """How else it was put."""
     brought: Mapping[int, Sequence[int]] = field(default_factory=dict)
-    """Row -> what brought it in, by number from 0 of `asked`."""
-
-    @property
-    def asked(self) -> tuple[str, ...]:
-        """What was asked beside the whole question: its parts, then the expansions."""
-        return (*self.parts, *self.expansions)
+    """Row -> what brought it in, by number from 0 of `parts`."""

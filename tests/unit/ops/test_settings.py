@@ -173,21 +173,6 @@ def test_a_model_that_nobody_could_ask_is_refused_at_the_start(
         load_settings()
 
 
-@each_row(
-    ("name", "value", "allowed"),
-    [
-        ("EXPANSION", "model", "off, or model where ENGRAMLOG_MODEL names one"),
-        ("EXPANSION", "rules", "off, or model where ENGRAMLOG_MODEL names one"),
-    ],
-)
-def test_questions_are_put_in_other_words_within_bounds_and_by_a_model_that_is_named(
-    monkeypatch: pytest.MonkeyPatch, name: str, value: str, allowed: str
-) -> None:
-    monkeypatch.setenv(f"ENGRAMLOG_{name}", value)
-    with pytest.raises(BadSetting, match=f"ENGRAMLOG_{name}.*{allowed}"):
-        load_settings()
-
-
 @each_row("name", ["审计/王", "Jürgen", "ops_1", "ada@desk-2"])
 def test_whoever_brings_events_has_a_name_in_any_script(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv("ENGRAMLOG_PRINCIPAL", name)

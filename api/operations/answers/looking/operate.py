@@ -265,7 +265,6 @@ class ChatSet(BaseModel):
     extraction: str = Field(description="How turns become memories by themselves: rules, model or off.")
     reviewer: str = Field(description="Who reviews: rule or model.")
     summaries: str = Field(description="How episodes are written: extractive, model or off.")
-    expansion: str = Field(description="Whether questions are put in other words too: model or off.")
 
 
 class EmbedderSet(BaseModel):
@@ -280,20 +279,11 @@ class EmbedderSet(BaseModel):
     questions_remembered: int = Field(description="Questions whose vectors it still had.")
 
 
-class ExpansionSet(BaseModel):
-    """How the model puts questions in other words, in the process that answers."""
-
-    per_minute: int = Field(description="Questions a minute that it is asked about at most.")
-    seconds: float = Field(description="How long a question waits for it.")
-    outcomes: dict[str, int] = Field(description="What came of each question since the process began, by status.")
-    failing: str | None = Field(description="Why it is left alone for now.")
-
-
 class TokensUsed(BaseModel):
     """What asking a model took, refused answers and repeated requests included."""
 
     model: str
-    use: str = Field(description="`extract`, `review`, `summarise`, `patterns` or `expand`.")
+    use: str = Field(description="`extract`, `review`, `summarise` or `patterns`.")
     asked: int = Field(description="Questions, each of one request or more.")
     failed: int = Field(description="Questions without an answer that could be used.")
     requests: int
@@ -327,7 +317,6 @@ class ModelsUsed(BaseModel):
                 "extraction": "model",
                 "reviewer": "rule",
                 "summaries": "extractive",
-                "expansion": "model",
             },
             "embedder": {
                 "name": "auto",
@@ -337,12 +326,6 @@ class ModelsUsed(BaseModel):
                 "loaded": True,
                 "questions_computed": 5,
                 "questions_remembered": 3,
-            },
-            "expansion": {
-                "per_minute": 20,
-                "seconds": 2.0,
-                "outcomes": {"asked": 12, "kept": 4, "timeout": 1},
-                "failing": None,
             },
             "used": [
                 {
@@ -377,7 +360,6 @@ class ModelsUsed(BaseModel):
     since: str | None = Field(description="The first day that is counted; null where nothing is yet.")
     chat: ChatSet | None = Field(description="Null where none is set.")
     embedder: EmbedderSet | None = Field(description="Null where none counts for owners who chose nothing.")
-    expansion: ExpansionSet | None = Field(description="Null where no model puts questions in other words.")
     used: list[TokensUsedInAll] = Field(description="Since then, by model and use.")
     days: list[TokensUsedADay] = Field(description="The days asked for, the newest first; days are kept for 400.")
     lost: int = Field(description="Questions that this process could not count: the store did not take it.")

@@ -23,7 +23,6 @@ def told(
     search_mode: str = "hybrid",
     parts: tuple[str, ...] = (),
     embedded: int = 3,
-    expansion: dict[str, Any] | None = None,
 ) -> str:
     console = Console(file=(written := io.StringIO()), width=200, color_system=None)
     answer: Any = {
@@ -34,8 +33,7 @@ def told(
         "mode": "normal",
         "position": "3:1",
         "search_mode": search_mode,
-        "understood": {"times": [], "speakers": [], "parts": list(parts)}
-        | ({} if expansion is None else {"expansion": {"terms": [], "model": "small", **expansion}}),
+        "understood": {"times": [], "speakers": [], "parts": list(parts)},
         "expanded": {"synonyms": {}},
         "meaning": {"model": "mine", "embedded": embedded, "of": 4},
         "withheld": {},
@@ -47,34 +45,6 @@ def told(
 def test_the_parts_of_a_question_are_told_as_they_were_asked() -> None:
     assert "also asked as: 我对什么过敏？ | [b]女儿叫什么？" in told(parts=("我对什么过敏？", "[b]女儿叫什么？"))
     assert "also asked as" not in told()
-
-
-def test_other_words_for_a_question_are_told_with_who_gave_them() -> None:
-    assert "in other words, by small: 新家 | [b]removal van" in told(
-        expansion={"status": "asked", "terms": ["新家", "[b]removal van"]}
-    )
-    assert "other words" not in told()
-
-
-@pytest.mark.parametrize(
-    ("expansion", "words"),
-    [
-        ({"status": "past"}, "a question about the past"),
-        ({"status": "private"}, "which no model is given"),
-        ({"status": "limit"}, "as may be"),
-        ({"status": "share"}, "others ask too"),
-        ({"status": "timeout"}, "took too long"),
-        ({"status": "failed", "why": "the model endpoint x is down"}, "the model endpoint x is down"),
-    ],
-)
-def test_why_a_question_was_not_put_in_other_words_is_told(expansion: dict[str, Any], words: str) -> None:
-    said = told(expansion=expansion)
-    assert words in said[said.index("not put in other words: ") :]
-
-
-@each_row("status", ["off", "nothing"])
-def test_nothing_is_said_where_there_is_nothing_to_do(status: str) -> None:
-    assert "other words" not in told(expansion={"status": status})
 
 
 @each_row(
