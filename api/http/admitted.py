@@ -11,6 +11,7 @@ from fastapi import Request
 from starlette.responses import Response
 
 from api.http.access.callers import caller_in
+from api.http.batch import Batch
 from api.http.parsing import BodyRoute
 from api.http.streamed import Pieces
 from api.requests.speaking import come_in_by
@@ -47,6 +48,8 @@ def _admitted(endpoint: Callable[..., Any], work: Work) -> Callable[..., Any]:
     async def admitted(**given: Any) -> Response:
         request: Request = given.pop(_REQUEST)
         admission, owner = admission_of(request), _line_of(request, given.get("owner", ""))
+        if not owner and isinstance(batch := given.get("batch"), Batch):
+            owner = batch.first_owner
         call, gone = partial(come_in_by, "http", endpoint, **given), partial(_disconnected, request)
         if work is not Work.STREAM:
             return await admission.run(work, owner, call, gone)

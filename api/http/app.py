@@ -127,7 +127,7 @@ def create_app(
         sessions,
         application.access_follower.admitting,
         application.log.now,
-        lambda caller: application.reads.record(caller, "denied", GONE, None),
+        lambda caller: application.reads.record_over(caller, GONE),
         provider=provider,
         keyed=keyed,
     )

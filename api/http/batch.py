@@ -31,6 +31,11 @@ class Batch(NamedTuple):
     events: list[bytes]
     expected_heads: dict[str, int]
 
+    @property
+    def first_owner(self) -> str:
+        """The owner of the first event, where it can be read: in whose line the request waits."""
+        return next(iter(_owners(self.events[:1])), "")
+
 
 class _Whole(msgspec.Struct, forbid_unknown_fields=True):
     events: list[msgspec.Raw]

@@ -1,6 +1,6 @@
 """Admission: which questions run now, in which threads, and for how long. One for every process that has a face.
 
-There are two lanes with threads of their own, light and heavy: a heavy question never takes a thread from a light one.
+Each lane has threads of its own: a heavy question never takes a thread from a light one, nor does an append.
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ class ClientGone(EngramlogError):
 
 
 class AdmissionLimits(NamedTuple):
-    """What each class of work may take in one process, and how long a heavy question may."""
+    """What each class of work may take in one process, and how long a heavy question or an append may."""
 
     light: LaneLimits = LaneLimits(32, 8, 1_024, 256)
+    append: LaneLimits = LaneLimits(16, 2, 1_024, 256)
     heavy: LaneLimits = LaneLimits(2, 1, 64, 16)
     stream: LaneLimits = LaneLimits(8, 2, 0, 0)
     """Answers that are being sent piece by piece: what they are made of is held until they are taken."""
@@ -65,7 +66,7 @@ class Admission:
         self._limits = limits
         self.lanes = {
             work: Lane(work.value, getattr(limits, work.value), on_refused)
-            for work in (Work.LIGHT, Work.HEAVY, Work.STREAM)
+            for work in (Work.LIGHT, Work.APPEND, Work.HEAVY, Work.STREAM)
         }
         self._threads: dict[Work, CapacityLimiter] = {}
         self._sending: CapacityLimiter | None = None
@@ -78,16 +79,25 @@ class Admission:
     async def run(self, work: Work, owner: str, call: Callable[[], _T], gone: Gone | None = None) -> _T:
         """What `call` returns, run in a thread of its lane once there is a place.
 
-        A light question is asked again in the heavy lane where it turns out to be long. `gone`: a
-        heavy question ends early with it, wherever it is. Raises TooManyRequests, DeadlineExceeded, and what `call` raises.
+        A light question and an append are asked again in the heavy lane where they turn out to be long. `gone`: an append and a
+        heavy question end early with it, wherever they are. Raises TooManyRequests, DeadlineExceeded, and what `call` raises.
         """
-        if work is not Work.HEAVY:
-            try:
+        try:
+            if work is Work.APPEND:
+                return await self._watched(
+                    work, owner, call, Patience(light=True, less="send fewer events at a time"), gone
+                )
+            if work is not Work.HEAVY:
                 return await self._placed(work, owner, call, Patience(light=work is Work.LIGHT))
-            except NeedsHeavyLane:
-                pass
-        patience = Patience()
-        answer = asyncio.ensure_future(self._placed(Work.HEAVY, owner, call, patience))
+        except NeedsHeavyLane:
+            pass
+        return await self._watched(Work.HEAVY, owner, call, Patience(), gone)
+
+    async def _watched(
+        self, work: Work, owner: str, call: Callable[[], _T], patience: Patience, gone: Gone | None
+    ) -> _T:
+        """What `call` returns, unless nobody waits for it any more."""
+        answer = asyncio.ensure_future(self._placed(work, owner, call, patience))
         answer.add_done_callback(_heard)
         leaving = None if gone is None else asyncio.ensure_future(gone())
         try:
@@ -108,16 +118,16 @@ class Admission:
     async def _placed(self, work: Work, owner: str, call: Callable[[], _T], patience: Patience) -> _T:
         if self._closing:
             raise StoreUnavailable("the server is stopping; come again", retry_after=1)
-        heavy = work is Work.HEAVY
+        bounded = work in (Work.HEAVY, Work.APPEND)
         async with nullcontext() if work is Work.WATCH else self.lanes[work].place(owner):
-            if heavy:
+            if bounded:
                 patience.begin(self._limits.heavy_seconds)
                 self._in_hand.add(patience)
             try:
                 return await run_sync(partial(_patiently, patience, call), limiter=self._limiter(work))
             finally:
                 self._in_hand.discard(patience)
-                if heavy and not self._in_hand:
+                if bounded and not self._in_hand:
                     self._await_quiet()
 
     async def place(self, work: Work, owner: str) -> AsyncExitStack:
@@ -153,7 +163,7 @@ class Admission:
         return found
 
     def close(self) -> None:
-        """Take no more questions, and end the heavy ones at their next check."""
+        """Take no more questions, and end the heavy ones and the appends at their next check."""
         self._closing = True
         for patience in self._in_hand:
             patience.give_up(StoreUnavailable("the server is stopping; come again", retry_after=1))

@@ -15,6 +15,8 @@ class Work(Enum):
 
     LIGHT = "light"
     """A moment, whatever the owner's size."""
+    APPEND = "append"
+    """Reads and writes events as they were sent: a moment for a few, seconds for many long ones. It ends with whoever sent it."""
     HEAVY = "heavy"
     """Folds, reads or writes all of an owner, or of the store."""
     STREAM = "stream"
@@ -53,7 +55,7 @@ ROUTES: Mapping[tuple[str, str], Work] = {
     ("GET", "/v1/jobs"): Work.WATCH,
     ("GET", "/v1/capacity"): Work.WATCH,
     ("GET", "/v1/models"): Work.WATCH,
-    ("POST", "/v1/events"): Work.LIGHT,
+    ("POST", "/v1/events"): Work.APPEND,
     ("GET", "/v1/laws"): Work.LIGHT,
     ("GET", "/v1/parameters"): Work.LIGHT,
     ("GET", "/v1/schema"): Work.LIGHT,

@@ -18,6 +18,8 @@ from projections.checks import Check, unchecked
 LIGHT_STEPS = 2_000
 """Events folded, or as much work, that a light question may take: about 60 ms. What takes more moves to the heavy lane."""
 
+LESS = "ask about less (name less, a narrower span, fewer queries, a shorter page)"
+
 
 class NeedsHeavyLane(Exception):
     """A light question turned out to be long before it did anything; what was told is never asked again (`has_told`)."""
@@ -26,11 +28,11 @@ class NeedsHeavyLane(Exception):
 class Patience:
     """The bounds of one question. Safe for threads: given up by the event loop, asked by a worker thread."""
 
-    def __init__(self, *, light: bool = False) -> None:
-        """`light`: it may take `LIGHT_STEPS`, no more. It has no end until `begin`."""
+    def __init__(self, *, light: bool = False, less: str = LESS) -> None:
+        """`light`: it may take `LIGHT_STEPS`, no more. It has no end until `begin`. `less`: what to do where it took too long."""
         self._seconds = 0.0
         self._end: float | None = None
-        self._light = light
+        self._light, self._less = light, less
         self._over: EngramlogError | None = None
 
     @property
@@ -52,8 +54,7 @@ class Patience:
             raise self._over
         if self._end is not None and monotonic() > self._end:
             raise DeadlineExceeded(
-                f"the question was stopped after {self._seconds:g} s: {_told(done, total)} steps were done; ask about less"
-                " (name less, a narrower span, fewer queries, a shorter page)",
+                f"the question was stopped after {self._seconds:g} s: {_told(done, total)} steps were done; {self._less}",
                 done=done,
                 total=total,
                 seconds=self._seconds,

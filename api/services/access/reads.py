@@ -58,6 +58,8 @@ class Reads:
         self._lock = Lock()
         self._held: OrderedDict[_Kind, list[float]] = OrderedDict()
         """When a kind was told last, and how often it came since."""
+        self._over = set[str]()
+        """Dead keys whose use was told: once each while the process lives."""
         self._window: dict[str, list[float]] = {}
         """By principal: when its window began, and how many kinds were told in it."""
 
@@ -71,6 +73,16 @@ class Reads:
                     self._append(one, what, times)
             return
         self._append(kind, what, 1)
+
+    def record_over(self, caller: Caller, call: str) -> None:
+        """Record, once, that somebody shows a key that is over: who has one does not grow the log."""
+        key = caller.key_id or caller.name
+        with self._lock:
+            if key in self._over:
+                return
+            self._over.add(key)
+        with suppress(EngramlogError):
+            self._append(_Kind(caller.name, caller.key_id, None, call, None), "denied", 1)
 
     def reads(
         self, *, limit: int = 100, cursor: str | None = None, order: str = "newest", **spans: str | None

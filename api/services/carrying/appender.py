@@ -14,10 +14,10 @@ from api.requests.refused import RefusedValues
 from api.requests.secrets import label_objection
 from api.requests.speaking import caller_in_hand, speaker
 from api.services.reading import Reader
-from api.work.patience import has_told
+from api.work.patience import current_check, has_told
 from events.envelope import AnyEvent, Prepared, from_micros
 from events.errors import AccessDenied, InvalidBatch, InvalidEvent
-from events.log import AppendReceipt, EventLog, written_to
+from events.log import AppendReceipt, EventLog, marked, written_to
 from events.partitions import parse_position, partition_of
 from events.standing import Objection, Speaker
 from events.validation import judged, make_event, read_events, ready
@@ -58,18 +58,28 @@ class Appender:
 
         Nobody outside speaks as operator or system (`events.standing`): those use the command line at the store.
         """
-        events = self.read(raws)
+        events = self._looked_through(self.read(raws))
         refused = self.refused_values.of(events)
         has_told()
         receipts = self._log.append(events, expected_heads=expected_heads)
         return [self.told(receipt, event, refused) for receipt, event in zip(receipts, events, strict=True)]
 
+    def _looked_through(self, events: Sequence[Prepared]) -> list[Prepared]:
+        """The events with what is found in their words, which is most of the work: here it can end, for nothing is written yet."""
+        found, check = list[Prepared](), current_check()
+        for done, event in enumerate(events):
+            check(done, len(events))
+            one, marks = marked(event, self._log.marker)
+            found.append(one._replace(marks=marks))
+        return found
+
     def read(self, raws: Sequence[bytes | str]) -> list[Prepared]:
         """A request of JSON envelopes from outside, validated whole."""
         by = Speaker("http", self._log.principal, raw=True, highest=self._log.highest)
-        caller, denied = caller_in_hand(), list[AccessDenied]()
+        caller, denied, check = caller_in_hand(), list[AccessDenied](), current_check()
 
         def look(event: AnyEvent) -> Objection | None:
+            check(0, len(raws))
             if (found := check_said(caller, event)) is not None:
                 denied.append(found)
             return label_objection(event)

@@ -13,6 +13,7 @@ import pytest
 from api.services.access.following import MOST_STALE, AccessFollower
 from api.services.access.reads import DENIED_SECONDS, EACH_WINDOW, Reads
 from events.errors import StoreUnavailable
+from events.partitions import partition_of
 from projections.access.caller import Caller
 from tests.given.access import everybody as given
 from tests.given.access.everybody import FOREIGN
@@ -147,6 +148,17 @@ def test_refusals_grow_the_log_by_a_few_a_second_however_many_and_various(http: 
     assert 0 < told() - before <= (EACH_WINDOW + 2) * (seconds / DENIED_SECONDS + 1)
     page = reads.reads(limit=1000)["reads"]
     assert sum(one["times"] for one in page if one["call"] == "any") > 10_000, "they are counted all the same"
+
+
+def test_a_key_that_is_over_is_told_once_however_often_and_long_it_is_shown(http: HttpStore) -> None:
+    now, log = [0.0], http.application.log
+    reads = Reads(log, http.application.writer, http.application.events, lambda: now[0])
+    before = log.head(partition_of(":reads", log.partitions))
+    for number in range(200):
+        now[0] += DENIED_SECONDS
+        reads.record_over(Caller("gone", ((),), "bbbbbbbb", f"token {number}"), "a key that is over")
+    reads.flush()
+    assert log.head(partition_of(":reads", log.partitions)) - before == 1
 
 
 def test_two_admins_at_once_lose_nothing(http: HttpStore) -> None:

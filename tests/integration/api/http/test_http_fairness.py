@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from http.client import HTTPConnection
@@ -14,14 +15,17 @@ from fastapi.testclient import TestClient
 from httpx import Response
 
 from api.http.server.serve import serve
+from api.services.carrying import appender
 from api.work.admission import AdmissionLimits
 from api.work.classes import Work
 from api.work.lane import LaneLimits
 from api.work.patience import current_check
+from events.log import marked
 from events.redis.log import RedisEventLog
 from tests.given.http import SHOWN, HttpStore, app_of, client_of, created, http_store
+from tests.integration.live import wait_until
 
-SMALL = AdmissionLimits(light=LaneLimits(4, 2, 4, 2), heavy=LaneLimits(2, 1, 8, 4))
+SMALL = AdmissionLimits(light=LaneLimits(4, 2, 4, 2), append=LaneLimits(4, 2, 4, 2), heavy=LaneLimits(2, 1, 8, 4))
 REPLAYS = 60
 PATIENT = 60.0
 """Seconds after which a test that waits for a fact fails."""
@@ -146,11 +150,52 @@ def test_appends_of_one_key_leave_threads_to_the_others(
         assert held.begun.wait(PATIENT)
         answer = client.post("/v1/events", json=[created("green", owner="bob")], headers=calm)
         assert answer.status_code == 200
-        _refused(asked[0], asked, REPLAYS - SMALL.light.of_owner - SMALL.light.waiting_of_owner)
+        _refused(asked[0], asked, REPLAYS - SMALL.append.of_owner - SMALL.append.waiting_of_owner)
         held.release.set()
         statuses = [one.result(PATIENT).status_code for one in asked]
-    assert held.most <= SMALL.light.of_owner
+    assert held.most <= SMALL.append.of_owner
     assert set(statuses) == {200, 429}
+
+
+@pytest.mark.parametrize("ends", ["the client leaves", "the deadline"])
+def test_an_append_ends_before_anything_is_written(
+    store: HttpStore, monkeypatch: pytest.MonkeyPatch, ends: str
+) -> None:
+    """Its events are looked at one by one, and nobody waits for the rest."""
+    owner, begun, seen, release = f"dora-{len(ends)}", Flag(), list[str](), Flag()
+
+    def slowly(event: Any, marker: Any) -> Any:
+        if event.owner == owner:
+            seen.append(event.event_id)
+            begun.set()
+            release.wait(PATIENT if ends == "the client leaves" else 0.1)
+        return marked(event, marker)
+
+    monkeypatch.setattr(appender, "marked", slowly)
+    seconds = PATIENT if ends == "the client leaves" else 0.05
+    app = app_of(store.application, admission=SMALL._replace(heavy_seconds=seconds))
+    lane, sent = app.state.admission.lanes[Work.APPEND], [created(f"d{number}", owner=owner) for number in range(9)]
+    if ends == "the deadline":
+        with client_of(app, shaped=False) as client:
+            answer = client.post("/v1/events", json=sent)
+        assert (answer.status_code, answer.json()["error"]) == (504, "DeadlineExceeded")
+        assert "send fewer events at a time" in answer.json()["detail"]
+    else:
+        server = serve(app, "127.0.0.1", 0)
+        try:
+            connection = HTTPConnection(server.host, server.port)
+            shown = {**SHOWN, "content-type": "application/json", "engramlog-request": "1"}
+            connection.request("POST", "/v1/events", body=json.dumps(sent), headers=shown)
+            assert begun.wait(PATIENT)
+            connection.close()
+            wait_until(lambda: any(one._over is not None for one in app.state.admission._in_hand))
+            assert lane.running == 1
+            release.set()
+            wait_until(lambda: lane.running == 0)
+        finally:
+            server.stop()
+    assert len(seen) < len(sent)
+    assert store.application.log.owner_head(owner) == 0
 
 
 def test_light_questions_of_one_owner_leave_threads_to_the_others(
