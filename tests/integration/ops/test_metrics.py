@@ -45,8 +45,9 @@ def mention(number: int) -> dict[str, Any]:
 def fresh() -> dict[str, Any]:
     return EVENT | {
         "event_id": "01890000-0000-7000-8000-000000000200",
+        "actor": "assistant",  # what the user says is in the profile, and not retrieved
         "occurred_at": datetime.now(UTC).isoformat(),
-        "data": EVENT["data"] | {"memory_id": "bees", "content": BEES},  # type: ignore[operator]
+        "data": EVENT["data"] | {"memory_id": "bees", "content": BEES, "source": "assistant"},  # type: ignore[operator]
     }
 
 
