@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -15,27 +16,22 @@ import redis
 from events.heads import Head
 from ops.kept.head_file import HeadFile, aside
 from tests.acceptance.helpers.cli import Cli, event, lines
-from tests.servers import RedisServer
 
 PARTITIONS = 2
 CHANGED = b"likes tea"
 
 
 @pytest.fixture
-def stored(
-    redis_server: RedisServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Iterator[tuple[Cli, redis.Redis, Path]]:
+def stored(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Cli, redis.Redis, Path]]:
     """A store with two memories of one owner, whose heads were written down."""
-    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_server.url)
     monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("ENGRAMLOG_PARTITIONS", str(PARTITIONS))
     monkeypatch.setenv("ENGRAMLOG_HEAD_SINKS", str(tmp_path / "copy.jsonl"))
-    cli = Cli(monkeypatch, capsys)
     _add(cli, 1, "she likes tea 茶")
     cli("verify", "--heads", "--keep")
     _add(cli, 2, "she lives in Basel")
     cli("verify", "--heads", "--keep")
-    with redis_server.client() as client:
+    with redis.Redis.from_url(os.environ["ENGRAMLOG_REDIS_URL"]) as client:
         yield cli, client, tmp_path
 
 

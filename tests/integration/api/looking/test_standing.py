@@ -9,13 +9,13 @@ from typing import Any
 
 import msgspec
 import pytest
+import redis
 
 from consumers.fold.presence import LEASE_MS, RATE_BEATS, Presence
 from events.partitions import WORKERS_KEY, LogKeys
 from events.redis.wire import Wire
 from tests.given.http import HttpStore, created, http_store, mentioned
 from tests.integration.live import wait_until
-from tests.servers import RedisServer
 
 
 @pytest.fixture
@@ -64,22 +64,21 @@ def test_a_worker_that_fell_silent_is_told_apart(store: HttpStore) -> None:
     assert silent["seen_seconds"] >= 8 - 1
 
 
-def test_a_rate_is_of_the_last_beats_and_unknown_at_first(redis_server: RedisServer) -> None:
-    with redis_server.client() as client:
-        wire = Wire(client)
-        presence = Presence(wire, "one", LEASE_MS, {})
+def test_a_rate_is_of_the_last_beats_and_unknown_at_first(redis_62: redis.Redis) -> None:
+    wire = Wire(redis_62)
+    presence = Presence(wire, "one", LEASE_MS, {})
 
-        def rate(at: int, folded: int) -> Any:
-            presence.beat(at, [0], folded)
-            return msgspec.json.decode(client.hget(WORKERS_KEY, "one"))["rate"]
+    def rate(at: int, folded: int) -> Any:
+        presence.beat(at, [0], folded)
+        return msgspec.json.decode(redis_62.hget(WORKERS_KEY, "one"))["rate"]
 
-        assert rate(10_000, 0) is None
-        assert rate(11_000, 500) == 500.0
-        for second in range(12, 12 + RATE_BEATS):
-            last = rate(second * 1_000, 500)
-        assert last == 0.0
-        assert rate(5_000, 500) is None  # the clock went back
-        wire.close()
+    assert rate(10_000, 0) is None
+    assert rate(11_000, 500) == 500.0
+    for second in range(12, 12 + RATE_BEATS):
+        last = rate(second * 1_000, 500)
+    assert last == 0.0
+    assert rate(5_000, 500) is None  # the clock went back
+    wire.close()
 
 
 def test_asking_again_and_again_opens_no_connection(store: HttpStore) -> None:

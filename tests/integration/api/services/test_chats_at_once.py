@@ -12,7 +12,7 @@ from api.requests.checks import parse_instant
 from events.partitions import spread_tags
 from events.redis.log import RedisEventLog
 from tests.given.chats import file_of
-from tests.servers import RedisServer
+from tests.servers import Servers
 
 AT_ONCE = 4
 CHATS = [
@@ -20,11 +20,11 @@ CHATS = [
 ]
 
 
-def test_imports_at_once_for_a_new_owner_make_the_same_ids(redis_server: RedisServer) -> None:
-    begun = Barrier(AT_ONCE)
+def test_imports_at_once_for_a_new_owner_make_the_same_ids(redis_servers: Servers) -> None:
+    begun, server = Barrier(AT_ONCE), redis_servers.get("redis-6.2")
 
     def imports(_number: int) -> int:
-        with redis_server.client() as client:
+        with server.client() as client:
             log = RedisEventLog(client, spread_tags(2))
             chats = open_chats(iter(file_of(*CHATS)))
             begun.wait()
