@@ -17,6 +17,7 @@ from events.errors import InputError, KeyTaken, NotFound
 from events.partitions import partition_of
 from ops.settings import Settings
 from ops.wiring import open_application
+from tests.rows import each_row
 
 NUMBERS = count(1)
 AT_ONCE = 6
@@ -32,7 +33,11 @@ def application(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Applicatio
 
 @pytest.fixture
 def owner(application: Application) -> str:
-    """An owner of two memories, the second deleted, and of a merge."""
+    return made(application)
+
+
+def made(application: Application) -> str:
+    """An owner of two memories, of a merge and of a deleted memory."""
     name = f"owner-{next(NUMBERS)}"
     say = application.rememberer.add
     say(name, "I drink coffee every morning", memory_id="coffee", grounds=[{"uri": URI, "digest": OLD}])
@@ -110,35 +115,30 @@ def lasting(answer: dict[str, Any]) -> dict[str, Any]:
     return told | {"also": [one["id"] for one in told["also"]]} if "also" in told else told
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_a_call_made_again_under_its_key_writes_nothing_more_and_answers_as_it_did(
-    application: Application, owner: str, name: str
+@each_row("name", CALLS)
+def test_a_call_made_again_under_its_key_writes_nothing_more_and_answers_as_it_did_and_its_key_stands_for_nothing_else(
+    application: Application, name: str
 ) -> None:
-    first = CALLS[name](application, owner)
+    owner = made(application)
+    first = lasting(CALLS[name](application, owner))
     written = events_of(application, owner)
-    again = CALLS[name](application, owner)
+    assert lasting(CALLS[name](application, owner)) == first
+    with pytest.raises(KeyTaken, match=r"key: got 'k'; allowed: a new key: something else was said under this one"):
+        OTHERS[name](application, owner)
     assert events_of(application, owner) == written
-    assert lasting(again) == lasting(first)
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_it_answers_as_it_did_whatever_became_of_the_memory_since(
-    application: Application, owner: str, name: str
-) -> None:
-    first = CALLS[name](application, owner)
     if name not in ("delete", "delete many", "merge"):
         application.writer.negate(owner, "coffee", correction="I drink nothing")
         application.deleter.delete_many(owner, ["coffee"])
     else:
         application.writer.mention(owner, "both") if name == "merge" else application.restorer.restore(owner, "coffee")
     written = events_of(application, owner)
-    again = CALLS[name](application, owner)
+    assert lasting(CALLS[name](application, owner)) == first
     assert events_of(application, owner) == written
-    assert lasting(again) == lasting(first)
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_equal_calls_at_once_are_one(application: Application, owner: str, name: str) -> None:
+@each_row("name", CALLS)
+def test_equal_calls_at_once_are_one(application: Application, name: str) -> None:
+    owner = made(application)
     before, together = len(events_of(application, owner)), Barrier(AT_ONCE)
 
     def call(_number: int) -> dict[str, Any]:
@@ -154,11 +154,12 @@ def test_equal_calls_at_once_are_one(application: Application, owner: str, name:
     assert len({one.event_id for one in added}) == len(added) >= 1
 
 
-@pytest.mark.parametrize("name", CALLS)
+@each_row("name", CALLS)
 def test_a_call_that_its_equal_overtakes_after_its_look_answers_as_that(
-    application: Application, owner: str, name: str, monkeypatch: pytest.MonkeyPatch
+    application: Application, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its equal is carried out, and folded, between the look at the key and the look at the memories."""
+    owner = made(application)
     log, first = type(application.log), []
     look = log.seqs_of
 
@@ -172,17 +173,6 @@ def test_a_call_that_its_equal_overtakes_after_its_look_answers_as_that(
     monkeypatch.setattr(log, "seqs_of", overtaken)
     answer = lasting(CALLS[name](application, owner)) | {"events": events_of(application, owner)}
     assert (answer, "id" in answer or "owner" in answer) == (first[0], True)
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_a_key_that_stands_for_something_else_is_refused_and_nothing_is_written(
-    application: Application, owner: str, name: str
-) -> None:
-    CALLS[name](application, owner)
-    written = events_of(application, owner)
-    with pytest.raises(KeyTaken, match=r"key: got 'k'; allowed: a new key: something else was said under this one"):
-        OTHERS[name](application, owner)
-    assert events_of(application, owner) == written
 
 
 def test_a_key_is_one_for_all_verbs_of_an_owner_and_another_for_each_owner(

@@ -24,7 +24,7 @@ from tests.rows import each_row
 
 Answer = dict[str, Any]
 WAYS = [(ranking, "keyword") for ranking in RANKINGS] + [(r, m) for r in BY_MEANING for m in ("hybrid", "semantic")]
-ways = pytest.mark.parametrize(("ranking", "search_mode"), WAYS)
+ways = each_row(("ranking", "search_mode"), WAYS)
 BY_WORDS = [way for way in WAYS if way[1] != "semantic"]
 
 
