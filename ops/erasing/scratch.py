@@ -71,12 +71,6 @@ def loaded(path: Path, size: int, binary: RedisBinary) -> Iterator[Scratch]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def most_loaded() -> int | None:
-    """The size of what can be loaded out of an archive, where it lies in memory besides; None where nobody knows."""
-    there = _memory()
-    return None if there is None else there // (GROWS + 1)
-
-
 class Scratch:
     """A running Redis."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
@@ -82,18 +82,6 @@ def going_by(
         turns = tuple(dict.fromkeys((*known.turns, *going.turns)))
         found[one.erasure] = first, WordsGoing(going.named, memories, turns, known.events + going.events)
     return found
-
-
-def erasures_of(steps: Sequence[ErasureStep], cipher: ValueCipher, owner: str, ids: Collection[str]) -> list[str]:
-    """The erasures in which these memories and turns of an owner were named, alone or among others, newest first.
-
-    `steps`: of the list, of this owner, oldest first.
-    """
-    found, wanted = dict[str, None](), set(ids)
-    for one in reversed(steps):
-        if one.erasure not in found and (going := going_in(one, cipher, owner)) and wanted <= set(going.named):
-            found[one.erasure] = None
-    return list(found)
 
 
 class WordsSteps:
