@@ -140,6 +140,9 @@ class Application(ABC):
     def turns_written(self, owner: str) -> None:
         """Called after turns of an owner were written."""
 
+    def await_turns(self, _owner: str) -> None:  # noqa: B027 - nothing is read here unless `turns_written` has it read
+        """Wait a moment until what was written of an owner is read."""
+
     def settle(self) -> None:
         """Append and have folded what was recorded of accesses, where any could be."""
         if "accesses" in vars(self) and (until := written_to(self.accesses.flush())):
@@ -197,7 +200,7 @@ class Application(ABC):
     def reader(self) -> Reader:
         from api.services.reading import Reader
 
-        return Reader(self.log, self.views, self.accesses, self._meanings)
+        return Reader(self.log, self.views, self.accesses, self._meanings, self.await_turns)
 
     @joined
     def access_follower(self) -> AccessFollower:
@@ -221,7 +224,9 @@ class Application(ABC):
     def writer(self) -> Writer:
         from api.services.writing import Writer
 
-        return Writer(self.log, self.views, self.reader, self._catch_up)
+        writer = Writer(self.log, self.views, self.reader, self._catch_up)
+        writer.on_turns = self.turns_written
+        return writer
 
     @joined
     def rememberer(self) -> Rememberer:

@@ -79,6 +79,11 @@ class JoinedApplication(Application):
         if self._turn_reading is not None:
             self._turn_reading.written(owner)
 
+    def await_turns(self, owner: str) -> None:
+        """See `Application.await_turns`."""
+        if self._turn_reading is not None:
+            self._turn_reading.wait(owner)
+
     def settle(self) -> None:
         """See `Application.settle`; first the turns that were written are extracted."""
         if self._turn_reading is not None:

@@ -1,6 +1,6 @@
 """Extraction right after a write: the turns that a producer adds become statements without being asked for.
 
-The write is acknowledged first. Turns that were appended as raw events, or whose writer may not read, wait for the job.
+The write is acknowledged first. Turns whose writer may not read, and those that another process appended, wait for the job.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ OFF = "off"
 PAUSE_SECONDS = 3.0
 """Time without a write before a model is asked: it reads a conversation better than single turns."""
 CLOSE_SECONDS = 20.0
+MOST_WAITED_SECONDS = 0.5
+"""How long a question waits for turns of its owner that rules are about to read."""
 
 
 class TurnReading:
@@ -37,6 +39,8 @@ class TurnReading:
         self._pause_seconds = pause_seconds if by == MODEL else 0.0
         self._callers: dict[str, Caller] = {}
         """Owner -> who wrote turns of this owner: the statements are appended in that caller's name."""
+        self._reading: set[str] = set()
+        """Owners whose turns are being read."""
         self._written_at = 0.0
         self._changed = Condition()
         self._closing = False
@@ -56,6 +60,15 @@ class TurnReading:
                 self._thread = Thread(target=self._run, name="turn reading", daemon=True)
                 self._thread.start()
             self._changed.notify_all()
+
+    def wait(self, owner: str) -> None:
+        """Wait until rules have read what was written of this owner, at most `MOST_WAITED_SECONDS`; a model is not waited for."""
+        if self._by != MODEL:
+            with self._changed:
+                if self._thread is not None and self._thread.is_alive():
+                    self._changed.wait_for(
+                        lambda: owner not in self._callers and owner not in self._reading, MOST_WAITED_SECONDS
+                    )
 
     def close(self) -> None:
         """Extract what rules can still read, then end the thread. Turns left for a model wait for the next run. Idempotent."""
@@ -80,6 +93,10 @@ class TurnReading:
                     self._extract(owner, caller)
                 except EngramlogError as error:
                     self._tell("turns not extracted", owner=owner, reason=error.message, alarm=True)
+                finally:
+                    with self._changed:
+                        self._reading.discard(owner)
+                        self._changed.notify_all()
 
     def _next(self) -> dict[str, Caller] | None:
         """The owners to read, after the pause; None at the end."""
@@ -88,6 +105,7 @@ class TurnReading:
             while not self._closing and (left := self._written_at + self._pause_seconds - monotonic()) > 0:
                 self._changed.wait(left)
             callers, self._callers = self._callers, {}
+            self._reading = set(callers)
             return callers or None if self._closing else callers
 
     def _extract(self, owner: str, written_by: Caller) -> None:

@@ -99,6 +99,7 @@ class Contexts:
         for field, value in (("session", session), ("turn_id", turn_id)):
             if value is not None:
                 check_id_of(field, value)
+        self._reader.await_turns(owner)
         with self._reader.snapshot(owner, **times) as snapshot:  # waits until `after` is folded: the log is read next
             past, now = snapshot.past, snapshot.now
             names = named_in(snapshot.view) if related == "auto" else frozenset[str]()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Unpack
 
 from api.choices import MOST_CHANGES
@@ -57,9 +57,12 @@ class Reader(MeaningReader):
         views: RedisViews,
         accesses: AccessRecorder | None = None,
         meanings: Senses | None = None,
+        await_turns: Callable[[str], None] = lambda _owner: None,
     ) -> None:
+        """`await_turns`: waits a moment until turns of an owner that were just written are read; called before a question."""
         super().__init__(log, views, meanings)
         self._accesses = accesses
+        self.await_turns = await_turns
 
     def search(
         self,
@@ -93,6 +96,7 @@ class Reader(MeaningReader):
         digest = question_digest(terms, owner, query, checked, as_of, known, at)
         page = FIRST_PAGE if cursor is None else read_cursor(cursor, digest)
         present = as_of is None and known is None and at is None
+        self.await_turns(owner)
         traced = trace and (inspect or (checked == "normal" and present))
         question = self.question_of(owner, query, terms, as_of=as_of, known=known, after=after)
         told = TimesAsked(as_of=as_of, known=known, at=at)

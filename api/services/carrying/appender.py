@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import orjson
@@ -50,6 +50,8 @@ class Appender:
         self._reader = reader
         self._catch_up = catch_up
         self.refused_values = RefusedValues(log, views)
+        self.on_turns: Callable[[str], None] = lambda _owner: None
+        """Called with the owner after turns from outside were appended."""
 
     def append(
         self, raws: Sequence[bytes | str], *, expected_heads: Mapping[str, int] | None = None
@@ -62,6 +64,9 @@ class Appender:
         refused = self.refused_values.of(events)
         has_told()
         receipts = self._log.append(events, expected_heads=expected_heads)
+        written = (event for receipt, event in zip(receipts, events, strict=True) if receipt.written)
+        for owner in dict.fromkeys(event.owner for event in written if event.kind.startswith("TurnRecorded.")):
+            self.on_turns(owner)
         return [self.told(receipt, event, refused) for receipt, event in zip(receipts, events, strict=True)]
 
     def _looked_through(self, events: Sequence[Prepared]) -> list[Prepared]:

@@ -17,7 +17,7 @@ from projections.language.scripts import HAN
 
 _WHERE = regex(
     r"(?:i|we|user|the user)(?:'m| am| is| are|'re)? (?:currently |now |still |just )?"
-    r"(?:stay(?:ing|s)?|liv(?:e|es|ing)|based|back)? ?(?:in|at) ",
+    r"(?:stay(?:ing|s)?|liv(?:e|es|ing)|based|back)? ?(?:in|at) "
 )
 _WHERE_CHINESE = regex(r"(?:我们?|用户|主人)?(?:人|都|暂时|现在|目前|还)*(?:住|待|呆)?在")
 _SAID = regex(r"（\d{4}-\d\d-\d\d说）")

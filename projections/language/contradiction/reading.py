@@ -55,8 +55,7 @@ _ASKS = regex(r"(?:\?|[吗么][啊呀]?)\s*$")
 _AND_YOU = regex(r"[\s,.!;。]{0,4}(?:你呢|您呢|(?:and|how about|what about) you)[?？]*\s*$")
 _SENTENCE_END = regex(r"[.!。](?=\s|[^\x00-\x7f]|$)")
 _SUPPOSED = regex(
-    r"\b(?:if|unless|suppose|supposing|imagine|wish(?:es)?|would)\b"
-    r"|如果|(?<![主需只])要是|假如|假设|万一|倘若|若是|除非|要不是"
+    r"\b(?:if|unless|suppose|supposing|imagine|wish(?:es)?|would)\b|如果|(?<![主需只])要是|假如|假设|万一|倘若|若是|除非|要不是"
 )
 _UNCERTAIN = regex(
     r"\b(?:might|may|maybe|perhaps|probably|possibly|could|should|hopes?|plan(?:s|ning)?|wants? to|say|says|said|told"
@@ -71,8 +70,7 @@ _PAST = regex(
 )
 _PERSON = regex(
     r"\b(?:(?P<first>i|me|my|mine|we|us|our|user)|(?P<second>you|your)|(?P<he>he|him|his)|(?P<she>she|hers?)"
-    r"|(?P<they>they|them|their))\b"
-    r"|(?P<first_zh>我|咱|俺|用户)|(?P<second_zh>[你您])|(?P<he_zh>他)|(?P<she_zh>她)"
+    r"|(?P<they>they|them|their))\b|(?P<first_zh>我|咱|俺|用户)|(?P<second_zh>[你您])|(?P<he_zh>他)|(?P<she_zh>她)"
 )
 
 

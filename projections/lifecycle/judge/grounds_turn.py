@@ -95,12 +95,10 @@ _ENDS = regex(
 _FORGET = regex(
     _LED
     + r"(?:(?:can|could|would|will) you |you (?:can|may|should) |i(?:'d| would)? (?:want|like|need) you to |i want to )?"
-    r"(?:please |just |kindly |now |also )*"
-    r"(?:forget\b(?! (?:to|(?:about )?(?:it|that|this)(?=[ ,.!]*(?:$|,|\.|!)))\b)"
+    r"(?:please |just |kindly |now |also )*(?:forget\b(?! (?:to|(?:about )?(?:it|that|this)(?=[ ,.!]*(?:$|,|\.|!)))\b)"
     r"|(?:delete|remove|erase|wipe|clear|drop|discard|strike|scratch|purge)\b"
     r"(?=[^.!?]*\b(?:memory|memories|record\w*|notes?|data|profile|know|said|told|mentioned|about|everything|anything|all"
-    r"|that i)\b)"
-    r"|(?:do not|don't|stop|never) (?:remember|stor|sav|keep|not|record)\w*\b)"
+    r"|that i)\b)|(?:do not|don't|stop|never) (?:remember|stor|sav|keep|not|record)\w*\b)"
     r"|\b(?:rather|wish|prefer) (?:that )?you (?:didn't|did not|wouldn't|not) (?:remember|store|keep|save)\b"
     r"|\bscratch that\b|^(?:pretend|act as if) i never (?:said|told|mentioned)\b",
     re.IGNORECASE,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event, Timer
 from typing import Any
 
 import orjson
@@ -59,6 +60,25 @@ def test_turns_become_statements_right_after_the_write(application: Application)
     ]
     application.chats.take_in_whole("ada", orjson.dumps(chat))
     wait_until(lambda: kinds(application) == ["episode", "episode", "fact", "user_preference"])
+
+
+def test_a_question_waits_for_turns_of_its_owner_that_rules_are_about_to_read_and_not_for_others(
+    application: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_read, extract = Event(), Extractor.extract
+
+    def slow(extractor: Extractor, owner: str, by: str) -> dict[str, Any]:
+        may_read.wait(10)
+        return extract(extractor, owner, by)
+
+    monkeypatch.setattr(Extractor, "extract", slow)
+    monkeypatch.setattr("ops.turn_reading.MOST_WAITED_SECONDS", 0.05)
+    application.rememberer.add_turns("ada", [BERLIN])
+    assert application.reader.search("bo", "Berlin")["results"] == []
+    assert [one["kind"] for one in application.reader.search("ada", "Where is home?")["results"]] in ([], ["episode"])
+    monkeypatch.setattr("ops.turn_reading.MOST_WAITED_SECONDS", 30.0)
+    Timer(0.2, may_read.set).start()
+    assert "User lives in Berlin" in application.contexts.context("ada", "Where do I live?")["block"]
 
 
 def test_a_command_extracts_before_it_ends(settings: Settings) -> None:

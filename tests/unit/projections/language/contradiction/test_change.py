@@ -20,6 +20,11 @@ CHANGES = [
 NEARLY = [
     ("I live in a basement flat.", "Keys are ours, we moved into the terrace."),
     ("我剪视频用剪映。", "现在改用达芬奇了。"),
+    ("I play the upright piano.", "I traded it in for a cello."),
+    ("I'm engaged to Matteo.", "We got married at the town hall yesterday."),
+    ("I wear a wristwatch.", "I gave the watch away."),
+    ("My brother is dating a vet.", "My brother is seeing someone new, a carpenter."),
+    ("I was born in 1987.", "Typo earlier, 1978 is my birth year."),
 ]
 NOTHING = [
     ("I drive a red Ford Focus.", "If I sold the Focus, I would cycle."),
@@ -33,6 +38,7 @@ NOTHING = [
     ("我在练铁人三项。", "我可没说不练铁人三项了。"), ("我开车上班。", "网上有人把车卖了去旅行。"),
     ("我开大众。", "要是把大众卖了就好了。"), ("我和小林结婚了。", "昨晚梦见我和小林离婚了。"),
     ("我住在苏州。", "我朋友说：“我从苏州搬走了。”"), ("我用苹果手机。", "同事都劝我把苹果换成华为。"),
+    ("Isla plays the cornet.", "I swapped the cornet for a flute."),
     ("我养了一只猫。", "上周又养了一只狗。"), ("我住在北京。", "我搬到上海了，不过只住一个夏天。"),
 ]  # fmt: skip
 
@@ -54,7 +60,7 @@ def test_words_of_change_end_the_one_statement_that_they_are_about() -> None:
 def test_a_model_finds_it_across_wording() -> None:
     found = {new: changed(new, [old, *BESIDE], near(old)) for old, new in NEARLY}
     assert [new for new, one in found.items() if one is None or one.at != 0] == []
-    assert [changed(new, [old, *BESIDE], no_model) for old, new in NEARLY] == [None, None]
+    assert [changed(new, [old, *BESIDE], no_model) for old, new in NEARLY[:2]] == [None, None]
 
 
 def test_what_is_supposed_asked_quoted_or_of_others_changes_nothing() -> None:
@@ -66,6 +72,19 @@ def test_now_alone_ends_nothing_that_is_only_of_the_same_people() -> None:
     found = changed(new, [known, *BESIDE], near(known))
     assert found is not None
     assert not found.sure
+
+
+def test_the_word_by_which_two_statements_name_their_speaker_is_no_common_topic() -> None:
+    known = ["User has weak eyes", "用户左眼弱视（2025-03-28说）"]
+    news = ["User's television broke last week", "用户电视上周坏了，换成投影了"]
+    assert [changed(new, [old], no_model) for old, new in zip(known, news, strict=True)] == [None, None]
+
+
+def test_what_shares_a_word_or_an_attribute_is_meant_rather_than_what_is_only_near() -> None:
+    known = ["I'm engaged to Matteo.", "I'm giving a reading at the ceremony."]
+    found = changed("We got married yesterday.", known, lambda _text, _others: [0.2, 0.23])
+    assert found is not None
+    assert (found.at, found.sure) == (0, False)
 
 
 def test_of_two_statements_that_are_equally_near_neither_is_changed() -> None:
