@@ -252,12 +252,17 @@ class LifecycleJobs:
     def _still_true(
         self, owner: str, decisions: Sequence[Decision], rests_on: _RestsOn, done: LifecycleRun
     ) -> tuple[int, list[Decision]]:
-        """The owner's head now, and what of these decisions was not appended and is about memories that nothing changed since."""
+        """The owner's head now, and what of these decisions was not appended and is about memories that nothing changed since.
+
+        Nothing if some are about what was said at a time: these are planned again, or the mark that turns are read would stand alone.
+        """
         head, newest = self._level(owner)
+        if any(one.said_at is not None for one in decisions):
+            return head, []
         appended = {one.event_id(owner) for one in done.decisions}
         with self._views.view(owner, after=newest, wait_seconds=WAIT_SECONDS) as (view, _standing):
             now = _RestsOn.of(view, decisions)
-        left = [one for one in decisions if one.said_at is None and one.event_id(owner) not in appended]
+        left = [one for one in decisions if one.event_id(owner) not in appended]
         return head, [one for one in left if rests_on.is_the_same(now, one)]
 
     def _have_named(self, view: OwnerView) -> None:

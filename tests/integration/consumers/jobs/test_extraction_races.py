@@ -130,3 +130,20 @@ def test_an_owner_that_is_quarantined_while_the_model_thinks_is_left_alone(live:
     with pytest.raises(OwnerQuarantined):
         read(live, Fake(lambda _asked: poison(live, "ada")))
     assert all(one.kind != "TurnsExtracted.1" for one in live.log.read(0, 0, 100))
+
+
+def test_rules_lose_no_statement_if_turns_arrive_while_they_read(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    tell(live, "ada", SAID[:2])
+    late, append_planned = [SAID[2]], LifecycleJobs._append
+
+    def interrupted(lifecycle: LifecycleJobs, *planned: Any) -> bool:
+        if late:
+            tell(live, "ada", [late.pop()], first=2)
+        return append_planned(lifecycle, *planned)
+
+    monkeypatch.setattr(LifecycleJobs, "_append", interrupted)
+    read(live)
+    wait_until(live.folded)
+    assert [one.split(" (")[0] for one in typed(live)] == [
+        "User keeps bees in the garden", "User loves opera very much", "User plays chess on Sundays",
+    ]  # fmt: skip
