@@ -254,7 +254,7 @@ class LifecycleJobs:
     ) -> tuple[int, list[Decision]]:
         """The owner's head now, and what of these decisions was not appended and is about memories that nothing changed since.
 
-        Nothing if some are about what was said at a time: these are planned again, or the mark that turns are read would stand alone.
+        Nothing if some say when something was said: these are planned again, or the mark that turns are read would stand alone.
         """
         head, newest = self._level(owner)
         if any(one.said_at is not None for one in decisions):
