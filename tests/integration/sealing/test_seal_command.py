@@ -120,7 +120,7 @@ def test_without_yes_it_tells_what_it_would_do_and_changes_nothing(
     assert "Less than a minute;" in told.out
     assert "--yes" in told.err
     answer = cli.json("seal", code=2)
-    assert (answer["error"], answer["plan"]["found"], answer["plan"]["done"]) == ("InputError", "open", False)
+    assert (answer["error"], answer["plan"]["found"], answer["plan"]["done"]) == ("NotConfirmed", "open", False)
     assert cli.json("status")["events"] == len(words)
 
 
