@@ -6,7 +6,7 @@ turn is lost. While a model thinks no view is held; its answer is judged on the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import takewhile
@@ -19,7 +19,15 @@ from projections.checks import Check, unchecked
 from projections.fold.owner import ReadTurns
 from projections.language.contradiction.change import Alike
 from projections.lifecycle.decision import Decision
-from projections.lifecycle.extracting import RULES, extractions, first_unread, turns_before, unkept, unread_turns
+from projections.lifecycle.extracting import (
+    RULES,
+    asked_before,
+    extractions,
+    first_unread,
+    turns_before,
+    unkept,
+    unread_turns,
+)
 from projections.lifecycle.judge.candidates import Candidates
 from projections.lifecycle.judge.judging import ReadTurn, Verdict
 from projections.lifecycle.judge.proposals import Answer, Checked
@@ -35,7 +43,7 @@ from projections.views.view import OwnerView
 
 PROMPT = "extract-1"
 """Version of the prompt, told with every mark."""
-SAID_BEFORE = 64
+SAID_BEFORE, ASKED_BEFORE = 64, 8
 """Events before the first unread turn that are looked at for the talk around it."""
 GIVEN_UP = 3
 """Turns in a row that a model has no usable answer for, after which it is asked no more in this run."""
@@ -155,7 +163,9 @@ class _Run:
     def by_rules(self) -> None:
         """All at once."""
         read = self._keep_turns()
-        planner = partial(_by_rules, read=read, check=self._check, alike=self._lifecycle.alike)
+        first = self._lifecycle.look(self._owner, lambda view, _: first_unread(view), now=self._now, check=self._check)
+        asked = asked_before(said_from(self._views, self._owner, first, ASKED_BEFORE, self._check))
+        planner = partial(_by_rules, read=read, check=self._check, alike=self._lifecycle.alike, asked=asked)
         part = self._lifecycle.carry_out_plan(
             self._owner, planner, now=self._now, on_progress=self._on_progress, check=self._check
         )
@@ -291,9 +301,11 @@ def _heard(view: OwnerView, talk: Talk) -> list[ReadTurn]:
     return [*turns_before(view, talk.unread[0].seq, LOOKED_BACK), *talk.unread]
 
 
-def _by_rules(view: OwnerView, now: int, *, read: ReadTurns, check: Check, alike: Alike) -> list[Decision]:
+def _by_rules(
+    view: OwnerView, now: int, *, read: ReadTurns, check: Check, alike: Alike, asked: Mapping[str, str]
+) -> list[Decision]:
     """What rules make of all that is unread; nothing where another run made a mark meanwhile."""
-    return extractions(view, now, check, alike) if view.state.read == read else []
+    return extractions(view, now, check, alike, asked) if view.state.read == read else []
 
 
 def _by_model(

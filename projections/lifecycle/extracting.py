@@ -6,9 +6,10 @@ Turns are read off their own memories, which stay: typed memories lie on top. Ho
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain
+from types import MappingProxyType
 from zoneinfo import ZoneInfo
 
 from events.catalogue import TurnsExtracted
@@ -16,6 +17,7 @@ from events.trust import TRUSTS
 from projections.checks import Check, counted, unchecked
 from projections.language.contradiction.change import Alike, no_model
 from projections.language.extraction.rules import TurnReading, TurnText, only_asks, questions, read_turn
+from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.lifecycle.decision import Decision
 from projections.lifecycle.judge.correcting import judge
 from projections.lifecycle.judge.judging import JOB, ReadTurn, Verdict
@@ -32,9 +34,18 @@ MOST_BEFORE, MOST_AROUND = 8, 400
 """Turns that are looked back for what was said before an unread one, and characters of it that are read."""
 
 
-def extractions(view: OwnerView, now: int, check: Check = unchecked, alike: Alike = no_model) -> list[Decision]:
-    """The events that the unread turns lead to, in the order in which they were said, and the mark that they are read."""
-    heard = turns_heard(view, check=check)
+def extractions(
+    view: OwnerView,
+    now: int,
+    check: Check = unchecked,
+    alike: Alike = no_model,
+    asked: Mapping[str, str] = MappingProxyType({}),
+) -> list[Decision]:
+    """The events that the unread turns lead to, in the order in which they were said, and the mark that they are read.
+
+    `asked`: what the assistant said just before a turn, by the turn's id, as `asked_before` tells it.
+    """
+    heard = turns_heard(view, check=check, asked=asked)
     unread = [one for one in heard if one.unread]
     if not unread:
         return []
@@ -49,7 +60,25 @@ def verdicts(
     return judge(turns_heard(view, again=again, check=check), view, now, check, alike)
 
 
-def turns_heard(view: OwnerView, *, again: bool = False, check: Check = unchecked) -> list[ReadTurn]:
+def asked_before(said: Iterable[working_memory.Said]) -> dict[str, str]:
+    """What the assistant said just before each turn of a person, by that turn's id; nothing that may be a secret."""
+    asked, last = dict[str, str](), dict[str | None, str]()
+    for one in said:
+        if isinstance(one, working_memory.Turn) and one.role == "assistant":
+            text = one.text[-MOST_AROUND:]
+            last[one.session] = text if detect_sensitivity(text) < SECRET else ""
+        elif isinstance(one, working_memory.Turn) and one.role in working_memory.ASKING:
+            asked[one.turn_id] = last.pop(one.session, "")
+    return asked
+
+
+def turns_heard(
+    view: OwnerView,
+    *,
+    again: bool = False,
+    check: Check = unchecked,
+    asked: Mapping[str, str] = MappingProxyType({}),
+) -> list[ReadTurn]:
     """All turns of users and other people in the order of the log, with what they ask; those to be read are `unread`, and say
     what they state too.
     """
@@ -58,7 +87,8 @@ def turns_heard(view: OwnerView, *, again: bool = False, check: Check = unchecke
 
     def heard(memory: Memory, around: tuple[str, str]) -> ReadTurn:
         unread = memory.created_seq >= first and memory.source_turns[0] not in forgotten
-        told = _heard(memory, around, zone, unread=unread)
+        said = asked.get(memory.source_turns[0]) or around[0]
+        told = _heard(memory, (said, around[1]), zone, unread=unread)
         statements, taken = read_turn(told.turn) if told.unread else TurnReading()
         return told._replace(statements=statements, questions=tuple(questions(told.turn)), taken=taken)
 

@@ -81,6 +81,16 @@ def test_a_question_waits_for_turns_of_its_owner_that_rules_are_about_to_read_an
     assert "User lives in Berlin" in application.contexts.context("ada", "Where do I live?")["block"]
 
 
+def test_a_turn_is_read_in_the_light_of_what_the_assistant_said_before_it(application: Application) -> None:
+    asks = NewTurn("assistant", "Lovely. How many children do you have?")
+    application.rememberer.add_turns(
+        "ada", [NewTurn("user", "Hello!"), asks, NewTurn("user", "Two, and one on the way.")]
+    )
+    application.contexts.context("ada", "What about my children?")
+    contents = [one["memory"] for one in application.reader.list("ada")["memories"]]
+    assert [one for one in contents if one.startswith('User answered "How many children do you have?": Two, and one')]
+
+
 def test_a_command_extracts_before_it_ends(settings: Settings) -> None:
     with open_application(settings) as command:
         command.rememberer.add_turns("ada", [BERLIN])
