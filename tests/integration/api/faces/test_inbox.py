@@ -230,5 +230,5 @@ def test_where_nobody_vouches_for_who_calls_no_value_is_rejected_by_http_and_non
     assert listed(running, owner) == {}
     post(running, f"{owner}/memories/kiln/restore")
     assert listed(running, owner) == {}, "what it says is rejected all the same"
-    code, _ = commanded(running, "confirm", owner, "kiln")
+    code, _ = commanded(running, "mention", owner, "kiln", "--confirm")
     assert (code, listed(running, owner).keys()) == (0, {"kiln"})

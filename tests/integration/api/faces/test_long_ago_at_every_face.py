@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +10,14 @@ import pytest
 from tests.given.client import Service, connected, new_owner
 from tests.given.mcp import Agent, in_process, talk
 from tests.integration.api.faces.test_nobody_promotes_himself import World
+from tests.rows import each_row
 
 YEARS = 24 * 800
 """In hours."""
-TALK = {"english": ("my passport is in the blue folder", "where is my passport?", "long ago")}
-TALK["chinese"] = ("我的护照放在蓝色文件夹里", "我的护照放在哪里？", "很久以前")
-both = pytest.mark.parametrize("said", list(TALK))
+TALK = {
+    "english": ("my passport is in the blue folder", "where is my passport?"),
+    "chinese": ("我的护照放在蓝色文件夹里", "我的护照放在哪里？"),
+}
 FADED = [(None, ["old"]), (True, ["old"]), (False, [])]
 
 
@@ -30,49 +31,28 @@ def told(world: World, text: str) -> None:
     world.in_an_old_log(world.made("user", YEARS, memory_id="old", content=text, category="temporary"))
 
 
-@both
-@pytest.mark.parametrize(("include_faded", "shown"), FADED)
-def test_the_client_and_http(world: World, said: str, include_faded: bool | None, shown: list[str]) -> None:
-    text, question, note = TALK[said]
+@each_row("said", TALK)
+@each_row(("include_faded", "shown"), FADED)
+def test_the_client_http_and_tools_mark_it_or_leave_it_out(
+    running: Service, tmp_path: Path, said: str, include_faded: bool | None, shown: list[str]
+) -> None:
+    world, (text, question) = World(running, new_owner(), tmp_path), TALK[said]
     told(world, text)
     with connected("sync", world.running.url, owner=world.owner) as memory:
         found = memory.search(question, include_faded=include_faded, trace=False)
-        assert [(one.id, one.long_ago) for one in found.results] == [(one, True) for one in shown]
-        block = memory.context(question, include_faded=include_faded, trace=False)
-    assert [(line.id, line.long_ago) for line in block.parts.retrieved] == [(one, True) for one in shown]
-    assert (note in block.block) == bool(shown)
-
-
-@both
-@pytest.mark.parametrize(("include_faded", "shown"), FADED)
-def test_mcp(world: World, said: str, include_faded: bool | None, shown: list[str]) -> None:
-    text, question, note = TALK[said]
-    told(world, text)
+    assert [(one.id, one.long_ago) for one in found.results] == [(one, True) for one in shown]
 
     async def talking(agent: Agent) -> list[dict[str, Any]]:
         asked = {"query": question, "include_faded": include_faded}
-        found = [await agent.call(tool, **asked) for tool in ("search_memories", "memory_contextual_search")]
-        return [*found, await agent.call("memory_context", text=question, include_faded=include_faded)]
+        return [await agent.call(tool, **asked) for tool in ("search_memories", "memory_contextual_search")]
 
-    search, contextual, context = talk(in_process(world.app, world.owner), talking)
-    for found in (search, contextual):
-        assert [one["memory_key"] for one in found["results"]] == shown
-        assert all(one["metadata"]["long_ago"] for one in found["results"])
+    for answer in talk(in_process(world.app, world.owner), talking):
+        assert [one["memory_key"] for one in answer["results"]] == shown
+        assert all(one["metadata"]["long_ago"] for one in answer["results"])
         if not shown:
-            assert "1 more are old and match less: include_faded=true shows them" in found["hint"]
-    assert context["memory_keys"] == shown
-    assert (note in context["block"]) == bool(shown)
-
-
-@both
-def test_the_command_line(world: World, said: str) -> None:
-    text, question, note = TALK[said]
-    told(world, text)
+            assert "1 more are old and match less: include_faded=true shows them" in answer["hint"]
     code, table = world.command("search", world.owner, question)
     assert (code, "long ago" in table) == (0, True)
-    for option, shown in (("--include-faded", True), ("--no-faded", False)):
-        code, answer = world.command("context", world.owner, question, option, "--json")
-        assert (code, note in json.loads(answer)["block"]) == (0, shown)
 
 
 def test_review_mode_is_an_agent_s_to_ask_for_and_the_hint_names_it(world: World) -> None:

@@ -108,7 +108,7 @@ def test_negated_for_good_it_is_refused_and_confirmed_it_is_there_again(running:
     if way == "http":
         post(running, f"{owner}/memories/lisbon/confirm")
     else:
-        assert commanded(running, "confirm", owner, "lisbon")[0] == 0
+        assert commanded(running, "mention", owner, "lisbon", "--confirm")[0] == 0
     assert set(listed(running, owner)) == {"tea", "lisbon"}
     decisions = [one["decision"] for one in history(running, owner, "lisbon")]
     assert sorted(decisions[-4:]) == ["negate", "readmit", "reaffirm", "reject"]

@@ -227,7 +227,7 @@ def test_every_command_that_says_when_it_happened_takes_a_key() -> None:
     options = {name: {opt for parameter in one.params for opt in parameter.opts} for name, one in commands.items()}
     dated = {name for name, found in options.items() if "--occurred-at" in found}
     assert dated == {name for name, found in options.items() if "--key" in found}
-    assert {"add", "edit", "mention", "negate", "delete", "merge", "profile", "ground"} <= dated
+    assert {"add", "edit", "mention", "negate", "delete", "merge", "profile"} <= dated
 
 
 def test_every_verb_of_the_client_that_says_when_it_happened_takes_a_key() -> None:

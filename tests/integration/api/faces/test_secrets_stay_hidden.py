@@ -146,7 +146,7 @@ def test_what_registers_with_a_client_leaves_out_every_setting_with_a_secret(mon
     }
     for name, value in (secret | {"ENGRAMLOG_PORT": "8800"}).items():
         monkeypatch.setenv(name, value)
-    entry = client_config(Settings(), "ada")
+    entry = client_config(Settings(), "ada", toolset="agent", port=8733)
     assert entry["left_out"] == sorted(secret)
     assert entry["mcpServers"]["memory"]["env"] == {"ENGRAMLOG_PORT": "8800"}
     assert not re.search(MARK, json.dumps(entry))

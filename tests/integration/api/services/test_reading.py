@@ -351,7 +351,7 @@ def test_a_quarantined_owner_answers_as_of_the_event_before_and_says_so(store: S
     assert answer["quarantined"]["position"] == stuck
     for asked in (store.reader.get(owner, "a", trace=False), store.operator.stats(owner), store.reader.list(owner)):
         assert asked["quarantined"]["position"] == stuck
-    with pytest.raises(OwnerQuarantined, match=f"dead show {owner}"):
+    with pytest.raises(OwnerQuarantined, match=f"dead {owner}"):
         store.reader.search(owner, "coffee", after=stuck)
     store.tell(other, created("tea", "t", day=store.yesterday))
     assert store.found(other, "tea") == ["t"]
