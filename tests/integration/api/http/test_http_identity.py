@@ -47,7 +47,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
 def scene(store: HttpStore) -> Iterator[Scene]:
     with fake_provider() as provider:
         rules = ProviderRules(provider.issuer, AUDIENCE)
-        keys = ProviderKeys(rules, lambda: keys_at(provider.issuer, None), clock=lambda: found.seconds)
+        keys = ProviderKeys(rules, lambda: keys_at(provider.issuer), clock=lambda: found.seconds)
         with client_of(app_of(store.application, provider=keys)) as client:
             found = Scene(store, provider, client, keys)
             yield found
@@ -179,7 +179,7 @@ def test_a_refusal_at_mcp_says_where_a_token_is_had(scene: Scene) -> None:
 
 def test_scopes_are_told_and_narrow_where_the_settings_name_their_claim(scene: Scene) -> None:
     rules = ProviderRules(scene.provider.issuer, AUDIENCE, "scope")
-    keys = ProviderKeys(rules, lambda: keys_at(scene.provider.issuer, None))
+    keys = ProviderKeys(rules, lambda: keys_at(scene.provider.issuer))
     build = served(scene.store.application, provider=keys)
 
     async def reads_alone(agent: Agent) -> None:
@@ -198,7 +198,7 @@ def test_an_audience_that_is_no_address_is_compared_as_it_is_and_metadata_name_t
     scene: Scene,
 ) -> None:
     keys = ProviderKeys(
-        ProviderRules(scene.provider.issuer, "api://memory"), lambda: keys_at(scene.provider.issuer, None)
+        ProviderRules(scene.provider.issuer, "api://memory"), lambda: keys_at(scene.provider.issuer)
     )
     build = served(scene.store.application, provider=keys)
     assert posted(build, "/mcp/alice", scene.token(aud="api://memory")).status_code == 200
