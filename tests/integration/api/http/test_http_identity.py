@@ -197,9 +197,7 @@ def test_scopes_are_told_and_narrow_where_the_settings_name_their_claim(scene: S
 def test_an_audience_that_is_no_address_is_compared_as_it_is_and_metadata_name_the_address_that_was_asked(
     scene: Scene,
 ) -> None:
-    keys = ProviderKeys(
-        ProviderRules(scene.provider.issuer, "api://memory"), lambda: keys_at(scene.provider.issuer)
-    )
+    keys = ProviderKeys(ProviderRules(scene.provider.issuer, "api://memory"), lambda: keys_at(scene.provider.issuer))
     build = served(scene.store.application, provider=keys)
     assert posted(build, "/mcp/alice", scene.token(aud="api://memory")).status_code == 200
     assert posted(build, "/mcp/alice", scene.token(aud="API://memory")).status_code == 401
