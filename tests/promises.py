@@ -98,7 +98,7 @@ PROMISES = (
     Promise(
         "what is sent twice is written once, whoever sends it and at the same time",
         (
-            "integration/api/faces/test_keys.py::test_a_call_made_again_under_its_key_writes_nothing_more_and_answers_as_it_did",
+            "integration/api/faces/test_keys.py::test_a_call_made_again_under_its_key_writes_nothing_more_and_answers_as_it_did_and_its_key_stands_for_nothing_else",
             "integration/api/faces/test_keys.py::test_equal_calls_at_once_are_one",
             "acceptance/commands/test_cli_processes.py::test_two_imports_of_one_file_at_once_append_it_once",
         ),
@@ -133,10 +133,10 @@ PROMISES = (
         "every face answers, and answers the same",
         (
             "integration/api/faces/test_said_at_every_face.py::test_one_thing_remembered_is_the_same_memory_at_every_face",
-            "integration/api/faces/test_known.py::test_every_route_answers_about_what_was_known",
-            "integration/api/faces/test_known.py::test_every_command_answers_about_what_was_known",
+            "integration/api/faces/test_known.py::test_every_route_answers_on_both_lines",
+            "integration/api/faces/test_known.py::test_every_command_answers_on_both_lines",
             "integration/ops/test_up.py::test_what_http_appends_a_command_finds_and_an_interrupt_stops_everything_in_order",
-            "client/test_verbs.py::test_what_was_added_is_found_at_once",
+            "integration/api/test_every_face.py",
             "client/test_examples.py::test_the_five_lines_end_with_a_block_that_has_the_right_fact",
         ),
     ),
