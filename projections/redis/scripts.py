@@ -143,8 +143,13 @@ BEGIN_PARTITION = Script(
     """
 -- KEYS: meta, stream, checkpoint of the first build. ARGV: first build, fields and values of the checkpoint
 -- One that has entries gets no checkpoint here: where it is gone, somebody took it away, and a rebuild alone folds them again.
-redis.call('HSETNX', KEYS[1], 'live', ARGV[1])
-if redis.call('HGET', KEYS[1], 'live') ~= ARGV[1] or redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
+-- A partition that has begun is only read, so that a store opens on a Redis that is full.
+local live = redis.call('HGET', KEYS[1], 'live')
+if not live then
+  redis.call('HSET', KEYS[1], 'live', ARGV[1])
+  live = ARGV[1]
+end
+if live ~= ARGV[1] or redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
 if redis.call('HEXISTS', KEYS[3], 'seq') == 1 then return 0 end
 redis.call('HSET', KEYS[3], unpack(ARGV, 2))
 return 1

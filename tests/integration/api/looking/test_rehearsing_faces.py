@@ -29,11 +29,11 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "confirm": ("OWNER", "coffee"),
     "mention": ("OWNER", "coffee", "--similarity", "0.9"),
     "edit": ("OWNER", "coffee", "I drink coffee at eight"),
-    "sensitivity": ("OWNER", "coffee", "2", "--reason", "so"),
+    "sensitivity": ("OWNER", "coffee", "--sensitivity", "2", "--reason", "so"),
     "unmerge": ("OWNER", "both"),
     "merge": ("OWNER", "coffee", "cat", "--into", "two"),
 }
-NAMED = {"confirm": ("mention", "--confirm")}
+NAMED = {"confirm": ("mention", "--confirm"), "sensitivity": ("edit",)}
 """Commands of another name."""
 CALLS: dict[str, tuple[str, tuple[Any, ...], dict[str, Any]]] = {
     "negate": ("negate", ("coffee",), {"correction": "I drink tea now", "never": True}),
