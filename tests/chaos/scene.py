@@ -49,15 +49,16 @@ class Ground:
         """One more fold worker, a process."""
         return self.actor("ops.worker", "--url", self.server.url, "--lease-ms", str(LEASE_MS))
 
-    def actor(self, module: str, *arguments: str) -> Actor:
+    def actor(self, module: str, *arguments: str, environment: dict[str, str] | None = None) -> Actor:
         """A process of the product."""
-        actor = Actor(module, *arguments, log=self.folder / f"actor{len(self._cast)}.log")
+        actor = Actor(module, *arguments, log=self.folder / f"actor{len(self._cast)}.log", environment=environment)
         self._cast.append(actor)
         return actor
 
-    def command(self, *arguments: str) -> tuple[int, dict[str, Any]]:
+    def command(self, *arguments: str, environment: dict[str, str] | None = None) -> tuple[int, dict[str, Any]]:
         """An `engramlog` command on this store: its exit code, and its JSON."""
-        return command({"ENGRAMLOG_REDIS_URL": self.server.url, "ENGRAMLOG_DATA": str(self.folder / "data")}, arguments)
+        store = {"ENGRAMLOG_REDIS_URL": self.server.url, "ENGRAMLOG_DATA": str(self.folder / "data")}
+        return command(store | (environment or {}), arguments)
 
     def beside(self, *words: str, url: str) -> Actor:
         """An `engramlog` command that goes on beside the scene, by another way to the store."""

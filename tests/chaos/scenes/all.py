@@ -18,9 +18,11 @@ from tests.chaos.scene import STORE_ID, Scene, on_a_redis
 from tests.chaos.scenes.format import a_clock_behind_the_log
 from tests.chaos.scenes.proof import a_tampered_number
 from tests.chaos.scenes.rebuild import a_rebuild_killed
+from tests.chaos.scenes.restored import a_restore_on_an_empty_machine
 from tests.chaos.scenes.room import a_full_disk, full_memory_with_lag
 from tests.chaos.scenes.socket import a_socket_gone
 from tests.chaos.scenes.torn import a_torn_tail
+from tests.chaos.scenes.vectors import an_hour_with_vectors
 from tests.chaos.traffic import Traffic
 from tests.chaos.verdict import Verdict
 
@@ -197,6 +199,20 @@ SCENES = (
         "`clock_back`, a warning, until the clock has caught up",
         "appending goes on; no recorded time goes back, entries tell what the clock said, `verify` ends with 0",
         a_clock_behind_the_log,
+    ),
+    Scene(
+        "an hour passed with vectors",
+        "the embedding job was last scheduled by a clock an hour ahead",
+        "nothing: nothing stands still",
+        "a job worker embeds all the same: every memory has its vector, `verify` ends with 0",
+        an_hour_with_vectors,
+    ),
+    Scene(
+        "a restore on an empty machine",
+        "a sealed store is backed up while memories are added; all is lost but the backup, the seals and the master key",
+        "nothing: the restore opens every entry",
+        "every event that was acknowledged before the backup is there once, with its words, and `verify` ends with 0",
+        a_restore_on_an_empty_machine,
     ),
 )
 """All of them; `make chaos` plays each after its random run, the tests each once."""
