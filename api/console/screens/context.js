@@ -7,20 +7,16 @@ import { Asked, Bar, Copy, Field, Panel, useQuiet } from "../core/parts.js";
 import { Id, Said } from "../core/said.js";
 import { language, number, t } from "../core/words.js";
 
-const PARTS = ["core", "instructions", "profile", "remembered", "retrieved", "tools"];
+const PARTS = ["instructions", "core", "profile", "remembered", "earlier", "retrieved", "tools", "unconfirmed"];
 
 export function Context({ owner, question, moment }) {
   const [budget, setBudget] = useState("1500");
-  const [form, setForm] = useState("parts");
   const quiet = useQuiet(budget, 500);
-  const asked = useAskWith(path("owners", owner, "context"), { text: question, budget: Number(quiet) || 1500, trace: false, split: form === "parts", language: language.get(), ...moment.query });
-  return html`<div class="form"><${Field} label=${t("ask.context.budget")} kind="number" min="50" max="20000" step="100" value=${budget} onChange=${setBudget} />
-      <${Field} label=${t("ask.context.form")} value=${form} options=${["parts", "one"].map((one) => [one, t(`ask.context.form.${one}`)])} onChange=${setForm} /></div>
+  const asked = useAskWith(path("owners", owner, "context"), { text: question, budget: Number(quiet) || 1500, trace: false, language: language.get(), ...moment.query });
+  return html`<div class="form"><${Field} label=${t("ask.context.budget")} kind="number" min="50" max="20000" step="100" value=${budget} onChange=${setBudget} /></div>
     <${Asked} of=${asked}>${(told) => html`<div class="columns context">
-      <div>${told.sizes
-        ? html`<${Half} name="stable" text=${told.stable} told=${told} /><${Half} name="turn" text=${told.turn} told=${told} />
-          <p class="muted figure">${t("ask.context.sizes", { stable: number(told.sizes.stable), turn: number(told.sizes.turn), conversation: number(told.sizes.conversation) })}</p>`
-        : html`<${Panel} title=${t("ask.context.block")} actions=${html`<${Used} tokens=${told.tokens} budget=${told.budget} /><${Copy} text=${told.block} />`}><${Text} text=${told.block} /><//>`}
+      <div><${Half} name="stable" text=${told.stable} told=${told} /><${Half} name="turn" text=${told.turn} told=${told} />
+        <p class="muted figure">${t("ask.context.sizes", { stable: number(told.sizes.stable), turn: number(told.sizes.turn), conversation: number(told.sizes.conversation) })}</p>
         ${Object.keys(told.dropped).length > 0 && html`<p class="muted">${t("ask.context.dropped", { what: Object.entries(told.dropped).map(([name, count]) => `${t(`ask.context.part.${name}`)}: ${count}`).join(", ") })}</p>`}
       </div>
       <div>${PARTS.filter((name) => told.parts[name]?.length).map((name) => html`<${Panel} key=${name} title=${t(`ask.context.part.${name}`)}><ul class="plain">
