@@ -28,7 +28,9 @@ KEY = make_key(lambda size: bytes(range(size))).text
 def key_for(running: Service, *owners: str, verbs: tuple[str, ...] = ("read", "produce")) -> str:
     """A new key of a new principal."""
     with connected("sync", running.url) as memory:
-        made = memory.make_key(f"p-{uuid4()}", grants=[{"verbs": verbs, "owners": owners, "actors": ["user"], "trust": "asserted"}], days=1)
+        made = memory.make_key(
+            f"p-{uuid4()}", grants=[{"verbs": verbs, "owners": owners, "actors": ["user"], "trust": "asserted"}], days=1
+        )
     return str(made.key)
 
 
