@@ -20,7 +20,8 @@ from tests.places import ROOT
 ROUTERS = (auditing, chats, console, events, feed, operations, pictures, records, store)
 UNCONFINED = {
     "reads.record": "what records a look, in the name of who looks",
-    "access_follower.book": "what recognises a caller",
+    "access_follower.admitting": "what recognises a caller",
+    "reads.record_over": "what records that somebody shows a key that is over",
     "supervision.kept": "figures for /metrics, which asks for operate by itself",
     "contexts.on_injected": "a counter that is joined at the start",
     "operator.status": "also what /ready counts, without a name",
