@@ -24,7 +24,7 @@ from projections.memory.record import Memory
 from projections.memory.rejection import Rejections
 from projections.memory.sources import Asides
 
-PROJECTION_VERSION = 9
+PROJECTION_VERSION = 10
 """Raise it when evolve, an upcaster or a parameter set changes what an old log folds into: a rebuild follows."""
 
 AnyEvent = Event[EventData]
