@@ -26,8 +26,8 @@ from tests.chaos.rolling.asking import TOKEN, HttpProducer
 from tests.chaos.story import OwnerStory
 from tests.patience import PATIENCE
 
-ARCHIVE = ROOT / "tests" / "releases" / "engramlog-before-cluster.tar.xz"
-"""events, projections, consumers, api and ops of the newest commit before a store could lie on a Redis Cluster."""
+ARCHIVE = ROOT / "tests" / "releases" / "engramlog-before.tar.xz"
+"""events, projections, consumers, api and ops of the commit with which PROJECTION_VERSION became 10; made by `git archive`."""
 STORE_ID = "7b0b7a60-38f1-4a63-9d2b-52f7a1f0c9ab"
 PARTITIONS = 4
 LEASE_MS = 1_000
