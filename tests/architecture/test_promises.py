@@ -18,8 +18,8 @@ def test_every_suite_is_quick_or_slow() -> None:
 
 def test_a_test_guards_by_its_name_or_by_its_file() -> None:
     assert guards("integration/ops/test_joined.py", "test_whatever_it_is_called")
-    assert guards("client/test_verbs.py", "test_what_was_added_is_found_at_once")
-    assert not guards("client/test_verbs.py", "test_an_update_is_a_new_version")
+    assert guards("client/test_examples.py", "test_the_five_lines_end_with_a_block_that_has_the_right_fact")
+    assert not guards("client/test_examples.py", "test_another")
     gap = "test_a_log_that_is_not_whole_stops_its_partition_and_no_other_until_it_is_mended"
     assert guards("integration/events/test_gaps.py", f"{gap}[redis-6.2-there is no entry any more]")
     assert not guards("integration/events/test_gaps.py", f"{gap}[redis-7-there is no entry any more]")

@@ -14,6 +14,7 @@ from api.work.patience import NeedsHeavyLane, Patience, with_patience
 from consumers.verify.moments import PastComparison
 from consumers.verify.store_and_log import verify_partition
 from events.partitions import partition_of
+from projections.fold.builds import FIRST_BUILD
 from projections.redis.moments import HEAD, MomentLimits
 from tests.acceptance.helpers.store import Store, day, embedded_store
 from tests.given.events import created, deleted, mentioned, negated, purged
@@ -78,7 +79,7 @@ def test_what_a_purged_memory_corrected_is_told_of_no_past_nor_kept(
     store.tell(owner, deleted("new", day=3), purged("new", day=90, due=80))
     for times in ({"known": before}, {"known": after}, {"as_of": day(5)}, {"as_of": day(91)}):
         assert words not in str(store.reader.get(owner, "old", reveal=True, trace=False, **times))
-    key, redis = store.app.views.changelogs.keys(owner, "v9").moments(owner), store.app.views._wires._client
+    key, redis = store.app.views.changelogs.keys(owner, FIRST_BUILD).moments(owner), store.app.views._wires._client
     parts = [zlib.decompress(raw[4:]) for name, raw in redis.hgetall(key).items() if name != HEAD.encode()]
     assert parts
     assert words.encode() not in b"".join(parts)
@@ -134,7 +135,7 @@ def test_a_past_holds_neither_the_present_nor_whom_it_told_how_far_it_came(
 
 
 def findings(store: Store, owner: str) -> list[str]:
-    tag = store.app.views.changelogs.keys(owner, "v9").tag
+    tag = store.app.views.changelogs.keys(owner, FIRST_BUILD).tag
     client = store.app.views._wires._client
     return [
         one["what"] for one in verify_partition(client, partition_of(owner, store.app.log.partitions), tag).differences
@@ -172,7 +173,7 @@ def test_parts_that_changed_places_begin_no_past(
     store.tell(owner, *(created(f"tea {number}", f"m{number}", day=number) for number in range(9)))
     place = newest(store, owner)
     expected = store.reader.list(owner, known=place)
-    key, redis = store.app.views.changelogs.keys(owner, "v9").moments(owner), store.app.views._wires._client
+    key, redis = store.app.views.changelogs.keys(owner, FIRST_BUILD).moments(owner), store.app.views._wires._client
     one, other = sorted(name for name in redis.hkeys(key) if name != HEAD.encode())[-2:]
     redis.hset(key, mapping={one: redis.hget(key, other), other: redis.hget(key, one)})
     store.reader._pasts._kept.clear()
@@ -187,7 +188,7 @@ def test_a_block_of_times_that_somebody_went_on_with_is_read_as_far_as_the_head_
     owner = store.owner()
     store.tell(owner, *(created(f"tea {number}", f"m{number}", day=number) for number in range(9)))
     store.reader.list(owner, as_of=day(5))
-    key, redis = store.app.views.changelogs.keys(owner, "v9").index(owner), store.app.views._wires._client
+    key, redis = store.app.views.changelogs.keys(owner, FIRST_BUILD).index(owner), store.app.views._wires._client
     head = redis.hget(key, "times")
     store.tell(owner, created("more tea", "n", day=10))
     store.reader.list(owner, as_of=day(6))

@@ -263,7 +263,7 @@ def test_a_build_that_is_not_live_gets_nothing(store: Store, ada: str) -> None:
     with store.reader.snapshot(ada) as snapshot:
         state = snapshot.view.state
     source = store.reader._pasts.source(ada)
-    redis.hset(keys.log.meta, "live", "v9.77")
+    redis.hset(keys.log.meta, "live", f"{FIRST_BUILD}.77")
     try:
         times = moments_of.times(ada, FIRST_BUILD, state.applied, source)
         assert times is not None
