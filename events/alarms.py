@@ -118,14 +118,14 @@ KNOWN: Mapping[str, AlarmKind] = {
     REPLICAS_LACKING: AlarmKind(
         "stopped",
         "itself",
-        "Fewer replicas follow a primary than appends wait for (`ENGRAMLOG_MIN_REPLICAS`): what is said there is written and can be"
-        " read, and is answered `under_replicated`. Bring the replicas back; two for each primary outlive the loss of one.",
+        "A primary has fewer replicas than appends wait for (`ENGRAMLOG_MIN_REPLICAS`). Events are written and readable, but the"
+        " answer is `under_replicated`. Bring the replicas back. With two for each primary the loss of one stops nothing.",
     ),
     WRITES_FAIL: AlarmKind(
         "stopped",
         "itself",
-        "Redis cannot write its append-only file: its disk is full, read-only or broken, and it takes no writes until it can. Make"
-        " room, or mend the disk; writes go on by themselves.",
+        "Redis cannot write its append-only file: its disk is full, read-only or broken. Redis refuses writes until it can. Make"
+        " room or repair the disk; writes then go on by themselves.",
     ),
     "disk_low": AlarmKind(
         "warning",
@@ -178,7 +178,7 @@ KNOWN: Mapping[str, AlarmKind] = {
     OWNER_QUARANTINED: AlarmKind(
         "warning",
         "itself",
-        "An event of an owner could not be folded: answers know nothing that was said of that owner since; the other owners go on."
+        "An event of an owner could not be folded. Answers about this owner end before that event; other owners go on."
         " `engramlog dead` says why, and `engramlog dead OWNER --retry` or `--discard` frees the owner.",
     ),
     "socket_removed": AlarmKind(

@@ -123,5 +123,5 @@ def missing_of(embedders: Embedders) -> list[str]:
 
 
 def of_new_stores(settings: Settings) -> str:
-    """What a store that is created now compares meanings by: as it is set, else `auto`."""
+    """The embedder of a store that is created now: the setting, else `auto`."""
     return AUTO if settings.embedder is None else settings.embedder

@@ -130,9 +130,9 @@ class Settings(BeyondSettings, SealingSettings):
     model_output: Literal["tool", "native", "prompted"] = "tool"
     """How the model returns typed answers: a tool call, a JSON schema, or a prompt."""
     extraction: str = "rules"
-    """What extracts statements from new turns: `rules`, right after the write; `model`, in a job; `off`, only on request."""
+    """Extraction of statements from new turns: `rules`, right after the write; `model`, in a job; `off`, only on request."""
     reviewer: str = "rule"
-    """What reviews memories under the tiered profile and finds patterns in the job `abstract`: `rule` or `model`."""
+    """Reviewer of memories under the tiered profile and of patterns in the job `abstract`: `rule` or `model`."""
     summaries: str = "extractive"
     """How job workers write episodes: `extractive` or `model`; `off` makes none."""
 

@@ -47,35 +47,35 @@ OPTIONS = (
     Parameter(
         "mode",
         str | None,
-        "The widest mode by which he reads: normal, review (and normal), debug (and both).",
+        "Widest mode for reading: normal, review (and normal), debug (and both).",
         None,
         option=Option(completes="modes"),
     ),
     Parameter(
         "sensitivity",
         int | None,
-        "The most sensitive memories that he is told, 0 to 3. Unless told: 2; with the verb reveal 3.",
+        "Highest sensitivity that this principal may read, 0 to 3. [default: 2; with the verb reveal 3]",
         None,
     ),
     Parameter(
         "speak_as",
         list[str],
-        "For whom he may speak: user, assistant, judge. Unless told: assistant (a token: as its key). What records users' turns"
-        " asks for user.",
+        "Actors that this principal may speak as: user, assistant, judge. Producers of users' turns need user."
+        " [default: assistant; a token: as its key]",
         list,
         option=Option(metavar="ACTORS"),
     ),
     Parameter(
         "trust",
         str | None,
-        "The most that his word reaches: asserted, inferred, imported, proposed. Unless told: inferred (a token: as its"
-        " key). Who records what users say asks for asserted.",
+        "Highest trust of this principal's events: asserted, inferred, imported, proposed. Producers of users' turns need"
+        " asserted. [default: inferred; a token: as its key]",
         None,
     ),
     Parameter(
         "grants",
         Path | None,
-        "Instead of these: all grants, a list of JSON objects as `GET /v1/access` tells them, out of this file.",
+        "Read all grants from this file instead: a list of JSON objects as `GET /v1/access` returns them.",
         None,
         option=Option(metavar="FILE"),
     ),

@@ -19,7 +19,7 @@ LOOK_OPTIONS = tuple(
         kind=one.kind | None,
         default=None,
         description=f"With --out, of a picture: {one.description[0].lower()}{one.description[1:].rstrip('.')};"
-        f" {one.default} unless told.",
+        f" [default: {one.default}]",
         option=Option(),
     )
     for one in LOOK

@@ -31,7 +31,7 @@ LARGE: Final = MIB
 """Larger bodies share `MOST_LARGE` places."""
 MOST_LARGE: Final = 2
 HUGE: Final = 16 * MIB
-"""Of larger ones one is in hand at once: a body of 56 MiB takes 230 MiB until it is read and refused."""
+"""Larger bodies are read one at a time: a body of 56 MiB takes 230 MiB until it is read and refused."""
 PLACE_SECONDS: Final = 2.0
 """How long a large body waits for a place."""
 COUNTED_AT_ONCE: Final = 16 * 1024

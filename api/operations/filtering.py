@@ -68,7 +68,7 @@ SORTED = (
     Parameter(
         "order",
         str | None,
-        "`descending` (newest, heaviest first) or `ascending`; untold, ids ascend and all else descends.",
+        "`descending` (newest, heaviest first) or `ascending`. [default: ascending for ids, else descending]",
         None,
         ("descending", "ascending"),
     ),

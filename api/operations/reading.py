@@ -28,7 +28,7 @@ PAGE = Option(("-k", "--limit"), "A page of so many changes, 1 to 1000; all with
 
 LIST = Operation(
     name="list",
-    help="An owner's memories, filtered and ordered, newest activation first unless told. Leaves no trace.",
+    help="An owner's memories, filtered and ordered, by default the newest activation first. Leaves no trace.",
     call="reader.list",
     path=MEMORIES,
     title="List",
@@ -114,8 +114,7 @@ REVEAL = Operation(
 LAW = Parameter(
     "law",
     str | None,
-    "Old and new weight, delta and factors under this law, by folding the owner's own events; untold: as stored, the weighted"
-    " law's.",
+    "Show weights and factors under this law, computed from the owner's events. [default: as stored, the weighted law]",
     None,
     ("ebbinghaus",),
     option=Option(completes="laws"),

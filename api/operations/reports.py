@@ -19,7 +19,7 @@ COMPARE = Operation(
     question=(
         *TIMES,
         limit(20, "How many memories, 1 to 1000.").but(
-            option=Option(("-k", "--limit"), "How many memories, 1 to 1000; 20 unless told.", None, int | None)
+            option=Option(("-k", "--limit"), "Number of memories, 1 to 1000. [default: 20]", None, int | None)
         ),
         OFFSET.but(option=None),
     ),
@@ -64,7 +64,9 @@ CURVES = Operation(
             200,
             (200,),
             option=Option(
-                help="With an ID: evenly spaced instants, 2 to 2000; 200 unless told.", default=None, kind=int | None
+                help="With an ID: number of evenly spaced instants, 2 to 2000. [default: 200]",
+                default=None,
+                kind=int | None,
             ),
         ),
     ),

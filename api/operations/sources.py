@@ -96,7 +96,7 @@ SOURCES = Operation(
         Parameter(
             "by",
             list[str],
-            "Only names of these: session, principal, actor, model, source; all unless told.",
+            "Only names of these: session, principal, actor, model, source. [default: all]",
             list,
             (["session", "model"],),
             option=Option(

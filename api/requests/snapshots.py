@@ -44,7 +44,7 @@ class Snapshot(NamedTuple):
     head: int = 0
     """Seq of the owner's newest event that moves its head; 0 for none."""
     gap: str = ""
-    """What the partition's log has lost; empty where it is whole."""
+    """What is wrong with the partition's log; empty if it is complete."""
 
     def has_lost(self, memory_id: str) -> bool:
         """Whether a memory that was there in this snapshot has been deleted or purged by today."""
@@ -64,7 +64,7 @@ class Snapshot(NamedTuple):
 
     @property
     def warning(self) -> Warned:
-        """What marks answers about a quarantined owner, as of before the event that stuck, and those of a log with a gap."""
+        """Marks of an answer about a quarantined owner (as of before the event that stuck), or from a log with a gap."""
         told: Warned = {"log_gap": self.gap} if self.gap else {}
         if self.quarantine is not None:
             where = position_text(self.partition, self.quarantine.seq)

@@ -39,7 +39,7 @@ class ClientGone(EngramlogError):
 
 
 class AdmissionLimits(NamedTuple):
-    """What each class of work may take in one process, and how long a heavy question or an append may."""
+    """Limits of each class of work in one process, and deadlines of heavy questions and appends."""
 
     light: LaneLimits = LaneLimits(32, 8, 1_024, 256)
     append: LaneLimits = LaneLimits(16, 2, 1_024, 256)

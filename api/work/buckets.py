@@ -42,7 +42,7 @@ class Rates(NamedTuple):
 
 UNBOUNDED = Rates()
 KEY_RATES = Rates(200.0, 8.0 * 1024 * 1024, 2.0)
-"""What one principal with keys may take of a service."""
+"""Limits of one principal with keys."""
 
 
 def _full(rates: Rates) -> list[float]:

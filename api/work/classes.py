@@ -16,7 +16,7 @@ class Work(Enum):
     LIGHT = "light"
     """A moment, whatever the owner's size."""
     APPEND = "append"
-    """Reads and writes events as they were sent: a moment for a few, seconds for many long ones. It ends with whoever sent it."""
+    """Reads and writes events as they were sent: a moment for a few, seconds for many long ones. Ends if its client leaves."""
     HEAVY = "heavy"
     """Folds, reads or writes all of an owner, or of the store."""
     STREAM = "stream"

@@ -35,8 +35,8 @@ class Counts(Result):
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
     log_gap: str | None = None
-    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
-    and nothing is folded over the gap. Left out where the log is whole."""
+    """Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the
+    gap; no event after the gap is folded. Absent if the log is complete."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -101,8 +101,8 @@ class MemoryUses(Result):
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
     log_gap: str | None = None
-    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
-    and nothing is folded over the gap. Left out where the log is whole."""
+    """Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the
+    gap; no event after the gap is folded. Absent if the log is complete."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -163,8 +163,8 @@ class LogEvents(Result):
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
     log_gap: str | None = None
-    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
-    and nothing is folded over the gap. Left out where the log is whole."""
+    """Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the
+    gap; no event after the gap is folded. Absent if the log is complete."""
     as_of: str | None
     known: str | None = None
     """What was asked of the line of what was recorded (`known`)."""
@@ -219,8 +219,8 @@ class AnsweredTurns(Result):
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
     log_gap: str | None = None
-    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
-    and nothing is folded over the gap. Left out where the log is whole."""
+    """Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the
+    gap; no event after the gap is folded. Absent if the log is complete."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -354,8 +354,8 @@ class AnsweredInFull(Result):
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
     log_gap: str | None = None
-    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
-    and nothing is folded over the gap. Left out where the log is whole."""
+    """Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the
+    gap; no event after the gap is folded. Absent if the log is complete."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -439,8 +439,8 @@ class Provenance(Result):
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
     log_gap: str | None = None
-    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
-    and nothing is folded over the gap. Left out where the log is whole."""
+    """Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the
+    gap; no event after the gap is folded. Absent if the log is complete."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -542,8 +542,8 @@ class OwnerStats(Result):
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
     log_gap: str | None = None
-    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
-    and nothing is folded over the gap. Left out where the log is whole."""
+    """Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the
+    gap; no event after the gap is folded. Absent if the log is complete."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -605,8 +605,8 @@ class Assessment(Result):
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
     log_gap: str | None = None
-    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
-    and nothing is folded over the gap. Left out where the log is whole."""
+    """Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the
+    gap; no event after the gap is folded. Absent if the log is complete."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -680,8 +680,8 @@ class KnowledgeMap(Result):
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
     log_gap: str | None = None
-    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
-    and nothing is folded over the gap. Left out where the log is whole."""
+    """Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the
+    gap; no event after the gap is folded. Absent if the log is complete."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -759,8 +759,8 @@ class AssociationTree(Result):
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
     log_gap: str | None = None
-    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
-    and nothing is folded over the gap. Left out where the log is whole."""
+    """Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the
+    gap; no event after the gap is folded. Absent if the log is complete."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -840,8 +840,8 @@ class FactsKnown(Result):
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
     log_gap: str | None = None
-    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
-    and nothing is folded over the gap. Left out where the log is whole."""
+    """Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the
+    gap; no event after the gap is folded. Absent if the log is complete."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -885,8 +885,8 @@ class SynonymsKnown(Result):
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
     log_gap: str | None = None
-    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
-    and nothing is folded over the gap. Left out where the log is whole."""
+    """Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the
+    gap; no event after the gap is folded. Absent if the log is complete."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -959,8 +959,8 @@ class SynonymSaid(Result):
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
     log_gap: str | None = None
-    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
-    and nothing is folded over the gap. Left out where the log is whole."""
+    """Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the
+    gap; no event after the gap is folded. Absent if the log is complete."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -998,8 +998,8 @@ class SourcesAside(Result):
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
     log_gap: str | None = None
-    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
-    and nothing is folded over the gap. Left out where the log is whole."""
+    """Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the
+    gap; no event after the gap is folded. Absent if the log is complete."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -1047,8 +1047,8 @@ class SourcesNamed(Result):
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
     log_gap: str | None = None
-    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
-    and nothing is folded over the gap. Left out where the log is whole."""
+    """Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the
+    gap; no event after the gap is folded. Absent if the log is complete."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -1143,8 +1143,8 @@ class OwnerTimes(Result):
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
     log_gap: str | None = None
-    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
-    and nothing is folded over the gap. Left out where the log is whole."""
+    """Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the
+    gap; no event after the gap is folded. Absent if the log is complete."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -1183,8 +1183,8 @@ class SourceSaid(Result):
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
     log_gap: str | None = None
-    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
-    and nothing is folded over the gap. Left out where the log is whole."""
+    """Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the
+    gap; no event after the gap is folded. Absent if the log is complete."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -1260,8 +1260,8 @@ class MemoryHealth(Result):
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
     log_gap: str | None = None
-    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
-    and nothing is folded over the gap. Left out where the log is whole."""
+    """Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the
+    gap; no event after the gap is folded. Absent if the log is complete."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -1287,8 +1287,8 @@ class Fading(Result):
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
     log_gap: str | None = None
-    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
-    and nothing is folded over the gap. Left out where the log is whole."""
+    """Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the
+    gap; no event after the gap is folded. Absent if the log is complete."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -1360,8 +1360,8 @@ class ReviewsDue(Result):
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
     log_gap: str | None = None
-    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
-    and nothing is folded over the gap. Left out where the log is whole."""
+    """Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the
+    gap; no event after the gap is folded. Absent if the log is complete."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -1406,8 +1406,8 @@ class Graded(Result):
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
     log_gap: str | None = None
-    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
-    and nothing is folded over the gap. Left out where the log is whole."""
+    """Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the
+    gap; no event after the gap is folded. Absent if the log is complete."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -1432,8 +1432,8 @@ class RestoredMany(Result):
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
     log_gap: str | None = None
-    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
-    and nothing is folded over the gap. Left out where the log is whole."""
+    """Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the
+    gap; no event after the gap is folded. Absent if the log is complete."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -1494,8 +1494,8 @@ class InboxPage(Result):
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
     log_gap: str | None = None
-    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
-    and nothing is folded over the gap. Left out where the log is whole."""
+    """Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the
+    gap; no event after the gap is folded. Absent if the log is complete."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -1521,8 +1521,8 @@ class Answered(Result):
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
     log_gap: str | None = None
-    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
-    and nothing is folded over the gap. Left out where the log is whole."""
+    """Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the
+    gap; no event after the gap is folded. Absent if the log is complete."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -1553,8 +1553,8 @@ class OwnerProfile(Result):
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
     log_gap: str | None = None
-    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
-    and nothing is folded over the gap. Left out where the log is whole."""
+    """Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the
+    gap; no event after the gap is folded. Absent if the log is complete."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -1631,8 +1631,8 @@ class Compared(Result):
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
     log_gap: str | None = None
-    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
-    and nothing is folded over the gap. Left out where the log is whole."""
+    """Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the
+    gap; no event after the gap is folded. Absent if the log is complete."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -1677,8 +1677,8 @@ class Touch(Result):
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
     log_gap: str | None = None
-    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
-    and nothing is folded over the gap. Left out where the log is whole."""
+    """Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the
+    gap; no event after the gap is folded. Absent if the log is complete."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -1698,8 +1698,8 @@ class Curves(Result):
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
     log_gap: str | None = None
-    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
-    and nothing is folded over the gap. Left out where the log is whole."""
+    """Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the
+    gap; no event after the gap is folded. Absent if the log is complete."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -1817,8 +1817,8 @@ class Replayed(Result):
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
     log_gap: str | None = None
-    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
-    and nothing is folded over the gap. Left out where the log is whole."""
+    """Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the
+    gap; no event after the gap is folded. Absent if the log is complete."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -1997,8 +1997,8 @@ class Diff(Result):
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
     log_gap: str | None = None
-    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
-    and nothing is folded over the gap. Left out where the log is whole."""
+    """Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the
+    gap; no event after the gap is folded. Absent if the log is complete."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -2089,8 +2089,8 @@ class Above(Result):
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
     log_gap: str | None = None
-    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
-    and nothing is folded over the gap. Left out where the log is whole."""
+    """Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the
+    gap; no event after the gap is folded. Absent if the log is complete."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -2160,8 +2160,8 @@ class InstantsTold(Result):
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
     log_gap: str | None = None
-    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
-    and nothing is folded over the gap. Left out where the log is whole."""
+    """Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the
+    gap; no event after the gap is folded. Absent if the log is complete."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -2240,8 +2240,8 @@ class Retracted(Result):
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
     log_gap: str | None = None
-    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
-    and nothing is folded over the gap. Left out where the log is whole."""
+    """Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the
+    gap; no event after the gap is folded. Absent if the log is complete."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
@@ -2926,8 +2926,8 @@ class OwnerHead(Result):
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
     log_gap: str | None = None
-    """Where entries of the log are lost, or are there that no append wrote: what was folded before is answered,
-    and nothing is folded over the gap. Left out where the log is whole."""
+    """Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the
+    gap; no event after the gap is folded. Absent if the log is complete."""
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""

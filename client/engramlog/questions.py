@@ -105,12 +105,12 @@ def search(
     """Find memories; each tells why it stands where it stands, and the answer tells what was withheld.
 
     `query`: What to look for, in any language.
-    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Unless told: normal.
-    `limit`: How many results a page, 1 to 100. Unless told: 5.
+    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Default: normal.
+    `limit`: How many results a page, 1 to 100. Default: 5.
     `cursor`: The next page: what `next` said, with nothing else changed. It is read as of the first page.
     `ranking`: `conversation` (text, and its place in the conversation), `text`, `published` (seed 001's score),
-    `overlap` (seed 004's) or `associative` (what activation reaches among the hits). Unless told: conversation.
-    `search_mode`: `keyword`, `semantic`, `hybrid`; hybrid goes by words where no embedder is configured. Unless told:
+    `overlap` (seed 004's) or `associative` (what activation reaches among the hits). Default: conversation.
+    `search_mode`: `keyword`, `semantic`, `hybrid`; hybrid goes by words where no embedder is configured. Default:
     hybrid.
     `keywords`: Only what has one of these keywords; repeatable.
     `kinds`: Only these kinds of memory (fact, lesson ...); repeatable.
@@ -135,9 +135,9 @@ def search(
     `as_of` what had happened by that, as it was known by this.
     `after`: Wait until this position of the owner is folded: read your writes.
     `at`: Compute weights at this instant, past or future, instead of now.
-    `trace`: Record that these memories were shown, after the answer. Unless told: True.
+    `trace`: Record that these memories were shown, after the answer. Default: True.
     `inspect`: Somebody only looks: recorded in any mode and at any time, and no memory gains by it.
-    `reasons`: Tell in `explain` what each score and weight is made of; without, its parts are empty. Unless told: True.
+    `reasons`: Tell in `explain` what each score and weight is made of; without, its parts are empty. Default: True.
     """
     told = yield from ask(
         scope,
@@ -213,9 +213,9 @@ def list_(
     after: str | None = None,
     at: datetime | str | None = None,
 ) -> Plan[Listing]:
-    """An owner's memories, filtered and ordered, newest activation first unless told. Leaves no trace.
+    """An owner's memories, filtered and ordered, by default the newest activation first. Leaves no trace.
 
-    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Unless told: normal.
+    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Default: normal.
     `kinds`: Only these kinds of memory (fact, lesson ...); repeatable.
     `categories`: Only these categories (identity, skill ...); repeatable.
     `tags`: Only what has one of these context tags (late_night, weekend, debugging ..., or a producer's own);
@@ -241,10 +241,10 @@ def list_(
     its id alone.
     `updated_since`: Made or revised then or later; the forms of `since`.
     `updated_until`: Made or revised up to the end of that.
-    `sort`: By `activated`, `created`, `updated`, `weight` or `id`; of equals what was made later stands first. Unless
-    told: activated.
-    `order`: `descending` (newest, heaviest first) or `ascending`; untold, ids ascend and all else descends.
-    `limit`: How many, 1 to 1000. Unless told: 50.
+    `sort`: By `activated`, `created`, `updated`, `weight` or `id`; of equals what was made later stands first. Default:
+    activated.
+    `order`: `descending` (newest, heaviest first) or `ascending`. [default: ascending for ids, else descending].
+    `limit`: How many, 1 to 1000. Default: 50.
     `offset`: How many to pass over.
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
@@ -324,7 +324,7 @@ def counts(
 ) -> Plan[Counts]:
     """How many memories a list has by status, level, trust, tier, kind, tag and the rest, and by law. Leaves no trace.
 
-    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Unless told: normal.
+    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Default: normal.
     `kinds`: Only these kinds of memory (fact, lesson ...); repeatable.
     `categories`: Only these categories (identity, skill ...); repeatable.
     `tags`: Only what has one of these context tags (late_night, weekend, debugging ..., or a producer's own);
@@ -408,7 +408,7 @@ def uses(
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.
     `after`: Wait until this position of the owner is folded: read your writes.
-    `limit`: How many, 1 to 1000. Unless told: 20.
+    `limit`: How many, 1 to 1000. Default: 20.
     `offset`: How many to pass over.
     """
     told = yield from ask(
@@ -465,9 +465,9 @@ def events(
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.
-    `limit`: How many events a page, 1 to 1000. Unless told: 100.
+    `limit`: How many events a page, 1 to 1000. Default: 100.
     `cursor`: The next page: what `next` said, with nothing else changed; or what `follow` said: what came since.
-    `order`: `oldest` or `newest` first. Unless told: oldest.
+    `order`: `oldest` or `newest` first. Default: oldest.
     `wait`: Seconds, 0 to 20, that an empty page waits for the next event, oldest first; answered as soon as one comes.
     """
     told = yield from ask(
@@ -537,9 +537,9 @@ def partition_events(
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.
-    `limit`: How many events a page, 1 to 1000. Unless told: 100.
+    `limit`: How many events a page, 1 to 1000. Default: 100.
     `cursor`: The next page: what `next` said, with nothing else changed; or what `follow` said: what came since.
-    `order`: `oldest` or `newest` first. Unless told: oldest.
+    `order`: `oldest` or `newest` first. Default: oldest.
     `wait`: Seconds, 0 to 20, that an empty page waits for the next event, oldest first; answered as soon as one comes.
     """
     told = yield from ask(
@@ -587,7 +587,7 @@ def answers(
     `session`: Only turns of this session.
     `since`: Injected then or later: RFC 3339 with a zone, or a day.
     `until`: Injected then or before; a day is its end.
-    `limit`: How many, 1 to 1000. Unless told: 20.
+    `limit`: How many, 1 to 1000. Default: 20.
     `offset`: How many to pass over.
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
@@ -743,10 +743,10 @@ def map_(
     """A map of what is known about a topic: the best hits, their associations, and how they cluster.
 
     `topic`: What it is about, in any language; without, the strongest of all that is known.
-    `depth`: Steps from what matches the topic, 1 to 4. Unless told: 2.
-    `least`: Links weaker than this are not followed. Unless told: 0.3.
-    `limit`: Nodes at the most, 1 to 1000. Unless told: 36.
-    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Unless told: normal.
+    `depth`: Steps from what matches the topic, 1 to 4. Default: 2.
+    `least`: Links weaker than this are not followed. Default: 0.3.
+    `limit`: Nodes at the most, 1 to 1000. Default: 36.
+    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Default: normal.
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.
@@ -782,8 +782,8 @@ def associations(
 ) -> Plan[AssociationTree]:
     """What a memory is associated with, as a tree: by keywords, task, time, what was told, and being recalled together.
 
-    `depth`: Steps, 1 to 4. Unless told: 1.
-    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Unless told: review.
+    `depth`: Steps, 1 to 4. Default: 1.
+    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Default: review.
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.
@@ -817,7 +817,7 @@ def facts(
     """What is known as triples, with the memories that are their evidence. Leaves no trace.
 
     `about`: Only triples of which this is subject or object.
-    `limit`: How many, 1 to 1000. Unless told: 50.
+    `limit`: How many, 1 to 1000. Default: 50.
     `offset`: How many to pass over.
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
@@ -878,8 +878,8 @@ def define_synonym(
 
     `word`: A word or phrase of at most 100 characters.
     `synonym`: What it also means.
-    `similarity`: How alike, 0 to 1; 0 says that they are no synonyms. Unless told: 0.8.
-    `actor`: Who says so: user, assistant or judge. Unless told: user.
+    `similarity`: How alike, 0 to 1; 0 says that they are no synonyms. Default: 0.8.
+    `actor`: Who says so: user, assistant or judge. Default: user.
     `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
     `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
     """
@@ -941,13 +941,13 @@ def sources(
 ) -> Plan[SourcesNamed]:
     """Who spoke to an owner: sessions, principals, actors, models, sources, by the names that `replay` strikes; in figures.
 
-    `by`: Only names of these: session, principal, actor, model, source; all unless told.
+    `by`: Only names of these: session, principal, actor, model, source. [default: all].
     `search`: Only names that hold this, in any case, width, and traditional or simplified.
     `since`: Happened at this instant or later; a day begins by the owner's clocks.
     `until`: Happened at this instant or before; a day ends likewise.
     `recorded_since`: Taken in by the log at this instant or later.
     `recorded_until`: Taken in by the log at this instant or before.
-    `limit`: How many, 1 to 1000. Unless told: 100.
+    `limit`: How many, 1 to 1000. Default: 100.
     `offset`: How many to pass over.
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
@@ -990,7 +990,7 @@ def times(
 ) -> Plan[OwnerTimes]:
     """Both time lines at a glance: from when to when things happened and were recorded, and how many when. Leaves no trace.
 
-    `buckets`: Into how many equal parts each line is cut. Unless told: 120.
+    `buckets`: Into how many equal parts each line is cut. Default: 120.
     `groups`: Count each part by what its events do, too: `made`, `changed`, `ended`, `seen`, `talk`.
     `since`: Happened at this instant or later; a day begins by the owner's clocks.
     `until`: Happened at this instant or before; a day ends likewise.
@@ -1038,7 +1038,7 @@ def set_aside(
     `principal`: Who brought it: `local`, a name in the settings of a side, a job (`job:extract`), a job with its model.
     `of_actor`: In whose name it was said: user, assistant, judge, system or operator.
     `dry_run`: Tell what it withholds and what it did to others; write nothing.
-    `actor`: Who says so: user, assistant or judge. Unless told: user.
+    `actor`: Who says so: user, assistant or judge. Default: user.
     `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
     `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
     `reason`: Why, in words; kept in the log.
@@ -1083,7 +1083,7 @@ def bring_back(
     `principal`: Who brought it: `local`, a name in the settings of a side, a job (`job:extract`), a job with its model.
     `of_actor`: In whose name it was said: user, assistant, judge, system or operator.
     `dry_run`: Tell what it withholds and what it did to others; write nothing.
-    `actor`: Who says so: user, assistant or judge. Unless told: user.
+    `actor`: Who says so: user, assistant or judge. Default: user.
     `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
     `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
     `reason`: Why, in words; kept in the log.
@@ -1127,7 +1127,7 @@ def health(
     `as_of` what had happened by that, as it was known by this.
     `after`: Wait until this position of the owner is folded: read your writes.
     `at`: Compute weights at this instant, past or future, instead of now.
-    `limit`: How many, 1 to 1000. Unless told: 50.
+    `limit`: How many, 1 to 1000. Default: 50.
     `offset`: How many to pass over.
     """
     told = yield from ask(
@@ -1163,7 +1163,7 @@ def fading(
     `as_of` what had happened by that, as it was known by this.
     `after`: Wait until this position of the owner is folded: read your writes.
     `at`: Compute weights at this instant, past or future, instead of now.
-    `limit`: How many, 1 to 1000. Unless told: 50.
+    `limit`: How many, 1 to 1000. Default: 50.
     `offset`: How many to pass over.
     """
     told = yield from ask(
@@ -1201,8 +1201,8 @@ def review(
     `after`: Wait until this position of the owner is folded: read your writes.
     `at`: Compute weights at this instant, past or future, instead of now.
     `min_importance`: Least importance, 0 to 1: 0.4 confidence + 0.3 consolidation + 0.3 |emotion|. At confidence 0.6
-    the default leaves out most. Unless told: 0.5.
-    `limit`: How many that are due, 1 to 100. Unless told: 10.
+    the default leaves out most. Default: 0.5.
+    `limit`: How many that are due, 1 to 100. Default: 10.
     `kind`: Only memories of this kind.
     """
     told = yield from ask(
@@ -1234,7 +1234,7 @@ def grade(
     """It was reviewed: when it is due again by SM-2 and by FSRS, and which of them decides. Counts as an access.
 
     `grade`: How well it was known, 0 (forgotten) to 5 (at once).
-    `actor`: Who says so: user, assistant or judge. Unless told: user.
+    `actor`: Who says so: user, assistant or judge. Default: user.
     `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
     `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
     """
@@ -1270,7 +1270,7 @@ def restore_many(
 
     `ids`: At most 1,000 ids.
     `dry_run`: Tell what would be restored and what would come with it; write nothing.
-    `actor`: Who says so: user, assistant or judge. Unless told: user.
+    `actor`: Who says so: user, assistant or judge. Default: user.
     `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
     `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
     `reason`: Why, in words; kept in the log.
@@ -1310,7 +1310,7 @@ def inbox(
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.
     `after`: Wait until this position of the owner is folded: read your writes.
-    `limit`: How many, 1 to 100. Unless told: 20.
+    `limit`: How many, 1 to 100. Default: 20.
     `offset`: How many to pass over.
     """
     told = yield from ask(
@@ -1340,7 +1340,7 @@ def accept(
     """What waits is so: a person says it himself, and it is done or counts.
 
     `item`: What is answered: `item` of the inbox.
-    `actor`: Who says so: user, assistant or judge. Unless told: user.
+    `actor`: Who says so: user, assistant or judge. Default: user.
     `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
     `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
     `reason`: Why, in words; kept in the log.
@@ -1378,7 +1378,7 @@ def amend(
 
     `item`: What is answered: `item` of the inbox.
     `content`: What the memory says from here on.
-    `actor`: Who says so: user, assistant or judge. Unless told: user.
+    `actor`: Who says so: user, assistant or judge. Default: user.
     `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
     `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
     `reason`: Why, in words; kept in the log.
@@ -1415,7 +1415,7 @@ def reject(
     """What waits is not so: a change stays undone; a proposal goes, and what it says becomes no memory again.
 
     `item`: What is answered: `item` of the inbox.
-    `actor`: Who says so: user, assistant or judge. Unless told: user.
+    `actor`: Who says so: user, assistant or judge. Default: user.
     `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
     `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
     `reason`: Why, in words; kept in the log.
@@ -1473,7 +1473,7 @@ def choose_profile(
 
     `profile`: A law to live by; `engramlog parameters --laws` lists them.
     `parameters`: Parameters by name; to undo one, set its default again.
-    `actor`: Who says so: user, assistant or judge. Unless told: user.
+    `actor`: Who says so: user, assistant or judge. Default: user.
     `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
     `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
     """
@@ -1513,7 +1513,7 @@ def compare(
     `as_of` what had happened by that, as it was known by this.
     `after`: Wait until this position of the owner is folded: read your writes.
     `at`: Compute weights at this instant, past or future, instead of now.
-    `limit`: How many memories, 1 to 1000. Unless told: 20.
+    `limit`: How many memories, 1 to 1000. Default: 20.
     `offset`: How many to pass over.
     """
     told = yield from ask(
@@ -1551,7 +1551,7 @@ def curves(
     `after`: Wait until this position of the owner is folded: read your writes.
     `since`: Begin at this instant; at its creation if not given.
     `until`: End at this instant, past or future; now if not given.
-    `points`: Evenly spaced instants, 2 to 2000. Unless told: 200.
+    `points`: Evenly spaced instants, 2 to 2000. Default: 200.
     """
     told = yield from ask(
         scope,
@@ -1613,10 +1613,10 @@ def replay(
     `alone`: Leave out what is named alone, and not what was decided from it.
     `query`: Compare the order of this query's results too.
     `queries`: Compare the order of these queries' results too, 20 at the most.
-    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Unless told: review.
-    `limit`: How many results of a query. Unless told: 10.
+    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Default: review.
+    `limit`: How many results of a query. Default: 10.
     `most`: How many differences, struck events and memories that stay to tell, 1 to 1000 of each; the totals are told.
-    Unless told: 1000.
+    Default: 1000.
     `offset`: How many to pass over.
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
@@ -1679,12 +1679,12 @@ def diff(
     `since`: From this moment: an instant, the end of a day, or a position.
     `until`: To this moment, as `from`; now if not given. Not before it.
     `line`: The time line of both moments: `known`, what was recorded by them, as answers were given then; or
-    `happened`, what had happened by them, as known now. Unless told: known.
+    `happened`, what had happened by them, as known now. Default: known.
     `queries`: A question whose results are ranked on both sides; at most 20.
-    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Unless told: normal.
-    `results`: How many results of each question, 1 to 100. Unless told: 10.
+    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Default: normal.
+    `results`: How many results of each question, 1 to 100. Default: 10.
     `everything`: Also memories of which nothing moved but the weight.
-    `limit`: How many, 1 to 1000. Unless told: 50.
+    `limit`: How many, 1 to 1000. Default: 50.
     `offset`: How many to pass over.
     `as_of`: On the line `known`: only what had happened by this, on both sides, weights at it.
     `known`: On the line `happened`: only what was recorded by this, on both sides.
@@ -1749,10 +1749,10 @@ def above(
 
     `other`: The memory that it stands above, or below.
     `query`: What to look for, in any language.
-    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Unless told: normal.
+    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Default: normal.
     `ranking`: `conversation` (text, and its place in the conversation), `text`, `published` (seed 001's score),
-    `overlap` (seed 004's) or `associative` (what activation reaches among the hits). Unless told: conversation.
-    `search_mode`: `keyword`, `semantic`, `hybrid`; hybrid goes by words where no embedder is configured. Unless told:
+    `overlap` (seed 004's) or `associative` (what activation reaches among the hits). Default: conversation.
+    `search_mode`: `keyword`, `semantic`, `hybrid`; hybrid goes by words where no embedder is configured. Default:
     hybrid.
     `keywords`: Only what has one of these keywords; repeatable.
     `kinds`: Only these kinds of memory (fact, lesson ...); repeatable.
@@ -1850,18 +1850,17 @@ def instants(
 
     `query`: A question, whose best results are rows, and by whose scores all rows are ranked.
     `ids`: Memories that are rows, at most 200; with a query beside its results.
-    `results`: How many results of the query, 1 to 100. Unless told: 20.
-    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Unless told: normal.
+    `results`: How many results of the query, 1 to 100. Default: 20.
+    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Default: normal.
     `law`: Weigh by this law, whatever the owner chose; by the owner's own at each instant if not given.
-    `order`: By what rows are ranked without a query: `activated`, as `list` has them, or `weight`. Unless told:
-    activated.
+    `order`: By what rows are ranked without a query: `activated`, as `list` has them, or `weight`. Default: activated.
     `since`: Begin at this instant; at the owner's first event on that line if not given.
     `until`: End at this instant, past or future; now if not given.
-    `points`: Evenly spaced instants, 2 to 240; times rows at most 24,000. Unless told: 120.
+    `points`: Evenly spaced instants, 2 to 240; times rows at most 24,000. Default: 120.
     `line`: The time line that the instants are on: `happened`, each as `as_of` tells it; or `known`, each as `known`
-    does. Unless told: happened.
-    `ranking`: `conversation` or `text`: the other rankings go by more of time than a weight. Unless told: conversation.
-    `search_mode`: `keyword`, `semantic`, `hybrid`; hybrid goes by words where no embedder is configured. Unless told:
+    does. Default: happened.
+    `ranking`: `conversation` or `text`: the other rankings go by more of time than a weight. Default: conversation.
+    `search_mode`: `keyword`, `semantic`, `hybrid`; hybrid goes by words where no embedder is configured. Default:
     hybrid.
     `keywords`: Only what has one of these keywords; repeatable.
     `kinds`: Only these kinds of memory (fact, lesson ...); repeatable.
@@ -1964,12 +1963,11 @@ def retract(
     `reach`: .
     `query`: Compare the order of this query's results too.
     `queries`: Compare the order of these queries' results too, 20 at the most.
-    `mode`: In which mode the queries are compared: `normal`, `review` or `debug`. Unless told: normal.
-    `limit`: How many results of a query. Unless told: 10.
-    `most`: How many events, memories and differences to tell, 1 to 1000 of each; the totals are told. Unless told:
-    1000.
+    `mode`: In which mode the queries are compared: `normal`, `review` or `debug`. Default: normal.
+    `limit`: How many results of a query. Default: 10.
+    `most`: How many events, memories and differences to tell, 1 to 1000 of each; the totals are told. Default: 1000.
     `offset`: How many to pass over.
-    `actor`: Who says so: user, assistant or judge. Unless told: user.
+    `actor`: Who says so: user, assistant or judge. Default: user.
     `reason`: Why, in words; kept in the log.
     """
     told = yield from ask(
@@ -2047,7 +2045,7 @@ def owners(
     `prefix`: Only owners whose names begin so.
     `search`: Only owners whose names hold this, in any case, width, and traditional or simplified.
     `after`: Only after this name: `next` of the page before.
-    `limit`: How many, 1 to 1000. Unless told: 100.
+    `limit`: How many, 1 to 1000. Default: 100.
     """
     told = yield from ask(
         scope, got(of_all(scope, "/v1/owners"), prefix=prefix, search=search, after=after, limit=limit)
@@ -2078,7 +2076,7 @@ def check_heads(scope: Scope, text: str, *, most: int | None = None) -> Plan[Hea
 
     `text`: Kept heads: lines of a file of them, of one file or several, or the JSON of `heads`. At most 8,388,608
     characters.
-    `most`: Events that are read at most, 1 to 1,000,000; what was not reached is told. Unless told: 200000.
+    `most`: Events that are read at most, 1 to 1,000,000; what was not reached is told. Default: 200000.
     """
     told = yield from ask(scope, posted(of_all(scope, "/v1/heads/check"), given({"text": text, "most": most})))
     return HeadsCompared.model_validate(told)
@@ -2117,7 +2115,7 @@ def jobs(scope: Scope) -> Plan[JobBoard]:
 def capacity(scope: Scope, *, days: int | None = None) -> Plan[Capacity]:
     """Memory and disk until they are full, at the growth of the last days: what was measured, and what follows from it.
 
-    `days`: Growth of the last so many days, 1 to 366. Unless told: 7.
+    `days`: Growth of the last so many days, 1 to 366. Default: 7.
     """
     told = yield from ask(scope, got(of_all(scope, "/v1/capacity"), days=days))
     return Capacity.model_validate(told)
@@ -2126,7 +2124,7 @@ def capacity(scope: Scope, *, days: int | None = None) -> Plan[Capacity]:
 def models(scope: Scope, *, days: int | None = None) -> Plan[ModelsUsed]:
     """The models that are set, and what asking them took: questions, tokens and costs, by use and day.
 
-    `days`: Day by day over the last so many, 1 to 366. Unless told: 30.
+    `days`: Day by day over the last so many, 1 to 366. Default: 30.
     """
     told = yield from ask(scope, got(of_all(scope, "/v1/models"), days=days))
     return ModelsUsed.model_validate(told)
@@ -2214,9 +2212,9 @@ def set_grants(
 def reads(scope: Scope, *, limit: int = 100, cursor: str | None = None, order: str | None = None) -> Plan[ReadsTold]:
     """Who looked at what with a key: secrets, exports, hidden memories, other people's pasts, and who was refused.
 
-    `limit`: How many, 1 to 1000. Unless told: 100.
+    `limit`: How many, 1 to 1000. Default: 100.
     `cursor`: The next page: what `next` told.
-    `order`: newest or oldest first. Unless told: newest.
+    `order`: newest or oldest first. Default: newest.
     """
     told = yield from ask(scope, got(of_all(scope, "/v1/reads"), limit=limit, cursor=cursor, order=order))
     return ReadsTold.model_validate(told)

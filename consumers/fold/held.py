@@ -107,7 +107,7 @@ class HeldPartitions:
         self._full: dict[int, int] = {}
         """How many full inboxes were told of each partition since it was taken."""
         self._stuck: dict[int, str] = {}
-        """What the alarm of a partition tells of owners whose events could not be folded."""
+        """By partition the text of its alarm about owners whose events could not be folded."""
         self._locked: dict[int, _Looked] = {}
         """When it is looked again whether owners' keys are back, of each partition that was taken."""
 

@@ -80,7 +80,7 @@ class LifecycleRun:
 
 
 class _RestsOn(NamedTuple):
-    """What decisions were made on: the owner's parameters, and the memories that they are about."""
+    """The state that decisions rest on: the owner's parameters, and the memories that the decisions are about."""
 
     parameters: Parameters
     memories: Mapping[str, Memory | None]
@@ -91,7 +91,7 @@ class _RestsOn(NamedTuple):
         return cls(view.parameters, {memory_id: view.get(memory_id) for one in decisions for memory_id in one.ids})
 
     def is_the_same(self, now: _RestsOn, decision: Decision) -> bool:
-        """Whether nothing of what a decision is about is another now."""
+        """Whether the parameters and the decision's memories are unchanged."""
         same = all(self.memories[memory_id] == now.memories[memory_id] for memory_id in decision.ids)
         return same and self.parameters == now.parameters
 

@@ -19,7 +19,7 @@ from events.redis.wordless import open_left
 from events.sealing.cipher import BODY_MARK, NO_SALT, SALT_BYTES, NotOpened, ValueCipher, body_about, open_body
 
 _PRINCIPAL, _COMMITTED = 1, 4
-"""Where they stand beside a body; level and digests stand between them."""
+"""Their places in the fields next to a body; level and digests are between them."""
 _BODY = Stored._fields.index("body")
 _STORED = tuple.__new__
 _NEAR = 512

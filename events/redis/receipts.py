@@ -91,7 +91,7 @@ class KeptReceipts:
                 self._kept[partition] = highest
 
     def is_doubtful(self, partition: int, head: int) -> bool:
-        """Whether a head that a reader met is below a receipt, and that was not told yet."""
+        """Whether a head that a reader got is below a receipt, and no alarm was raised for it yet."""
         return head < self.floor(partition) and partition not in self._lost
 
     def ask(self, wire: Wire, partitions: Collection[int] | None = None, *, again: bool = False) -> None:

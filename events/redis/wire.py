@@ -170,7 +170,7 @@ def as_store_error(error: Exception, *, reading: bool = False) -> EngramlogError
         )
     if code == "MISCONF":
         kind = StoreFull if _NO_ROOM in text else StoreUnavailable
-        return kind(f"Redis cannot write to its disk ({text}): make room there, or mend it; {AGAIN}", retry_after=5)
+        return kind(f"Redis cannot write to its disk ({text}): make room or repair the disk; {AGAIN}", retry_after=5)
     if code == "READONLY":
         return StoreUnavailable(
             f"Redis is read-only ({text}): it is a replica now; {AGAIN} against the primary", retry_after=1

@@ -40,7 +40,7 @@ def body_about(
     digests: bytes,
     committed: bytes,
 ) -> bytes:
-    """What a sealed body is bound to: all that the door knew of the event. `level`: its level and trust as the entry tells them.
+    """Associated data of a sealed body: all that the door knew of the event. `level`: level and trust as in the entry.
 
     None of the parts runs into another: those of the same length stand last, the others have theirs before them. Seq and recorded
     time are given when it is appended, after it was sealed; the chain binds them.

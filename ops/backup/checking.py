@@ -81,7 +81,7 @@ def check_backup(
 
 
 def _lacking(told: BackupManifest, path: Path | None) -> str | None:
-    """What the seals of a backup lack, in a sentence; None where they cover all of it."""
+    """Why a file of seals does not open all of a backup, in a sentence; None if it does."""
     try:
         found = None if path is None else known_seals(path)
     except SealsUnusable as error:

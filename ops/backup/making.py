@@ -59,13 +59,14 @@ class BackupMade(NamedTuple):
     noted: bool
     """Whether the store tells that it was made."""
     seals: dict[str, Any] | None
-    """What `engramlog backup seals` tells; None where none were saved: the backup of a sealed store is incomplete without them."""
+    """The answer of `engramlog backup seals`; None if no seals were saved: then the backup of a sealed store is incomplete."""
 
 
 def seals_asked(store: OpenStore, settings: Settings, seals: Path | None, *, without: bool) -> Path | None:
-    """Where the seals go along with a backup: the file that is named, or is set; None `without` them, or of a store that lies open.
+    """The file in which the seals of a backup are saved: the named one, or the setting's. None `without` seals, or if the store
+    is not sealed.
 
-    Raises InputError where a sealed store names no place for them.
+    Raises InputError if a sealed store has no such file.
     """
     if seals is not None and (without or store.identity.sealed is None):
         why = "nothing with --without-seals" if without else "nothing: this store lies open, and has no seals"

@@ -74,7 +74,7 @@ class BackupRestored(NamedTuple):
     gone_on: bool
     """Whether an earlier run was gone on with, or had done all of it."""
     seals: dict[str, Any] | None
-    """What bringing the seals back tells; None of a store that lies open, or where they were back already."""
+    """The answer of bringing the seals back; None if the store is not sealed, or if they were back already."""
 
 
 def restore_backup(

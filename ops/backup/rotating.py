@@ -1,5 +1,5 @@
-"""`engramlog backup make FOLDER --keep N`: one more backup, of a sealed store the seals' own anew, and those go that are
-beyond so many and that it holds whole: all that a timer has to call."""
+"""`engramlog backup make FOLDER --keep N`, for a timer: make a backup, save the seals again, and remove backups beyond the
+newest N that the new one holds completely."""
 
 from __future__ import annotations
 

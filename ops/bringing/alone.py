@@ -67,6 +67,7 @@ def company(wire: Wire, lease_ms: int) -> Company:
                 return Company(tuple(workers), str(answer))
         others = [_other(line) for line in listed.decode("utf-8", "backslashreplace").splitlines() if line]
         connected += [one for number, one in others if number != str(mine)]
+    connected.sort(key=lambda one: not one.told.startswith("named "))  # a refusal shows the first few
     return Company((*workers, *connected))
 
 

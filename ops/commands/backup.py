@@ -23,10 +23,12 @@ backup_app = typer.Typer(no_args_is_help=True, help=entries()["backup"].help)
 app.add_typer(backup_app, name="backup")
 MOST_REASON = 500
 SEALS_BACKUP = "ENGRAMLOG_SEALS_BACKUP"
-PLACE = "Of a sealed store: the file in which its seals are saved, apart from it; ENGRAMLOG_SEALS_BACKUP when left out."
+PLACE = f"Save the seals of a sealed store in this file. [default: {SEALS_BACKUP}]"
+WRITTEN = f"The file that `engramlog backup seals` wrote last. [default: {SEALS_BACKUP}]"
 Place = Annotated[Path | None, typer.Option("--seals", metavar="FILE", help=PLACE, show_default=False)]
+SealsFile = Annotated[Path | None, typer.Option("--seals", metavar="FILE", help=WRITTEN, show_default=False)]
 Without = Annotated[
-    bool, typer.Option("--without-seals", help="Save no seals: without them nobody opens the backup of a sealed store.")
+    bool, typer.Option("--without-seals", help="Save no seals: nobody can open the backup without them.")
 ]
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="What `engramlog backup make` wrote.")]
 
@@ -165,15 +167,7 @@ def _render_saved(answer: dict[str, Any]) -> None:
 )
 def check(
     folder: Folder,
-    seals: Annotated[
-        Path | None,
-        typer.Option(
-            "--seals",
-            metavar="FILE",
-            help="Of a sealed store: what `engramlog backup seals` wrote; ENGRAMLOG_SEALS_BACKUP when left out.",
-            show_default=False,
-        ),
-    ] = None,
+    seals: SealsFile = None,
     json: Json = False,
 ) -> None:
     """Prove a backup: every file's hash, no entry missing, every body as it was committed to, every chain. Needs no store.
@@ -211,15 +205,7 @@ def _render_checked(answer: dict[str, Any]) -> None:
 )
 def restore(
     folder: Folder,
-    seals: Annotated[
-        Path | None,
-        typer.Option(
-            "--seals",
-            metavar="FILE",
-            help="Of a sealed store: what `engramlog backup seals` wrote last; ENGRAMLOG_SEALS_BACKUP when left out.",
-            show_default=False,
-        ),
-    ] = None,
+    seals: SealsFile = None,
     yes: Yes = False,
     alone: Alone = False,
     json: Json = False,

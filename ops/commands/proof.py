@@ -1,4 +1,4 @@
-"""Commands that prove what is stored, and fold it anew: verify, rebuild."""
+"""Commands that prove the stored state or fold it again: verify, rebuild."""
 
 from __future__ import annotations
 

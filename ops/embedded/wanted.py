@@ -1,7 +1,7 @@
-"""Locks by which others say that they need a folder's service: an `up` that waits for the folder, for which whoever keeps it for
-others' convenience leaves; a command that uses its Redis, for which that one stays however long nobody asks.
+"""Two locks of a data folder. `engramlog.wanted`: an `up` waits for the folder, so a service that only serves clients ends.
+`engramlog.used`: a command uses the folder's Redis, so that service stays.
 
-The kernel gives a lock back when its holder dies, so nobody leaves for an `up` that is gone, or stays for a command that is.
+The kernel releases a lock when its holder dies, so a dead process changes nothing.
 """
 
 from __future__ import annotations

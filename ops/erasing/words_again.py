@@ -99,7 +99,7 @@ def _noted() -> str:
 
 
 def _steps_of(listed: Iterable[ErasureStep]) -> list[tuple[str, str]]:
-    """Of each its erasure and step."""
+    """Erasure and step of each."""
     return [(one.erasure, one.step) for one in listed]
 
 

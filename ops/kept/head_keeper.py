@@ -47,7 +47,7 @@ class HeadKeeper:
         self._met: dict[int, Head] = {}
         """By partition the farthest head that carries on from the one kept last: replicas may be late, and then it is not kept."""
         self._unsure = set(range(store.identity.partitions))
-        """Partitions of which the alarm may stand."""
+        """Partitions whose alarm may be active."""
         self._changed: list[str] = []
         self._stop = Flag()
         self._thread = Thread(target=self._run, name="heads", daemon=True)

@@ -1,4 +1,4 @@
-"""Whether the job queue can be used: what whoever keeps the schedule tells of it, as an alarm of the store."""
+"""The alarm `jobs_wait`: the scheduler reports each use of the job queue, and each failure."""
 
 from __future__ import annotations
 

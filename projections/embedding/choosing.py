@@ -49,7 +49,7 @@ class EmbedderPlan(NamedTuple):
         return self.base[0] != NONE
 
     def chosen(self, parameter: str, other_letters: Callable[[], bool]) -> EmbedderChosen:
-        """What counts for an owner with this parameter; `other_letters`, whether `auto` takes USE, is asked under `auto` alone."""
+        """The embedder of an owner with this parameter. Calls `other_letters` (whether `auto` takes USE) only under `auto`."""
         by: By
         said, by = self.base
         if parameter != STORE and self.setting != NONE:
@@ -106,7 +106,7 @@ class Embedders:
         return cls(lambda _name: make(), EmbedderPlan(name))
 
     def chosen(self, parameter: str, other_letters: Callable[[], bool]) -> EmbedderChosen:
-        """What counts for an owner with this parameter. Where MiniLM is not installed `auto` takes USE for all letters."""
+        """The embedder of an owner with this parameter. If MiniLM is not installed, `auto` takes USE for all letters."""
         return self.plan.chosen(parameter, lambda: MINILM in self.lacking() or other_letters())
 
     def get(self, chosen: EmbedderChosen) -> Embedder:

@@ -36,9 +36,9 @@ class ToldTags:
         self._numbers = {name: number for number, name in enumerate(TAGS)}
         self._timeless: list[tuple[int, ...]] = []
         self._timed: list[tuple[bool, bool]] = []
-        """Whether tags of its time stand beside them, and whether it was imported."""
+        """By row: whether it also has tags of its time, and whether it was imported."""
         self._of_time: dict[tuple[bool, int], tuple[int, ...]] = {}
-        """Of the zone: whether it was imported, and second -> tags."""
+        """In the zone: (whether it was imported, second) -> tags."""
         self._zone = ""
         self._pairs: Tagged | None = None
 

@@ -44,7 +44,7 @@ def _words(*languages: str) -> dict[str, str]:
 
 @cache
 def _english() -> tuple[Pattern[str], Pattern[str]]:
-    """What is an order wherever it stands in a text, and what is where a clause begins with it."""
+    """Patterns that are an order anywhere in a text, and patterns that are one at the start of a clause."""
     word = _words("english")
     must = r"(?:must|should|shall|ha(?:s|ve) to|needs? to|(?:is|are) (?:to|required to|instructed to)|may)(?: not|n't)?"
     said = r"(?:answers?|repl(?:y|ies)|responses?|messages?|outputs?)"

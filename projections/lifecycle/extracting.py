@@ -61,7 +61,7 @@ def verdicts(
 
 
 def asked_before(said: Iterable[working_memory.Said]) -> dict[str, str]:
-    """What the assistant said just before each turn of a person, by that turn's id; nothing that may be a secret."""
+    """By the id of a person's turn, the assistant's text just before it; no text that may be a secret."""
     asked, last = dict[str, str](), dict[str | None, str]()
     for one in said:
         if isinstance(one, working_memory.Turn) and one.role == "assistant":

@@ -55,7 +55,7 @@ _NIGHT = (22, 6)
 _SATURDAY = 5
 _IMPORTED = ORDER[IMPORTED]
 UNKNOWN_ZONE = DEFAULTS.time_zone
-"""Who is in this zone and says so names it `Etc/UTC`."""
+"""The default zone: the owner's zone is unknown. `Etc/UTC` says that the owner really lives by UTC."""
 
 
 class Context(NamedTuple):
@@ -115,7 +115,10 @@ def came_in(memory: Memory) -> bool:
 
 
 def time_tags(created_at: int, zone: str, *, came_in: bool = False) -> tuple[str, ...]:
-    """What the time of a memory tells, in a zone; microseconds since 1970. No hour of what came in while the zone is unknown."""
+    """Tags of a memory's time (microseconds since 1970) in a zone.
+
+    An imported memory (`came_in`) gets no tag of the hour if the zone is unknown.
+    """
     local = datetime.fromtimestamp(created_at // 1_000_000, _zone(zone))
     hour = local.hour
     tags: tuple[str, ...] = ()

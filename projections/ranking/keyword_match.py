@@ -156,8 +156,8 @@ def _expanded(query: str, pairs: tuple[Pair, ...]) -> Expansion:
 def expanded_terms(view: OwnerView, query: str) -> dict[str, float]:
     """Terms of the text index that stand for synonyms of a question's keywords, with their similarity.
 
-    Of a phrase each term stands for its share; of a Chinese word only the pairs of characters, where it has any. A synonym that
-    is rarer than the asked word counts no more than that does.
+    Each term of a phrase counts for its share. Of a Chinese word only pairs of characters count, if it has any. A synonym that is
+    rarer than the asked word counts no more than the asked word.
     """
     own = set(tokens(query))
     found: dict[str, float] = {}

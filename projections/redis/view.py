@@ -89,7 +89,7 @@ class PartitionStanding(NamedTuple):
 
     @property
     def gap(self) -> str:
-        """What is wrong with the log, by its length; empty where it is whole."""
+        """What is wrong with the log, judged by its length; empty if it is complete."""
         if self.entries in (None, self.head):
             return ""
         return f"the log of partition {self.partition} has {self.entries:,} entries, though {self.head:,} events were appended"
@@ -124,7 +124,7 @@ class RedisViews:
         """`most_bytes`: of all views together, for those that were not asked last; `most_of_one`: of any owner's."""
         self.most_of_one = most_of_one
         self.on_head: Callable[[int, int], None] = lambda _partition, _head: None
-        """Told the head of a partition with each question about one of its owners."""
+        """Called with partition and head at each question about one of the partition's owners."""
         self._wires = WirePool(client)
         self._passing = set[str]()
         self.changelogs = ChangeLogs(self._wires, tags)

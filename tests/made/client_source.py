@@ -229,7 +229,7 @@ def _explained(parameters: Iterable[Parameter]) -> Iterator[str]:
     for one in parameters:
         default = ""
         if one.default not in (REQUIRED, None, "", False) and not isinstance(one.default, list | type):
-            default = f" Unless told: {one.default}."
+            default = f" Default: {one.default}."
         yield f"`{one.name}`: {_described(one).rstrip('.')}.{default}"
 
 

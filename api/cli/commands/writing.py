@@ -170,7 +170,7 @@ def delete(call: Call) -> None:
 
 
 def _restore(call: Call, ids: list[str]) -> None:
-    """Bring one or several back: of several, what was done and what not is told for each."""
+    """Restore one or several memories; print for each of several whether it was restored."""
     call.only(RESTORE_MANY, "--undo")
     given = call.given | {"ids": ids}
     if len(ids) == 1 and not given["dry_run"]:

@@ -75,7 +75,7 @@ words({
   ],
   "alarm.redis_writes_fail": ["Redis cannot write to its disk", "Redis 无法写入磁盘"],
   "alarm.redis_writes_fail.what": [
-    "Redis cannot write its append-only file: its disk is full, read-only or broken, and it takes no writes until it can. Make room, or mend the disk; writes go on by themselves.",
+    "Redis cannot write its append-only file: its disk is full, read-only or broken. Redis refuses writes until it can. Make room or repair the disk; writes then go on by themselves.",
     "Redis 无法写入其追加文件：磁盘已满、只读或损坏，在恢复之前不接受写入。请腾出空间或修复磁盘，写入会自行恢复。",
   ],
   "alarm.disk_low": ["The disk is low", "磁盘空间不足"],

@@ -33,8 +33,8 @@ class Warned(BaseModel):
     quarantined: dict[str, str] | None = QUARANTINED
     log_gap: str | None = Field(
         default=None,
-        description="Where entries of the log are lost, or are there that no append wrote: what was folded before is answered, and"
-        " nothing is folded over the gap. Left out where the log is whole.",
+        description="Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the gap;"
+        " no event after the gap is folded. Absent if the log is complete.",
     )
 
 

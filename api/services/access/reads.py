@@ -59,7 +59,7 @@ class Reads:
         self._held: OrderedDict[_Kind, list[float]] = OrderedDict()
         """When a kind was told last, and how often it came since."""
         self._over = set[str]()
-        """Dead keys whose use was told: once each while the process lives."""
+        """Dead keys whose use was recorded: once each while the process lives."""
         self._window: dict[str, list[float]] = {}
         """By principal: when its window began, and how many kinds were told in it."""
 

@@ -177,7 +177,7 @@ class Differ:
         return [told.memory for told in page]
 
     def _on_other_line(self, owner: str, line: str, since: str, until: str | None, mode: Mode) -> set[str] | None:
-        """What events changed on the other line between the same moments; None where one is a position, or it takes too long."""
+        """Memories that changed on the other time line between the same moments; None for positions, or if it takes too long."""
         moments = (parse_as_of(one, owner, self._log.partitions) for one in (since, until) if one is not None)
         if any(one.seq is not None for one in moments):
             return None

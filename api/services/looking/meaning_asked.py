@@ -1,4 +1,4 @@
-"""What a question is compared by besides its words: its meaning."""
+"""The meaning of a question, by which it is compared in addition to its words."""
 
 from __future__ import annotations
 

@@ -82,8 +82,8 @@ class Embeddings:
         return answer
 
     def embed_all(self, *, on_progress: Progress = lambda _done, _total: None) -> dict[str, Any]:
-        """The same for every owner; one that fails is told in `failed` and does not stop the others. `on_progress` counts texts, as
-        far as is known how many there are: of owners still to come one each.
+        """The same for every owner. An owner that fails is in `failed` and does not stop the others. `on_progress` gets how
+        many texts are done and how many are known so far, with one for each owner still to come.
         """
         job = self._configured()
         self._fold(range(self._log.partitions))

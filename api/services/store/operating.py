@@ -93,7 +93,7 @@ class Operator:
         self._alarms = alarms
         self._let_go, self._on_head, self._min_replicas = let_go, on_head, min_replicas
         self._gaps = set[str]()
-        """Partitions of which this process saw a gap."""
+        """Partitions in whose log this process saw a gap."""
         self._accesses = accesses
         self._embedder = embedder
         self._sealing = sealing

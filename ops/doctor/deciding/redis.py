@@ -63,7 +63,7 @@ def durability(settings: Mapping[str, str] | None, limited: bool, policy: str = 
 
 
 def _eviction(policy: str, limited: bool) -> list[CheckFinding]:
-    """What a full Redis forgets; nothing to say where it forgets nothing, or does not tell."""
+    """Advice about eviction; none if a full Redis evicts nothing, or the policy cannot be read."""
     if policy in ("", NO_EVICTION):
         return []
     if policy not in KEPT_BY[POLICY]:

@@ -34,7 +34,7 @@ UNKNOWN = 0.2
 SHARED_WORD, SHARED_SIGN, SHARED_ATTRIBUTE = 0.16, 0.08, 0.1
 """What a common word adds to the nearness (two at most), a Chinese word of one character, and a common attribute."""
 NOTHING_SHARED = 0.08
-"""What a statement loses that shares neither word nor attribute."""
+"""Subtracted from a statement that shares neither word nor attribute."""
 PERHAPS, NOW, ENDS, CORRECTS = 1, 2, 3, 4
 """How much words say of change: perhaps something (a final 了); what is so now; that something ended; that it was said wrongly."""
 NEAR = {PERHAPS: 0.40, NOW: 0.36, ENDS: 0.24, CORRECTS: 0.24}

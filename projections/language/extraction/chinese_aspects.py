@@ -37,7 +37,7 @@ _WHO = (
     "|没有?(?:毕业|结婚|工作过|成年|退休|生孩子|谈过恋爱|谈恋爱|女朋友|男朋友|对象|孩子|兄弟姐妹)"
     f"|(?:还)?在{_STUDENT}的?|(?:快|刚满|刚)?[1-9]\\d了?"
 )
-"""Who one is by trade, year, sex or standing."""
+"""Trade, year of birth, sex or civil status of the speaker."""
 
 RULES: tuple[ExtractionRule, ...] = (
     ExtractionRule(f"{_I}(?P<object>{_WHO})$", "identity", "fact", 0.8, loose=True),

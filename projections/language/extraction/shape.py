@@ -25,9 +25,9 @@ class TurnText(NamedTuple):
     day: str | None = None
     """The day on which it was said, as YYYY-MM-DD in the owner's time zone: what "yesterday" is read from."""
     asked: str = ""
-    """What the assistant said just before it in its session."""
+    """The assistant's text just before it in its session."""
     before: str = ""
-    """What people said before that in its session, up to 400 characters."""
+    """People's text before that in its session, up to 400 characters."""
 
     @property
     def name(self) -> str | None:

@@ -1,4 +1,4 @@
-"""What a turn leaves to what was said just before it: who "he" is, and what a short answer answers. English and Chinese.
+"""Reading a turn with the turn before it: who "he" is, and which question a short answer answers. English and Chinese.
 
 "She's a paramedic" after "my wife" says who is one; "Two, and a third on the way" says something with its question. A person is
 taken only if one person fits: nearest first, in this turn, in the question before it, in the speaker's turn before that.
@@ -62,7 +62,7 @@ _SOMETHING_OF_MINE = regex(
 
 
 class _Person(NamedTuple):
-    """Somebody of whom a text speaks: the subject in a sentence of the speaker ("My wife", 我奶奶), and the word of kin."""
+    """A person in a text: the subject in a sentence of the speaker ("My wife", 我奶奶), and the word of kin."""
 
     subject: str
     key: str

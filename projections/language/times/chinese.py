@@ -259,7 +259,7 @@ RULES: tuple[Rule, ...] = (
 
 
 def chinese(text: str, today: date) -> FoundPhrases:
-    """The time expressions of a case-folded text as they are meant on a day; spaces beside their numbers do not matter."""
+    """Time expressions of a case-folded text, resolved on a day; spaces next to numbers do not matter."""
     if _SPACE.search(text) is None:
         return _read(text, today)
     places = [place for begin, end in _between_spaces(text) for place in range(begin, end)]
@@ -269,7 +269,7 @@ def chinese(text: str, today: date) -> FoundPhrases:
 
 
 def _between_spaces(text: str) -> Iterator[tuple[int, int]]:
-    """Where the text lies without the spaces inside dates."""
+    """Positions of the text without the spaces inside dates."""
     begin = 0
     for match in _SPACE.finditer(text):
         yield begin, match.start()

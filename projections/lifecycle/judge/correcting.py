@@ -257,7 +257,7 @@ def _put(text: str, old: str, new: str) -> str:
 def _sentences_with(one: Corrected, text: str, *, by_assistant: bool = False) -> list[tuple[str, str]]:
     """The sentences of a turn that say the old value, each with that value; none of a long turn.
 
-    Of a person's turn those that ask nothing; of the assistant's also its guesses ("You live in London?"), about the user.
+    Questions of a person do not count. Guesses of the assistant about the user do ("You live in London?").
     """
     if len(text) > 2_000:
         return []
@@ -282,7 +282,7 @@ _TO_SPEAKER = (
 
 
 def _of_user(sentence: str) -> str:
-    """What the assistant said to the user, about the user."""
+    """A sentence of the assistant to the user, turned into a statement about the user."""
     said = _GUESSES.sub("", _GUESSES.sub("", sentence.rstrip(".!?。！？ ")))
     for pattern, into in _TO_SPEAKER:
         said = pattern.sub(into, said)

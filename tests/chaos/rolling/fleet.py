@@ -27,7 +27,8 @@ from tests.chaos.story import OwnerStory
 from tests.patience import PATIENCE
 
 ARCHIVE = ROOT / "tests" / "releases" / "engramlog-before.tar.xz"
-"""events, projections, consumers, api and ops of the commit with which PROJECTION_VERSION became 10; made by `git archive`."""
+"""An older version whose fold is today's: events, projections, consumers, api and ops of commit 970bd33b, with PROJECTION_VERSION
+set to 10, which was raised later for that commit's change logs."""
 STORE_ID = "7b0b7a60-38f1-4a63-9d2b-52f7a1f0c9ab"
 PARTITIONS = 4
 LEASE_MS = 1_000

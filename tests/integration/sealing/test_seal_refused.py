@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -39,8 +40,10 @@ def stream(store: Unsealed) -> str:
 
 def test_it_is_refused_while_somebody_is_connected_and_names_who(store: Unsealed) -> None:
     before = dump(store.client)
-    with redis.Redis.from_url(store.server.url, client_name="somebody") as other:
-        other.ping()
+    unnamed = [redis.Redis.from_url(store.server.url) for _ in range(6)]
+    with redis.Redis.from_url(store.server.url, client_name="somebody") as other, ExitStack() as stack:
+        for client in (*unnamed, other):
+            stack.enter_context(client).ping()
         with pytest.raises(InUse, match=r"named somebody.*Stop every `engramlog`.*--alone.*Nothing was changed"):
             store.seal(alone=False)
     assert dump(store.client) == before
