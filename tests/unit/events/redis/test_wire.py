@@ -30,7 +30,12 @@ READONLY = "READONLY You can't write against a read only replica."
             "disk of its data folder is full",
         ),
         (IN_SCRIPT + "NOREPLICAS Not enough good replicas.", "NOREPLICAS", StoreUnavailable, "can be sent again"),
-        ("MISCONF Errors writing to the AOF file: No space left on device", "MISCONF", StoreFull, "make room or repair the disk"),
+        (
+            "MISCONF Errors writing to the AOF file: No space left on device",
+            "MISCONF",
+            StoreFull,
+            "make room or repair",
+        ),
         ("MISCONF Redis is configured to save RDB snapshots, but", "MISCONF", StoreUnavailable, "to its disk"),
         ("LOADING Redis is loading the dataset in memory", "LOADING", StoreUnavailable, "cannot serve now"),
         ("BUSY Redis is busy running a script.", "BUSY", StoreUnavailable, "cannot serve now"),
