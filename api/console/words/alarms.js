@@ -70,7 +70,7 @@ words({
   ],
   "alarm.replicas_lacking": ["Replicas are lacking", "副本不足"],
   "alarm.replicas_lacking.what": [
-    "Fewer replicas follow a primary than appends wait for (`ENGRAMLOG_MIN_REPLICAS`): what is said there is written and can be read, and is answered `under_replicated`. Bring the replicas back; two for each primary outlive the loss of one.",
+    "A primary has fewer replicas than appends wait for (`ENGRAMLOG_MIN_REPLICAS`). Events are written and readable, but the answer is `under_replicated`. Bring the replicas back. With two for each primary the loss of one stops nothing.",
     "跟随主节点的副本少于追加所等待的数量（`ENGRAMLOG_MIN_REPLICAS`）：那里的内容已写入且可读取，但回答为 `under_replicated`。请恢复副本；每个主节点有两个副本才能承受失去一个。",
   ],
   "alarm.redis_writes_fail": ["Redis cannot write to its disk", "Redis 无法写入磁盘"],
@@ -120,7 +120,7 @@ words({
   ],
   "alarm.owner_quarantined": ["An owner stands still", "所有者停滞"],
   "alarm.owner_quarantined.what": [
-    "An event of an owner could not be folded: answers know nothing that was said of that owner since; the other owners go on. `engramlog dead` says why, and `engramlog dead OWNER --retry` or `--discard` frees the owner.",
+    "An event of an owner could not be folded. Answers about this owner end before that event; other owners go on. `engramlog dead` says why, and `engramlog dead OWNER --retry` or `--discard` frees the owner.",
     "某所有者的一个事件无法折叠：此后关于该所有者的内容都不会出现在回答中；其他所有者照常。`engramlog dead` 会说明原因，`engramlog dead OWNER --retry` 或 `--discard` 可使其恢复。",
   ],
   "alarm.socket_removed": ["The socket was removed", "套接字被移除"],

@@ -24,6 +24,7 @@ from tests.given.access.mcp_calls import Told, Tried, offered, tried
 from tests.given.client import KINDS, connected, service
 from tests.given.http import TOKEN, HttpStore, created, event
 from tests.integration.access.test_every_tool import NEEDS, toolset_of
+from tests.integration.live import wait_until
 from tests.made.client_source import BY_HAND
 from tests.made.client_source import VERBS as MADE
 from tests.rows import each_row
@@ -73,6 +74,7 @@ def story(running: Running, name: str, *, asks: bool = False) -> str:
     path = f"/v1/owners/{owner}"
     if "dead" in name:
         running.poison(owner)
+        wait_until(lambda: any(one["owner"] == owner for one in http.application.operator.dead()["quarantined"]))
     if name.startswith("unmerge"):
         http.application.writer.merge(owner, ["coffee", "tea"], into="both")
     if "answer" in name:

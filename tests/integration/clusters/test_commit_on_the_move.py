@@ -8,9 +8,10 @@ import pytest
 import redis
 
 from projections.redis.scripts import COMMIT
+from tests.chaos.cast import wait_until
 from tests.given.clusters.cluster import GivenCluster
 from tests.given.clusters.kept import SHARED_TIMEOUT_MS
-from tests.given.clusters.node import ClusterNode, slot_of
+from tests.given.clusters.node import ClusterNode, answered, slot_of
 from tests.servers import wheel_server
 
 CHECKPOINT, STREAM = "{c}:checkpoint", "{c}:stream"
@@ -77,6 +78,14 @@ def test_what_is_made_anew_in_a_commit_is_written_whole(cluster: GivenCluster, n
         if moving:
             cluster.move_keys(slot)
             cluster.end_move(slot)
-    with cluster.node_of(slot).client() as client:
-        found = {key: there(client, key) for key in expected}
+    found = dict[str, Any]()
+
+    def is_read() -> bool:
+        with cluster.node_of(slot).client() as client:
+            found.update({key: there(client, key) for key in expected})
+        return True
+
+    wait_until(
+        answered(is_read), "the slot's owner answers"
+    )  # nodes may still settle whose a slot is that was moved before
     assert (answer, found) == ([b"ok"], expected)
