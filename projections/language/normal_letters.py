@@ -123,6 +123,11 @@ def letters_slowly(text: str) -> str:
     return _joined(composed(text).translate(_FORMS))
 
 
+def without_strokes(text: str) -> str:
+    """The text without marks laid over letters: strokes, rings, keycaps."""
+    return _LAID.sub("", text)
+
+
 def _plainly(found: re.Match[str]) -> str:
     return found[0].translate(_FORMS)
 
@@ -133,7 +138,7 @@ def _joined(text: str) -> str:
         text = _FIRST_RAISED.sub("^", text).replace(_RAISED, "")
     text = as_in_latin(composed(text)).casefold()
     text = composed(as_they_look(unicodedata.normalize("NFKC", composed(text))))
-    text = _LAID.sub("", text)
+    text = without_strokes(text)
     if _LOOSE.search(text):
         text = composed(_LOOSE.sub("", text))
     return " ".join(text.split())

@@ -39,6 +39,8 @@ _BETWEEN = "\x1f"
 """Between the parts of a triple; no normal form holds a control."""
 
 _QUESTIONS = regex(r"\?{2,}")
+_SAID_ON = regex(r" ?[(（](?:said on )?\d{4}-\d\d-\d\d说?[)）]$")
+"""The day that extraction adds: the same words on another day are the same statement."""
 
 
 def normalised(text: str) -> str:
@@ -93,5 +95,5 @@ def values_of(event: AnyEvent) -> tuple[bytes, ...]:
 
 
 def statement(text: str) -> bytes:
-    """What a text says, ready to be keyed."""
-    return TEXT + normalised(text).encode("utf-8", "surrogatepass")
+    """What a text says on whatever day, ready to be keyed."""
+    return TEXT + normalised(_SAID_ON.sub("", text)).encode("utf-8", "surrogatepass")

@@ -11,7 +11,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from projections.language.statements import STATEMENT_RULES, normalised
+from projections.language.statements import STATEMENT_RULES, normalised, statement
 from tests.unit.projections.language.test_statements import OTHERS, SAME, fact
 
 PINNED = Path(__file__).with_name("statements.json")
@@ -41,6 +41,7 @@ def figures() -> dict[str, object]:
             blocks[f"{first:05X}"] = sha256(told.encode()).hexdigest()[:8]
     return {
         "texts": {text: normalised(text) for text in known_texts()},
+        "dated": [statement(f"Pip is nine{day}").decode() for day in ("", " (said on 2026-01-02)", "（2026-01-02说）")],
         "triple": fact(negation=True, condition="at night")[0].decode(),
         "characters": blocks,
     }

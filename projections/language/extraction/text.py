@@ -9,12 +9,15 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from events.text.invisible import HIDDEN
-from projections.language.look_alikes import LIKE
+from projections.language.look_alikes import IN_LATIN, LIKE
+from projections.language.normal_letters import form_of, without_strokes
 from projections.language.patterns import regex
 
 MOST_READ = 8_000
 """Characters of a turn that are read."""
-_GAP = regex(r"\s{2,}")
+_EMOJI = "\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
+_GAP = regex(rf"(?<=\w)\s?(?:[{_EMOJI}]\s?)+(?=\w)|\s{{2,}}")
+"""What is read as one space or line break: white space, and emoji between words."""
 _NO_TALK = regex(
     r"```.*?(?:```|\Z)|`[^`\n]*\n|\[shared [^\]]*\]|^\s?[>|][^\n]*|https?://\S+"
     r"|^\s?From: [^\n]*\n(?:\s?To: [^\n]*\n)?\s?(?:Sent|Date|Subject|Cc): .*\Z",
@@ -59,7 +62,7 @@ def talk_of(text: str) -> ReadableText:
         left.append(text[start:end])
         places += plain_places[start:end]
         if gap is not None:
-            left.append("\n" if "\n" in gap[0] else gap[0][0])
+            left.append("\n" if "\n" in gap[0] else " ")
             places.append(plain_places[gap.start()])
             start = gap.end()
     closed = _NO_TALK.sub(lambda found: "\n" * len(found[0]), "".join(left))
@@ -74,11 +77,12 @@ def talk_of(text: str) -> ReadableText:
 def _plain(text: str) -> tuple[str, Sequence[int]]:
     """The text in plain letters, as a rejection compares it, and where each letter stood.
 
-    Full-width and other forms of ASCII letters, digits and spaces are read as these; invisible characters are left out; letters
-    of other alphabets that look Latin are Latin beside Latin ones, where each of that alphabet in the text looks so.
+    Full-width and other forms of ASCII letters, digits and spaces are read as these; invisible characters and strokes over letters
+    are left out; letters of other alphabets that look Latin are Latin beside Latin ones, where each of that alphabet in the text
+    looks so. A text in capitals is read in small letters.
     """
     if text.isascii():
-        return text, range(len(text))
+        return (text.lower() if text.isupper() and text.count(" ") > 1 else text), range(len(text))
     latin = any(one.isascii() and one.isalpha() for one in text)
     foreign = {one for one in text if not one.isascii() and one.isalpha() and _script(one) in _ALPHABETS}
     like = _alike() if latin else {}
@@ -97,7 +101,8 @@ def _plain(text: str) -> tuple[str, Sequence[int]]:
 def _alike() -> dict[str, str]:
     """Each letter of another alphabet that looks Latin, in both cases -> the Latin one."""
     small = {letter: like for script in _LIKE_LATIN for letter, like in LIKE[script].items() if like.isascii()}
-    return {letter.upper(): like.upper() for letter, like in small.items() if len(letter.upper()) == 1} | small
+    large = {letter.upper(): like.upper() for letter, like in small.items() if len(letter.upper()) == 1}
+    return large | {letter: like.upper() for letter, like in IN_LATIN.items() if letter.isupper()} | small
 
 
 _LIKE_LATIN = ("greek", "cyrillic", "armenian")
@@ -112,9 +117,12 @@ def _script(letter: str) -> str:
 @lru_cache(4_096)
 def _form(character: str) -> str:
     """One character in its plain form: nothing for an invisible one, ASCII for a form of an ASCII letter, digit or space."""
-    if character in "\x85\u2028\u2029":
-        return "\n"
-    if HIDDEN.match(character):
+    if character in "\x85\u2028\u2029\u2800":
+        return " " if character == "\u2800" else "\n"
+    if HIDDEN.match(character) or not without_strokes(character):
         return ""
+    if character in LIKE["small capitals"]:
+        return LIKE["small capitals"][character]
     plain = unicodedata.normalize("NFKC", character)
+    plain = form_of(character) if plain == character and unicodedata.category(character) == "So" else plain
     return plain if plain.isascii() and (plain.isalnum() or plain == " ") else character

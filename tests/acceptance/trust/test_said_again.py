@@ -231,24 +231,70 @@ def test_an_agent_that_says_he_said_it_again_takes_back_no_negation_of_his_own(d
     assert first in doors.memories(owner)
 
 
-def test_a_deleted_statement_in_other_letters_stays_away(doors: Doors) -> None:
-    """Letters that look alike, widths, case, spaces and signs make no other value of it, in another conversation too."""
-    owner = doors.owner()
-    told(doors, owner, "I have a cousin called Marisol.", "rules")
-    first = statement(doors, owner, "Marisol")
-    assert first is not None
-    doors.delete(owner, first, with_sources=True)
-    live = []
-    for text in (
+IN_OTHER_LETTERS = {
+    ("I have a cousin called Marisol.", "Marisol"): (
         "\uff29 have a cousin called Marisol.",
+        "".join(chr(ord(one) + 0xFEE0) if "!" <= one <= "~" else "\u3000" for one in "I have a cousin called Marisol."),
         "I have a \uff43ousin called Mariso\uff4c.",
         "\u0406 have a cousin called Marisol.",
         "I h\u0430ve a cousin called Marisol.",
+        "\u0399 have a cousin called \u039carisol.",
         "i have  a cousin called MARISOL",
+        "I HAVE A COUSIN CALLED MARISOL.",
         "I have a cous\u200bin called Marisol\u3002",
+        "I have a cou\u00adsin called Mari\u2060sol",
         "I\u00a0have a cousin\u3000called Marisol!",
-    ):
+        "I\u2800have\u2800a\u2009cousin called\u1680Marisol",
+        "\U0001f178 have a cousin called Marisol.",
+        "\U0001d408 \U0001d421ave a \u24d2ousin called Marisol.",
+        "\u026a \u029c\u1d00\u1d20\u1d07 \u1d00 \u1d04\u1d0f\u1d1c\ua731\u026a\u0274 called Marisol",
+        "".join(f"{one}\u0336" for one in "I have a cousin called Marisol."),
+        "I have a\u20e3 **cousin** called _Marisol_.",
+        "I have \U0001f600 a cousin \u2764\ufe0f called Marisol. \U0001f389",
+        "By the way, I have a cousin called Marisol!",
+    ),
+    ("我有个表妹叫馬麗紅。", "紅"): (
+        "我有个表妹叫马丽红。",
+        "我有個表妹叫馬麗紅",
+        "我 有\u3000个 表 妹 叫 马 丽 红",
+        "我有\u200b个表妹叫马丽\ufe0f红！",
+        "我有个\U0001f600表妹叫马丽红。",
+        "我有个表妹叫\u2ee2丽红。",
+        "我有个表妹叫馬\uf988紅。",
+        "对了，我有个表妹叫马丽红！",
+    ),
+}
+
+
+def test_a_deleted_statement_in_other_letters_stays_away(doors: Doors) -> None:
+    """Letters that look alike, widths, case, spaces, signs and emoji make no other value of it, in another conversation too."""
+    live = []
+    for (text, word), again in IN_OTHER_LETTERS.items():
+        owner = doors.owner()
         told(doors, owner, text, "rules")
-        shown = {**doors.memories(owner), **doors.memories(owner, "review")}
-        live += [text for one in shown.values() if "cous" in one or "ousin" in one]
+        first = statement(doors, owner, word)
+        assert first is not None
+        doors.delete(owner, first, with_sources=True)
+        for other in again:
+            told(doors, owner, other, "rules")
+            shown = {**doors.memories(owner), **doors.memories(owner, "review")}
+            for memory_id in shown:
+                doors.delete(owner, memory_id)
+            live += [ascii(other)] if shown else []
     assert live == []
+
+
+def test_a_deleted_statement_stays_away_on_another_day(doors: Doors) -> None:
+    """The day that extraction adds to what passes is no part of what is rejected."""
+    for text, word in (("My rabbit Pip is nine.", "Pip"), ("我有个表妹叫马丽红。", "马丽红")):
+        owner = doors.owner()
+        before = utc_text(from_micros(doors.app.log.now() - 3 * 86_400_000_000))
+        turn = event("TurnRecorded", owner=owner, turn_id="before", text=text, role="user") | {"occurred_at": before}
+        doors.tell(owner, turn)
+        doors.extract(owner, "rules")
+        first = statement(doors, owner, word)
+        assert first is not None
+        doors.delete(owner, first, with_sources=True)
+        told(doors, owner, text, "rules")
+        assert doors.memories(owner, "review") == {}
+        assert [one["kind"] for one in inbox(doors, owner)] == ["readmission"]
