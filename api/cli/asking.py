@@ -60,7 +60,7 @@ def _unknown(operation: Operation, given: Given) -> str | None:
     """What may have come of a call without an answer; None where it can be made again: a look, or a call under its key."""
     if operation.tells_by(given) and not given.get("key"):
         return "whether it was written is not known. Look, then say it again; under a --key it can be said again without looking"
-    if operation.traces and given.get("trace") and not given.get("inspect"):
+    if given.get("trace") and not given.get("inspect"):
         return "whether it counted what it found as recalled is not known. Ask again; without --trace nothing counts"
     return None
 

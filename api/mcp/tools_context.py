@@ -35,16 +35,17 @@ class ContextTools:
         related: Annotated[
             Literal["auto", "always", "never"], Field(description="Related memories: if needed, always, or never.")
         ] = "auto",
+        trace: Annotated[bool, Field(description="You answer with this block: record its memories as used.")] = False,
         stable_id: Annotated[str, Field(description="For two parts: new, or the stable_id you have.")] = "",
     ) -> ContextAnswer:
         """What to know before you answer, within a budget of tokens.
 
         The time, what holds, what the user asked for, the conversation, what may matter, what tools found last turn.
-        Use it once, as a turn begins. It is recorded as put before you; secrets and what no longer holds never are.
+        Use it once, as a turn begins. Secrets and what no longer holds are never in it. Nothing is recorded without trace.
         """
         with self._connection.session() as asked:
             told: Mapping[str, Any] = asked.application.contexts.context(
-                asked.owner, text, session=session, turn_id=turn_id, budget=budget, related=related
+                asked.owner, text, session=session, turn_id=turn_id, budget=budget, related=related, trace=trace
             )
         split, stable = stable_id != "", told["stable"]
         now = sha256(stable.encode()).hexdigest()[:_ID_DIGITS]

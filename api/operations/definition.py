@@ -174,7 +174,7 @@ class Operation:
     @property
     def asks(self) -> bool:
         """Whether it only asks."""
-        return self.body is None or bool(self.traces)
+        return self.body is None or any(one.name == "trace" for one in self.question)
 
     @property
     def served(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from api.choices import BUDGET, BY_HAND, MODEL, RULES
-from api.operations.common import OFFSET, PLACE, TIMES, TRACE, TRACED, TRUST, limit
+from api.operations.common import OFFSET, PLACE, TIMES, TRACE, TRUST, limit
 from api.operations.definition import Body, Operation, Option, Parameter
 from api.operations.places import MEMORY, OF_MEMORY, OF_PLACE, OF_WRITES, OWNER
 from projections.choices import WORKING_MESSAGES
@@ -134,7 +134,11 @@ CONTEXT = Operation(
             (400,),
         ),
         *PLACE,
-        TRACE.but(description="Record what was injected; of a block about the past nothing is."),
+        TRACE.but(
+            description="The block goes into a prompt: record its memories as injected, once for a turn.",
+            default=False,
+            option=Option(("--trace/--no-trace",)),
+        ),
     ),
     body=Body(
         "ContextAsked",
@@ -149,16 +153,10 @@ CONTEXT = Operation(
     answer="ContextBlock",
     told="The block, and everything in it by id.",
     statuses=OF_PLACE,
-    route_help="The block to put into a prompt before a turn is answered; what is in it is recorded as injected, once for a turn.",
+    route_help="The block to put into a prompt before a turn is answered. Records nothing unless `trace` is true.",
     more="The block alone goes to standard output; what was left out is said on standard error.",
     example='Example: `engramlog context alice "What should I drink tonight?" --session s1 --budget 800`',
     folds=True,
-    traces=(
-        TRACED[0].but(
-            description="Record it as put into a prompt: the memories gain by it. Without it this only looks."
-        ),
-        TRACED[1],
-    ),
 )
 CLEANUP = Operation(
     name="cleanup",

@@ -1,6 +1,7 @@
 """The context block: instructions, profile, conversation, related memories and tool results, within a budget of tokens.
 
-Injected memories are recorded, so that an auditor can ask later which answers used a memory (`api.services.uses`).
+If the caller puts the block into a prompt, its memories are recorded as injected: an auditor can ask later which answers used a
+memory (`api.services.uses`).
 """
 
 from __future__ import annotations
@@ -74,8 +75,7 @@ class Contexts:
         language: str | None = None,
         trust: str | None = None,
         stable_budget: int | None = None,
-        trace: bool = True,
-        inspect: bool = False,
+        trace: bool = False,
         **times: Unpack[LineTerms],
     ) -> ContextBlock:
         """The block to put into a prompt before `text` is answered, and everything in it by id.
@@ -85,8 +85,8 @@ class Contexts:
         message needs them (auto), always, or never; `threshold`: the least closeness of a related memory, 0 to 1. `messages`: how
         many of this conversation, 0 if the agent holds them. `sensitive`: also texts of sensitivity 2; by default if the caller may
         read them. `trust`: the least trust of a memory, except in this conversation.
-        `trace`: record the memories as injected, once for a turn; a block about the past records nothing.
-        `inspect`: the caller only looks: that is recorded instead, and no memory gains weight.
+        `trace`: the block goes into a prompt, so record its memories as injected, once for a turn. By default nothing is recorded.
+        A block about the past records nothing.
         A block about the past is the block of then, without what was deleted or became more sensitive since.
         Raises InputError with the field, AccessDenied if the caller asks for texts that they may not read.
         """
@@ -122,9 +122,6 @@ class Contexts:
         block, talk, halves = made.block, made.talk, made.halves
         if not trace or past is not None:
             recorded: Recorded = {"status": "off"}
-        elif inspect:
-            self._accesses.record(owner, block.memories, via="inspection", query=text, read=Read(snapshot.position))
-            recorded = {"status": "inspected"}
         else:
             recorded = self._recorded(made, found, request, wanted, trust)
             for line in made.block.parts["retrieved"] if recorded["status"] == "appended" else ():
@@ -166,6 +163,7 @@ class Contexts:
             trace=False,
             reasons=False,
             include_faded=True,
+            proposals=True,
             most_sensitive=sensitivity_allowed(wanted.sensitive),
             **lines,
         )

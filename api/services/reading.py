@@ -80,6 +80,7 @@ class Reader(MeaningReader):
         inspect: bool = False,
         reasons: bool = True,
         most_sensitive: int = SECRET - 1,
+        proposals: bool = False,
         on_progress: Progress | None = None,
         **terms: Any,
     ) -> Found:
@@ -88,7 +89,7 @@ class Reader(MeaningReader):
         `cursor`: what `next` said on the page before. `trace`: record what was shown, of normal mode and the present. `inspect`:
         somebody only looks, in any mode and at any time: recorded too, and no memory gains by it. `reasons`: compute what
         `explain` tells of scores and weights; without, only what was replaced, and the way, stand there.
-        `most_sensitive`: of the memories that say whom the query means by a name or a role.
+        `most_sensitive`: of the memories that say whom the query means by a name or a role. `proposals`: also those that wait.
         """
         checked, wanted = check_mode(mode), check_limit(limit)
         check_query(query)
@@ -111,7 +112,7 @@ class Reader(MeaningReader):
         with self.snapshot(owner, entries=entries, **times) as snapshot:
             zone = snapshot.view.parameters.time_zone
             request = request_of(terms, snapshot.now, zone, with_meaning=self.compares_meaning, reasons=reasons)
-            request = request._replace(most_sensitive=most_sensitive)
+            request = request._replace(most_sensitive=most_sensitive, proposals=proposals)
             sense = self.sense_of(snapshot.view, owner, question)
             answer = search(ViewQuery(snapshot.view, snapshot.now, checked), query, wanted, request, sense, page.offset)
             if cursor is not None:

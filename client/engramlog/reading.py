@@ -40,8 +40,8 @@ def context(
 
     `related`: auto (if the message needs memory), always, never. `sensitive`: also illness, pay, addresses; by default if
     the caller may read them. `trust`: the least trust of a memory. The service has defaults for all of these.
-    Memories in the block are recorded as injected, once for a turn, unless `trace=False`; a block about the past (`as_of`,
-    `known`) records nothing.
+    Nothing is recorded by default. `trace=True`: the block goes into a prompt, so record its memories as injected, once for a
+    turn; a block about the past (`as_of`, `known`) records nothing.
     """
     place = {"session": session, "turn_id": turn_id, "after": after, "as_of": spelled(as_of), "known": spelled(known)}
     found = {"related": related, "threshold": threshold, "trust": trust, "stable_budget": stable_budget}

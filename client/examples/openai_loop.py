@@ -24,7 +24,7 @@ USED = re.compile(r"\s*\[used:([^\]]*)\]\s*\Z")
 def reply(memory: Memory, model: httpx2.Client, model_name: str, text: str, session: str | None = None) -> str:
     """What the model answers, with what is remembered in view; then remember what both said."""
     turn = str(uuid4())
-    known = memory.context(text, turn_id=turn, session=session)
+    known = memory.context(text, turn_id=turn, session=session, trace=True)
     stable = {"role": "system", "content": f"{HINT}\n{known.stable}"}
     messages = [stable, {"role": "system", "content": known.turn}, {"role": "user", "content": text}]
     answer = model.post("chat/completions", json={"model": model_name, "messages": messages})

@@ -21,6 +21,7 @@ from projections.memory.deletion_view import erased_turns, forgotten_turns
 from projections.memory.episode import local
 from projections.memory.kind import is_statement, is_turn
 from projections.memory.record import Memory
+from projections.memory.suggestion import is_asked_again, suggested_by
 from projections.memory.working_memory import Conversation
 from projections.prompt.block import CLOSE, TITLES, Line, Material
 from projections.prompt.instructions import standing_instructions
@@ -174,16 +175,20 @@ def related(
         if (reason := why_not(memory, rules)) is not None:
             holds.left_out[reason] += 1
             continue
-        best = max(best, result["score"])
+        if memory.trust:  # what is only proposed is no measure of the rest
+            best = max(best, result["score"])
         if memory.id in elsewhere or any(_says_the_same(memory, other) for other in shown):
             continue
-        shown.append(memory)
+        if memory.trust:
+            shown.append(memory)
         found.append(Close(memory.id, result["level"], round(close, 6)))
     return found
 
 
 def never_related(memory: Memory) -> bool:
-    """Whether a memory only asks, greets, or repeats one of our own blocks."""
+    """Whether a memory only asks, greets, repeats one of our own blocks, or suggests a change to a person."""
+    if suggested_by(memory) is not None or is_asked_again(memory):
+        return True
     if any(title["frame"] in memory.content for title in TITLES.values()) or CLOSE in memory.content:
         return True
     if not is_turn(memory) or len(memory.content) > 400:
@@ -236,11 +241,11 @@ def material(
 
 
 def _lines(view: OwnerView, close: Sequence[Close], rules: Rules) -> tuple[list[Line], list[Line]]:
-    """The related lines, and apart those that give orders and are not from the user; none that was deleted since the search."""
+    """The related lines, and apart those that are unconfirmed; none that was deleted since the search."""
     found = []
     for memory_id, closeness in {one.memory_id: one.closeness for one in close}.items():
         memory = view.get(memory_id)
-        if memory is not None and never_stood(memory) is None and why_not(memory, rules) is None:
+        if memory is not None and never_stood(memory) in (None, "proposed") and why_not(memory, rules) is None:
             found.append((memory, closeness))
     days = Counter(local(memory.created_at, rules.zone).date() for memory, _ in found)
     lines: tuple[list[Line], list[Line]] = ([], [])
@@ -252,7 +257,9 @@ def _lines(view: OwnerView, close: Sequence[Close], rules: Rules) -> tuple[list[
 
 
 def is_unconfirmed(memory: Memory) -> bool:
-    """Whether a memory gives an order that did not come from the user; what was read in a turn is in words of his."""
+    """Whether a memory waits in the inbox, or gives an order that did not come from the user; rules read only a user's words."""
+    if not memory.trust:
+        return True
     if memory.source == "user":
         return False
     return sounds_like_an_order(memory.content) if memory.source == "judge" else gives_orders(memory.content)

@@ -44,6 +44,7 @@ UNTIL = {"en": "until", "zh": "有效至"}
 NO_LONGER = {"en": "no longer so", "zh": "已不成立"}
 SINCE = {"en": "since then", "zh": "此后"}
 TRUST: Mapping[str, Mapping[str, str]] = {
+    "proposed": {"en": "not confirmed", "zh": "待确认"},
     "inferred": {"en": "inferred", "zh": "推断"},
     "disputed": {"en": "disputed", "zh": "有异议"},
 }

@@ -1,7 +1,7 @@
-"""Long ago: matches that normal mode withholds only because of their age. Pure.
+"""Matches that normal mode withholds because of their age alone or, if a search asks for proposals, until a person confirms them.
 
 A search includes them unless the request or the owner's parameter `long_ago` says no: an imported history of years gets answers.
-They are ranked like all other matches, and marked.
+They are ranked like all other matches, and marked. Pure.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from projections.laws.modes import Flags, withheld_by_age
+from projections.laws.modes import REASONS, Flags, withheld_by_age
 from projections.ranking.running import RunningSearch
 from projections.ranking.search_request import FOLLOWING
 from projections.ranking.successors import Lifted
@@ -20,8 +20,8 @@ Rank = Callable[[RunningSearch], tuple[RunningSearch, Lifted]]
 
 
 def with_long_ago(this: RunningSearch, rank: Rank) -> tuple[RunningSearch, Lifted]:
-    """The search as `rank` ranks it, with the matches that only their age hides."""
-    old = _aged(this)
+    """The search as `rank` ranks it, with the matches that only their age hides, and with proposals if they are asked for."""
+    old = _opened(this)
     if old is None:
         return rank(this)
     opened, lifted = rank(this.showing(old))
@@ -29,11 +29,13 @@ def with_long_ago(this: RunningSearch, rank: Rank) -> tuple[RunningSearch, Lifte
     return opened.recalling(rows[old[rows]], this.seen), lifted
 
 
-def _aged(this: RunningSearch) -> Flags | None:
-    """Which rows only their age withholds; None if there are none, or if the mode, the owner or the request excludes them."""
-    asked = this.request.include_faded
-    default = this.view.parameters.long_ago and this.request.ranking in FOLLOWING
-    if this.asked.mode != "normal" or not (default if asked is None else asked):
+def _opened(this: RunningSearch) -> Flags | None:
+    """Rows that are shown although the mode withholds them; None if there are none."""
+    if this.asked.mode != "normal":
         return None
-    rows = withheld_by_age(this.view.columns, this.seen)
-    return rows if np.any(rows) else None
+    asked, rows = this.request.include_faded, np.zeros(this.seen.shown.size, dtype=bool)
+    if (this.view.parameters.long_ago and this.request.ranking in FOLLOWING) if asked is None else asked:
+        rows |= withheld_by_age(this.view.columns, this.seen)
+    if this.request.proposals:
+        rows |= this.seen.reasons == REASONS.index("proposed")
+    return rows if rows.any() else None

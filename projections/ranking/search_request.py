@@ -84,6 +84,8 @@ class SearchRequest(NamedTuple):
     """Whether to tell also what the hits bring to mind, over associations and triples."""
     include_faded: bool | None = None
     """Whether normal mode also shows matches that only their age hides; None: as the owner's parameter `long_ago` says."""
+    proposals: bool = False
+    """Whether normal mode also shows matching proposals, which wait for a person."""
     reasons: bool = True
     """Whether results tell what their score and weight are made of."""
     parts: bool = True

@@ -150,7 +150,7 @@ def _answer(service: Service) -> None:
     }
     receipt = service.ask("/v1/events", [event])["receipts"][0]
     service.ask(f"/v1/owners/{FEW}/profile", after=receipt["position"])
-    service.ask(f"/v1/owners/{FEW}/context", {"text": "the garden", "turn_id": "asked"})
+    service.ask(f"/v1/owners/{FEW}/context", {"text": "the garden", "turn_id": "asked", "trace": True})
 
 
 def _first_question(service: Service, owner: str) -> dict[str, float]:

@@ -39,7 +39,8 @@ def tell_more(service: Service) -> None:
     for owner, receipt in {one["owner"]: receipt for one, receipt in zip(_more(), receipts, strict=True)}.items():
         service.ask(f"/v1/owners/{quote(owner, safe='')}/profile", after=receipt["position"])
     told = service.ask(
-        f"/v1/owners/{OWNER}/context", {"text": "早上喝什么 what does she drink", "turn_id": "ask-1", "session": "desk"}
+        f"/v1/owners/{OWNER}/context",
+        {"text": "早上喝什么 what does she drink", "turn_id": "ask-1", "session": "desk", "trace": True},
     )
     assert told["recorded"]["status"] != "off", told
     service.ask(

@@ -108,7 +108,7 @@ def asking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asking]:
         for owner in ("alice", STUCK):
             http.told(owner, *(created(name, content, owner=owner) for name, content in contents.items()))
             http.told(owner, event("TurnRecorded", turn_id=TURN, role="user", text="I drink coffee, or do I?"))
-            asked = {"text": "I drink coffee, or do I?", "turn_id": TURN}
+            asked = {"text": "I drink coffee, or do I?", "turn_id": TURN, "trace": True}
             assert http.client.post(f"/v1/owners/{owner}/context", json=asked).json()["injected"]
         opened = Asking(http, http.client.get("/v1/openapi.json").json())
         http.client.event_hooks = {"response": [shape_checks(cast("FastAPI", http.client.app), opened.checked.add)]}

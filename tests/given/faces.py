@@ -207,7 +207,7 @@ def tell_all(made: World) -> None:
     made.before = str(made.app.reader.get(OWNER, "tea", trace=False)["created_at"])
     made.app.synonyms.define(OWNER, "tea", "brew")
     made.app.embeddings.embed(OWNER)
-    made.app.contexts.context(OWNER, f"{made.language.asks}?", session="s1", turn_id="t4")
+    made.app.contexts.context(OWNER, f"{made.language.asks}?", session="s1", turn_id="t4", trace=True)
     made.store.flushed()
     found = json.loads(
         made.client.get(

@@ -25,7 +25,7 @@ def block(answer: ContextBlock, console: Console = out, *, split: bool = False) 
         said.append(f"left out: {plain(answer['left_out'])}")
     if answer["searches"] and not answer["parts"]["retrieved"] and (withheld := answer["searches"][0]["withheld"]):
         said.append(f"normal mode withholds matches: {plain(withheld)}")
-    looked = answer["recorded"]["status"] in ("inspected", "off") and not times_of(answer)
+    looked = answer["recorded"]["status"] == "off" and not times_of(answer)
     if looked and answer["turn_id"] is not None and answer["injected"]:
         said.append(f"not recorded for {answer['turn_id']}: --trace does, and `engramlog answers` tells of it then")
     err.print(Text("; ".join(said), "dim"), soft_wrap=True)

@@ -30,7 +30,7 @@ function List({ owner }) {
         ${one.replies?.[0] && html`<p class="muted">${t("answers.replied")}: <${Said} text=${one.replies[0].text} lines=${2} /></p>`}</li>`)}</ol>
       <p>${offset > 0 && html`<${Button} onClick=${() => setParams({ offset: Math.max(0, offset - PAGE) || null })}>←<//>`}
         ${told.total > offset + told.answers.length && html`<${Button} onClick=${() => setParams({ offset: offset + PAGE })}>${t("answers.older")}<//>`} <span class="muted figure">${offset + 1}–${offset + told.answers.length} / ${number(told.total)}</span></p>`
-    : html`<${Empty} title=${t("answers.none")} commands=${[`engramlog context ${/^[\w.-]+$/.test(owner) ? owner : `'${owner.replaceAll("'", "'\\''")}'`} "What does she drink?" --turn turn-1`]}><p>${t("answers.none.what")}</p><//>`}<//>`;
+    : html`<${Empty} title=${t("answers.none")} commands=${[`engramlog context ${/^[\w.-]+$/.test(owner) ? owner : `'${owner.replaceAll("'", "'\\''")}'`} "What does she drink?" --turn turn-1 --trace`]}><p>${t("answers.none.what")}</p><//>`}<//>`;
 }
 
 function Answer({ owner, id }) {

@@ -77,7 +77,9 @@ class ContextParts(BaseModel):
     earlier: list[ContextLine] = Field(description="An earlier conversation that the message continues or names.")
     retrieved: list[ContextLine] = Field(description="Related memories, in the order of the search.")
     tools: list[ContextLine] = Field(description="Tool results of the last turn.")
-    unconfirmed: list[ContextLine] = Field(description="Related texts that give orders and are not from the user.")
+    unconfirmed: list[ContextLine] = Field(
+        description="Related texts that give orders and are not from the user, or wait in the inbox."
+    )
 
 
 class ContextSearch(BaseModel):
@@ -114,7 +116,7 @@ class Recorded(BaseModel):
     model_config = exampled({"status": "appended", "position": "3:132"})
 
     status: str = Field(
-        description="appended, already, nothing (no memory in the block), off, lost, or inspected (a command that only looks)."
+        description="appended, already, nothing (no memory in the block), off (no trace asked for), or lost."
     )
     position: str | None = None
 

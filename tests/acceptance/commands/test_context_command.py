@@ -76,7 +76,7 @@ def test_search_get_and_context_on_the_command_line_change_no_weight_under_any_l
     cli("search", "ada", "coffee")
     cli("get", "ada", "m1")
     answer = cli.json("context", "ada", ASKS, "--turn", "t4")
-    assert ("m2" in answer["injected"], answer["recorded"]) == (True, {"status": "inspected"})
+    assert ("m2" in answer["injected"], answer["recorded"]) == (True, {"status": "off"})
     assert weights(cli) == before
     assert cli.json("why", "--uses", "ada", "m2")["uses"] == []
 

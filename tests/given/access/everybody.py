@@ -84,7 +84,7 @@ def _merged(http: HttpStore, owner: str) -> Json:
 
 
 def _answered(http: HttpStore, owner: str) -> Json:
-    told = {"text": "What do I drink?", "session": "s1", "turn_id": "t1"}
+    told = {"text": "What do I drink?", "session": "s1", "turn_id": "t1", "trace": True}
     assert http.client.post(f"/v1/owners/{owner}/context", json=told).status_code == 200
     return {}
 

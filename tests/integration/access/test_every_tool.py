@@ -110,7 +110,7 @@ def own(http: HttpStore) -> str:
     http.told(owner, *given.history_of(owner), created("gone", f"I saw an {HIDDEN}", owner=owner))
     path = f"/v1/owners/{owner}"
     assert http.client.post(f"{path}/memories/gone/delete", json={}).status_code == 200
-    told = {"text": "What do I drink?", "session": "s1", "turn_id": "t1"}
+    told = {"text": "What do I drink?", "session": "s1", "turn_id": "t1", "trace": True}
     assert http.client.post(f"{path}/context", json=told).status_code == 200
     return owner
 

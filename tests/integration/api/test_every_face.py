@@ -78,7 +78,7 @@ def story(running: Running, name: str, *, asks: bool = False) -> str:
     if name.startswith("unmerge"):
         http.application.writer.merge(owner, ["coffee", "tea"], into="both")
     if "answer" in name:
-        body = {"text": "What do I drink?", "session": "s1", "turn_id": "t1"}
+        body = {"text": "What do I drink?", "session": "s1", "turn_id": "t1", "trace": True}
         assert http.client.post(f"{path}/context", json=body).status_code == 200
     if "bring" in name:
         body = {"session": "s1", "reason": "it was not Ann"}

@@ -81,7 +81,7 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
                 ask(f"{url}/v1/owners/alice/{path}", **shown)
             ask(f"{url}/not/there/alice", **shown)
             ask(f"{url}/v1/owners/alice/stats")
-            context = json.dumps({"text": "Do you remember the bees on the roof of her house?"}).encode()
+            context = json.dumps({"text": "Do you remember the bees on the roof of her house?", "trace": True}).encode()
             urlopen(Request(f"{url}/v1/owners/alice/context", data=context, headers=headers), timeout=PATIENCE).close()
             yield up
 

@@ -125,7 +125,7 @@ def _asked(at: Aviary, words: Canaries) -> None:
     at.get("/search", q=words.word("question"))
     at.get("/search", q=words.han("question in Chinese"))
     at.get("/assess", topic=words.word("topic"))
-    at.post("/context", {"text": f"what of {words.word('context')}?", "session": "s1"})
+    at.post("/context", {"text": f"what of {words.word('context')}?", "session": "s1", "trace": True})
     accessed = {
         "hits": [{"memory_id": "whole", "count": 1, "best_rank": 1, "last_at": NOW.isoformat()}],
         "via": "recall",

@@ -31,7 +31,7 @@ def known(store: Store, *events: Told, owner: str | None = None) -> str:
 
 def handed(store: Store, owner: str, text: str = ASKS, **wanted: Any) -> dict[str, Any]:
     """The block of a turn, with what was injected folded."""
-    answer = store.app.contexts.context(owner, text, **wanted)
+    answer = store.app.contexts.context(owner, text, **{"trace": True} | wanted)
     store.flushed()
     return answer
 
@@ -128,7 +128,7 @@ def test_an_injection_whose_write_was_lost_is_told_as_nothing_recorded(store: St
 
     owner = known(store, created(COFFEE, "coffee"), said("t1", ASKS))
     contexts = Contexts(store.app.log, store.app.views, store.reader, AccessRecorder(Broken()))  # type: ignore[arg-type]
-    assert contexts.context(owner, ASKS)["recorded"] == {"status": "lost"}
+    assert contexts.context(owner, ASKS, trace=True)["recorded"] == {"status": "lost"}
     assert "lost" in answer(store, owner, "t1")["note"]
 
 

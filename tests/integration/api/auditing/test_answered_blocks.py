@@ -213,7 +213,7 @@ class Story:
         self._turn(one, two, wanted)
 
     def _hand(self, text: str, **wanted: Any) -> None:
-        answer = self.store.app.contexts.context(self.owner, text, **wanted)
+        answer = self.store.app.contexts.context(self.owner, text, trace=True, **wanted)
         if answer["recorded"]["status"] == "appended":
             self.blocks.append(Kept(answer["block"], answer["recorded"]["position"], text, wanted))
             if self.folds:

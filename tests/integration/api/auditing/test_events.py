@@ -72,7 +72,7 @@ def paged(store: Store, owner: str, limit: int = 3, **asked: Any) -> list[dict[s
 def test_how_a_block_was_made_is_told_and_never_what_proves_its_words(store: Store) -> None:
     owner = store.owner()
     store.tell(owner, created("I like green tea", "tea", 0))
-    store.app.contexts.context(owner, "green tea?", session="s1", turn_id="t1", stable_budget=0)
+    store.app.contexts.context(owner, "green tea?", session="s1", turn_id="t1", stable_budget=0, trace=True)
     block = told(store, owner, types=["MemoriesAccessed"])[0]["data"]["block"]
     assert [one["memory_id"] for one in block["retrieved"]] == ["tea"]
     assert not {"digest", "asked"} & block.keys()

@@ -49,7 +49,7 @@ def a_life(http: HttpStore, owner: str) -> str:
         f"/v1/owners/{owner}/memories/old/negate", json={"correction": "I live in Suzhou", "reason": "搬家"}
     )
     http.client.post(f"/v1/owners/{owner}/memories/gone/delete", json={"reason": "sold it"})
-    http.application.contexts.context(owner, "乌龙茶好喝吗", session="s1", turn_id="t1")
+    http.application.contexts.context(owner, "乌龙茶好喝吗", session="s1", turn_id="t1", trace=True)
     http.application.reader.search(owner, "Suzhou")
     http.application.settle()
     position = http.client.get(f"/v1/owners/{owner}/history", params={"order": "newest", "limit": 1}).json()["position"]

@@ -258,7 +258,7 @@ def test_a_query_that_looks_secret_is_not_recorded_nor_given_to_an_embedder_and_
     with pytest.raises(InputError) as refused:
         store.reader.search(owner, query, search_mode="semantic")
     assert value not in refused.value.message
-    store.app.contexts.context(owner, query)
+    store.app.contexts.context(owner, query, trace=True)
     before = store.head(owner)
     store.flushed()
     assert store.head(owner) > before

@@ -36,7 +36,7 @@ def known(store: Store, *texts: str) -> str:
 
 
 def asked(store: Store, owner: str, text: str = QUESTIONS[0], **wanted: Any) -> dict[str, Any]:
-    answer = store.app.contexts.context(owner, text, **{"session": "s2"} | wanted)
+    answer = store.app.contexts.context(owner, text, **{"session": "s2", "trace": True} | wanted)
     store.flushed()
     return answer
 

@@ -41,7 +41,7 @@ def test_a_related_memory_is_in_the_block_with_its_handle(
     server: MemoryServer, remembered: str, asks: str, title: str
 ) -> None:
     async def talking(agent: Agent) -> Any:
-        return await agent.remember(remembered), await agent.call("memory_context", text=asks)
+        return await agent.remember(remembered), await agent.call("memory_context", text=asks, trace=True)
 
     key, answer = talk(server, talking)
     (found,) = answer["parts"]["retrieved"]
@@ -60,7 +60,7 @@ def test_asked_again_for_one_turn_the_injection_is_recorded_once_and_the_use_is_
         key = await agent.remember(COFFEE)
         told = await agent.call("add_turns", turns=[{"role": "user", "content": ASKS}], session="s1")
         turn = told["memory_keys"][0]
-        answers = [await agent.call("memory_context", text=ASKS, turn_id=turn) for _ in range(2)]
+        answers = [await agent.call("memory_context", text=ASKS, turn_id=turn, trace=True) for _ in range(2)]
         await agent.call("add_turns", turns=[{"role": "assistant", "text": "Coffee."}], session="s1")
         return key, turn, answers
 

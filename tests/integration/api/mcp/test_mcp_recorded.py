@@ -46,7 +46,7 @@ async def everything(agent: Agent) -> dict[str, Any]:
         ("search_memories", {"query": "tea"}),
         ("memory_contextual_search", {"query": "tea"}),
         ("get_memory_detail", {"memory_key": key}),
-        ("memory_context", {"text": "tea"}),
+        ("memory_context", {"text": "tea", "trace": True}),
         ("memory_history", {}),
         ("explain_memory", {"memory_key": key}),
         ("memory_assess_knowledge", {"topic": "tea"}),

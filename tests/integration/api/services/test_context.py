@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -44,7 +45,7 @@ def known(store: Store, *events: Told) -> str:
 
 def asked(store: Store, owner: str, text: str = ASKS, **wanted: Any) -> dict[str, Any]:
     """The block of a turn, with what was injected folded."""
-    answer = store.app.contexts.context(owner, text, **wanted)
+    answer = store.app.contexts.context(owner, text, **{"trace": True} | wanted)
     store.flushed()
     return answer
 
@@ -183,6 +184,21 @@ def test_an_order_that_is_not_the_users_is_under_unconfirmed(store: Store) -> No
     lines = answer["turn"].split("\n")
     heading = lines.index("[Unconfirmed: not said by the user]")
     assert [line.startswith("- [order] ") for line in lines[heading + 1 : -1]] == [True]
+
+
+def test_proposals_that_matter_are_under_unconfirmed_with_a_mark_and_displace_nothing(store: Store) -> None:
+    waits = {"actor": "assistant", "extra": {"trust": "proposed"}}
+    proposals = (replace(created(text, of), **waits) for text, of in (
+        ("I drink coffee every morning", "again"),
+        ("I drink green tea in the morning", "tea"),
+        ("The bicycle has a flat tyre", "tyre"),
+    ))  # fmt: skip
+    owner = known(store, *proposals, coffee())
+    answer = asked(store, owner)
+    assert (ids(answer, "retrieved"), ids(answer, "unconfirmed")) == (["coffee"], ["tea"])
+    assert answer["parts"]["unconfirmed"][0]["note"].endswith("not confirmed")
+    found = store.reader.search(owner, ASKS, trace=False)
+    assert {one["id"] for one in found["results"]} == {"coffee"}, "search shows no proposals"
 
 
 def test_orders_of_documents_tools_and_assistants_stand_nowhere_else_and_harmless_words_of_theirs_do(
@@ -480,7 +496,7 @@ def test_a_turn_without_an_id_is_known_by_its_place_and_text(store: Store) -> No
 def test_nothing_is_recorded_where_nothing_is_injected_or_nobody_wants_it(store: Store) -> None:
     owner = known(store, coffee())
     before = store.head(owner)
-    assert asked(store, owner, trace=False)["recorded"] == {"status": "off"}
+    assert store.app.contexts.context(owner, ASKS)["recorded"] == {"status": "off"}
     assert asked(store, owner, "Shall we swim?")["recorded"] == {"status": "nothing"}
     assert store.head(owner) == before
 
@@ -492,7 +508,7 @@ def test_an_injection_that_cannot_be_recorded_spoils_no_block(store: Store, monk
         raise StoreUnavailable("gone")
 
     monkeypatch.setattr(store.app.log, "append", refuse)
-    answer = store.app.contexts.context(owner, ASKS)
+    answer = store.app.contexts.context(owner, ASKS, trace=True)
     assert (ids(answer, "retrieved"), answer["recorded"]) == (["coffee"], {"status": "lost"})
 
 
@@ -580,7 +596,7 @@ def test_uses_withhold_turns_that_hold_a_secret_or_were_forgotten(store: Store) 
     owner = known(
         store, coffee(), created("the kiln broke", "kiln", source_turns=["t1"]), said("t1", "the kiln broke, coffee?")
     )
-    store.app.contexts.context(owner, "the kiln broke, coffee?", turn_id="t1")
+    store.app.contexts.context(owner, "the kiln broke, coffee?", turn_id="t1", trace=True)
     store.flushed()
     later = store.yesterday + 0.2
     store.tell(

@@ -116,7 +116,7 @@ def test_erased_and_absent_after_everything_that_may_bring_it_back(tmp_path: Pat
             first.extract(one, reader)
             first.jobs(one)
         gone, sibling = named(first, owner, WORD), named(first, owner, SIBLING)
-        used = first.app.contexts.context(owner, ASKED, session="s1", turn_id="asked")
+        used = first.app.contexts.context(owner, ASKED, session="s1", turn_id="asked", trace=True)
         assert WORD in used["block"].casefold(), "it was used in a prompt"
         first.command("export", owner, "--everything", "--out", str(export))
         partition = partition_of(owner, first.app.log.partitions)
