@@ -140,6 +140,10 @@ class Application(ABC):
     def turns_written(self, owner: str) -> None:
         """Called after turns of an owner were written."""
 
+    @abstractmethod
+    def texts_written(self, owner: str, texts: int) -> None:
+        """Called after a single write of so many texts of an owner."""
+
     def await_turns(self, _owner: str) -> None:  # noqa: B027 - nothing is read here unless `turns_written` has it read
         """Wait a moment until what was written of an owner is read."""
 
@@ -225,7 +229,7 @@ class Application(ABC):
         from api.services.writing import Writer
 
         writer = Writer(self.log, self.views, self.reader, self._catch_up)
-        writer.on_turns = self.turns_written
+        writer.on_turns, writer.on_texts = self.turns_written, self.texts_written
         return writer
 
     @joined

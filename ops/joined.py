@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from events.redis.append import TAKES_NOTHING
 from events.redis.wire import Wire, WirePool, connect
 from ops.catch_up import FoldCatchUp, Tell
 from ops.clock import now
+from ops.embedding_queue import EmbeddingQueue
 from ops.models import NO_MODEL, Model, counted
 from ops.store import OpenStore, silent
 from ops.turn_reading import OFF, TurnReading
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from projections.redis.meanings import Meanings
     from projections.redis.model_uses import ModelLedger
     from projections.shapes import EmbedderSet, EmbedderStanding, JobBoard
+    from projections.views.view import OwnerView
 
 QUEUE_SECONDS = 2.0
 """How long `status` waits for a queue on another Redis."""
@@ -61,9 +64,10 @@ class JoinedApplication(Application):
         model: Model = NO_MODEL,
         kept_heads: Callable[[], HeadBook] | None = None,
         extraction: str = OFF,
+        embeds_writes: bool = False,
     ) -> None:
         """`kept_heads` reads the heads that are kept beside this process, where any are. `extraction`: what extracts statements
-        from new turns: rules, model or off."""
+        from new turns: rules, model or off. `embeds_writes`: embed single writes right after them, in a process that stays."""
         super().__init__(store.log, store.views, catch_up, meanings)
         self.recovery = store.embedded.recovery if store.embedded else None
         self.mended = store.mended
@@ -73,6 +77,19 @@ class JoinedApplication(Application):
         self._model = model
         self._kept_heads = kept_heads
         self._turn_reading = None if extraction == OFF else TurnReading(self, extraction, tell)
+        self._embedding_queue = (
+            None if meanings is None or not embeds_writes else EmbeddingQueue(meanings, self._view_of, tell)
+        )
+
+    @contextmanager
+    def _view_of(self, owner: str) -> Iterator[OwnerView]:
+        with self.views.view(owner) as (view, _):
+            yield view
+
+    def texts_written(self, owner: str, texts: int) -> None:
+        """Have the texts of a single write embedded soon, after the write is acknowledged."""
+        if self._embedding_queue is not None:
+            self._embedding_queue.put(owner, texts)
 
     def turns_written(self, owner: str) -> None:
         """Have the turns extracted soon, after the write is acknowledged."""
@@ -94,6 +111,8 @@ class JoinedApplication(Application):
         """See `Application.close`."""
         if self._turn_reading is not None:
             self._turn_reading.close()
+        if self._embedding_queue is not None:
+            self._embedding_queue.close()
         super().close()
 
     def cache_counts(self) -> dict[tuple[str, str], int]:

@@ -44,14 +44,9 @@ STAYING = frozenset({"up", "console", "mcp", "worker"})
 
 
 def _spare(words: Sequence[str]) -> None:
-    """Multiply vectors in one thread, here and in what is started from here; and in a short process look for garbage seldom.
-
-    OpenBLAS starts its threads when numpy is imported, and they spin: 0.08 s of CPU on two cores.
-    """
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    if next((word for word in words if not word.startswith("-")), "") in STAYING:
-        return
-    look_seldom()
+    """In a short process, look for garbage seldom."""
+    if next((word for word in words if not word.startswith("-")), "") not in STAYING:
+        look_seldom()
 
 
 def _heed_the_end() -> None:

@@ -116,7 +116,8 @@ class TurnReading:
         caller = as_of_now(application.access_follower.admitting, written_by, application.log.now())
         if caller is not None and _may_extract(caller, owner):
             with asked_by(caller):
-                application.for_(caller).extractor.extract(owner, self._by)
+                read = application.for_(caller).extractor.extract(owner, self._by)
+            application.texts_written(owner, read["read"])
 
 
 def _may_extract(caller: Caller, owner: str) -> bool:

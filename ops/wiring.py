@@ -86,6 +86,7 @@ def application_on(
         model=model,
         kept_heads=kept_heads(store, settings),
         extraction=settings.extraction,
+        embeds_writes=stays,
     )
     if stays:
         application.join()

@@ -124,6 +124,7 @@ class Chats:
             with self._reader.snapshot(owner) as snapshot:
                 answer.warning = snapshot.warning
             self._turns_written(owner)
+            self._writer.on_texts(owner, answer.imported.imported.turns)
         return answer
 
     def _rehearse(self, chats: bytes, shape: str, options: ImportOptions, began: int | None) -> None:

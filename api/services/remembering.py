@@ -211,6 +211,7 @@ class Rememberer:
         judging = Judging(self._log, self._writer, self._writer.by, mentions=True)
         refused = self._writer.refused_values.of(events)
         done = judging.append_judged(events)
+        self._writer.on_texts(events[0].owner, sum(one.receipt.status == "appended" for one in done))
         receipts = [self._writer.told(one.receipt, event, refused) for one, event in zip(done, events, strict=True)]
         ids = {other.memory_id for one in done for other in one.judged.beside}
         texts: dict[str, PossibleConflict] = {}

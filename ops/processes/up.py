@@ -256,6 +256,7 @@ def _serve(
         model=model,
         kept_heads=kept_heads(store, settings),
         extraction=settings.extraction,
+        embeds_writes=True,
     ).join()
     require_key(front.listeners, application.access_follower.book)
     application.operator.listening = partial(how_it_listens, front.listeners)

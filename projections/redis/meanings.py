@@ -37,6 +37,8 @@ REST_SECONDS, MOST_REST_SECONDS = 10.0, 60.0
 """How long an embedder that did not answer is left alone, twice as long each time: searches by words need not wait for it."""
 MOST_AT_A_QUESTION = 200
 """Texts without vectors that a question embeds itself: about 0.2 s of CPU."""
+AT_ONCE = 16
+"""Texts embedded at once after a write: a question waits for the model no longer than about 20 ms."""
 MOST_OWNERS = 4_096
 """Owners of whom is remembered which embedder their last question wanted."""
 
@@ -222,17 +224,42 @@ class Meanings:
         So a question finds by meaning what was written just before it. The vectors are stored too, unless the store is full.
         Without a secret of the owner no vector can be named, and words alone find.
         """
-        missing = index.missing()
-        if not 0 < len(missing) <= MOST_AT_A_QUESTION or ":" in chosen.name or index.secret == NO_SECRET:
+        if not 0 < index.lacks <= MOST_AT_A_QUESTION or not _embeds_at_once(chosen, index):
             return
-        texts = [embedded_text(view.columns.memories[index.first_row(key)]) for key in missing]
+        missing = _missing_texts(view, index)
         try:
-            found = dict(zip(missing, self.embedders.get(chosen).texts(texts), strict=True))
+            found = dict(zip(missing, self.embedders.get(chosen).texts(list(missing.values())), strict=True))
         except EmbedderFailed:
             return  # the job tries text by text, and reports the one that fails
         index.take({key: one.whole for key, one in found.items()})
         with suppress(StoreFull):
             self.vectors.put(owner, index.model, found)
+
+    def embed_newest(self, owner: str, view: ViewHeld, most: int) -> int:
+        """Embed and store the newest texts of an owner that have no vector, at most so many; how many there were.
+
+        No view is held while the model computes. Texts that went meanwhile keep no vector. An endpoint is left to the job.
+        Raises BadSetting, EmbedderFailed, StoreFull and StoreError; what was stored stays.
+        """
+        with view() as held:
+            chosen = self.chosen(held)
+            if chosen.name == NONE or ":" in chosen.name:
+                return 0
+            index = self._level(held, owner, chosen, None)
+            if not _embeds_at_once(chosen, index):
+                return 0
+            missing, model = list(_missing_texts(held, index).items())[-most:], index.model
+        for start in range(0, len(missing), AT_ONCE):
+            some = missing[start : start + AT_ONCE]
+            made = self.embedders.get(chosen).texts([text for _, text in some])
+            found = {key: one for (key, _), one in zip(some, made, strict=True)}
+            self.vectors.put(owner, model, found)
+            with view() as held:
+                index = self._level(held, owner, chosen, None)
+                gone = [key for key in found if not index.wants(key)]
+            if gone:
+                self.vectors.drop(owner, model, gone)
+        return len(missing)
 
     def stands_out(self, view: OwnerView, owner: str, text: str) -> float | None:
         """Share, 0 to 1, of idle messages that a text comes nearer to the owner's memories than; None if nothing is compared.
@@ -337,6 +364,16 @@ class Meanings:
         found = self.vectors.wholes(owner, model, wanted, index.dimensions or None) if wanted else {}
         index.answered(level, wanted, found)
         return index
+
+
+def _embeds_at_once(chosen: EmbedderChosen, index: MeaningIndex) -> bool:
+    """Whether texts are embedded outside the job: by a model of this process, and the owner has a secret to name vectors."""
+    return ":" not in chosen.name and index.secret != NO_SECRET
+
+
+def _missing_texts(view: OwnerView, index: MeaningIndex) -> dict[bytes, str]:
+    """Texts without a vector, by content key, in the order of rows."""
+    return {key: embedded_text(view.columns.memories[index.first_row(key)]) for key in index.missing()}
 
 
 def nothing_compared(view: OwnerView) -> Coverage:

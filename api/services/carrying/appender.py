@@ -52,6 +52,8 @@ class Appender:
         self.refused_values = RefusedValues(log, views)
         self.on_turns: Callable[[str], None] = lambda _owner: None
         """Called with the owner after turns from outside were appended."""
+        self.on_texts: Callable[[str, int], None] = lambda _owner, _texts: None
+        """Called with the owner and a number of texts after a verb wrote them; not for raw appends."""
 
     def append(
         self, raws: Sequence[bytes | str], *, expected_heads: Mapping[str, int] | None = None

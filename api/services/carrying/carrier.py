@@ -6,7 +6,7 @@ id confirms a guess of the key; where the log has events under them, they are co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple, TypedDict, Unpack
 
@@ -16,7 +16,7 @@ from api.services.carrying.before_verbs import BeforeVerbs
 from api.services.carrying.carried import LogEvent
 from api.services.histories import SCANNED
 from api.work.patience import has_told, weigh
-from events.catalogue import EventData
+from events.catalogue import EventData, MemoryCreated, MemoryMerged, MemoryRevised
 from events.envelope import AnyEvent, decode, micros, new_event_id
 from events.errors import InputError
 from events.log import foreseen
@@ -134,7 +134,10 @@ class Carrier(BeforeVerbs):
         seqs = tuple(parse_position(one.position or "0:0")[1] for one in receipts)
         at = micros(events[-1].occurred_at) if events else None
         again = bool(receipts) and all(one.status == "already_appended" for one in receipts)
-        return self._told(owner, command, [one.data for one in events], seqs, at, again=again)
+        done = self._told(owner, command, [one.data for one in events], seqs, at, again=again)
+        if not again:
+            self.on_texts(owner, texts_in(one.data for one in events))
+        return done
 
     def ids_of(self, owner: str, key: str | None, *, make: bool = False) -> Ids:
         """By what the ids of a call are made: its key and the owner's secret, or chance where it has no key.
@@ -250,6 +253,11 @@ class Carrier(BeforeVerbs):
         snapshot = self._reader.glance(owner)
         assert snapshot is not None
         return answer | snapshot.told
+
+
+def texts_in(data: Iterable[EventData]) -> int:
+    """How many events give a memory a text."""
+    return sum(isinstance(one, (MemoryCreated, MemoryRevised, MemoryMerged)) for one in data)
 
 
 def _rehearsed(carried: Carried) -> Carried:

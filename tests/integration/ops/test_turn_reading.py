@@ -151,7 +151,12 @@ def test_a_failure_of_one_owner_is_reported_and_the_next_write_extracts_all(
 def test_a_model_is_left_to_the_job_worker(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     monkeypatch.setattr(Operator, "status", lambda _: {"lifecycle": {"leader": None if asked else "a job worker"}})
-    monkeypatch.setattr(Extractor, "extract", lambda _self, owner, by: asked.append(f"{owner} by {by}"))
+
+    def extract(_extractor: Extractor, owner: str, by: str) -> dict[str, Any]:
+        asked.append(f"{owner} by {by}")
+        return {"read": 1}
+
+    monkeypatch.setattr(Extractor, "extract", extract)
     by_model = settings.model_copy(update={"extraction": "model"})
     with open_application(by_model, "shared") as application:
         reading = application._turn_reading  # type: ignore[attr-defined]

@@ -1,46 +1,56 @@
-"""Threads of the command's processes, and how often they look for garbage."""
+"""Threads of the processes, and how often they look for garbage."""
 
 from __future__ import annotations
 
 import gc
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from ops.garbage import OBJECTS
 from ops.main import _spare
-from tests.rows import each_row
 
 THREADS = "OPENBLAS_NUM_THREADS"
+ENTRIES = ("ops.main", "ops.worker", "ops.job_worker", "benchmarks.__main__")
+"""Modules that processes of ours start with."""
+COUNT = "import {entry}, numpy, os; numpy.ones((600, 600)) @ numpy.ones((600, 600)); print(len(os.listdir('/proc/self/task')))"
 
 
 @pytest.fixture(autouse=True)
-def _as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _as_before() -> Iterator[None]:
     before = gc.get_threshold()
-    monkeypatch.setenv(THREADS, "")
-    monkeypatch.delenv(THREADS)
     gc.set_threshold(700, 10, 10)
     yield
     gc.set_threshold(*before)
 
 
-def spared(*words: str) -> tuple[bool, bool]:
-    """Whether garbage is looked for late, and one thread multiplies."""
+def spared(*words: str) -> bool:
+    """Whether garbage is looked for late."""
     _spare(words)
-    return gc.get_threshold()[0] == OBJECTS, os.environ.get(THREADS) == "1"
+    return gc.get_threshold()[0] == OBJECTS
 
 
-@each_row("words", [["search", "ada", "up"], ["--help"], [], ["--json", "status"]])
-def test_a_short_process_looks_for_garbage_late_and_multiplies_in_one_thread(words: list[str]) -> None:
-    assert spared(*words) == (True, True)
+def test_a_short_process_looks_for_garbage_late_and_one_that_stays_as_usual() -> None:
+    assert all(spared(*words) for words in (["search", "ada", "up"], ["--help"], [], ["--json", "status"]))
+    gc.set_threshold(700, 10, 10)
+    assert not any(spared(command, "--json") for command in ("up", "console", "mcp", "worker"))
 
 
-@each_row("command", ["up", "console", "mcp", "worker"])
-def test_a_process_that_stays_multiplies_in_one_thread_too(command: str) -> None:
-    assert spared(command, "--json") == (False, True)
+def threads_after_a_product(entry: str, **environment: str) -> int:
+    """How many threads a process has that loaded this module, then numpy, and multiplied."""
+    clean = {name: value for name, value in os.environ.items() if name != THREADS}
+    command = [sys.executable, "-c", COUNT.format(entry=entry)]
+    done = subprocess.run(
+        command, env=clean | environment, cwd=Path(__file__).parents[3], capture_output=True, check=True, text=True
+    )
+    return int(done.stdout)
 
 
-def test_a_number_of_threads_that_somebody_set_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(THREADS, "4")
-    assert spared("up") == (False, False)
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir() or (os.cpu_count() or 1) < 2, reason="counts in /proc")
+def test_every_process_of_ours_multiplies_in_one_thread_unless_somebody_set_another_number() -> None:
+    assert {entry: threads_after_a_product(entry) for entry in ENTRIES} == dict.fromkeys(ENTRIES, 1)
+    assert threads_after_a_product("ops.worker", **{THREADS: "2"}) == 2
