@@ -64,8 +64,8 @@ bench-peers: ## The same texts through other libraries, in an environment of the
 		&& $(VENV)-peers/bin/uv pip install --quiet --python $(VENV)-peers/bin/python --requirement benchmarks/peers/requirements.txt --editable . --editable ./client; }
 	@$(VENV)-peers/bin/python -P -m benchmarks peers
 
-eval: $(READY) ## Measure search, context, extraction, contradiction and everyday talk on the sets in DATA=DIR; SETS=a,b
-	@$(BIN)/python -P -m benchmarks eval $(DATA) $(if $(SETS),--sets $(SETS)) $(if $(EMBEDDERS),--embedders $(EMBEDDERS)) $(if $(PARTS),--parts $(PARTS))
+eval: $(READY) ## Measure search, context, extraction, contradiction, everyday talk and own rows on the sets in DATA=DIR; SETS=a,b
+	@$(BIN)/python -P -m benchmarks eval $(DATA) $(if $(SETS),--sets $(SETS)) $(if $(EMBEDDERS),--embedders $(EMBEDDERS)) $(if $(PARTS),--parts $(PARTS)) $(if $(WAIT),--wait $(WAIT)) $(if $(SCRIPT),--script $(SCRIPT))
 
 faults: $(READY) ## Plant faults in the heart, one at a time, and see that `make test` or `make test-ci` notices; ONLY="3 7": those; half an hour
 	@$(BIN)/python -c 'import coverage' 2>/dev/null || $(BIN)/python -m pip install --quiet coverage

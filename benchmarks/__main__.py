@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: `bench`, `peers`, `eval DATA`, `facts SET`, `obedience`, `room`."""
+"""`python -m benchmarks`: `bench`, `peers`, `eval DATA`, `facts SET`, `rows`, `profile DATA`, `obedience`, `room`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks import evaluate, speed
 from benchmarks.output import show
-from events.errors import BadSetting, EngramlogError
+from events.errors import BadSetting, EngramlogError, InputError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -29,6 +29,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.add_argument("set", type=Path, help="a folder with turns.jsonl and marked.jsonl")
     command.add_argument("--json", action="store_true", help="print JSON")
     command.set_defaults(run=run_facts)
+    command = commands.add_parser("rows", help="own rows: figures of each kind, and the questions that failed")
+    command.add_argument("--kinds", default="", help="some kinds, separated by commas [default: all]")
+    command.add_argument("--wait", type=float, default=0.0, help="seconds between writing and asking [default: 0]")
+    command.add_argument("--json", action="store_true", help="print JSON")
+    command.set_defaults(run=run_rows)
+    command = commands.add_parser(
+        "profile", help="print lines under *About the user* after imports, to be read by a person"
+    )
+    command.add_argument("data", type=Path, help="a folder of sets, or one set")
+    command.add_argument("--lines", type=int, default=100, help="how many lines [default: 100]")
+    command.add_argument("--json", action="store_true", help="print JSON")
+    command.set_defaults(run=run_profile)
     command = commands.add_parser("obedience", help="whether the model of the settings obeys orders in memories")
     command.add_argument("--runs", type=int, default=24, help="questions, 12 attacks take turns [default: 24]")
     command.add_argument("--json", action="store_true", help="print JSON")
@@ -51,6 +63,27 @@ def run_facts(options: Namespace) -> None:
     figures = evaluate_facts(options.set)
     missed = figures.pop("missed", [])
     show({"facts": [figures], "missed": missed}, as_json=options.json)
+
+
+def run_rows(options: Namespace) -> None:
+    """The figures of own rows, and each question that failed. Raises InputError for an unknown kind."""
+    from benchmarks.rows import KINDS, evaluate_rows  # noqa: PLC0415
+    from benchmarks.service import fresh_service  # noqa: PLC0415
+
+    kinds = options.kinds.split(",") if options.kinds else []
+    for kind in kinds:
+        if kind not in KINDS:
+            raise InputError(f"kinds: got {kind!r}; allowed: {', '.join(KINDS)}")
+    with fresh_service() as service:
+        answer = evaluate_rows(service, kinds, wait=options.wait)
+    show({"own rows": answer["figures"], "failed": answer["failed"]}, as_json=options.json)
+
+
+def run_profile(options: Namespace) -> None:
+    """Lines under *About the user*, each with the turn that it comes from."""
+    from benchmarks.profile import profile_lines  # noqa: PLC0415
+
+    show({"about the user": profile_lines(options.data, options.lines)}, as_json=options.json)
 
 
 def run_room(options: Namespace) -> None:

@@ -45,10 +45,12 @@ class Conversation(NamedTuple):
     view: OwnerView
     last: int
     """Time of the last turn, microseconds since 1970."""
+    later: int = 0
+    """Microseconds after its time at which a question is asked."""
 
     def asked(self, question: Question, mode: str) -> ViewQuery:
         """The view at the time of the question."""
-        at = self.last + AFTER if question.at is None else question.at
+        at = (self.last + AFTER if question.at is None else question.at) + self.later
         return ViewQuery(self.view, at, mode)  # type: ignore[arg-type]
 
 
@@ -59,6 +61,11 @@ class Dataset(NamedTuple):
     conversations: Mapping[str, Conversation]
     questions: list[Question]
     """Those with evidence; the others have no right answer among the turns."""
+
+    def later(self, days: int) -> Dataset:
+        """The same, every question asked this many days later."""
+        conversations = {name: one._replace(later=days * 86_400_000_000) for name, one in self.conversations.items()}
+        return self._replace(conversations=conversations)
 
 
 def read_dataset(folder: Path) -> Dataset:

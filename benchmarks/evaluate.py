@@ -1,4 +1,4 @@
-"""`make eval DATA=DIR`: quality of search, context, extraction and contradiction on the sets in a folder, and on everyday talk.
+"""`make eval DATA=DIR`: quality of search, context, extraction and contradiction on sets of talk, on everyday talk, on own rows.
 
 A set is a folder with `turns.jsonl` and `questions.jsonl`, or with `pairs.jsonl`. The lines are described in docs/benchmarks.md.
 """
@@ -12,17 +12,22 @@ from pathlib import Path
 from time import process_time
 from typing import Any
 
-from benchmarks.context_quality import evaluate_context
+from benchmarks.bm25 import bm25
+from benchmarks.context_quality import BUDGETS, evaluate_context
 from benchmarks.dataset import QUESTIONS, TURNS, Dataset, read_dataset
 from benchmarks.facts_quality import CHATS, evaluate_chats, evaluate_facts
+from benchmarks.goals import CHATS as CHATS_TABLE
+from benchmarks.goals import CONTEXT, LATER, OWN, SEARCH, goal_rows
 from benchmarks.output import Row, show
 from benchmarks.pairs_quality import evaluate_pairs
-from benchmarks.search_quality import evaluate_search
+from benchmarks.search_quality import CUTS, evaluate_ranking, evaluate_search
 from benchmarks.vectors import Meanings, meanings_named
 from events.errors import InputError
 
-PAIRS = "pairs.jsonl"
-PARTS = ("search", "context", "facts", "pairs", "everyday")
+PAIRS, BM25 = "pairs.jsonl", "bm25"
+PARTS = ("search", "context", "later", "facts", "pairs", "everyday", "rows")
+DAYS = 365
+"""How much later than just after the last turn the part `later` asks."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -31,11 +36,16 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--sets", default="", help="names of sets, separated by commas [default: all]")
     parser.add_argument("--parts", default="", help=f"some of {','.join(PARTS)} [default: all]")
     parser.add_argument(
-        "--embedders", default="words,auto", help="words, auto, minilm, use or another [default: words,auto]"
+        "--embedders",
+        default="bm25,use",
+        help="bm25 (search alone), words, auto, minilm, use or another [default: bm25,use]",
     )
     parser.add_argument("--most", type=int, help="only so many personas and rows of the everyday set")
     parser.add_argument(
-        "--wait", type=float, default=0.0, help="everyday: seconds between writing and asking [default: 0]"
+        "--wait", default="0", help="everyday and rows: seconds between writing and asking, such as 0,90 [default: 0]"
+    )
+    parser.add_argument(
+        "--script", type=Path, help="everyday: the script of another copy of the set [default: our own]"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -46,7 +56,10 @@ def run(options: Namespace) -> None:
     folders = sets_in(options.data)
     names = _chosen("sets", options.sets, [folder.name for folder in folders])
     folders = [folder for folder in folders if folder.name in names]
-    embedders = {name: meanings_named(name) for name in options.embedders.split(",")}
+    embedders = {name: None if name == BM25 else meanings_named(name) for name in options.embedders.split(",")}
+    waits = _waits(options.wait)
+    if options.script is not None and not options.script.is_file():
+        raise InputError(f"script: got {options.script}; allowed: a Python file")
 
     def add(title: str, rows: list[Row]) -> None:
         tables.setdefault(title, []).extend(rows)
@@ -60,18 +73,36 @@ def run(options: Namespace) -> None:
         if "facts" in parts and (folder / TURNS).exists():
             add("facts", [timed({"set": folder.name}, partial(facts_without_missed, folder))])
         if "facts" in parts and (folder / CHATS).exists():
-            add("facts of chats", [timed({"set": folder.name}, partial(chats_without_missed, folder))])
+            add(CHATS_TABLE, [timed({"set": folder.name}, partial(chats_without_missed, folder))])
         if "pairs" in parts and (folder / PAIRS).exists():
             add("pairs", pair_rows(folder))
-    if "everyday" in parts:
-        from benchmarks.everyday import evaluate_everyday, fresh_service  # noqa: PLC0415 - starts a service
-
-        with fresh_service() as memory:
-            figures = evaluate_everyday(memory, most=options.most, sets=options.data, wait=options.wait)
-        for name, row in figures.items():
-            add(f"everyday: {name}", [row])
+    for wait in waits:
+        for title, rows in service_tables(options, parts, wait):
+            add(title, rows)
+    if goals := goal_rows(tables):
+        add("goals", goals)
     if options.json:
         show(tables, as_json=True)
+
+
+def service_tables(options: Namespace, parts: Sequence[str], wait: float) -> Iterator[tuple[str, list[Row]]]:
+    """Rows of everyday talk and of own rows, each in a service of its own."""
+    from benchmarks.everyday import evaluate_everyday, run_script  # noqa: PLC0415 - the client
+    from benchmarks.rows import evaluate_rows  # noqa: PLC0415
+    from benchmarks.service import fresh_service  # noqa: PLC0415
+
+    if "everyday" in parts:
+        with fresh_service() as service:
+            if options.script is None:
+                figures = evaluate_everyday(service, most=options.most, sets=options.data, wait=wait)
+            else:
+                figures = run_script(options.script, service, wait)
+        for name, row in figures.items():
+            yield f"everyday: {name}", [{"wait": wait, **row}]
+    if "rows" in parts:
+        with fresh_service() as service:
+            for row in evaluate_rows(service, wait=wait)["figures"]:
+                yield OWN, [{"wait": wait, **row}]
 
 
 def sets_in(data: Path) -> list[Path]:
@@ -94,6 +125,7 @@ def conversation_tables(
     data: Dataset, embedders: Mapping[str, Meanings | None], parts: Sequence[str]
 ) -> Iterator[tuple[str, list[Row]]]:
     """Rows of search and context for each embedder, with CPU seconds; embedding the memories is a row of its own."""
+    plain: dict[str, dict[str, float]] = {}
     for name, meanings in embedders.items():
         head: Row = {"set": data.name, "embedder": name}
         if meanings is not None:
@@ -104,17 +136,29 @@ def conversation_tables(
             yield "embedding", [head | {"memories": memories, "CPU s": round(process_time() - start, 1)}]
         if "search" in parts:
             start = process_time()
-            shares = evaluate_search(data, meanings)
+            shares = evaluate_ranking(data, bm25(data)) if name == BM25 else evaluate_search(data, meanings)
             taken = round(process_time() - start, 1)
             yield (
-                "search, review mode",
+                SEARCH,
                 [
-                    head | {"category": category, **row} | ({"CPU s": taken} if category == "all" else {})
+                    head
+                    | {"category": category, **row}
+                    | {f"over bm25@{cut}": row[f"hit@{cut}"] - plain[category][f"hit@{cut}"] for cut in CUTS if plain}
+                    | ({"CPU s": taken} if category == "all" else {})
                     for category, row in shares.items()
                 ],
             )
+            if name == BM25:
+                plain = shares
+        if name == BM25 or not {"context", "later"} & set(parts):
+            continue
+        now = timed(head, partial(evaluate_context, data, meanings))
         if "context" in parts:
-            yield "context", [timed(head, partial(evaluate_context, data, meanings))]
+            yield CONTEXT, [now]
+        if "later" in parts:
+            then = timed(head, partial(evaluate_context, data.later(DAYS), meanings))
+            lost = {f"lost@{budget}": now[f"whole@{budget}"] - then[f"whole@{budget}"] for budget in BUDGETS}
+            yield LATER, [head | {"days": DAYS, **then, **lost}]
 
 
 def pair_rows(folder: Path) -> list[Row]:
@@ -141,8 +185,20 @@ def facts_without_missed(folder: Path) -> Row:
 
 
 def chats_without_missed(folder: Path) -> Row:
-    """Figures without the list of missed facts."""
-    return {name: value for name, value in evaluate_chats(folder).items() if name != "missed"}
+    """Figures without the list of missed facts, and shares of what was found and kept."""
+    figures = {name: value for name, value in evaluate_chats(folder).items() if name != "missed"}
+    kept, others = figures.pop("not facts kept", 0), figures.get("not facts", 0)
+    return figures | {
+        "recall": figures["found"] / figures["facts"] if figures.get("facts") else None,
+        "not facts kept": kept / others if others else None,
+    }
+
+
+def _waits(text: str) -> list[float]:
+    try:
+        return [float(one) for one in text.split(",")]
+    except ValueError:
+        raise InputError(f"wait: got {text!r}; allowed: seconds, separated by commas") from None
 
 
 def _chosen(field: str, text: str, allowed: Sequence[str]) -> Sequence[str]:

@@ -10,60 +10,30 @@ import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from time import monotonic, sleep
+from time import sleep
 from typing import Any, NamedTuple
 
+import orjson
+
 from benchmarks.dataset import read_lines
-from engramlog import Memory
-from engramlog.starting import listens
+from benchmarks.service import Service
+from events.errors import InputError
 
 SET = Path(__file__).parent / "data" / "everyday"
 PARTS = ("facts", "tasks", "idle", "updates", "reverse", "same", "chats", "large")
+TOGETHER = (PARTS[:3], *((part,) for part in PARTS[3:]))
+"""Parts that ask the same memories."""
 STOP_WORDS = set(
     "a an the i me my mine we our us you your is am are was were be been to of in on at for and or but so with from by it its this"
     " that as not no do does did has have had will would can could s t m re ve ll d".split()
 )
 LATIN, HAN = "[a-z0-9à-ÿ]+", "[㐀-鿿]"
 BUDGETS = (300, 600, 1_500)
-START_SECONDS = 60.0
 NOISE = {"en": ("beam-en", r"\b(I|I'm|I've|my|me|we|our)\b"), "zh": ("memorybank-zh", "我")}
 """Sets of other talk for the part `large`, and what marks a turn as said in the first person."""
 Figures = dict[str, Any]
-
-
-@contextmanager
-def fresh_service() -> Iterator[Memory]:
-    """A client of a new service with default settings, in a folder that is deleted afterwards."""
-    with TemporaryDirectory(prefix="engramlog-everyday-", ignore_cleanup_errors=True) as data:
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("ENGRAMLOG_")}
-        command = [str(Path(sys.executable).parent / "engramlog"), "up", "--port", "0", "--json"]
-        process = subprocess.Popen(
-            command, env=environment | {"ENGRAMLOG_DATA": data}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        before = os.environ.get("ENGRAMLOG_DATA")
-        try:
-            _wait_until_ready(process, Path(data))
-            os.environ["ENGRAMLOG_DATA"] = data
-            with Memory(start=False, timeout=120.0) as memory:
-                yield memory
-        finally:
-            os.environ.pop("ENGRAMLOG_DATA", None)
-            if before is not None:
-                os.environ["ENGRAMLOG_DATA"] = before
-            process.terminate()
-            process.wait()
-
-
-def _wait_until_ready(process: subprocess.Popen[bytes], data: Path) -> None:
-    until = monotonic() + START_SECONDS
-    while not listens(data):
-        if process.poll() is not None or monotonic() > until:
-            raise RuntimeError("`engramlog up` did not start")
-        sleep(0.05)
 
 
 def words(text: str) -> list[str]:
@@ -93,7 +63,7 @@ def place(block: str, fact: str) -> int | None:
 
 
 def evaluate_everyday(
-    memory: Memory,
+    service: Service,
     *,
     folder: Path = SET,
     parts: Sequence[str] = PARTS,
@@ -101,23 +71,59 @@ def evaluate_everyday(
     sets: Path | None = None,
     wait: float = 0.0,
 ) -> dict[str, Figures]:
-    """The figures of each part. `most`: personas, and rows of each other file; `sets`: the folder with the sets of NOISE, without
-    which `large` is left out; `wait`: seconds between writing and asking."""
-    everyday = Everyday(memory, folder, most, wait)
+    """The figures of each part, with the CPU of the service and this process.
+
+    `most`: personas, and rows of each other file; `sets`: the folder with the sets of NOISE, without which `large` is left out;
+    `wait`: seconds between writing and asking.
+    """
+    everyday = Everyday(service, folder, most, wait)
     figures: dict[str, Figures] = {}
-    if {"facts", "tasks", "idle"} & set(parts):
-        everyday.tell_facts()
-    if "facts" in parts:
-        figures |= everyday.facts("day-", "facts")
-    for name in ("tasks", "idle", "same", "chats"):
-        if name in parts:
-            figures[name] = getattr(everyday, name)()
-    for name in ("updates", "reverse"):
-        if name in parts:
-            figures[name] = everyday.updates(backwards=name == "reverse")
-    if "large" in parts and sets is not None and all((sets / name).is_dir() for name, _ in NOISE.values()):
-        everyday.tell_large(sets)
-        figures |= everyday.facts("large-", "large")
+
+    def facts() -> dict[str, Figures]:
+        return everyday.facts("day-", "facts")
+
+    def large() -> dict[str, Figures]:
+        if sets is None or not all((sets / name).is_dir() for name, _ in NOISE.values()):
+            return {}
+        everyday.add_large(sets)
+        return everyday.facts("large-", "large")
+
+    work: dict[str, Callable[[], dict[str, Figures]]] = {
+        "facts": facts,
+        "tasks": lambda: {"tasks": everyday.tasks()},
+        "idle": lambda: {"idle": everyday.idle()},
+        "updates": lambda: {"updates": everyday.updates(backwards=False)},
+        "reverse": lambda: {"reverse": everyday.updates(backwards=True)},
+        "same": lambda: {"both hold": everyday.same()},
+        "chats": lambda: {"chats": everyday.chats()},
+        "large": large,
+    }
+    if set(TOGETHER[0]) & set(parts):
+        everyday.add_facts()
+    for part in parts:
+        before = service.cpu()
+        for name, row in work[part]().items():
+            figures[name] = row | {"CPU s": round(service.cpu() - before, 2)}
+    return figures
+
+
+def run_script(script: Path, service: Service, wait: float) -> dict[str, Figures]:
+    """The figures that the set's own script prints as JSON in its last line; it is run once for parts that ask the same memories.
+
+    Raises InputError if it fails.
+    """
+    figures: dict[str, Figures] = {}
+    for parts in TOGETHER:
+        before = service.cpu()
+        command = [sys.executable, str(script), "--parts", ",".join(parts), "--wait", str(wait)]
+        done = subprocess.run(
+            command, env={**os.environ, "ENGRAMLOG_DATA": str(service.data)}, stdout=subprocess.PIPE, check=False
+        )
+        if done.returncode:
+            raise InputError(f"script: {script} ended with exit code {done.returncode}")
+        rows = orjson.loads(done.stdout.splitlines()[-1])
+        rows[list(rows)[-1]]["CPU s"] = round(service.cpu() - before, 1)
+        figures |= rows
     return figures
 
 
@@ -130,10 +136,10 @@ class Fact(NamedTuple):
 
 
 class Everyday:
-    """The set told to a service and asked back."""
+    """The set, added to a service and asked back."""
 
-    def __init__(self, memory: Memory, folder: Path, most: int | None, wait: float) -> None:
-        self._memory, self._folder, self._most, self._wait = memory, folder, most, wait
+    def __init__(self, service: Service, folder: Path, most: int | None, wait: float) -> None:
+        self._memory, self._folder, self._most, self._wait = service.memory, folder, most, wait
         self._all_facts = [row for _, row in read_lines(folder / "facts.jsonl")]
         personas = list(dict.fromkeys(row["persona"] for row in self._all_facts))
         chosen = personas[:: max(1, len(personas) // most)][:most] if most else personas
@@ -149,7 +155,7 @@ class Everyday:
     def _block(self, owner: str, text: str, budget: int = 1_500) -> str:
         return self._memory.of(owner).context(text, budget=budget, trace=False).block
 
-    def tell_facts(self) -> None:
+    def add_facts(self) -> None:
         """Add every fact by itself."""
         for persona, facts in self._personas.items():
             for fact in facts:
@@ -157,8 +163,12 @@ class Everyday:
         sleep(self._wait)
 
     def facts(self, prefix: str, name: str) -> dict[str, Figures]:
-        """Of questions by language: whether search and the block find their fact."""
-        counts: dict[str, Counter[str]] = defaultdict(Counter)
+        """Of questions by language: whether search and the block find their fact.
+
+        `related_...`: of the related lines of a block without a stable part: their tokens, whether the fact is among the first
+        three, and the share of them that hold it.
+        """
+        counts: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
         for persona, facts in self._personas.items():
             count = counts[self._language[persona]]
             for fact in facts:
@@ -171,7 +181,7 @@ class Everyday:
             for language, count in counts.items()
         }
 
-    def _ask(self, owner: str, question: str, fact: str, count: Counter[str]) -> None:
+    def _ask(self, owner: str, question: str, fact: str, count: dict[str, float]) -> None:
         results = self._memory.of(owner).search(question, limit=10, inspect=True).results
         at = next((rank for rank, result in enumerate(results) if holds(result.memory, fact)), 99)
         count["n"] += 1
@@ -181,6 +191,12 @@ class Everyday:
             block = self._block(owner, question, budget)
             count[f"in{budget}"] += place(block, fact) is not None
             count[f"tokens{budget}"] += tokens(block)
+        alone = self._memory.of(owner).context(question, budget=BUDGETS[-1], stable_budget=0, trace=False)
+        related = [line.text for line in alone.parts.retrieved]
+        held = [holds(line, fact) for line in related]
+        count["related_tokens"] += sum(map(tokens, related))
+        count["related_first3"] += any(held[:3])
+        count["related_useful"] += sum(held) / len(held) if held else 0.0
 
     def tasks(self) -> Figures:
         """Requests that do not ask for a fact but need some."""
@@ -201,15 +217,20 @@ class Everyday:
 
     def idle(self) -> Figures:
         """Messages that need nothing from memory."""
-        related = used = asked = 0
+        related = used = beyond = asked = 0
         for row in self._rows("idle"):
             persona = next((one for one in self._personas if self._language[one] == row["lang"][:2]), None)
             if persona is None:
                 continue
             context = self._memory.of(f"day-{persona}").context(row["text"], budget=1_500, trace=False)
             related += len(context.parts.retrieved) + len(context.parts.remembered) > 0
-            asked, used = asked + 1, used + tokens(context.block)
-        return {"n": asked, "any_related": _share(related, asked), "tokens": _share(used, asked)}
+            asked, used, beyond = asked + 1, used + tokens(context.block), beyond + tokens(context.turn)
+        return {
+            "n": asked,
+            "any_related": _share(related, asked),
+            "tokens": _share(used, asked),
+            "tokens_turn": _share(beyond, asked),
+        }
 
     def updates(self, *, backwards: bool) -> Figures:
         """Two statements of which the later one makes the earlier one out of date.
@@ -279,7 +300,7 @@ class Everyday:
                 asked, used = asked + 1, used + tokens(block)
         return {"n": asked, "answer_in_block": _share(found, asked), "tokens": _share(used, asked)}
 
-    def tell_large(self, sets: Path) -> None:
+    def add_large(self, sets: Path) -> None:
         """The facts among 600 turns of other talk."""
         for persona, facts in self._personas.items():
             memory, talk = self._memory.of(f"large-{persona}"), _noise(sets, self._language[persona], 600)

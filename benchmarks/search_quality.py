@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import fmean
 from typing import NamedTuple
 
@@ -32,18 +32,26 @@ def evaluate_search(
     """Shares over all questions (`all`) and by category."""
     if request is None:
         request = SearchRequest(search_mode="keyword" if meanings is None else "hybrid", reasons=False)
-    outcomes = [_ask(data, question, meanings, request) for question in data.questions]
+
+    def ranked(question: Question) -> list[str]:
+        asked = data.conversations[question.conversation].asked(question, "review")
+        sense = None if meanings is None else meanings.asked(asked.view, question.text)
+        return [result["id"] for result in search(asked, question.text, DEPTH, request, sense)["results"]]
+
+    return evaluate_ranking(data, ranked)
+
+
+def evaluate_ranking(data: Dataset, ranked: Callable[[Question], Sequence[str]]) -> dict[str, dict[str, float]]:
+    """The same of any ranking: the ids of turns for a question, best first."""
+    outcomes = [_outcome(question, ranked(question)) for question in data.questions]
     categories = sorted({one.category for one in data.questions})
     return {"all": _shares(outcomes)} | {
         name: _shares([one for one in outcomes if one.question.category == name]) for name in categories
     }
 
 
-def _ask(data: Dataset, question: Question, meanings: Meanings | None, request: SearchRequest) -> Outcome:
-    asked = data.conversations[question.conversation].asked(question, "review")
-    sense = None if meanings is None else meanings.asked(asked.view, question.text)
-    results = search(asked, question.text, DEPTH, request, sense)["results"]
-    rank = {result["id"]: number for number, result in enumerate(results, 1)}
+def _outcome(question: Question, ids: Sequence[str]) -> Outcome:
+    rank = {memory_id: number for number, memory_id in enumerate(ids[:DEPTH], 1)}
     outdated, current = ([rank.get(one, DEPTH + 1) for one in turns] for turns in (question.outdated, question.current))
     first = min(current) < min(outdated) if outdated and current else None
     return Outcome(question, tuple(sorted(rank[one] for one in question.evidence if one in rank)), first)

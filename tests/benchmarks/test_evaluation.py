@@ -9,9 +9,14 @@ from typing import Any
 import pytest
 
 from benchmarks.__main__ import main
+from benchmarks.bm25 import bm25
 from benchmarks.context_quality import context_blocks
-from benchmarks.dataset import read_dataset
-from benchmarks.everyday import evaluate_everyday, fresh_service
+from benchmarks.dataset import Question, read_dataset
+from benchmarks.everyday import evaluate_everyday, run_script
+from benchmarks.goals import goal_rows
+from benchmarks.profile import profile_lines
+from benchmarks.rows import KINDS, ROWS, evaluate_rows
+from benchmarks.service import fresh_service
 from benchmarks.vectors import MemoryVectors
 from tests.doubles.embedding import WordEmbedder
 
@@ -130,7 +135,56 @@ def test_a_folder_without_sets_and_unknown_names_are_refused(sets: Path, capsys:
     assert "talk" in capsys.readouterr().err
 
 
-def test_everyday_talk_through_the_client() -> None:
-    with fresh_service() as memory:
-        figures = evaluate_everyday(memory, parts=("idle", "updates", "same"), most=1)
-    assert {name: row["n"] for name, row in figures.items()} == {"idle": 1, "updates": 1, "same": 1}
+def test_plain_bm25_is_compared_and_questions_are_asked_a_year_later(
+    sets: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tables = printed(capsys, "eval", str(sets), "--parts", "search,later", "--embedders", "bm25,words")
+    plain, ours = (
+        next(row for row in tables["search, review mode"] if (row["embedder"], row["category"]) == (name, "all"))
+        for name in ("bm25", "words")
+    )
+    assert (plain["hit@1"], ours["over bm25@1"]) == (2 / 3, ours["hit@1"] - plain["hit@1"])
+    [later] = tables["context, later"]
+    assert (later["days"], later["lost@2000"]) == (365, 0)
+
+
+def test_plain_bm25_ranks_the_rarer_word_and_pairs_of_chinese_characters(sets: Path) -> None:
+    with (sets / "talk" / "turns.jsonl").open("a") as file:
+        line = {"conversation": "a", "turn_id": "5", "session": "s3", "speaker": "user", "text": "我喜欢喝龙井茶。"}
+        file.write("\n" + json.dumps(line | {"occurred_at": "2026-01-01T09:00:00Z"}))
+    ranked = bm25(read_dataset(sets / "talk"))
+    asked = [Question("a", text, (), "", None, (), ()) for text in ("the broke kettle", "龙井", "elephants")]
+    assert [ranked(one) for one in asked] == [["3", "1"], ["5"], []]
+
+
+def test_goals_are_compared_with_the_figures_of_each_wait() -> None:
+    rows = [{"wait": wait, "n": 60, "whole": share} for wait, share in ((0.0, 0.95), (90.0, 0.85))]
+    assert goal_rows({"everyday: tasks": rows}) == [
+        {"figure": "tasks: whole", "before": ".017", "now": 0.95, "after 90 s": 0.85, "goal": ">= 0.9", "reached": "no"}
+    ]
+    [at_most] = goal_rows({"everyday: idle": [{"wait": 0.0, "any_related": 0.05}]})
+    assert (at_most["goal"], at_most["reached"]) == ("<= 0.05", "yes")
+
+
+def test_everyday_talk_own_rows_and_imported_profiles_through_the_client(tmp_path: Path) -> None:
+    rows = tmp_path / "rows"
+    rows.mkdir()
+    for kind in KINDS:
+        first, second, *_ = (ROWS / f"{kind}.jsonl").read_text("utf-8").splitlines()
+        (rows / f"{kind}.jsonl").write_text(f"{first}\n{second}\n", "utf-8")
+    script = tmp_path / "script.py"
+    script.write_text("import json, sys\nprint('part')\nprint(json.dumps({sys.argv[2]: {'n': 1}}))\n", "utf-8")
+    with fresh_service() as service:
+        figures = evaluate_everyday(service, parts=("idle", "updates", "same"), most=1)
+        by_script = run_script(script, service, 0)
+        own = evaluate_rows(service, folder=rows)
+    assert {name: row["n"] for name, row in figures.items()} == {"idle": 1, "updates": 1, "both hold": 1}
+    assert sum(row["CPU s"] for row in figures.values()) > 0
+    assert list(by_script) == ["facts,tasks,idle", "updates", "reverse", "same", "chats", "large"]
+    assert {(row["rows"], row["half"]) for row in own["figures"]} >= {(kind, "all") for kind in KINDS}
+    assert {one["half"] for one in own["failed"]} <= {"build"}
+
+
+def test_the_profile_of_an_imported_chat_is_listed_with_its_turns(sets: Path) -> None:
+    [line] = profile_lines(sets, 1)
+    assert line["line"] in line["turn"] or "Ida" in line["line"]

@@ -1,0 +1,68 @@
+"""Lines under *About the user* after chats are imported and extracted, with their turns: a person reads whether they are right."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from benchmarks.dataset import TURNS, read_lines
+from benchmarks.evaluate import sets_in
+from benchmarks.facts_quality import CHATS
+from benchmarks.output import Row
+from benchmarks.service import Service, fresh_service
+from projections.language.prompt_text import is_chinese
+
+MESSAGE = {"en": "What do you know about me?", "zh": "你对我了解多少？"}
+
+
+def profile_lines(data: Path, most: int) -> list[Row]:
+    """At most so many lines, spread over all conversations of the sets that a user speaks in; default budget, today."""
+    chats = {
+        f"{folder.name}/{name}": turns for folder in sets_in(data) for name, turns in _conversations(folder).items()
+    }
+    with fresh_service() as service:
+        found = [_lines(service, number, name, turns) for number, (name, turns) in enumerate(chats.items())]
+    total = sum(map(len, found))
+    step = max(1.0, total / most)
+    spread = [row for rows in found for row in rows]
+    return [spread[int(at * step)] for at in range(min(most, total))]
+
+
+def _conversations(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    """Turns by conversation, as an import takes them; without conversations that no user speaks in."""
+    chats: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    if (folder / TURNS).exists():
+        for _, row in read_lines(folder / TURNS):
+            chats[row["conversation"]].append(row)
+    if (folder / CHATS).exists():
+        for _, row in read_lines(folder / CHATS):
+            chats[row["chat"]] = [
+                {"conversation": row["chat"], "session": turn["session_id"], **_told(turn)} for turn in row["turns"]
+            ]
+    return {name: turns for name, turns in chats.items() if any(turn["speaker"] == "user" for turn in turns)}
+
+
+def _told(turn: dict[str, Any]) -> dict[str, Any]:
+    return {name: turn[name] for name in ("turn_id", "speaker", "text")} | {"occurred_at": f"{turn['occurred_at']}Z"}
+
+
+def _lines(service: Service, number: int, name: str, turns: list[dict[str, Any]]) -> list[Row]:
+    memory = service.memory.of(f"profile-{number}")
+    memory.import_chats(b"\n".join(map(orjson.dumps, turns)), shape="lines")
+    memory.extract()
+    texts = {turn["turn_id"]: turn["text"] for turn in turns}
+    block = memory.context(MESSAGE["zh" if is_chinese("".join(texts.values())) else "en"], trace=False)
+    return [
+        {"chat": name, "line": line.text, "turn": " | ".join(_sources(service, number, line.id, texts))}
+        for line in block.parts.profile
+    ]
+
+
+def _sources(service: Service, number: int, memory_id: str, texts: dict[str, str]) -> Iterator[str]:
+    detail = service.memory.of(f"profile-{number}").get(memory_id, inspect=True)
+    for turn in detail.source_turns:
+        yield next((text for name, text in texts.items() if turn == name or turn.endswith(f":{name}")), turn)[:400]

@@ -1,0 +1,259 @@
+"""Own rows of `benchmarks/data/rows`: what a default service puts into the block, and what it lets end.
+
+Every kind first writes all its rows, then asks. A row of the half `measure` was not read while rules were written.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Generator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from statistics import fmean
+from time import sleep
+from typing import Any, NamedTuple
+
+from benchmarks.dataset import read_lines
+from benchmarks.everyday import holds, lines, place
+from benchmarks.output import Row
+from benchmarks.service import Service
+from engramlog import Memory
+
+ROWS = Path(__file__).parent / "data" / "rows"
+BUDGET, SMALL = 1_500, 300
+SAID_AT = "2026-05-04T10:00:00Z"
+
+
+class Outcome(NamedTuple):
+    """How one question or pair went."""
+
+    row: Mapping[str, Any]
+    asked: str
+    figures: dict[str, float]
+    failed: str = ""
+    """What was not as it should be."""
+
+
+Steps = Generator[Outcome | None]
+"""Writes, yields None once, then an outcome for each question."""
+
+
+def evaluate_rows(
+    service: Service, kinds: Sequence[str] = (), *, folder: Path = ROWS, wait: float = 0.0
+) -> dict[str, Any]:
+    """`figures`: means by kind and half with CPU seconds; `failed`: the questions that failed.
+
+    `wait`: seconds between writing and asking, all kinds together.
+    """
+    kinds = kinds or list(KINDS)
+    cpu: dict[str, float] = defaultdict(float)
+    steps = {
+        kind: KINDS[kind](service.memory, [row for _, row in read_lines(folder / f"{kind}.jsonl")]) for kind in kinds
+    }
+
+    def advance(kind: str, work: Callable[[], Any]) -> Any:
+        before = service.cpu()
+        result = work()
+        cpu[kind] += service.cpu() - before
+        return result
+
+    for kind, step in steps.items():
+        advance(kind, partial(next, step))
+    sleep(wait)
+    figures: list[Row] = []
+    failed: list[Row] = []
+    for kind, step in steps.items():
+        outcomes = advance(kind, partial(list, step))
+        for half in ("build", "measure", "all"):
+            chosen = [one for one in outcomes if half in ("all", one.row["half"])]
+            if not chosen:
+                continue
+            means = {name: round(fmean(one.figures[name] for one in chosen), 3) for name in chosen[0].figures}
+            taken = {"CPU s": round(cpu[kind], 1)} if half == "all" else {}
+            figures.append({"rows": kind, "half": half, "n": len(chosen), **means, **taken})
+        failed += [
+            {"row": one.row["id"], "half": one.row["half"], "asked": one.asked, "failed": one.failed}
+            for one in outcomes
+            if one.failed
+        ]
+    return {"figures": figures, "failed": failed}
+
+
+def _owner(row: Mapping[str, Any]) -> str:
+    return f"rows-{row['id']}"
+
+
+def _say(memory: Memory, owner: str, talk: Sequence[Sequence[str]], session: str) -> list[str]:
+    """Record what people say in one session; returns the ids of their turns."""
+    messages = [{"role": "user", "name": name, "content": text} for name, text in talk]
+    return memory.of(owner).add(messages, session=session, occurred_at=SAID_AT).ids
+
+
+def _found(memory: Memory, owner: str, text: str, needed: Sequence[str], **terms: Any) -> tuple[dict[str, float], str]:
+    """Whether all needed texts are in a block, in a small one, and among related lines alone; and the lines if not."""
+    one = memory.of(owner)
+    whole = one.context(text, budget=BUDGET, trace=False, **terms)
+    small = one.context(text, budget=SMALL, trace=False, **terms)
+    alone = one.context(text, budget=BUDGET, stable_budget=0, trace=False, **terms)
+    figures = {
+        "in the block": float(_all_in(whole.block, needed)),
+        f"at {SMALL}": float(_all_in(small.block, needed)),
+        "related": float(all(any(holds(line.text, need) for line in alone.parts.retrieved) for need in needed)),
+    }
+    failed = "" if all(figures.values()) else f"{figures}; related: {[line.text for line in alone.parts.retrieved]}"
+    return figures, failed
+
+
+def _all_in(block: str, needed: Sequence[str]) -> bool:
+    return all(place(block, text) is not None for text in needed)
+
+
+def speakers(memory: Memory, rows: Sequence[Row]) -> Steps:
+    """Talk of several people: the line that answers is in the block with its speaker, above the lines of others."""
+    for row in rows:
+        _say(memory, _owner(row), row["talk"], "group")
+    yield None
+    for row in rows:
+        for asked in row["asked"]:
+            name, text = row["talk"][asked["turn"]]
+            context = memory.of(_owner(row)).context(asked["text"], budget=BUDGET, messages=0, trace=False)
+            block, related = context.block, [line.text for line in context.parts.retrieved]
+            shown = [line for line in lines(block) if holds(line, text)]
+            figures = {
+                "in the block": float(bool(shown)),
+                "names the speaker": float(any(name in line for line in shown)),
+                "first": float(any(holds(line, text) for line in related[:1])),
+            }
+            yield Outcome(
+                row, asked["text"], figures, "" if figures["names the speaker"] else f"{name}: {text}; {lines(block)}"
+            )
+
+
+def projects(memory: Memory, rows: Sequence[Row]) -> Steps:
+    """Memories of projects: what the message needs is in the block, and no memory of a project that it does not name."""
+    for row in rows:
+        for one in row["memories"]:
+            memory.of(_owner(row)).add(one["text"], **({"project": one["project"]} if "project" in one else {}))
+    yield None
+    for row in rows:
+        texts = [one["text"] for one in row["memories"]]
+        for asked in row["asked"]:
+            context = memory.of(_owner(row)).context(asked["text"], budget=BUDGET, stable_budget=0, trace=False)
+            related = [line.text for line in context.parts.retrieved]
+            needed = all(any(holds(line, texts[one]) for line in related) for one in asked["needs"])
+            others = [line for line in related if any(holds(line, texts[one]) for one in asked["never"])]
+            figures = {"related": float(needed), "another project": float(bool(others))}
+            failed = "" if needed and not others else f"needed: {needed}; of another project: {others}"
+            yield Outcome(row, asked["text"], figures, failed)
+
+
+def followups(memory: Memory, rows: Sequence[Row]) -> Steps:
+    """A short message that only the turns before it explain. Rows of one language share a store."""
+    for row in rows:
+        memory.of(f"rows-followups-{row['lang']}").add_many(row["memories"])
+    yield None
+    for row in rows:
+        owner = f"rows-followups-{row['lang']}"
+        talk = [{"role": role, "content": text} for role, text in row["talk"]]
+        memory.of(owner).add(talk, session=row["id"], remember=())
+        needed = [row["memories"][one] for one in row["needs"]]
+        figures, failed = _found(memory, owner, row["text"], needed, session=row["id"])
+        yield Outcome(row, row["text"], figures, failed)
+
+
+def single(kind: str) -> Callable[[Memory, Sequence[Row]], Steps]:
+    """Messages that need one memory each. Rows of one language share a store."""
+
+    def steps(memory: Memory, rows: Sequence[Row]) -> Steps:
+        for row in rows:
+            memory.of(f"rows-{kind}-{row['lang']}").add(row["memory"])
+        yield None
+        for row in rows:
+            figures, failed = _found(memory, f"rows-{kind}-{row['lang']}", row["text"], [row["memory"]])
+            yield Outcome(row, row["text"], figures, failed)
+
+    return steps
+
+
+def exact(memory: Memory, rows: Sequence[Row]) -> Steps:
+    """Precision and recall of the related lines against the exact set that answers."""
+    for row in rows:
+        for text in row["memories"]:
+            memory.of(_owner(row)).add(text)
+    yield None
+    for row in rows:
+        context = memory.of(_owner(row)).context(row["text"], budget=BUDGET, stable_budget=0, trace=False)
+        related = [line.text for line in context.parts.retrieved]
+        wanted = [row["memories"][one] for one in row["exact"]]
+        right = sum(any(holds(line, text) for text in wanted) for line in related)
+        figures = {
+            "precision": right / len(related) if related else 0.0,
+            "recall": sum(any(holds(line, text) for line in related) for text in wanted) / len(wanted),
+        }
+        yield Outcome(
+            row, row["text"], figures, "" if min(figures.values()) >= 0.5 else f"{figures}; related: {related}"
+        )
+
+
+def unsaid(memory: Memory, rows: Sequence[Row]) -> Steps:
+    """A hypothetical, quote, joke or guess about a value that holds: nothing ends, by `add` and by reading a chat."""
+    added = []
+    for row in rows:
+        by_add, by_chat = memory.of(f"{_owner(row)}-add"), memory.of(f"{_owner(row)}-chat")
+        held, other = by_add.add(row["held"]).ids[0], by_chat.add(row["held"]).ids[0]
+        said = by_add.add(row["said"], actor=row["by"], source=row["by"])
+        by_chat.add([{"role": row["by"], "content": row["said"]}], session="chat")
+        by_chat.extract()
+        added.append((held, other, said))
+    yield None
+    for row, (held, other, said) in zip(rows, added, strict=True):
+        states = [
+            memory.of(f"{_owner(row)}-add").get(held, inspect=True),
+            memory.of(f"{_owner(row)}-chat").get(other, inspect=True),
+        ]
+        ended = bool(said.ended) or any(one.is_negated for one in states)
+        flagged = bool(said.conflicting) or any(one.conflicting for one in states)
+        failed = f"{row['kind']}: {row['held']}; ended: {ended}" if ended or flagged else ""
+        yield Outcome(row, row["said"], {"ended": float(ended), "flagged": float(flagged)}, failed)
+
+
+def groups(memory: Memory, rows: Sequence[Row]) -> Steps:
+    """Talk of several people about like things: nothing that one says ends what another said; own updates are noticed."""
+    turns = []
+    for row in rows:
+        turns.append(_say(memory, _owner(row), row["talk"], "group"))
+        memory.of(_owner(row)).extract()
+    yield None
+    for row, ids in zip(rows, turns, strict=True):
+        speaker = dict(zip(ids, (name for name, _ in row["talk"]), strict=True))
+        kept = {one.id: one for one in memory.of(_owner(row)).get_all(mode="debug").memories}
+        across, noticed = list[str](), set[str]()
+        for one in kept.values():
+            others = [kept[other.id] for other in one.conflicting if other.id in kept]
+            later = kept.get(one.successor or "")
+            for other in [later] if later is not None else []:
+                if _speaker(other, speaker) != _speaker(one, speaker):
+                    across.append(f"{one.memory} <- {other.memory}")
+            for other in [*others, *([later] if later is not None else [])]:
+                if _speaker(other, speaker) == _speaker(one, speaker):
+                    noticed |= {*one.source_turns, *other.source_turns}
+        own = [all(ids[turn] in noticed for turn in pair) for pair in row["updates"]]
+        figures = {"ended across people": float(bool(across)), "own update missed": float(not all(own))}
+        failed = f"across: {across}; own updates noticed: {own}" if any(figures.values()) else ""
+        yield Outcome(row, row["talk"][1][1], figures, failed)
+
+
+def _speaker(one: Any, speaker: Mapping[str, str]) -> str | None:
+    return one.speaker or next((speaker[turn] for turn in one.source_turns if turn in speaker), None)
+
+
+KINDS: Mapping[str, Callable[[Memory, list[Row]], Steps]] = {
+    "speakers": speakers,
+    "projects": projects,
+    "followups": followups,
+    "long": single("long"),
+    "needed": single("needed"),
+    "exact": exact,
+    "unsaid": unsaid,
+    "groups": groups,
+}
