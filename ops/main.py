@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from api.cli.app import err, run
+from api.cli.output import take_over
 from ops.asking.ask import ask_service
 from ops.commands.completing import StoreNames
 from ops.garbage import look_seldom
@@ -59,6 +60,7 @@ def _heed_the_end() -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry of the `engramlog` command; gives its exit code."""
     _heed_the_end()
+    take_over()
     clean_tracebacks()
     _spare(sys.argv[1:] if arguments is None else arguments)
     return run(_open, arguments, StoreNames(), ask_service, _replay_all)

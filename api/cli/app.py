@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from itertools import chain
 from textwrap import indent
 from time import monotonic
@@ -21,6 +21,7 @@ from rich.text import Text
 from api.cli import completing, frame
 from api.cli.asking import Ask, nobody
 from api.cli.completing import Names
+from api.cli.output import Output, OutputLost
 from api.cli.refusing import in_options
 from api.cli.show.visible import Terminal, exact_json, exact_line, visible_in
 from events.errors import EngramlogError, refused
@@ -228,25 +229,42 @@ def run(
 ) -> int:
     """Run one command; gives its exit code. Every error of ours is one line that says what to do."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
+    code = 0
     try:
         code = _run(Joined(opener, names, ask, replay_all), arguments)
         sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever read on has left: what is still buffered must not be flushed into nothing at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+    except OutputLost as lost:
+        if isinstance(sys.stdout, Output):
+            sys.stdout.drop()
+        return code if lost.left else code or _output_lost(lost)
     except KeyboardInterrupt:
         return 130
+    if isinstance(sys.stdout, Output) and sys.stdout.lacking:
+        _say(
+            f"Standard output is {sys.stdout.encoding}: other characters are printed as \\u codes; --json prints UTF-8"
+        )
     return code
+
+
+def _output_lost(lost: OutputLost) -> int:
+    _say(f"Cannot write to standard output: {lost}. What the command changed is kept")
+    return 1
+
+
+def _say(line: str) -> None:
+    """A line on standard error, if that can be written to."""
+    with suppress(OSError):
+        err.print(Text(line), soft_wrap=True)
 
 
 def _run(joined: Joined, arguments: list[str]) -> int:
     try:
         frame.root()(args=arguments, obj=joined, prog_name="engramlog")
     except EngramlogError as error:
+        with suppress(OSError):
+            complain(error)
         if "--json" in arguments:
             print_json(_told(error))
-        complain(error)
         return error.exit_code
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 0 if stop.code is None else 1

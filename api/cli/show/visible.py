@@ -45,6 +45,11 @@ def exact_line(answer: Any) -> str:
 class Terminal(Console):
     """A console whose texts hold no control characters, whatever was handed to it; what Rich itself writes is none of them."""
 
+    @property
+    def encoding(self) -> str:
+        """The encoding of the stream that is written to now: tables are drawn in ASCII if it has nothing else."""
+        return (getattr(self.file, "encoding", None) or "utf-8").lower()
+
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """The segments of what is printed, each made visible."""
         for segment in super().render(renderable, options):

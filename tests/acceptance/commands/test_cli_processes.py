@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -94,4 +96,20 @@ def test_output_is_utf_8_whatever_the_locale_and_a_reader_may_leave(
     assert process.stdout is not None
     process.stdout.close()
     _, errors = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, errors) == (1, b"")
+    assert (process.returncode, errors) == (0, b"")
+
+
+def test_a_command_whose_output_is_closed_does_what_it_was_told_and_ends_in_one_line(
+    environment: dict[str, str],
+) -> None:
+    words = " ".join(f"'{one}'" for one in (sys.executable, "-P", "-m", "ops.main", "add", "ada", "I drink tea"))
+    ran = subprocess.run(
+        ["/bin/sh", "-c", f"exec {words} <&- >&-"],
+        env={**os.environ, **environment},
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    assert (ran.returncode, len(ran.stderr.splitlines())) == (1, 1)
+    assert [one["memory"] for one in json.loads(run(["list", "ada", "--json"], environment).out)["memories"]] == [
+        "I drink tea"
+    ]

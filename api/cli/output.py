@@ -1,0 +1,94 @@
+"""Standard output of a command: what it cannot take is reported in one line, and what its encoding lacks is spelled out."""
+
+from __future__ import annotations
+
+import codecs
+import errno
+import io
+import os
+import sys
+from contextlib import suppress
+from typing import Final
+
+from typing_extensions import Buffer
+
+DRAWN: Final = {"─": "-", "━": "-", "│": "|", "┃": "|", "…": "~", "·": ".", "→": ">"}
+"""How lines of tables look where only ASCII can be printed; other drawn characters become `+` or `#`."""
+SPELLED_OUT: Final = "engramlog.spelled-out"
+_STREAMS: Final = ((0, os.O_RDONLY), (1, os.O_RDONLY), (2, os.O_WRONLY))
+"""What takes the place of a closed stream. Standard output cannot be written to, so that the first write reports it."""
+
+
+class OutputLost(Exception):
+    """Standard output cannot be written to. No OSError, because libraries end the process quietly on some of these."""
+
+    def __init__(self, number: int | None, reason: str) -> None:
+        super().__init__(reason)
+        self.left = number == errno.EPIPE
+        """The reader has left: it has what it wanted."""
+
+
+class _Checked(io.FileIO):
+    """A file whose failures to write are `OutputLost`."""
+
+    def write(self, data: Buffer, /) -> int:
+        try:
+            return super().write(data)
+        except OSError as error:
+            reason = "it is closed" if error.errno == errno.EBADF else error.strerror or str(error)
+            raise OutputLost(error.errno, reason) from None
+
+
+class Output(io.TextIOWrapper):
+    """Text to a file descriptor, and whether its encoding lacked a character of it."""
+
+    lacking = False
+
+    def __init__(self, descriptor: int, encoding: str) -> None:
+        file = _Checked(descriptor, "wb", closefd=False)
+        super().__init__(
+            io.BufferedWriter(file), encoding=encoding, errors=SPELLED_OUT, newline="\n", line_buffering=file.isatty()
+        )
+
+    def drop(self) -> None:
+        """Leave what is still buffered unwritten: the end of the process would try again."""
+        with suppress(OSError):
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, self.fileno())
+            os.close(null)
+
+
+def _spelled_out(error: UnicodeError) -> tuple[str | bytes, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end]
+    return "".join(_shown(char) for char in lacking), error.end
+
+
+def _shown(char: str) -> str:
+    if (drawn := DRAWN.get(char)) is not None:
+        return drawn
+    if "\u2500" <= char <= "\u259f":
+        return "+" if char < "\u2580" else "#"
+    if isinstance(sys.stdout, Output):
+        sys.stdout.lacking = True
+    return char.encode("ascii", "backslashreplace").decode()
+
+
+codecs.register_error(SPELLED_OUT, _spelled_out)
+
+
+def take_over() -> None:
+    """Make this process's standard output an `Output`. Descriptors that are closed are taken, so that no file gets their number."""
+    for number, flags in _STREAMS:
+        try:
+            os.fstat(number)
+        except OSError:
+            opened = os.open(os.devnull, flags)
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+    if sys.stdout is None or sys.stdout is sys.__stdout__:
+        sys.stdout = Output(1, getattr(sys.stdout, "encoding", None) or "utf-8")
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
