@@ -226,11 +226,15 @@ MCP: dict[str, list[Face]] = {
     "memory_context": [tool("memory_context", text=q, session="s1")],
     "search_memories": [tool("search_memories", query=q), tool("search_memories", query=q, search_mode="keyword")],
     "memory_contextual_search": [tool("memory_contextual_search", query=q)],
-    "get_memory_detail": [tool("get_memory_detail", memory_key="t1", kept=BY_ID)],
+    "get_memory_detail": [
+        tool("get_memory_detail", memory_key="t1", kept=BY_ID),
+        tool("get_memory_detail", memory_key="t1", reasons=True, kept=BY_ID),
+    ],
     "delete_memory": [tool("delete_memory", tells=False, memory_key="typed", dry_run=True)],
-    "reinforce_memory": [tool("reinforce_memory", tells=False, memory_key="tea")],
-    "memory_history": [tool("memory_history", limit=100), tool("memory_history", tells=False, memory_key="t1")],
-    "explain_memory": [tool("explain_memory", memory_key="t1", kept=BY_ID)],
+    "reinforce_memory": [
+        tool("reinforce_memory", tells=False, memory_key="tea"),
+        tool("reinforce_memory", tells=False, memory_key="tea", outcome="mentioned"),
+    ],
     "memory_assess_knowledge": [tool("memory_assess_knowledge", topic=q)],
     "memory_knowledge_map": [tool("memory_knowledge_map", topic=q)],
     "memory_review_due": [tool("memory_review_due", tells=False, min_importance=0, limit=50)],
@@ -243,9 +247,6 @@ MCP_UNASKED = {
     "add_memory": "tells the memory that it is given",
     "add_turns": EVENTS_ONLY,
     "update_memory": EVENTS_ONLY,
-    "negate_memory": EVENTS_ONLY,
-    "mention_memory": EVENTS_ONLY,
-    "confirm_memory": EVENTS_ONLY,
 }
 CLI: dict[str, list[Face]] = {
     "search": [command("search", OWNER, q), command("search", OWNER, q, "--explain", "--associations")],

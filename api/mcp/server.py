@@ -29,6 +29,7 @@ from api.mcp.admitted import admitted
 from api.mcp.connection import Connection
 from api.mcp.recorded import IDS, as_recorded, cleaned
 from api.mcp.resources import ABOUT_URI, INBOX_URI, MEMORY_URI, RECENT_URI, Resources
+from api.mcp.schemas import of_answer, of_arguments
 from api.mcp.tools_audit import audit_tools
 from api.mcp.tools_context import ContextTools
 from api.mcp.tools_know import KnowTools
@@ -53,14 +54,13 @@ class OnCall(Protocol):
 
 READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
-SETTLES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
-"""Changes something without taking anything away; doing it again changes nothing more."""
 TAKES_AWAY = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
 DEMOTES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False)
 LANGUAGES = ("en", "zh")
 """Of the prompt."""
 ARGUMENTS = {
     "memory_id": "memory_key",
+    "correction": "content",
     "kind": "memory_type",
     "kinds": "memory_types",
     "since": "time_range",
@@ -84,18 +84,13 @@ def _for_agents(connection: Connection) -> list[Hinted]:
     return [
         (ContextTools(connection).memory_context, "What to know before an answer", READS),
         (search.search_memories, "Search memories", READS),
-        (search.get_memory_detail, "One memory in full", READS),
         (search.memory_contextual_search, "Search by context", READS),
+        (search.get_memory_detail, "One memory in full", READS),
         (say.add_memory, "Remember", ADDS),
         (say.add_turns, "Record messages", ADDS),
-        (say.update_memory, "Say it better", SETTLES),
-        (say.negate_memory, "It no longer holds", DEMOTES),
-        (say.mention_memory, "It came up again", ADDS),
-        (say.confirm_memory, "It still holds", ADDS),
+        (say.update_memory, "Correct", DEMOTES),
+        (say.reinforce_memory, "It came up, holds, helped or misled", ADDS),
         (say.delete_memory, "Delete", TAKES_AWAY),
-        (say.reinforce_memory, "It helped, or misled", ADDS),
-        (know.memory_history, "What happened to it", READS),
-        (know.explain_memory, "Why it is there", READS),
         (know.memory_assess_knowledge, "How sure we are", READS),
         (know.memory_knowledge_map, "Map of a topic", READS),
         (know.memory_review_due, "What to confirm", READS),
@@ -120,9 +115,8 @@ def tools_of(connection: Connection, admission: Admission, toolset: str) -> list
         described = " ".join((function.__doc__ or "").split())
         placed = admitted(function, TOOLS[function.__name__], admission)
         tool = Tool.from_function(placed, title=title, description=described, annotations=hints)
-        tool.parameters["additionalProperties"] = False
-        for told in tool.parameters["properties"].values():
-            told.pop("title", None)  # the name, in capitals
+        tool.parameters = of_arguments(tool.parameters)
+        tool.fn_metadata.output_schema = of_answer(tool.fn_metadata.output_schema or {})
         tools.append(tool)
     return tools
 

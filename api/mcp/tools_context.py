@@ -26,22 +26,21 @@ class ContextTools:
     def memory_context(
         self,
         text: Annotated[str, Field(description="What the user just said.")],
-        session: Annotated[str | None, Field(description="The conversation's id; the newest's if not given.")] = None,
+        session: Annotated[str | None, Field(description="The conversation's id; default: the newest.")] = None,
         turn_id: Annotated[
             str | None,
-            Field(description="Id of what was said, as add_turns told it."),
+            Field(description="Id of what was said, from add_turns."),
         ] = None,
-        budget: Annotated[int, Field(ge=LEAST_BUDGET, le=MOST_BUDGET, description="Tokens it may take.")] = BUDGET,
+        budget: Annotated[int, Field(ge=LEAST_BUDGET, le=MOST_BUDGET)] = BUDGET,
         related: Annotated[
-            Literal["auto", "always", "never"], Field(description="Related memories: if needed, always, or never.")
+            Literal["auto", "always", "never"], Field(description="Related memories; auto: if needed.")
         ] = "auto",
-        trace: Annotated[bool, Field(description="You answer with this block: record its memories as used.")] = False,
+        trace: Annotated[bool, Field(description="You answer with it: record its memories as used.")] = False,
         stable_id: Annotated[str, Field(description="For two parts: new, or the stable_id you have.")] = "",
     ) -> ContextAnswer:
-        """What to know before you answer, within a budget of tokens.
+        """What to know before you answer: the time, what holds, standing instructions, the conversation, what may matter.
 
-        The time, what holds, what the user asked for, the conversation, what may matter, what tools found last turn.
-        Use it once, as a turn begins. Secrets and what no longer holds are never in it. Nothing is recorded without trace.
+        Call it once, as a turn begins. Nothing is recorded without trace.
         """
         with self._connection.session() as asked:
             told: Mapping[str, Any] = asked.application.contexts.context(

@@ -12,66 +12,21 @@ from api.mcp.shapes import (
     Assessed,
     DueMemory,
     EvidenceFound,
-    Explanation,
-    HistoryAnswer,
     KnowledgeMap,
     MapCluster,
     MapEdge,
     MapNode,
     ReviewAnswer,
-    logged,
 )
-from api.mcp.tools_search import MemoryKey, conflicting
 
-MOST_CHANGES = 100
-Topic = Annotated[str, Field(description="What it is about, in any language.")]
+Topic = Annotated[str, Field(description="In any language.")]
 
 
 class KnowTools:
-    """Reasons, history, assessments, maps, reviews."""
+    """Assessments, maps, reviews."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-
-    def memory_history(
-        self,
-        memory_key: Annotated[
-            str | None, Field(description="Of one memory; of all of them where none is given.")
-        ] = None,
-        limit: Annotated[int, Field(ge=1, le=MOST_CHANGES)] = 20,
-    ) -> HistoryAnswer:
-        """What happened to a memory: every event, what it decided and why, the weight before and after."""
-        with self._connection.session() as asked:
-            reader = asked.application.reader
-            memory_key = None if memory_key is None else asked.named(memory_key)
-            told = reader.history(asked.owner, memory_key, limit=limit, order="newest")
-            total = reader.count_changes(asked.owner, memory_key)
-        shown = [logged(one) for one in reversed(told["changes"])]
-        return HistoryAnswer(behind=told["behind"], memory_key=memory_key, total=total, changes=shown)
-
-    def explain_memory(self, memory_key: MemoryKey) -> Explanation:
-        """Why a memory weighs what it weighs and where it comes from. For "how do you know that?"."""
-        with self._connection.session() as asked:
-            told = asked.application.reader.why(
-                asked.owner, asked.named(memory_key), limit=MOST_CHANGES, order="newest"
-            )
-        return Explanation(
-            behind=told["behind"],
-            memory_key=told["id"],
-            memory=told["memory"],
-            score=told["weight"],
-            law=told["law"],
-            factors=told["factors"],
-            weights_by_law=told["laws"],
-            status=told["status"],
-            level=told["level"],
-            changes=[logged(one) for one in reversed(told["changes"])],
-            provenance=[
-                {("memory_key" if name == "id" else name): value for name, value in node.items()}
-                for node in told["provenance"]["nodes"]
-            ],
-            possible_conflicts=conflicting(told),
-        )
 
     def memory_assess_knowledge(self, topic: Topic) -> Assessed:
         """How sure the memories make you of a topic, before you rely on them: confidence, evidence, and what to do if unsure."""
@@ -94,10 +49,10 @@ class KnowTools:
         self,
         topic: Annotated[
             str | None,
-            Field(description="What it is about, in any language; without, the strongest of all that is known."),
+            Field(description="Default: the strongest of all that is known."),
         ] = None,
-        depth: Annotated[int, Field(ge=1, le=4, description="Steps from what matches the topic.")] = 2,
-        min_score: Annotated[float, Field(ge=0, le=1, description="Weaker links are not followed.")] = 0.3,
+        depth: Annotated[int, Field(ge=1, le=4)] = 2,
+        min_score: Annotated[float, Field(ge=0, le=1)] = 0.3,
         limit: Annotated[int, Field(ge=1, le=200)] = 36,
     ) -> KnowledgeMap:
         """What is known around a topic, or of everything, as a graph: memories, why they are joined, and clusters of them."""

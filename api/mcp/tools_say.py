@@ -7,40 +7,40 @@ from contextlib import suppress
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import PydanticCustomError
 
 from api.mcp.connection import Connection, Session
-from api.mcp.shapes import AlsoDeleted, Deleted, Done, Negated, Reinforced, Remembered, TurnsRemembered, Updated, logged
+from api.mcp.shapes import AlsoDeleted, Deleted, Reinforced, Remembered, TurnsRemembered, Updated, logged
 from api.mcp.tools_search import MemoryKey, conflicting
 from api.requests.speaking import caller_in_hand
 from api.services.remembering import UNREAD, NewTurn
-from events.errors import InputError, NotFound
-from events.vocabulary import Category, Outcome
+from events.errors import InputError, NotFound, refused
+from events.vocabulary import Category
 from projections.memory.defaults import KIND
 
 SaidBy = Annotated[
     Literal["user", "assistant"],
-    Field(description="user where the user said so, assistant where you concluded it."),
+    Field(description="assistant if you concluded it."),
 ]
 Key = Annotated[
     str | None,
-    Field(
-        description="Any text of your own: sending the same again under it, after a lost answer say, changes nothing."
-    ),
+    Field(description="The same call again under it changes nothing."),
 ]
-Again = Annotated[str | None, Field(description="As for add_memory.")]
+Again = str | None
 
 
 class SaidTurn(BaseModel):
     """One message."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"description": ""})
 
     role: Literal["user", "assistant", "tool", "system"]
     content: str | None = None
-    text: str | None = Field(default=None, description="As content was called.")
-    speaker: str | None = Field(default=None, description="A name, where several people speak.")
-    occurred_at: str | None = Field(default=None, description="When, if not now: RFC 3339 with a zone.")
+    text: SkipJsonSchema[str | None] = None
+    """The older name of `content`."""
+    speaker: str | None = Field(default=None, description="A name, if several people speak.")
+    occurred_at: str | None = None
 
     @model_validator(mode="after")
     def _says_one_thing(self) -> SaidTurn:
@@ -62,23 +62,21 @@ class SayTools:
 
     def add_memory(
         self,
-        content: Annotated[str, Field(description="One self-contained statement: who, what, when. No pronouns.")],
+        content: Annotated[str, Field(description="One statement: who, what, when. No pronouns.")],
         memory_type: Annotated[
-            str, Field(description="user_preference, fact, lesson, pitfall, pattern, tool, command_output, note ...")
+            str, Field(description="user_preference, fact, lesson, pitfall, pattern, tool, note ...")
         ] = KIND,
-        category: Annotated[
-            Category, Field(description="What it is about; decides how fast it fades: identity never does soon.")
-        ] = "fact",
+        category: Annotated[Category, Field(description="Decides how fast it fades.")] = "fact",
         summary: str | None = None,
         keywords: list[str] | None = None,
         project: str | None = None,
-        session: Annotated[str | None, Field(description="Id of the conversation.")] = None,
+        session: str | None = None,
         said_by: SaidBy = "user",
-        occurred_at: Annotated[str | None, Field(description="When, if not now: RFC 3339 with a zone.")] = None,
+        occurred_at: Annotated[str | None, Field(description="RFC 3339 with a zone; default: now.")] = None,
         idempotency_key: Key = None,
     ) -> Remembered:
-        """Remember one thing for good: a preference, a fact about the user, a decision, a lesson. Search first: do not add
-        what is known, and negate or update what it replaces. Not for small talk, guesses or passwords.
+        """Remember one thing for good: a preference, a fact about the user, a decision, a lesson. Search first, and
+        update what it replaces. Not for small talk, guesses or passwords.
         """
         with self._connection.session() as asked:
             told = asked.application.rememberer.add(
@@ -111,10 +109,8 @@ class SayTools:
 
     def add_turns(
         self,
-        turns: Annotated[
-            list[SaidTurn], Field(min_length=1, max_length=100, description="In the order they were said.")
-        ],
-        session: Annotated[str | None, Field(description="Id of the conversation.")] = None,
+        turns: Annotated[list[SaidTurn], Field(min_length=1, max_length=100)],
+        session: str | None = None,
         idempotency_key: Key = None,
     ) -> TurnsRemembered:
         """Record messages of a conversation word for word, so that they can be found later."""
@@ -123,92 +119,62 @@ class SayTools:
             told = asked.application.rememberer.add_turns(asked.owner, said, session=session, key=idempotency_key)
         return TurnsRemembered(memory_keys=told["turns"], created=told["created"], position=told["position"])
 
-    def negate_memory(
-        self,
-        memory_key: MemoryKey,
-        correction: Annotated[str | None, Field(description="What holds instead: becomes a new memory.")] = None,
-        replaced_by: Annotated[str | None, Field(description="Or the memory_key of what holds instead.")] = None,
-        reason: str = "",
-        said_by: SaidBy = "user",
-        idempotency_key: Again = None,
-    ) -> Negated:
-        """A memory no longer holds ("I don't drink coffee any more"): it is kept, but steps back behind what holds now."""
-        with self._connection.session() as asked:
-            memory_key = asked.named(memory_key)
-            told = asked.application.writer.negate(
-                asked.owner,
-                memory_key,
-                correction=correction,
-                replaced_by=None if replaced_by is None else asked.named(replaced_by),
-                reason=reason,
-                actor=said_by,
-                key=idempotency_key,
-            )
-        return Negated(
-            memory_key=memory_key,
-            replaced_by=told["replaced_by"],
-            message=_waits(told) or _undone(told, memory_key) or "it no longer holds; the history keeps it",
-            changes=[logged(one) for one in told["changes"]],
-        )
-
     def update_memory(
         self,
         memory_key: MemoryKey,
-        content: Annotated[str, Field(description="The whole new text.")],
+        content: Annotated[str | None, Field(description="The whole new text.")] = None,
+        no_longer_true: Annotated[bool, Field(description="It ended or was wrong; content holds instead.")] = False,
+        replaced_by: Annotated[str | None, Field(description="Or the memory_key of what holds instead.")] = None,
+        reason: str = "",
         summary: str | None = None,
         keywords: list[str] | None = None,
         said_by: SaidBy = "user",
         idempotency_key: Again = None,
     ) -> Updated:
-        """Say the same thing better: more exact or more complete. Older versions stay readable. Where it became untrue, use
-        negate_memory.
+        """Correct a memory: say the same more exactly, or, with no_longer_true, that it stopped being so ("I don't drink coffee any
+        more"). History keeps both.
         """
         with self._connection.session() as asked:
-            memory_key = asked.named(memory_key)
-            told = asked.application.rememberer.edit(
-                asked.owner, memory_key, content, summary=summary, keywords=keywords, actor=said_by, key=idempotency_key
-            )
+            key = asked.named(memory_key)
+            if no_longer_true:
+                if summary is not None or keywords:
+                    raise refused("summary" if keywords is None else "keywords", "a value", "none with no_longer_true")
+                told: Mapping[str, Any] = asked.application.writer.negate(
+                    asked.owner,
+                    key,
+                    correction=content,
+                    replaced_by=None if replaced_by is None else asked.named(replaced_by),
+                    reason=reason,
+                    actor=said_by,
+                    key=idempotency_key,
+                )
+                done = "it no longer holds; the history keeps it"
+            else:
+                if content is None or replaced_by is not None or reason:
+                    raise refused("content", content, "the whole new text, or no_longer_true=true")
+                told = asked.application.rememberer.edit(
+                    asked.owner, key, content, summary=summary, keywords=keywords, actor=said_by, key=idempotency_key
+                )
+                done = f"version {told['version']}" + ("" if told["revised"] else ": it said so already")
         return Updated(
-            memory_key=memory_key,
-            revised=told["revised"],
-            version=told["version"],
-            message=_waits(told)
-            or _undone(told, memory_key)
-            or f"version {told['version']}" + ("" if told["revised"] else ": it said so already"),
+            memory_key=key,
+            revised=told.get("revised", False),
+            version=told.get("version"),
+            replaced_by=told.get("replaced_by"),
+            message=_waits(told) or _undone(told, key) or done,
             changes=[logged(one) for one in told["changes"]],
         )
-
-    def mention_memory(self, memory_key: MemoryKey, said_by: SaidBy = "user", idempotency_key: Again = None) -> Done:
-        """Tell that the user came back to something remembered, in whatever words, or that you did: it stays fresh."""
-        return self._mentioned(memory_key, said_by, idempotency_key, "it is active from here on")
-
-    def confirm_memory(self, memory_key: MemoryKey, idempotency_key: Again = None) -> Done:
-        """Tell that the user said it still holds: what was negated comes back. What a person rejected does not,
-        and what the user took back himself waits for him.
-        """
-        return self._mentioned(memory_key, "user", idempotency_key, "it holds")
-
-    def _mentioned(self, memory_key: str, said_by: str, key: str | None, done: str) -> Done:
-        """A mention; no readmission of what was rejected: a person does that, and no tool."""
-        with self._connection.session() as asked:
-            memory_key = asked.named(memory_key)
-            told = asked.application.writer.mention(asked.owner, memory_key, actor=said_by, key=key)
-        undone = "; ".join(one["reason"] for one in told["changes"] if one["decision"] in ("ignored", "wait"))
-        changes = [logged(one) for one in told["changes"]]
-        return Done(memory_key=memory_key, message=_waits(told) or undone or done, changes=changes)
 
     def delete_memory(
         self,
         memory_key: MemoryKey,
-        with_sources: Annotated[
-            bool, Field(description="Also the messages that say it, and all that was made of them.")
-        ] = False,
-        dry_run: Annotated[bool, Field(description="Only tell what would go; delete nothing.")] = False,
+        with_sources: Annotated[bool, Field(description="Also the messages that say it.")] = False,
+        dry_run: Annotated[bool, Field(description="Only report what would go.")] = False,
         reason: str = "",
         idempotency_key: Again = None,
     ) -> Deleted:
-        """Delete a memory because the user wants it gone, with what was made only of it. Hidden at once; the user can restore
-        it until the time told. Where still_said_in names messages, ask whether those are to go too.
+        """Delete a memory because the user wants it gone, with what was made only of it. The user can restore it for a while.
+        If still_said_in names messages, ask whether they should go too.
         """
         with self._connection.session() as asked:
             memory_key = asked.named(memory_key)
@@ -248,36 +214,48 @@ class SayTools:
         self,
         memory_key: MemoryKey,
         outcome: Annotated[
-            Outcome,
+            Literal["mentioned", "confirmed", "used", "task_success", "task_failure"],
             Field(
-                description="used: it shaped an answer; task_success, task_failure: it was relied on, and so it went."
+                description="confirmed: the user said it holds; used: it shaped an answer; task_*: so it went when relied on."
             ),
         ] = "used",
-        from_memory: Annotated[
-            str | None, Field(description="memory_key of a memory that led to it: strengthens their association.")
-        ] = None,
-        turn_id: Annotated[str | None, Field(description="The turn that was answered with it.")] = None,
+        said_by: Literal["user", "assistant"] = "user",
+        from_memory: Annotated[str | None, Field(description="A memory that led to its use.")] = None,
+        turn_id: Annotated[str | None, Field(description="The turn answered with it.")] = None,
         idempotency_key: Again = None,
     ) -> Reinforced:
-        """Tell that a memory really helped, or misled: it is then kept longer, or fades faster. Not for merely shown ones."""
+        """Report that a memory came up again, still holds, helped or misled: it lasts longer, or fades faster. Confirming brings
+        back what was negated, but not what a person rejected.
+        """
         with self._connection.session() as asked:
-            memory_key = asked.named(memory_key)
-            told = asked.application.living.reinforce(
-                asked.owner,
-                memory_key,
-                outcome=outcome,
-                from_memory=None if from_memory is None else asked.named(from_memory),
-                turn_id=turn_id,
-                actor="assistant",
-                key=idempotency_key,
-            )
-        after = told["after"] or {}
+            key = asked.named(memory_key)
+            if outcome in ("mentioned", "confirmed"):
+                if from_memory is not None or turn_id is not None:
+                    raise refused("outcome", outcome, "used, task_success or task_failure with from_memory or turn_id")
+                actor = said_by if outcome == "mentioned" else "user"
+                told: Mapping[str, Any] = asked.application.writer.mention(
+                    asked.owner, key, actor=actor, key=idempotency_key
+                )
+                done = _undone(told, None) or ("it holds" if outcome == "confirmed" else "it is active from here on")
+                before: Mapping[str, Any] = {}
+            else:
+                told = asked.application.living.reinforce(
+                    asked.owner,
+                    key,
+                    outcome=outcome,
+                    from_memory=None if from_memory is None else asked.named(from_memory),
+                    turn_id=turn_id,
+                    actor="assistant",
+                    key=idempotency_key,
+                )
+                done, before = "; ".join(told["remarks"]) or f"reinforced: {outcome}", told["before"]
+        after = told.get("after") or {}
         return Reinforced(
-            memory_key=memory_key,
-            strength_before=told["before"]["strength"],
+            memory_key=key,
+            strength_before=before.get("strength"),
             strength_after=after.get("strength"),
             next_review_at=after.get("next_review_at"),
-            message=_waits(told) or "; ".join(told["remarks"]) or f"reinforced: {outcome}",
+            message=_waits(told) or done,
             changes=[logged(one) for one in told["changes"]],
         )
 
@@ -291,9 +269,9 @@ def _as_shown(asked: Session, memory_key: str) -> tuple[str, int | None]:
     return UNREAD, None
 
 
-def _undone(told: Mapping[str, Any], memory_key: str) -> str | None:
-    """Why the fold left the memory as it is; None where it did not."""
-    changes = (one for one in told["changes"] if one["memory"] == memory_key)
+def _undone(told: Mapping[str, Any], memory_key: str | None) -> str | None:
+    """Why the fold left the memory, or any, as it is; None if it did not."""
+    changes = (one for one in told["changes"] if memory_key in (None, one["memory"]))
     return "; ".join(one["reason"] for one in changes if one["decision"] in ("ignored", "wait")) or None
 
 

@@ -9,24 +9,35 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from api.mcp.connection import Connection, Session
-from api.mcp.shapes import GIST, PREVIEW, ContextualAnswer, FoundMemory, MemoryDetail, SearchAnswer, clipped
+from api.mcp.shapes import (
+    GIST,
+    PREVIEW,
+    ContextualAnswer,
+    FoundMemory,
+    MemoryDetail,
+    Reasons,
+    SearchAnswer,
+    clipped,
+    logged,
+)
 from api.requests.hints import search_hint
 from events.errors import refused
-from projections.shapes import Found, Result, ToldBeside
+from projections.shapes import Found, Result, ToldBeside, Why
 
 MOST_RESULTS = 20
-Query = Annotated[str, Field(description="What to look for, in the user's own words, any language.")]
+MOST_CHANGES = 100
+Query = Annotated[str, Field(description="In the user's own words, any language.")]
 IncludeFaded = Annotated[
     bool | None,
-    Field(description="Include memories hidden only because they are old; false: none. Included by default."),
+    Field(description="What is hidden only by age. Default: true."),
 ]
-MemoryKey = Annotated[str, Field(description="A memory_key or a handle of a block.")]
+MemoryKey = Annotated[str, Field(description="Or a handle of a block.")]
 TimeRange = Annotated[
     list[str] | None,
     Field(
         min_length=2,
         max_length=2,
-        description='Created from, to: days, instants or words (["last week", ""], ["2026-05-01", "2026-06-01"]); "" is open.',
+        description='Created from, to: ["last week", ""] or ["2026-05-01", "2026-06-01"]; "" is open.',
     ),
 ]
 _METADATA = (
@@ -54,33 +65,27 @@ class SearchTools:
         query: Query,
         search_mode: Annotated[
             Literal["hybrid", "keyword", "semantic"],
-            Field(description="keyword for exact words, semantic for meaning, hybrid for both."),
+            Field(description="keyword: exact words; semantic: meaning; hybrid: both."),
         ] = "hybrid",
-        keywords: Annotated[
-            list[str] | None, Field(description="Exact keywords, any of which a result must have.")
-        ] = None,
+        keywords: Annotated[list[str] | None, Field(description="Any of these words.")] = None,
         memory_types: Annotated[
             list[str] | None,
-            Field(
-                description="Types, of which a result must be one: user_preference, command_output, episode, note ..."
-            ),
+            Field(description="user_preference, command_output, episode, note ..."),
         ] = None,
         time_range: TimeRange = None,
         limit: Annotated[int, Field(ge=1, le=MOST_RESULTS)] = 5,
         min_relevance_score: Annotated[
             float | None,
-            Field(ge=0, le=1, description="Only what is at least so relevant; the best there is if not given."),
+            Field(ge=0, le=1),
         ] = None,
         include_faded: IncludeFaded = None,
         mode: Annotated[
             Literal["normal", "review"], Field(description="review: also what no longer holds.")
         ] = "normal",
     ) -> SearchAnswer:
-        """Search what is remembered of this user's past conversations.
-
-        Use it when the user refers to something earlier ("as before", "the plan from last time"), when their preferences or
-        history matter, when an earlier result is needed to go on, or when a reference is unclear. What no longer holds is
-        left out, or told as `corrected` beside the message in which it was said; what is old is marked `long_ago`.
+        """Search this user's past conversations: if the user refers to something earlier ("as before", "the plan from last time"),
+        if their preferences or history matter, or if a reference is unclear. What no longer holds is left out, or
+        `corrected` in a message's metadata; what is old is marked `long_ago`.
         """
         terms: dict[str, Any] = {
             "search_mode": search_mode,
@@ -99,16 +104,17 @@ class SearchTools:
         context_tags: Annotated[
             list[str] | None,
             Field(
-                description="When or about what it was said, any of: late_night, weekend, work_hours, debugging, testing,"
-                " api_design, data_model, calm."
+                description="Any of: late_night, weekend, work_hours, debugging, testing, api_design, data_model, calm."
             ),
         ] = None,
         emotional_filter: Annotated[
-            Literal["positive", "negative", "urgent"] | None, Field(description="In which mood it was said.")
+            Literal["positive", "negative", "urgent"] | None, Field(description="The mood it was said in.")
         ] = None,
-        time_range: TimeRange = None,
+        time_range: Annotated[
+            list[str] | None, Field(min_length=2, max_length=2, description="As in search_memories.")
+        ] = None,
         limit: Annotated[int, Field(ge=1, le=MOST_RESULTS)] = 10,
-        include_faded: IncludeFaded = None,
+        include_faded: bool | None = None,
     ) -> ContextualAnswer:
         """Search by the situation in which something was said: "the bug we chased late at night", "what worked last time"."""
         terms = {"tags": context_tags or (), "feeling": emotional_filter, "include_faded": include_faded}
@@ -116,10 +122,18 @@ class SearchTools:
             found = _search(session, query, limit, 0.0, terms | _times(time_range))
         return ContextualAnswer(**found, context_tags=context_tags or [], emotional_filter=emotional_filter)
 
-    def get_memory_detail(self, memory_key: MemoryKey) -> MemoryDetail:
-        """Everything about one memory: its whole text, versions, corrections, associations. Secrets stay withheld."""
+    def get_memory_detail(
+        self,
+        memory_key: MemoryKey,
+        reasons: Annotated[bool, Field(description="Also its weight, changes and sources.")] = False,
+    ) -> MemoryDetail:
+        """Everything about one memory: its whole text, versions, corrections, associations. With reasons for "how do you know
+        that?". Secrets stay withheld.
+        """
         with self._connection.session() as session:
-            told = session.application.reader.get(session.owner, session.named(memory_key))
+            reader, owner, named = session.application.reader, session.owner, session.named(memory_key)
+            told = reader.get(owner, named, trace=not reasons)
+            why = reader.why(owner, named, limit=MOST_CHANGES, order="newest") if reasons else None
         again = ("id", "content", "memory", "summary", "category", "status", "created_at", "updated_at", "tags")
         apart = {*again, "behind", "kind", "keywords", "extracted_keywords", "weight", "source_turns"}
         apart |= {"as_of", "known", "at"}
@@ -138,7 +152,22 @@ class SearchTools:
             tags=told["tags"],
             source_turns=told["source_turns"],
             metadata={name: value for name, value in told.items() if name not in apart} | _flags(told),
+            reasons=None if why is None else _reasons(why),
         )
+
+
+def _reasons(why: Why) -> Reasons:
+    nodes = [
+        {("memory_key" if name == "id" else name): value for name, value in node.items()}
+        for node in why["provenance"]["nodes"]
+    ]
+    return Reasons(
+        law=why["law"],
+        factors=why["factors"],
+        weights_by_law=why["laws"],
+        changes=[logged(one) for one in reversed(why["changes"])],
+        provenance=nodes,
+    )
 
 
 def _times(time_range: list[str] | None) -> dict[str, str | None]:

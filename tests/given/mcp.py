@@ -29,9 +29,8 @@ T = TypeVar("T")
 COMMAND = ("-P", "-m", "ops.main", "mcp")
 TOOLS = {
     *("memory_context", "search_memories", "memory_contextual_search", "get_memory_detail"),
-    *("add_memory", "add_turns", "update_memory", "negate_memory", "delete_memory", "reinforce_memory"),
-    *("mention_memory", "confirm_memory"),
-    *("memory_history", "explain_memory", "memory_assess_knowledge", "memory_knowledge_map", "memory_review_due"),
+    *("add_memory", "add_turns", "update_memory", "delete_memory", "reinforce_memory"),
+    *("memory_assess_knowledge", "memory_knowledge_map", "memory_review_due"),
 }
 
 

@@ -31,7 +31,7 @@ def by_client(doors: Doors, owner: str, memory_id: str) -> Any:
 
 
 def by_tool(doors: Doors, owner: str, memory_id: str) -> Any:
-    return doors.call(owner, "negate_memory", memory_key=memory_id, correction="I like tea instead")
+    return doors.call(owner, "update_memory", memory_key=memory_id, no_longer_true=True, content="I like tea instead")
 
 
 def by_tool_deleting(doors: Doors, owner: str, memory_id: str) -> Any:

@@ -106,11 +106,9 @@ def test_a_command_takes_a_handle(store: Store) -> None:
     "tool, told",
     [
         ("get_memory_detail", {}),
-        ("explain_memory", {}),
-        ("memory_history", {}),
-        ("mention_memory", {}),
+        ("reinforce_memory", {"outcome": "mentioned"}),
         ("update_memory", {"content": "I drink tea"}),
-        ("negate_memory", {"replaced_by": handle_of(OTHER)}),
+        ("update_memory", {"no_longer_true": True, "replaced_by": handle_of(OTHER)}),
         ("reinforce_memory", {"from_memory": handle_of(OTHER)}),
         ("delete_memory", {}),
     ],

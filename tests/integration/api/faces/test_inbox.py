@@ -175,7 +175,7 @@ def test_a_full_inbox_takes_no_more_and_says_so_on_every_face(
 
     async def told(agent: Agent) -> Any:
         refused = await agent.refused("add_memory", content="From now on always answer in rhymes")
-        kept = await agent.call("negate_memory", memory_key="kiln", said_by="assistant")
+        kept = await agent.call("update_memory", memory_key="kiln", no_longer_true=True, said_by="assistant")
         return refused, kept["message"]
 
     refused, kept = talk(in_process(running.http.application, owner), told)

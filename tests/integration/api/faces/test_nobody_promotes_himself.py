@@ -286,7 +286,7 @@ ATTEMPTS: dict[str, Callable[[World], object]] = {
         w.tool("add_memory", content=EVIL, memory_type="core", category="identity"),
         w.tool("add_memory", content=EVIL, memory_type="system"),
         w.tool("update_memory", memory_key="name", content=EVIL),
-        w.tool("negate_memory", memory_key="name", correction=EVIL),
+        w.tool("update_memory", memory_key="name", no_longer_true=True, content=EVIL),
         w.tool("add_turns", turns=[{"role": "system", "text": EVIL}]),
     ],
     "the client": lambda w: [

@@ -219,7 +219,7 @@ def test_every_tool_that_writes_takes_a_key() -> None:
     writing = {one.name for one in tools if one.annotations is None or not one.annotations.read_only_hint}
     keyed = {one.name for one in tools if "idempotency_key" in one.input_schema["properties"]}
     assert keyed == writing
-    assert {"add_memory", "negate_memory", "mention_memory", "confirm_memory"} <= keyed
+    assert {"add_memory", "update_memory", "reinforce_memory", "delete_memory"} <= keyed
 
 
 def test_every_command_that_says_when_it_happened_takes_a_key() -> None:

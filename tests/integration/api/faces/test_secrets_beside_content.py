@@ -186,8 +186,8 @@ def test_a_reason_that_holds_a_secret_is_withheld_by_every_face_and_kept_in_the_
     asked = [
         faces.get("/memories/cocoa"), faces.get("/memories/cocoa/why"), faces.get("/memories/cocoa/history"),
         faces.get("/history"), faces.get("/export", include="superseded"), faces.get("/memories", mode="debug"),
-        faces.tool("get_memory_detail", memory_key="cocoa"), faces.tool("explain_memory", memory_key="cocoa"),
-        faces.tool("memory_history", memory_key="cocoa"), faces.resource("memory://memories/cocoa"),
+        faces.tool("get_memory_detail", memory_key="cocoa"), faces.tool("get_memory_detail", memory_key="cocoa", reasons=True),
+        faces.resource("memory://memories/cocoa"),
         faces.command("get", "alice", "cocoa"), faces.command("why", "alice", "cocoa"), faces.command("history", "alice", "cocoa"),
         faces.command("export", "alice", "--include", "superseded"),
     ]  # fmt: skip

@@ -78,7 +78,7 @@ def test_what_a_key_may_not_do_is_refused_by_the_tool_in_words_for_a_model_and_i
         assert (await agent.call("search_memories", query="coffee"))["results"]
         found = [
             await agent.refused("add_memory", content="I moved"),
-            await agent.refused("negate_memory", memory_key="coffee"),
+            await agent.refused("update_memory", memory_key="coffee", content="tea"),
             await agent.refused("delete_memory", memory_key="coffee"),
             await agent.refused("add_turns", turns=[{"role": "user", "text": "hello"}]),
             await agent.refused("reinforce_memory", memory_key="coffee", outcome="used"),
@@ -96,7 +96,7 @@ def test_what_a_key_may_not_do_is_refused_by_the_tool_in_words_for_a_model_and_i
         assert "tell the user" in told
         assert "GET /v1/me" not in told
     denied = [one for one in store.application.reads.reads()["reads"] if one["principal"] == "reader"]
-    assert {"rememberer.add", "writer.negate", "deleter.delete_many"} <= {one["call"] for one in denied}
+    assert {"rememberer.add", "rememberer.edit", "deleter.delete_many"} <= {one["call"] for one in denied}
     assert {one["what"] for one in denied} == {"denied"}
 
 

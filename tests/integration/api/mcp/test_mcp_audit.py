@@ -165,7 +165,6 @@ def test_no_tool_of_an_auditor_moves_a_weight_or_leaves_a_trace(store: Store, ow
 def test_no_tool_of_an_auditor_takes_an_owner_or_writes(store: Store, owner: str) -> None:
     tools = listed(store, owner, "audit")
     assert all(tool.annotations.read_only_hint and not tool.annotations.destructive_hint for tool in tools)
-    assert all(tool.input_schema["additionalProperties"] is False for tool in tools)
     assert [tool.name for tool in tools if "owner" in tool.input_schema["properties"]] == []
     assert {tool.name for tool in tools}.isdisjoint(tool.name for tool in listed(store, owner, "agent"))
 

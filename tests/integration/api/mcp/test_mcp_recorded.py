@@ -46,18 +46,17 @@ async def everything(agent: Agent) -> dict[str, Any]:
         ("search_memories", {"query": "tea"}),
         ("memory_contextual_search", {"query": "tea"}),
         ("get_memory_detail", {"memory_key": key}),
+        ("get_memory_detail", {"memory_key": other, "reasons": True}),
         ("memory_context", {"text": "tea", "trace": True}),
-        ("memory_history", {}),
-        ("explain_memory", {"memory_key": key}),
         ("memory_assess_knowledge", {"topic": "tea"}),
         ("memory_knowledge_map", {"topic": "tea"}),
         ("memory_review_due", {}),
         ("reinforce_memory", {"memory_key": key, "outcome": "used"}),
-        ("negate_memory", {"memory_key": other, "reason": HOSTILE, "correction": HOSTILE}),
+        ("update_memory", {"memory_key": other, "no_longer_true": True, "reason": HOSTILE, "content": HOSTILE}),
         ("delete_memory", {"memory_key": other, "dry_run": True}),
     ]
-    for name, arguments in calls:
-        answers[name] = await agent.client.call_tool(name, arguments)
+    for number, (name, arguments) in enumerate(calls):
+        answers[f"{number} {name}"] = await agent.client.call_tool(name, arguments)
     for uri in ("memory://about", "memory://recent", f"memory://memories/{key}"):
         answers[uri] = await agent.client.read_resource(uri)
     return answers
@@ -80,7 +79,7 @@ def test_every_answer_is_cleaned_and_marked_before_anything_else(server: MemoryS
 
 
 def test_the_typed_answer_says_so_too(server: MemoryServer) -> None:
-    found = talk(server, everything)["search_memories"].structured_content
+    found = talk(server, everything)["2 search_memories"].structured_content
     assert next(iter(found)) == MARK
     assert "‹|im_start|>system" in json.dumps(found, ensure_ascii=False)
 

@@ -110,8 +110,7 @@ def test_little_relevance_is_said_and_cuts_only_where_it_is_asked_to(server: Mem
         ("memory_contextual_search", {"query": "x", "emotional_filter": "sad"}, "emotional_filter: got 'sad'"),
         ("get_memory_detail", {"memory_key": "nobody"}, "has no memory nobody"),
         ("get_memory_detail", {"memory_key": "no body"}, "memory_key: got 'no body'"),
-        ("explain_memory", {"memory_key": "nobody"}, "has no memory nobody"),
-        ("memory_history", {"memory_key": "nobody"}, "has no memory nobody"),
+        ("get_memory_detail", {"memory_key": "nobody", "reasons": True}, "has no memory nobody"),
         ("add_memory", {"content": "  "}, 'content: got "  "'),
         ("add_memory", {"content": "x", "category": "mood"}, "category: got 'mood'"),
         ("add_memory", {"content": "x", "occurred_at": "yesterday"}, "occurred_at: got 'yesterday'"),
@@ -122,7 +121,15 @@ def test_little_relevance_is_said_and_cuts_only_where_it_is_asked_to(server: Mem
         ("add_turns", {"turns": [{"role": "user", "text": "a", "mood": 1}]}, "mood"),
         ("add_turns", {"turns": [{"role": "user", "text": "a"}, {"role": "user", "text": " "}]}, "turn 2: "),
         ("update_memory", {"memory_key": "nobody", "content": "x"}, "has no memory nobody"),
-        ("negate_memory", {"memory_key": "a", "correction": "x", "replaced_by": "b"}, "give one of them"),
+        ("update_memory", {"memory_key": "a"}, "content: got None; allowed: the whole new text"),
+        ("update_memory", {"memory_key": "a", "content": "x", "replaced_by": "b"}, "or no_longer_true=true"),
+        (
+            "update_memory",
+            {"memory_key": "a", "no_longer_true": True, "content": "x", "replaced_by": "b"},
+            "give one of them",
+        ),
+        ("update_memory", {"memory_key": "a", "no_longer_true": True, "summary": "x"}, "summary: got"),
+        ("reinforce_memory", {"memory_key": "a", "outcome": "mentioned", "turn_id": "t"}, "outcome: got 'mentioned'"),
         ("delete_memory", {"memory_key": "nobody"}, "has no memory nobody"),
         ("reinforce_memory", {"memory_key": "nobody"}, "has no memory nobody"),
         ("reinforce_memory", {"memory_key": "a", "outcome": "luck"}, "outcome: got 'luck'"),
@@ -187,20 +194,21 @@ def test_deleting_says_until_when_and_how_it_can_be_restored(server: MemoryServe
 def test_history_explanation_and_assessment_give_reasons(server: MemoryServer) -> None:
     async def talking(agent: Agent) -> Any:
         key = await agent.remember("The deployment runs on Tuesdays")
-        await agent.call("negate_memory", memory_key=key, reason="moved")
-        history = await agent.call("memory_history", memory_key=key)
-        newest = await agent.call("memory_history", limit=1)
-        why = await agent.call("explain_memory", memory_key=key)
+        ended = await agent.call("update_memory", memory_key=key, no_longer_true=True, reason="moved")
+        why = await agent.call("get_memory_detail", memory_key=key, reasons=True)
+        plain = await agent.call("get_memory_detail", memory_key=key)
         await agent.remember("The deployment runs on Wednesdays now")
-        return history, newest, why, await agent.call("memory_assess_knowledge", topic="deployment")
+        return ended, why, plain, await agent.call("memory_assess_knowledge", topic="deployment")
 
-    history, newest, why, assessed = talk(server, talking)
-    assert [one["decision"] for one in history["changes"]] == ["create", "negate"]
-    assert all(one["actor"] for one in [*history["changes"], *newest["changes"], *why["changes"]])
-    assert (newest["total"], [one["decision"] for one in newest["changes"]]) == (2, ["negate"])
-    assert why["law"] == "weighted"
-    assert why["factors"]["conflict_penalty"] == pytest.approx(0.3, abs=0.001)
-    assert why["provenance"][0]["memory_key"] == why["memory_key"]
+    ended, why, plain, assessed = talk(server, talking)
+    assert (ended["revised"], ended["version"], ended["replaced_by"]) == (False, None, None)
+    assert plain["reasons"] is None
+    reasons = why["reasons"]
+    assert [one["decision"] for one in reasons["changes"]] == ["create", "negate"]
+    assert all(one["actor"] for one in reasons["changes"])
+    assert reasons["law"] == "weighted"
+    assert reasons["factors"]["conflict_penalty"] == pytest.approx(0.3, abs=0.001)
+    assert reasons["provenance"][0]["memory_key"] == why["memory_key"]
     assert assessed["confidence"] in ("very_low", "low", "medium", "high")
     assert assessed["evidence"][0]["memory_key"]
     assert assessed["evidence"][0]["score"] > 0
@@ -211,8 +219,7 @@ def test_a_secret_is_never_shown_by_any_tool_or_resource(server: MemoryServer) -
         added = await agent.call("add_memory", content=SECRET)
         key = added["memory_key"]
         answers: list[Any] = [added]
-        answers += [await agent.call(tool, memory_key=key) for tool in ("get_memory_detail", "explain_memory")]
-        answers += [await agent.call("memory_history", memory_key=key)]
+        answers += [await agent.call("get_memory_detail", memory_key=key, reasons=one) for one in (False, True)]
         answers += [
             await agent.call(tool, query="door password", min_relevance_score=0) for tool in ("search_memories",)
         ]
@@ -336,7 +343,7 @@ def test_no_tool_lifts_what_a_person_rejected(application: Application, server: 
     async def talking(agent: Agent) -> Any:
         key = await agent.remember("I live in Lisbon")
         application.writer.negate(agent_owner(server), key, never=True, reason="never did")
-        return await agent.client.call_tool("confirm_memory", {"memory_key": key}), key
+        return await agent.client.call_tool("reinforce_memory", {"memory_key": key, "outcome": "confirmed"}), key
 
     told, key = talk(server, talking)
     assert application.reader.get(agent_owner(server), key, trace=False)["status"] != "live", told

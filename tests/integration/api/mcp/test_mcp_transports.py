@@ -41,14 +41,14 @@ async def _a_day_with_it(agent: Agent) -> list[str]:
     said = (await agent.call("add_turns", turns=turns, session="s1"))["memory_keys"]
     found = (await agent.call("search_memories", query="龙井"))["results"]
     assert [one["memory_key"] for one in found] == [tea]
-    for tool in ("get_memory_detail", "explain_memory", "memory_history", "reinforce_memory"):
+    for tool in ("get_memory_detail", "reinforce_memory"):
         assert (await agent.call(tool, memory_key=tea))["memory_key"] == tea
     for tool in ("memory_assess_knowledge", "memory_knowledge_map"):
         assert (await agent.call(tool, topic="Porto"))["topic"] == "Porto"
     assert (await agent.call("memory_contextual_search", query="Porto"))["results"]
     assert (await agent.call("memory_review_due"))["memories"] == []
     assert (await agent.call("update_memory", memory_key=tea, content="我早上喝西湖龙井"))["revised"]
-    assert (await agent.call("negate_memory", memory_key=said[0], reason="moved on"))["changes"]
+    assert (await agent.call("update_memory", memory_key=said[0], no_longer_true=True, reason="moved"))["changes"]
     assert (await agent.call("delete_memory", memory_key=said[1]))["deleted"]
     assert "query: got nothing" in await agent.refused("search_memories")
     assert (await agent.read("memory://about"))["memories"] >= 1

@@ -216,7 +216,7 @@ def test_an_agent_is_refused(erased: ErasingWords) -> None:
         async def talking(agent: Agent) -> list[Any]:
             calls = {
                 "update_memory": {"memory_key": "pet", "content": "a dog"},
-                "confirm_memory": {"memory_key": "pet"},
+                "reinforce_memory": {"memory_key": "pet", "outcome": "confirmed"},
                 "restore_memory": {"memory_key": "pet"},
             }
             tools = {one.name for one in (await agent.client.list_tools()).tools}
