@@ -29,6 +29,7 @@ from events.envelope import AnyEvent
 from events.statement_digests import LEAST_SECRET, digest, written
 from projections.language.normal_letters import composed, letters, small_ascii
 from projections.language.patterns import regex
+from projections.language.said_on import without_day
 from projections.language.statement_signs import closed_up, closed_up_ascii
 
 STATEMENT_RULES = 1
@@ -39,8 +40,6 @@ _BETWEEN = "\x1f"
 """Between the parts of a triple; no normal form holds a control."""
 
 _QUESTIONS = regex(r"\?{2,}")
-_SAID_ON = regex(r" ?[(（](?:said on )?\d{4}-\d\d-\d\d说?[)）]$")
-"""The day that extraction adds: the same words on another day are the same statement."""
 
 
 def normalised(text: str) -> str:
@@ -96,4 +95,4 @@ def values_of(event: AnyEvent) -> tuple[bytes, ...]:
 
 def statement(text: str) -> bytes:
     """What a text says on whatever day, ready to be keyed."""
-    return TEXT + normalised(_SAID_ON.sub("", text)).encode("utf-8", "surrogatepass")
+    return TEXT + normalised(without_day(text)).encode("utf-8", "surrogatepass")

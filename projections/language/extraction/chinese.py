@@ -29,6 +29,7 @@ _GOES_ON_NOW = regex("(?<=我)(?P<said>[^，？?你]{0,10}(?:正|在|还|着|才
 """呢 that says that something is going on, or how much: no question."""
 _SUPPOSES = regex(
     r"(?:开|说)(?:个|着)?玩笑|骗你|逗你|在(?:我的)?(?:梦|小说|故事|游戏|剧本)里|假装|扮演|如果|要是|假如|假设|假使|倘若|若是|万一|的话|除非|即使|就算|哪怕|当.{1,10}时(?:候)?$"
+    "|^(?:呵呵|行吧|真行|好家伙)|可真.{1,20}呢[。！!]*$"
     "|^(?:请|帮我|给我|替我)*(?:写|编|翻译|改写|续写|润色)[^，：:]{0,6}(?:故事|作文|小说|诗|对话|剧本|歌词|台词|例句)[：:]"
 )
 UNSURE = regex(
@@ -159,7 +160,7 @@ def chinese_statement(clause: Clause, turn: TurnText) -> ExtractedStatement | No
 def opened_chinese(text: str) -> str:
     """The clause from its subject on, without the particles at its end."""
     said = "".join(text.split(" ")).replace(",", "，").strip("，。！？!?；;…~ 、:：")
-    said = _FILLERS.sub("", said).strip("，：: ")
+    said = re.sub("^(?:大家|别人|朋友们?|同事们?|家里人)都?(?=叫我)", "", _FILLERS.sub("", said).strip("，：: "))
     return re.sub(r"(?<=[^了吗])(?:呢|啊|呀|哦|啦|(?<!嘻)哈|嘛|吧|的说)+$|(?<=了)[啊呀哦啦哈]+$", "", said)
 
 

@@ -8,6 +8,7 @@ from projections.language.lexicon import either, words
 from projections.language.patterns import regex
 from projections.language.scripts import HAN
 
+_NUMERAL = "(?:\\d{1,2}|[一二三四五六七八九十]{1,3})"
 _SELF = "(?:我(?:本人|自己|个人)?)"
 _WHEN = (
     "(?:今天|昨天|前天|明天|后天|最近|近来|上周末?|上个?月|去年|今年|明年|下周末?|下个?月|这周末?|周末"
@@ -166,7 +167,9 @@ RULES: tuple[ExtractionRule, ...] = (
     ),
     ExtractionRule(
         f"{_SELF}{_WHEN}{{0,5}}(?P<object>(?:明天|后天|下周|下个月|周末|明年|今晚|暑假|寒假|国庆)[^，。]{{0,4}}(?:要|会"
-        f"|将)[^，。]{{2,30}})$|(?P<object2>(?:明天|后天|下周[一二三四五六日末]?|下个月)我(?:要|会|将|得)[^，。]{{2,30}})$",
+        f"|将)[^，。]{{2,30}})$|(?:大?后天|明[天早晚]|[这本下]个?(?:周|星期|礼拜)"
+        f"[一二三四五六日天末]?|(?:[这本下]个?月|{_NUMERAL}月){_NUMERAL}[号日]|下个?月|周[一二三四五六日])"
+        f"(?:早上|上午|中午|下午|晚上)?我(?P<object2>(?:要|会|将|得)[^，。]{{2,30}})$",
         "temporary", "plan", 0.75,
     ),
     ExtractionRule(

@@ -11,6 +11,7 @@ from projections.language.extraction.english_rules import COMPILED
 from projections.language.extraction.english_shapes import ADVERB, LEADING_TIME, PAST, TIMED
 from projections.language.extraction.english_shapes import COMPILED as GENERAL
 from projections.language.extraction.english_standing import VAGUE, says_something
+from projections.language.extraction.english_words import DOCTORS
 from projections.language.extraction.lasting.english_talk import AT_IT, turned
 from projections.language.extraction.lasting.english_talk import COMPILED as TALK
 from projections.language.extraction.lasting.fleeting import of_a_program, of_a_task
@@ -49,7 +50,9 @@ _CORRECTS = regex(
     r"(?:(?:no|well|oh|sorry),? )*(?:actually|correction|scratch that|i meant?|to correct myself|in fact)\b"
 )
 _FILLERS = regex(
-    "^(?:(?:yeah|yep|yes|yup|no|nope|well|oh|so|and|but|hey|hi|hello|wow|hmm|ah|aw|haha|also|plus|btw|by the way"
+    "^(?:(?:yeah|yep|yes|yup|no|nope|well|oh|so|and|but|(?:hey|hi|hello)(?: there| all)?|wow|fyi|incidentally|just so you know"
+    "|for the record|for context|for what it's worth|in case it (?:helps|matters)"
+    "|I (?:should|must|forgot to) (?:say|mention|add)(?: that)?|hmm|ah|aw|haha|also|plus|btw|by the way"
     "|anyway|ok|okay|sure|actually|honestly|personally|you know|to be honest|in fact|as for me|i mean|for me|same here|thanks"
     "|thank you|lately|recently"
     "|now|then|and now|oh yeah|right now|currently|sadly|luckily|fortunately|unfortunately|speaking of which|guess what"
@@ -58,8 +61,7 @@ _FILLERS = regex(
     re.IGNORECASE,
 )
 _FACTIVE = regex(
-    r"^(?:(?:(?:the|my|our) )?(?:doctor|gp|physio\w*|dentist|vet|nurse|optician|therapist|midwife|surgeon|consultant"
-    r"|\w+ologist) (?:just )?(?:says|said|told me|thinks|confirmed|found(?: out)?)(?: that)? "
+    rf"^(?:(?:(?:the|my|our) )?(?:{DOCTORS}) (?:just )?(?:says|said|told me|thinks|confirmed|found(?: out)?)(?: that)? "
     r"|(?:especially |particularly )?(?:given|considering|now)(?: that)? |I(?:'m| am|'ve been| was) (?:just |so |really"
     r" |very |super |kinda |pretty |a bit "
     r"|kind of )*(?:glad|happy|proud|sad|upset|frustrated|thrilled|relieved|grateful|sorry|annoyed|disappointed|pleased"
@@ -80,6 +82,8 @@ _SUBORDINATE = regex(
 _ONLY_SUPPOSED = regex(rf"{ASKS.pattern}|^(?:I|we|my \w+)(?:'d| would| might| could)\b", re.IGNORECASE)
 """What it may hang on and be no fact: "After I moved to Graz, I'd be happy"."""
 _CALLED = regex(r"^(?:[A-Z]\w+[,!]\s+)(?=(?:I|My|We)\b)")
+_HERE = regex(r"^(?!Up|In|Down|Back|Right|Over|Still|New|Come|Born)(?P<name>[A-Z][a-zà-ÿ]+) here$")
+"""How somebody says his name before what he says of himself: "Oskar here, I repair accordions"."""
 _MILD = regex(
     "^((?:I|We)(?:'m|'re|'ve|'ll| am| are| have| was)?)((?: (?:really|also|just|super|totally|absolutely|definitely|actually"
     "|honestly|truly|kinda"
@@ -114,6 +118,8 @@ def english_statement(clause: Clause, turn: TurnText) -> ExtractedStatement | No
     said, correction = opened(clause.text, elided=clause.elided)
     if (hangs := _SUBORDINATE.match(said)) is not None and not _ONLY_SUPPOSED.search(clause.after.strip(" ,-")):
         said = said[hangs.end() :].partition(", ")[0]
+    if re.match(r"\W*(?:I|I'm|I've|my|we)\b", clause.after, re.IGNORECASE):
+        said = _HERE.sub(r"Call me \g<name>", said)
     said, denied = _not_but(said)
     correction = correction or denied is not None or _CORRECTS.match(clause.before.strip().casefold()) is not None
     timed = LEADING_TIME.match(said)
@@ -165,7 +171,7 @@ def opened(text: str, *, elided: bool) -> tuple[str, bool]:
     said = re.sub(r"^(?:my|we)\b", lambda found: found[0].capitalize(), re.sub(r"^i\b", "I", said))
     said = re.sub(
         r"(?<=[a-z]),? (?:too|as well|though|btw|by the way|ever|for sure|indeed|lol|haha|tbh|you know"
-        r"|right now|at the moment|these days)$",
+        r"|right now|at the moment|these days|(?:just )?so you know|fyi|for what it's worth|incidentally)$",
         "",
         said,
     )

@@ -99,7 +99,7 @@ COMPILED = tuple((regex(rule.pattern), rule) for rule in RULES)
 _PLAIN_PAST = (
     "Went|Had|Took|Saw|Met|Bought|Spent|Ran|Wrote|Did|Won|Came|Gave|Got|Made|Drove|Flew|Ate|Built|Caught|Taught|Began|Drew|Sold"
     "|Started|Finished|Visited|Joined|Moved|Tried|Signed up|Attended|Watched|Completed|Adopted|Celebrated|Hosted|Learned|Painted"
-    "|Signed|Played|Cooked|Baked|Hiked|Volunteered"
+    "|Signed|Grew up|Played|Cooked|Baked|Hiked|Volunteered"
 )
 """Verbs that are seldom anything but a past where they begin a sentence."""
 ELIDED = (

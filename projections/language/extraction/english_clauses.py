@@ -11,10 +11,11 @@ from projections.language.patterns import regex
 
 _PERSON = r"I|I'm|I've|I'll|I'd|he|she|they|we|it|it's|you|my|our|his|her|their|there|this|that|now|then|let's|what|how"
 _SENTENCE = regex(
-    r"[^.!?\n;]+(?:(?:\.(?=[\w/])|(?:(?<=\b[DM]r)|(?<=\bM[rs]s)|(?<=\bMs)|(?<=\bSt)|(?<=\bProf))\.(?= [A-Z]))[^.!?\n;]+)*[.!?;]*"
+    r"[^.!?\n;]+(?:(?:\.(?=[\w/])|(?:(?<=\b[DM]r)|(?<=[ \"“][A-HJ-Z])(?= (?!I\b|He|She|We|They|The|It|My|And"
+    r"|But)[A-Z][a-z])|(?<=\bM[rs]s)|(?<=\bMs)|(?<=\bSt)|(?<=\bProf))\.(?= [A-Z]))[^.!?\n;]+)*[.!?;]*"
 )
 _CUT = regex(
-    r"(?:,|\s-|\s–|—)?\s+(?:and|but|so|because|'?cause|as|since|while|although|though|plus|whereas)\s+(?="
+    r"(?:,|\s-|\s–|—)?\s+(?!so you know\b)(?:and|but|so|because|'?cause|as|since|while|although|though|plus|whereas)\s+(?="
     rf"(?:{_PERSON})\b)"
     r"|,\s+(?=(?:can|could|how|what|would|do|does|did|is|are|was|were|should|which|where|when|why|who(?!'s\b)|maybe|please|any"
     "|right|you|but|so|especially|considering|given|like when|I|I'm|I've|I'll|I'd|my|it's|and now|now|though|even though"
@@ -53,7 +54,8 @@ _INDIRECT = regex(
     re.IGNORECASE,
 )
 _IF = regex(
-    r"\b(?:if|unless|suppose|supposing|imagine|pretend|what if|assuming|hypothetically|in case|let's say|act as"
+    r"^\W*(?:had|were) I\b|\b(?:if|unless|suppose|supposing|imagine|pretend|what if|assuming|hypothetically|in case"
+    r"|let's say|act as"
     r"|in (?:my|the|a|this|that) (?:\w+ )?(?:novel|story|dream|game|book|script|scenario|role|example|poem|song|simulation"
     r"|role[- ]?play|dungeon|screenplay)|for (?:the purposes? of )?(?:this|the|our|an?) role[- ]?play"
     r"|(?:story|poem|tale|scene|song|novel|script) (?:where|in which))\b",
@@ -71,11 +73,12 @@ _NEVER_MIND = regex(
     re.IGNORECASE,
 )
 _SAID_BY = regex(
-    r",\s*(?:(?:says?|said|claims?|claimed|wrote|quipped|joked|according to) (?:every|the|my|his|her|an?|(?!I\b)(?-i:[A-Z])\w+)\b"
+    r"^\W*(?:oh,? (?:sure|great|joy|yes|right|wonderful)|yeah,? right|sure,? sure|as if)\b|,\s*(?:(?:says?|said|claims?"
+    r"|claimed|wrote|quipped|joked|according to) (?:every|the|my|his|her|an?|(?!I\b)(?-i:[A-Z])\w+)\b"
     r"|(?:he|she|they) (?:says?|said|thinks?|claims?|claimed)\W*$)",
     re.IGNORECASE,
 )
-"""Behind what somebody else said."""
+"""Behind what somebody else said, or before irony."""
 _OWN = regex(
     r"^\W*(?:(?:and|but|so|well|hi|hey|yes|yeah|also|oh|wow),? )*(?:I|I'm|I've|I’m|I’ve|we|we're|we've|We|We're|We've)\b"
 )

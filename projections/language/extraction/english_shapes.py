@@ -57,6 +57,9 @@ LEADING_TIME = regex(
     rf"|over the|one|over|during) (?:\w+ ){{0,2}}?{_TIME_WORDS}s?|(?:a|an|one|two|three|four|five|six|\d{{1,2}}"
     rf"|a few|a couple of|several) (?:\w+ )?{_TIME_WORDS}s?"
     rf" ago|(?:back )?in (?:19|20)\d\d|on (?:{MONTH}) \d{{1,2}}(?:st|nd|rd|th)?"
+    rf"|(?:on )?(?:{WEEKDAY})s?(?: (?:morning|evening|afternoon|night)s?)?|(?:morning|evening|weekend|weekday)s|at (?:work"
+    rf"|home|school"
+    r"|night|uni|university|(?:the|my) office)|in (?:my|our) (?:family|house|home|flat|team|office|company|household)"
     r"|(?:in|during) my (?:free|spare|down) ?time|as a (?:kid|child|teen(?:ager)?)|growing up|when I was (?:\d{1,2}"
     r"|young(?:er)?|little|an? (?:kid|child|teen(?:ager)?)|in (?:school|college|high school|university)))"
     r"(?: (?:morning|evening|afternoon|night|week|ago))?),? (?=(?:I|I've|I'm|[Mm]y|we|we've|we're)\b)",

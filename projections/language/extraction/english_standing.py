@@ -17,7 +17,7 @@ _POINTS = regex(
     "^(?:(?:it|that|this|these|those|them|one|some|both|all|so|what|how|when|where|seeing|hearing|the (?:idea|way|fact|feeling"
     "|same|sound|thought|vibe|look|energy|best|rest|other|one|pic|picture|photo)|such|your|a lot|lots|a bit|a ton|tons|more"
     "|something|anything|everything|nothing|things|stuff|another|to (?:be|hear|see|know|say|do|get|have|talk|chat)|being|back"
-    r"|on|rid|here|there|away|off(?=\W*$| to\b)|up|better|well|good|great|fun|enough|ready|used to|over it|the hang)\b"
+    r"|on|rid|here|there|away|off(?=\W*$| to\b(?!.*\d))|up|better|well|good|great|fun|enough|ready|used to|over it|the hang)\b"
     r"(?! of [A-Z])|[^A-Za-z0-9\"'`$£€])",
     re.IGNORECASE,
 )

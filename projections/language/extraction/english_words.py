@@ -26,10 +26,13 @@ DONE = (
     "|renewed|committed|trained)"
 )
 DAY = (
-    rf"(?i:(?:{MONTH})\.? \d|\b\d{{1,2}}(?::\d\d)? ?[ap]m\b|\b(?:next|this|on|by) (?:{WEEKDAY})|\btomorrow"
+    rf"(?i:(?:{MONTH})\.? \d|\b\d{{1,2}}(?::\d\d)? ?[ap]m\b|\b(?:next|this|on|by) (?:{WEEKDAY})|\bon the \d{{1,2}}(?:st|nd"
+    rf"|rd|th)\b|\btomorrow"
     r"|\btonight|next (?:week|month|year|weekend|summer|spring|fall|winter)|this (?:weekend|week|month|summer"
     "|winter|fall|spring|year))"
 )
+
+DOCTORS = r"doctor|gp|GP|physio\w*|dentist|vet|nurse|optician|therapist|midwife|surgeon|consultant|\w+ologist"
 
 
 @cache

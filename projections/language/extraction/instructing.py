@@ -81,6 +81,8 @@ def _english() -> tuple[Pattern[str], ...]:
             rf"{_EACH}[^,\n]{{0,80}},\s*(?:{_LED})?(?:(?:{word['asking']})\s+)?(?:{negated})?{verb}",
             rf"(?:(?:{word['asking']})\s+)?(?:{negated})?{verb}[^.!?\n]{{2,160}}\s{_EACH}",
             rf"(?:don't|do not) ever\s+{verb}",
+            rf"I(?:'d| would) (?:rather|prefer)(?: it)?(?: if| that)? you (?:didn't|did not|don't|not|always|never)\s+{verb}",
+            r"(?:(?:don't|do not|stop) (?:call|address)|stop (?:call|address)ing) me\b",
             rf"(?:don't|do not|stop)\s+(?:{verb}|\w+ing)[^.!?\n]{{2,100}}\s(?:ever again|any ?more|any longer)\W*$",
         )
     )
@@ -96,15 +98,15 @@ def _chinese() -> tuple[Pattern[str], ...]:
     asking_it = "(?:我(?:问|说|提到|发)[^，。]{1,15}(?:时候?|的话)[，,]?)?"
     answers = "(?:回答|回复|回我|跟我|和我|写|说|讲|交流|沟通)"
     onward = (
-        f"(?:{word['asking']})?(?:{word['head']})[，, ]?{asking_it}(?:{asked}){{0,3}}"
-        f"(?:(?<=请|你|您){negated}?{at}{verb}|{negated}{at}[^，。我]{{0,8}}(?:给我|叫我|打|发|问我|催|联系|打扰|用|推荐|安排|预订|提醒)"
+        f"(?:{word['asking']})?(?:{word['head']})[，, ]?{asking_it}{at}(?:{asked}){{0,3}}"
+        f"(?:(?<=请|你|您){negated}?{at}{verb}|{negated}{at}[^，。我]{{0,8}}(?:给我|叫我|称呼我|帮我(?:排|安排|约|订|买|定)|打|发|问我|催|联系|打扰|用|推荐|安排|预订|提醒)"
         f"|(?:用[^，。我]{{1,10}}{answers}|叫我|称呼我|提醒我|给我|告诉我|回答|回复|跟我说|直接|先问|单位用))"
     )
     return tuple(
         re.compile(f"(?!{word['idle']}){_LED_CHINESE}{form}")
         for form in (
             onward,
-            f"(?:{word['asking']})(?:{asked}){{0,2}}(?:{word['ever']})(?:{asked}){{0,2}}{negated}?{at}{verb}",
+            f"(?:[^，。我]{{0,3}}我[^，。]{{0,8}}时候?[，,]?)?(?:{word['asking']})(?:{asked}){{0,2}}(?:{word['ever']})(?:{asked}){{0,2}}{negated}?{at}{verb}",
             f"(?:{word['ever']})(?:请|请你|麻烦你|你都要|你要)(?:{asked}){{0,2}}{negated}?{at}{verb}",
             f"(?:每次|每当|当)我[^，。]{{1,20}}(?:时候?|的时候)?[，,]?(?:你|都){{0,2}}(?:请|务必|记得|你要|要)(?:你|都){{0,2}}{negated}?{at}{verb}",
             "(?:请|请你|麻烦你?)?(?:别再|不要再|再也别|再也不要)(?:给我|叫我|问我|催我|打扰我|联系我|发|打|推荐|跟我|用)",
@@ -113,7 +115,8 @@ def _chinese() -> tuple[Pattern[str], ...]:
 
 
 _HINTS = (
-    "always|never|ever|from now|from today|from this|from here|forward|henceforth|future|answers|replies|every time|each time|"
+    "rather|prefer|call|address|always|never|ever|from now|from today|from this|from here|forward|henceforth|future"
+    "|answers|replies|every time|each time|"
     "any time|anytime|when i|when we|any more|anymore|any longer|again|以后|今后|往后|之后|从今|从现|开始|始终|总是|永远|一直|"
     "每次|每当|当我|务必|一律|必须|别再|要再|再也"
 )

@@ -71,7 +71,7 @@ _words = partial(of_role, "keeping")
 
 def _english_cues() -> str:
     word = {role: _words(role, "english") for role in _ROLES}
-    opened = rf"(?:(?:{word['lead']})\b[,:!.]*\s+){{0,{MOST_LEADS}}}"
+    opened = rf"(?:(?:{word['lead']})\b[,:!.]*\s+){{0,{MOST_LEADS}}}(?:(?:for|in|on) (?:this|our|the) [\w-]+,?\s+)?"
     return (
         rf"{opened}(?:(?P<polite>{word['polite']})\s+(?:please\s+)?(?:always\s+)?(?=[^?]*\bthat\b))?"
         rf"(?:(?P<remember>(?:{word['remember']}|{word['mind']})\b(?:\s+(?:of\s+)?(?:that|this|the following|one thing|down|to))?"
@@ -162,8 +162,8 @@ def chinese() -> Keeping:
 
 
 _HINTS = (
-    "remember|forget|mind|note|record|save this|store this|write down|jot|from |forward|henceforth|decided|decision|settled|"
-    "agreed|记|忘|注意|备|从|自今|决定|定下|定了|商定|说定|说好|约定|敲定"
+    "remember|remind|forget|mind|note|record|save this|store this|write down|jot|from |forward|henceforth|decided|decision|settled|"
+    "agreed|stick|going with|记|提醒|商量|讨论|会上|忘|注意|备|从|自今|决定|定下|定了|商定|说定|说好|约定|敲定"
 )
 HINTS = tuple(_HINTS.split("|"))
 """Some part of every cue: a text without one is not looked at further."""

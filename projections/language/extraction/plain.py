@@ -15,8 +15,9 @@ from projections.language.extraction.chinese import PEOPLE, about, opened_chines
 from projections.language.extraction.chinese import UNSURE as CHINESE_UNSURE
 from projections.language.extraction.chinese_shapes import ADVERB, TIME, one_of_ours
 from projections.language.extraction.english import opened, unsure
-from projections.language.extraction.english_shapes import INNER_NOW, one_of_mine
+from projections.language.extraction.english_shapes import INNER_NOW, LEADING_TIME, one_of_mine
 from projections.language.extraction.english_standing import VAGUE, is_whole, telling_words
+from projections.language.extraction.english_words import DOCTORS
 from projections.language.extraction.lasting.english_talk import NOBODY, OF_THE_HOUR
 from projections.language.extraction.lasting.fleeting import of_a_program, of_a_task, of_the_hour
 from projections.language.extraction.shape import Clause, ExtractedStatement, TurnText
@@ -49,7 +50,8 @@ _OF_LIFE = (
 )
 """What is said of people and animals that one lives with."""
 _ENGLISH_HEAD = (
-    r"(?P<i>I(?:'m|'ve)?|We(?:'re|'ve| are| have)) \S|We (?:only |just |finally )?(?:live|pay|share|run|keep|rent|moved"
+    r"(?P<i>I(?:'m|'ve)?|We(?:'re|'ve| are| have)) \S|We (?:only |just |finally )?(?:live|pay|share|run|keep|rent|speak|eat"
+    r"|grow|raise|foster|celebrate|spoke|built|moved"
     r"|agreed|bought|sold|got|adopted|rent|rented|booked|chose|own) \S"
     rf"|(?!My (?:[\w-]+ ){{0,2}}?(?:{{mine}})'s (?!family\b)){_OTHERS_MIND}"
     rf"My (?!birthday\b)(?:[\w-]+ ){{0,2}}?(?:{{mine}})(?:'s family)?(?:,? [A-Z][\w'-]+,?)? \S"
@@ -57,7 +59,9 @@ _ENGLISH_HEAD = (
     rf"|avatar|character|hero|player"
     r"|prompt|answer|criteria|intent|principles|thoughts|instruction|instructions|anxiety|stress|mood|heart|mind"
     r"|life|schedule|goal|day|week|request|point|original|core|main|biggest|result|data|mistake|apologies"
-    r"|understanding|friend|boss)\b)[\w'-]+(?: [a-z-]+){0,2} (?:is|are|has|have|was|moves|moved|ends|starts)\b"
+    r"|understanding|friend|boss)\b)[\w'-]+(?: [\w-]+){0,2} (?:is|are|has|have|was|moves|moved|ends|starts|died|broke|runs"
+    r"|costs|closes|opens|expires)\b"
+    rf"|(?:The|My) (?:{DOCTORS}) (?:put|took|started|diagnosed|prescribed|referred) me \S"
     r"|The [\w-]+ (?:in|at|of) (?:my|our) (?:[\w-]+ ){0,2}?[\w-]+ (?:broke|is|was|has|needs|leaks)\b"
     rf"|(?!(?:It|That|This|There|What|Who|He|She|Here|The|I|My|We|You|They|{NOBODY})\b){_OTHERS_MIND}"
     rf"[A-Z][a-zà-ÿ]+(?: |(?='s)){_OF_LIFE}"
@@ -81,7 +85,7 @@ _ENGLISH_FLEETING = (
     r"|back|good|fine|great|okay|ok|tired|exhausted|hungry|busy|bored|stuck|confused|lost|late|wrong|right|serious"
     r"|impressed|surprised|worried|nervous"
     r"|thrilled|proud|stressed|drained|thankful|grateful|lucky|blessed|unsure|concerned|unable|anxious|overwhelmed"
-    r"|hooked|frustrated|annoyed|upset|drawn|keen|nervous|curious|interested|open|able|bothered|off(?: to\b|\W*$)"
+    r"|hooked|frustrated|annoyed|upset|drawn|keen|nervous|curious|interested|open|able|bothered|off(?: to\b(?!.*\d)|\W*$)"
     r"|no|in\W*$|out\W*$)\b"
     r"|.*'(?:d|ll)\b|.*(?:\b(?:not|never|cannot|nothing|nobody)\b|(?<!does)(?<!ca)n't\b)|.*\bin my (?:show|novel"
     r"|story|game|dream)|I(?:'m| am) an? (?:\w+ )?(?:character|avatar|wizard|elf|robot|AI)\b|.*\b(?:role-?play\w*|pretend\w*"
@@ -193,6 +197,11 @@ _ASIDE = regex(r",? (?:that's|it's|which is|thanks?|thank god|by the way|though)
 
 def _opened_english(clause: Clause) -> str:
     text = re.sub(r"\bhere, (?=(?:to|in) [A-Z])", "", _LED.sub("", clause.text.strip(" ,.;")))
+    if (led := LEADING_TIME.match(text)) is not None:
+        text = f"{text[led.end() :]} {led['time'][:1].lower()}{led['time'][1:]}"
+    text = re.sub(
+        r"^Our (?!team|people|species|ancestors|planet|country|users|customers|app|code)(?=[a-z])", "My ", text
+    )
     text = re.sub(r"^(My (?:[\w'-]+ ){0,2}?[\w-]+)'s (?=(?:on|at|in|due|the|an?|not|\d)\b)", r"\1 is ", text)
     said = _ASIDE.sub("", opened(text, elided=clause.elided)[0])
     if ENGLISH.head.match(said) is None:
@@ -276,7 +285,11 @@ ENGLISH = Plain(
     _english_content,
 )
 CHINESE = Plain(
-    lambda clause: re.sub("^(每[^，我]{1,6})我(?:都要|都|要|会)?", r"\1", opened_chinese(clause.text)),
+    lambda clause: re.sub(
+        "^(我们?家?)那[台只个条辆把张部套间口]|^(每[^，我]{1,6})我(?:都要|都|要|会)?",
+        r"\1\2",
+        opened_chinese(clause.text),
+    ),
     regex(lambda: _CHINESE_HEAD.replace("{ours}", one_of_ours()).replace("{{", "{").replace("}}", "}")),
     regex(_CHINESE_FLEETING),
     regex("[你您]|请|帮我|给我|替我|麻烦|提醒我|别给"),

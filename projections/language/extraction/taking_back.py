@@ -14,6 +14,9 @@ from typing import NamedTuple
 
 from projections.language import kin
 from projections.language.contradiction.places import place_at_start
+from projections.language.extraction.chinese import LEFT_OPEN as CHINESE_LEFT_OPEN
+from projections.language.extraction.english import unsure
+from projections.language.extraction.english_standing import LEFT_OPEN, VAGUE
 from projections.language.extraction.english_words import pets
 from projections.language.extraction.shape import Clause, ExtractedStatement, TurnText
 from projections.language.extraction.third_person import third_person
@@ -80,17 +83,22 @@ _MISSPOKE_CHINESE = regex(
 )
 _NO_ENGLISH = regex("^(?:no|nope|sorry|oops|wait|actually|well|oh),? ", IGNORECASE)
 _DENIES_ENGLISH = regex(
-    r"I (?:do not|don't) (?:actually |really |even )?(?:have|own) (?:an?|any) (?P<has>.+?)"
+    r"(?:I|We) (?:(?:do not|don't) (?:actually |really |even )?(?:have|own)|haven't got) (?:an?|any) (?P<has>.+?)"
     r"(?: any ?more| at all| actually| after all)?$"
-    r"|(?:I have|I've got|I own|I've) no (?P<no>.+?)(?: any ?more| at all| actually| after all)?$"
+    r"|(?:I have|I've got|I own|I've|We have|We've got) no (?P<no>.+?)(?: any ?more| at all| actually| after all)?$"
     r"|I(?:'m| am) not (?P<am>(?:an? |from |married|single|vegetarian|vegan|divorced|engaged|retired|\d).*)$"
-    r"|I (?:do not|don't) (?:actually |really )?(?P<does>(?:live|work|speak|play|own|study|like|love) .+?)(?: any ?more)?$"
+    r"|I (?:do not|don't|no longer) (?:actually |really )?(?P<does>(?:live|work|speak|play|own|study|like|love|drive|drink|smoke"
+    r"|swim|cook|cycle|ride|fly|eat|wear|watch|use|take|keep) .+?|drive|drink|smoke|swim|cook|cycle|fly)(?: any ?more"
+    r"| at all|, .*)?$"
+    r"|I (?:can't|cannot) (?P<can>(?:drive|swim|cook|sing|dance|whistle|cycle|fly|ride|read|write|speak|play|eat|drink"
+    r"|smell|hear|see"
+    r"|tolerate|digest)(?: .+?)?)(?: any ?more| at all|, .*)?$"
     r"|I(?:'ve| have) never (?P<never>.+)$|My (?P<my>.+? (?:is|are)) not (?P<is>.+)$"
 )
 _DENIES_CHINESE = regex(
     f"我(?:家里?|们家)?(?:根本|其实|现在|并)*没(?:有|养)(?!过)(?P<has>[{HAN}\\w]{{1,12}}?)(?:了|的|啊|呀|哦)*$"
     f"|我(?:根本|其实|现在|并)*不是(?P<am>[{HAN}\\w]{{2,15}}?)(?:了|的|啊|呀|哦)*$"
-    f"|我(?:根本|其实|现在|并)*不(?P<does>(?:住在|在|会|喜欢|爱|学|对)[{HAN}\\w]{{1,15}}?)(?:了|的|啊|呀|哦)*$"
+    f"|我(?:根本|其实|现在|并|从来|从)*不(?P<does>(?:住在|在|会|喜欢|爱|学|对|吃|喝|抽|开车|坐|用|打|穿|养)[{HAN}\\w]{{1,15}}?)(?:了|的|啊|呀|哦)*$"
     f"|我(?:根本|其实|从来|从)*没(?:有)?(?P<did>[{HAN}]{{1,3}}过[{HAN}\\w]{{1,12}}?)(?:的|啊|呀|哦)*$"
 )
 
@@ -243,7 +251,17 @@ def _denial(said: str, clause: Clause, turn: TurnText, read: ReadClause, cued: b
         triple = affirmed.triple._replace(negation=not affirmed.triple.negation)
     category = "fact" if affirmed is None else affirmed.category
     told = ExtractedStatement(content, category, "fact", -1, True, 0.8, (clause.start, clause.end), (), triple, cued)
-    return Denial(told, affirmed, cued, _is_of_ones_own(thing.get("has") or thing.get("no") or "", han=han))
+    had = thing["has"] or thing.get("no")
+    lasting = _is_of_ones_own(had, han=han) if had else not cued and _stands_alone(said, thing, han=han)
+    return Denial(told, affirmed, cued, lasting)
+
+
+def _stands_alone(said: str, thing: dict[str, str | None], *, han: bool) -> bool:
+    """Whether what somebody is not or does not do is worth keeping: it points at nothing outside."""
+    if han:
+        return bool(thing["does"]) and CHINESE_LEFT_OPEN.search(said) is None
+    what = thing["am"] or thing["does"] or thing["can"] or ""
+    return bool(what) and LEFT_OPEN.search(what) is None and VAGUE.search(what) is None and not unsure(said)
 
 
 def _affirmed_english(thing: dict[str, str | None]) -> str:
@@ -253,8 +271,8 @@ def _affirmed_english(thing: dict[str, str | None]) -> str:
         return f"I have {article} {has}" if not has.endswith("s") or has.endswith("ss") else f"I have {has}"
     if thing["am"]:
         return f"I'm {thing['am']}"
-    if thing["does"]:
-        return f"I {thing['does']}"
+    if thing["does"] or thing["can"]:
+        return f"I {thing['does'] or thing['can']}"
     return f"I've {thing['never']}" if thing["never"] else f"{thing['my']} {thing['is']}".replace("my ", "My ", 1)
 
 
@@ -265,9 +283,10 @@ def _affirmed_chinese(thing: dict[str, str | None]) -> str:
 
 
 def _is_of_ones_own(thing: str, *, han: bool) -> bool:
-    """Whether it is a relative or a pet: whoever has none says something of himself."""
+    """Whether it is a relative, a pet or a thing of a household: whoever has none says something that lasts."""
     people = f"{kin.chinese()}|{either(words('pets', 'chinese'))}" if han else f"{kin.english()}|{pets()}"
-    return re.fullmatch(rf"(?:{people})", thing, IGNORECASE) is not None
+    owned = _role("owned", "chinese" if han else "english")
+    return re.fullmatch(rf"(?:[\w-]+ )?(?:{people}|{owned})", thing, IGNORECASE) is not None
 
 
 def _held_to(sentence: Sequence[Clause], text: str, turn: TurnText, *, han: bool) -> HeldTo | None:

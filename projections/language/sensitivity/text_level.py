@@ -6,6 +6,7 @@ the text is looked up first for all rules at once (`index`), and only the rules 
 
 from __future__ import annotations
 
+from projections.language.said_on import without_day
 from projections.language.sensitivity import background as sensitivity_background
 from projections.language.sensitivity import contact as sensitivity_contact
 from projections.language.sensitivity import private as sensitivity_private
@@ -68,7 +69,7 @@ def detect_sensitivity(text: str) -> int:
 
     Time grows in step with the length of the text.
     """
-    text = folded(text)
+    text = folded(without_day(text))
     read, rules = _INDEX.read(text, in_lower_case(text))
     for rule in rules:
         if rule.matches(read):
@@ -78,6 +79,6 @@ def detect_sensitivity(text: str) -> int:
 
 def reasons(text: str) -> list[str]:
     """The names of the rules that match, most sensitive first, each once; never a value out of the text."""
-    text = folded(text)
+    text = folded(without_day(text))
     read, rules = _INDEX.read(text, in_lower_case(text))
     return list(dict.fromkeys(rule.name for rule in rules if rule.matches(read)))

@@ -11,6 +11,7 @@ from projections.language.extraction.shape import NOBODY
 from projections.language.lexicon import either, rows
 from projections.language.patterns import regex
 from projections.language.polarity import difference, polarity
+from projections.language.said_on import without_day
 from projections.language.text import tokens
 from projections.memory.record import Memory
 
@@ -26,12 +27,11 @@ def _still(language: str) -> str:
 
 _ALL_THE_SAME = regex(lambda: rf" (?:{_still('english')})\b|(?:{_still('chinese')})(?=[喜爱想热住在])")
 _AGAIN_NOW = regex("(?<=.)了$")
-_DATED = regex(r" ?[(（](?:said on )?\d{4}-\d{2}-\d{2}说?[)）]")
 
 
 def core(content: str) -> str:
     """What a content says, without the day on which it was said."""
-    return _DATED.sub("", content)
+    return without_day(content)
 
 
 def same_words(a: str, b: str) -> bool:

@@ -175,6 +175,7 @@ _SUCH_A = regex(
     r"(?P<what>(?:amazing|awesome|cute|super|really|cool|great|new|nice|adorable|beautiful|lovely|inspiring|interesting|incredible"
     r"|gorgeous|wonderful|fantastic|little|local|charity|fun)\b)"
 )
+_CALLED = regex(r"^(?:You can|(?:People|Friends|Everyone|Everybody|They)(?: all)?) calls? me (?=[A-Z])")
 _OUR = regex(lambda: rf"^[Oo]ur (?=(?:[\w-]+ ){{0,2}}(?:{kin.english()}|{pets()})\b)")
 
 
@@ -188,6 +189,7 @@ def turned(said: str) -> str:
         return f"My {found['slot']} is {found['thing']}"
     if (mine := _IS_MINE.match(said)) is not None:
         return f"My {mine['who']} is called {mine['name']}"
+    said = _CALLED.sub("Call me ", said)
     said = _SUCH_A.sub(lambda one: f"{one['verb']}{'an' if one['what'][0] in 'aeiou' else 'a'} {one['what']}", said)
     return _OUR.sub("My ", FAVOURITE.sub(r"My favourite is \g<thing>", said))
 

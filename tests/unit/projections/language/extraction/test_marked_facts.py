@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
+from benchmarks.facts_quality import evaluate_chats
 from projections.language.extraction.rules import TurnText, extract
 
 DAY = "2025-03-02"
@@ -81,3 +83,11 @@ def _carries(statement: str, words: list[str]) -> bool:
 
 def test_what_tells_no_fact_of_the_user_is_not_kept() -> None:
     assert [(text, told(text)) for text, word in NO_FACTS if any(word in one for one in told(text))] == []
+
+
+def test_facts_of_chats_are_found_and_what_is_none_is_not_kept() -> None:
+    """The measure half with a margin: rules are written on the build half."""
+    for half, least in (("build", 0.8), ("measure", 0.7)):
+        figures = evaluate_chats(Path("benchmarks/data/told") / half)
+        assert figures["found"] >= least * figures["facts"], figures
+        assert figures["not facts kept"] == 0, figures
