@@ -48,10 +48,16 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the tests that are asked for, in that order."""
+    """Leave the tests that are asked for, in that order: cases, all of a function, or all of a file."""
     if "only" in TOLD:
         place = {test: number for number, test in enumerate(TOLD["only"])}
-        items[:] = sorted((item for item in items if item.nodeid in place), key=lambda item: place[item.nodeid])
+
+        def asked(item: pytest.Item) -> int | None:
+            names = (item.nodeid, item.nodeid.partition("[")[0], item.nodeid.partition("::")[0])
+            return min((place[name] for name in names if name in place), default=None)
+
+        kept = [(number, item) for item in items if (number := asked(item)) is not None]
+        items[:] = [item for _, item in sorted(kept, key=lambda kept: kept[0])]
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
