@@ -144,10 +144,7 @@ PROMISES = (
         "a secret is shown by no face that was not asked for it",
         ("integration/api/faces/test_secrets_beside_content.py", "integration/api/faces/test_revealing.py"),
     ),
-    Promise(
-        "a command loads what it needs, a process that stays all of it",
-        ("integration/ops/test_joined.py",),
-    ),
+    Promise("a command loads what it needs, a process that stays all of it", ("integration/ops/test_joined.py",)),
     Promise(
         "the commands of the README do what the README shows",
         (

@@ -12,17 +12,7 @@ from api.operations.table import GROUPS, entries
 from tests.rows import each_row
 
 HEAVY = {
-    *(
-        "numpy",
-        "redis",
-        "fastapi",
-        "starlette",
-        "uvicorn",
-        "mcp",
-        "rq",
-        "structlog",
-        "networkx",
-    ),
+    *("numpy", "redis", "fastapi", "starlette", "uvicorn", "mcp", "rq", "structlog", "networkx"),
     *("Stemmer", "rjieba", "fsrs", "uuid_utils", "prometheus_client", "platformdirs", "asyncio", "httpx2"),
     *(
         "api.application",

@@ -54,9 +54,6 @@ def test_nothing_takes_one_line_without_the_other(everything: dict[str, set[str]
     assert sorted(name for name, takes in everything.items() if len(takes & LINES) == 1) == OF_ACCESS
 
 
-@each_row(
-    "name",
-    ["search", "get", "list", "why", "history", "map", "associations", "facts", "context", "replay"],
-)
+@each_row("name", ["search", "get", "list", "why", "history", "map", "associations", "facts", "context", "replay"])
 def test_a_question_about_memories_takes_both_lines(everything: dict[str, set[str]], name: str) -> None:
     assert everything[f"engramlog {name}"] >= LINES

@@ -40,9 +40,7 @@ WORDED = {
     "OSI Approved :: Python Software Foundation License": "PSF-2.0",
 }
 """Licences that are told in other words."""
-UNTOLD = {
-    "axe-playwright-python": "MIT",
-}
+UNTOLD = {"axe-playwright-python": "MIT"}
 """What no metadata tell: as the package's own page or file has it."""
 
 

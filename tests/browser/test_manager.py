@@ -124,10 +124,7 @@ def reach(console: Console, name: str) -> None:
     raise AssertionError(f"no Tab leads to {name}")
 
 
-@pytest.mark.parametrize(
-    ("answer", "said"),
-    [("Accept", "It no longer holds."), ("Reject", "Left as it is.")],
-)
+@pytest.mark.parametrize(("answer", "said"), [("Accept", "It no longer holds."), ("Reject", "Left as it is.")])
 def test_what_waits_is_answered_where_it_stands(answer: str, said: str, page_of: Opens, story: Service) -> None:
     owner = f"inbox-{answer.lower()}"
     told(story, owner, tea="I drink green tea.")

@@ -127,13 +127,7 @@ def test_what_a_call_did_is_told_however_much_came_after_it(memory: Any, monkeyp
 
 
 def test_each_verb_about_one_memory_is_one_request(running: Service) -> None:
-    verbs = {
-        "edit": ("I drink much coffee",),
-        "mention": (),
-        "confirm": (),
-        "negate": (),
-        "reinforce": (),
-    }
+    verbs = {"edit": ("I drink much coffee",), "mention": (), "confirm": (), "negate": (), "reinforce": ()}
     with proxy(running.url) as between, connected("sync", between.url, owner=new_owner()) as memory:
         memory.add("I drink coffee", memory_id="coffee")
         between.asked.clear()

@@ -6,12 +6,7 @@ from itertools import chain
 
 from hypothesis import strategies as st
 
-from events.catalogue import (
-    EventDiscarded,
-    SynonymDefined,
-    ToolResultRecorded,
-    TurnRecorded,
-)
+from events.catalogue import EventDiscarded, SynonymDefined, ToolResultRecorded, TurnRecorded
 from events.vocabulary import Actor, Category, Level, Modality, Outcome, Resolution, Via
 from projections.memory.record import CATEGORIES
 from tests.given.events import (

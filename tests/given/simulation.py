@@ -35,10 +35,7 @@ MINUTE = 1 / 1_440
 STORY = "coffee"
 """The memory whose curves are drawn: a habit given up in autumn, and taken up again."""
 
-IDENTITY = {
-    "name": "我叫林月，朋友们叫我小月。",
-    "born-in": "I was born in Chengdu. 我是成都人。",
-}
+IDENTITY = {"name": "我叫林月，朋友们叫我小月。", "born-in": "I was born in Chengdu. 我是成都人。"}
 """The first stands in the fact tier, as a producer that knows no tiers leaves it; the second in the core tier."""
 REPEATED = {
     "spicy": "我爱吃辣，越辣越好。",

@@ -9,17 +9,7 @@ from projections.laws import LAWS
 from projections.laws.law import FOREVER
 from projections.memory.columns import Columns
 from projections.memory.record import DAY, Memory
-from tests.given.events import (
-    Told,
-    accessed,
-    at,
-    created,
-    folded,
-    graded,
-    mentioned,
-    reinforced,
-    revised,
-)
+from tests.given.events import Told, accessed, at, created, folded, graded, mentioned, reinforced, revised
 from tests.rows import each_row
 
 LAW = LAWS["tiered"]

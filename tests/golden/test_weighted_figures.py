@@ -63,29 +63,26 @@ def test_the_semantic_boost_after_a_mention_is_as_published(days: int, figure: s
 @each_row(("mentions", "figure"), MOMENTUM)
 def test_the_momentum_of_mentions_within_three_days_is_as_published(mentions: int, figure: str) -> None:
     memory = folded(created(), *(mentioned(day=5 + number / 10) for number in range(mentions))).memories["m"]
-    assert [
-        shown(momentum(mentions, DEFAULTS)),
-        shown(factors(memory, at(6), DEFAULTS).momentum),
-    ] == [figure, figure]
+    assert [shown(momentum(mentions, DEFAULTS)), shown(factors(memory, at(6), DEFAULTS).momentum)] == [figure, figure]
 
 
 @each_row("resolution", ["latest_wins", "version_keep"])
 @each_row(("days", "figure"), DROP)
 def test_the_drop_curve_falls_at_once_and_recovers_as_published(days: int, figure: str, resolution: str) -> None:
     memory = folded(created(), negated(day=3, resolution=resolution)).memories["m"]
-    assert [
-        shown(drop_curve(days, DEFAULTS)),
-        shown(factors(memory, at(3 + days), DEFAULTS).conflict_penalty),
-    ] == [figure, figure]
+    assert [shown(drop_curve(days, DEFAULTS)), shown(factors(memory, at(3 + days), DEFAULTS).conflict_penalty)] == [
+        figure,
+        figure,
+    ]
 
 
 @each_row(("days", "figure"), FADE)
 def test_the_fade_curve_falls_slowly_as_published(days: int, figure: str) -> None:
     memory = folded(created(), negated(day=3, resolution="weight_balance")).memories["m"]
-    assert [
-        shown(fade_curve(days, DEFAULTS)),
-        shown(factors(memory, at(3 + days), DEFAULTS).conflict_penalty),
-    ] == [figure, figure]
+    assert [shown(fade_curve(days, DEFAULTS)), shown(factors(memory, at(3 + days), DEFAULTS).conflict_penalty)] == [
+        figure,
+        figure,
+    ]
 
 
 def test_a_stable_preference_mentioned_once_eleven_days_ago_weighs_what_the_published_log_entry_says() -> None:

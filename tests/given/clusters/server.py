@@ -116,15 +116,7 @@ class PortServer:
         file.write_text("".join(f"{name} {value or EMPTY}\n" for name, value in self.settings.items()))
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-I",
-                    "-S",
-                    LAUNCHER,
-                    str(os.getpid()),
-                    self.binary,
-                    file,
-                ],
+                [sys.executable, "-I", "-S", LAUNCHER, str(os.getpid()), self.binary, file],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

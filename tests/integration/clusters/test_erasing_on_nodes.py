@@ -41,11 +41,7 @@ def erased(store: Erasing, owner: str, killed_at: str | None = None) -> ErasureC
     with store.opened() as opened:
         try:
             return carry_out(
-                opened,
-                store.settings,
-                ErasurePlan(owner, "objection", "asked"),
-                probe=probe,
-                lease_ms=BRIEF_MS,
+                opened, store.settings, ErasurePlan(owner, "objection", "asked"), probe=probe, lease_ms=BRIEF_MS
             )
         except Killed:
             return None
@@ -127,13 +123,7 @@ def test_a_node_that_is_lost_meanwhile_stops_the_erasure_and_the_next_run_goes_o
             own_cluster.kill(other)
 
     with store.opened() as opened, pytest.raises(StoreUnavailable, match=other.address):
-        carry_out(
-            opened,
-            store.settings,
-            ErasurePlan(owner, "objection"),
-            probe=killed,
-            lease_ms=BRIEF_MS,
-        )
+        carry_out(opened, store.settings, ErasurePlan(owner, "objection"), probe=killed, lease_ms=BRIEF_MS)
     assert store.is_fenced(owner)
     own_cluster.await_failover(other)
     own_cluster.start_again(other)

@@ -135,9 +135,7 @@ def test_what_a_command_had_acknowledged_and_is_gone_is_refused_by_the_next_one_
     assert add(cli, 3)
     assert add(cli, 2)
     told = [one for one in found["differences"] if one["what"] == "an event that was acknowledged is not in the log"]
-    assert [(one["position"], one["event_id"]) for one in told] == [
-        (f"{alarm['subject']}:2", event(2)["event_id"]),
-    ]
+    assert [(one["position"], one["event_id"]) for one in told] == [(f"{alarm['subject']}:2", event(2)["event_id"])]
     assert [one["name"] for one in cli.json("alarms", code=1)["alarms"]] == ["log_changed"], "the kept heads tell too"
 
 

@@ -65,11 +65,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "GET /v1/dead/{owner}": ("dead", "alice"),
 }
 """Every command that only asks and has a running service answer, by the route of its operation."""
-NO_COMMAND = {
-    "GET /v1/owners/{owner}/history",
-    "GET /v1/owners/{owner}/embedding",
-    "GET /v1/owners/{owner}/heads",
-}
+NO_COMMAND = {"GET /v1/owners/{owner}/history", "GET /v1/owners/{owner}/embedding", "GET /v1/owners/{owner}/heads"}
 """`history` without an id asks by the path of one memory, and tells the owner's head; `embed` computes."""
 TELLING: dict[str, tuple[str, ...]] = {
     "POST /v1/owners/{owner}/memories": ("add", "OWNER", "I live in Porto", "--tag", "place"),

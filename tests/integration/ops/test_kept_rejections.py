@@ -304,5 +304,5 @@ def test_a_redis_that_is_put_back_under_a_process_is_noticed_at_its_next_look(
     with open_the_store(settings) as store, application_on(store, settings) as application:
         assert contents(application) == [CANOE]
     assert [one.name for one in (tmp_path / "data").glob("rejections*")] == [
-        f"rejections-{store.identity.store_id}.jsonl",
+        f"rejections-{store.identity.store_id}.jsonl"
     ]

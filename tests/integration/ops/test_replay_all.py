@@ -209,8 +209,7 @@ class Here(Executor):
 
 
 @pytest.mark.parametrize(
-    ("release", "store_id", "says"),
-    [("9.9", None, "a worker runs engramlog"), (None, "another", "a worker has store")],
+    ("release", "store_id", "says"), [("9.9", None, "a worker runs engramlog"), (None, "another", "a worker has store")]
 )
 def test_a_worker_of_another_release_or_store_refuses_and_opens_nothing(
     store: Store, monkeypatch: pytest.MonkeyPatch, release: str | None, store_id: str | None, says: str
@@ -222,9 +221,7 @@ def test_a_worker_of_another_release_or_store_refuses_and_opens_nothing(
     assert says in told["error"]["message"]
 
 
-def test_an_error_that_nobody_foresaw_crosses_without_its_words(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_error_that_nobody_foresaw_crosses_without_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: Any) -> None:
         raise ValueError("I like zebrafinches")
 

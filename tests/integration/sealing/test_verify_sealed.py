@@ -20,15 +20,7 @@ from events.sealing.cipher import SALT_BYTES
 from events.sealing.key_ring import KeyRing
 from projections.embedding.vectors import VectorKeys
 from projections.fold.builds import FIRST_BUILD, BuildKeys
-from projections.redis.sealed import (
-    VECTOR,
-    cipher_of,
-    open_moment,
-    open_pack,
-    open_record,
-    open_synonyms,
-    open_vector,
-)
+from projections.redis.sealed import VECTOR, cipher_of, open_moment, open_pack, open_record, open_synonyms, open_vector
 from projections.redis.store import decode_quarantine
 from tests.integration.consumers.verify.test_verify import KINDS
 from tests.integration.live import Live, live_store

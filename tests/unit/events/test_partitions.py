@@ -81,8 +81,7 @@ def test_a_receipt_is_written_as_json_with_an_error_only_where_there_is_one() ->
 
 
 @each_row(
-    ("numbers", "text"),
-    [([], ""), ([3], "3"), ([0, 1, 2], "0-2"), ([9, 5, 4, 4, 0], "0, 4-5, 9"), ([1, 0], "0-1")],
+    ("numbers", "text"), [([], ""), ([3], "3"), ([0, 1, 2], "0-2"), ([9, 5, 4, 4, 0], "0, 4-5, 9"), ([1, 0], "0-1")]
 )
 def test_numbers_are_told_as_ranges_in_order(numbers: list[int], text: str) -> None:
     assert ranges(numbers) == text

@@ -36,11 +36,7 @@ THIRD = {"first": "Ann", "last": "Lee", "language": "en"}
 )
 def test_an_event_takes_every_step_from_its_version_to_the_latest(version: int, data: Any, expected: Any) -> None:
     document = {"type": "Met", "schema_version": version, "data": dict(data)}
-    assert upcast("Met", version, document, STEPS, {"Met": 3}) == {
-        "type": "Met",
-        "schema_version": 3,
-        "data": expected,
-    }
+    assert upcast("Met", version, document, STEPS, {"Met": 3}) == {"type": "Met", "schema_version": 3, "data": expected}
 
 
 def test_a_missing_step_is_an_error_and_never_skipped() -> None:

@@ -105,11 +105,7 @@ def test_what_was_deleted_is_gone_and_what_was_deleted_since_is_marked(store: St
 
 def test_a_merge_tells_its_sources_as_changed_by_it(store: Store) -> None:
     _, told = between(store, merged("coffee", "tea", into="both", day=2))
-    assert kinds(told) == {
-        "both": ("made", "events"),
-        "coffee": ("changed", "events"),
-        "tea": ("changed", "events"),
-    }
+    assert kinds(told) == {"both": ("made", "events"), "coffee": ("changed", "events"), "tea": ("changed", "events")}
     assert told["coffee"]["after"]["status"] == "merged"
 
 

@@ -18,17 +18,7 @@ from events.catalogue import SynonymDefined
 from events.envelope import from_micros, utc_text
 from tests.acceptance.helpers.store import Store
 from tests.given.client import Service
-from tests.given.events import (
-    Told,
-    at,
-    created,
-    graded,
-    in_session,
-    mentioned,
-    negated,
-    profile,
-    set_aside,
-)
+from tests.given.events import Told, at, created, graded, in_session, mentioned, negated, profile, set_aside
 from tests.given.http import HttpStore, http_store
 from tests.given.said import injected, said
 from tests.integration.api.auditing.test_lines_by_a_twin import (

@@ -260,13 +260,7 @@ def check_memories(store: Store, owner: str, view: OwnerView, now: int, times: d
 
 
 def check_owner(
-    store: Store,
-    log: Log,
-    view: OwnerView,
-    history: OwnerHistory,
-    kept: list[Stored],
-    now: int,
-    times: dict[str, Any],
+    store: Store, log: Log, view: OwnerView, history: OwnerHistory, kept: list[Stored], now: int, times: dict[str, Any]
 ) -> None:
     """stats, history, facts, export and compare."""
     owner, lines = log.owner, {name: times[name] for name in ("as_of", "known")}

@@ -12,16 +12,7 @@ from events.catalogue import Ground
 from events.errors import DeadlineExceeded, InputError
 from projections.reports.named_sources import BY
 from tests.acceptance.helpers.store import Store, day
-from tests.given.events import (
-    Told,
-    brought_back,
-    created,
-    deleted,
-    in_session,
-    mentioned,
-    purged,
-    set_aside,
-)
+from tests.given.events import Told, brought_back, created, deleted, in_session, mentioned, purged, set_aside
 from tests.given.said import said
 from tests.rows import each_row
 

@@ -19,17 +19,7 @@ from events.log import AppendReceipt
 from events.partitions import partition_of
 from tests.acceptance.helpers.store import Store, day, embedded_store
 from tests.chaos.attendants import live_keys
-from tests.given.events import (
-    compressed,
-    created,
-    deleted,
-    in_conflict,
-    mentioned,
-    merged,
-    negated,
-    shown,
-    unmerged,
-)
+from tests.given.events import compressed, created, deleted, in_conflict, mentioned, merged, negated, shown, unmerged
 
 NOTHING = {"taken_back": 0, "refused": 0, "total": 0}
 

@@ -339,11 +339,7 @@ def test_core_memories_go_where_their_own_events_are_named(store: Store) -> None
         *turn("t1", "call me Ann", 1),
         Told(drawn("is called Ann", "name", 2, "t1").data, 2, "judge"),
         Told(created("a rule", "rule", tier="core").data, 3, "operator"),
-        Told(
-            MemoryPromoted(memory_id="name", to="core"),
-            4,
-            "operator",
-        ),
+        Told(MemoryPromoted(memory_id="name", to="core"), 4, "operator"),
     )
     told = looked(store, owner, without_turns=["t1"])
     assert [one["memory"] for one in told["undoes"]] == ["t1"]

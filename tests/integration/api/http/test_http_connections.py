@@ -277,9 +277,7 @@ def test_appends_go_on_while_more_connections_are_idle_than_may_be_open(http: Ht
                 assert to_the_end(append).startswith(b"HTTP/1.1 200")
 
 
-def test_where_every_connection_is_busy_a_new_one_is_told_when_to_come_again_and_is_counted(
-    http: HttpStore,
-) -> None:
+def test_where_every_connection_is_busy_a_new_one_is_told_when_to_come_again_and_is_counted(http: HttpStore) -> None:
     leave = Flag()
     app = app_of(http.application)
 

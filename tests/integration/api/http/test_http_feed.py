@@ -19,18 +19,7 @@ from api.http.server.serve import Server, serve
 from events.errors import BadSetting
 from events.partitions import parse_position
 from projections.fold.changelog import Entry
-from tests.given.http import (
-    QUICK,
-    SHOWN,
-    HttpStore,
-    Json,
-    Message,
-    app_of,
-    created,
-    event,
-    mentioned,
-    messages,
-)
+from tests.given.http import QUICK, SHOWN, HttpStore, Json, Message, app_of, created, event, mentioned, messages
 from tests.given.samples import owner_in
 from tests.patience import PATIENCE
 from tests.rows import each_row

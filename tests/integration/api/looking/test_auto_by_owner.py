@@ -87,9 +87,7 @@ def test_an_owner_of_half_english_half_chinese_has_one_model_for_all_rows_and_qu
     assert (told["model"], told["chosen"], told["chosen_by"], told["share"]) == ("use", "auto", "store", 1.0)
 
 
-def test_who_begins_in_english_and_then_writes_chinese_is_embedded_again_by_the_question(
-    store: ByOwner,
-) -> None:
+def test_who_begins_in_english_and_then_writes_chinese_is_embedded_again_by_the_question(store: ByOwner) -> None:
     store.tell("ada", *said(*ENGLISH))
     store.walk("ada")
     assert store.asked("ada", "kiln")["model"] == "minilm"

@@ -18,16 +18,7 @@ from events.partitions import partition_of
 from projections.fold.builds import FIRST_BUILD, BuildKeys
 from projections.redis.on_lines import LINES, RedisOnLines
 from tests.acceptance.helpers.store import Store, day
-from tests.given.events import (
-    accessed,
-    created,
-    deleted,
-    in_session,
-    mentioned,
-    negated,
-    purged,
-    set_aside,
-)
+from tests.given.events import accessed, created, deleted, in_session, mentioned, negated, purged, set_aside
 from tests.given.said import said
 
 SECRET_WORDS = "the blue door behind the mill"

@@ -148,9 +148,7 @@ def test_a_message_of_which_something_was_taken_back_says_so_wherever_an_agent_m
     assert "User moved to Porto" in line.partition("I live in Lisbon")[0]
 
 
-def test_in_two_parts_the_stable_one_comes_again_only_once_it_has_changed(
-    application: Application,
-) -> None:
+def test_in_two_parts_the_stable_one_comes_again_only_once_it_has_changed(application: Application) -> None:
     owner = f"context-{next(NUMBERS)}"
     server = in_process(application, owner)
     told = application.rememberer.add(owner, "I live in Lisbon", category="identity")

@@ -14,17 +14,7 @@ from events.errors import InputError, StoreUnavailable
 from projections.prompt.block import PARTS
 from projections.redis.said import REACHES
 from tests.acceptance.helpers.store import Store
-from tests.given.events import (
-    Told,
-    deleted,
-    in_conflict,
-    mentioned,
-    negated,
-    parameters,
-    purged,
-    restored,
-    revised,
-)
+from tests.given.events import Told, deleted, in_conflict, mentioned, negated, parameters, purged, restored, revised
 from tests.given.events import created as of_the_user
 from tests.given.said import found, said
 from tests.places import ROOT

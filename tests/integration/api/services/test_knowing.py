@@ -94,11 +94,7 @@ def test_an_owner_nobody_knows_is_answered(knower: Knower) -> None:
 def test_what_a_quarantined_owner_is_asked_says_so(store: Store, knower: Knower) -> None:
     owner = known(store)
     stuck = store.poison(owner)
-    for answer in (
-        knower.assess(owner, "kiln"),
-        knower.map(owner, "kiln"),
-        knower.associations(owner, "kiln"),
-    ):
+    for answer in (knower.assess(owner, "kiln"), knower.map(owner, "kiln"), knower.associations(owner, "kiln")):
         assert answer["quarantined"]["position"] == stuck
     store.operator.dead_discard(owner, stuck, "a test")
 

@@ -14,13 +14,7 @@ from events.errors import InputError
 from events.log import AppendReceipt
 from events.partitions import partition_of
 from tests.acceptance.helpers.store import Store, day
-from tests.given.events import (
-    created,
-    deleted,
-    merged,
-    negated,
-    unmerged,
-)
+from tests.given.events import created, deleted, merged, negated, unmerged
 
 MODES = ("normal", "review")
 

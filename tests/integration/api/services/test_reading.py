@@ -10,17 +10,7 @@ import pytest
 from events.envelope import derived_id
 from events.errors import BeyondHead, InputError, NotFound, OwnerQuarantined
 from tests.acceptance.helpers.store import Store, day
-from tests.given.events import (
-    compressed,
-    created,
-    deleted,
-    mentioned,
-    merged,
-    negated,
-    purged,
-    revised,
-    unmerged,
-)
+from tests.given.events import compressed, created, deleted, mentioned, merged, negated, purged, revised, unmerged
 from tests.rows import each_row
 
 PIN = "the PIN of my card is 4821"

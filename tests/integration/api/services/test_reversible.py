@@ -44,12 +44,7 @@ def typed(store: Store, owner: str, at: str | None = None) -> dict[str, dict[str
 @each_row(
     ("said", "old", "new", "status"),
     [
-        (
-            ("I live in Berlin.", "I moved to Munich."),
-            "User lives in Berlin",
-            "User moved to Munich",
-            "superseded",
-        ),
+        (("I live in Berlin.", "I moved to Munich."), "User lives in Berlin", "User moved to Munich", "superseded"),
         (("I love coffee.", "I don't like coffee any more."), "User loves coffee", "", "kept_version"),
         (("我住在北京。", "我搬到上海了。"), "用户住在北京", "用户搬到上海了", "superseded"),
         (("我喜欢喝咖啡。", "我不喜欢喝咖啡了。"), "用户喜欢喝咖啡", "", "kept_version"),

@@ -314,11 +314,7 @@ def test_a_rebuild_killed_after_any_piece_and_gone_on_with_makes_the_same_build(
         for kill_at in range(1, all_of_them.passes + 1):
             with pytest.raises(_Killed):
                 rebuild_partition(
-                    *(store.client, tag),
-                    holder="killed",
-                    probe=_Counted(kill_at),
-                    lease_ms=BRIEF_MS,
-                    limits=SMALL,
+                    *(store.client, tag), holder="killed", probe=_Counted(kill_at), lease_ms=BRIEF_MS, limits=SMALL
                 )
             if kill_at % 5 == 0:
                 assert drop_left_builds(wire, tag, int(wire.call("TIME")[0]) * 1_000 + 60_000)

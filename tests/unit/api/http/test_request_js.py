@@ -148,9 +148,7 @@ def test_a_curl_line_of_an_open_route_shows_no_token_and_that_of_a_stream_waits_
     retry = {"method": "POST", "url": "/v1/dead/alice/retry", "headers": {"engramlog-request": "1"}}
     here = "http://[::1]:8733"
     open_one, stream, empty = called(
-        ["curlOf", health, here, {"open": True}],
-        ["curlOf", feed, here, {"stream": True}],
-        ["curlOf", retry, here, {}],
+        ["curlOf", health, here, {"open": True}], ["curlOf", feed, here, {"stream": True}], ["curlOf", retry, here, {}]
     )
     token = ["-H", "<Authorization: Bearer the token>"]
     assert read_by_bash(open_one["told"]) == ["-sS", f"{here}/health"]

@@ -15,19 +15,7 @@ from api.pictures.curves import curves_picture
 from api.pictures.look import Look, checked_look
 from api.pictures.svg import written
 from events.errors import InputError
-from tests.drawn import (
-    HOSTILE,
-    START,
-    SVG,
-    all_of,
-    box_of,
-    comparison_of,
-    plot_of,
-    points_of,
-    read,
-    texts_of,
-    title_of,
-)
+from tests.drawn import HOSTILE, START, SVG, all_of, box_of, comparison_of, plot_of, points_of, read, texts_of, title_of
 from tests.rows import each_row
 
 SIZES = [(1200, 700), (390, 500), (320, 240), (2400, 1600)]

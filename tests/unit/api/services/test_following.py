@@ -62,12 +62,7 @@ def log() -> SilentLog:
 def say(log: InMemoryEventLog, *said: Any) -> None:
     events = [
         make_event(
-            data,
-            owner=ACCESS,
-            occurred_at=from_micros(NOW),
-            actor="operator",
-            now=NOW,
-            event_id=access_id(data.number),
+            data, owner=ACCESS, occurred_at=from_micros(NOW), actor="operator", now=NOW, event_id=access_id(data.number)
         )
         for data in said
     ]

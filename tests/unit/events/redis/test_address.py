@@ -83,11 +83,7 @@ def test_an_option_that_redis_py_does_not_know_is_refused_by_its_name() -> None:
 _PIECE = st.text(st.sampled_from("ab1:/@,?#[]%&=. é\u2100") | st.characters(), max_size=8)
 
 
-@given(
-    scheme=st.sampled_from([*SCHEMES, "http", ""]),
-    around=st.tuples(_PIECE, _PIECE, _PIECE),
-    encoded=st.booleans(),
-)
+@given(scheme=st.sampled_from([*SCHEMES, "http", ""]), around=st.tuples(_PIECE, _PIECE, _PIECE), encoded=st.booleans())
 @settings(max_examples=examples(500))
 def test_any_url_is_read_or_refused_and_its_password_is_no_place(
     scheme: str, around: tuple[str, str, str], encoded: bool

@@ -9,18 +9,7 @@ import pytest
 from events.errors import StoreError, StoreUnavailable, UnderReplicated
 from events.redis.cluster import wire as wire_module
 from events.redis.wire import WirePool
-from tests.doubles.cluster_nodes import (
-    CUT,
-    HALF,
-    OK,
-    SILENCE,
-    Clock,
-    FakeCluster,
-    at,
-    refusal,
-    resp,
-    wire_to,
-)
+from tests.doubles.cluster_nodes import CUT, HALF, OK, SILENCE, Clock, FakeCluster, at, refusal, resp, wire_to
 
 
 def test_a_link_that_broke_while_a_server_was_asked_is_not_made_anew_behind_the_wire_s_back(
