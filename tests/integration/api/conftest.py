@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from api.services.knowing import Knower
 from tests.acceptance.helpers.store import Store, embedded_store
 from tests.given.client import Service, service
 from tests.given.http import TOKEN, HttpStore, http_store
@@ -20,6 +21,11 @@ def _token(monkeypatch: pytest.MonkeyPatch) -> None:
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     with embedded_store(tmp_path_factory.mktemp("store")) as opened:
         yield opened
+
+
+@pytest.fixture
+def knower(store: Store) -> Knower:
+    return store.app.knower
 
 
 @pytest.fixture(scope="module")

@@ -20,11 +20,6 @@ LIST, KEPT = "erasures.jsonl", "rejections.jsonl"
 
 
 @pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    return Cli(monkeypatch, capsys)
-
-
-@pytest.fixture
 def folder(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A data folder with two owners, one of whom rejected something; and a copy of it beside."""
     monkeypatch.delenv("ENGRAMLOG_REDIS_URL", raising=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,25 +13,10 @@ from ops.commands.erase import MOST_REASON
 from ops.erasing.owner import ErasurePlan, carry_out, told_beforehand
 from ops.store import open_the_store
 from tests.acceptance.helpers.cli import Cli, event, lines
-from tests.given.sealing.key_service import TOKEN, FakeKeyService, fake_key_service
+from tests.given.sealing.key_service import TOKEN, FakeKeyService
 from tests.integration.erasing.erased import ADA, Erasing
 from tests.integration.unsealed import Unsealed
 from tests.servers import RedisServer
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    return Cli(monkeypatch, capsys)
-
-
-@pytest.fixture
-def folder(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A data folder with a sealed store of two owners."""
-    monkeypatch.delenv("ENGRAMLOG_REDIS_URL", raising=False)
-    monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path / "data"))
-    told = [event(at, ("ada", "bob")[at % 2], content=f"the key word is {at} today") for at in range(6)]
-    assert cli.json("append", "-", stdin=lines(told))["appended"] == len(told)
-    return tmp_path / "data"
 
 
 def standing(cli: Cli) -> tuple[object, ...]:
@@ -225,12 +209,6 @@ def test_an_owner_with_events_and_no_line_of_its_own_is_fenced_too(redis_server:
     assert store.is_fenced()
     assert store.is_silent()
     assert store.left_of() == []
-
-
-@pytest.fixture
-def service() -> Iterator[FakeKeyService]:
-    with fake_key_service() as found:
-        yield found
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from events.redis.ready import await_loaded, refuse_kind
 from events.redis.wire import Wire, connect
 from tests.integration.live import wait_until
 from tests.patience import PATIENCE
-from tests.servers import RedisServer, Servers, newer_server, wheel_server
+from tests.servers import RedisServer, newer_server, wheel_server
 
 LOADING = b"-LOADING Redis is loading the dataset in memory\r\n"
 PERSISTENCE = b"# Persistence\r\nloading:1\r\nloading_loaded_perc:41.50\r\nloading_eta_seconds:12\r\n"
@@ -179,11 +179,6 @@ class Loads:
                 named = b"+OK\r\n" * said.count(b"SETINFO")
                 connection.sendall(named or (self._told if b"persistence" in said else LOADING))
                 self.asked.set()
-
-
-@pytest.fixture
-def server(redis_servers: Servers) -> RedisServer:
-    return redis_servers.get("redis-6.2")
 
 
 @pytest.fixture(params=[False, True], ids=["tells", "silent"])

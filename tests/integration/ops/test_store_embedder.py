@@ -28,14 +28,9 @@ from tests.doubles.embedding import WordEmbedder
 from tests.given.http import client_of
 from tests.integration.live import live_store
 from tests.patience import PATIENCE
-from tests.servers import RedisServer, Servers
+from tests.servers import RedisServer
 
 MISSING = "the embedder {} needs a package"
-
-
-@pytest.fixture
-def server(redis_servers: Servers) -> RedisServer:
-    return redis_servers.get("redis-6.2")
 
 
 def installed(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:

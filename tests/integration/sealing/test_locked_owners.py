@@ -24,17 +24,11 @@ from projections.fold.builds import FIRST_BUILD, BuildKeys
 from projections.redis.create import known_identity
 from projections.redis.store import decode_quarantine, read_checkpoint, read_owner, read_parked, read_stuck
 from tests.given.alarms import KeptAlarms
-from tests.given.sealing.key_service import TOKEN, FakeKeyService, fake_key_service
+from tests.given.sealing.key_service import TOKEN, FakeKeyService
 from tests.integration.live import Live, live_store, wait_until
 from tests.servers import RedisServer
 
 STANDING = (KEYS_UNAVAILABLE, "partition 0")
-
-
-@pytest.fixture
-def service() -> Iterator[FakeKeyService]:
-    with fake_key_service() as found:
-        yield found
 
 
 def key_of(service: FakeKeyService, rest: float = 0.05) -> VaultKey:

@@ -17,7 +17,7 @@ from events.sealing.seals import Wrapped
 from ops.sealing.key_file import KeyFile, KeyFileUnusable, make_key_file, read_key_file, rotate_key_file
 from ops.sealing.rewrap import AT_ONCE, REPLACE, rewrap, wraps_of
 from tests.acceptance.helpers.cli import Cli
-from tests.given.sealing.key_service import TOKEN, FakeKeyService, fake_key_service, token_file
+from tests.given.sealing.key_service import TOKEN, FakeKeyService, token_file
 from tests.integration.live import live_store, wait_until
 from tests.integration.ops.test_up import Up
 from tests.patience import PATIENCE
@@ -254,12 +254,6 @@ def test_up_goes_on_through_rotate_rewrap_and_drop(tmp_path: Path, key: Path, mo
             told = client.get("/v1/status").json()["sealing"]
             assert (told["reachable"], told["owners_locked"]) == (True, 0)
             assert told["key"].startswith(read_key_file(key).name)
-
-
-@pytest.fixture
-def service() -> Iterator[FakeKeyService]:
-    with fake_key_service() as found:
-        yield found
 
 
 def test_up_answers_what_needs_no_key_while_the_service_is_away_tells_it_and_comes_back(

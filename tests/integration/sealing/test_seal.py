@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,6 @@ from projections.redis.create import BEING_SEALED, SEALED, SEALING, known_identi
 from tests.given.dumped import dump
 from tests.given.samples import again, mention
 from tests.integration.unsealed import OWNERS, PARTITIONS, WORD, Unsealed
-from tests.servers import RedisServer
 
 ONCE = [
     "before the mark",
@@ -43,13 +41,6 @@ PER_PARTITION = [
     "before a partition is noted",
 ]
 POINTS = [(point, 1) for point in ONCE] + [(point, passes) for point in PER_PARTITION for passes in (1, 2)]
-
-
-@pytest.fixture
-def store(redis_server: RedisServer, tmp_path: Path) -> Iterator[Unsealed]:
-    found = Unsealed(redis_server, tmp_path)
-    yield found
-    found.client.close()
 
 
 def test_no_word_lies_open_and_events_chains_digests_and_records_are_the_same(store: Unsealed) -> None:

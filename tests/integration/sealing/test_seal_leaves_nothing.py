@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from socket import socket
 
@@ -19,13 +18,6 @@ from tests.given.dumped import dump
 from tests.integration.live import wait_until
 from tests.integration.unsealed import PARTITIONS, WORD, Unsealed
 from tests.servers import RedisServer, wheel_server
-
-
-@pytest.fixture
-def store(redis_server: RedisServer, tmp_path: Path) -> Iterator[Unsealed]:
-    found = Unsealed(redis_server, tmp_path)
-    yield found
-    found.client.close()
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -22,14 +21,6 @@ from ops.kept.heads import LogChanged
 from ops.sealing.key_file import make_key_file
 from tests.given.dumped import dump
 from tests.integration.unsealed import PARTITIONS, Unsealed
-from tests.servers import RedisServer
-
-
-@pytest.fixture
-def store(redis_server: RedisServer, tmp_path: Path) -> Iterator[Unsealed]:
-    found = Unsealed(redis_server, tmp_path)
-    yield found
-    found.client.close()
 
 
 @pytest.fixture

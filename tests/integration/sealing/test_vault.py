@@ -29,13 +29,6 @@ from tests.given.sealing.key_service import (
 SECRETS = [(b"store\0alice", b"a" * 32), (b"store\0bob", b"b" * 32)]
 
 
-@pytest.fixture
-def service() -> Iterator[FakeKeyService]:
-    """A scripted one."""
-    with fake_key_service() as found:
-        yield found
-
-
 @pytest.fixture(params=["scripted", "openbao"])
 def either(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[KeyService]:
     """A scripted one, and the real one."""

@@ -21,14 +21,9 @@ from tests.acceptance.helpers.store import Store, embedded_store
 from tests.given.events import Told, at, created, deleted, mentioned, profile, purged, restored
 from tests.given.http import created as http_created
 from tests.given.http import http_store
-from tests.servers import RedisServer, Servers
+from tests.servers import RedisServer
 
 SECRET_WORDS = "oatmeal with 蓝莓 at seven"
-
-
-@pytest.fixture
-def server(redis_servers: Servers) -> RedisServer:
-    return redis_servers.get("redis-6.2")
 
 
 @pytest.fixture

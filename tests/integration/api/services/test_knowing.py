@@ -15,11 +15,6 @@ from tests.given.views import fact, potter
 LATER = "2100-01-01T00:00:00Z"
 
 
-@pytest.fixture
-def knower(store: Store) -> Knower:
-    return store.app.knower
-
-
 def known(store: Store, *more: Told, on: float | None = None) -> str:
     """An owner who knows what `potter` tells, since yesterday unless told, and more."""
     owner = store.owner()

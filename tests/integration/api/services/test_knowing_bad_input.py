@@ -16,11 +16,6 @@ from tests.rows import each_row
 LATER = "2100-01-01T00:00:00Z"
 
 
-@pytest.fixture
-def knower(store: Store) -> Knower:
-    return store.app.knower
-
-
 @each_row(
     ("asked", "field", "allowed"),
     [

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from api.services.knowing import Knower
 from events.accesses import shown_in
 from events.catalogue import MemoriesAccessed
@@ -19,11 +17,6 @@ from tests.given.views import potter
 from tests.rows import each_row
 
 LATER = "2100-01-01T00:00:00Z"
-
-
-@pytest.fixture
-def knower(store: Store) -> Knower:
-    return store.app.knower
 
 
 def known(store: Store, *more: Told) -> str:

@@ -20,12 +20,7 @@ from tests.acceptance.helpers.store import Store
 from tests.given.events import created, mentioned
 from tests.integration.live import wait_until
 from tests.patience import PATIENCE
-from tests.servers import RedisServer, Servers
-
-
-@pytest.fixture
-def server(redis_servers: Servers) -> RedisServer:
-    return redis_servers.get("redis-6.2")
+from tests.servers import RedisServer
 
 
 @pytest.fixture

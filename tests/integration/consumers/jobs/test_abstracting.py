@@ -16,7 +16,7 @@ from tests.given.events import Told, at, created, negated
 from tests.integration.consumers.jobs.test_lifecycle_jobs import Jobs
 from tests.integration.live import live_store
 from tests.patience import PATIENCE
-from tests.servers import RedisServer, Servers
+from tests.servers import RedisServer
 
 JOB = ("abstract",)
 RUNS = [
@@ -25,11 +25,6 @@ RUNS = [
     created("Ada ran ten kilometres", "c", 9, category="fact"),
 ]
 CLAIM = {"patterns": [{"statement": "Ada ran along the river and in the park", "evidence": ["M1", "M2", "M3"]}]}
-
-
-@pytest.fixture
-def server(redis_servers: Servers) -> RedisServer:
-    return redis_servers.get("redis-6.2")
 
 
 class Abstractions(Jobs):

@@ -15,18 +15,13 @@ from consumers.jobs.rq.cron import Cron
 from consumers.jobs.rq.jobs import KINDS
 from events.redis.wire import Wire, connect
 from projections.shapes import JobBoard
-from tests.servers import RedisServer, Servers
+from tests.servers import RedisServer
 
 STORE = "6d0f3b1c-2f7e-4a52-9a3e-0d8c3c8b7f11"
 PARTITIONS = 3
 NOW = 1_795_676_400_000
 """2026-11-26 07:00, ms."""
 NAME = queue_name(STORE)
-
-
-@pytest.fixture
-def server(redis_servers: Servers) -> RedisServer:
-    return redis_servers.get("redis-6.2")
 
 
 @pytest.fixture

@@ -46,7 +46,7 @@ from tests.doubles.embedding import DIMENSIONS, WordEmbedder
 from tests.given.events import Told, accessed, created, deleted, merged, purged, restored, revised
 from tests.given.vectors import Vectors
 from tests.integration.live import live_store
-from tests.servers import RedisServer, Servers
+from tests.servers import RedisServer
 
 WORDS = ("tea", "bus", "rain", "kiln", "clay", "咖啡", "雨", "fair", "oats", "name")
 
@@ -58,11 +58,6 @@ left_to_the_job = pytest.mark.usefixtures("_left_to_the_job")
 @pytest.fixture
 def _left_to_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("projections.redis.meanings.MOST_AT_A_QUESTION", 0)
-
-
-@pytest.fixture
-def server(redis_servers: Servers) -> RedisServer:
-    return redis_servers.get("redis-6.2")
 
 
 @pytest.fixture

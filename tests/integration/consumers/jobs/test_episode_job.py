@@ -29,14 +29,9 @@ from tests.given.events import Told, created, deleted
 from tests.given.said import injected, said
 from tests.integration.live import Live, live_store, wait_until
 from tests.patience import PATIENCE
-from tests.servers import RedisServer, Servers
+from tests.servers import RedisServer
 
 REPLY = "You are allergic to peanuts, so ask first."
-
-
-@pytest.fixture
-def server(redis_servers: Servers) -> RedisServer:
-    return redis_servers.get("redis-6.2")
 
 
 @pytest.fixture

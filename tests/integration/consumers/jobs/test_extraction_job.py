@@ -31,7 +31,7 @@ from tests.given.alarms import KeptAlarms
 from tests.integration.live import Live, live_store, wait_until
 from tests.integration.ops.test_up import Up, get, running
 from tests.patience import PATIENCE
-from tests.servers import RedisServer, Servers
+from tests.servers import RedisServer
 
 SAID = [
     "I live in Berlin. I love coffee.",
@@ -42,11 +42,6 @@ SAID = [
     "我很喜欢爬山。",
     "I have two dogs. My favourite colour is green.",
 ]
-
-
-@pytest.fixture
-def server(redis_servers: Servers) -> RedisServer:
-    return redis_servers.get("redis-6.2")
 
 
 @pytest.fixture

@@ -25,17 +25,12 @@ from events.redis.alarms import RedisAlarms
 from events.redis.wire import WirePool, connect
 from tests.integration.live import Live, live_store, wait_until
 from tests.integration.served import Served, job_worker
-from tests.servers import RedisServer, Servers
+from tests.servers import RedisServer
 
 PARTITIONS = 4
 TICK = "20260101T0000"
 GOOD = ("upkeep", "test", 0, TICK)
 HUGE = 100_000_000
-
-
-@pytest.fixture
-def server(redis_servers: Servers) -> RedisServer:
-    return redis_servers.get("redis-6.2")
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from tests.doubles.model_endpoint import completion, model_endpoint
 from tests.doubles.scripted import Asked, Reply
 from tests.integration.live import Live, live_store, wait_until
 from tests.integration.served import Served
-from tests.servers import RedisServer, Servers, wheel_server
+from tests.servers import RedisServer, wheel_server
 
 ENDLESS = 120
 """Seconds after which a test has failed; a worker that waits for its job would never end."""
@@ -44,11 +44,6 @@ def compute(opened, partition):
 jobs.JOBS = dict.fromkeys(jobs.JOBS, compute)
 main(sys.argv[2:])
 """
-
-
-@pytest.fixture
-def server(redis_servers: Servers) -> RedisServer:
-    return redis_servers.get("redis-6.2")
 
 
 @pytest.fixture

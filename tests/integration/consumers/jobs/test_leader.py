@@ -21,18 +21,13 @@ from events.envelope import from_micros, utc_text
 from events.errors import StoreUnavailable
 from events.redis.wire import Wire, connect
 from tests.patience import PATIENCE
-from tests.servers import RedisServer, Servers
+from tests.servers import RedisServer
 
 STORE = "test"
 HOUR = 3_600_000
 DAY = 24 * HOUR
 NINE = 20_000 * DAY + 9 * HOUR
 """Nine o'clock of some day, milliseconds since 1970."""
-
-
-@pytest.fixture
-def server(redis_servers: Servers) -> RedisServer:
-    return redis_servers.get("redis-6.2")
 
 
 @pytest.fixture

@@ -23,16 +23,11 @@ from tests.integration.consumers.jobs.test_lifecycle_jobs import Jobs, poison
 from tests.integration.live import Live, live_store, wait_until
 from tests.integration.served import Served
 from tests.patience import PATIENCE
-from tests.servers import RedisServer, Servers
+from tests.servers import RedisServer
 from tests.tampering import findings
 
 DIARY = "The novel begins at sea, long ago. My password is hunter2-Xq9! So says its hero."
 TEA = "I like tea, and I like it in the morning more than in the evening."
-
-
-@pytest.fixture
-def server(redis_servers: Servers) -> RedisServer:
-    return redis_servers.get("redis-6.2")
 
 
 @pytest.fixture

@@ -36,16 +36,11 @@ from tests.integration.live import Live, live_store, wait_until
 from tests.integration.ops.test_up import Up, get, running
 from tests.integration.served import Served, job_worker
 from tests.patience import PATIENCE
-from tests.servers import RedisServer, Servers, wheel_server
+from tests.servers import RedisServer, wheel_server
 
 CATEGORIES = ("identity", "stable_preference", "short_term_preference", "fact", "skill", "temporary")
 SWEEP = ("sweep",)
 UNREADABLE = "MemoryCreated.9"
-
-
-@pytest.fixture
-def server(redis_servers: Servers) -> RedisServer:
-    return redis_servers.get("redis-6.2")
 
 
 @pytest.fixture

@@ -18,17 +18,12 @@ from tests.given.events import Told, accessed, created, parameters
 from tests.integration.consumers.jobs.test_lifecycle_jobs import Jobs
 from tests.integration.live import Live, live_store, wait_until
 from tests.integration.served import Served
-from tests.servers import RedisServer, Servers
+from tests.servers import RedisServer
 
 COFFEE = created("I drink strong black coffee in the morning", "a")
 TEA = created("In the morning I like strong black tea", "b")
 LATER = created("Strong black tea is what I drink at night", "c", day=1)
 OWNERS = ("ada", "bo", "林")
-
-
-@pytest.fixture
-def server(redis_servers: Servers) -> RedisServer:
-    return redis_servers.get("redis-6.2")
 
 
 @pytest.fixture

@@ -28,18 +28,13 @@ from tests.given.events import Told, at, borne_out, created, mentioned, profile
 from tests.integration.consumers.jobs.test_lifecycle_jobs import BreaksOff, Jobs, job_worker
 from tests.integration.live import Live, live_store, wait_until
 from tests.patience import PATIENCE
-from tests.servers import RedisServer, Servers
+from tests.servers import RedisServer
 
 DELETE = {"action": "DELETE", "reason": "it is over"}
 PROMOTE = {"action": "PROMOTE", "ground": "agreement", "reason": "they agreed on it"}
 REVIEW = ("review",)
 DAY = 26
 """When every memory of these tests is due for a decay review."""
-
-
-@pytest.fixture
-def server(redis_servers: Servers) -> RedisServer:
-    return redis_servers.get("redis-6.2")
 
 
 @pytest.fixture

@@ -23,11 +23,6 @@ TURNS = {
 }
 
 
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    return Cli(monkeypatch, capsys)
-
-
 def line(number: int, type_: str, session: str, actor: str = "user", **data: Any) -> dict[str, Any]:
     return {
         "event_id": f"019cec00-0000-7000-8000-{number:012x}",

@@ -74,12 +74,6 @@ with open_the_store(settings) as store, application_on(store, settings, stays=Fa
 
 
 @pytest.fixture
-def server(redis_servers: Servers) -> RedisServer:
-    """One real server: what differs between versions is tested by what is not killed."""
-    return redis_servers.get("redis-6.2")
-
-
-@pytest.fixture
 def store(server: RedisServer, tmp_path: Path) -> ErasingWords:
     return ErasingWords(server, tmp_path)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,25 +9,10 @@ import pytest
 from events.catalogue import TurnRecorded
 from events.errors import InputError, KeyUnavailable, NotFound, OwnerErased, OwnerQuarantined
 from ops.erasing.words_told import MOST_NAMED, WordsPlan, words_told_beforehand
-from tests.acceptance.helpers.cli import Cli, event, lines
-from tests.given.sealing.key_service import TOKEN, FakeKeyService, fake_key_service
+from tests.acceptance.helpers.cli import Cli
+from tests.given.sealing.key_service import TOKEN, FakeKeyService
 from tests.integration.erasing.words.erased_words import ADA, ErasingWords, made
 from tests.servers import Servers
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    return Cli(monkeypatch, capsys)
-
-
-@pytest.fixture
-def folder(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A data folder with a sealed store of two owners."""
-    monkeypatch.delenv("ENGRAMLOG_REDIS_URL", raising=False)
-    monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path / "data"))
-    told = [event(at, ("ada", "bob")[at % 2], content=f"the key word is {at} today") for at in range(6)]
-    assert cli.json("append", "-", stdin=lines(told))["appended"] == len(told)
-    return tmp_path / "data"
 
 
 @pytest.fixture
@@ -122,12 +106,6 @@ def test_who_was_erased_is_refused_by_name(store: ErasingWords) -> None:
         store.erase_words("pet")
     assert store.listed_words() == []
     assert store.differences() == []
-
-
-@pytest.fixture
-def service() -> Iterator[FakeKeyService]:
-    with fake_key_service() as found:
-        yield found
 
 
 @pytest.fixture

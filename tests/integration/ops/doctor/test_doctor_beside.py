@@ -17,24 +17,6 @@ from tests.integration.ops.doctor.test_doctor_folder import found
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path / "data"
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], folder: Path) -> Cli:
-    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", "")
-    monkeypatch.setenv("ENGRAMLOG_DATA", str(folder))
-    return Cli(monkeypatch, capfd)
-
-
-@pytest.fixture
-def store(cli: Cli) -> Cli:
-    cli("add", "ada", "Ada likes coffee")
-    return cli
-
-
-@pytest.fixture
 def service() -> Iterator[FakeKeyService]:
     with fake_key_service() as found_there:
         yield found_there

@@ -30,25 +30,6 @@ Told = dict[tuple[str, str], dict[str, Any]]
 OTHER_USER = 12_345
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path / "data"
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], folder: Path) -> Cli:
-    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", "")
-    monkeypatch.setenv("ENGRAMLOG_DATA", str(folder))
-    return Cli(monkeypatch, capfd)
-
-
-@pytest.fixture
-def store(cli: Cli) -> Cli:
-    """The same, where somebody has said something."""
-    cli("add", "ada", "Ada likes coffee")
-    return cli
-
-
 def found(cli: Cli, *words: str, code: int = 0) -> Told:
     return by_name(cli.json("doctor", *words, code=code))
 
