@@ -64,13 +64,26 @@ _PATTERNS = (
     ),
 )
 _PASSING = regex(
-    r"\b(?:i(?:'m| am)|i feel|feeling|we(?:'re| are)) (?:\w+ ){0,2}(?:tired|exhausted|hungry|thirsty|sleepy|sick|ill|busy"
-    r"|stressed|bored|annoyed|upset"
-    r"|happy|sad|excited|nervous|stuck|confused|travel+ing|on (?:my|the) way|in a (?:hurry|meeting)|out of town)\b"
-    r"|\bi(?:'ve| have) (?:got )?a (?:cold|headache|fever|cough|hangover)\b|\b(?:right now|at the moment|today|tonight)\b"
-    r"|我(?:今天|现在|刚|有点|好|很|太)?(?:累|困|饿|渴|烦|忙|感冒|发烧|头疼|难受|出差)(?!的时候)|今天|今晚|此刻",
+    r"\b(?:am|is|are|'m|'s|'re|feel|feels|feeling) (?:\w+ ){0,2}(?:tired|exhausted|hungry|thirsty|sleepy|sick|ill|busy|stressed"
+    r"|bored|annoyed|upset|angry|furious|raging|worried|anxious about|happy|sad|excited|nervous|stuck|confused|travel+ing"
+    r"|on (?:my|the|his|her|their) way|in a (?:hurry|meeting)|out of town)\b"
+    r"|\b(?:ha(?:ve|s)|'ve|'s) (?:got )?a (?:cold|headache|fever|cough|hangover)\b"
+    r"|\b(?:ears?|head|tooth|back|throat|eyes?) (?:is|are|has been|have been) (?:ringing|hurting|aching|sore|itching|swollen)\b"
+    r"|\b(?:right now|at the moment|today|tonight|this week|so far)\b"
+    r"|(?:我|用户|用戶)(?:今天|现在|刚|有点|好|很|太)?(?:累|困|饿|渴|烦|忙|感冒|发烧|头疼|难受|出差)(?!的时候)"
+    r"|(?:儿子|女儿|孩子|爸|妈|先生|太太|老公|老婆)(?:今天|现在|刚|有点)?(?:感冒|发烧|头疼|生病|病)了|今天|今晚|此刻|这周|這週",
     2,
 )
+_INTENDED = regex(
+    r"\b(?:i|we|user|user and others) ?(?:'m|am|is|are|'re)?"
+    r" (?:planning|about|trying|hoping|preparing|going|prioriti[sz]ing|looking) (?:to|for|\w+ing)\b"
+    r"|\b(?:i|we|user|others) will\b"
+    r"|(?:正|最近|近来)(?:在)?(?:打算|计划|准备|忙着)|(?:打算|计划|准备|将|将要|一定会|会去)(?=[^了]{1,40}$)|想炖|想去吃",
+    2,
+)
+"""An intention without a day."""
+INTENTION_DAYS = 180
+"""Days for which an intention without a day counts."""
 
 
 @lru_cache(maxsize=1 << 12)
@@ -83,5 +96,6 @@ def about_user(text: str) -> int | None:
 
 @lru_cache(maxsize=1 << 12)
 def passing_days(text: str) -> int | None:
-    """Days for which a state counts ("I'm tired"); None if the statement lasts."""
-    return STATE_DAYS if _PASSING.search(text[:MOST_READ]) else None
+    """Days for which a state ("I'm tired") or an intention ("I'm planning to ...") counts; None if the statement lasts."""
+    text = text[:MOST_READ]
+    return STATE_DAYS if _PASSING.search(text) else INTENTION_DAYS if _INTENDED.search(text) else None

@@ -2,7 +2,8 @@
 
 Only what the user said or confirmed is in it. Its order: name and form of address; household and health that others must know;
 home; work; lasting preferences; plans; the rest. Within a class the memory confirmed most often is first, then the newest. A line
-leaves when its memory is negated, replaced, merged or deleted, when its day is over, or (a state without a day) after seven days.
+leaves when its memory is negated, replaced, merged or deleted, or when the day of its plan is over. Without a day a state leaves
+after seven days, an intention after half a year.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from projections.checks import Check, unchecked
 from projections.language.about_user import CLASSES, about_user, passing_days
 from projections.language.doubtful import overrides_rules
 from projections.language.extraction.instructing import INSTRUCTION
-from projections.language.times.bounds import bounded
+from projections.language.times.bounds import bounded, plan_over
 from projections.memory.columns import Columns
 from projections.memory.kind import is_statement
 from projections.memory.record import DAY, Memory
@@ -98,7 +99,8 @@ def _why_not(memory: Memory, now: int, rules: Rules) -> str | None:
     if rules.corrected(memory.id):
         return "corrected"
     bound = bounded(memory.content, memory.worded_at, rules.zone)
-    if bound is not None and bound.until <= now - now % DAY:
-        return "over"
+    until = plan_over(memory.content, memory.worded_at, rules.zone) if bound is None else bound.until
+    if until is not None:
+        return "over" if until <= now - now % DAY else None
     days = passing_days(memory.content)
     return "over" if days is not None and memory.last_activated_at + days * DAY < now - now % DAY else None

@@ -39,6 +39,19 @@ _PAST = regex(
 """What was, or is asked."""
 _ANY = regex(r"until|till|through|up to|before|for the next|到|截至|之前|以前|接下来")
 """A text without any of these tells no bound."""
+_PLAN = regex(
+    r"\b(?:plan(?:s|ned|ning)?|going to|will|booked|booking|reserved|reservation|rescheduled|deadlines?|due|prioriti[sz]ing"
+    r"|appointment|exams?|interview|flight|meeting|wedding|party|concert|festival|surgery|operation|presentation|speech|talk"
+    r"|communion|graduation|race|marathon|trip|journey|event|visit(?:s|ing)?|fly(?:ing)?|travel(?:s|ling|ing)?)\b"
+    r"|打算|计划|準備|准备|预约|預約|约在|約在|约了|約了|订了|訂了|考试|考試|面试|面試|婚礼|婚禮|演讲|演講|开会|開會|会议|會議"
+    r"|手术|手術|聚会|聚會|航班|体检|體檢|截止|交房|出发|出發|要去|要交|旅行|旅游|旅遊"
+)
+_LASTING = regex(
+    r"\b(?:birthdays?|born|anniversary|every|each|always|usually|yearly|annual(?:ly)?|was|were|had|did|went|took|happened|attended"
+    r"|finished|passed|graduated|since|ago|until|till)\b|生日|出生|纪念日|紀念日|每|一直|过了|過了|办完|辦完|那天|结束|結束|之后|以来"
+)
+"""What comes again each year, or is told of the past: no plan that ends."""
+_SAID = regex(r" ?[(（](?:said on )?\d{4}-\d{2}-\d{2}说?[)）]\.?$")
 _BEFORE = frozenset({"before", "之前", "以前"})
 """Words of which the time is no part of the bound."""
 _UNTIL = frozenset({"until", "till", "up to"})
@@ -79,6 +92,27 @@ def bounded(text: str, said_at: int, zone: str) -> Bounded | None:
                 day = datetime.combine(date.fromordinal(end), time(), said.tzinfo)
                 return Bounded(rest, micros(day))
     return None
+
+
+@lru_cache(maxsize=1 << 12)
+def plan_over(text: str, said_at: int, zone: str) -> int | None:
+    """The first instant after the last day that a plan or an appointment names; None if the text is no plan or names no day.
+
+    Days without a year are the first that lie ahead of the day it was said. Microseconds since 1970.
+    """
+    folded = _SAID.sub("", text).casefold()
+    if len(folded) > MOST_READ or _PLAN.search(folded) is None or _LASTING.search(folded) is not None:
+        return None
+    try:
+        said = from_micros(said_at).astimezone(ZoneInfo(zone))
+    except OverflowError:  # at the ends of the calendar
+        return None
+    spans = [phrase.span for read in (english, chinese) for phrase in read(folded, said.date()).phrases]
+    spans = [span._replace(yearless=True) if span.kind == "span" and not span.named else span for span in spans]
+    ends = [span.after for one in spans if (span := _ahead(one, said.date(), "")).after < cal.END]
+    if not ends or max(ends) <= said.date().toordinal():
+        return None
+    return micros(datetime.combine(date.fromordinal(max(ends)), time(), said.tzinfo))
 
 
 def _without(text: str, start: int, end: int) -> str:

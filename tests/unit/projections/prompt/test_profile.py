@@ -85,6 +85,15 @@ def test_a_plan_leaves_when_its_day_is_over_and_a_state_without_a_day_after_a_we
         ("I am tired", 95, True),
         ("我感冒了", 90, False),
         ("我感冒了", 95, True),
+        ("User's son is sick", 90, False),
+        ("User's left ear is ringing", 90, False),
+        ("User teaches sick children", 20, True),
+        ("User's exam is on 5 April", 99, True),
+        ("User has an exam every Friday", 20, True),
+        ("User is planning to build a shed", -90, False),
+        ("User is planning to visit Rome in May", -90, True),
+        ("User is planning to build a shed", 20, True),
+        ("用户正计划去公园散步", -90, False),
         ("User lives in Paris", 20, True),
     ]
     wrong = [row for row in rows if (shown(viewed(of_the_user(row[0], "m", row[1]))) == [row[0]]) is not row[2]]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from events.envelope import from_micros, micros
-from projections.language.times.bounds import MOST_READ, bounded
+from projections.language.times.bounds import MOST_READ, bounded, plan_over
 from tests.rows import each_row
 
 SAID = micros(datetime(2026, 11, 24, 10, tzinfo=UTC))  # a Tuesday
@@ -37,6 +37,39 @@ NONE = [
     "三天之前我在上海", "我之前住在上海", "以前我住在北京", "到了公司我就开会", "我从北京到上海", "睡觉之前我喝牛奶", "我今年34岁",
     "我看到报道说昨天有日食", "只要到要做账的那些月末我会忙一些", "周五之前你在上海吗？", "直到我上个月毕业", "接下来有什么计划",
 ]  # fmt: skip
+
+PLANS = {
+    "User has a deadline of May 10, 2027, to finish the statement (said on 2026-11-24)": "2027-05-11",
+    "User's nephew's communion is the 17th of May": "2027-05-18",
+    "I'm flying to Rome on Friday": "2026-11-28",
+    "User is planning a concert with friends on 3 December": "2026-12-04",
+    "My exam is on 9 May and the next on 16 May": "2027-05-17",
+    "User will set up a meeting for next week": "2026-12-07",
+    "User is planning to join the choir in January": "2027-02-01",
+    "We have booked a table for 29 November": "2026-11-30",
+    "演讲是3月15号，在社区图书馆": "2027-03-16",
+    "用户下周五要去面试": "2026-12-05",
+    "我的航班改到12月3日晚上": "2026-12-04",
+    "用戶的婚禮在明年六月": "2027-07-01",
+}
+NO_PLANS = [
+    "My birthday is on 4 May", "Our wedding anniversary is 21 September", "I have an exam every Friday",
+    "I was at the concert on 3 May", "My wedding was on 6 June 2019", "I live in Paris", "I plan to learn Greek",
+    "User works at the harbour on Fridays", "我的生日是5月4日", "我每周三要去开会", "我打算学滑雪", "我3月15号结束了演讲",
+    "I have lived here since my wedding in May", "My flight to Rome on 3 May 2020 is a dear memory",
+]  # fmt: skip
+
+
+@each_row("text", PLANS)
+def test_a_plan_is_over_after_the_last_day_that_it_names(text: str) -> None:
+    found = plan_over(text, SAID, "UTC")
+    assert found is not None
+    assert from_micros(found).date().isoformat() == PLANS[text]
+
+
+@each_row("text", NO_PLANS)
+def test_what_comes_again_is_past_or_names_no_day_is_no_plan_that_ends(text: str) -> None:
+    assert plan_over(text, SAID, "UTC") is None
 
 
 @each_row("text", BOUNDS)
