@@ -12,9 +12,6 @@ from playwright.sync_api import ConsoleMessage, Locator, Page, Request, Response
 
 from tests.browser.service import Service
 
-REFUSED = frozenset({401, 403, 404, 409, 422, 429, 504})
-"""What the service may answer to what a test asks on purpose."""
-
 
 def place(owner: str, *parts: str, **params: Any) -> str:
     """The fragment of a screen of an owner."""

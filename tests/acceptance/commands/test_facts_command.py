@@ -91,6 +91,3 @@ def test_the_table_shows_triples_evidence_and_nobodys_markup(cli: Cli) -> None:
 )
 def test_a_question_that_cannot_be_right_is_refused(cli: Cli, words: list[str], named: str) -> None:
     assert named in cli("facts", *words, code=2).err
-
-
-# --- over HTTP ------------------------------------------------------------------------------------------------------

@@ -11,8 +11,6 @@ from tests.chaos.traffic import Traffic
 from tests.chaos.verdict import Verdict
 
 AHEAD_MICROS = 8_000_000
-STEPS = 160
-"""Requests of an upgrade of the pinned store, about; one is killed before one of them."""
 
 
 def a_clock_behind_the_log(folder: Path, seed: int) -> Verdict:

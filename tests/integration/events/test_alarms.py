@@ -14,7 +14,7 @@ from events.redis.wire import Wire
 from ops.processes.queue_watch import QueueWatch
 from projections.fold.builds import BuildKeys
 from tests.given.alarms import KeptAlarms
-from tests.given.http import HttpStore, created, http_store, mentioned
+from tests.given.http import created, http_store, mentioned
 from tests.integration.live import Live, live_store, wait_until
 from tests.servers import RedisServer
 
@@ -47,10 +47,6 @@ def test_a_partition_that_stands_still_alarms_and_the_alarm_ends_when_it_folds_a
     finally:
         live.close()
     assert raised == {("state_damaged", "partition 0")}
-
-
-def _standing(stage: HttpStore) -> list[dict[str, Any]]:
-    return list(stage.client.get("/v1/alarms").json()["alarms"])
 
 
 def test_an_alarm_is_told_by_status_ready_and_metrics_until_it_is_cleared(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 What counts is chosen in the words of docs/concepts.md and told, in the same order, to a second owner, its twin. What the one
 answers about the past, the twin answers about the present: no kept moment, no fold of a past, no bisection and no bound is
 between the two. The list is complete: a question of a service that takes the lines and is in no table here fails the test at the
-end; routes, commands and verbs are asked in `test_lines_at_every_face`.
+end; routes, commands and verbs are asked in `faces/test_known.py`.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ from hypothesis import strategies as st
 
 from api.choices import ASKED_FOR
 from api.exchange.exporting import ExportOptions
+from consumers.fold.rebuild import rebuild_partition
 from events.catalogue import SynonymDefined
 from events.envelope import Stored, decode, from_micros, utc_text
 from events.errors import InputError, NotFound
 from projections.redis.moments import MomentLimits
 from tests.acceptance.helpers.store import Store
+from tests.given.client import Service
 from tests.given.events import (
     Told,
     at,
@@ -32,7 +34,9 @@ from tests.given.events import (
     deleted,
     graded,
     in_session,
+    mentioned,
     negated,
+    profile,
     restored,
     set_aside,
 )
@@ -408,3 +412,53 @@ def test_every_service_that_takes_the_lines_is_held_to_them(store: Store) -> Non
         if not method.startswith("_") and takes_lines(value)
     }
     assert found == {*HELD, *JUDGED_TODAY, *ELSEWHERE}
+
+
+# --- after a rebuild
+
+
+def test_a_rebuild_changes_no_answer_about_the_past(running: Service) -> None:
+    store, http = Store(running.http.application), running.http
+    owner = store.owner()
+    batches = [
+        [
+            in_session(created("I like coffee", "coffee", day=1), "s1"),
+            said("t1", "What do I like?", day=1.5, session="s1"),
+            injected("coffee", turn_id="t1", day=1.6),
+            created("I live in Paris", "paris", day=20),
+            Told(SynonymDefined(keyword="coffee", synonym="mocha", similarity=0.9), 2),
+        ],
+        [
+            in_session(created("I drink tea, not coffee", "tea", day=3, keywords=("tea",)), "s2"),
+            *(mentioned("paris", day=21), mentioned("coffee", day=18), graded("tea", day=4), set_aside("s3", day=5)),
+        ],
+        [
+            negated("coffee", 11, resolution="latest_wins"),
+            Told(SynonymDefined(keyword="coffee", synonym="mocha", similarity=0.0), 11),
+            said("r1", "Coffee", "assistant", day=1.7, session="s1", reply_to="t1"),
+            *(created("I live in Rome", "rome", day=11), injected("tea", turn_id="t1", day=11)),
+            profile("ebbinghaus", day=11),
+        ],
+    ]
+    ends = [store.tell(owner, *batch) for batch in batches]
+    recorded = [utc_text(from_micros(store.app.log.read_at(*place_of(end))[0].recorded or 0)) for end in ends]
+    day = utc_text(from_micros(at(12)))
+    asked: list[tuple[dict[str, Any], str]] = [
+        ({"as_of": day}, day),
+        ({"known": recorded[1]}, recorded[1]),
+        ({"as_of": day, "known": ends[1]}, day),
+        *(({"as_of": ends[n], "known": recorded[3 - n]}, utc_text(from_micros(at(21)))) for n in (2, 1)),
+    ]
+
+    def answers() -> list[Any]:
+        store.reader.pasts._kept.clear()  # a new process keeps none
+        return [
+            plain(ask(Asking(store, owner, times, times | {"at": None}, now)), {})
+            for times, now in asked
+            for ask in (HELD | JUDGED_TODAY).values()
+        ]
+
+    http.application.views.moments.limits = EAGER_MOMENTS
+    before = answers()
+    rebuild_partition(http.store.client, http.store.identity.tags[partition_of(store, owner)], holder="rebuild")
+    assert not unlike(before, answers())

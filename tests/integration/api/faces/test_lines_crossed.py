@@ -27,9 +27,6 @@ def recorded(store: Store, position: str) -> str:
     return utc_text(from_micros(found.recorded))
 
 
-# --- crossed, against a list
-
-
 # --- context
 
 

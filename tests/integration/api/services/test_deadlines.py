@@ -29,7 +29,6 @@ from tests.rows import each_row
 
 MEMORIES = 600
 """More than lie between two checks."""
-OWNER = "/v1/owners/alice"
 HEAVY = sorted((method, path) for (method, path), work in ROUTES.items() if work in (Work.HEAVY, Work.STREAM))
 
 

@@ -13,8 +13,6 @@ from tests.acceptance.helpers.store import Store
 from tests.given.views import potter
 from tests.rows import each_row
 
-LATER = "2100-01-01T00:00:00Z"
-
 
 @each_row(
     ("asked", "field", "allowed"),

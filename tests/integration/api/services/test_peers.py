@@ -19,9 +19,6 @@ from tests.given.events import created, deleted, merged, negated, unmerged
 MODES = ("normal", "review")
 
 
-# --- junk memories that nobody can trace
-
-
 # --- facts retired wrongly and silently
 
 
@@ -35,12 +32,6 @@ def test_nothing_retires_a_fact_but_an_event_that_names_it_and_the_log_tells_whi
     changes = store.reader.history(owner, "home")["changes"]
     demotions = [c for c in changes if c["delta"] is not None and c["delta"] < 0]
     assert [(c["event"], c["decision"]) for c in demotions] == [("MemoryNegated", "negate")]
-
-
-# --- "queued" writes that vanish
-
-
-# --- contradictions that coexist, or both get lost
 
 
 # --- concurrent adds that duplicate or lose
@@ -117,9 +108,6 @@ def test_no_event_of_one_owner_touches_another_not_even_under_the_same_ids(store
     assert after == before
 
 
-# --- Chinese keyword search that matches nothing, exact identifiers lost
-
-
 # --- decay that buries right answers, or depends on how often a job ran
 
 
@@ -129,12 +117,3 @@ def test_decay_does_not_bury_the_right_answer_in_review(store: Store) -> None:
     fresh = [created(f"today I saw folder number {n} at work", f"f{n}", day=600) for n in range(30)]
     store.tell(owner, *fresh)
     assert store.found(owner, "where is my passport, which folder?", mode="review", at=day(601))[0] == "passport"
-
-
-# --- stronger memories fading faster
-
-
-# --- merges that delete the sources first
-
-
-# --- a read just after a write that finds nothing

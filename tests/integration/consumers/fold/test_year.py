@@ -11,13 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from msgspec.structs import replace
 
 from events.envelope import Stored
 from projections.fold.owner import OwnerHistory, fold_owner
 from projections.laws import LAWS
 from projections.laws.modes import due_levels, lasting, visibility
-from projections.memory.record import FULL, Memory
+from projections.memory.record import FULL
 from projections.past.touches import life_of
 from projections.reports.comparison import curves
 from projections.views.view import OwnerView
@@ -222,19 +221,4 @@ def test_skills_put_to_use_are_kept_by_the_laws_that_count_uses() -> None:
     assert "core" in {the_year().history.memories[memory_id].tier for memory_id in SKILLS}
 
 
-# --- folding
-
-
 # --- through the store, and on paper
-
-
-def bare(memory: Memory) -> Memory:
-    """A record without the places in the log that it remembers, without digests (another store has another secret), and without
-    the principals that only a store knows."""
-    facts = tuple(replace(one, stated=b"", author=None) for one in memory.facts)
-    negations = tuple(replace(one, position=0, author=None) for one in memory.negations)
-    said = tuple(replace(one, author=None) for one in memory.user_mentions)
-    versions = tuple(replace(one, stated=b"", author=None) for one in memory.versions)
-    own = {"by": memory.author.actor, "deleted_by": None, "revised_by": None, "stated": b""}
-    told = {"facts": facts, "negations": negations, "user_mentions": said, "versions": versions}
-    return replace(memory, created_seq=0, changed_seq=0, **told, **own)

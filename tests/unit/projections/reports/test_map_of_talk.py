@@ -155,9 +155,6 @@ def test_every_map_is_whole_and_the_same_again(texts: list[str], topic: str | No
     assert mapped(viewed(*(created(text, f"m{n}") for n, text in enumerate(texts))), topic) == answer
 
 
-# --- an overview
-
-
 # --- what may not be told
 
 HIDING: dict[str, list[Told]] = {

@@ -152,6 +152,3 @@ def test_what_is_given_is_not_extracted_again() -> None:
 )
 def test_a_secret_has_no_keywords(event: dict[str, Any]) -> None:
     assert keywords_of(memory(**{"content": "the safe", "tags": ("safe",)} | event)) == ()
-
-
-# --- in a view
