@@ -6,6 +6,7 @@ from typing import Final
 
 BUDGET = 1_500
 """Tokens of a prompt's block."""
+MOST_BUDGET = 100_000
 RULES, MODEL = "rules", "model"
 """What reads turns."""
 ASKED_FOR = ("deleted", "merged", "retired", "set_aside", "rejected", "proposed", "superseded", "negated")

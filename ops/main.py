@@ -40,16 +40,6 @@ def _replay_all(given: Mapping[str, Any], **how: Any) -> Mapping[str, Any]:
     return replay_all(given, **how)
 
 
-STAYING = frozenset({"up", "console", "mcp", "worker"})
-"""Commands whose process stays."""
-
-
-def _spare(words: Sequence[str]) -> None:
-    """In a short process, look for garbage seldom."""
-    if next((word for word in words if not word.startswith("-")), "") not in STAYING:
-        look_seldom()
-
-
 def _heed_the_end() -> None:
     """As a container's first process, end when told to while this one starts or waits: the kernel keeps a signal from a process 1
     that handles it by no function of its own. What stays handles it in its own way later (`ops.processes.ending`)."""
@@ -62,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _heed_the_end()
     take_over()
     clean_tracebacks()
-    _spare(sys.argv[1:] if arguments is None else arguments)
+    look_seldom()
     return run(_open, arguments, StoreNames(), ask_service, _replay_all)
 
 

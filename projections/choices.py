@@ -4,6 +4,8 @@ from __future__ import annotations
 
 RANKINGS = ("conversation", "text", "published", "overlap", "associative")
 SEARCH_MODES = ("keyword", "semantic", "hybrid")
+MAX_RESULTS = 100
+"""Of one search."""
 WORKING_MESSAGES = 30
 """Messages of a session that working memory holds: 15 rounds (seed 003)."""
 LEAST_WEIGHT = 0.3

@@ -1,14 +1,19 @@
-"""Routes whose endpoints run where their class of work says: no endpoint takes a thread that another class needs."""
+"""Routes whose endpoints run where their class of work says: no endpoint takes a thread that another class needs.
+
+A route is made when it is asked for first: FastAPI and pydantic take a third of a second to make all of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial, wraps
+from collections.abc import Callable, Collection
+from functools import cached_property, partial, wraps
 from inspect import Parameter, iscoroutinefunction, signature
 from typing import Any
 
 from fastapi import Request
 from starlette.responses import Response
+from starlette.routing import Match, Route, compile_path
+from starlette.types import Receive, Scope, Send
 
 from api.http.access.callers import caller_in
 from api.http.batch import Batch
@@ -23,12 +28,57 @@ _REQUEST = "request_in_hand"
 
 
 class AdmittedRoute(BodyRoute):
-    """A route that asks for admission first. Raises LookupError at import where the table does not name it."""
+    """A route that asks for admission first."""
 
-    def __init__(self, path: str, endpoint: Callable[..., Any], **told: Any) -> None:
-        (method,) = told.get("methods") or ["GET"]
-        self.work = work_of_route("GET" if method == "HEAD" else method, path)
-        super().__init__(path, _admitted(endpoint, self.work), **told)
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        super().__init__(path, _admitted(endpoint, _work_of(path, options["methods"])), **options)
+
+
+class LazyRoute(Route):
+    """A path and its methods; the `AdmittedRoute` behind them is made for the first request, and for the OpenAPI document.
+
+    Raises LookupError at import if the table of classes of work does not name the route.
+    """
+
+    def __init__(
+        self, path: str, endpoint: Callable[..., Any], *, methods: list[str] | None = None, **options: Any
+    ) -> None:
+        """What FastAPI's routers make a route of. An endpoint in `deferred` is made only with the route."""
+        self.path, self.endpoint, self.include_in_schema = path, endpoint, options.get("include_in_schema", True)
+        self.name, self.methods, self._options = str(options.get("name")), set(methods or ["GET"]), options
+        self.path_regex, self.path_format, self.param_convertors = compile_path(path)
+        _work_of(path, self.methods)
+
+    @classmethod
+    def deferred(cls, path: str, method: str, options: Callable[[], dict[str, Any]]) -> LazyRoute:
+        """A route whose endpoint and options are told only when it is made."""
+        route = cls(path, options, methods=[method])
+        route._deferred = options
+        return route
+
+    _deferred: Callable[[], dict[str, Any]] | None = None
+
+    @cached_property
+    def route(self) -> AdmittedRoute:
+        """The whole route."""
+        options = self._options if self._deferred is None else self._deferred()
+        endpoint = options.get("endpoint", self.endpoint)
+        options = {name: value for name, value in options.items() if name != "endpoint"}
+        return AdmittedRoute(self.path, endpoint, methods=self.methods, **options)
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """As of FastAPI's own routes."""
+        match, child = super().matches(scope)
+        return match, child if match is Match.NONE else {**child, "route": self}
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        await self.route.handle(scope, receive, send)
+
+
+def _work_of(path: str, methods: Collection[str]) -> Work:
+    (method,) = methods
+    return work_of_route("GET" if method == "HEAD" else method, path)
 
 
 def admission_of(request: Request) -> Admission:

@@ -12,9 +12,11 @@ from typing import Any
 import orjson
 from anyio.to_thread import run_sync
 from fastapi import FastAPI, Request
+from fastapi.openapi.utils import get_openapi
 from starlette.responses import Response
 
 from api.http.access.bearer import is_open
+from api.http.admitted import LazyRoute
 from api.http.answer import ProblemShape, problems
 from api.http.limits import DEPTH, limit_of
 
@@ -32,12 +34,17 @@ _TOKEN = {
 
 def describe(app: FastAPI) -> None:
     """Let `app` tell it in its document, and serve that at `PATH`. `app.openapi` may be called from any thread."""
-    made = app.openapi
     making = Lock()
 
     @cache
     def described() -> dict[str, Any]:
-        document = made()
+        document = get_openapi(
+            title=app.title,
+            version=app.version,
+            description=app.description,
+            tags=app.openapi_tags,
+            routes=[one.route if isinstance(one, LazyRoute) else one for one in app.routes],
+        )
         schema = ProblemShape.model_json_schema()
         document.setdefault("components", {}).setdefault("schemas", {})["ProblemShape"] = schema
         document["components"]["securitySchemes"] = {"token": _TOKEN}

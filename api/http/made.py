@@ -15,7 +15,7 @@ from fastapi import APIRouter, Body, Depends, Query, Request
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from starlette.responses import Response
 
-from api.http.admitted import AdmittedRoute
+from api.http.admitted import LazyRoute
 from api.http.answer import Json, documented
 from api.http.asking import AskedParts, MemoryId, Owner, Partition, Parts, Question, Speaker, TurnId, Unrevealed
 from api.operations import answers
@@ -41,18 +41,18 @@ def routes_of(operations: Iterable[Operation]) -> APIRouter:
     return router
 
 
-def new_router() -> APIRouter:
+def new_router(tag: str | None = None) -> APIRouter:
     """A router whose endpoints run where their class of work says."""
-    return APIRouter(route_class=AdmittedRoute)
+    lazy: Any = LazyRoute
+    return APIRouter(tags=None if tag is None else [tag], route_class=lazy)
 
 
 def add(router: APIRouter, operation: Operation, timed: Timed = lambda _parts: nullcontext()) -> None:
     """Add the route of an operation. `timed` surrounds the call."""
-    shape = shape_of(operation)
     refused_ones = {one.name for one in operation.question if one.kind == NEVER}
 
     def endpoint(parts: Parts, asked: Any = None, **subject: str) -> Response:
-        given = (asked or shape()).model_dump(exclude=refused_ones)
+        given = (asked or shape_of(operation)()).model_dump(exclude=refused_ones)
         with timed(parts):
             answer = operation.ask(parts.application, subject | given | dict(operation.fixed))
         return Json(answer)
@@ -74,25 +74,27 @@ def register(
     `sent`: the kind of a body that is posted beside a question in the address. `route`: what else FastAPI is told.
     """
 
-    def called(**given: Any) -> Any:
-        return endpoint(**given)
+    def options() -> dict[str, Any]:
+        def called(**given: Any) -> Any:
+            return endpoint(**given)
 
-    awaited = iscoroutinefunction(endpoint)
-    if awaited:
-        called = _awaited(endpoint)
-    called.__name__ = operation.endpoint or operation.name + "_" * (operation.name in dir(builtins))
-    called.__doc__ = operation.route_help or operation.described
-    called.__signature__ = _signature(operation, sent, asks_itself=awaited)  # type: ignore[attr-defined]
-    router.add_api_route(
-        operation.path,
-        called,
-        methods=["GET" if operation.body is None and sent is None else "POST"],
-        summary=operation.title,
-        tags=[operation.tag],
-        responses=answers_of(operation) if responses is None else responses,
-        dependencies=[Depends(_asked_once(operation))],
-        **route,
-    )
+        awaited = iscoroutinefunction(endpoint)
+        if awaited:
+            called = _awaited(endpoint)
+        called.__name__ = operation.endpoint or operation.name + "_" * (operation.name in dir(builtins))
+        called.__doc__ = operation.route_help or operation.described
+        called.__signature__ = _signature(operation, sent, asks_itself=awaited)  # type: ignore[attr-defined]
+        return {
+            "endpoint": called,
+            "summary": operation.title,
+            "tags": [operation.tag],
+            "responses": answers_of(operation) if responses is None else responses,
+            "dependencies": [Depends(_asked_once(operation))],
+            **route,
+        }
+
+    method = "GET" if operation.body is None and sent is None else "POST"
+    router.routes.append(LazyRoute.deferred(operation.path, method, options))
 
 
 def _awaited(endpoint: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,16 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from api.application import Application, Opener
 from api.requests.checks import check_owner
 from api.requests.speaking import asked_by, caller_in_hand
 from events.errors import InputError
 from projections.access.caller import Caller
 
+if TYPE_CHECKING:
+    from api.application import Application, Opener
+
 _OWNER: ContextVar[str] = ContextVar("owner")
-WhoAsks = Callable[[Application], Caller]
+WhoAsks = Callable[["Application"], Caller]
 """Tells who asks, looked at anew in the store that he asks. Raises AccessDenied where nobody is recognised any more."""
 
 

@@ -23,8 +23,6 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, ToolAnnotations
 from pydantic import Field, ValidationError
 
-from api.http.access.callers import caller_in
-from api.http.problem import input_error
 from api.mcp.admitted import admitted
 from api.mcp.connection import Connection
 from api.mcp.recorded import IDS, as_recorded, cleaned
@@ -232,6 +230,8 @@ class MemoryServer(MCPServer[Any]):
         if isinstance(cause, EngramlogError):
             return _in_terms_of_arguments(refusal_told(cause)["message"])
         if isinstance(cause, ValidationError):
+            from api.http.problem import input_error
+
             return str(
                 refusal_told(input_error([{**one, "loc": ("tool", *one["loc"])} for one in cause.errors()]))["message"]
             )
@@ -261,6 +261,8 @@ def _sent_by(request: Any) -> AbstractContextManager[None]:
     """Everything within is asked by whoever sent an HTTP request, as the guard recognised him; without one by who started this."""
     if request is None:
         return nullcontext()
+    from api.http.access.callers import caller_in
+
     caller = caller_in(request.scope)
     if caller is None:
         raise AccessDenied("Authorization: got nobody whom this server knows; allowed: Bearer and a key of this store")

@@ -8,10 +8,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from api.choices import BUDGET
+from api.choices import BUDGET, MOST_BUDGET
 from api.mcp.connection import Connection
 from api.mcp.shapes import ContextAnswer, ContextIds, ContextPart
-from api.requests.context_wanted import MOST_BUDGET
 from projections.prompt.block import LEAST_BUDGET, PARTS
 
 _ID_DIGITS = 16

@@ -14,7 +14,6 @@ from api.mcp.connection import Connection, Session
 from api.mcp.shapes import AlsoDeleted, Deleted, Reinforced, Remembered, TurnsRemembered, Updated, logged
 from api.mcp.tools_search import MemoryKey, conflicting
 from api.requests.speaking import caller_in_hand
-from api.services.remembering import UNREAD, NewTurn
 from events.errors import InputError, NotFound, refused
 from events.vocabulary import Category
 from projections.memory.defaults import KIND
@@ -114,6 +113,8 @@ class SayTools:
         idempotency_key: Key = None,
     ) -> TurnsRemembered:
         """Record messages of a conversation word for word, so that they can be found later."""
+        from projections.decide.remembering import NewTurn
+
         said = [NewTurn(one.role, one.words, one.speaker, one.occurred_at) for one in turns]
         with self._connection.session() as asked:
             told = asked.application.rememberer.add_turns(asked.owner, said, session=session, key=idempotency_key)
@@ -266,6 +267,8 @@ def _as_shown(asked: Session, memory_key: str) -> tuple[str, int | None]:
         with suppress(NotFound):  # what his mode does not show
             shown = asked.application.reader.get(asked.owner, memory_key, trace=False)
             return shown["memory"], shown["sensitivity"]
+    from api.services.remembering import UNREAD
+
     return UNREAD, None
 
 

@@ -14,10 +14,8 @@ from events.errors import refused
 from events.partitions import parse_position, partition_of
 from events.text.saying import is_text
 from events.vocabulary import EARLIEST, ID_RULE, Actor, check_id
-from projections.choices import RANKINGS, SEARCH_MODES
+from projections.choices import MAX_RESULTS, RANKINGS, SEARCH_MODES
 from projections.laws.modes import MODES, Mode
-from projections.ranking.conversation_dates import parse_range
-from projections.views.query import MAX_RESULTS
 
 ACTORS: tuple[str, ...] = get_args(Actor)
 MAX_QUERY = 10_000
@@ -35,7 +33,11 @@ class AsOf(NamedTuple):
 
     def by_the_clocks_of(self, zone: str) -> AsOf:
         """The same with a day as the instant at which it ends in the zone."""
-        return self if self.day is None else AsOf(instant=parse_range(self.day, 0, zone).end - 1)
+        if self.day is None:
+            return self
+        from projections.ranking.conversation_dates import parse_range
+
+        return AsOf(instant=parse_range(self.day, 0, zone).end - 1)
 
 
 PRESENT = AsOf()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from api.choices import MOST_BUDGET
 from api.requests.checks import MAX_QUERY, check_query
 from events.errors import InputError, refused
 from projections.choices import WORKING_MESSAGES
@@ -11,8 +12,6 @@ from projections.prompt.block import LEAST_BUDGET, TITLES
 from projections.prompt.gathering import Wanted
 from projections.prompt.message import RELATED
 from projections.prompt.stable import stable_room
-
-MOST_BUDGET = 100_000
 
 
 def context_wanted(

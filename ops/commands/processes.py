@@ -144,15 +144,18 @@ def mcp_(
         print_json(entry)
         return
     start_logging(settings.log_level, component="mcp", pretty=False if json else None)
-    from ops.processes.mcp import over_http, over_stdio
 
     metrics_at = None if metrics_port is None else settings.metrics_on(metrics_port)
     if http:
+        from ops.processes.mcp_http import over_http
+
         over_http(settings, port, owner, tools, teller(), metrics_at)
         return
     assert owner is not None
     if sys.stdin.isatty():
         err.print("[dim]waiting for an MCP client on standard input; see docs/mcp.md. Ctrl-C ends[/]")
+    from ops.processes.mcp import over_stdio
+
     over_stdio(settings, owner, tools, teller(), metrics_at)
 
 

@@ -3,6 +3,7 @@
 An agent's client keeps its MCP servers running all day, so such a process must not keep the embedded store from others.
 While it is at work commands join it, and where an `engramlog up` runs it joins that one; once nobody has asked for half a
 minute it leaves, so that an `up` can start. Where the server that it joined has gone, the next question opens anew.
+The code that opens it is loaded then too: half a second of CPU for a server that is never asked.
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Condition, Thread
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from api.application import Application
 from events.errors import EngramlogError, StoreUnavailable
 from ops.embedded.wanted import is_used
-from ops.settings import Settings
-from ops.store import OpenStore, open_the_store
-from ops.wiring import application_on
+
+if TYPE_CHECKING:
+    from api.application import Application
+    from ops.settings import Settings
+    from ops.store import OpenStore
 
 TEND_SECONDS = 1.0
 """How often what was shown is appended."""
@@ -98,6 +100,9 @@ class Supervisor:
                     return
             opened = False
             try:
+                from ops.store import open_the_store
+                from ops.wiring import application_on
+
                 with open_the_store(self._settings, "shared", tell=self._alarmed) as store:
                     self._recovered(store)
                     with application_on(store, self._settings, tell=self._alarmed) as application:

@@ -36,6 +36,7 @@ from ops.embedded.disk import DiskGuard, look
 from ops.embedded.folder import Role
 from ops.embedded.private_folder import private_folder
 from ops.embedders import chosen_at_start, load_in_background, meanings_of
+from ops.garbage import started
 from ops.identity.keys import IdentityWatch, ProviderKeys, provider_of
 from ops.joined import JoinedApplication
 from ops.kept.head_keeper import HeadKeeper
@@ -315,6 +316,7 @@ def _serve(
 
 
 def _tell_ready(server: Server, settings: Settings, front: Front, tell: Tell) -> None:
+    started()
     url = server.url if front.port is None else f"{server.listener.scheme}://{settings.host}:{server.port}"
     told: dict[str, object] = {}
     if front.listeners.main.public:

@@ -35,7 +35,6 @@ from projections.shapes import (
 from projections.views.corrected import corrections_in
 from projections.views.view import WITHHELD, OwnerView
 
-MAX_RESULTS = 100
 MOST_CORRECTED = 5
 """Corrections told of one memory, the newest."""
 NO_PATTERN: PatternTold = {}

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import Depends, Query, Request
 from starlette.responses import Response
 
-from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
 from api.http.asking import AskedParts
 from api.http.batch import Batch, read_batch, read_lines
 from api.http.guard import LINES_TYPES, media_type
+from api.http.made import new_router
 from api.http.parsing import by_thread
 from api.operations.answers import EXAMPLE_EVENT, Appended
 from api.services.remembering import JudgedLine
 from events.errors import ConcurrencyError, EngramlogError, EventIdTaken, StoreUnavailable, UnderReplicated, refused
 from events.log import AppendReceipt
 
-router = APIRouter(tags=["events"], route_class=AdmittedRoute)
+router = new_router("events")
 
 
 async def batch_of(request: Request) -> Batch:

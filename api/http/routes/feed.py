@@ -8,17 +8,17 @@ from typing import Annotated
 
 import anyio
 from anyio.to_thread import run_sync
-from fastapi import APIRouter, Header, Query, Request
+from fastapi import Header, Query, Request
 from pydantic import Field
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from api.access.needs import WITHHELD_FROM
-from api.http.admitted import AdmittedRoute
 from api.http.answer import problems
 from api.http.asking import AskedParts, Owner, Question, renewed
 from api.http.feed import Feeds
 from api.http.feed_client import Client
+from api.http.made import new_router
 from api.requests.checks import check_owner, position_of
 from events.errors import EngramlogError
 
@@ -97,7 +97,7 @@ class FeedResponse(StreamingResponse):
             self._feeds.leave(self._client)
 
 
-router = APIRouter(tags=["feed"], route_class=AdmittedRoute)
+router = new_router("feed")
 _ANSWERS = problems(409) | {
     200: {
         "description": "Server-sent events, until either side ends it: `open`, then a `change` for each event that changed"

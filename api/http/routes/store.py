@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import Field
 from starlette.responses import PlainTextResponse, Response
 
-from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented, problems
 from api.http.asking import Asked, AskedParts, Question
+from api.http.made import new_router
 from api.operations.answers import Health, Ready
 from events.errors import refused
 from events.schema import json_schemas
@@ -19,7 +19,7 @@ from events.text.embedder_names import AUTO
 from projections.embedding.names import embedder_kind
 from projections.shapes import EmbedderStanding, ListeningTold
 
-router = APIRouter(tags=["store"], route_class=AdmittedRoute)
+router = new_router("store")
 
 
 class SchemaAsked(Question):

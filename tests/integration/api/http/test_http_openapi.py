@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any, cast
 
-import fastapi.applications
 import pytest
 from fastapi.openapi.utils import get_openapi
 from fastapi.testclient import TestClient
 from pydantic import BaseModel
 
+import api.http.document
 import api.operations.answers as shapes
 from api.application import Application
 from api.http.access.bearer import is_open
@@ -170,7 +170,7 @@ def test_it_is_made_once_and_beside_the_event_loop(monkeypatch: pytest.MonkeyPat
             on_the_loop.append(True)
         return get_openapi(**told)
 
-    monkeypatch.setattr(fastapi.applications, "get_openapi", made)
+    monkeypatch.setattr(api.http.document, "get_openapi", made)
     with TestClient(create_app(cast("Application", _Anything())), base_url=BASE) as opened:
         assert {opened.get(path).status_code for path in ("/docs", "/v1/openapi.json", "/docs")} == {200}
     assert on_the_loop == [False]

@@ -10,8 +10,9 @@ from typing import Any, NoReturn
 
 import pytest
 
-from api.cli.app import out, run
+from api.cli.app import run
 from api.cli.output import Output
+from api.cli.show.visible import Terminal
 from tests.rows import each_row
 
 
@@ -79,7 +80,7 @@ def test_characters_that_the_encoding_lacks_are_codes_and_tables_are_drawn_witho
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     def text(_joined: Any, _arguments: Any) -> int:
-        out.print("茶 café ───")
+        Terminal().print("茶 café ───")
         return 0
 
     monkeypatch.setattr("api.cli.app._run", text)

@@ -19,7 +19,7 @@ from events.memory_log import InMemoryEventLog
 from events.standing import Speaker
 from events.validation import read_event
 from events.vocabulary import MOST_SHOWN
-from projections.views.query import MAX_RESULTS
+from projections.choices import MAX_RESULTS
 from tests.given.samples import NOW
 from tests.rows import each_row
 
