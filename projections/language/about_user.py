@@ -76,14 +76,15 @@ _PASSING = regex(
 )
 _INTENDED = regex(
     r"\b(?:i|we|user|user and others) ?(?:'m|am|is|are|'re)?"
-    r" (?:planning|about|trying|hoping|preparing|going|prioriti[sz]ing|looking) (?:to|for|\w+ing)\b"
-    r"|\b(?:i|we|user|others) will\b"
-    r"|(?:正|最近|近来)(?:在)?(?:打算|计划|准备|忙着)|(?:打算|计划|准备|将|将要|一定会|会去)(?=[^了]{1,40}$)|想炖|想去吃",
+    r" (?:planning|(?:about|trying|hoping|preparing|going|prioriti[sz]ing|looking) (?:to|for|\w+ing))\b"
+    r"|\b(?:i|we|user|others) will\b|\b(?:lately|these days)\b|\bha(?:s|ve) been (?!\w+ing .{0,60}\b(?:for|since)\b)\w+ing\b"
+    r"|(?:最近|近来|近來)[^，。]{0,8}(?:在|正|有些|有点|有點|总|總|经常|經常)|正(?:在)?(?:打算|计划|准备|忙着)|(?:打算|计划|准备|将|将要|一定会|会去)(?=[^了]{1,40}$)|想炖|想去吃"
+    r"|要[^，。（(]{1,8}(?:了|[天周])(?=$|[，。（(])",
     2,
 )
-"""An intention without a day."""
+"""An intention without a day, or what was so at the time it was said."""
 INTENTION_DAYS = 180
-"""Days for which an intention without a day counts."""
+"""Days for which an intention counts, or what was so of late."""
 
 
 @lru_cache(maxsize=1 << 12)
@@ -96,6 +97,6 @@ def about_user(text: str) -> int | None:
 
 @lru_cache(maxsize=1 << 12)
 def passing_days(text: str) -> int | None:
-    """Days for which a state ("I'm tired") or an intention ("I'm planning to ...") counts; None if the statement lasts."""
+    """Days for which a state ("I'm tired") or an intention ("I'm planning a trip") counts; None if the statement lasts."""
     text = text[:MOST_READ]
     return STATE_DAYS if _PASSING.search(text) else INTENTION_DAYS if _INTENDED.search(text) else None

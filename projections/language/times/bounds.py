@@ -40,7 +40,8 @@ _PAST = regex(
 _ANY = regex(r"until|till|through|up to|before|for the next|到|截至|之前|以前|接下来")
 """A text without any of these tells no bound."""
 _PLAN = regex(
-    r"\b(?:plan(?:s|ned|ning)?|going to|will|booked|booking|reserved|reservation|rescheduled|deadlines?|due|prioriti[sz]ing"
+    r"\b(?:plan(?:s|ned|ning)?|going to|will|goals?|scheduled|booked|booking|reserved|reservation|rescheduled"
+    r"|deadlines?|due|prioriti[sz]ing"
     r"|appointment|exams?|interview|flight|meeting|wedding|party|concert|festival|surgery|operation|presentation|speech|talk"
     r"|communion|graduation|race|marathon|trip|journey|event|visit(?:s|ing)?|fly(?:ing)?|travel(?:s|ling|ing)?)\b"
     r"|打算|计划|準備|准备|预约|預約|约在|約在|约了|約了|订了|訂了|考试|考試|面试|面試|婚礼|婚禮|演讲|演講|开会|開會|会议|會議"

@@ -93,7 +93,15 @@ def test_a_plan_leaves_when_its_day_is_over_and_a_state_without_a_day_after_a_we
         ("User is planning to build a shed", -90, False),
         ("User is planning to visit Rome in May", -90, True),
         ("User is planning to build a shed", 20, True),
+        ("User is planning a ski trip", -90, False),
+        ("User has been practising scales", -90, False),
+        ("User has been practising law for ten years", -90, True),
         ("用户正计划去公园散步", -90, False),
+        ("用户最近在学吉他", -90, False),
+        ("用户最近搬到了杭州", -90, True),
+        ("User recently moved to Lyon", -90, True),
+        ("用户在学吉他", -90, True),
+        ("用户儿子要中考了", -90, False),
         ("User lives in Paris", 20, True),
     ]
     wrong = [row for row in rows if (shown(viewed(of_the_user(row[0], "m", row[1]))) == [row[0]]) is not row[2]]

@@ -45,6 +45,7 @@ PLANS = {
     "User is planning a concert with friends on 3 December": "2026-12-04",
     "My exam is on 9 May and the next on 16 May": "2027-05-17",
     "User will set up a meeting for next week": "2026-12-07",
+    "User's goal is to solve ten problems by February 1": "2027-02-02",
     "User is planning to join the choir in January": "2027-02-01",
     "We have booked a table for 29 November": "2026-11-30",
     "演讲是3月15号，在社区图书馆": "2027-03-16",
