@@ -67,7 +67,8 @@ def run(options: Namespace) -> None:
             show({title: rows}, as_json=False)
 
     for folder in folders:
-        if (folder / TURNS).exists() and (folder / QUESTIONS).exists():
+        asked = {"search", "context", "later"} & set(parts)
+        if asked and (folder / TURNS).exists() and (folder / QUESTIONS).exists():
             for title, rows in conversation_tables(read_dataset(folder), embedders, parts):
                 add(title, rows)
         if "facts" in parts and (folder / TURNS).exists():
