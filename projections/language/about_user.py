@@ -66,12 +66,12 @@ _PATTERNS = (
 _PASSING = regex(
     r"\b(?:am|is|are|'m|'s|'re|feel|feels|feeling) (?:\w+ ){0,2}(?:tired|exhausted|hungry|thirsty|sleepy|sick|ill|busy|stressed"
     r"|bored|annoyed|upset|angry|furious|raging|worried|anxious about|happy|sad|excited|nervous|stuck|confused|travel+ing"
-    r"|on (?:my|the|his|her|their) way|in a (?:hurry|meeting)|out of town)\b"
+    r"|on (?:my|the|his|her|their) way|in a (?:hurry|meeting)|in (?:the )?hospital|out of town)\b"
     r"|\b(?:ha(?:ve|s)|'ve|'s) (?:got )?a (?:cold|headache|fever|cough|hangover)\b"
     r"|\b(?:ears?|head|tooth|back|throat|eyes?) (?:is|are|has been|have been) (?:ringing|hurting|aching|sore|itching|swollen)\b"
-    r"|\b(?:right now|at the moment|today|tonight|this week|so far)\b"
+    r"|\b(?:right now|at the moment|today|tonight|this week|so far|all (?:morning|afternoon|day|night))\b"
     r"|(?:我|用户|用戶)(?:今天|现在|刚|有点|好|很|太)?(?:累|困|饿|渴|烦|忙|感冒|发烧|头疼|难受|出差)(?!的时候)"
-    r"|(?:儿子|女儿|孩子|爸|妈|先生|太太|老公|老婆)(?:今天|现在|刚|有点)?(?:感冒|发烧|头疼|生病|病)了|今天|今晚|此刻|这周|這週",
+    r"|(?:儿子|女儿|孩子|爸|妈|先生|太太|老公|老婆)(?:今天|现在|刚|有点)?(?:感冒|发烧|头疼|生病|病|住院)了|(?:我|用户|用戶)(?:刚刚|剛剛|现在没有|現在沒有)|今天|今晚|此刻|这周|這週",
     2,
 )
 _INTENDED = regex(

@@ -52,6 +52,7 @@ _LASTING = regex(
     r"|finished|passed|graduated|since|ago|until|till)\b|生日|出生|纪念日|紀念日|每|一直|过了|過了|办完|辦完|那天|结束|結束|之后|以来"
 )
 """What comes again each year, or is told of the past: no plan that ends."""
+_NUMBERED = regex(r"\b(?:on|for|is|by) the (\d{1,2})(?:st|nd|rd|th)\b(?! (?:of|[a-z]*day|floor|time))")
 _SAID = regex(r" ?[(（](?:said on )?\d{4}-\d{2}-\d{2}说?[)）]\.?$")
 _BEFORE = frozenset({"before", "之前", "以前"})
 """Words of which the time is no part of the bound."""
@@ -110,10 +111,19 @@ def plan_over(text: str, said_at: int, zone: str) -> int | None:
         return None
     spans = [phrase.span for read in (english, chinese) for phrase in read(folded, said.date()).phrases]
     spans = [span._replace(yearless=True) if span.kind == "span" and not span.named else span for span in spans]
+    today = said.date().toordinal()
+    for found in _NUMBERED.findall(folded):
+        day = today + _until_day(said.date(), int(found))
+        spans.append(Span(day, day + 1, "day", named=True))
     ends = [span.after for one in spans if (span := _ahead(one, said.date(), "")).after < cal.END]
-    if not ends or max(ends) <= said.date().toordinal():
+    if not ends or max(ends) <= today:
         return None
     return micros(datetime.combine(date.fromordinal(max(ends)), time(), said.tzinfo))
+
+
+def _until_day(said: date, number: int) -> int:
+    """Days until the next day of a month that has this number, at most 61; 0 if there is none."""
+    return next((days for days in range(1, 62) if date.fromordinal(said.toordinal() + days).day == number), 0)
 
 
 def _without(text: str, start: int, end: int) -> str:

@@ -87,6 +87,8 @@ def test_a_plan_leaves_when_its_day_is_over_and_a_state_without_a_day_after_a_we
         ("我感冒了", 95, True),
         ("User's son is sick", 90, False),
         ("User's left ear is ringing", 90, False),
+        ("User's son is in the hospital", 90, False),
+        ("User has been in meetings all morning", 90, False),
         ("User teaches sick children", 20, True),
         ("User's exam is on 5 April", 99, True),
         ("User has an exam every Friday", 20, True),

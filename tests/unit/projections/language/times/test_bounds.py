@@ -45,6 +45,8 @@ PLANS = {
     "User is planning a concert with friends on 3 December": "2026-12-04",
     "My exam is on 9 May and the next on 16 May": "2027-05-17",
     "User will set up a meeting for next week": "2026-12-07",
+    "User has an appointment for the 22nd with Dr. Vail": "2026-12-23",
+    "My interview is on the 3rd": "2026-12-04",
     "User's goal is to solve ten problems by February 1": "2027-02-02",
     "User is planning to join the choir in January": "2027-02-01",
     "We have booked a table for 29 November": "2026-11-30",
@@ -57,7 +59,8 @@ NO_PLANS = [
     "My birthday is on 4 May", "Our wedding anniversary is 21 September", "I have an exam every Friday",
     "I was at the concert on 3 May", "My wedding was on 6 June 2019", "I live in Paris", "I plan to learn Greek",
     "User works at the harbour on Fridays", "我的生日是5月4日", "我每周三要去开会", "我打算学滑雪", "我3月15号结束了演讲",
-    "I have lived here since my wedding in May", "My flight to Rome on 3 May 2020 is a dear memory",
+    "I have lived here since my wedding in May", "My flight is the 3rd time lucky",
+    "My flight to Rome on 3 May 2020 is a dear memory",
 ]  # fmt: skip
 
 
