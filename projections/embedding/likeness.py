@@ -1,33 +1,46 @@
-"""How near texts are in meaning, by the bilingual model: what a judge asks of the few statements that may be meant."""
+"""How the bilingual model rates a statement: what the judge asks about the few statements that may be meant."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
 from threading import Lock
+
+import numpy as np
 
 from events.errors import BadSetting, EmbedderFailed
 from projections.embedding.meaning import Embedder, Vectors
+from projections.language.contradiction.change import Rating
 
 MOST_KEPT = 4_096
 """Vectors that are kept, of the texts asked for last: 8 MB."""
+WEIGHTS = Path(__file__).with_name("change_weights.npy")
+"""Two rows, `reports` and `imagines`, each one weight for a dimension and a constant; `python -m benchmarks.change` fits them."""
+
+
+@cache
+def _weights() -> Vectors:
+    return np.asarray(np.load(WEIGHTS), np.float32)
 
 
 class Likeness:
     """An `Alike` with a memory for vectors. The model is made at first use. Safe for threads."""
 
-    def __init__(self, embedder: Callable[[], Embedder]) -> None:
+    def __init__(self, embedder: Callable[[], Embedder], weights: Callable[[], Vectors] = _weights) -> None:
         self._embedder = embedder
+        self._weights = weights
         self._kept: OrderedDict[str, Vectors] = OrderedDict()
         self._lock = Lock()
         self._lacks = False
 
-    def __call__(self, text: str, others: Sequence[str]) -> list[float] | None:
-        """Cosine of a text to each of the others; None if this process lacks the model or it fails."""
+    def __call__(self, text: str, others: Sequence[str]) -> Rating | None:
+        """The rating of a text beside others; None if this process lacks the model or it fails."""
         wanted = dict.fromkeys((text, *others))
         with self._lock:
-            found = {one: self._kept[one] for one in wanted if one in self._kept}
-        missing = [one for one in wanted if one not in found]
+            vectors = {one: self._kept[one] for one in wanted if one in self._kept}
+        missing = [one for one in wanted if one not in vectors]
         if missing:
             if self._lacks:
                 return None
@@ -38,11 +51,13 @@ class Likeness:
                 return None
             except EmbedderFailed:
                 return None
-            found |= {one: vectors.whole for one, vectors in zip(missing, made, strict=True)}
+            vectors |= {one: embedded.whole for one, embedded in zip(missing, made, strict=True)}
         with self._lock:
             for one in wanted:
-                self._kept[one] = found[one]
+                self._kept[one] = vectors[one]
                 self._kept.move_to_end(one)
             while len(self._kept) > MOST_KEPT:
                 self._kept.popitem(last=False)
-        return [float(found[text] @ found[one]) for one in others]
+        weights = self._weights()
+        reports, imagines = weights[:, :-1] @ vectors[text] + weights[:, -1]
+        return Rating(float(reports), float(imagines), [float(vectors[text] @ vectors[one]) for one in others])

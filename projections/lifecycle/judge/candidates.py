@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from projections.checks import Check, unchecked
-from projections.language.contradiction.change import Alike, Change, attributes, changed, no_model, telling
+from projections.language.contradiction.change import Alike, Change, attributes, changed, may_change, no_model
 from projections.language.extraction.rules import ExtractedStatement, StatedTriple, TurnText
 from projections.language.patterns import regex
 from projections.language.polarity import wording
@@ -314,7 +314,7 @@ class Candidates:
 
     def changed(self, content: str, speaker: str | None, at: int) -> tuple[KnownMemory, Change] | None:
         """The memory of a speaker, not said later than `at`, that a statement changes."""
-        if not telling(core(content)).strength:
+        if not may_change(core(content), self._alike):
             return None
         known = [one for one in self._beside(content, speaker) if one.at <= at and one.content != content]
         found = changed(core(content), [core(one.content) for one in known], self._alike)
@@ -322,7 +322,9 @@ class Candidates:
 
     def changed_since(self, content: str, speaker: str | None, at: int) -> tuple[KnownMemory, Change] | None:
         """A memory of a speaker that was said later than `at`, and changes what a statement says that comes only now."""
-        later = (one for one in self._beside(content, speaker) if one.at > at and telling(core(one.content)).strength)
+        later = (
+            one for one in self._beside(content, speaker) if one.at > at and may_change(core(one.content), self._alike)
+        )
         for one in islice(later, MOST_LATER):
             known = [other for other in self._beside(one.content, speaker) if other.at < one.at and other.id != one.id]
             found = changed(core(one.content), [core(content), *(core(other.content) for other in known)], self._alike)

@@ -33,9 +33,13 @@ class Lengths:
 
 def test_each_text_is_embedded_once() -> None:
     embedder = Lengths()
-    alike = Likeness(lambda: embedder)
-    assert alike("a b", ["a b", "a b c"]) == pytest.approx([1.0, np.cos(1)])
-    assert alike("a b c", ["a b"]) == pytest.approx([np.cos(1)])
+    alike = Likeness(lambda: embedder, lambda: np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 3.0]], np.float32))
+    first, second = alike("a b", ["a b", "a b c"]), alike("a b c", ["a b"])
+    assert first is not None
+    assert second is not None
+    assert first.near == pytest.approx([1.0, np.cos(1)])
+    assert second.near == pytest.approx([np.cos(1)])
+    assert (first.reports, first.imagines) == pytest.approx((np.cos(2) + 2, np.sin(2) + 3))
     assert embedder.asked == ["a b", "a b c"]
 
 

@@ -1,0 +1,52 @@
+"""Fits the two rows of weights by which the judge rates a statement: `python -m benchmarks.change` writes them.
+
+The examples are own sentences in `data/change`, none of them from a set that is measured: `reports` report a change of the
+speaker, `states` say what is so, `imagines` imagine, quote, joke, deny or speak of others. Each report is also put into two of the
+`frames` ("I dreamt that {}"), chosen by its number. Ridge regression to 1 and -1, both sides with equal weight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from projections.embedding.likeness import WEIGHTS
+from projections.embedding.use import UniversalEncoder
+from projections.language.scripts import holds_han
+
+EXAMPLES = Path(__file__).parent / "data" / "change"
+RIDGE = 3.0
+
+
+def main() -> None:
+    """Fit and write the weights."""
+    reports, states, imagines, frames = map(_lines, ("reports", "states", "imagines", "frames"))
+    framed = []
+    for number, text in enumerate(reports):
+        fitting = [frame for frame in frames if holds_han(frame) == holds_han(text)]
+        framed += [fitting[(7 * number + step) % len(fitting)].format(text) for step in (0, 5)]
+    encoder = UniversalEncoder()
+    rows = [fit(encoder, reports, states), fit(encoder, [*imagines, *framed], reports)]
+    np.save(WEIGHTS, np.array(rows, np.float32))
+
+
+def fit(encoder: UniversalEncoder, positive: Sequence[str], negative: Sequence[str]) -> np.ndarray:
+    """One weight for each dimension, and a constant."""
+    vectors = np.array([one.whole for one in encoder.texts([*positive, *negative])], np.float64)
+    wanted = np.repeat([1.0, -1.0], [len(positive), len(negative)])
+    counts = np.repeat([1.0, len(positive) / len(negative)], [len(positive), len(negative)])
+    centre = vectors.mean(0)
+    weighted = (vectors - centre) * counts[:, None]
+    weights = np.linalg.solve(weighted.T @ (vectors - centre) + RIDGE * np.eye(len(centre)), weighted.T @ wanted)
+    constant = np.average(wanted - (vectors - centre) @ weights, weights=counts)
+    return np.append(weights, constant - centre @ weights)
+
+
+def _lines(name: str) -> list[str]:
+    return (EXAMPLES / f"{name}.txt").read_text("utf-8").splitlines()
+
+
+if __name__ == "__main__":
+    main()
