@@ -24,7 +24,7 @@ _TALKED = (
 THOUGHT = (
     "was|were|is|are|had|has|did|got|been|need|want|think|feel|know|see|mean|believe|guess|hope|wish|wonder|understand|agree"
     "|remember|recall|hear|appreciate|doubt"
-    "|suppose|expect|imagine|look|seem|get|have|do|can|could|will|would|should|may|might|must|shall|am|find|notice|admire|promise"
+    "|require|request|propose|demand|suppose|expect|imagine|look|seem|get|have|do|can|could|will|would|should|may|might|must|shall|am|find|notice|admire|promise"
     "|thank|bet|swear|care|miss|struggle|try|say|tell|ask|plan|come|realise|realize|love|like|hate|prefer|enjoy|wanna|gotta|never"
     "|recommend|suggest|assume|forget|ensure|figure|totally|really|just|also|only|still|even|always|won't|don't|didn't|haven't"
     "|understood|loved|liked|enjoyed|wanted|felt|thought|knew|meant|hoped|tried|learnt|said|told|heard|now|then|too|so|all"

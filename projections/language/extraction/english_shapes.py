@@ -31,7 +31,7 @@ _INNER = (
     "|explained|feared|figured|guessed|hated|hoped|imagined|intended|liked|loved|looked|managed|mentioned|missed|need"
     "|needed|noticed|preferred|proceed|promised|realised|realized|recalled|regretted|remembered|replied|seemed|smiled"
     "|speed|succeed|supposed|suspected|talked|used|wanted|wished|wondered|worried|feed|indeed|exceed|tried|laughed"
-    "|named|turned|stopped|learned|struggled|turned out|stayed|got (?:it|so|the)|held (?:on|up)"
+    "|named|provided|requested|demanded|instructed|clarified|specified|established|turned|stopped|learned|struggled|turned out|stayed|got (?:it|so|the)|held (?:on|up)"
     r"|left (?:it|off)|put (?:it|up)|came (?:up|out|over|across|to)|took (?:it|up)|made (?:it|sure|me)|found (?:it|out|that|myself)"
 )
 PAST = rf"(?!(?:{_INNER})\b)(?:\w{{2,16}}ed|(?:re|over)?(?:{_IRREGULAR}))\b"

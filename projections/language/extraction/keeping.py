@@ -28,6 +28,8 @@ _TIMES = regex(rf"(?:the )?(?:{WEEKDAY}|{MONTH}|\d)", IGNORECASE)
 """A time when something was decided, or what was: nothing tells which."""
 _REASON = regex(r"\s(?:for|as|because|since|so|instead|rather|over|and|but|with)\b.*$", IGNORECASE)
 _POINTS = regex(r"\b(?:it|this|that|these|those|them|something|one)\b|[这那它]|什么", IGNORECASE)
+_PLAYS = regex(r"(?:that )?(?:you(?:'re| are)|I(?:'m| am)|let's|we(?:'re| are))\b|你(?:就?是|扮)", IGNORECASE)
+"""A part to be played, or what is done in this talk."""
 ENOUGH = 0.6
 """Share of what is to be remembered that typed statements must cover to stand for it."""
 
@@ -101,7 +103,9 @@ def english() -> Keeping:
     return Keeping(
         regex(_english_cues, IGNORECASE),
         regex(
-            lambda: rf"(?:(?:{_words('past', 'english')}){_ENGLISH_END}|(?:to )?(?:{_words('wish', 'english')}){_ENGLISH_END}"
+            lambda: r"(?:you(?:'re\b| (?:need|have|should|must|can|could|said|told|promised|were|are)\b)|(?:these|those|this|it|they)"
+            r" (?:is|are|was|were|will|has|have|can)\b|"
+            rf"(?:{_words('past', 'english')}){_ENGLISH_END}|(?:to )?(?:{_words('wish', 'english')}){_ENGLISH_END}"
             r"|(?:it|this|that|those|these|them|everything|anything|all of (?:it|this|that))\W*$)",
             IGNORECASE,
         ),
@@ -208,6 +212,8 @@ def _told(clause: Clause, cue: Cue, text: str, turn: TurnText, keeping: Keeping)
     said = " ".join(text.split()).strip(_MARKS)
     if cue.polite:
         said = _TAG.sub("", said).strip(_MARKS)
+    if cue.role == "onward" and _PLAYS.match(said):
+        return None
     if cue.role == "remember" and (keeping.past.match(said) or not _ones_own(said, turn, keeping)):
         return None
     rest = keeping.cues.sub("", said, count=1).lstrip("了的吧") if cue.role == "decided" else said

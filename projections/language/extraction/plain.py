@@ -84,6 +84,7 @@ _ENGLISH_FLEETING = (
     rf"|happy|sad|excited|afraid|sure|ready|done|here"
     r"|back|good|fine|great|okay|ok|tired|exhausted|hungry|busy|bored|stuck|confused|lost|late|wrong|right|serious"
     r"|impressed|surprised|worried|nervous"
+    r"|(?:just |already )?(?:reviewed|finali[sz]ed|confirmed|checked|uploaded|attached|pasted)\b(?!.*\d)"
     r"|thrilled|proud|stressed|drained|thankful|grateful|lucky|blessed|unsure|concerned|unable|anxious|overwhelmed"
     r"|hooked|frustrated|annoyed|upset|drawn|keen|nervous|curious|interested|open|able|bothered|off(?: to\b(?!.*\d)|\W*$)"
     r"|no|in\W*$|out\W*$)\b"

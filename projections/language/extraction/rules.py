@@ -24,6 +24,7 @@ from projections.language.extraction.text import talk_of
 from projections.language.extraction.turn_before import answered, with_people
 from projections.language.keywords.text import extracted
 from projections.language.patterns import regex
+from projections.language.said_on import without_day
 from projections.language.scripts import holds_han
 from projections.language.traditional import SIMPLIFIED
 
@@ -175,7 +176,8 @@ def _statements(
         told = [*wanted, *(keeping.kept(said, text, turn, language.keeping()) if asked else ())]
         told = [one for one in told if one in wanted or not any(_within(one.span, asked.span) for asked in wanted)]
         read += [one.span for one in told]
-        stated += plain_statements(said, read, text, turn, language.plain)
+        plain = list(plain_statements(said, read, text, turn, language.plain))
+        stated = [*(one for one in stated if not any(_says_all(whole, one) for whole in plain)), *plain]
         read += [one.span for one in stated]
         stated += answered(said, read, text, turn, han=language.han)
         left = [one for one in told if one in wanted or not _stands_for(stated, one)]
@@ -184,6 +186,12 @@ def _statements(
         found += [_noted(one, sure) for one in stated if not any(_replaces(note, one) for note in left)]
         found += left
     return sorted(found, key=lambda one: one.span)
+
+
+def _says_all(whole: ExtractedStatement, one: ExtractedStatement) -> bool:
+    """Whether a plain statement begins with the words of one that has no class and no triple of its own."""
+    same = without_day(whole.content).startswith(without_day(one.content))
+    return same and one.asserted and one.triple is None and (one.category, one.kind) == ("fact", "fact")
 
 
 def _stands_for(stated: Sequence[ExtractedStatement], note: ExtractedStatement) -> bool:

@@ -16,8 +16,8 @@ from projections.language.patterns import regex
 MOST_READ = 8_000
 """Characters of a turn that are read."""
 _EMOJI = "\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
-_GAP = regex(rf"(?<=\w)\s?(?:[{_EMOJI}]\s?)+(?=\w)|\s{{2,}}")
-"""What is read as one space or line break: white space, and emoji between words."""
+_GAP = regex(rf"(?<=\w)\s?(?:[{_EMOJI}]\s?)+(?=\w)|\s{{2,}}|\*\*|(?<!\S)\*(?=\w)|(?<=[\w,.!?])\*(?!\w)")
+"""What is read as one space or line break: white space, and emoji between words. Marks of emphasis are left out."""
 _NO_TALK = regex(
     r"```.*?(?:```|\Z)|`[^`\n]*\n|\[shared [^\]]*\]|^\s?[>|][^\n]*|https?://\S+"
     r"|^\s?From: [^\n]*\n(?:\s?To: [^\n]*\n)?\s?(?:Sent|Date|Subject|Cc): .*\Z",
@@ -61,7 +61,9 @@ def talk_of(text: str) -> ReadableText:
         end = len(text) if gap is None else gap.start()
         left.append(text[start:end])
         places += plain_places[start:end]
-        if gap is not None:
+        if gap is not None and "*" in gap[0]:
+            start = gap.end()
+        elif gap is not None:
             left.append("\n" if "\n" in gap[0] else " ")
             places.append(plain_places[gap.start()])
             start = gap.end()

@@ -32,7 +32,7 @@ _PRESENT = (
 VERBS = frozenset(_PRESENT.split())
 """Verbs that are put into the third person."""
 _FIRST_WORD = regex(
-    r"^I (?P<adverb>(?:always|usually|often|sometimes|still|currently|normally|generally|no longer|never|also) )?"
+    r"^I (?P<adverb>(?:always|usually|often|sometimes|still|currently|normally|generally|no longer|never|also|\w+ly) )?"
     r"(?P<verb>\w+)\b(?!-)"
 )
 _BASE = regex(
@@ -42,6 +42,9 @@ _BASE = regex(
 """A verb as one says it of now."""
 _LEAD = regex(r"(.{1,40}?),? I ")
 _AND_VERB = regex(r"^ and (\w+)\b")
+_AND_OWN = regex(
+    r"(?<=[\w,] )and (live|work|love|speak|own|teach|coach|run|write|cook|collect|swim|sing|hate|prefer|volunteer)(?= \w+ \w)"
+)
 _WITH_MINE = regex(r"^My ([^,]{1,40}?) and I\b")
 _DOES_ONE_GOOD = regex(r"(?!I\b|My\b|We\b).{1,90}?\b(?P<me>me|my)\b")
 _SOLO = regex(r"^I\b")
@@ -63,7 +66,10 @@ def third_person(said: str, name: str) -> str:
     for pattern, into in _HEAD:
         found = pattern.match(said)
         if found:
-            return f"{lead}{name} {into}{in_third(said[found.end() :])}"
+            rest = said[found.end() :]
+            if not re.match(r" \w+ing\b", rest):
+                rest = _AND_OWN.sub(lambda one: f"and {singular(one[1])}", rest)
+            return f"{lead}{name} {into}{in_third(rest)}"
     found = _FIRST_WORD.match(said)
     if found is not None and (found["verb"] in VERBS or _BASE.match(found["verb"])):
         tail = in_third(said[found.end() :])

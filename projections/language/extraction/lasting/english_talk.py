@@ -53,7 +53,7 @@ _NOT_SAID = (
 )
 """Neither denied nor somebody else's words."""
 NO_POINTER = (
-    rf"^(?P<object>{_NOT_SAID}(?!(?:it|that|this|these|those|he|she|they|you|your|there|what|who|which|how|something|everything|someone"
+    rf"^(?P<object>{_NOT_SAID}(?!(?:please|can|could|it|that|this|these|those|he|she|they|you|your|there|what|who|which|how|something|everything|someone"
     r"|nothing|knowing|seeing|hearing|here|their|his|her|our|all|so|one|the|and|or|but|i|we|as|if|when|hope\w*|wish\w*|maybe)\b)"
 )
 """Where a sentence begins with a thing or a doing, not with a word that points."""

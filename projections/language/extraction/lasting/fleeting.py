@@ -72,6 +72,8 @@ _BARE_WISH = regex(
 )
 """To go somewhere, anywhere."""
 _SOMETHING_ELSE = regex("(?:一些|几个)?其他的?|先[去做看吃来]")
+_PROMISES = regex("先[将把]|一定会|会(?:尽量|努力|试试|尝试|考虑|记住|注意)|将?尝试一?[些下]|好好[^，。]{1,6}$")
+"""Politeness after advice, and steps of a recipe."""
 _INTENDS = regex("打算|计划|考虑|决定|准备|将要?|想")
 
 
@@ -79,6 +81,7 @@ def of_the_hour(said: str) -> bool:
     """Whether a Chinese clause tells a plan of the hour, a wish without an object, or one that leans on what was said before."""
     return (
         _TONIGHT.search(said) is not None
+        or _PROMISES.search(said) is not None
         or _BARE_WISH.search(said) is not None
         or (_INTENDS.search(said) is not None and _SOMETHING_ELSE.search(said) is not None)
     )
