@@ -223,7 +223,10 @@ def about(said: str, name: str) -> str:
     if "我" not in said:
         return f"{name}{said}"
     start = said.index("我")
-    head, rest = said[:start], said[start + 1 :].replace("我的", "自己的").replace("我", name)
+    head, rest = said[:start], re.sub("^[们們](?=全?家)", "", said[start + 1 :])
+    rest = rest.replace("我的", "自己的").replace("我", name)
+    if rest[:1] in ("们", "們"):
+        name, rest = f"{name}等人", rest[1:]
     return f"{head}{name}{rest}" if not head else f"{name}{head}{rest}"
 
 

@@ -114,10 +114,6 @@ RULES: tuple[ExtractionRule, ...] = (
         "stable_preference", "user_preference", 0.85, "喜欢", True, loose=True,
     ),
     ExtractionRule(
-        f"{_SELF}(?:已经|刚|最近|终于|决定){{0,4}}(?:戒|戒掉|放弃|停止)了?(?P<object>[^，。了]{{1,15}})了?$",
-        "fact", "fact", 0.8, loose=True,
-    ),
-    ExtractionRule(
         f"{_SELF}{_VERY}(?:不再|不)(?:怎么|太|大|是很|那么)?(?:喜欢|爱吃|爱喝|爱看|爱)(?P<object>[^，。]{{1,25}})$"
         f"|{_SELF}{_VERY}(?:讨厌|厌恶|反感|受不了|害怕|最怕)(?P<object2>[^，。]{{1,25}})$",
         "stable_preference", "user_preference", 0.85, "喜欢", True, loose=True,

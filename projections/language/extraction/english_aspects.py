@@ -6,9 +6,8 @@ Each needs a name, a number or a time beside it, unless it tells what one is lea
 
 from __future__ import annotations
 
-from projections.language import kin
 from projections.language.extraction.english_shapes import ADVERB, INNER_NOW, OFTEN, PAST
-from projections.language.extraction.english_words import DAY, pets
+from projections.language.extraction.english_words import DAY
 from projections.language.extraction.shape import ExtractionRule
 from projections.language.patterns import regex
 from projections.language.times.names import MONTH
@@ -47,14 +46,6 @@ RULES: tuple[ExtractionRule, ...] = (
         r"|had an? (?:love|passion|thing|soft spot|weakness) for|felt an? (?:strong |deep )?connection (?:to|with))"
         r" (?P<object>.+)$",
         "stable_preference", "user_preference", 0.8, "likes", loose=True,
-    ),
-    ExtractionRule(
-        lambda: rf"^We(?:'ve got| have) (?P<object>(?:an? |two |three |four |\d+ )(?:[\w-]+ ){{0,2}}(?:{kin.english()}"
-        rf"|{pets()})\b.*)$",
-        "fact", "fact", 0.8, loose=True,
-    ),
-    ExtractionRule(
-        rf"^I was {ADVERB}(?P<object>(?!(?:{INNER_NOW}|remembering)\b)\w+ing .+)$", "fact", "fact", 0.65, sharp=True
     ),
     ExtractionRule(
         rf"^I(?:'ve| have) been {ADVERB}(?P<object>(?:learning|studying|practi[cs]ing|teaching|training|volunteering|coaching"

@@ -90,11 +90,6 @@ RULES: tuple[ExtractionRule, ...] = (
         "fact", "fact", 0.85, "has", loose=True,
     ),
     ExtractionRule(
-        lambda: rf"^My (?P<who>(?:[\w-]+ )?(?:{kin.english()}|{pets()}|best friend|boss|teacher|mentor)(?:, [A-Z]\w+,)?)"
-        r" (?:is|are|was|were) (?P<object>(?:called|named) .+|an? .+|[A-Z]\w+$|\d+.*|from .+)$",
-        "fact", "fact", 0.8,
-    ),
-    ExtractionRule(
         r"^My (?:all-time |absolute |new |old )?favou?rite (?P<slot>[\w -]{2,40}?) (?:is|are|was|has to be"
         "|would be|has always been) (?P<object>.+)$",
         "stable_preference", "user_preference", 0.85, "favourite", loose=True,
@@ -107,11 +102,6 @@ RULES: tuple[ExtractionRule, ...] = (
     ExtractionRule(
         "^I (?:no longer|don't) (?:like|love|enjoy|drink|eat|play|watch|smoke|use) (?P<object>.+?)(?: any ?more| any longer)?$",
         "stable_preference", "user_preference", 0.85, "likes", True, loose=True,
-    ),
-    ExtractionRule(
-        r"^I(?:'ve)? (?:have )?(?:recently )?(?:stopped|quit|given up|gave up) (?P<object>(?:\w+ing|smoking|coffee"
-        r"|sugar|meat|alcohol|soda|\w+)\b.*)$",
-        "fact", "fact", 0.8, loose=True,
     ),
     ExtractionRule(
         "^I (?:hate|dislike|can't stand|can not stand|cannot stand|detest|loathe) (?P<object>.+)$",
@@ -171,7 +161,6 @@ RULES: tuple[ExtractionRule, ...] = (
         rf"|^I(?:'ll| will)(?: be)? (?P<object2>(?:\w+) .*(?:{DAY}).*)$",
         "temporary", "plan", 0.7,
     ),
-    ExtractionRule(f"^I(?:'m| am) looking forward to (?P<object>.*(?:{DAY}|[A-Z]).*)$", "temporary", "plan", 0.65),
     ExtractionRule(
         f"^I(?:'m| am) (?:currently )?trying to (?P<object>(?!calculate|solve|compute|prove|verify|evaluate"
         "|convert|understand|figure|find|decide|see|know|get|wrap|come|think|make sense|be|stay|keep|remember"
@@ -200,11 +189,6 @@ RULES: tuple[ExtractionRule, ...] = (
         r"^(?P<when>(?:Yesterday|Today|Last \w+|This (?:morning|week|weekend|month|year)|Two \w+ ago|A "
         r"(?:few )?\w+ ago|On \w+ \d+),? )?I (?:also |recently |already |just |once |successfully |first |even "
         f"|finally )*(?P<object>(?!(?:had|got) to ){DONE} .+)$",
-        "fact", "fact", 0.7,
-    ),
-    ExtractionRule(
-        "^I (?:drive|own|use|wear|collect|drink|eat|teach|coach|study|volunteer|run|mentor|attend|practice"
-        "|practise|write|cook|go|exercise|wake up|get up|sleep|jog|swim|meditate|work out) (?P<object>.+)$",
         "fact", "fact", 0.7,
     ),
     ExtractionRule(

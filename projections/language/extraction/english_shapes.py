@@ -31,7 +31,9 @@ _INNER = (
     "|explained|feared|figured|guessed|hated|hoped|imagined|intended|liked|loved|looked|managed|mentioned|missed|need"
     "|needed|noticed|preferred|proceed|promised|realised|realized|recalled|regretted|remembered|replied|seemed|smiled"
     "|speed|succeed|supposed|suspected|talked|used|wanted|wished|wondered|worried|feed|indeed|exceed|tried|laughed"
-    "|named|provided|requested|demanded|instructed|clarified|specified|established|turned|stopped|learned|struggled|turned out|stayed|got (?:it|so|the)|held (?:on|up)"
+    "|named|provided|requested|demanded|instructed|clarified|specified|established"
+    "|turned|stopped|learned|struggled"
+    "|turned out|stayed|got (?:it|so|the)|held (?:on|up)"
     r"|left (?:it|off)|put (?:it|up)|came (?:up|out|over|across|to)|took (?:it|up)|made (?:it|sure|me)|found (?:it|out|that|myself)"
 )
 PAST = rf"(?!(?:{_INNER})\b)(?:\w{{2,16}}ed|(?:re|over)?(?:{_IRREGULAR}))\b"
@@ -112,11 +114,6 @@ RULES: tuple[ExtractionRule, ...] = (
     ExtractionRule(
         r"^My favou?rite is (?P<object>.+)$",
         "stable_preference", "user_preference", 0.85, "likes", loose=True,
-    ),
-    ExtractionRule(
-        r"^I (?:always |usually |generally |normally )?(?P<object>(?:make sure(?: to)?|make it a (?:point|habit|rule) to|tend to"
-        r"|never fail to|have a habit of) .+)$",
-        "stable_preference", "fact", 0.7, loose=True,
     ),
     ExtractionRule(
         rf"^I (?!'|am|was|have|had|will|would|can|could|need|want|think|feel|know|see|mean|got|did|do\b|don't){ADVERB}"

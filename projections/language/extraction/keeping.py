@@ -103,7 +103,8 @@ def english() -> Keeping:
     return Keeping(
         regex(_english_cues, IGNORECASE),
         regex(
-            lambda: r"(?:you(?:'re\b| (?:need|have|should|must|can|could|said|told|promised|were|are)\b)|(?:these|those|this|it|they)"
+            lambda: r"(?:you(?:'re\b| (?:need|have|should|must|can|could|said|told|promised|were|are)\b)|(?:these|those|this|it"
+            r"|they)"
             r" (?:is|are|was|were|will|has|have|can)\b|"
             rf"(?:{_words('past', 'english')}){_ENGLISH_END}|(?:to )?(?:{_words('wish', 'english')}){_ENGLISH_END}"
             r"|(?:it|this|that|those|these|them|everything|anything|all of (?:it|this|that))\W*$)",
@@ -124,8 +125,8 @@ def english() -> Keeping:
         ),
         {
             "remember": "{name} asked to remember: {said}",
-            "onward": "{name} told what holds from now on: {said}",
-            "decided": "{name} told a decision: {said}",
+            "onward": "{name} wants from now on: {said}",
+            "decided": "{name}'s decision: {said}",
         },
         "{name} and others",
         {"decided to": "decided to", "agreed to": "decided to", "decided against": "decided against",
@@ -156,7 +157,7 @@ def chinese() -> Keeping:
         {
             "remember": "{name}要求记住：{said}",
             "onward": "{name}说从今以后：{said}",
-            "decided": "{name}告知决定：{said}",
+            "decided": "{name}的决定：{said}",
         },
         "{name}等人",
         {"决定": "决定", "商定": "决定", "约定": "决定", "说定": "决定", "敲定": "选定"},

@@ -244,7 +244,11 @@ def _denial(said: str, clause: Clause, turn: TurnText, read: ReadClause, cued: b
     affirmative = _affirmed_chinese(thing) if han else _affirmed_english(thing)
     affirmed = read(clause._replace(text=affirmative, asserted=True, question=False, before="", after=""), turn)
     name = turn.name or ("用户" if han else "User")
-    content = re.sub("[啊呀哦啦呢嘛]+$", "", said).replace("我", name, 1) if han else third_person(said, name)
+    content = (
+        re.sub("[啊呀哦啦呢嘛]+$", "", re.sub("我们?(?=家)|我", name, said, count=1))
+        if han
+        else third_person(said, name)
+    )
     content += (f"（{turn.day}说）" if han else f" (said on {turn.day})") if turn.day else ""
     triple = None
     if affirmed is not None and affirmed.triple is not None:

@@ -11,7 +11,7 @@ import re
 from projections.language import kin
 from projections.language.extraction.english_words import pets
 from projections.language.extraction.shape import StatedTriple
-from projections.language.extraction.third_person import in_third
+from projections.language.extraction.third_person import in_third, singular
 from projections.language.patterns import regex
 from projections.language.times.names import MONTH_STARTS, WEEKDAY, WEEKDAYS
 
@@ -200,19 +200,12 @@ def _fact(found: re.Match[str], predicate: str, name: str) -> StatedTriple | Non
     often = (groups.get("often") or "").strip().casefold()
     verb = groups.get("verb") or groups.get("never") or ""
     if habit:
-        verb = _third(str(groups["does"]))
+        verb = singular(str(groups["does"]).casefold())
     elif groups.get("slot"):
         verb = f"{predicate} {groups['slot']}"
     denied = often == "never" or bool(groups.get("never"))
     degree = degree_of(found.string) if habit and not denied else None
     return StatedTriple(name, (verb or predicate).casefold(), thing, denied, degree, when)
-
-
-def _third(verb: str) -> str:
-    verb = verb.casefold()
-    if verb.endswith(("s", "sh", "ch", "x", "o")):
-        return f"{verb}es"
-    return f"{verb[:-1]}ies" if verb.endswith("y") and verb[-2] not in "aeiou" else f"{verb}s"
 
 
 def _object(text: str) -> str | None:

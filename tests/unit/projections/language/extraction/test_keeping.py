@@ -26,7 +26,7 @@ REMEMBERED = [
     ("Also, bear in mind that if it rains the roof leaks.", "User asked to remember: if it rains the roof leaks"),
     ("I'm off to lunch, remember that the oven is on.", "User asked to remember: the oven is on"),
     ("Note: the gate closes at nine.", "User asked to remember: the gate closes at nine"),
-    ("From now on the standup is at ten.", "User told what holds from now on: the standup is at ten"),
+    ("From now on the standup is at ten.", "User wants from now on: the standup is at ten"),
     ("记住，会议改到三点。", "用户要求记住：会议改到三点"),
     ("请记住我的门牌号是302。", "用户要求记住：我的门牌号是302"),
     ("请记住。我的停车位是B12。", "用户要求记住：我的停车位是B12"),
