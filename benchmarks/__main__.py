@@ -25,8 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command = commands.add_parser("eval", help="quality of search, context, extraction, contradiction, everyday talk")
     evaluate.add_arguments(command)
     command.set_defaults(run=evaluate.run)
-    command = commands.add_parser("facts", help="marked facts that extraction misses in one set")
-    command.add_argument("set", type=Path, help="a folder with turns.jsonl and marked.jsonl")
+    command = commands.add_parser("facts", help="facts that extraction misses in one set, and what it keeps of chats")
+    command.add_argument("set", type=Path, help="a folder with turns.jsonl and marked.jsonl, or with chats.jsonl")
     command.add_argument("--json", action="store_true", help="print JSON")
     command.set_defaults(run=run_facts)
     command = commands.add_parser("rows", help="own rows: figures of each kind, and the questions that failed")
@@ -57,12 +57,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run_facts(options: Namespace) -> None:
-    """The figures of one set, and each mark that is not caught."""
-    from benchmarks.facts_quality import evaluate_facts  # noqa: PLC0415
+    """The figures of one set, each fact that is not found, and each statement of chats with what a person read it as."""
+    from benchmarks.facts_quality import CHATS, evaluate_chats, evaluate_facts  # noqa: PLC0415
 
-    figures = evaluate_facts(options.set)
-    missed = figures.pop("missed", [])
-    show({"facts": [figures], "missed": missed}, as_json=options.json)
+    figures = (evaluate_chats if (options.set / CHATS).exists() else evaluate_facts)(options.set)
+    missed, kept = figures.pop("missed", []), figures.pop("kept", [])
+    show({"facts": [figures], "missed": missed, "kept": kept}, as_json=options.json)
 
 
 def run_rows(options: Namespace) -> None:

@@ -186,11 +186,13 @@ def facts_without_missed(folder: Path) -> Row:
 
 
 def chats_without_missed(folder: Path) -> Row:
-    """Figures without the list of missed facts, and shares of what was found and kept."""
-    figures = {name: value for name, value in evaluate_chats(folder).items() if name != "missed"}
+    """Figures without lists: shares of what was found, of what a person read as right, and of no facts kept."""
+    figures = {name: value for name, value in evaluate_chats(folder).items() if name not in ("missed", "kept")}
     kept, others = figures.pop("not facts kept", 0), figures.get("not facts", 0)
+    right, read = figures.pop("right"), figures["read"]
     return figures | {
         "recall": figures["found"] / figures["facts"] if figures.get("facts") else None,
+        "precision": right / read if read else None,
         "not facts kept": kept / others if others else None,
     }
 

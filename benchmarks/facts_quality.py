@@ -29,7 +29,7 @@ from projections.lifecycle.extracting import turns_heard
 from projections.lifecycle.judge.correcting import judge
 from projections.lifecycle.judge.judging import Verdict
 
-MARKS, CHATS = "marked.jsonl", "chats.jsonl"
+MARKS, CHATS, READ = "marked.jsonl", "chats.jsonl", "read.tsv"
 LEAST = 0.6
 """Share of a fact's content words that statements of its turn have if the fact is found."""
 _NOT_CONTENT = frozenset("user users his her their they them himself herself 用 户 的 了 是 在 有 和 自 己".split())
@@ -77,8 +77,12 @@ def evaluate_chats(folder: Path) -> dict[str, Any]:
 
     A fact is found if one statement of its turn has 60 % of its content words, or all statements of the turn together; what is no
     fact is kept if one has. The facts name things by what other turns said, so that even whole turns do not find all (`in turns`).
+
+    `read.tsv` tells what a person found by reading the statements, a line each: `right` or what is wrong, a tab, the statement.
+    Those in it count as `read`, and `right`; `kept` lists all statements with what it tells.
     """
     chats = [row for _, row in read_lines(folder / CHATS)]
+    judged, listed = _read_by_a_person(folder / READ), list[dict[str, str]]()
     figures: dict[str, int] = defaultdict(int)
     missed = []
     for chat, turns in _read_chats(chats).items():
@@ -89,6 +93,11 @@ def evaluate_chats(folder: Path) -> dict[str, Any]:
                 if one.operation != "SKIP" and one.statement.asserted and one.statement.kind != "question"
             ]
             figures["statements"] += len(kept)
+            for one in kept:
+                told = judged.get(one, "unread")
+                figures["read"] += told != "unread"
+                figures["right"] += told == "right"
+                listed.append({"turn": turn_id, "read as": told, "statement": one})
             for fact in (one["text"] for one in chat_of(chats, chat)["facts"] if one["turn"] == turn_id):
                 shares = [_share(fact, one) for one in kept]
                 figures["facts"] += 1
@@ -100,7 +109,13 @@ def evaluate_chats(folder: Path) -> dict[str, Any]:
             for other in (one["text"] for one in chat_of(chats, chat)["not_facts"] if one["turn"] == turn_id):
                 figures["not facts"] += 1
                 figures["not facts kept"] += any(_share(other, one) >= LEAST for one in kept)
-    return {**figures, "missed": missed}
+    return {**figures, "missed": missed, "kept": listed}
+
+
+def _read_by_a_person(path: Path) -> dict[str, str]:
+    """What a person told of each statement of a set: `right`, or what is wrong with it."""
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return {statement: told for told, _, statement in (line.partition("\t") for line in lines)}
 
 
 def chat_of(chats: Sequence[dict[str, Any]], name: str) -> dict[str, Any]:

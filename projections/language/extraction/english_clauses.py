@@ -11,7 +11,7 @@ from projections.language.patterns import regex
 
 _PERSON = r"I|I'm|I've|I'll|I'd|he|she|they|we|it|it's|you|my|our|his|her|their|there|this|that|now|then|let's|what|how"
 _SENTENCE = regex(
-    r"[^.!?\n;]+(?:(?:\.(?=[\w/])|(?:(?<=\b[DM]r)|(?<=[ \"“][A-HJ-Z])(?= (?!I\b|He|She|We|They|The|It|My|And"
+    r"[^.!?\n;]+(?:(?:\.(?=[\w/])|(?:(?<=\b[DM]r)|(?<=[ \"“][A-HJ-Z])(?=\. (?!I\b|He|She|We|They|The|It|My|And"
     r"|But)[A-Z][a-z])|(?<=\bM[rs]s)|(?<=\bMs)|(?<=\bSt)|(?<=\bProf))\.(?= [A-Z]))[^.!?\n;]+)*[.!?;]*"
 )
 _CUT = regex(
@@ -20,7 +20,7 @@ _CUT = regex(
     r"|,\s+(?=(?:can|could|how|what|would|do|does|did|is|are|was|were|should|which|where|when|why|who(?!'s\b)|maybe|please|any"
     "|right|you|but|so|especially|considering|given|like when|I|I'm|I've|I'll|I'd|my|it's|and now|now|though|even though"
     "|although|because"
-    r"|since|if|as|we|he|she|they|isn't|don't|doesn't|thanks|haha|lol|also|plus|'?cause|which|making|it"
+    r"|since|if|as|we|he|she|they|isn't|don't|doesn't|thanks|haha|lol|remind me|also|plus|'?cause|which|making|it"
     r"|(?:the|my) (?:doctor|gp|vet) says|remember that|remember,|don't forget|keep in mind|from now on)\b)"
     r"|,\s+and\s+(?=with\b)|\s+and\s+(?=(?:want|wants|need|would|am|have|had to|can't|hope|feel|felt|was|don't|got to|it's"
     r"|hoping|wondering|trying|thinking)\b)"

@@ -54,7 +54,8 @@ OFTEN = (
 )
 _TIME_WORDS = rf"(?:day|night|week|weekend|month|year|morning|evening|afternoon|summer|winter|spring|autumn|fall|{MONTH}|{WEEKDAY})"
 LEADING_TIME = regex(
-    rf"(?:(?:and|but|so|also|just) )?(?P<time>(?:yesterday|today|tonight|earlier|(?:early |late |mid-?)?(?:last|this|the"
+    rf"(?:(?:and|but|so|also|just) )?(?P<time>(?:as of |since )?(?:yesterday|today|tonight|earlier|(?:early |late "
+    rf"|mid-?)?(?:last|this|the"
     rf" other|every|each|most|on|in|back in"
     rf"|over the|one|over|during) (?:\w+ ){{0,2}}?{_TIME_WORDS}s?|(?:a|an|one|two|three|four|five|six|\d{{1,2}}"
     rf"|a few|a couple of|several) (?:\w+ )?{_TIME_WORDS}s?"

@@ -54,7 +54,7 @@ _ENDS_EARLY = regex(
 )
 """A verb without what it is done to."""
 _OPEN_END = regex(
-    r"\s+(?:and|or|but|with|of|to|for|the|a|an|my|in|on|at|that|which|because|so|as|like|about|from|by|is|are)$",
+    r"\s+(?:and|or|but|with|of|to|for|the|a|an|my|in|on|at|that|which|because|so|as|like|about|from|by|is|are|his|hers|mine|theirs|ours)$",
     re.IGNORECASE,
 )
 _DEED = regex(rf"(?:I|We) (?:\w+ ){{0,2}}?{PAST}|I(?:'ve| have) been \w+ing ")

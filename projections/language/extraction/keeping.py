@@ -30,6 +30,8 @@ _REASON = regex(r"\s(?:for|as|because|since|so|instead|rather|over|and|but|with)
 _POINTS = regex(r"\b(?:it|this|that|these|those|them|something|one)\b|[这那它]|什么", IGNORECASE)
 _PLAYS = regex(r"(?:that )?(?:you(?:'re| are)|I(?:'m| am)|let's|we(?:'re| are))\b|你(?:就?是|扮)", IGNORECASE)
 """A part to be played, or what is done in this talk."""
+_LEANS = regex(r"\b(?:it|this|that(?= \w+$)|that \w+ (?:yesterday|earlier)|previously|earlier|yesterday)\b", IGNORECASE)
+"""What was decided before, or of what is said elsewhere."""
 ENOUGH = 0.6
 """Share of what is to be remembered that typed statements must cover to stand for it."""
 
@@ -87,7 +89,8 @@ def _chinese_cues() -> str:
     return (
         rf"(?:(?P<polite>{word['polite']})(?:请?你|请?您)?(?=.*[吗?？]))?(?:(?:{word['lead']})[，,：: ]*){{0,{MOST_LEADS}}}?"
         rf"(?:(?P<remember>(?:{word['mind']}|{word['remember']})(?:一下|了|哦|啊|下)?"
-        rf"(?:(?:这个|这点|这一点|这件事|以下)(?=\s*[：:，,。]))?|(?:{word['weakly']})(?:一下)?(?=[：:，, ]))"
+        rf"(?:(?:这个|这点|这一点|这件事|以下)(?=\s*[：:，,。]))?|(?:{word['weakly']})(?:一下)?(?=[：:，, ])"
+        "|[^，。！？我你您]{0,9}(?:记得|前|后|时候?|时)(?:记得)?提醒我(?=[^，。？?]{2}))"
         rf"|(?P<onward>{word['onward']})"
         rf"|(?P<decided>{word['decided']}|(?:{word['decision']})(?=是|为|[：:])))[\s，,：:；;。.！!…]*"
     )
@@ -199,7 +202,8 @@ def _cue(clause: Clause, keeping: Keeping) -> Cue | None:
     if found is None:
         return None
     role = next(role for role in ("remember", "onward", "decided") if found[role] is not None)
-    return Cue(role, found.end(), found["polite"] is not None)
+    end = lead if "提醒我" in found[0] else found.end()  # when to remind is part of it
+    return Cue(role, end, found["polite"] is not None)
 
 
 def _to_the_end(clauses: Sequence[Clause], at: int) -> int:
@@ -218,7 +222,7 @@ def _told(clause: Clause, cue: Cue, text: str, turn: TurnText, keeping: Keeping)
     if cue.role == "remember" and (keeping.past.match(said) or not _ones_own(said, turn, keeping)):
         return None
     rest = keeping.cues.sub("", said, count=1).lstrip("了的吧") if cue.role == "decided" else said
-    if len(rest) < LEAST_SAID:
+    if len(rest) < LEAST_SAID or (cue.role == "decided" and _LEANS.search(rest)):
         return None
     said = said if len(said) <= MOST_SAID else f"{said[: MOST_SAID - 1].rstrip()}…"
     name = turn.name or keeping.user

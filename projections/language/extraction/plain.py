@@ -163,6 +163,7 @@ def plain_statements(
             continue
         at = last + 1
         rest = text[head.end : clauses[last].end].rstrip(" .!;,。！；，…")
+        rest = f", {rest.strip()}" if rest and text[head.end - 1] in ".!" else rest
         rest = rest if len(said) + len(rest) <= MOST_SAID else ""
         content = plain.content(said, rest, turn)
         yield ExtractedStatement(content, "fact", "fact", 1, True, CONFIDENCE, (head.start, clauses[last].end))
@@ -176,6 +177,8 @@ def _head(clause: Clause, plain: Plain) -> str | None:
     """The clause from its subject on if it is a head."""
     if not clause.asserted or clause.question or len(clause.text) > MOST_SAID or _QUOTE.search(clause.text):
         return None
+    if clause.before.endswith("吧"):
+        return None  # an order goes on: "set it, each day at nine"
     said = plain.opened(clause)
     if plain.head.match(said) is None or plain.fleeting.match(said) or plain.addressed.search(said):
         return None
@@ -267,10 +270,9 @@ def _says_chinese(said: str, _clause: Clause) -> bool:
 def _chinese_content(said: str, rest: str, turn: TurnText) -> str:
     name = turn.name or "用户"
     own = re.match(f"(?:{TIME}|{ADVERB}|[再还]?有?就是|还有|另外)*我|(?:{one_of_ours()})", said)
-    said = about(said, name) if own or _OF_ONES_OWN.match(said) else said.replace("我", name)
-    said = re.sub(f"{re.escape(name)}[们們](?=全?家)", name, said)
+    said = about(said, name) if own or _OF_ONES_OWN.match(said) else re.sub("我(?:[们們](?=全?家))?", name, said)
     told = f"{said}{rest.replace('我的', '自己的').replace('我', name)}"
-    return re.sub(f"{re.escape(name)}[们們](?!全?家)", f"{name}等人", told) + (f"（{turn.day}说）" if turn.day else "")
+    return re.sub(f"{re.escape(name)}[们們]", f"{name}等人", told) + (f"（{turn.day}说）" if turn.day else "")
 
 
 ENGLISH = Plain(

@@ -32,7 +32,8 @@ _PRESENT = (
 VERBS = frozenset(_PRESENT.split())
 """Verbs that are put into the third person."""
 _FIRST_WORD = regex(
-    r"^I (?P<adverb>(?:always|usually|often|sometimes|still|currently|normally|generally|no longer|never|also|\w+ly) )?"
+    r"^I (?P<adverb>(?:always|usually|often|sometimes|still|currently|normally|generally|no longer|never|also|(?!(?:fly"
+    r"|apply|rely|supply|reply|multiply)\b)\w+ly) )?"
     r"(?P<verb>\w+)\b(?!-)"
 )
 _BASE = regex(

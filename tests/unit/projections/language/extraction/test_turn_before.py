@@ -92,7 +92,7 @@ LEFT_OUT = [
     ("帮我写个请假条，教小提琴的。", "用户教小提琴的"),
     ("车上个月卖了，改坐地铁。", "用户车上个月卖了，改坐地铁"),
     ("每个周六下午有合奏课，在少年宫。", "用户每个周六下午有合奏课，在少年宫"),
-    ("Itzel is pregnant! Due in November.", "Itzel is pregnant Due in November"),
+    ("Itzel is pregnant! Due in November.", "Itzel is pregnant, Due in November"),
     ("I don't want to say, but I'm based in Doha.", "User is based in Doha"),
 ]
 
