@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple, Unpack
+from typing import NamedTuple, Unpack
 
 from api.exchange.exporting import ExportOptions
 from api.exchange.records import Export, Records
@@ -21,6 +21,7 @@ from events.errors import NotYetFolded
 from events.log import positions_by_partition
 from events.vocabulary import MAX_SOURCES, Face, Revealing
 from projections.memory.record import SECRET
+from projections.shapes import Detail
 
 
 class By(NamedTuple):
@@ -48,7 +49,7 @@ class Revealer:
         *,
         trace: bool = True,
         **times: Unpack[TimesAsked],
-    ) -> dict[str, Any]:
+    ) -> Detail:
         """Everything about one memory with its text, and the position (`revealed`) at which that is recorded.
 
         `trace`: record also that it was shown (`MemoriesAccessed` via `reveal`), which no law hears of.
@@ -64,7 +65,7 @@ class Revealer:
         position = self._record(owner, list(dict.fromkeys([memory_id, *secret])), "get", by)
         if trace:
             self._accesses.record(owner, [memory_id], via="reveal", query=None, read=read)
-        return answer | {"revealed": position}
+        return {**answer, "revealed": position}
 
     def export(
         self, owner: str, options: ExportOptions, by: By, form: str = "jsonl", **times: Unpack[LineTerms]

@@ -17,7 +17,7 @@ from projections.prompt.stable import in_two, stable_part, stable_room
 from projections.ranking.proactive import closenesses
 from projections.ranking.recall import search
 from projections.ranking.search_request import SearchRequest
-from projections.shapes import Result
+from projections.shapes import Hit
 
 BUDGETS = (500, 1_000, 2_000)
 CANDIDATES = 80
@@ -48,7 +48,7 @@ def context_blocks(
     message = read_message(text, (), named_in(at.view))
     close = None if meanings is None or message.need != "unsure" else meanings.stands_out(at.view, message.ask)
     message = decided(message, "auto", close)
-    results, query = list[Result](), query_of(message)
+    results, query = list[Hit](), query_of(message)
     if message.need != "no":
         sense = None if meanings is None else meanings.asked(at.view, query)
         results = search(at, query, CANDIDATES, request, sense)["results"]

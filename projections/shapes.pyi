@@ -1,26 +1,562 @@
-# Made by `make client` of the models in `api.operations.answers`: change those, and make it again.
+# Made by `make client` of `engramlog.answers`: change that, and make it again.
 
 from typing import Any, Literal, NotRequired, TypedDict
 
-class AlarmStanding(TypedDict):
-    name: str
-    severity: Literal["stopped", "warning"]
-    subject: str
-    text: str
-    meaning: str
-    ends: Literal["itself", "operator"]
-    first: str
-    last: str
+class AccessSaid(TypedDict):
+    position: str
+    recorded_at: str
+    event: str
+    principal: str | None
+    key: str | None
+    by: str | None
+    reason: str
+
+class AccessTold(TypedDict):
+    at: str
+    principals: list[PrincipalKnown]
+    events: list[AccessSaid]
+
+class ConsoleCode(TypedDict):
+    code: str
+    ends_in: int
+    page: str | None
+
+class ConsoleCodeState(TypedDict):
+    state: Literal["waits", "used", "over", "unknown"]
+
+class ConsoleSession(TypedDict):
+    token: str
+    ends_in: int
+    idle_seconds: int
+
+class ConsoleSessionEnded(TypedDict):
+    ended: bool
+
+class GrantHeld(TypedDict):
+    verbs: list[str]
+    owners: list[str]
+    modes: list[str]
+    sensitivity: int
+    actors: list[str]
+    trust: str
+
+class GrantsTold(TypedDict):
+    principal: str
+    grants: list[GrantHeld]
+    position: str | None
+
+class KeyKnown(TypedDict):
+    key_id: str
+    state: Literal["live", "expired", "revoked"]
+    issued_at: str
+    expires_at: str | None
+    revoked_at: str | None
+    digest: str
+
+class KeyMade(TypedDict):
+    key: str
+    key_id: str
+    principal: str
+    expires_at: str | None
+    grants: list[GrantHeld]
+    position: str
+
+class KeyRevokedTold(TypedDict):
+    key_id: str
+    principal: str
+    revoked: bool
+    position: str | None
+
+class PrincipalKnown(TypedDict):
+    principal: str
+    keys: list[KeyKnown]
+    grants: list[GrantHeld]
+
+class ReadTold(TypedDict):
+    position: str
+    recorded_at: str | None
+    principal: str | None
+    key_id: str | None
+    token: str | None
+    what: Literal["reveal", "export", "debug", "past", "denied"] | None
+    call: str | None
+    whose: str | None
+    times: int
+
+class ReadsTold(TypedDict):
+    reads: list[ReadTold]
+    next: str | None
+    position: str
+
+class WhoAsks(TypedDict):
+    principal: str
+    key: str | None
+    token: str | None
+    unlimited: bool
+    grants: list[GrantHeld]
+    narrowed_to: list[GrantHeld] | None
+    expires_at: str | None
+
+class Appended(TypedDict):
+    appended: int
+    already_appended: int
+    not_written: int
+    receipts: list[Receipt]
+
+class AsideTold(TypedDict):
+    session: str | None
+    principal: str | None
+    of_actor: str | None
+    since: str
+    set_aside_at: str
+    by_actor: NotRequired[str | None]
+    by_principal: NotRequired[str | None]
+    reason: str
+
+class Change(TypedDict):
+    position: str
+    event_id: str
+    time: str
+    event: str
+    memory: str | None
+    decision: str
+    reason: str
+    reason_code: NotRequired[str | None]
+    reason_values: NotRequired[dict[str, str] | None]
+    law: str
+    old_weight: float | None
+    new_weight: float | None
+    delta: float | None
+    weighed_at: NotRequired[str | None]
+    factors: dict[str, float] | None
+    fields: list[str]
+    version: int | None
+    content_hash: str | None
+    actor: NotRequired[str | None]
+    correlation_id: NotRequired[str | None]
+    recorded_at: NotRequired[str | None]
+    principal: NotRequired[str | None]
+    late_by: NotRequired[float | None]
+    said_reason: NotRequired[str | None]
+    because: NotRequired[str | None]
+
+class CorrectedBy(TypedDict):
+    of: str
+    was: str | None
+    by: str | None
+    now: str | None
+    at: str
+
+class Warned(TypedDict):
+    quarantined: NotRequired[dict[str, str] | None]
+    log_gap: NotRequired[str | None]
+
+class LaggingAlone(TypedDict):
+    behind: NotRequired[int]
+
+class Lagging(LaggingAlone, Warned): ...
+
+class DeletedAlone(TypedDict):
+    owner: str
+    deleted: list[str]
+    skipped: list[Skipped]
+    also: NotRequired[list[Skipped]]
+    left_alone: NotRequired[list[Skipped]]
+    still_said_in: NotRequired[list[str]]
+    hidden_with: NotRequired[list[str]]
+    rejected: NotRequired[list[str]]
+    dry_run: NotRequired[bool]
+    position: str
+    restorable_until: NotRequired[str | None]
+    waiting: NotRequired[list[str]]
+    error: NotRequired[dict[str, Any] | None]
+
+class Deleted(DeletedAlone, Lagging): ...
+
+class Done(TypedDict):
+    changes: list[Change]
+
+class PlacedAlone(TypedDict):
+    position: str
+
+class Placed(PlacedAlone, Lagging): ...
+
+class EffectsAlone(Done):
+    owner: str
+    id: NotRequired[str | None]
+    replaced_by: NotRequired[str | None]
+    into: NotRequired[str | None]
+    sources: NotRequired[list[str]]
+    dry_run: NotRequired[bool]
+
+class Effects(EffectsAlone, Placed): ...
+
+class Edited(Effects):
+    revised: bool
+    version: int
+
+class LinesTold(TypedDict):
+    as_of: str | None
+    known: NotRequired[str | None]
+
+class HistoryAlone(TypedDict):
+    owner: str
+    id: str | None
+    changes: list[Change]
+    next: str | None
+    order: str
+    law: NotRequired[str]
+    profile: NotRequired[str]
+    chain: str
+    aside: NotRequired[AsideTold | None]
+
+class History(HistoryAlone, LinesTold, Placed): ...
+
+class LevelSet(Effects):
+    statements: NotRequired[StatementsLeft | None]
+
+class PossibleConflict(TypedDict):
+    id: str
+    memory: str
+
+class Receipt(TypedDict):
+    event_id: str
+    status: Literal["appended", "already_appended", "conflict", "head_mismatch", "not_written", "failed"]
+    position: str | None
+    fsynced: bool | None
+    replicas: int
+    error: NotRequired[str | None]
+    occurred_at: NotRequired[str | None]
+    rejected: NotRequired[str | None]
+    mentioned: NotRequired[str | None]
+    ended: NotRequired[list[PossibleConflict]]
+    waiting: NotRequired[list[PossibleConflict]]
+    ended_by: NotRequired[list[PossibleConflict]]
+    conflicting: NotRequired[list[PossibleConflict]]
+
+class RecordsImportedAlone(TypedDict):
+    owner: str
+    records: int
+    shapes: dict[str, int]
+    appended: int
+    already_appended: int
+    conflicts: list[dict[str, Any]]
+    repeated: int
+    duplicates: list[dict[str, Any]]
+    skipped: dict[str, int]
+    ignored_fields: dict[str, int]
+    made_ordinary: dict[str, int]
+    said: NotRequired[int]
+    said_withheld: NotRequired[int]
+    of_the_log: NotRequired[dict[str, int]]
+    flagged: NotRequired[int]
+    conflicting: NotRequired[list[dict[str, str]]]
+    rejections: NotRequired[int]
+    rejections_left_out: NotRequired[dict[str, int]]
+    associations_left_out: int
+    newest_record: str | None
+    last_position: str | None
+    ids_taken: list[str]
+    rejected: NotRequired[list[str]]
+    failed: NotRequired[list[dict[str, Any]] | None]
+    error: NotRequired[dict[str, Any] | None]
+
+class RecordsImported(RecordsImportedAlone, Warned): ...
+
+class Remembered(Effects):
+    created: bool
+    mentioned: NotRequired[str | None]
+    ended: NotRequired[list[PossibleConflict]]
+    waiting: NotRequired[list[PossibleConflict]]
+    ended_by: NotRequired[list[PossibleConflict]]
+    conflicting: NotRequired[list[PossibleConflict]]
+
+class Removed(Done, Deleted):
+    id: str
+
+class Restored(Effects):
+    also: NotRequired[list[Skipped]]
+    not_restored: NotRequired[list[Skipped]]
+
+class Skipped(TypedDict):
+    id: str
+    reason: str
+    reason_code: NotRequired[str | None]
+    reason_values: NotRequired[dict[str, str] | None]
+
+class StatementsLeft(TypedDict):
     count: int
-    by: str
+    ids: list[str]
 
-class AlarmsStanding(TypedDict):
-    alarms: list[AlarmStanding]
+class TimesToldAlone(TypedDict):
+    at: str | None
 
-class AlarmCleared(AlarmsStanding):
-    name: str
-    subject: str | None
-    cleared: bool
+class TimesTold(TimesToldAlone, LinesTold): ...
+
+class AboveAlone(TypedDict):
+    owner: str
+    query: str
+    order: str
+    tied: bool
+    sentence: str
+    language: str
+    first: AboveSide
+    second: AboveSide
+    difference: float | None
+    terms: list[TermBeside]
+    rules: list[RuleTold]
+    mode: str
+    ranking: str
+    search_mode: str
+    meaning: str | None
+
+class Above(AboveAlone, TimesTold, Placed): ...
+
+class AboveSide(TypedDict):
+    id: str
+    memory: str | None
+    rank: int | None
+    score: float | None
+    weight: float
+    holds: list[str]
+    lacks: list[str]
+    absent: Absent | None
+
+class Absent(TypedDict):
+    why: str
+    reason: str | None
+    shown_by: str | None
+    filters: list[str]
+
+class ByWhom(TypedDict):
+    principal: str | None
+    actor: str | None
+    events: int
+
+class Place(TimesTold, Placed): ...
+
+class ComparedAlone(TypedDict):
+    profile: str
+    laws: dict[str, LawReading]
+    pairs: list[Pair]
+    memories: list[ComparedMemory]
+    total: int
+    offset: int
+    owner: str
+    instant: str
+
+class Compared(ComparedAlone, Place): ...
+
+class ComparedMemory(TypedDict):
+    id: str
+    memory: str
+    category: str
+    kind: str
+    status: str
+    tier: str
+    laws: dict[str, Standing]
+    spread: float
+
+class Curve(TypedDict):
+    threshold: float
+    weights: list[float | None]
+    shown: list[bool]
+
+class CurvesAlone(TypedDict):
+    owner: str
+    id: str
+    title: str
+    window: dict[str, str]
+    times: list[str]
+    laws: dict[str, Curve]
+    events: list[Touch]
+    folded_together: int
+
+class Curves(CurvesAlone, LinesTold, Placed): ...
+
+class DiffAlone(TypedDict):
+    owner: str
+    line: str
+    mode: str
+    before: SideTold
+    after: SideTold
+    counts: DiffCounts
+    memories: list[MemoryDiffers]
+    total: int
+    offset: int
+    owner_changes: OwnerChanged
+    by_principal: list[ByWhom]
+    questions: list[QuestionMoved]
+    on_other_line: NotRequired[int | None]
+    hint: str | None
+
+class Diff(DiffAlone, LinesTold, Placed): ...
+
+class DiffCounts(TypedDict):
+    made: int
+    gone: int
+    changed: int
+    crossed: int
+    by_time: int
+    by_access: int
+    by_owner: int
+    by_others: int
+
+class EventCause(TypedDict):
+    position: str
+    event_id: str
+    event: str
+    memory: str | None
+    time: str
+    recorded_at: str | None
+    late_by: float | None
+    decision: str
+    reason: str
+    actor: str | None
+    principal: str | None
+    correlation_id: str | None
+    said_reason: str | None
+    because: str | None
+    side: str
+
+class FromTo(TypedDict):
+    before: Any
+    after: Any
+
+class InstantsMark(TypedDict):
+    position: str
+    event_id: str
+    event: str
+    time: str
+    recorded_at: str | None
+    ids: list[str]
+
+class InstantsRow(TypedDict):
+    id: str
+    text: str | None
+    weights: list[float | None]
+    ranks: list[int | None]
+    withheld: list[int | None]
+    scores: NotRequired[list[float | None] | None]
+
+class InstantsToldAlone(TypedDict):
+    owner: str
+    line: str
+    mode: str
+    law: str | None
+    laws: list[str]
+    law_at: list[int]
+    query: str | None
+    ranked_by: str
+    instants: list[str]
+    reasons: list[str]
+    rows: list[InstantsRow]
+    unknown: list[str]
+    marks: list[InstantsMark]
+    marks_left_out: int
+    exact_at: str
+    exact_now: str
+    meaning: str | None
+
+class InstantsTold(InstantsToldAlone, LinesTold, Placed): ...
+
+class Jump(TypedDict):
+    before: float | None
+    after: float | None
+
+class LawReading(TypedDict):
+    threshold: float
+    shown: int
+    withheld: list[Withheld]
+
+class SidesDiffer(TypedDict):
+    id: str
+    before: SideStanding | None
+    after: SideStanding | None
+    fields: list[str]
+
+class MemoryDiffers(SidesDiffer):
+    kind: str
+    memory: str | None
+    was: str | None
+    deleted_since: bool
+    cause: str
+    causes: list[EventCause]
+    more_causes: int
+    ranks: list[RankOf]
+
+class OwnerDiffers(TypedDict):
+    profile: FromTo | None
+    parameters: dict[str, FromTo]
+
+class OwnerChanged(OwnerDiffers):
+    causes: list[EventCause]
+    more_causes: int
+
+class Pair(TypedDict):
+    laws: list[str]
+    shown_by_one: int
+    rank_correlation: float | None
+
+class QuestionMoved(TypedDict):
+    query: str
+    before: list[str]
+    after: list[str]
+    moved: list[RankMoved]
+
+class RankMoved(TypedDict):
+    id: str
+    before: int | None
+    after: int | None
+    passed: str | None
+
+class RankOf(TypedDict):
+    question: int
+    before: int | None
+    after: int | None
+
+class RuleTold(TypedDict):
+    rule: str
+    of: str
+    others: list[str]
+
+class SideStanding(TypedDict):
+    weight: float
+    level: str
+    status: str
+    trust: str
+    is_negated: bool
+    mention_count: int
+    shown: bool
+    reason: str | None
+
+class SideTold(TypedDict):
+    asked: str | None
+    instant: str
+    position: str
+    events: int
+
+class Standing(TypedDict):
+    weight: float
+    level: str
+    shown: bool
+    reason: str | None
+    rank: float
+
+class TermBeside(TypedDict):
+    term: str
+    first: float | None
+    second: float | None
+    difference: float | None
+
+class TouchAlone(TypedDict):
+    time: str
+    event: str
+    decision: str
+    reason: str
+    weights: dict[str, Jump]
+
+class Touch(TouchAlone, Placed): ...
 
 class AnsweredTurn(TypedDict):
     id: str
@@ -35,23 +571,16 @@ class AnsweredTurn(TypedDict):
     replies: list[TurnSaid]
     linked_by: str | None
 
-class LinesTold(TypedDict):
-    as_of: str | None
-    known: NotRequired[str | None]
+class AnsweredInFullAlone(AnsweredTurn):
+    owner: str
+    injected: list[Injected]
+    injections_left_out: int
+    injected_memories: list[InjectedMemory]
+    outcomes: list[OutcomeTold]
+    outcomes_left_out: int
+    note: str | None
 
-class Warned(TypedDict):
-    quarantined: NotRequired[dict[str, str] | None]
-    log_gap: NotRequired[str | None]
-
-class LaggingAlone(TypedDict):
-    behind: NotRequired[int]
-
-class Lagging(LaggingAlone, Warned): ...
-
-class PlacedAlone(TypedDict):
-    position: str
-
-class Placed(PlacedAlone, Lagging): ...
+class AnsweredInFull(AnsweredInFullAlone, LinesTold, Placed): ...
 
 class AnsweredTurnsAlone(TypedDict):
     owner: str
@@ -64,11 +593,6 @@ class AnsweredTurnsAlone(TypedDict):
 
 class AnsweredTurns(AnsweredTurnsAlone, LinesTold, Placed): ...
 
-class WithheldFromBlock(TypedDict):
-    kind: str
-    id: str
-    reason: str
-
 class BlockAsItWas(TypedDict):
     text: str
     stable: NotRequired[str | None]
@@ -79,6 +603,59 @@ class BlockAsItWas(TypedDict):
     why: str
     why_code: NotRequired[str | None]
     withheld: list[WithheldFromBlock]
+
+class ContextBlockAlone(TypedDict):
+    owner: str
+    block: str
+    stable: str
+    turn: str
+    sizes: ContextSizes
+    tokens: int
+    budget: int
+    language: str
+    session: str | None
+    turn_id: str | None
+    parts: ContextParts
+    injected: list[str]
+    recorded: Recorded
+    searches: list[ContextSearch]
+    dropped: dict[str, int]
+    left_out: dict[str, int]
+    read_back: str
+
+class ContextBlock(ContextBlockAlone, LinesTold, Placed): ...
+
+class ContextLine(TypedDict):
+    kind: str
+    id: str
+    note: str
+    text: str
+    closeness: NotRequired[float | None]
+    handle: NotRequired[str | None]
+    asked_by: NotRequired[list[str] | None]
+
+class ContextParts(TypedDict):
+    time: str
+    instructions: list[ContextLine]
+    core: list[ContextLine]
+    profile: list[ContextLine]
+    remembered: list[ContextLine]
+    earlier: list[ContextLine]
+    retrieved: list[ContextLine]
+    tools: list[ContextLine]
+    unconfirmed: list[ContextLine]
+
+class ContextSearch(TypedDict):
+    query: str
+    found: int
+    withheld: dict[str, int]
+    parts: list[str]
+
+class ContextSizes(TypedDict):
+    stable: int
+    turn: int
+    conversation: int
+    left_out: dict[str, int]
 
 class HowMade(TypedDict):
     at: str
@@ -118,6 +695,17 @@ class InjectedMemory(TypedDict):
     trust_today: str | None
     since: list[str]
 
+class MemoryUsesAlone(TypedDict):
+    owner: str
+    id: str
+    memory: str
+    status: str
+    uses: list[Use]
+    total: int
+    offset: int
+
+class MemoryUses(MemoryUsesAlone, LinesTold, Placed): ...
+
 class OutcomeTold(TypedDict):
     position: str
     at: str
@@ -128,227 +716,9 @@ class OutcomeTold(TypedDict):
     principal: str | None
     linked_by: str
 
-class AnsweredInFullAlone(AnsweredTurn):
-    owner: str
-    injected: list[Injected]
-    injections_left_out: int
-    injected_memories: list[InjectedMemory]
-    outcomes: list[OutcomeTold]
-    outcomes_left_out: int
-    note: str | None
-
-class AnsweredInFull(AnsweredInFullAlone, LinesTold, Placed): ...
-
-class Decided(TypedDict):
-    job: str
-    action: str
-    ids: list[str]
-    due_at: str
-    reason: str
-    event: str
-
-class AskedOf(TypedDict):
-    id: str
-    review: str
-    due_at: str
-
-class AskedForPatterns(TypedDict):
-    model: str
-    questions: int
-    requests: int
-    input_tokens: int
-    output_tokens: int
-    failure: str | None
-
-class LookedAt(TypedDict):
-    compared: int
-    without_vector: int
-    unread: int
-    older: int
-
-class ComparedByVectors(TypedDict):
-    model: str
-    statements: LookedAt
-    turns: LookedAt
-    full: bool
-
-class Cleaned(TypedDict):
-    owner: str
-    counts: dict[str, int]
-    decisions: list[Decided]
-    appended: int
-    position: str
-    dry_run: bool
-    jobs: list[str]
-    kept_days: float
-    reviewer: str
-    asked: list[AskedOf]
-    left_open: int
-    held_back: int
-    requests: int
-    input_tokens: int
-    output_tokens: int
-    failure: str | None
-    abstraction: AskedForPatterns | None
-    compared: ComparedByVectors | None
-
-class Ticks(TypedDict):
-    last_tick: str
-    next_tick: str | None
-    every_minutes: float
-
-class JobsDone(TypedDict):
-    every_minutes: float
-    oldest: str | None
-    newest: str | None
-    waiting_since: NotRequired[str | None]
-    seconds: float | None
-    partitions: int
-
-class Schedule(TypedDict):
-    leader: str | None
-    last_tick: str | None
-    next_tick: str | None
-    queued: int | None
-    running: int | None
-    failed: int | None
-    refused: NotRequired[int | None]
-    beside: NotRequired[dict[str, Ticks] | None]
-    stopped: NotRequired[dict[str, str] | None]
-    done: NotRequired[dict[str, JobsDone] | None]
-    problem: NotRequired[str | None]
-
-class LawReading(TypedDict):
-    threshold: float
-    shown: int
-    withheld: list[Withheld]
-
-class Standing(TypedDict):
-    weight: float
-    level: str
-    shown: bool
-    reason: str | None
-    rank: float
-
-class Pair(TypedDict):
-    laws: list[str]
-    shown_by_one: int
-    rank_correlation: float | None
-
-class ComparedMemory(TypedDict):
-    id: str
-    memory: str
-    category: str
-    kind: str
-    status: str
-    tier: str
-    laws: dict[str, Standing]
-    spread: float
-
-class TimesToldAlone(TypedDict):
-    at: str | None
-
-class TimesTold(TimesToldAlone, LinesTold): ...
-class Place(TimesTold, Placed): ...
-
-class ComparedAlone(TypedDict):
-    profile: str
-    laws: dict[str, LawReading]
-    pairs: list[Pair]
-    memories: list[ComparedMemory]
-    total: int
-    offset: int
-    owner: str
-    instant: str
-
-class Compared(ComparedAlone, Place): ...
-
-class Curve(TypedDict):
-    threshold: float
-    weights: list[float | None]
-    shown: list[bool]
-
-class Jump(TypedDict):
-    before: float | None
-    after: float | None
-
-class TouchAlone(TypedDict):
-    time: str
-    event: str
-    decision: str
-    reason: str
-    weights: dict[str, Jump]
-
-class Touch(TouchAlone, Placed): ...
-
-class CurvesAlone(TypedDict):
-    owner: str
-    id: str
-    title: str
-    window: dict[str, str]
-    times: list[str]
-    laws: dict[str, Curve]
-    events: list[Touch]
-    folded_together: int
-
-class Curves(CurvesAlone, LinesTold, Placed): ...
-
-class ContextLine(TypedDict):
-    kind: str
-    id: str
-    note: str
-    text: str
-    closeness: NotRequired[float | None]
-    handle: NotRequired[str | None]
-    asked_by: NotRequired[list[str] | None]
-
-class ContextParts(TypedDict):
-    time: str
-    instructions: list[ContextLine]
-    core: list[ContextLine]
-    profile: list[ContextLine]
-    remembered: list[ContextLine]
-    earlier: list[ContextLine]
-    retrieved: list[ContextLine]
-    tools: list[ContextLine]
-    unconfirmed: list[ContextLine]
-
-class ContextSearch(TypedDict):
-    query: str
-    found: int
-    withheld: dict[str, int]
-    parts: list[str]
-
-class ContextSizes(TypedDict):
-    stable: int
-    turn: int
-    conversation: int
-    left_out: dict[str, int]
-
 class Recorded(TypedDict):
     status: str
     position: NotRequired[str | None]
-
-class ContextBlockAlone(TypedDict):
-    owner: str
-    block: str
-    stable: str
-    turn: str
-    sizes: ContextSizes
-    tokens: int
-    budget: int
-    language: str
-    session: str | None
-    turn_id: str | None
-    parts: ContextParts
-    injected: list[str]
-    recorded: Recorded
-    searches: list[ContextSearch]
-    dropped: dict[str, int]
-    left_out: dict[str, int]
-    read_back: str
-
-class ContextBlock(ContextBlockAlone, LinesTold, Placed): ...
 
 class TurnSaid(TypedDict):
     turn_id: str
@@ -365,217 +735,43 @@ class Use(TypedDict):
     replies: list[TurnSaid]
     linked_by: str | None
 
-class MemoryUsesAlone(TypedDict):
-    owner: str
-    id: str
-    memory: str
-    status: str
-    uses: list[Use]
-    total: int
-    offset: int
-
-class MemoryUses(MemoryUsesAlone, LinesTold, Placed): ...
-
-class SideStanding(TypedDict):
-    weight: float
-    level: str
-    status: str
-    trust: str
-    is_negated: bool
-    mention_count: int
-    shown: bool
-    reason: str | None
-
-class SidesDiffer(TypedDict):
-    id: str
-    before: SideStanding | None
-    after: SideStanding | None
-    fields: list[str]
-
-class RankMoved(TypedDict):
-    id: str
-    before: int | None
-    after: int | None
-    passed: str | None
-
-class QuestionMoved(TypedDict):
-    query: str
-    before: list[str]
-    after: list[str]
-    moved: list[RankMoved]
-
-class EventCause(TypedDict):
-    position: str
-    event_id: str
-    event: str
-    memory: str | None
-    time: str
-    recorded_at: str | None
-    late_by: float | None
-    decision: str
-    reason: str
-    actor: str | None
-    principal: str | None
-    correlation_id: str | None
-    said_reason: str | None
-    because: str | None
-    side: str
-
-class RankOf(TypedDict):
-    question: int
-    before: int | None
-    after: int | None
-
-class MemoryDiffers(SidesDiffer):
+class WithheldFromBlock(TypedDict):
     kind: str
-    memory: str | None
-    was: str | None
-    deleted_since: bool
-    cause: str
-    causes: list[EventCause]
-    more_causes: int
-    ranks: list[RankOf]
-
-class FromTo(TypedDict):
-    before: Any
-    after: Any
-
-class OwnerDiffers(TypedDict):
-    profile: FromTo | None
-    parameters: dict[str, FromTo]
-
-class OwnerChanged(OwnerDiffers):
-    causes: list[EventCause]
-    more_causes: int
-
-class ByWhom(TypedDict):
-    principal: str | None
-    actor: str | None
-    events: int
-
-class SideTold(TypedDict):
-    asked: str | None
-    instant: str
-    position: str
-    events: int
-
-class DiffCounts(TypedDict):
-    made: int
-    gone: int
-    changed: int
-    crossed: int
-    by_time: int
-    by_access: int
-    by_owner: int
-    by_others: int
-
-class DiffAlone(TypedDict):
-    owner: str
-    line: str
-    mode: str
-    before: SideTold
-    after: SideTold
-    counts: DiffCounts
-    memories: list[MemoryDiffers]
-    total: int
-    offset: int
-    owner_changes: OwnerChanged
-    by_principal: list[ByWhom]
-    questions: list[QuestionMoved]
-    on_other_line: NotRequired[int | None]
-    hint: str | None
-
-class Diff(DiffAlone, LinesTold, Placed): ...
-
-class TermBeside(TypedDict):
-    term: str
-    first: float | None
-    second: float | None
-    difference: float | None
-
-class Absent(TypedDict):
-    why: str
-    reason: str | None
-    shown_by: str | None
-    filters: list[str]
-
-class AboveSide(TypedDict):
     id: str
-    memory: str | None
-    rank: int | None
-    score: float | None
-    weight: float
-    holds: list[str]
-    lacks: list[str]
-    absent: Absent | None
+    reason: str
 
-class RuleTold(TypedDict):
-    rule: str
-    of: str
-    others: list[str]
+class GroupCounts(TypedDict):
+    made: list[int]
+    changed: list[int]
+    ended: list[int]
+    seen: list[int]
+    talk: list[int]
 
-class AboveAlone(TypedDict):
-    owner: str
-    query: str
+class HappenedEnds(TypedDict):
+    first: str | None
+    last: str | None
+    ahead: str | None
+
+class LineBuckets(TypedDict):
+    since: str | None
+    until: str | None
+    seconds: float
+    events: int
+    counts: list[int]
+    groups: GroupCounts | None
+
+class LogEventsAlone(TypedDict):
+    owner: str | None
+    partition: int
+    events: list[LoggedEvent]
+    next: str | None
+    follow: str
     order: str
-    tied: bool
-    sentence: str
-    language: str
-    first: AboveSide
-    second: AboveSide
-    difference: float | None
-    terms: list[TermBeside]
-    rules: list[RuleTold]
-    mode: str
-    ranking: str
-    search_mode: str
-    meaning: str | None
+    looked: int
+    looked_to: str | None
+    head: str
 
-class Above(AboveAlone, TimesTold, Placed): ...
-
-class Coverage(TypedDict):
-    model: str | None
-    chosen: str
-    chosen_by: Literal["owner", "setting", "store"]
-    embedded: int
-    of: int
-    share: float
-    failed: NotRequired[str | None]
-
-class EmbeddingAlone(Coverage):
-    owner: str
-
-class Embedding(EmbeddingAlone, Placed): ...
-
-class Episode(TypedDict):
-    memory_id: str
-    session: str | None
-    content: str
-    turns: list[str]
-    at: str
-    reason: str
-
-class Used(TypedDict):
-    memory_id: str
-    session: str | None
-    at: str
-    reason: str
-
-class Left(TypedDict):
-    owner: str
-    counts: dict[str, int]
-    appended: int
-    position: str | None
-    by_model: int
-    refused: int
-    failure: str | None
-    down: bool
-    requests: int
-    input_tokens: int
-    output_tokens: int
-    dry_run: bool
-    episodes: list[Episode]
-    uses: list[Used]
+class LogEvents(LogEventsAlone, LinesTold, Warned): ...
 
 class LoggedEvent(TypedDict):
     position: str
@@ -599,107 +795,29 @@ class LoggedEvent(TypedDict):
     problem: str | None
     bytes: int
 
-class LogEventsAlone(TypedDict):
-    owner: str | None
-    partition: int
-    events: list[LoggedEvent]
-    next: str | None
-    follow: str
-    order: str
-    looked: int
-    looked_to: str | None
-    head: str
-
-class LogEvents(LogEventsAlone, LinesTold, Warned): ...
-
-class FactEvidence(TypedDict):
-    id: str
-    memory: str
-    status: str
-    trust: str
-    speaker: str | None
-    source_turns: list[str]
-    created_at: str
-
-class Fact(TypedDict):
-    subject: str
-    predicate: str
-    object: str
-    negation: bool
-    degree: float | None
-    condition: str | None
-    asserted_at: str
-    backing: list[str]
-    evidence: list[FactEvidence]
-
-class FactsKnownAlone(TypedDict):
+class OwnerTimesAlone(TypedDict):
     owner: str
-    about: str | None
-    facts: list[Fact]
-    total: int
-    offset: int
-    known: int
-    as_of: str | None
-    known_by: NotRequired[str | None]
+    happened: HappenedEnds
+    recorded: RecordedEnds
+    events: int
+    late: int
+    buckets: TimeBuckets
+    since: str | None
+    until: str | None
+    recorded_since: str | None
+    recorded_until: str | None
+    hint: str | None
 
-class FactsKnown(FactsKnownAlone, Placed): ...
+class OwnerTimes(OwnerTimesAlone, LinesTold, Placed): ...
 
-class InboxItem(TypedDict):
-    item: str
-    kind: str
-    memory_id: str
-    about: list[str]
-    memory: str | None
-    would_say: str | None
-    reason: str | None
-    reason_code: NotRequired[str | None]
-    reason_values: NotRequired[dict[str, str] | None]
-    actor: str
-    principal: str | None
-    at: str
-    position: str
+class RecordedEnds(TypedDict):
+    first: str | None
+    last: str | None
 
-class InboxPageAlone(TypedDict):
-    owner: str
-    items: list[InboxItem]
-    total: int
-    offset: int
-    taken: int
-    most: int
-
-class InboxPage(InboxPageAlone, LinesTold, Placed): ...
-
-class EffectsAlone(TypedDict):
-    owner: str
-    changes: list[Change]
-    id: NotRequired[str | None]
-    replaced_by: NotRequired[str | None]
-    into: NotRequired[str | None]
-    sources: NotRequired[list[str] | None]
-    dry_run: NotRequired[bool]
-
-class Effects(EffectsAlone, Placed): ...
-
-class Answered(Effects):
-    item: str
-    verdict: str
-    done: str
-    done_code: str
-
-class Stats(TypedDict):
-    memories: int
-    mean_confidence: float
-    coverage: float
-    mean_recency: float
-    mean_consolidation: float
-
-class Evidence(TypedDict):
-    id: str
-    snippet: str
-    confidence: float
-    relevance: float
-    access_count: int
-    updated_at: str
+class TimeBuckets(TypedDict):
+    count: int
+    happened: LineBuckets
+    recorded: LineBuckets
 
 class AssessmentAlone(TypedDict):
     owner: str
@@ -713,48 +831,10 @@ class AssessmentAlone(TypedDict):
 
 class Assessment(AssessmentAlone, Place): ...
 
-class Node(TypedDict):
-    id: str
-    label: str
-    kind: str
-    confidence: float
-    consolidation: float
-    weight: float
-    depth: int
-    is_center: bool
-    cluster: int | None
-
-class MapReason(TypedDict):
-    link: str
-    weight: float
-    keywords: list[str]
-
-MapEdge = TypedDict("MapEdge", {"from": str, "to": str, "weight": float, "link": str, "reasons": list[MapReason]})
-
-class Cluster(TypedDict):
-    id: int
-    members: list[str]
-    words: list[str]
-    label: str
-
-class KnowledgeMapAlone(TypedDict):
-    owner: str
-    topic: str | None
-    nodes: list[Node]
-    edges: list[MapEdge]
-    clusters: list[Cluster]
-    depth: int
-    weaker: int
-    withheld: list[Withheld]
-    truncated: bool
-    mode: str
-
-class KnowledgeMap(KnowledgeMapAlone, Place): ...
-
 class ToldBeside(TypedDict):
-    possible_conflicts: NotRequired[list[str] | None]
-    conflicting: NotRequired[list[PossibleConflict] | None]
-    corrected: NotRequired[list[CorrectedBy] | None]
+    possible_conflicts: NotRequired[list[str]]
+    conflicting: NotRequired[list[PossibleConflict]]
+    corrected: NotRequired[list[CorrectedBy]]
     until: NotRequired[str | None]
 
 class Card(ToldBeside):
@@ -774,21 +854,8 @@ class Card(ToldBeside):
     valid_from: NotRequired[str | None]
     valid_to: NotRequired[str | None]
     successor: NotRequired[str | None]
-    ground_changed: NotRequired[bool | None]
-    long_ago: NotRequired[bool | None]
-
-class Branch(Card):
-    link: str
-    weight: float
-    base: float
-    boost: float
-    associations: list[Branch]
-
-class BackedTriple(TypedDict):
-    subject: str
-    predicate: str
-    object: str
-    negation: bool
+    ground_changed: NotRequired[bool]
+    long_ago: NotRequired[bool]
 
 class AssociationTreeAlone(Card):
     owner: str
@@ -798,35 +865,108 @@ class AssociationTreeAlone(Card):
 
 class AssociationTree(AssociationTreeAlone, Place): ...
 
-class Strength(Card):
-    strength: int
-    colour: str
-    stability_hours: float
-    decay_rate: float
-    reinforce_count: int
-    last_reinforced_at: str
-    archives_at: str | None
-    deletes_at: str | None
+class BackedTriple(TypedDict):
+    subject: str
+    predicate: str
+    object: str
+    negation: bool
 
-class MemoryHealthAlone(TypedDict):
-    memories: list[Strength]
+class Branch(Card):
+    link: str
+    weight: float
+    base: float
+    boost: float
+    associations: list[Branch]
+
+class Cluster(TypedDict):
+    id: int
+    members: list[str]
+    words: list[str]
+    label: str
+
+class Evidence(TypedDict):
+    id: str
+    snippet: str
+    confidence: float
+    relevance: float
+    access_count: int
+    updated_at: str
+
+class Fact(TypedDict):
+    subject: str
+    predicate: str
+    object: str
+    negation: bool
+    degree: float | None
+    condition: str | None
+    asserted_at: str
+    backing: list[str]
+    evidence: list[FactEvidence]
+
+class FactEvidence(TypedDict):
+    id: str
+    memory: str
+    status: str
+    trust: str
+    speaker: str | None
+    source_turns: list[str]
+    created_at: str
+
+class FactsKnownAlone(TypedDict):
+    owner: str
+    about: str | None
+    facts: list[Fact]
     total: int
     offset: int
-    colours: dict[str, int]
-    mean_strength: float | None
-    profile: str
+    known: int
+    as_of: str | None
+    known_by: NotRequired[str | None]
 
-class MemoryHealth(MemoryHealthAlone, Place): ...
+class FactsKnown(FactsKnownAlone, Placed): ...
 
-class FadingAlone(TypedDict):
-    memories: list[Strength]
+class KnowledgeMapAlone(TypedDict):
+    owner: str
+    topic: str | None
+    nodes: list[Node]
+    edges: list[MapEdge]
+    clusters: list[Cluster]
+    depth: int
+    weaker: int
+    withheld: list[Withheld]
+    truncated: bool
+    mode: str
+
+class KnowledgeMap(KnowledgeMapAlone, Place): ...
+
+MapEdge = TypedDict("MapEdge", {"from": str, "to": str, "weight": float, "link": str, "reasons": list[MapReason]})
+
+class MapReason(TypedDict):
+    link: str
+    weight: float
+    keywords: list[str]
+
+class Node(TypedDict):
+    id: str
+    label: str
+    kind: str
+    confidence: float
+    consolidation: float
+    weight: float
+    depth: int
+    is_center: bool
+    cluster: int | None
+
+class Stats(TypedDict):
+    memories: int
+    mean_confidence: float
+    coverage: float
+    mean_recency: float
+    mean_consolidation: float
+
+class ConflictErrors(TypedDict):
+    taken_back: int
+    refused: int
     total: int
-    live: int
-    offset: int
-    under: int
-    profile: str
-
-class Fading(FadingAlone, Place): ...
 
 class DueMemory(Card):
     due_at: str
@@ -840,41 +980,15 @@ class DueMemory(Card):
     scheduler: str
     access_count: int
 
-class ReviewsDueAlone(TypedDict):
-    memories: list[DueMemory]
-    due: int
-    left_out: int
-    min_importance: float
-    next_due_at: str | None
+class FadingAlone(TypedDict):
+    memories: list[Strength]
+    total: int
+    live: int
+    offset: int
+    under: int
+    profile: str
 
-class ReviewsDue(ReviewsDueAlone, Place): ...
-
-class Held(TypedDict):
-    strength: int
-    stability_hours: float
-    reinforce_count: int
-    importance: float
-    effective_importance: float
-    tier: str
-    law: str
-    weight: float
-    next_review_at: str
-    interval_days: float
-    scheduler: str
-
-class ReinforcedAlone(TypedDict):
-    outcome: str
-    from_memory: str | None
-    turn_id: str | None
-    id: str
-    at: str
-    owner: str
-    changes: list[Change]
-    before: Held
-    after: Held | None
-    remarks: list[str]
-
-class Reinforced(ReinforcedAlone, Placed): ...
+class Fading(FadingAlone, Place): ...
 
 class GradedAlone(TypedDict):
     grade: int
@@ -889,363 +1003,87 @@ class GradedAlone(TypedDict):
 
 class Graded(GradedAlone, Placed): ...
 
-class Receipt(TypedDict):
-    event_id: str
-    status: Literal["appended", "already_appended", "conflict", "head_mismatch", "not_written", "failed"]
-    position: str | None
-    fsynced: bool | None
-    replicas: int
-    error: NotRequired[str | None]
-    occurred_at: NotRequired[str | None]
-    rejected: NotRequired[str | None]
-    mentioned: NotRequired[str | None]
-    ended: NotRequired[list[dict[str, str]]]
-    waiting: NotRequired[list[dict[str, str]]]
-    ended_by: NotRequired[list[dict[str, str]]]
-    conflicting: NotRequired[list[dict[str, str]]]
-
-class Appended(TypedDict):
-    appended: int
-    already_appended: int
-    not_written: int
-    receipts: list[Receipt]
-
-class Change(TypedDict):
-    position: str
-    event_id: str
-    time: str
-    event: str
-    memory: str | None
-    decision: str
-    reason: str
-    reason_code: NotRequired[str | None]
-    reason_values: NotRequired[dict[str, str] | None]
+class Held(TypedDict):
+    strength: int
+    stability_hours: float
+    reinforce_count: int
+    importance: float
+    effective_importance: float
+    tier: str
     law: str
-    old_weight: float | None
-    new_weight: float | None
-    delta: float | None
-    weighed_at: NotRequired[str | None]
-    factors: dict[str, float] | None
-    fields: list[str]
-    version: int | None
-    content_hash: str | None
-    actor: NotRequired[str | None]
-    correlation_id: NotRequired[str | None]
-    recorded_at: NotRequired[str | None]
-    principal: NotRequired[str | None]
-    late_by: NotRequired[float | None]
-    said_reason: NotRequired[str | None]
-    because: NotRequired[str | None]
+    weight: float
+    next_review_at: str
+    interval_days: float
+    scheduler: str
 
-class Edited(Effects):
-    revised: bool
-    version: int
+class HistoryFigures(TypedDict):
+    activations: int
+    frequent_mentions: int
+    negations: int
+    merges: int
+    merges_undone: int
+    compressions: int
+    possible_conflicts: int
+    conflict_errors: ConflictErrors
 
-class StatementsLeft(TypedDict):
-    count: int
-    ids: list[str]
-
-class LevelSet(Effects):
-    statements: NotRequired[StatementsLeft | None]
-
-class AsideTold(TypedDict):
-    session: str | None
-    principal: str | None
-    of_actor: str | None
-    since: str
-    set_aside_at: str
-    by_actor: NotRequired[str | None]
-    by_principal: NotRequired[str | None]
-    reason: str
-
-class HistoryAlone(TypedDict):
-    owner: str
-    id: str | None
-    changes: list[Change]
-    next: str | None
-    order: str
-    law: NotRequired[str]
-    profile: NotRequired[str]
-    chain: str
-    aside: NotRequired[AsideTold | None]
-
-class History(HistoryAlone, LinesTold, Placed): ...
-
-class GrantHeld(TypedDict):
-    verbs: list[str]
-    owners: list[str]
-    modes: list[str]
-    sensitivity: int
-    actors: list[str]
-    trust: str
-
-class WhoAsks(TypedDict):
-    principal: str
-    key: str | None
-    token: str | None
-    unlimited: bool
-    grants: list[GrantHeld]
-    narrowed_to: list[GrantHeld] | None
-    expires_at: str | None
-
-class KeyKnown(TypedDict):
-    key_id: str
-    state: Literal["live", "expired", "revoked"]
-    issued_at: str
-    expires_at: str | None
-    revoked_at: str | None
-    digest: str
-
-class PrincipalKnown(TypedDict):
-    principal: str
-    keys: list[KeyKnown]
-    grants: list[GrantHeld]
-
-class AccessSaid(TypedDict):
-    position: str
-    recorded_at: str
-    event: str
-    principal: str | None
-    key: str | None
-    by: str | None
-    reason: str
-
-class AccessTold(TypedDict):
-    at: str
-    principals: list[PrincipalKnown]
-    events: list[AccessSaid]
-
-class KeyMade(TypedDict):
-    key: str
-    key_id: str
-    principal: str
-    expires_at: str | None
-    grants: list[GrantHeld]
-    position: str
-
-class KeyRevokedTold(TypedDict):
-    key_id: str
-    principal: str
-    revoked: bool
-    position: str | None
-
-class GrantsTold(TypedDict):
-    principal: str
-    grants: list[GrantHeld]
-    position: str | None
-
-class ReadTold(TypedDict):
-    position: str
-    recorded_at: str | None
-    principal: str | None
-    key_id: str | None
-    token: str | None
-    what: Literal["reveal", "export", "debug", "past", "denied"] | None
-    call: str | None
-    whose: str | None
-    times: int
-
-class ReadsTold(TypedDict):
-    reads: list[ReadTold]
-    next: str | None
-    position: str
-
-class ConsoleCode(TypedDict):
-    code: str
-    ends_in: int
-    page: str | None
-
-class ConsoleCodeState(TypedDict):
-    state: Literal["waits", "used", "over", "unknown"]
-
-class ConsoleSession(TypedDict):
-    token: str
-    ends_in: int
-    idle_seconds: int
-
-class ConsoleSessionEnded(TypedDict):
-    ended: bool
-
-class InstantsRow(TypedDict):
-    id: str
-    text: str | None
-    weights: list[float | None]
-    ranks: list[int | None]
-    withheld: list[int | None]
-    scores: NotRequired[list[float | None] | None]
-
-class InstantsMark(TypedDict):
-    position: str
-    event_id: str
-    event: str
-    time: str
-    recorded_at: str | None
-    ids: list[str]
-
-class InstantsToldAlone(TypedDict):
-    owner: str
-    line: str
-    mode: str
-    law: str | None
-    laws: list[str]
-    law_at: list[int]
-    query: str | None
-    ranked_by: str
-    instants: list[str]
-    reasons: list[str]
-    rows: list[InstantsRow]
-    unknown: list[str]
-    marks: list[InstantsMark]
-    marks_left_out: int
-    exact_at: str
-    exact_now: str
-    meaning: str | None
-
-class InstantsTold(InstantsToldAlone, LinesTold, Placed): ...
-
-class JobStopped(TypedDict):
-    partitions: list[int]
-    reason: str
-
-class JobKind(TypedDict):
-    kind: str
-    what: str
-    every_minutes: float | None
-    last_tick: str | None
-    next_tick: str | None
-    last_done: str | None
-    oldest_done: str | None
-    waiting_since: str | None
-    seconds: float | None
-    done_partitions: int
-    queued: int
-    running: int
-    again: int
-    failed: int
-    stopped: list[JobStopped]
-
-class JobTold(TypedDict):
-    id: str
-    kind: str
-    partition: int
-    tick: str
-    state: Literal["running", "again", "failed", "queued"]
-    enqueued: str | None
-    started: str | None
-    ended: str | None
-    next_try: str | None
-    tries_left: int | None
-    error: str | None
-
-class JobBoard(TypedDict):
-    at: str | None
-    leader: str | None
-    problem: str | None
-    partitions: int
-    queued: int | None
-    running: int | None
-    again: int | None
-    failed: int | None
-    refused: int | None
-    kinds: list[JobKind]
-    jobs: list[JobTold]
-    left_out: int
-
-class Growth(TypedDict):
-    days: float
-    since: str
-    events: int
-    events_a_day: float | None
-    basis: str
-
-class MemoryCapacity(TypedDict):
-    used_bytes: int | None
-    max_bytes: int | None
-    refused_from_bytes: int | None
-    unfolded_bytes: int
-    used_share: float | None
-    bytes_an_event: float | None
-    events_until_full: int | None
-    bytes_a_day: int | None
-    days_until_full: float | None
-    full_at: str | None
-    basis: str | None
-    unknown: str | None
-    unknown_code: NotRequired[str | None]
-    node: NotRequired[str | None]
-
-class DiskCapacity(TypedDict):
-    free_bytes: int | None
-    total_bytes: int | None
-    wanted_bytes: int | None
-    reserve_bytes: int | None
-    bytes_an_event: float | None
-    bytes_a_day: int | None
-    days_until_low: float | None
-    low_at: str | None
-    days_until_full: float | None
-    full_at: str | None
-    basis: str | None
-    unknown: str | None
-    unknown_code: NotRequired[str | None]
-
-class AofCapacity(TypedDict):
-    enabled: bool
-    bytes: int | None
-    base_bytes: int | None
-    write_ok: bool
-    rewrite_ok: bool
-    rewriting: bool
-
-class Capacity(TypedDict):
-    at: str
-    events: int
-    growth: Growth
-    memory: MemoryCapacity
-    nodes: NotRequired[list[MemoryCapacity] | None]
-    disk: DiskCapacity
-    aof: AofCapacity
-
-class ChatSet(TypedDict):
-    model: str
-    host: str | None
-    extraction: str
-    reviewer: str
-    summaries: str
-
-class EmbedderSet(TypedDict):
+class LawShape(TypedDict):
     name: str
-    chosen_by: Literal["setting", "store"]
-    missing: list[str]
-    host: str | None
-    loaded: bool
-    questions_computed: int
-    questions_remembered: int
+    formula: str
+    factors: dict[str, str]
+    thresholds: dict[str, float]
+    source: str
 
-class TokensUsed(TypedDict):
-    model: str
-    use: str
-    asked: int
-    failed: int
-    requests: int
-    input_tokens: int
-    output_tokens: int
+class Laws(TypedDict):
+    laws: list[LawShape]
 
-class TokensUsedInAll(TokensUsed):
-    first: str
-    last: str
+class MemoryHealthAlone(TypedDict):
+    memories: list[Strength]
+    total: int
+    offset: int
+    colours: dict[str, int]
+    mean_strength: float | None
+    profile: str
 
-class TokensUsedADay(TokensUsed):
-    day: str
+class MemoryHealth(MemoryHealthAlone, Place): ...
 
-class ModelsUsed(TypedDict):
-    at: str
-    since: str | None
-    chat: ChatSet | None
-    embedder: EmbedderSet | None
-    used: list[TokensUsedInAll]
-    days: list[TokensUsedADay]
-    lost: int
+class MomentsOfPast(TypedDict):
+    kept: int
+    bytes: int
+
+class OwnerProfileAlone(TypedDict):
+    owner: str
+    profile: str
+    formula: str
+    source: str
+    thresholds: dict[str, float]
+    parameters: dict[str, dict[str, float | int | str | bool]]
+    changes: NotRequired[list[Change] | None]
+    warning: NotRequired[str | None]
+
+class OwnerProfile(OwnerProfileAlone, LinesTold, Placed): ...
+
+class OwnerStatsAlone(TypedDict):
+    owner: str
+    events: int
+    change_log_entries: int
+    moments: MomentsOfPast
+    profile: str
+    parameters: dict[str, Any]
+    memories: int
+    shown_in_normal_mode: int
+    by_category: dict[str, int]
+    by_level: dict[str, int]
+    by_state: dict[str, int]
+    negated: int
+    secret: int
+    mean_weight: float | None
+    weights: WeightFigures
+    figures: HistoryFigures
+    shown: dict[str, ShownFigures]
+    chain: str
+    embedding: NotRequired[Coverage | None]
+
+class OwnerStats(OwnerStatsAlone, Place): ...
 
 class ParameterShape(TypedDict):
     name: str
@@ -1261,129 +1099,82 @@ class ParameterShape(TypedDict):
 class ParametersKnown(TypedDict):
     parameters: list[ParameterShape]
 
-class HeadKept(TypedDict):
-    seq: int
-    chain: str
+class ReinforcedAlone(Done):
+    outcome: str
+    from_memory: str | None
+    turn_id: str | None
+    id: str
     at: str
-    line: int
-
-class ChainHead(TypedDict):
-    partition: int
-    seq: int
-    chain: str
-    at: str | None
-    appended: int
-    kept: HeadKept | None
-
-class LogAccepted(TypedDict):
-    partition: int
-    seq: int
-    at: str
-    reason: str
-
-class HeadsKeeping(TypedDict):
-    lines: int
-    last: str | None
-    problems: list[str]
-    accepted: list[LogAccepted]
-
-class ChainHeads(TypedDict):
-    store_id: str
-    at: str
-    partitions: int
-    heads: list[ChainHead]
-    line: str
-    keeping: HeadsKeeping | None
-
-class PartitionCompared(TypedDict):
-    partition: int
-    state: Literal["agrees", "differs", "missing", "unread"]
-    heads: int
-    agreed: int
-    differing: int
-    missing: int
-    unread: int
-    last_agreed: int | None
-    read_to: int
-    appended: int
-    behind: int
-
-class HeadUnmet(TypedDict):
-    position: str
-    partition: int
-    seq: int
-    state: Literal["agrees", "differs", "missing", "unread"]
-    line: int
-    kept: str
-    found: str | None
-
-class HeadsCompared(TypedDict):
-    store_id: str
-    agrees: bool
-    complete: bool
-    lines: int
-    heads: int
-    agreed: int
-    differing: int
-    missing: int
-    unread: int
-    partitions: list[PartitionCompared]
-    unmet: list[HeadUnmet]
-    problems: list[str]
-    other_stores: list[str]
-    accepted: list[LogAccepted]
-    uncovered: list[int]
-    events_read: int
-    most: int
-
-class OwnerHeadAlone(TypedDict):
     owner: str
-    chain: str
-    asked: str | None
-    agrees: bool | None
+    before: Held
+    after: Held | None
+    remarks: list[str]
 
-class OwnerHead(OwnerHeadAlone, LinesTold, Placed): ...
+class Reinforced(ReinforcedAlone, Placed): ...
+
+class ReviewsDueAlone(TypedDict):
+    memories: list[DueMemory]
+    due: int
+    left_out: int
+    min_importance: float
+    next_due_at: str | None
+
+class ReviewsDue(ReviewsDueAlone, Place): ...
+
+class ShownFigures(TypedDict):
+    answers: int
+    memories: int
+
+class Strength(Card):
+    strength: int
+    colour: str
+    stability_hours: float
+    decay_rate: float
+    reinforce_count: int
+    last_reinforced_at: str
+    archives_at: str | None
+    deletes_at: str | None
+
+class WeightBucket(TypedDict):
+    up_to: float | None
+    memories: int
+
+class WeightFigures(TypedDict):
+    law: str
+    memories: int
+    mean: float | None
+    lowest: float | None
+    median: float | None
+    highest: float | None
+    buckets: list[WeightBucket]
 
 class BasisListed(TypedDict):
     because: NotRequired[str | None]
     grounds: NotRequired[list[RestsOn] | None]
     metadata: NotRequired[dict[str, str | int | float | bool] | None]
 
-class Listed(BasisListed, Card):
-    weight: float
-    tier: str
-    source: str
-    sensitivity: int
+class BasisTold(TypedDict):
+    because: NotRequired[str | None]
+    grounds: NotRequired[list[RestsOn]]
+    metadata: NotRequired[dict[str, str | int | float | bool]]
+
+class ContextTold(TypedDict):
     tags: list[str]
-    context: ContextTold
-    updated_at: str
-    deleted_at: str | None
-    waiting: list[str]
+    emotion: float | None
+
+class CorrectionTold(TypedDict):
+    time: str
+    reason: str | None
+    new_preference: str | None
+    resolution: str
+    replaced_by: str | None
+    turn_id: str | None
 
 class SpansTold(TypedDict):
     since: NotRequired[str | None]
     until: NotRequired[str | None]
     updated_since: NotRequired[str | None]
     updated_until: NotRequired[str | None]
-
-class ListingAlone(SpansTold):
-    memories: list[Listed]
-    total: int
-    offset: int
-    sort: str
-    order: str
-    withheld: list[Withheld]
-    mode: str
-
-class Listing(ListingAlone, Place): ...
-
-class ValueCount(TypedDict):
-    value: str
-    count: int
-
-class FacetCounts(TypedDict):
-    counts: list[ValueCount]
-    left_out: int
 
 class CountsAlone(SpansTold):
     owner: str
@@ -1403,116 +1194,9 @@ class CountsAlone(SpansTold):
 
 class Counts(CountsAlone, Place): ...
 
-class RestoredManyAlone(TypedDict):
-    owner: str
-    restored: list[str]
-    skipped: list[Skipped]
-    also: list[Skipped]
-    not_restored: list[Skipped]
-    readmitted: list[str]
-    dry_run: bool
-    position: str
-    waiting: NotRequired[list[str] | None]
-    error: NotRequired[dict[str, Any] | None]
-
-class RestoredMany(RestoredManyAlone, Lagging): ...
-
-class HappenedEnds(TypedDict):
-    first: str | None
-    last: str | None
-    ahead: str | None
-
-class RecordedEnds(TypedDict):
-    first: str | None
-    last: str | None
-
-class GroupCounts(TypedDict):
-    made: list[int]
-    changed: list[int]
-    ended: list[int]
-    seen: list[int]
-    talk: list[int]
-
-class LineBuckets(TypedDict):
-    since: str | None
-    until: str | None
-    seconds: float
-    events: int
-    counts: list[int]
-    groups: GroupCounts | None
-
-class TimeBuckets(TypedDict):
-    count: int
-    happened: LineBuckets
-    recorded: LineBuckets
-
-class OwnerTimesAlone(TypedDict):
-    owner: str
-    happened: HappenedEnds
-    recorded: RecordedEnds
-    events: int
-    late: int
-    buckets: TimeBuckets
-    since: str | None
-    until: str | None
-    recorded_since: str | None
-    recorded_until: str | None
-    hint: str | None
-
-class OwnerTimes(OwnerTimesAlone, LinesTold, Placed): ...
-
-class RestsOn(TypedDict):
-    uri: str | None
-    digest: str
-    reported: NotRequired[str | None]
-    changed: NotRequired[bool]
-
-class Withheld(TypedDict):
-    reason: str
-    count: int
-    shown_by: str
-
-class ExtractedKeyword(TypedDict):
-    word: str
-    weight: float
-    source: str
-
-class EarlierText(TypedDict):
-    version: int
-    content: str
-    until: str
-
-class CorrectionTold(TypedDict):
-    time: str
-    reason: str | None
-    new_preference: str | None
-    resolution: str
-    replaced_by: str | None
-    turn_id: str | None
-
-class EdgeTold(TypedDict):
-    to: str
-    weight: float
-    link: str
-
-class BasisTold(TypedDict):
-    because: NotRequired[str | None]
-    grounds: NotRequired[list[RestsOn]]
-    metadata: NotRequired[dict[str, str | int | float | bool]]
-
-class InPattern(TypedDict):
-    id: str
-    memory: str | None
-    status: str
-    created_at: str
-
 class PatternTold(TypedDict):
     evidence: NotRequired[list[InPattern] | None]
     patterns: NotRequired[list[InPattern] | None]
-
-class ContextTold(TypedDict):
-    tags: list[str]
-    emotion: float | None
 
 class DetailAlone(PatternTold, BasisTold, Card):
     content: str
@@ -1548,11 +1232,56 @@ class DetailAlone(PatternTold, BasisTold, Card):
     deleted_at: str | None
     purged_at: str | None
     edges: list[EdgeTold]
+    revealed: NotRequired[str | None]
 
 class Detail(DetailAlone, Place): ...
 
-class Revealed(Detail):
-    revealed: str
+class EarlierText(TypedDict):
+    version: int
+    content: str
+    until: str
+
+class EdgeTold(TypedDict):
+    to: str
+    weight: float
+    link: str
+
+class ExtractedKeyword(TypedDict):
+    word: str
+    weight: float
+    source: str
+
+class FacetCounts(TypedDict):
+    counts: list[ValueCount]
+    left_out: int
+
+class InPattern(TypedDict):
+    id: str
+    memory: str | None
+    status: str
+    created_at: str
+
+class Listed(BasisListed, Card):
+    weight: float
+    tier: str
+    source: str
+    sensitivity: int
+    tags: list[str]
+    context: ContextTold
+    updated_at: str
+    deleted_at: str | None
+    waiting: list[str]
+
+class ListingAlone(SpansTold):
+    memories: list[Listed]
+    total: int
+    offset: int
+    sort: str
+    order: str
+    withheld: list[Withheld]
+    mode: str
+
+class Listing(ListingAlone, Place): ...
 
 class OriginEvent(TypedDict):
     position: str
@@ -1577,6 +1306,36 @@ class OriginTree(TypedDict):
     nodes: list[OriginNode]
     nodes_left_out: NotRequired[int | None]
 
+class ProvenanceAlone(TypedDict):
+    id: str
+    provenance: OriginTree
+
+class Provenance(ProvenanceAlone, LinesTold, Placed): ...
+
+class RestoredManyAlone(TypedDict):
+    owner: str
+    restored: list[str]
+    skipped: list[Skipped]
+    also: list[Skipped]
+    not_restored: list[Skipped]
+    readmitted: list[str]
+    dry_run: bool
+    position: str
+    waiting: NotRequired[list[str] | None]
+    error: NotRequired[dict[str, Any] | None]
+
+class RestoredMany(RestoredManyAlone, Lagging): ...
+
+class RestsOn(TypedDict):
+    uri: str | None
+    digest: str
+    reported: NotRequired[str | None]
+    changed: NotRequired[bool]
+
+class ValueCount(TypedDict):
+    value: str
+    count: int
+
 class WhyAlone(BasisTold, ToldBeside):
     id: str
     memory: str
@@ -1600,178 +1359,352 @@ class WhyAlone(BasisTold, ToldBeside):
 
 class Why(WhyAlone, Place): ...
 
-class ProvenanceAlone(TypedDict):
-    id: str
-    provenance: OriginTree
-
-class Provenance(ProvenanceAlone, LinesTold, Placed): ...
-
-class OwnerProfileAlone(TypedDict):
-    owner: str
-    profile: str
-    formula: str
-    source: str
-    thresholds: dict[str, float]
-    parameters: dict[str, dict[str, float | int | str | bool]]
-    changes: NotRequired[list[Change] | None]
-    warning: NotRequired[str | None]
-
-class OwnerProfile(OwnerProfileAlone, LinesTold, Placed): ...
-
-class LawShape(TypedDict):
-    name: str
-    formula: str
-    factors: dict[str, str]
-    thresholds: dict[str, float]
-    source: str
-
-class Laws(TypedDict):
-    laws: list[LawShape]
-
-class MomentsOfPast(TypedDict):
-    kept: int
-    bytes: int
-
-class WeightBucket(TypedDict):
-    up_to: float | None
-    memories: int
-
-class WeightFigures(TypedDict):
-    law: str
-    memories: int
-    mean: float | None
-    lowest: float | None
-    median: float | None
-    highest: float | None
-    buckets: list[WeightBucket]
-
-class ConflictErrors(TypedDict):
-    taken_back: int
-    refused: int
-    total: int
-
-class HistoryFigures(TypedDict):
-    activations: int
-    frequent_mentions: int
-    negations: int
-    merges: int
-    merges_undone: int
-    compressions: int
-    possible_conflicts: int
-    conflict_errors: ConflictErrors
-
-class ShownFigures(TypedDict):
-    answers: int
-    memories: int
-
-class OwnerStatsAlone(TypedDict):
-    owner: str
-    events: int
-    change_log_entries: int
-    moments: MomentsOfPast
-    profile: str
-    parameters: dict[str, Any]
-    memories: int
-    shown_in_normal_mode: int
-    by_category: dict[str, int]
-    by_level: dict[str, int]
-    by_state: dict[str, int]
-    negated: int
-    secret: int
-    mean_weight: float | None
-    weights: WeightFigures
-    figures: HistoryFigures
-    shown: dict[str, ShownFigures]
-    chain: str
-    embedding: NotRequired[Coverage | None]
-
-class OwnerStats(OwnerStatsAlone, Place): ...
-
-class Skipped(TypedDict):
-    id: str
+class Withheld(TypedDict):
     reason: str
-    reason_code: NotRequired[str | None]
-    reason_values: NotRequired[dict[str, str] | None]
+    count: int
+    shown_by: str
+    ids: NotRequired[list[str]]
 
-class DeletedManyAlone(TypedDict):
-    owner: str
-    deleted: list[str]
-    skipped: list[Skipped]
-    also: NotRequired[list[Skipped]]
-    left_alone: NotRequired[list[Skipped]]
-    still_said_in: NotRequired[list[str]]
-    hidden_with: NotRequired[list[str]]
-    rejected: NotRequired[list[str]]
-    dry_run: NotRequired[bool]
-    position: str
-    restorable_until: NotRequired[str | None]
-    waiting: NotRequired[list[str] | None]
-    error: NotRequired[dict[str, Any] | None]
+class AofCapacity(TypedDict):
+    enabled: bool
+    bytes: int | None
+    base_bytes: int | None
+    write_ok: bool
+    rewrite_ok: bool
+    rewriting: bool
 
-class DeletedMany(DeletedManyAlone, Lagging): ...
+class AskedForPatterns(TypedDict):
+    model: str
+    questions: int
+    requests: int
+    input_tokens: int
+    output_tokens: int
+    failure: str | None
 
-class DeletedOne(DeletedMany):
+class AskedOf(TypedDict):
     id: str
-    changes: list[Change]
+    review: str
+    due_at: str
 
-class Restored(Effects):
-    also: NotRequired[list[Skipped]]
-    not_restored: NotRequired[list[Skipped]]
+class Capacity(TypedDict):
+    at: str
+    events: int
+    growth: Growth
+    memory: MemoryCapacity
+    nodes: NotRequired[list[MemoryCapacity] | None]
+    disk: DiskCapacity
+    aof: AofCapacity
 
-class RecordsImportedAlone(TypedDict):
+class ChatSet(TypedDict):
+    model: str
+    host: str | None
+    extraction: str
+    reviewer: str
+    summaries: str
+
+class Cleaned(TypedDict):
     owner: str
-    records: int
-    shapes: dict[str, int]
+    counts: dict[str, int]
+    decisions: list[Decided]
     appended: int
-    already_appended: int
-    conflicts: list[dict[str, Any]]
-    repeated: int
-    duplicates: list[dict[str, Any]]
-    skipped: dict[str, int]
-    ignored_fields: dict[str, int]
-    made_ordinary: dict[str, int]
-    said: NotRequired[int]
-    said_withheld: NotRequired[int]
-    of_the_log: NotRequired[dict[str, int]]
-    flagged: NotRequired[int]
-    conflicting: NotRequired[list[dict[str, str]]]
-    rejections: NotRequired[int]
-    rejections_left_out: NotRequired[dict[str, int]]
-    associations_left_out: int
-    newest_record: str | None
-    last_position: str | None
-    ids_taken: list[str]
-    rejected: NotRequired[list[str]]
-    failed: NotRequired[list[dict[str, Any]] | None]
-    error: NotRequired[dict[str, Any] | None]
-
-class RecordsImported(RecordsImportedAlone, Warned): ...
-
-class StruckEvent(TypedDict):
     position: str
-    event_id: str
+    dry_run: bool
+    jobs: list[str]
+    kept_days: float
+    reviewer: str
+    asked: list[AskedOf]
+    left_open: int
+    held_back: int
+    requests: int
+    input_tokens: int
+    output_tokens: int
+    failure: str | None
+    abstraction: AskedForPatterns | None
+    compared: ComparedByVectors | None
+
+class ComparedByVectors(TypedDict):
+    model: str
+    statements: LookedAt
+    turns: LookedAt
+    full: bool
+
+class Coverage(TypedDict):
+    model: str | None
+    chosen: str
+    chosen_by: Literal["owner", "setting", "store"]
+    embedded: int
+    of: int
+    share: float
+    failed: NotRequired[str | None]
+
+class Decided(TypedDict):
+    job: str
+    action: str
+    ids: list[str]
+    due_at: str
+    reason: str
     event: str
-    memory: str | None
-    because: str
-    of: str
 
-class StaysTold(TypedDict):
-    memory: str
+class DiskCapacity(TypedDict):
+    free_bytes: int | None
+    total_bytes: int | None
+    wanted_bytes: int | None
+    reserve_bytes: int | None
+    bytes_an_event: float | None
+    bytes_a_day: int | None
+    days_until_low: float | None
+    low_at: str | None
+    days_until_full: float | None
+    full_at: str | None
+    basis: str | None
+    unknown: str | None
+    unknown_code: NotRequired[str | None]
+
+class EmbedderSet(TypedDict):
+    name: str
+    chosen_by: Literal["setting", "store"]
+    missing: list[str]
+    host: str | None
+    loaded: bool
+    questions_computed: int
+    questions_remembered: int
+
+class EmbeddingAlone(Coverage):
+    owner: str
+
+class Embedding(EmbeddingAlone, Placed): ...
+
+class Growth(TypedDict):
+    days: float
+    since: str
+    events: int
+    events_a_day: float | None
+    basis: str
+
+class JobBoard(TypedDict):
+    at: str | None
+    leader: str | None
+    problem: str | None
+    partitions: int
+    queued: int | None
+    running: int | None
+    again: int | None
+    failed: int | None
+    refused: int | None
+    kinds: list[JobKind]
+    jobs: list[JobTold]
+    left_out: int
+
+class JobKind(TypedDict):
+    kind: str
+    what: str
+    every_minutes: float | None
+    last_tick: str | None
+    next_tick: str | None
+    last_done: str | None
+    oldest_done: str | None
+    waiting_since: str | None
+    seconds: float | None
+    done_partitions: int
+    queued: int
+    running: int
+    again: int
+    failed: int
+    stopped: list[JobStopped]
+
+class JobStopped(TypedDict):
+    partitions: list[int]
+    reason: str
+
+class JobTold(TypedDict):
+    id: str
+    kind: str
+    partition: int
+    tick: str
+    state: Literal["running", "again", "failed", "queued"]
+    enqueued: str | None
+    started: str | None
+    ended: str | None
+    next_try: str | None
+    tries_left: int | None
+    error: str | None
+
+class JobsDone(TypedDict):
+    every_minutes: float
+    oldest: str | None
+    newest: str | None
+    waiting_since: NotRequired[str | None]
+    seconds: float | None
+    partitions: int
+
+class LookedAt(TypedDict):
+    compared: int
+    without_vector: int
+    unread: int
+    older: int
+
+class MemoryCapacity(TypedDict):
+    used_bytes: int | None
+    max_bytes: int | None
+    refused_from_bytes: int | None
+    unfolded_bytes: int
+    used_share: float | None
+    bytes_an_event: float | None
+    events_until_full: int | None
+    bytes_a_day: int | None
+    days_until_full: float | None
+    full_at: str | None
+    basis: str | None
+    unknown: str | None
+    unknown_code: NotRequired[str | None]
+    node: NotRequired[str | None]
+
+class ModelsUsed(TypedDict):
+    at: str
+    since: str | None
+    chat: ChatSet | None
+    embedder: EmbedderSet | None
+    used: list[TokensUsedInAll]
+    days: list[TokensUsedADay]
+    lost: int
+
+class Schedule(TypedDict):
+    leader: str | None
+    last_tick: str | None
+    next_tick: str | None
+    queued: int | None
+    running: int | None
+    failed: int | None
+    refused: NotRequired[int | None]
+    beside: NotRequired[dict[str, Ticks] | None]
+    stopped: NotRequired[dict[str, str] | None]
+    done: NotRequired[dict[str, JobsDone] | None]
+    problem: NotRequired[str | None]
+
+class Ticks(TypedDict):
+    last_tick: str
+    next_tick: str | None
+    every_minutes: float
+
+class TokensUsed(TypedDict):
+    model: str
+    use: str
+    asked: int
+    failed: int
+    requests: int
+    input_tokens: int
+    output_tokens: int
+
+class TokensUsedADay(TokensUsed):
+    day: str
+
+class TokensUsedInAll(TokensUsed):
+    first: str
+    last: str
+
+class ChainHead(TypedDict):
+    partition: int
+    seq: int
+    chain: str
+    at: str | None
+    appended: int
+    kept: HeadKept | None
+
+class ChainHeads(TypedDict):
+    store_id: str
+    at: str
+    partitions: int
+    heads: list[ChainHead]
+    line: str
+    keeping: HeadsKeeping | None
+
+class HeadKept(TypedDict):
+    seq: int
+    chain: str
+    at: str
+    line: int
+
+class HeadUnmet(TypedDict):
     position: str
-    because: str
-    of: str
+    partition: int
+    seq: int
+    state: Literal["agrees", "differs", "missing", "unread"]
+    line: int
+    kept: str
+    found: str | None
+
+class HeadsCompared(TypedDict):
+    store_id: str
+    agrees: bool
+    complete: bool
+    lines: int
+    heads: int
+    agreed: int
+    differing: int
+    missing: int
+    unread: int
+    partitions: list[PartitionCompared]
+    unmet: list[HeadUnmet]
+    problems: list[str]
+    other_stores: list[str]
+    accepted: list[LogAccepted]
+    uncovered: list[int]
+    events_read: int
+    most: int
+
+class HeadsKeeping(TypedDict):
+    lines: int
+    last: str | None
+    problems: list[str]
+    accepted: list[LogAccepted]
+
+class LogAccepted(TypedDict):
+    partition: int
+    seq: int
+    at: str
+    reason: str
+
+class OwnerHeadAlone(TypedDict):
+    owner: str
+    chain: str
+    asked: str | None
+    agrees: bool | None
+
+class OwnerHead(OwnerHeadAlone, LinesTold, Placed): ...
+
+class PartitionCompared(TypedDict):
+    partition: int
+    state: Literal["agrees", "differs", "missing", "unread"]
+    heads: int
+    agreed: int
+    differing: int
+    missing: int
+    unread: int
+    last_agreed: int | None
+    read_to: int
+    appended: int
+    behind: int
+
+class ClosureTold(TypedDict):
+    struck: list[StruckEvent]
+    struck_total: int
+    struck_because: dict[str, int]
+    stays: list[StaysTold]
+    stays_total: int
+    without_effect: list[EventsCounted]
+    in_its_light: list[EventsCounted]
 
 class EventsCounted(TypedDict):
     kind: str
     events: int
     first: list[str]
 
-class ReplayedDiffer(TypedDict):
-    id: str
-    memory: str | None
-    today: SideStanding | None
-    replayed: SideStanding | None
-    fields: list[str]
+class NotUndoneTold(TypedDict):
+    kind: str
+    why: str
+    why_code: NotRequired[str | None]
+    events: int
+    first: list[str]
 
 class StrikesTold(TypedDict):
     without: list[str]
@@ -1782,15 +1715,6 @@ class StrikesTold(TypedDict):
     without_principals: list[str]
     without_correlations: list[str]
     without_models: list[str]
-
-class ClosureTold(TypedDict):
-    struck: list[StruckEvent]
-    struck_total: int
-    struck_because: dict[str, int]
-    stays: list[StaysTold]
-    stays_total: int
-    without_effect: list[EventsCounted]
-    in_its_light: list[EventsCounted]
 
 class ReplayedAlone(StrikesTold, ClosureTold):
     owner: str
@@ -1808,22 +1732,12 @@ class ReplayedAlone(StrikesTold, ClosureTold):
 
 class Replayed(ReplayedAlone, Place): ...
 
-class UndoEvent(TypedDict):
-    event: str
-    memory: str | None
-
-class NotUndoneTold(TypedDict):
-    kind: str
-    why: str
-    why_code: NotRequired[str | None]
-    events: int
-    first: list[str]
-
-class StandsOtherwise(TypedDict):
+class ReplayedDiffer(TypedDict):
     id: str
-    fields: list[str]
-    retracted: SideStanding | None
+    memory: str | None
+    today: SideStanding | None
     replayed: SideStanding | None
+    fields: list[str]
 
 class RetractedAlone(StrikesTold, ClosureTold):
     owner: str
@@ -1847,38 +1761,39 @@ class RetractedAlone(StrikesTold, ClosureTold):
 
 class Retracted(RetractedAlone, Placed): ...
 
-class PossibleConflict(TypedDict):
+class StandsOtherwise(TypedDict):
     id: str
+    fields: list[str]
+    retracted: SideStanding | None
+    replayed: SideStanding | None
+
+class StaysTold(TypedDict):
     memory: str
-
-class CorrectedBy(TypedDict):
+    position: str
+    because: str
     of: str
-    was: str | None
-    by: str | None
-    now: str | None
-    at: str
 
-class Remembered(Effects):
-    created: bool
-    mentioned: NotRequired[str | None]
-    ended: NotRequired[list[PossibleConflict]]
-    waiting: NotRequired[list[PossibleConflict]]
-    ended_by: NotRequired[list[PossibleConflict]]
-    conflicting: NotRequired[list[PossibleConflict]]
+class StruckEvent(TypedDict):
+    position: str
+    event_id: str
+    event: str
+    memory: str | None
+    because: str
+    of: str
 
-Step = TypedDict(
-    "Step",
-    {"from": str, "to": str, "link": str, "weight": NotRequired[float | None], "negation": NotRequired[bool | None]},
-)
+class UndoEvent(TypedDict):
+    event: str
+    memory: str | None
 
-class KeywordMatched(TypedDict):
-    asked: str
-    keyword: str
+class Associated(Card):
+    activation: float
     weight: float
-    source: str
-    match: str
-    adds: float
-    similarity: NotRequired[float | None]
+    path: list[Step]
+
+class Expanded(TypedDict):
+    original: list[str]
+    synonyms: dict[str, dict[str, float]]
+    related: dict[str, dict[str, float]]
 
 class Explanation(TypedDict):
     score: dict[str, float]
@@ -1892,16 +1807,74 @@ class Explanation(TypedDict):
     tags: NotRequired[list[str] | None]
     asked_by: NotRequired[list[str] | None]
 
-class Result(Card):
+class FoundAlone(TypedDict):
+    results: list[Hit]
+    associated: NotRequired[list[Associated]]
+    total: int
+    search_mode: str
+    understood: Understood
+    expanded: Expanded
+    meaning: MeaningCompared | None
+    withheld: list[Withheld]
+    offset: int
+    next: str | None
+    mode: str
+
+class Found(FoundAlone, Place): ...
+
+class Hit(Card):
     score: float
     relevance: float
     weight: float
     explain: Explanation
 
-class Associated(Card):
-    activation: float
+class KeywordMatched(TypedDict):
+    asked: str
+    keyword: str
     weight: float
-    path: list[Step]
+    source: str
+    match: str
+    adds: float
+    similarity: NotRequired[float | None]
+
+class MeaningCompared(TypedDict):
+    model: NotRequired[str | None]
+    embedded: NotRequired[int | None]
+    of: NotRequired[int | None]
+    failed: NotRequired[str | None]
+
+Step = TypedDict(
+    "Step",
+    {"from": str, "to": str, "link": str, "weight": NotRequired[float | None], "negation": NotRequired[bool | None]},
+)
+
+class SynonymPair(TypedDict):
+    word: str
+    synonym: str
+    similarity: float
+
+class SynonymSaidAlone(TypedDict):
+    owner: str
+    word: str
+    synonym: str
+    similarity: float
+    changes: list[Change]
+
+class SynonymSaid(SynonymSaidAlone, Placed): ...
+
+class SynonymsKnownAlone(TypedDict):
+    owner: str
+    of: str | None
+    synonyms: list[SynonymPair]
+    silenced: list[SynonymPair]
+    total: int
+    most: int
+    known: dict[str, float]
+    expansion: WordExpansion | None
+    as_of: str | None
+    known_by: NotRequired[str | None]
+
+class SynonymsKnown(SynonymsKnownAlone, Placed): ...
 
 TimeNamed = TypedDict("TimeNamed", {"text": str, "from": str, "to": str})
 
@@ -1912,47 +1885,41 @@ class Understood(TypedDict):
     until: NotRequired[str | None]
     parts: NotRequired[list[str] | None]
 
-class Expanded(TypedDict):
-    original: list[str]
-    synonyms: dict[str, dict[str, float]]
-    related: dict[str, dict[str, float]]
+class WordExpansion(TypedDict):
+    original: str
+    synonyms: dict[str, float]
+    related: dict[str, float]
 
-class MeaningCompared(TypedDict):
-    model: NotRequired[str | None]
-    embedded: NotRequired[int | None]
-    of: NotRequired[int | None]
-    failed: NotRequired[str | None]
+class Answered(Effects):
+    item: str
+    verdict: str
+    done: str
+    done_code: str
 
-class Omitted(Withheld):
-    ids: list[str]
+class InboxItem(TypedDict):
+    item: str
+    kind: str
+    memory_id: str
+    about: list[str]
+    memory: str | None
+    would_say: str | None
+    reason: str | None
+    reason_code: NotRequired[str | None]
+    reason_values: NotRequired[dict[str, str] | None]
+    actor: str
+    principal: str | None
+    at: str
+    position: str
 
-class FoundAlone(TypedDict):
-    results: list[Result]
-    associated: NotRequired[list[Associated] | None]
-    total: int
-    search_mode: str
-    understood: Understood
-    expanded: Expanded
-    meaning: MeaningCompared | None
-    withheld: list[Omitted]
-    offset: int
-    next: str | None
-    mode: str
-
-class Found(FoundAlone, Place): ...
-
-class SourceAside(AsideTold):
-    memories: int
-
-class SourcesAsideAlone(TypedDict):
+class InboxPageAlone(TypedDict):
     owner: str
-    sources: list[SourceAside]
+    items: list[InboxItem]
     total: int
+    offset: int
+    taken: int
     most: int
-    as_of: str | None
-    known_by: NotRequired[str | None]
 
-class SourcesAside(SourcesAsideAlone, Placed): ...
+class InboxPage(InboxPageAlone, LinesTold, Placed): ...
 
 class NamedSourceTold(TypedDict):
     by: Literal["session", "principal", "actor", "model", "source"]
@@ -1967,6 +1934,50 @@ class NamedSourceTold(TypedDict):
     last_recorded: str | None
     set_aside: AsideTold | None
     partly_aside: int
+
+class ReportedAlone(TypedDict):
+    owner: str
+    uri: str
+    digest: str
+    withheld: list[str]
+    back: list[str]
+    left: int
+    newer: int
+    changes: list[Change]
+
+class Reported(ReportedAlone, Placed): ...
+
+class SomeMemories(TypedDict):
+    total: int
+    ids: list[str]
+
+class SourceAside(AsideTold):
+    memories: int
+
+class SourceSaidAlone(TypedDict):
+    owner: str
+    session: str | None
+    principal: str | None
+    of_actor: str | None
+    memories: int
+    negated: SomeMemories
+    revised: SomeMemories
+    merged: SomeMemories
+    deleted: SomeMemories
+    dry_run: NotRequired[bool]
+    changes: list[Change]
+
+class SourceSaid(SourceSaidAlone, Placed): ...
+
+class SourcesAsideAlone(TypedDict):
+    owner: str
+    sources: list[SourceAside]
+    total: int
+    most: int
+    as_of: str | None
+    known_by: NotRequired[str | None]
+
+class SourcesAside(SourcesAsideAlone, Placed): ...
 
 class SourcesNamedAlone(TypedDict):
     owner: str
@@ -1986,36 +1997,96 @@ class SourcesNamedAlone(TypedDict):
 
 class SourcesNamed(SourcesNamedAlone, LinesTold, Placed): ...
 
-class SomeMemories(TypedDict):
-    total: int
-    ids: list[str]
+class AccessFigures(TypedDict):
+    recorded: NotRequired[int]
+    waiting: NotRequired[int]
+    dropped: NotRequired[int]
+    lost: int
 
-class SourceSaidAlone(TypedDict):
+class AlarmsStanding(TypedDict):
+    alarms: list[AlarmStanding]
+
+class AlarmCleared(AlarmsStanding):
+    name: str
+    subject: str | None
+    cleared: bool
+
+class AlarmStanding(TypedDict):
+    name: str
+    severity: Literal["stopped", "warning"]
+    subject: str
+    text: str
+    meaning: str
+    ends: Literal["itself", "operator"]
+    first: str
+    last: str
+    count: int
+    by: str
+
+class DeadOwner(TypedDict):
     owner: str
-    session: str | None
-    principal: str | None
-    of_actor: str | None
+    position: str
+    reason: str
+    parked: list[dict[str, Any]]
+
+class DeadOwners(TypedDict):
+    quarantined: list[Stuck]
+
+class Discarded(TypedDict):
+    owner: str
+    discarded: str
+    position: str
+    freed: bool
+    still: list[Stuck]
+
+class EmbedderStanding(TypedDict):
+    name: str
+    chosen_by: Literal["setting", "store"]
+    missing: list[str]
+    loaded: list[str]
+
+class Health(TypedDict):
+    status: str
+
+class Inboxes(TypedDict):
+    waiting: int
+    full: int
+
+class ListeningReady(TypedDict):
+    by: Literal["loopback", "tls", "proxy"]
+    certificate_ends: NotRequired[str | None]
+
+class ListeningTold(ListeningReady):
+    operating: Literal["here", "socket", "port"]
+
+class NodeReplica(TypedDict):
+    name: str
+    state: str
+    behind_bytes: NotRequired[int | None]
+    seen_seconds: NotRequired[int | None]
+
+class NodeStanding(TypedDict):
+    name: str
+    role: Literal["primary", "replica"] | None
+    reachable: bool
+    problem: NotRequired[str | None]
+    slots: NotRequired[int | None]
+    partitions: list[int]
+    used_bytes: int | None
+    max_bytes: int | None
+    used_share: float | None
+    replicas: list[NodeReplica]
+    fsynced: bool | None
+
+class OwnerCount(TypedDict):
+    owner: str
+    partition: int
     memories: int
-    negated: SomeMemories
-    revised: SomeMemories
-    merged: SomeMemories
-    deleted: SomeMemories
-    dry_run: NotRequired[bool]
-    changes: list[Change]
 
-class SourceSaid(SourceSaidAlone, Placed): ...
-
-class GroundReportedAlone(TypedDict):
-    owner: str
-    uri: str
-    digest: str
-    withheld: list[str]
-    back: list[str]
-    left: int
-    newer: int
-    changes: list[Change]
-
-class GroundReported(GroundReportedAlone, Placed): ...
+class OwnerPage(TypedDict):
+    owners: list[OwnerCount]
+    matching: int
+    next: str | None
 
 class PartitionStatus(TypedDict):
     partition: int
@@ -2037,59 +2108,31 @@ class PartitionStatus(TypedDict):
     digest: str | None
     rebuild: NotRequired[dict[str, Any] | None]
 
-class NodeReplica(TypedDict):
-    name: str
-    state: str
-    behind_bytes: NotRequired[int | None]
-    seen_seconds: NotRequired[int | None]
-
-class NodeStanding(TypedDict):
-    name: str
-    role: Literal["primary", "replica"] | None
-    reachable: bool
-    problem: NotRequired[str | None]
-    slots: NotRequired[int | None]
-    partitions: list[int]
-    used_bytes: int | None
-    max_bytes: int | None
-    used_share: float | None
-    replicas: list[NodeReplica]
-    fsynced: bool | None
-
 class PartitionsAway(TypedDict):
     node: NotRequired[str | None]
     partitions: list[int]
     problem: str
 
-class Inboxes(TypedDict):
-    waiting: int
-    full: int
+class Ready(TypedDict):
+    status: str
+    lag: int
+    partitions: dict[str, int]
+    unreachable: NotRequired[list[int] | None]
+    workers: int
+    inboxes: Inboxes
+    alarms: list[ReadyAlarm]
+    embedder: NotRequired[ReadyEmbedder | None]
+    listening: NotRequired[ListeningReady | None]
 
-class AccessFigures(TypedDict):
-    recorded: NotRequired[int]
-    waiting: NotRequired[int]
-    dropped: NotRequired[int]
-    lost: int
-
-class EmbedderStanding(TypedDict):
+class ReadyAlarm(TypedDict):
     name: str
-    chosen_by: Literal["setting", "store"]
-    missing: list[str]
-    loaded: list[str]
+    severity: str
+    since: str
 
-class ListeningReady(TypedDict):
-    by: Literal["loopback", "tls", "proxy"]
-    certificate_ends: NotRequired[str | None]
-
-class ListeningTold(ListeningReady):
-    operating: Literal["here", "socket", "port"]
-
-class SealingTold(TypedDict):
-    on: bool
-    key: str | None
-    owners_locked: int
-    reachable: bool | None
-    problem: NotRequired[str | None]
+class ReadyEmbedder(TypedDict):
+    kind: str
+    loaded: int
+    missing: int
 
 class RestoredTold(TypedDict):
     backup: str
@@ -2098,6 +2141,28 @@ class RestoredTold(TypedDict):
     events: int
     taken_over: NotRequired[str | None]
     reason: NotRequired[str | None]
+
+class Retried(TypedDict):
+    owner: str
+    freed: bool
+    dead: NotRequired[DeadOwner | None]
+
+class SealingTold(TypedDict):
+    on: bool
+    key: str | None
+    owners_locked: int
+    reachable: bool | None
+    problem: NotRequired[str | None]
+
+class StoreStats(TypedDict):
+    owners: int
+    events: int
+    memories: int
+    lag: int
+    memory: dict[str, Any]
+    largest_owners: list[dict[str, Any]]
+    figures: NotRequired[HistoryFigures | None]
+    figures_of: NotRequired[SummedOver | None]
 
 class StoreStatus(TypedDict):
     store_id: str
@@ -2125,30 +2190,6 @@ class StoreStatus(TypedDict):
     sealing: NotRequired[SealingTold | None]
     notice: str
 
-class SummedOver(TypedDict):
-    owners: int
-    left_out: int
-
-class StoreStats(TypedDict):
-    owners: int
-    events: int
-    memories: int
-    lag: int
-    memory: dict[str, Any]
-    largest_owners: list[dict[str, Any]]
-    figures: NotRequired[HistoryFigures | None]
-    figures_of: NotRequired[SummedOver | None]
-
-class OwnerCount(TypedDict):
-    owner: str
-    partition: int
-    memories: int
-
-class OwnerPage(TypedDict):
-    owners: list[OwnerCount]
-    matching: int
-    next: str | None
-
 class Stuck(TypedDict):
     owner: str
     position: str
@@ -2156,83 +2197,9 @@ class Stuck(TypedDict):
     reason: str
     parked: int
 
-class DeadOwners(TypedDict):
-    quarantined: list[Stuck]
-
-class DeadOwner(TypedDict):
-    owner: str
-    position: str
-    reason: str
-    parked: list[dict[str, Any]]
-
-class Retried(TypedDict):
-    owner: str
-    freed: bool
-    dead: NotRequired[DeadOwner | None]
-
-class Discarded(TypedDict):
-    owner: str
-    discarded: str
-    position: str
-    freed: bool
-    still: list[Stuck]
-
-class Health(TypedDict):
-    status: str
-
-class ReadyAlarm(TypedDict):
-    name: str
-    severity: str
-    since: str
-
-class ReadyEmbedder(TypedDict):
-    kind: str
-    loaded: int
-    missing: int
-
-class Ready(TypedDict):
-    status: str
-    lag: int
-    partitions: dict[str, int]
-    unreachable: NotRequired[list[int] | None]
-    workers: int
-    inboxes: Inboxes
-    alarms: list[ReadyAlarm]
-    embedder: NotRequired[ReadyEmbedder | None]
-    listening: NotRequired[ListeningReady | None]
-
-class SynonymPair(TypedDict):
-    word: str
-    synonym: str
-    similarity: float
-
-class WordExpansion(TypedDict):
-    original: str
-    synonyms: dict[str, float]
-    related: dict[str, float]
-
-class SynonymsKnownAlone(TypedDict):
-    owner: str
-    of: str | None
-    synonyms: list[SynonymPair]
-    silenced: list[SynonymPair]
-    total: int
-    most: int
-    known: dict[str, float]
-    expansion: WordExpansion | None
-    as_of: str | None
-    known_by: NotRequired[str | None]
-
-class SynonymsKnown(SynonymsKnownAlone, Placed): ...
-
-class SynonymSaidAlone(TypedDict):
-    owner: str
-    word: str
-    synonym: str
-    similarity: float
-    changes: list[Change]
-
-class SynonymSaid(SynonymSaidAlone, Placed): ...
+class SummedOver(TypedDict):
+    owners: int
+    left_out: int
 
 class ChatsImportedAlone(TypedDict):
     owner: str
@@ -2252,6 +2219,48 @@ class ChatsImportedAlone(TypedDict):
     failed: NotRequired[list[dict[str, Any]] | None]
 
 class ChatsImported(ChatsImportedAlone, Warned): ...
+
+class Episode(TypedDict):
+    memory_id: str
+    session: str | None
+    content: str
+    turns: list[str]
+    at: str
+    reason: str
+
+class ExtractedAlone(TypedDict):
+    owner: str
+    dry_run: bool
+    counts: dict[str, int]
+    statements: NotRequired[list[Statement]]
+    decisions: NotRequired[list[Decided]]
+    appended: NotRequired[int]
+    position: str | None
+    by: str
+    read: NotRequired[int]
+    left: NotRequired[int]
+    by_rules: NotRequired[list[str]]
+    refused: NotRequired[dict[str, str]]
+    usage: NotRequired[Usage | None]
+    trouble: NotRequired[str | None]
+
+class Extracted(ExtractedAlone, Lagging): ...
+
+class Left(TypedDict):
+    owner: str
+    counts: dict[str, int]
+    appended: int
+    position: str | None
+    by_model: int
+    refused: int
+    failure: str | None
+    down: bool
+    requests: int
+    input_tokens: int
+    output_tokens: int
+    dry_run: bool
+    episodes: list[Episode]
+    uses: list[Used]
 
 class Statement(TypedDict):
     operation: str
@@ -2274,20 +2283,8 @@ class Usage(TypedDict):
     input_tokens: int
     output_tokens: int
 
-class ExtractedAlone(TypedDict):
-    owner: str
-    dry_run: bool
-    counts: dict[str, int]
-    statements: NotRequired[list[Statement] | None]
-    decisions: NotRequired[list[Decided] | None]
-    appended: NotRequired[int | None]
-    position: str | None
-    by: str
-    read: NotRequired[int | None]
-    left: NotRequired[int | None]
-    by_rules: NotRequired[list[str] | None]
-    refused: NotRequired[dict[str, str] | None]
-    usage: NotRequired[Usage | None]
-    trouble: NotRequired[str | None]
-
-class Extracted(ExtractedAlone, Lagging): ...
+class Used(TypedDict):
+    memory_id: str
+    session: str | None
+    at: str
+    reason: str

@@ -8,6 +8,9 @@ import orjson
 from pydantic import BaseModel
 from starlette.responses import Response
 
+SCHEMAS = "#/components/schemas/"
+"""Where the OpenAPI document has the schemas."""
+
 
 class Json(Response):
     """JSON as the service layer made it, not validated a second time: the shapes are documented, and tested."""
@@ -97,13 +100,13 @@ _PROBLEMS: dict[int, tuple[str, str, str]] = {
 }
 
 
-def documented(shape: Any, description: str, *statuses: int, example: Any = None) -> dict[int | str, dict[str, Any]]:
-    """The `responses` of a route: its answer with an example, and the problems it may answer with."""
-    shown = shape.model_config["json_schema_extra"]["examples"][0] if example is None else example
-    answers: dict[int | str, dict[str, Any]] = {
-        200: {"description": description, "model": shape, "content": {"application/json": {"example": shown}}}
-    }
-    return answers | problems(*statuses)
+def documented(answer: str, description: str, *statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The `responses` of a route: its answer, a class of `engramlog.answers`, and the problems it may answer with.
+
+    `api.http.document` adds the schema and an example.
+    """
+    content = {"application/json": {"schema": {"$ref": SCHEMAS + answer}}}
+    return {200: {"description": description, "content": content}} | problems(*statuses)
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -122,7 +125,7 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
             "description": description,
             "content": {
                 "application/problem+json": {
-                    "schema": {"$ref": "#/components/schemas/ProblemShape"},
+                    "schema": {"$ref": SCHEMAS + "ProblemShape"},
                     "example": example,
                 }
             },

@@ -6,6 +6,7 @@ It is made by a thread when it is asked for first: a second of work, for which e
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -17,10 +18,13 @@ from starlette.responses import Response
 
 from api.http.access.bearer import is_open
 from api.http.admitted import LazyRoute
-from api.http.answer import ProblemShape, problems
+from api.http.answer import SCHEMAS, ProblemShape, problems
+from api.http.answer_schemas import schemas
 from api.http.limits import DEPTH, limit_of
 
 PATH = "/v1/openapi.json"
+EXAMPLES = Path(__file__).with_name("examples.json")
+"""An answer of every route, recorded by `tests.made.examples`."""
 OF_BODIES = (408, 413, 415)
 """What any body may be answered with."""
 
@@ -47,6 +51,7 @@ def describe(app: FastAPI) -> None:
         )
         schema = ProblemShape.model_json_schema()
         document.setdefault("components", {}).setdefault("schemas", {})["ProblemShape"] = schema
+        _describe_answers(document)
         document["components"]["securitySchemes"] = {"token": _TOKEN}
         document["security"] = [{"token": []}]
         for path, methods in document["paths"].items():
@@ -72,6 +77,21 @@ def describe(app: FastAPI) -> None:
 
     app.openapi = once  # type: ignore[method-assign]
     app.add_route(PATH, served, include_in_schema=False)
+
+
+def _describe_answers(document: dict[str, Any]) -> None:
+    """Add the schemas that answers refer to, and their examples."""
+    examples, used = orjson.loads(EXAMPLES.read_bytes()), set[str]()
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            for answer in operation["responses"].values():
+                content = answer.get("content", {}).get("application/json", {})
+                reference = content.get("schema", {}).get("$ref", "")
+                if reference.startswith(SCHEMAS):
+                    used.add(reference.removeprefix(SCHEMAS))
+                    content["example"] = examples[f"{method.upper()} {path}"]
+    made = schemas(sorted(used))
+    document["components"]["schemas"] |= made
 
 
 def _describe_body(path: str, operation: dict[str, Any]) -> None:

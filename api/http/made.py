@@ -18,8 +18,7 @@ from starlette.responses import Response
 from api.http.admitted import LazyRoute
 from api.http.answer import Json, documented
 from api.http.asking import AskedParts, MemoryId, Owner, Partition, Parts, Question, Speaker, TurnId, Unrevealed
-from api.operations import answers
-from api.operations.definition import NEVER, REQUIRED, SPEAKER, Given, Operation, Parameter, Record, loaded_from
+from api.operations.definition import NEVER, REQUIRED, SPEAKER, Given, Operation, Parameter, Record
 from events.errors import refused
 
 SUBJECTS: dict[str, Any] = {"owner": Owner, "memory_id": MemoryId, "turn_id": TurnId, "partition": Partition}
@@ -120,9 +119,8 @@ def _asked_once(operation: Operation) -> Callable[[Request], Awaitable[None]]:
 
 
 def answers_of(operation: Operation) -> dict[Any, Any]:
-    """The documented answers of an operation: its model with an example, and what it may be refused with."""
-    example = loaded_from(operation.answer_example) if operation.answer_example else None
-    return documented(getattr(answers, operation.answer), operation.told, *operation.statuses, example=example)
+    """The documented answers of an operation, and what it may be refused with."""
+    return documented(operation.answer, operation.told, *operation.statuses)
 
 
 @cache

@@ -22,7 +22,7 @@ from api.mcp.shapes import (
 )
 from api.requests.hints import search_hint
 from events.errors import refused
-from projections.shapes import Found, Result, ToldBeside, Why
+from projections.shapes import Found, Hit, ToldBeside, Why
 
 MOST_RESULTS = 20
 MOST_CHANGES = 100
@@ -206,7 +206,7 @@ def _strategy(found: Found) -> str:
     return f"{found['search_mode']}: {how} ({meaning['model']}, {meaning['embedded']} of {meaning['of']} embedded)"
 
 
-def _told(session: Session, results: list[Result]) -> list[FoundMemory]:
+def _told(session: Session, results: list[Hit]) -> list[FoundMemory]:
     """Results with what only the record tells: a summary and keywords, none of them of a secret."""
     answer = []
     with session.application.reader.snapshot(session.owner) as snapshot:

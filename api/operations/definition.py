@@ -115,12 +115,10 @@ class Operation:
     body: Body | None = None
     """None: it is asked by GET."""
     answer: str = ""
-    """A model of `api.operations.answers`; none where lines are answered."""
+    """A class of `engramlog.answers`; empty if the answer is lines."""
     told: str = ""
     """What the answer is, in a few words."""
     statuses: tuple[int, ...] = ()
-    answer_example: str = ""
-    """`module:name` of another example than the model's."""
     endpoint: str = ""
     """Its name in OpenAPI, where that was published as another."""
     help: str = ""

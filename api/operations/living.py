@@ -189,7 +189,6 @@ CHOOSE = Operation(
     answer="OwnerProfile",
     told="What holds from here on.",
     statuses=OF_WRITES,
-    answer_example="api.operations.answers.profiles:EXAMPLE_CHOSEN",
     help="Choose the law, change parameters, or both. It changes the owner, not its memories: nothing is lost by it.",
 )
 LAWS = Operation(

@@ -106,7 +106,7 @@ REVEAL = Operation(
         "A secret is to be shown.",
         {"why": {"summary": "With the reason", "value": {"reason": "asked at the desk"}}},
     ),
-    answer="Revealed",
+    answer="Detail",
     told="The memory.",
     statuses=(*OF_MEMORY, 507),
     help="Everything about one memory with its text, also of a secret. That it was shown is recorded first (`MemoriesRevealed`).",

@@ -221,7 +221,7 @@ GROUND_REPORT = Operation(
             }
         },
     ),
-    answer="GroundReported",
+    answer="Reported",
     told="What it did.",
     statuses=OF_WRITES,
     more="Reported again it changes nothing. Where more memories rest on it than the limit, the answer says how many are left.",

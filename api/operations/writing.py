@@ -129,7 +129,7 @@ DELETE = Operation(
         "One memory is deleted.",
         {"first": {"summary": "With the turns that say it; told before it is done", "value": {"dry_run": True}}},
     ),
-    answer="DeletedOne",
+    answer="Removed",
     told="What it did.",
     statuses=OF_VERBS,
     route_help="Soft delete: hidden at once, kept 30 days, restorable. The text stays in the log.\n\n"
@@ -148,7 +148,7 @@ DELETE_MANY = Operation(
         "Several memories are deleted.",
         {"two": {"summary": "Two memories, by the user, now", "value": {"ids": ["coffee", "tea"]}}},
     ),
-    answer="DeletedMany",
+    answer="Deleted",
     told="All are deleted.",
     statuses=(404, 409, 413, 504, 507),
     help="Soft delete up to 1,000 memories, with what was made only of them; core and system ones are left alone unless `core`.",
@@ -239,7 +239,6 @@ MERGE = Operation(
     answer="Effects",
     told="What it did.",
     statuses=OF_VERBS,
-    answer_example="api.operations.answers:EXAMPLE_EFFECT_OF_MERGE",
     shown="memories:effects",
     example='Example: `engramlog merge alice m1 m2 m3 --summary "Drinks coffee every morning"`',
 )

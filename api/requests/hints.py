@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from projections.laws.modes import AGED
-from projections.shapes import Found, Omitted, Result
+from projections.shapes import Found, Hit, Withheld
 
 LEAST_RELEVANCE = 0.6
 """What seed 001 (section 3.1.2) asks for unless told. Here it marks and does not cut: of questions about conversations only
@@ -25,7 +25,7 @@ def search_hint(found: Found, least: float | None, less_relevant: Callable[[], F
     return "; ".join(told) or None
 
 
-def _left_out(withheld: Sequence[Omitted]) -> list[str]:
+def _left_out(withheld: Sequence[Withheld]) -> list[str]:
     """How much is withheld that could be seen, and by which argument."""
     aged = sum(one["count"] for one in withheld if one["reason"] in AGED)
     past = sum(one["count"] for one in withheld if one["reason"] not in (*AGED, *UNTOLD))
@@ -33,7 +33,7 @@ def _left_out(withheld: Sequence[Omitted]) -> list[str]:
     return told + ([f"{past} more do not hold as they were said: mode=review shows them, marked"] if past else [])
 
 
-def _marked(results: Sequence[Result]) -> str | None:
+def _marked(results: Sequence[Hit]) -> str | None:
     """That none of what is shown is surely meant, where that is so."""
     best = max((one["relevance"] for one in results), default=1.0)
     if best >= LEAST_RELEVANCE:

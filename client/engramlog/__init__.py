@@ -10,6 +10,25 @@ for hit in memory.search("coffee").results:
 
 from __future__ import annotations
 
+from engramlog.answers import (
+    Added,
+    Appended,
+    Change,
+    ChatsImported,
+    ContextBlock,
+    Deleted,
+    Detail,
+    Effects,
+    Extracted,
+    Found,
+    History,
+    Hit,
+    Listing,
+    Receipt,
+    Removed,
+    Restored,
+    Why,
+)
 from engramlog.client import URL, AsyncMemory, Memory
 from engramlog.errors import (
     AccessDenied,
@@ -28,25 +47,6 @@ from engramlog.errors import (
     UnderReplicated,
     UnexpectedAnswer,
     Unreachable,
-)
-from engramlog.results import (
-    Added,
-    Appended,
-    Change,
-    ChatsImported,
-    ContextBlock,
-    Deleted,
-    Detail,
-    Effects,
-    Extracted,
-    Found,
-    History,
-    Hit,
-    Listing,
-    Receipt,
-    Removed,
-    Restored,
-    Why,
 )
 from engramlog.wire import Retry
 

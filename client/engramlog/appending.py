@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from engramlog.answers import Detail
 from engramlog.errors import Conflict, InputError, OwnerQuarantined, refused
 from engramlog.events import Event, Said, made_id
 from engramlog.reading import get, memory_path
-from engramlog.results import Detail
 from engramlog.wire import Plan, Scope, ask, got, path_of, posted
 
 WRITTEN = frozenset({"appended", "already_appended"})

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from engramlog.answers import Deleted, Skipped
 from engramlog.edge import spelled
 from engramlog.errors import InputError, refused
 from engramlog.events import Said, made_id, said
 from engramlog.reading import PAGE, get, get_all
-from engramlog.results import Deleted, Skipped
 from engramlog.wire import Plan, Request, Scope, ask, path_of, posted
 
 GONE = frozenset({"deleted", "purged", "merged"})
@@ -55,7 +55,7 @@ def delete_all(
                 raise
             reasons |= {one["id"]: one["reason"] for one in skipped}
             continue
-        page = Deleted.model_validate(done)
+        page = Deleted.decode(done)
         reasons |= {one.id: one.reason for one in page.skipped}
         answer = _joined(answer, page)
     if reasons:
@@ -73,7 +73,7 @@ def _joined(before: Deleted, page: Deleted) -> Deleted:
         "error": page.error or before.error,
         "skipped": [],
     }
-    return page.model_copy(update=both | kept)
+    return page.replace(**both | kept)
 
 
 def _page(scope: Scope, told: Said, ids: list[str], number: int, body: dict[str, Any]) -> Request:

@@ -7,11 +7,9 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from pydantic import ValidationError
-
+from engramlog.answers import Change, Result
 from engramlog.edge import spelled
 from engramlog.errors import UnexpectedAnswer, refused
-from engramlog.results import Change, Result
 from engramlog.wire import Plan, Scope, fetch, given, got, path_of, posted
 
 MOST_MESSAGE = 1024 * 1024
@@ -133,6 +131,6 @@ def changes_in(message: Message) -> Iterator[Changed]:
     """What a message tells: a change, or nothing where it says that the feed begins."""
     if message.event == "change":
         try:
-            yield Changed.model_validate_json(message.data)
-        except ValidationError:
-            raise UnexpectedAnswer(f"a feed told a change that is none: {message.data[:120]!r}") from None
+            yield Changed.decode(json.loads(message.data))
+        except ValueError:
+            raise UnexpectedAnswer(f"the feed sent a change that is not JSON: {message.data[:120]!r}") from None

@@ -31,10 +31,10 @@ from langgraph.store.base import (
 )
 
 from engramlog import appending, questions, reading, writing
+from engramlog.answers import Card, Detail
 from engramlog.client import AsyncMemory, Memory
 from engramlog.errors import NotFound, refused
 from engramlog.events import event, said
-from engramlog.results import Card, Detail
 from engramlog.wire import Plan, Scope
 
 PAGE = 100

@@ -7,11 +7,11 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
+from engramlog.answers import Added, Appended
 from engramlog.appending import appended, settled
 from engramlog.edge import spelled
 from engramlog.errors import Conflict, EngramlogError, refused
 from engramlog.events import Event, Said, created, made_id, said
-from engramlog.results import Added, Appended
 from engramlog.wire import Plan, Request, Scope, ask, checked, encoded
 
 MOST = 1_000
@@ -117,7 +117,7 @@ def _appended_of(receipts: list[dict[str, Any]]) -> Appended:
     statuses = [one["status"] for one in receipts]
     new, again = statuses.count("appended"), statuses.count("already_appended")
     counts = {"appended": new, "already_appended": again, "not_written": len(statuses) - new - again}
-    return Appended.model_validate(counts | {"receipts": receipts})
+    return Appended.decode(counts | {"receipts": receipts})
 
 
 def add_many(
@@ -166,7 +166,7 @@ def add_many(
         name: list({line["id"]: line for one in receipts for line in one.get(name) or ()}.values())
         for name in ("ended", "waiting", "ended_by", "conflicting")
     }
-    return Added.model_validate(done | beside | {"id": ids[0] if len(ids) == 1 else None, "ids": ids})
+    return Added.decode(done | beside | {"id": ids[0] if len(ids) == 1 else None, "ids": ids})
 
 
 def _memory(scope: Scope, told: Said, number: int, item: object, shared: dict[str, Any]) -> Event:

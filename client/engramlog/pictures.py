@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from engramlog.answers import Result
 from engramlog.edge import spelled
 from engramlog.reading import memory_path
-from engramlog.results import Result
 from engramlog.wire import Plan, Request, Scope, fetch, got, path_of
 
 

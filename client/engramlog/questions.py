@@ -26,6 +26,7 @@ from engramlog.answers import (
     Diff,
     FactsKnown,
     Fading,
+    Found,
     Graded,
     GrantsTold,
     HeadsCompared,
@@ -37,6 +38,7 @@ from engramlog.answers import (
     KnowledgeMap,
     Laws,
     Left,
+    Listing,
     LogEvents,
     MemoryHealth,
     MemoryUses,
@@ -63,7 +65,6 @@ from engramlog.answers import (
 )
 from engramlog.edge import spelled
 from engramlog.reading import memory_path
-from engramlog.results import Found, Listing
 from engramlog.wire import Plan, Scope, ask, checked, given, got, of_all, pairs, path_of, posted, quoted
 
 
@@ -175,7 +176,7 @@ def search(
             reasons=reasons,
         ),
     )
-    return Found.model_validate(told)
+    return Found.decode(told)
 
 
 def list_(
@@ -288,7 +289,7 @@ def list_(
             at=spelled(at),
         ),
     )
-    return Listing.model_validate(told)
+    return Listing.decode(told)
 
 
 def counts(
@@ -388,7 +389,7 @@ def counts(
             at=spelled(at),
         ),
     )
-    return Counts.model_validate(told)
+    return Counts.decode(told)
 
 
 def uses(
@@ -422,7 +423,7 @@ def uses(
             offset=offset,
         ),
     )
-    return MemoryUses.model_validate(told)
+    return MemoryUses.decode(told)
 
 
 def events(
@@ -494,7 +495,7 @@ def events(
             wait=wait,
         ),
     )
-    return LogEvents.model_validate(told)
+    return LogEvents.decode(told)
 
 
 def partition_events(
@@ -566,7 +567,7 @@ def partition_events(
             wait=wait,
         ),
     )
-    return LogEvents.model_validate(told)
+    return LogEvents.decode(told)
 
 
 def answers(
@@ -608,7 +609,7 @@ def answers(
             after=after,
         ),
     )
-    return AnsweredTurns.model_validate(told)
+    return AnsweredTurns.decode(told)
 
 
 def answer(
@@ -636,7 +637,7 @@ def answer(
             after=after,
         ),
     )
-    return AnsweredInFull.model_validate(told)
+    return AnsweredInFull.decode(told)
 
 
 def provenance(
@@ -664,7 +665,7 @@ def provenance(
             after=after,
         ),
     )
-    return Provenance.model_validate(told)
+    return Provenance.decode(told)
 
 
 def stats(
@@ -694,7 +695,7 @@ def stats(
             at=spelled(at),
         ),
     )
-    return OwnerStats.model_validate(told)
+    return OwnerStats.decode(told)
 
 
 def assess(
@@ -724,7 +725,7 @@ def assess(
             at=spelled(at),
         ),
     )
-    return Assessment.model_validate(told)
+    return Assessment.decode(told)
 
 
 def map_(
@@ -766,7 +767,7 @@ def map_(
             at=spelled(at),
         ),
     )
-    return KnowledgeMap.model_validate(told)
+    return KnowledgeMap.decode(told)
 
 
 def associations(
@@ -800,7 +801,7 @@ def associations(
             at=spelled(at),
         ),
     )
-    return AssociationTree.model_validate(told)
+    return AssociationTree.decode(told)
 
 
 def facts(
@@ -836,7 +837,7 @@ def facts(
             after=after,
         ),
     )
-    return FactsKnown.model_validate(told)
+    return FactsKnown.decode(told)
 
 
 def synonyms(
@@ -860,7 +861,7 @@ def synonyms(
         scope,
         got(path_of(scope.whose(owner), "synonyms"), of=of, as_of=spelled(as_of), known=spelled(known), after=after),
     )
-    return SynonymsKnown.model_validate(told)
+    return SynonymsKnown.decode(told)
 
 
 def define_synonym(
@@ -899,7 +900,7 @@ def define_synonym(
             ),
         ),
     )
-    return SynonymSaid.model_validate(told)
+    return SynonymSaid.decode(told)
 
 
 def asides(
@@ -920,7 +921,7 @@ def asides(
     told = yield from ask(
         scope, got(path_of(scope.whose(owner), "set-aside"), as_of=spelled(as_of), known=spelled(known), after=after)
     )
-    return SourcesAside.model_validate(told)
+    return SourcesAside.decode(told)
 
 
 def sources(
@@ -971,7 +972,7 @@ def sources(
             after=after,
         ),
     )
-    return SourcesNamed.model_validate(told)
+    return SourcesNamed.decode(told)
 
 
 def times(
@@ -1016,7 +1017,7 @@ def times(
             after=after,
         ),
     )
-    return OwnerTimes.model_validate(told)
+    return OwnerTimes.decode(told)
 
 
 def set_aside(
@@ -1061,7 +1062,7 @@ def set_aside(
             ),
         ),
     )
-    return SourceSaid.model_validate(told)
+    return SourceSaid.decode(told)
 
 
 def bring_back(
@@ -1106,7 +1107,7 @@ def bring_back(
             ),
         ),
     )
-    return SourceSaid.model_validate(told)
+    return SourceSaid.decode(told)
 
 
 def health(
@@ -1142,7 +1143,7 @@ def health(
             offset=offset,
         ),
     )
-    return MemoryHealth.model_validate(told)
+    return MemoryHealth.decode(told)
 
 
 def fading(
@@ -1178,7 +1179,7 @@ def fading(
             offset=offset,
         ),
     )
-    return Fading.model_validate(told)
+    return Fading.decode(told)
 
 
 def review(
@@ -1218,7 +1219,7 @@ def review(
             kind=kind,
         ),
     )
-    return ReviewsDue.model_validate(told)
+    return ReviewsDue.decode(told)
 
 
 def grade(
@@ -1252,7 +1253,7 @@ def grade(
             ),
         ),
     )
-    return Graded.model_validate(told)
+    return Graded.decode(told)
 
 
 def restore_many(
@@ -1291,7 +1292,7 @@ def restore_many(
             ),
         ),
     )
-    return RestoredMany.model_validate(told)
+    return RestoredMany.decode(told)
 
 
 def inbox(
@@ -1324,7 +1325,7 @@ def inbox(
             offset=offset,
         ),
     )
-    return InboxPage.model_validate(told)
+    return InboxPage.decode(told)
 
 
 def accept(
@@ -1360,7 +1361,7 @@ def accept(
             ),
         ),
     )
-    return Answered.model_validate(told)
+    return Answered.decode(told)
 
 
 def amend(
@@ -1399,7 +1400,7 @@ def amend(
             ),
         ),
     )
-    return Answered.model_validate(told)
+    return Answered.decode(told)
 
 
 def reject(
@@ -1435,7 +1436,7 @@ def reject(
             ),
         ),
     )
-    return Answered.model_validate(told)
+    return Answered.decode(told)
 
 
 def profile(
@@ -1456,7 +1457,7 @@ def profile(
     told = yield from ask(
         scope, got(path_of(scope.whose(owner), "profile"), as_of=spelled(as_of), known=spelled(known), after=after)
     )
-    return OwnerProfile.model_validate(told)
+    return OwnerProfile.decode(told)
 
 
 def choose_profile(
@@ -1492,7 +1493,7 @@ def choose_profile(
             ),
         ),
     )
-    return OwnerProfile.model_validate(told)
+    return OwnerProfile.decode(told)
 
 
 def compare(
@@ -1528,7 +1529,7 @@ def compare(
             offset=offset,
         ),
     )
-    return Compared.model_validate(told)
+    return Compared.decode(told)
 
 
 def curves(
@@ -1567,7 +1568,7 @@ def curves(
             },
         ),
     )
-    return Curves.model_validate(told)
+    return Curves.decode(told)
 
 
 def replay(
@@ -1655,7 +1656,7 @@ def replay(
             ),
         ),
     )
-    return Replayed.model_validate(told)
+    return Replayed.decode(told)
 
 
 def diff(
@@ -1710,7 +1711,7 @@ def diff(
             ),
         ),
     )
-    return Diff.model_validate(told)
+    return Diff.decode(told)
 
 
 def above(
@@ -1810,7 +1811,7 @@ def above(
             at=spelled(at),
         ),
     )
-    return Above.model_validate(told)
+    return Above.decode(told)
 
 
 def instants(
@@ -1919,7 +1920,7 @@ def instants(
             ),
         ),
     )
-    return InstantsTold.model_validate(told)
+    return InstantsTold.decode(told)
 
 
 def retract(
@@ -1999,7 +2000,7 @@ def retract(
             ),
         ),
     )
-    return Retracted.model_validate(told)
+    return Retracted.decode(told)
 
 
 def cleanup(
@@ -2013,7 +2014,7 @@ def cleanup(
     told = yield from ask(
         scope, posted(path_of(scope.whose(owner), "cleanup"), given({"dry_run": dry_run, "jobs": jobs}))
     )
-    return Cleaned.model_validate(told)
+    return Cleaned.decode(told)
 
 
 def episodes(scope: Scope, *, owner: str | None = None, dry_run: bool | None = None) -> Plan[Left]:
@@ -2022,19 +2023,19 @@ def episodes(scope: Scope, *, owner: str | None = None, dry_run: bool | None = N
     `dry_run`: Tell what would be made and noted, and change nothing; asks no model.
     """
     told = yield from ask(scope, posted(path_of(scope.whose(owner), "episodes"), given({"dry_run": dry_run})))
-    return Left.model_validate(told)
+    return Left.decode(told)
 
 
 def laws(scope: Scope) -> Plan[Laws]:
     """Every law by which memories can be weighed: formula, factors, thresholds at the defaults, source. Opens no store."""
     told = yield from ask(scope, got("/v1/laws"))
-    return Laws.model_validate(told)
+    return Laws.decode(told)
 
 
 def parameters(scope: Scope) -> Plan[ParametersKnown]:
     """Every parameter that can be set of the laws and modes: default, bounds, and what it is. Opens no store."""
     told = yield from ask(scope, got("/v1/parameters"))
-    return ParametersKnown.model_validate(told)
+    return ParametersKnown.decode(told)
 
 
 def owners(
@@ -2050,25 +2051,25 @@ def owners(
     told = yield from ask(
         scope, got(of_all(scope, "/v1/owners"), prefix=prefix, search=search, after=after, limit=limit)
     )
-    return OwnerPage.model_validate(told)
+    return OwnerPage.decode(told)
 
 
 def status(scope: Scope) -> Plan[StoreStatus]:
     """Partitions with head, checkpoint, lag, lease and quarantine; workers; memory."""
     told = yield from ask(scope, got(of_all(scope, "/v1/status")))
-    return StoreStatus.model_validate(told)
+    return StoreStatus.decode(told)
 
 
 def alarms(scope: Scope) -> Plan[AlarmsStanding]:
     """What stopped or was lost, until it is over or somebody has looked; exit code 1 while anything stands still."""
     told = yield from ask(scope, got(of_all(scope, "/v1/alarms")))
-    return AlarmsStanding.model_validate(told)
+    return AlarmsStanding.decode(told)
 
 
 def heads(scope: Scope) -> Plan[ChainHeads]:
     """The heads of the log's chains: what proves, written down where others hold it, that nothing before was changed."""
     told = yield from ask(scope, got(of_all(scope, "/v1/heads")))
-    return ChainHeads.model_validate(told)
+    return ChainHeads.decode(told)
 
 
 def check_heads(scope: Scope, text: str, *, most: int | None = None) -> Plan[HeadsCompared]:
@@ -2079,7 +2080,7 @@ def check_heads(scope: Scope, text: str, *, most: int | None = None) -> Plan[Hea
     `most`: Events that are read at most, 1 to 1,000,000; what was not reached is told. Default: 200000.
     """
     told = yield from ask(scope, posted(of_all(scope, "/v1/heads/check"), given({"text": text, "most": most})))
-    return HeadsCompared.model_validate(told)
+    return HeadsCompared.decode(told)
 
 
 def owner_heads(
@@ -2103,13 +2104,13 @@ def owner_heads(
         scope,
         got(path_of(scope.whose(owner), "heads"), chain=chain, as_of=spelled(as_of), known=spelled(known), after=after),
     )
-    return OwnerHead.model_validate(told)
+    return OwnerHead.decode(told)
 
 
 def jobs(scope: Scope) -> Plan[JobBoard]:
     """The lifecycle jobs: when each kind last ran and is due, what waits, and why one failed or stopped."""
     told = yield from ask(scope, got(of_all(scope, "/v1/jobs")))
-    return JobBoard.model_validate(told)
+    return JobBoard.decode(told)
 
 
 def capacity(scope: Scope, *, days: int | None = None) -> Plan[Capacity]:
@@ -2118,7 +2119,7 @@ def capacity(scope: Scope, *, days: int | None = None) -> Plan[Capacity]:
     `days`: Growth of the last so many days, 1 to 366. Default: 7.
     """
     told = yield from ask(scope, got(of_all(scope, "/v1/capacity"), days=days))
-    return Capacity.model_validate(told)
+    return Capacity.decode(told)
 
 
 def models(scope: Scope, *, days: int | None = None) -> Plan[ModelsUsed]:
@@ -2127,13 +2128,13 @@ def models(scope: Scope, *, days: int | None = None) -> Plan[ModelsUsed]:
     `days`: Day by day over the last so many, 1 to 366. Default: 30.
     """
     told = yield from ask(scope, got(of_all(scope, "/v1/models"), days=days))
-    return ModelsUsed.model_validate(told)
+    return ModelsUsed.decode(told)
 
 
 def me(scope: Scope) -> Plan[WhoAsks]:
     """Who asks, as what he shows says, and what he may do."""
     told = yield from ask(scope, got("/v1/me"))
-    return WhoAsks.model_validate(told)
+    return WhoAsks.decode(told)
 
 
 def access(scope: Scope, *, as_of: datetime | str | None = None, principal: str | None = None) -> Plan[AccessTold]:
@@ -2143,7 +2144,7 @@ def access(scope: Scope, *, as_of: datetime | str | None = None, principal: str 
     `principal`: Only his.
     """
     told = yield from ask(scope, got(of_all(scope, "/v1/access"), as_of=spelled(as_of), principal=principal))
-    return AccessTold.model_validate(told)
+    return AccessTold.decode(told)
 
 
 def make_key(
@@ -2179,7 +2180,7 @@ def make_key(
             ),
         ),
     )
-    return KeyMade.model_validate(told)
+    return KeyMade.decode(told)
 
 
 def revoke_key(scope: Scope, key_id: str, *, reason: str | None = None) -> Plan[KeyRevokedTold]:
@@ -2189,7 +2190,7 @@ def revoke_key(scope: Scope, key_id: str, *, reason: str | None = None) -> Plan[
     `reason`: Why, in words; kept in the log.
     """
     told = yield from ask(scope, posted(of_all(scope, "/v1/keys/revoke"), given({"key_id": key_id, "reason": reason})))
-    return KeyRevokedTold.model_validate(told)
+    return KeyRevokedTold.decode(told)
 
 
 def set_grants(
@@ -2206,7 +2207,7 @@ def set_grants(
         scope,
         posted(of_all(scope, "/v1/grants"), given({"principal": principal, "grants": [*grants], "reason": reason})),
     )
-    return GrantsTold.model_validate(told)
+    return GrantsTold.decode(told)
 
 
 def reads(scope: Scope, *, limit: int = 100, cursor: str | None = None, order: str | None = None) -> Plan[ReadsTold]:
@@ -2217,4 +2218,4 @@ def reads(scope: Scope, *, limit: int = 100, cursor: str | None = None, order: s
     `order`: newest or oldest first. Default: newest.
     """
     told = yield from ask(scope, got(of_all(scope, "/v1/reads"), limit=limit, cursor=cursor, order=order))
-    return ReadsTold.model_validate(told)
+    return ReadsTold.decode(told)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from engramlog.answers import ContextBlock, Detail, History, Listing, Why
 from engramlog.edge import spelled
-from engramlog.results import ContextBlock, Detail, History, Listing, Why
 from engramlog.wire import Plan, Scope, ask, checked, got, path_of, posted, quoted
 
 PAGE = 1_000
@@ -48,7 +48,7 @@ def context(
     shown = {"budget": budget, "messages": messages, "sensitive": sensitive, "language": language, "trace": trace}
     told = {name: value for name, value in {**place, **found, **shown}.items() if value is not None}
     request = posted(path_of(scope.whose(owner), "context"), {"text": text, **told})
-    return ContextBlock.model_validate((yield from ask(scope, request)))
+    return ContextBlock.decode((yield from ask(scope, request)))
 
 
 def get(
@@ -80,7 +80,7 @@ def get(
         request = posted(f"{path}/reveal", told)
     else:
         request = got(path, **asked, inspect=inspect)
-    return Detail.model_validate((yield from ask(scope, request)))
+    return Detail.decode((yield from ask(scope, request)))
 
 
 def get_all(
@@ -104,18 +104,18 @@ def get_all(
     moments = {"as_of": spelled(as_of), "known": spelled(known), "at": spelled(at)}
     asked = {"mode": mode, "trust": trust, "after": after, **moments}
     first = got(path, limit=PAGE if limit is None else limit, offset=offset, **asked)
-    listing = Listing.model_validate((yield from ask(scope, first)))
+    listing = Listing.decode((yield from ask(scope, first)))
     if limit is not None:
         return listing
     met = {one.id: one for one in listing.memories}
     reached, total = offset + len(listing.memories), listing.total
     while reached < total:
-        page = Listing.model_validate((yield from ask(scope, got(path, limit=PAGE, offset=reached, **asked))))
+        page = Listing.decode((yield from ask(scope, got(path, limit=PAGE, offset=reached, **asked))))
         if not page.memories:
             break
         met |= {one.id: one for one in page.memories if one.id not in met}
         reached, total = reached + len(page.memories), page.total
-    return listing.model_copy(update={"memories": list(met.values())})
+    return listing.replace(memories=list(met.values()))
 
 
 def history(
@@ -151,13 +151,13 @@ def history(
         "law": law,
         "limit": PAGE,
     }
-    log = History.model_validate((yield from ask(scope, got(f"{path}/history", **asked))))
+    log = History.decode((yield from ask(scope, got(f"{path}/history", **asked))))
     changes, cursor = log.changes, log.next
     while cursor is not None:
-        page = History.model_validate((yield from ask(scope, got(f"{path}/history", cursor=cursor, **asked))))
+        page = History.decode((yield from ask(scope, got(f"{path}/history", cursor=cursor, **asked))))
         changes, cursor = changes + page.changes, page.next
         log = page
-    return log.model_copy(update={"changes": changes})
+    return log.replace(changes=changes)
 
 
 def why(
@@ -174,13 +174,13 @@ def why(
     """Why a memory weighs what it weighs: every factor, every change (in a `law`'s numbers), where it comes from."""
     path = memory_path(scope.whose(owner), memory_id)
     asked = {"as_of": spelled(as_of), "known": spelled(known), "after": after, "law": law}
-    told = Why.model_validate((yield from ask(scope, got(f"{path}/why", at=spelled(at), **asked))))
+    told = Why.decode((yield from ask(scope, got(f"{path}/why", at=spelled(at), **asked))))
     changes, cursor = told.changes, told.next
     while cursor is not None:
         request = got(f"{path}/history", cursor=cursor, limit=PAGE, **asked)
-        page = History.model_validate((yield from ask(scope, request)))
+        page = History.decode((yield from ask(scope, request)))
         changes, cursor = changes + page.changes, page.next
-    return told.model_copy(update={"changes": changes, "next": None})
+    return told.replace(changes=changes, next=None)
 
 
 def memory_path(owner: str, memory_id: str) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from engramlog.answers import ChatsImported, Extracted, Usage
 from engramlog.edge import spelled
 from engramlog.errors import refused
-from engramlog.results import ChatsImported, Extracted
 from engramlog.wire import LINES, Plan, Request, Scope, ask, encoded, got, path_of, posted, utf8
 
 
@@ -36,7 +37,7 @@ def import_chats(
         request = Request("POST", path, utf8(chats) if isinstance(chats, str) else chats, LINES)
     else:
         request = Request("POST", path, encoded(chats if isinstance(chats, Mapping) else list(chats)))
-    return ChatsImported.model_validate((yield from ask(scope, request)))
+    return ChatsImported.decode((yield from ask(scope, request)))
 
 
 def extract(scope: Scope, *, owner: str | None = None, dry_run: bool = False, by: str | None = None) -> Plan[Extracted]:
@@ -48,9 +49,29 @@ def extract(scope: Scope, *, owner: str | None = None, dry_run: bool = False, by
     """
     told = {"dry_run": dry_run} | ({} if by is None else {"by": by})
     request = posted(path_of(scope.whose(owner), "extract"), told)
-    whole = Extracted.model_validate((yield from ask(scope, request)))
+    whole = Extracted.decode((yield from ask(scope, request)))
     part = whole
     while not dry_run and part.left and part.read and part.trouble is None:
-        part = Extracted.model_validate((yield from ask(scope, request)))
-        whole = whole.and_then(part)
+        part = Extracted.decode((yield from ask(scope, request)))
+        whole = _joined(whole, part)
     return whole
+
+
+def _joined(before: Extracted, later: Extracted) -> Extracted:
+    """Two parts of one extraction."""
+    usage = [one.usage for one in (before, later) if one.usage is not None]
+    return later.replace(
+        counts=dict(Counter(before.counts) + Counter(later.counts)),
+        usage=Usage(
+            requests=sum(one.requests for one in usage),
+            input_tokens=sum(one.input_tokens for one in usage),
+            output_tokens=sum(one.output_tokens for one in usage),
+        )
+        if usage
+        else None,
+        decisions=[*before.decisions, *later.decisions],
+        by_rules=[*before.by_rules, *later.by_rules],
+        refused=before.refused | later.refused,
+        appended=before.appended + later.appended,
+        read=before.read + later.read,
+    )

@@ -14,16 +14,16 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from engramlog.answers import Added, Edited, Effects, LevelSet, Reinforced, Removed, Reported, Restored
 from engramlog.appending import carried_out, told_to, wrote
 from engramlog.edge import spelled
 from engramlog.errors import InputError, refused
 from engramlog.events import Message, Said, created, made_id, said, spoken
 from engramlog.many import MOST
 from engramlog.reading import memory_path
-from engramlog.results import Added, Edited, Effects, LevelSet, Reinforced, Removed, Reported, Restored
 from engramlog.wire import Plan, Scope, ask, checked, path_of, posted
 
-ANSWERS: Mapping[str, type[Effects]] = {"edit": Edited, "reinforce": Reinforced, "sensitivity": LevelSet}
+ANSWERS: Mapping[str, type[Effects]] = {"edit": Edited, "sensitivity": LevelSet}
 """Verbs that tell more than effects."""
 
 
@@ -93,7 +93,7 @@ def add(
     if wait or confirm:
         try:
             done = yield from carried_out(scope, told, path_of(told.owner, "memories"), body)
-            return Added.model_validate(done | {"ids": [done["id"]]})
+            return Added.decode(done | {"ids": [done["id"]]})
         except InputError as problem:
             if memory_id is None or problem.field != "memory_id":
                 raise
@@ -101,7 +101,7 @@ def add(
     new_id = memory_id or f"m-{made_id(scope, told, 'memory')}"
     about = [new_id] if wait else []
     done = yield from wrote(scope, told, [created(scope, told, new_id, content, **fields)], about=about, wait=wait)
-    return Added.model_validate(done | {"id": new_id, "ids": [new_id]})
+    return Added.decode(done | {"id": new_id, "ids": [new_id]})
 
 
 def _conversation(
@@ -115,7 +115,7 @@ def _conversation(
         done = yield from wrote(scope, told, made.events[start : start + MOST], about=[], wait=wait)
     ids = [one["event_id"] for one in made.events]
     only = made.memories[0] if len(made.memories) == 1 else None
-    return Added.model_validate(done | {"id": only, "ids": made.memories, "turns": made.turns, "event_ids": ids})
+    return Added.decode(done | {"id": only, "ids": made.memories, "turns": made.turns, "event_ids": ids})
 
 
 def update(
@@ -168,7 +168,7 @@ def delete(
     """
     asked = {"with_sources": with_sources, "core": True, "dry_run": dry_run, **_never(never), **_why(reason)}
     done = yield from told_to(scope, said(scope, owner, actor, occurred_at, key=key), memory_id, "delete", asked)
-    return Removed.model_validate(done)
+    return Removed.decode(done)
 
 
 def restore(
@@ -185,7 +185,7 @@ def restore(
     done = yield from told_to(
         scope, said(scope, owner, actor, occurred_at, key=key), memory_id, "restore", _why(reason)
     )
-    return Restored.model_validate(done)
+    return Restored.decode(done)
 
 
 def confirm(
@@ -239,14 +239,15 @@ def reinforce(
     actor: str = "assistant",
     occurred_at: datetime | str | None = None,
     key: str | None = None,
-) -> Plan[Effects]:
+) -> Plan[Reinforced]:
     """It was put to use: outcome `used`, `task_success`, `task_failure` or `manual_review`. Only where it shaped the reply.
 
     `turn_id`: of the turn that was answered, or of the reply; `answer` tells the outcome beside it.
     """
     told = said(scope, owner, actor, occurred_at, key=key)
     about = {"outcome": outcome, "from_memory": from_memory, "turn_id": turn_id}
-    return (yield from _one(scope, told, memory_id, "reinforce", **about))
+    done = yield from _done(scope, told, memory_id, "reinforce", about)
+    return Reinforced.decode(done)
 
 
 def negate(
@@ -316,13 +317,16 @@ def report_ground(
     told = said(scope, owner, actor, occurred_at, key=key)
     whose, pages = told.owner, 0
     body = {"uri": uri, "digest": digest, "actor": actor, "occurred_at": spelled(occurred_at)} | _under(key)
-    answer = Reported.model_validate((yield from ask(scope, posted(path_of(whose, "grounds"), body))))
-    while answer.left and "quarantined" not in (answer.model_extra or {}):
+    answer = Reported.decode((yield from ask(scope, posted(path_of(whose, "grounds"), body))))
+    while answer.left and answer.quarantined is None:
         pages += 1
         body |= _under(None if key is None else made_id(scope, told, f"report {pages}"))
-        more = Reported.model_validate((yield from ask(scope, posted(path_of(whose, "grounds"), body))))
-        joined = {name: [*getattr(answer, name), *getattr(more, name)] for name in ("withheld", "back", "changes")}
-        answer = more.model_copy(update=joined)
+        more = Reported.decode((yield from ask(scope, posted(path_of(whose, "grounds"), body))))
+        answer = more.replace(
+            withheld=[*answer.withheld, *more.withheld],
+            back=[*answer.back, *more.back],
+            changes=[*answer.changes, *more.changes],
+        )
     return answer
 
 
@@ -346,7 +350,7 @@ def merge(
     told = said(scope, owner, actor, occurred_at, key=key)
     asked = {"sources": list(sources), "summary": summary, "into": into, **_why(reason), **_dry(dry_run)}
     done = yield from carried_out(scope, told, path_of(told.owner, "merge"), asked)
-    return Effects.model_validate(done | {"id": done["into"]})
+    return Effects.decode(done | {"id": done["into"]})
 
 
 def unmerge(
@@ -367,10 +371,14 @@ def unmerge(
 
 def _one(scope: Scope, told: Said, memory_id: str, verb: str, **asked: Any) -> Plan[Effects]:
     """A verb about one memory that stands, which the service carries out."""
+    return ANSWERS.get(verb, Effects).decode((yield from _done(scope, told, memory_id, verb, asked)))
+
+
+def _done(scope: Scope, told: Said, memory_id: str, verb: str, asked: Mapping[str, Any]) -> Plan[dict[str, Any]]:
+    """What the service answers, with the changes of this memory and its successor only."""
     done = yield from carried_out(scope, told, f"{memory_path(told.owner, memory_id)}/{verb}", asked)
     about = (memory_id, done.get("replaced_by"))
-    changes = [one for one in done["changes"] if one["memory"] in about]
-    return ANSWERS.get(verb, Effects).model_validate(done | {"id": memory_id, "changes": changes})
+    return done | {"id": memory_id, "changes": [one for one in done["changes"] if one["memory"] in about]}
 
 
 def _under(key: str | None) -> dict[str, str]:

@@ -42,7 +42,7 @@ from projections.prompt.lines import (
     withdrawn,
 )
 from projections.prompt.message import MessageRead, Related
-from projections.shapes import Result
+from projections.shapes import Hit
 from projections.views.corrected import corrections_in, seen_at
 from projections.views.view import OwnerView
 
@@ -149,7 +149,7 @@ def always(view: OwnerView, now: int, talk: Conversation, rules: Rules) -> Alway
 def related(
     view: OwnerView,
     now: int,
-    results: Sequence[Result],
+    results: Sequence[Hit],
     closeness: Sequence[float],
     asked: AskedTurn,
     wanted: Wanted,

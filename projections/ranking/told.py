@@ -19,7 +19,7 @@ from projections.ranking.ranked import Ranked
 from projections.ranking.rankings import relevance_of, text_score
 from projections.ranking.running import RunningSearch, plain_bm25
 from projections.ranking.search_request import BY_MEANING
-from projections.shapes import Expanded, Explanation, MeaningCompared, Omitted, Result, Understood
+from projections.shapes import Expanded, Explanation, Hit, MeaningCompared, Understood, Withheld
 from projections.views.query import card, told_beside
 
 MOST_WITHHELD = 5
@@ -28,13 +28,13 @@ MOST_WITHHELD = 5
 
 def results(
     this: RunningSearch, ranked: Ranked, order: Rows, replaced: Mapping[int, list[str]], plan: Plan
-) -> list[Result]:
+) -> list[Hit]:
     rows = ranked.rows[order]
     memories = [this.view.columns.memories[int(row)] for row in rows]
     brought = _brought(this, [memory.id for memory in memories]) if this.request.reasons else []
     relevance = relevance_of(this.asked, this.query, rows, plain_bm25(this, rows), this.request, this.sense)
     whole = relevance.whole
-    levels, results = this.seen.levels_of(rows).tolist(), list[Result]()
+    levels, results = this.seen.levels_of(rows).tolist(), list[Hit]()
     for number, (at, memory) in enumerate(zip(order, memories, strict=True)):
         row = int(rows[number])
         reading = this.view.law.read(memory, this.asked.now, this.view.parameters)
@@ -46,7 +46,7 @@ def results(
             explained["asked_by"] = [plan.parts[one] for one in plan.brought[row]]
         if this.request.reasons and this.request.ranking == "published":
             explained["keywords"] = relevance.keywords.matched(number)
-        result: Result = {
+        result: Hit = {
             **card(memory, LEVELS[levels[number]]),
             **told_beside(this.view, memory),
             "score": round(float(ranked.scores[at]), 6),
@@ -143,7 +143,7 @@ def embedded(sense: Sense) -> MeaningCompared:
     return {"model": sense.model, "embedded": int(sense.known.sum()), "of": sense.wanted}
 
 
-def withheld(this: RunningSearch) -> list[Omitted]:
+def withheld(this: RunningSearch) -> list[Withheld]:
     """How many matches were left out, by reason, with the best of them by id."""
     view, seen, matches = this.view, this.seen, this.matches
     left = np.flatnonzero(seen.reasons[matches.rows] >= 0)
@@ -154,7 +154,7 @@ def withheld(this: RunningSearch) -> list[Omitted]:
     # Secrets stand in no index, so which of them match is not known: every one is told, in debug mode too.
     withheld[secrets(view.columns)] = REASONS.index("sensitive")
     left = left[np.argsort(-matches.scores[left], kind="stable")]
-    answer: list[Omitted] = []
+    answer: list[Withheld] = []
     for one in reasons_told(withheld, this.asked.mode):
         number = REASONS.index(one["reason"])
         rows = [row for row in matches.rows[left].tolist() if withheld[row] == number][:MOST_WITHHELD]

@@ -179,7 +179,7 @@ def detail(
         **card(memory, level_at(view, memory, now), reveal=reveal),
         **told_beside(view, memory),
         **in_pattern,
-        **basis_told(memory, hidden=hidden),
+        **basis_told(memory, hidden=hidden),  # type: ignore[typeddict-item]  # only `reveal` adds `revealed`
         "content": WITHHELD if hidden else memory.content,
         "summary": WITHHELD if hidden and memory.summary else memory.summary,
         "recorded_level": LEVELS[memory.level],

@@ -27,6 +27,6 @@ def test_sent_again_after_a_lost_answer_it_is_recorded_once(kind: str, running: 
         added = memory.add(COFFEE)
         between.fates = ["lose"]
         told = memory.context(ASKS, trace=True)
-    assert (told.injected, told.recorded["status"]) == ([added.id], "already")
-    uses = running.http.application.uses.uses(owner, added.id, after=told.recorded["position"])
+    assert (told.injected, told.recorded.status) == ([added.id], "already")
+    uses = running.http.application.uses.uses(owner, added.id, after=told.recorded.position)
     assert len(uses["uses"]) == 1

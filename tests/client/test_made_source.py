@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from pydantic import BaseModel
-
-from api.operations import answers
 from engramlog import Memory
-from engramlog import answers as told
 from tests.given.client import Service, connected, new_owner
-from tests.made.client_source import BY_HAND, FOLDER, SOURCES, VERBS, formatted
-from tests.rows import each_row
+from tests.made.client_source import FILE, formatted, questions
 
 
-@each_row("name", SOURCES)
-def test_what_the_client_has_is_what_is_made_of_the_operations(name: str) -> None:
-    made, lies = formatted(SOURCES[name]()), Path(FOLDER, name).read_text("utf-8")
-    assert lies == made, "run `make client`"
-
-
-@each_row("name", sorted({one.answer for one in VERBS.values()} - BY_HAND))
-def test_an_answer_of_the_client_has_the_fields_of_the_service_s(name: str) -> None:
-    service_s: type[BaseModel] = getattr(answers, name)
-    assert set(getattr(told, name).model_fields) == set(service_s.model_fields)
+def test_what_the_client_has_is_what_is_made_of_the_operations() -> None:
+    assert FILE.read_text("utf-8") == formatted(questions()), "run `make client`"
 
 
 def test_a_call_without_a_key_is_sent_again_under_the_same_one(running: Service) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engramlog.results import Listing, Skipped
+from engramlog.answers import Listing, Skipped
 from tests.rows import each_row
 
 
@@ -13,6 +13,17 @@ def listing(text: str) -> Listing:
         "level": "full",
         "category": "fact",
         "kind": "fact",
+        "speaker": None,
+        "source_turns": [],
+        "trust": "asserted",
+        "tier": "fact",
+        "source": "user",
+        "sensitivity": 1,
+        "tags": [],
+        "context": {"tags": [], "emotion": 0.0},
+        "updated_at": "2026-11-28T16:58:08Z",
+        "deleted_at": None,
+        "waiting": [],
         "created_at": "2026-11-28T16:58:08Z",
         "last_activated_at": "2026-11-28T16:58:08Z",
         "mention_count": 1,
@@ -20,9 +31,8 @@ def listing(text: str) -> Listing:
         "status": "live",
         "weight": 1.1,
     }
-    return Listing.model_validate(
-        {"position": "1:2", "memories": [memory] * 50, "total": 50, "offset": 0, "mode": "normal"}
-    )
+    place = {"position": "1:2", "as_of": None, "at": None, "mode": "normal", "sort": "activated", "order": "descending"}
+    return Listing.decode({"memories": [memory] * 50, "total": 50, "offset": 0, "withheld": [], **place})
 
 
 @each_row("text", ["I like jazz", "I like jazz. " * 500, "我在上海工作，" * 500, "jazz\n" * 500])

@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx2
 import pytest
 
-from engramlog import AsyncMemory, InputError, Memory, OwnerMissing, results
+from engramlog import AsyncMemory, InputError, Memory, OwnerMissing, UnexpectedAnswer, answers
 from engramlog.client import Verb, Verbs
 from tests.architecture.test_layers import made_at_import
 from tests.given.client import connected, new_owner, service
@@ -224,22 +224,27 @@ def _is_known(request: httpx2.Request, contract: dict[str, Any]) -> bool:
 
 
 def test_fields_that_are_new_to_the_client_are_kept() -> None:
-    skipped = results.Skipped.model_validate({"id": "a", "reason": "b", "since": "today"})
-    assert (skipped.model_extra, skipped.model_dump()["since"]) == ({"since": "today"}, "today")
+    skipped = answers.Skipped.decode({"id": "a", "reason": "b", "since": "today"})
+    assert (skipped.extra_fields, skipped.as_dict()["since"]) == ({"since": "today"}, "today")
 
 
-def test_it_imports_nothing_of_the_service_and_only_two_libraries() -> None:
+def test_an_answer_without_a_field_that_it_must_have_is_an_error_of_the_client() -> None:
+    with pytest.raises(UnexpectedAnswer, match=r"Skipped: .*reason"):
+        answers.Skipped.decode({"id": "a"})
+
+
+def test_it_imports_nothing_of_the_service_and_only_one_library() -> None:
     script = "import sys; before = set(sys.modules); import engramlog; print(*{n.partition('.')[0] for n in sys.modules} - before)"
     ran = subprocess.run(
         [sys.executable, "-P", "-c", script], env={"PYTHONPATH": str(CLIENT)}, capture_output=True, check=True
     )
     loaded = set(ran.stdout.decode().split())
     assert loaded.isdisjoint(
-        {"events", "projections", "consumers", "api", "ops", "redis", "fastapi", "msgspec", "orjson"}
+        {"events", "projections", "consumers", "api", "ops", "redis", "fastapi", "msgspec", "orjson", "pydantic"}
     )
-    sources = [path.read_text("utf-8") for path in (CLIENT / "engramlog").glob("*.py")]
+    sources = [path.read_text("utf-8") for path in (CLIENT / "engramlog").rglob("*.py")]
     named = {name for text in sources for name in re.findall(r"^(?:from|import) (\w+)", text, re.MULTILINE)}
-    assert named - set(sys.stdlib_module_names) == {"engramlog", "httpx2", "pydantic", "langgraph"}
+    assert named - set(sys.stdlib_module_names) == {"engramlog", "httpx2", "langgraph"}
 
 
 def test_importing_it_makes_no_connection_and_no_thread() -> None:
@@ -266,8 +271,8 @@ def test_types_tell_what_is_awaited_and_what_is_demanded(tmp_path: Path) -> None
         check=False,
     )
     told = ran.stdout
-    assert 'Revealed type is "engramlog.results.Found"' in told, told + ran.stderr
-    assert 'Revealed type is "typing.Coroutine[Any, Any, engramlog.results.Found]"' in told
+    assert 'Revealed type is "engramlog.answers.search.Found"' in told, told + ran.stderr
+    assert 'Revealed type is "typing.Coroutine[Any, Any, engramlog.answers.search.Found]"' in told
     assert [line.partition("error: ")[2] for line in told.splitlines() if "error: " in line] == [
         'Value of type "Coroutine[Any, Any, Found]" must be used  [unused-coroutine]',
         'Argument 1 has incompatible type "int"; expected "str"  [arg-type]',

@@ -14,6 +14,7 @@ from tests.given.chats import AT, OPENAI, SHAPES
 from tests.given.client import KINDS, Service, connected, new_owner, owner_of, proxy
 from tests.rows import each_row
 
+NOON = "2026-01-05T12:00:00Z"
 STATED = "I live in Berlin. 我喜欢爬山。"
 TALK = {"id": "c1", "created_at": AT, "messages": [{"role": "user", "content": STATED}]}
 
@@ -94,7 +95,7 @@ def test_what_a_service_leaves_for_want_of_time_is_asked_for_again_and_told_in_o
     with Memory(transport=httpx2.MockTransport(answer), owner="alice") as client:
         told = client.extract(by="model")
     assert (told.read, told.left, told.appended, told.counts) == (25, 0, 4, {"add": 4})
-    assert (told.usage["requests"], len(told.decisions)) == (3, 3)
+    assert (told.usage and told.usage.requests, len(told.decisions)) == (3, 3)
     assert asked == [b'{"dry_run":false,"by":"model"}'] * 3
 
 
@@ -108,7 +109,14 @@ def test_a_service_that_does_not_go_on_is_not_asked_again(last: dict[str, Any]) 
 
 def part(read: int, left: int, add: int = 0, trouble: str | None = None) -> dict[str, Any]:
     """An answer to a part of an extraction by a model."""
-    decision = {"action": "add", "ids": ["m"], "reason": "new", "event": "MemoryCreated"}
+    decision = {
+        "job": "extract",
+        "action": "add",
+        "ids": ["m"],
+        "due_at": NOON,
+        "reason": "new",
+        "event": "MemoryCreated",
+    }
     told: dict[str, Any] = {"owner": "alice", "dry_run": False, "counts": {"add": add}, "decisions": [decision]}
     usage = {"requests": 1, "input_tokens": 10, "output_tokens": 5}
     told |= {"appended": add, "position": "3:1", "by": "a model", "read": read, "left": left, "by_rules": []}

@@ -16,12 +16,12 @@ from prometheus_client.core import Metric
 from api.http.metrics.registry import Metrics, MetricSources
 from api.http.metrics.requests import Measured
 from api.http.metrics.store import OF_STORE, readings
-from api.operations.answers import StoreStatus
 from api.services.auditing.supervision import AppendOnlyFile, DiskRoom, Kept
 from consumers.fold.figures import FoldFigures
 from events.alarms import KNOWN
 from ops.metrics.fold import worker_registry
 from ops.metrics.tools import ToolMetrics
+from tests.given.a_status import STATUS
 from tests.rows import each_row
 
 BOARD = files("ops.metrics") / "board" / "engramlog.json"
@@ -86,10 +86,9 @@ class Exported(NamedTuple):
 
 def all_told() -> Iterator[CollectorRegistry]:
     """The registries of an API process, a worker and an MCP server, each with a sample of each family."""
-    (status,) = StoreStatus.model_config["json_schema_extra"]["examples"]  # type: ignore[index,call-overload,typeddict-item]
     aof = AppendOnlyFile(True, 1, 1, True, True, False, 1, 0)
     kept = Kept("7.0.15", aof, DiskRoom(2, 3, 1), None)
-    metrics = Metrics(MetricSources(readings(lambda: status, lambda: kept), lambda: {("view", "memory"): 1}))
+    metrics = Metrics(MetricSources(readings(lambda: STATUS, lambda: kept), lambda: {("view", "memory"): 1}))
     Measured(None, metrics=metrics)._count("GET", "/x", 200, 0.1)  # type: ignore[arg-type]
     for counter, labels in ((metrics.append_events, 1), (metrics.feed_closed, 1), (metrics.refused, 1)):
         counter.labels(*["x"] * labels)

@@ -6,15 +6,22 @@ The service answers what its services tell, without asking a model again (`api.h
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx2
+import orjson
 from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
-from pydantic import BaseModel, ValidationError
+from pydantic import TypeAdapter, ValidationError
+
+from api.http.answer import SCHEMAS
+from engramlog import answers
+from engramlog.answers import Result
 
 JSON = "application/json"
+R = TypeVar("R", bound=Result)
 
 
 class OutOfShape(AssertionError):
@@ -30,34 +37,51 @@ def shape_checks(
     """
     routes = [one for one in iter_route_contexts(app.routes) if getattr(one, "responses", None)]
 
-    def model_of(method: str, path: str, status: int) -> tuple[str, type[BaseModel] | None]:
+    def kind_of(method: str, path: str, status: int) -> tuple[str, type[Result] | None]:
         for route in routes:
             if method in (route.methods or ()) and route.path_regex.match(path):
                 documented: dict[Any, dict[str, Any]] = route.responses
                 if status not in documented:
                     raise OutOfShape(f"{method} {route.path}: {status} is not among its answers")
-                model: type[BaseModel] | None = documented[status].get("model")
-                return f"{method} {route.path}", model
+                schema = documented[status].get("content", {}).get(JSON, {}).get("schema", {})
+                named = schema.get("$ref", "").removeprefix(SCHEMAS)
+                return f"{method} {route.path}", getattr(answers, named) if named else None
         return path, None
 
     def check(response: httpx2.Response) -> None:
         if response.status_code >= HTTPStatus.MULTIPLE_CHOICES or response.headers.get("content-type") != JSON:
             return
         path = response.request.url.raw_path.decode().partition("?")[0]
-        name, model = model_of(response.request.method, path, response.status_code)
-        if model is not None:
-            check_shape(model, response.read(), f"{response.request.method} {path}")
+        name, kind = kind_of(response.request.method, path, response.status_code)
+        if kind is not None:
+            check_shape(kind, response.read(), f"{response.request.method} {path}")
             on_checked(name)
 
     return check
 
 
-def check_shape(model: type[BaseModel], body: bytes, where: str) -> None:
-    """Raises OutOfShape where a body is not of this model: also in its inner models a field of no name is one too many."""
+def check_shape(kind: type[Result], body: bytes, where: str) -> None:
+    """Raises OutOfShape if a body is not of this kind: a field without a name, also in its parts, is one too many."""
     try:
-        model.model_validate_json(body, strict=True, extra="forbid")
+        _adapter(kind).validate_json(_renamed(body), strict=True, extra="forbid")
     except ValidationError as refused:
         told = [
             f"{'.'.join(map(str, one['loc']))}: {one['type']}, {str(one['input'])[:80]!r}" for one in refused.errors()
         ]
-        raise OutOfShape(f"{where} answers otherwise than {model.__name__} says: {'; '.join(told[:20])}") from None
+        raise OutOfShape(f"{where} answers otherwise than {kind.__name__} says: {'; '.join(told[:20])}") from None
+
+
+def checked(kind: type[R], answer: Any) -> R:
+    """An answer of a service. Raises OutOfShape if it is not of this kind."""
+    check_shape(kind, orjson.dumps(answer), "the service")
+    return kind.decode(answer)
+
+
+def _renamed(body: bytes) -> bytes:
+    """Keys that are keywords of Python as the fields are called."""
+    return body.replace(b'"from":', b'"from_":')
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)

@@ -1,94 +1,89 @@
-"""What services answer, as types: `make client` writes `projections/shapes.pyi` of the models of `api.operations.answers`.
+"""Services build plain dicts; mypy checks them against `projections/shapes.pyi`, which `make client` makes of `engramlog.answers`.
 
-A service builds plain dicts, so that no answer is validated on its way out; mypy holds them to these TypedDicts instead. Nobody
-imports a stub, so no command pays for them.
+Nobody imports a stub, so no command pays for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from importlib import import_module
+from dataclasses import MISSING, Field, fields
+from datetime import datetime
 from keyword import iskeyword
-from pkgutil import walk_packages
+from typing import Any, get_type_hints
 
-from pydantic import BaseModel
-from pydantic.fields import FieldInfo
-
-from api.operations import answers
-from api.operations.answers.log import Lagging, LinesTold, Placed, TimesTold, Warned
-from api.operations.answers.memories import Place
+from api.http.answer_schemas import OF_THE_CLIENT
+from engramlog import answers
+from engramlog.answers import Added, Result
+from engramlog.answers.past import Lagging, LinesTold, Place, Placed, TimesTold, Warned
 from tests.made.client_source import formatted, type_source
 from tests.places import ROOT
 
 FILE = ROOT / "projections" / "shapes.pyi"
 PLACES = (Warned, Lagging, Placed, LinesTold, TimesTold, Place)
-"""Told beside an answer of when it is: each of these answers has a shape without them too, `...Alone`."""
-HEAD = """# Made by `make client` of the models in `api.operations.answers`: change those, and make it again.
+"""When an answer is of: each of these answers has a shape without it too, `...Alone`."""
+HEAD = """# Made by `make client` of `engramlog.answers`: change that, and make it again.
 
 from typing import Any, Literal, NotRequired, TypedDict
 
 """
+Kind = type[Result]
 
 
 def shapes() -> str:
-    """The source: a TypedDict for every model, what it inherits from before it."""
-    made: dict[type[BaseModel], str] = {}
-    for model in _models():
-        _add(model, made)
-    return formatted(HEAD + "\n".join(made.values()), FILE.name)
+    """The source: a TypedDict for every answer, its bases first."""
+    made: dict[Kind, str] = {}
+    for kind in sorted(_below(Result) - {Added}, key=lambda one: (one.__module__, one.__name__)):
+        if kind.__module__.startswith(answers.__name__):
+            _add(kind, made)
+    return formatted(HEAD + "\n".join(made.values()), FILE)
 
 
-def _models() -> Iterator[type[BaseModel]]:
-    """Every model that a file of answers defines, in the order of files and lines; those in folders of it too."""
-    for file in sorted(one.name for one in walk_packages(answers.__path__, f"{answers.__name__}.")):
-        module = import_module(file)
-        for value in vars(module).values():
-            if isinstance(value, type) and issubclass(value, BaseModel) and value.__module__ == module.__name__:
-                yield value
+def _below(kind: Kind) -> set[Kind]:
+    return {found for one in kind.__subclasses__() for found in (one, *_below(one))}
 
 
-def _add(model: type[BaseModel], made: dict[type[BaseModel], str]) -> None:
-    if model in made:
+def _add(kind: Kind, made: dict[Kind, str]) -> None:
+    if kind in made:
         return
-    if any(model.__name__ == other.__name__ for other in made):
-        raise ValueError(f"two answers are called {model.__name__}: their shapes have one name")
-    bases = [base for base in model.__bases__ if base is not BaseModel]
+    if any(kind.__name__ == other.__name__ for other in made):
+        raise ValueError(f"two answers are called {kind.__name__}")
+    bases = [base for base in kind.__bases__ if base is not Result]
     for base in bases:
         _add(base, made)
-    made[model] = _class(model, bases)
+    made[kind] = _class(kind, bases)
 
 
-def _class(model: type[BaseModel], bases: list[type[BaseModel]]) -> str:
-    """A class, or a call where a key is no name of Python."""
-    keys = _keys(model)
+def _class(kind: Kind, bases: list[Kind]) -> str:
+    """A class, or a call if a key is a keyword of Python."""
+    keys = _keys(kind)
     if any(map(iskeyword, keys)):
-        lines = ", ".join(f'"{name}": {kind}' for name, kind in keys.items())
-        return f'{model.__name__} = TypedDict("{model.__name__}", {{{lines}}})\n'
-    inherited = {name: kind for base in bases for name, kind in _keys(base).items()}
-    if any(inherited[name] != keys[name] for name in inherited):  # a key cannot be declared anew
+        lines = ", ".join(f'"{name}": {of}' for name, of in keys.items())
+        return f'{kind.__name__} = TypedDict("{kind.__name__}", {{{lines}}})\n'
+    inherited = {name: of for base in bases for name, of in _keys(base).items()}
+    if any(inherited[name] != keys[name] for name in inherited):  # a key cannot be declared again
         bases, inherited = [], {}
-    own = [f"    {name}: {kind}" for name, kind in keys.items() if name not in inherited]
+    own = [f"    {name}: {of}" for name, of in keys.items() if name not in inherited]
     above = [base.__name__ for base in bases if base not in PLACES]
     places = [base.__name__ for base in bases if base in PLACES]
     if not places or not own:
-        return _lines(model.__name__, above + places, own)
-    return _lines(f"{model.__name__}Alone", above, own) + _lines(
-        model.__name__, [f"{model.__name__}Alone", *places], []
-    )
+        return _lines(kind.__name__, above + places, own)
+    return _lines(f"{kind.__name__}Alone", above, own) + _lines(kind.__name__, [f"{kind.__name__}Alone", *places], [])
 
 
 def _lines(name: str, above: list[str], own: list[str]) -> str:
     return f"class {name}({', '.join(above) or 'TypedDict'}):\n" + "\n".join(own or ["    ..."]) + "\n"
 
 
-def _keys(model: type[BaseModel]) -> dict[str, str]:
-    return {field.alias or name: _type(field) for name, field in model.model_fields.items()}
+def _keys(kind: Kind) -> dict[str, str]:
+    hints = get_type_hints(kind)
+    listed = [one for one in fields(kind) if one.name not in OF_THE_CLIENT]  # type: ignore[arg-type]
+    return {one.name.rstrip("_"): _type(one, hints[one.name]) for one in listed}
 
 
-def _type(field: FieldInfo) -> str:
+def _type(one: Field[Any], hint: Any) -> str:
     """A field with a default may be left out."""
-    kind = type_source(field.annotation)
-    return kind if field.is_required() else f"NotRequired[{kind}]"
+    kind = type_source(hint).replace(datetime.__name__, "str")
+    required = one.default is MISSING and one.default_factory is MISSING
+    return kind if required else f"NotRequired[{kind}]"
 
 
 def main() -> None:

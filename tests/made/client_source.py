@@ -1,4 +1,4 @@
-"""The client's verbs that ask what is asked here, and their answers, as source: `make client`.
+"""The client's verbs that ask once, as source: `make client`.
 
 The client imports nothing of the application, so its verbs are written out. A test compares what lies there with what is made
 here. Verbs that do more than ask once (pages, conversations, waiting) are written by hand beside them.
@@ -11,15 +11,11 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from textwrap import wrap
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
-from pydantic import BaseModel
-from pydantic.fields import FieldInfo
-from pydantic_core import PydanticUndefined
-
-from api.operations import answers
 from api.operations.access import ACCESS, ISSUE, ME, READS, REVOKE, SET_GRANTS
 from api.operations.answered import ANSWER, ANSWERS
 from api.operations.auditing import ABOVE, DIFF_POSTED
@@ -103,14 +99,12 @@ VERBS: Mapping[str, Operation] = {
 }
 """Of the client, by name."""
 MADE = "Made by `make client` of the application's operations: change those, and make it again."
-FOLDER = ROOT / "client" / "engramlog"
+FILE = ROOT / "client" / "engramlog" / "questions.py"
 TIMES = frozenset(
     {"as_of", "known", "at", "occurred_at", "expires_at"}
     | {f"{prefix}{end}" for prefix in ("", "recorded_", "updated_") for end in ("since", "until")}
 )
 """What may be told as a date-time too."""
-BY_HAND = frozenset({"AsideTold", "CorrectedBy", "Found", "Listing", "PossibleConflict", "Skipped", "Withheld"})
-"""Answers, and parts of them, that the client's other verbs tell too or that do more: its `results` has them."""
 ONCE = frozenset({ISSUE})
 """Never sent again: who got no answer would have made two."""
 PAIRS = frozenset({"metadata"})
@@ -120,8 +114,7 @@ WIDTH = 120
 
 def questions() -> str:
     """The source of the verbs."""
-    told = {one.answer for one in VERBS.values()}
-    by_hand, made = sorted(told & BY_HAND), sorted(told - BY_HAND)
+    answers = sorted({one.answer for one in VERBS.values()})
     functions = "\n\n".join(_verb(name, operation) for name, operation in VERBS.items())
     return f'''"""Verbs that ask once. Each is a plan (see `engramlog.wire`). What is not given is as the service has it.
 
@@ -133,10 +126,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from engramlog.answers import {", ".join(made)}
+from engramlog.answers import {", ".join(answers)}
 from engramlog.edge import spelled
 from engramlog.reading import memory_path
-from engramlog.results import {", ".join(by_hand)}
 from engramlog.wire import Plan, Scope, ask, checked, given, got, of_all, pairs, path_of, posted, quoted
 
 
@@ -168,7 +160,7 @@ def _verb(name: str, operation: Operation) -> str:
         f"def {name + '_' * (name in dir(builtins))}({told}) -> Plan[{operation.answer}]:\n"
         f"    {_quoted(operation.summary, _explained([*needed, *placed, *others]))}\n"
         f"    told = yield from ask(scope{'.once()' if operation in ONCE else ''}, {request})\n"
-        f"    return {operation.answer}.model_validate(told)\n"
+        f"    return {operation.answer}.decode(told)\n"
     )
 
 
@@ -248,71 +240,6 @@ def _quoted(summary: str, lines: Iterable[str]) -> str:
     return f'"""{summary}\n\n    {body}\n    """'
 
 
-def results() -> str:
-    """The source of the answers: each class once, what it is made of before it."""
-    made: dict[str, str] = {}
-    met = set[type[BaseModel]]()
-    for operation in VERBS.values():
-        _add(getattr(answers, operation.answer), met, made)
-    used = sorted(name for name in BY_HAND if any(_names(name, text) for text in made.values()))
-    return f'''"""What the verbs of `engramlog.questions` answer. Fields that this version does not know are kept (`model_extra`).
-
-{MADE}
-"""
-
-from __future__ import annotations
-
-from typing import Any, Literal
-
-from pydantic import Field
-
-from engramlog.results import {", ".join(["Result", *used])}
-
-
-''' + "\n\n".join(made.values())
-
-
-def _names(name: str, text: str) -> bool:
-    return any(word.strip("[],|() ") == name for word in text.replace("[", " [ ").split())
-
-
-def _add(model: type[BaseModel], met: set[type[BaseModel]], made: dict[str, str]) -> None:
-    if model in met or model.__name__ in BY_HAND:
-        return
-    met.add(model)
-    for one in model.model_fields.values():
-        for nested in _models(one.annotation):
-            _add(nested, met, made)
-    if model.__name__ in made:
-        raise ValueError(f"two answers are called {model.__name__}: the client has one room for both")
-    fields = "".join(_field(name, one) for name, one in model.model_fields.items())
-    made[model.__name__] = f'class {model.__name__}(Result):\n    """{(model.__doc__ or "").strip()}"""\n\n{fields}'
-
-
-def _models(kind: Any) -> Iterator[type[BaseModel]]:
-    if isinstance(kind, type) and issubclass(kind, BaseModel) and get_origin(kind) is None:
-        yield kind
-    for one in get_args(kind):
-        yield from _models(one)
-
-
-def _field(name: str, field: FieldInfo) -> str:
-    default = _default(field)
-    told = f'Field({f"default={default}, " if default else ""}alias="{field.alias}")' if field.alias else default
-    line = f"    {name}: {type_source(field.annotation)}{' = ' + told if told else ''}\n"
-    if not field.description:
-        return line
-    described = "\n    ".join(wrap(field.description, WIDTH - 12))
-    return f'{line}    """{described}"""\n'
-
-
-def _default(field: FieldInfo) -> str:
-    if field.is_required():
-        return ""
-    value = field.get_default(call_default_factory=True)
-    return "" if value is PydanticUndefined else repr(value)
-
-
 def type_source(kind: Any, *, asked: bool = False) -> str:
     """A type as it is written; `asked`: of an argument, which takes any sequence or mapping."""
     origin, parts = get_origin(kind), get_args(kind)
@@ -328,23 +255,18 @@ def type_source(kind: Any, *, asked: bool = False) -> str:
     return "None" if kind is NoneType else str(kind.__name__)
 
 
-def formatted(source: str, file: str = "made.py") -> str:
+def formatted(source: str, file: Path = FILE) -> str:
     """The source as the project's formatter has it."""
-    named = ["--stdin-filename", str(FOLDER / file), "-"]
+    named = ["--stdin-filename", str(file), "-"]
     for command in (["check", "--fix", "--quiet", "--exit-zero"], ["format", "--quiet"]):
         told = [sys.executable, "-m", "ruff", *command, *named]
         source = subprocess.run(told, input=source, capture_output=True, text=True, check=True).stdout
     return source
 
 
-SOURCES = {"questions.py": questions, "answers.py": results}
-"""What is made, by file."""
-
-
 def main() -> None:
-    """Write what the client has of it."""
-    for name, made in SOURCES.items():
-        (FOLDER / name).write_text(formatted(made()), "utf-8")
+    """Write them."""
+    FILE.write_text(formatted(questions()), "utf-8")
 
 
 if __name__ == "__main__":

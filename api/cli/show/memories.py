@@ -17,13 +17,13 @@ from events.trust import ASSERTED
 from projections.shapes import (
     Card,
     Change,
-    DeletedOne,
     Effects,
     LevelSet,
     Listing,
     OriginTree,
     Provenance,
     Remembered,
+    Removed,
     Why,
     Withheld,
 )
@@ -350,7 +350,7 @@ def level_set(answer: LevelSet) -> None:
     out.print(f"[yellow]Drawn from this turn, and told as before:[/] {left['count']:,} ({escape(ids)})")
 
 
-def effects(answer: Effects | DeletedOne, apart: Sequence[str] = ()) -> None:
+def effects(answer: Effects | Removed, apart: Sequence[str] = ()) -> None:
     """What a verb did, and plainly so where it did nothing."""
     told = [
         f"[dim]{name.replace('_', ' ')}[/] {escape(plain(value))}"

@@ -12,7 +12,7 @@ from rich.text import Text
 from api.cli.app import err, out
 from api.cli.show import memories as render
 from api.cli.show.tables import Cell, Column, tabulate
-from projections.shapes import DeletedMany, DeletedOne, GroundReported, Restored, RestoredMany, Skipped
+from projections.shapes import Deleted, Removed, Reported, Restored, RestoredMany, Skipped
 
 SHOWN = 20
 """Rows of what was skipped, and names of anything else; --json has all."""
@@ -108,7 +108,7 @@ def exported(answer: Mapping[str, Any], file: str | None) -> None:
         )
 
 
-def deleted_one(answer: DeletedOne) -> None:
+def deleted_one(answer: Removed) -> None:
     """What deleting a single memory did."""
     if not answer["skipped"] or answer["changes"]:
         render.effects(answer, [name for name in answer if name != "id"])
@@ -117,7 +117,7 @@ def deleted_one(answer: DeletedOne) -> None:
     out.print(Text.assemble(("Nothing changed: ", "yellow"), answer["skipped"][0]["reason"]))
 
 
-def deleted_many(answer: DeletedMany, console: Console = out) -> None:
+def deleted_many(answer: Deleted, console: Console = out) -> None:
     """What deleting several memories did: those deleted in a line, those left in a table with the reasons."""
     deleted, skipped = answer["deleted"], answer["skipped"]
     told = f": {_named(deleted)}" if deleted else ""
@@ -162,7 +162,7 @@ def restored_many(answer: RestoredMany, console: Console = out) -> None:
         _reasons(skipped, console)
 
 
-def _along(answer: DeletedMany, console: Console = out) -> None:
+def _along(answer: Deleted, console: Console = out) -> None:
     """What goes with what is deleted, what is left alone, and where it is still said."""
     if answer["also"]:
         console.print(f"{len(answer['also']):,} made of it {'would go' if answer['dry_run'] else 'went'} with it")
@@ -199,7 +199,7 @@ def _several(count: int, one: str, more: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else more or one + 's'}"
 
 
-def ground_reported(answer: GroundReported, console: Console = out) -> None:
+def ground_reported(answer: Reported, console: Console = out) -> None:
     """Which memories a digest withheld, and which came back."""
     for name, ids, style in (("withheld", answer["withheld"], "yellow"), ("back", answer["back"], "green")):
         if ids:

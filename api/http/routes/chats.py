@@ -12,10 +12,24 @@ from api.http.answer import Json
 from api.http.asking import Parts
 from api.http.made import new_router, register
 from api.http.routes.operations import partly
-from api.operations.answers.talk import EXAMPLE_CONVERSATION, EXAMPLE_TURN
 from api.operations.records import IMPORT_CHATS
 from events.errors import ConcurrencyError
 
+_ONE_CONVERSATION: dict[str, Any] = {
+    "id": "c1",
+    "created_at": "2026-11-22T09:30:00Z",
+    "messages": [
+        {"role": "user", "content": "I drink coffee every morning"},
+        {"role": "assistant", "content": "Noted: coffee in the morning."},
+    ],
+}
+_TURN: dict[str, Any] = {
+    "turn_id": "D4:7",
+    "occurred_at": "2026-11-22T09:30:00Z",
+    "speaker": "user",
+    "session": "s1",
+    "text": "I drink coffee every morning",
+}
 _CONVERSATION = {"type": "object", "description": "A conversation in any of the shapes, or a turn for `lines`."}
 _CHATS = {
     "requestBody": {
@@ -24,13 +38,13 @@ _CHATS = {
             "application/json": {
                 "schema": {"oneOf": [{"type": "array", "items": _CONVERSATION}, _CONVERSATION]},
                 "examples": {
-                    "export": {"summary": "An export: a list of conversations", "value": [EXAMPLE_CONVERSATION]},
-                    "one": {"summary": "One conversation", "value": EXAMPLE_CONVERSATION},
+                    "export": {"summary": "An export: a list of conversations", "value": [_ONE_CONVERSATION]},
+                    "one": {"summary": "One conversation", "value": _ONE_CONVERSATION},
                 },
             },
             "application/x-ndjson": {
                 "schema": {"type": "string", "description": "One conversation, or one turn, a line."},
-                "example": orjson.dumps(EXAMPLE_TURN).decode() + "\n",
+                "example": orjson.dumps(_TURN).decode() + "\n",
             },
         },
     }

@@ -17,12 +17,11 @@ from api.http.answer import Json, documented
 from api.http.asking import parts_of
 from api.http.made import PostedBody, new_router
 from api.http.problem import plain_problem
-from api.operations.answers import ConsoleCode, ConsoleCodeState, ConsoleSession, ConsoleSessionEnded
-from api.operations.answers.looking.console import CODE
 from projections.access.tokens import MOST_LETTERS
 
 router = new_router()
 TAG = "console"
+CODE = "egc1_3q2-7wAAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBk"
 
 
 class CodeShown(PostedBody):
@@ -60,7 +59,7 @@ def sessions_of(request: Request) -> Sessions:
     "/v1/console/codes",
     summary="A code for the console",
     tags=[TAG],
-    responses=documented(ConsoleCode, "It works once, within ten minutes.", 403),
+    responses=documented("ConsoleCode", "It works once, within ten minutes.", 403),
 )
 async def console_code(request: Request) -> Response:
     """A code by which a browser opens the console, for whoever shows the token itself: a session lets in no other."""
@@ -87,7 +86,7 @@ async def console_code(request: Request) -> Response:
     "/v1/console/codes/state",
     summary="What became of a code",
     tags=[TAG],
-    responses=documented(ConsoleCodeState, "Whether it waits, was used, or is over."),
+    responses=documented("ConsoleCodeState", "Whether it waits, was used, or is over."),
 )
 async def console_code_state(
     request: Request,
@@ -101,7 +100,7 @@ async def console_code_state(
     OPEN_POST,
     summary="Open a session",
     tags=[TAG],
-    responses=documented(ConsoleSession, "What the page shows from now on.", 403, 411),
+    responses=documented("ConsoleSession", "What the page shows from now on.", 403, 411),
 )
 async def console_session(
     request: Request,
@@ -128,7 +127,7 @@ async def console_session(
     "/v1/console/session/end",
     summary="End a session",
     tags=[TAG],
-    responses=documented(ConsoleSessionEnded, "Whether there was one."),
+    responses=documented("ConsoleSessionEnded", "Whether there was one."),
 )
 async def console_session_end(request: Request) -> Response:
     """End the session that is shown."""

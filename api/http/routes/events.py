@@ -14,7 +14,6 @@ from api.http.batch import Batch, read_batch, read_lines
 from api.http.guard import LINES_TYPES, media_type
 from api.http.made import new_router
 from api.http.parsing import by_thread
-from api.operations.answers import EXAMPLE_EVENT, Appended
 from api.services.remembering import JudgedLine
 from events.errors import ConcurrencyError, EngramlogError, EventIdTaken, StoreUnavailable, UnderReplicated, refused
 from events.log import AppendReceipt
@@ -27,6 +26,20 @@ async def batch_of(request: Request) -> Batch:
     return await by_thread(request, read_lines if media_type(request.headers) in LINES_TYPES else read_batch)
 
 
+_EVENT: dict[str, Any] = {
+    "event_id": "018f3c1e-7b2a-7000-8000-000000000001",
+    "type": "MemoryCreated",
+    "owner": "alice",
+    "occurred_at": "2026-11-22T09:30:00Z",
+    "actor": "user",
+    "data": {
+        "memory_id": "coffee",
+        "content": "I drink coffee every morning",
+        "category": "stable_preference",
+        "kind": "preference",
+        "source": "user",
+    },
+}
 _ENVELOPE = {"type": "object", "description": "One event; `GET /v1/schema` gives the JSON Schema of each type."}
 _BODY = {
     "requestBody": {
@@ -54,10 +67,10 @@ _BODY = {
                     ]
                 },
                 "examples": {
-                    "array": {"summary": "Events", "value": [EXAMPLE_EVENT]},
+                    "array": {"summary": "Events", "value": [_EVENT]},
                     "expecting": {
                         "summary": "Only if nobody else wrote meanwhile",
-                        "value": {"events": [EXAMPLE_EVENT], "expected_heads": {"alice": 128}},
+                        "value": {"events": [_EVENT], "expected_heads": {"alice": 128}},
                     },
                 },
             },
@@ -71,7 +84,7 @@ _BODY = {
 _JUDGE = Query(
     description="Whether what memories tell is judged beside what is known; events of one owner.", examples=[False]
 )
-_ANSWERS = documented(Appended, "Every event is in the log.", 409, 413, 507)
+_ANSWERS = documented("Appended", "Every event is in the log.", 409, 413, 507)
 _ANSWERS[207] = _ANSWERS[200] | {
     "description": "Some partitions' parts were written, others not: each receipt tells. Sending the whole request again is"
     " always right."

@@ -21,7 +21,6 @@ from api.http.made import new_router, register, shape_of
 from api.http.parsing import by_thread
 from api.http.routes.operations import check_size, partly
 from api.http.streamed import Pieces, StreamCut
-from api.operations.answers.records import EXAMPLE_ENTRY, EXAMPLE_RECORD, EXAMPLE_TEXT
 from api.operations.definition import Given
 from api.operations.records import EXPORT, EXPORT_REVEALED, IMPORT_RECORDS
 from api.revealing import By
@@ -31,7 +30,33 @@ from events.vocabulary import MAX_REQUEST_EVENTS
 PIECE_BYTES = 64 * 1024
 """What is sent at a time, and a memory more."""
 
+_OF_AN_EXPORT: dict[str, Any] = {
+    "engramlog": 1,
+    "memory_id": "coffee",
+    "created_at": "2026-11-22T09:30:00Z",
+    "content": "I drink coffee every morning",
+    "category": "stable_preference",
+    "kind": "preference",
+    "source": "user",
+    "imported": {"access_count": 5, "mention_count": 2},
+}
+_ENTRY: dict[str, Any] = {
+    "id": "compiler",
+    "content": "pin the version of the compiler",
+    "category": "pitfall",
+    "createdAt": "2026-11-22T09:30:00.000Z",
+    "accessCount": 5,
+}
+_TEXT = """# Memories of alice
 
+1 memory at 2026-11-22T09:30:00Z, weights by the weighted law; left out: 2 deleted
+
+## coffee
+
+> I drink coffee every morning
+
+- weight: 1.3000, level full
+"""
 _EXPORTED: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The memories, oldest first, of everything a part a line; where it ends before its end the last line is a"
@@ -43,9 +68,9 @@ _EXPORTED: dict[int | str, dict[str, Any]] = {
         "content": {
             "application/x-ndjson": {
                 "schema": {"type": "string", "description": "One memory a line."},
-                "example": msgspec.json.encode(EXAMPLE_RECORD).decode() + "\n",
+                "example": msgspec.json.encode(_OF_AN_EXPORT).decode() + "\n",
             },
-            "text/markdown": {"schema": {"type": "string"}, "example": EXAMPLE_TEXT},
+            "text/markdown": {"schema": {"type": "string"}, "example": _TEXT},
         },
     }
 }
@@ -150,13 +175,13 @@ _RECORDS = {
             "application/json": {
                 "schema": {"type": "array", "items": _RECORD, "maxItems": MAX_REQUEST_EVENTS},
                 "examples": {
-                    "exported": {"summary": "Lines of an export", "value": [EXAMPLE_RECORD]},
-                    "older": {"summary": "Entries of an older store", "value": [EXAMPLE_ENTRY]},
+                    "exported": {"summary": "Lines of an export", "value": [_OF_AN_EXPORT]},
+                    "older": {"summary": "Entries of an older store", "value": [_ENTRY]},
                 },
             },
             "application/x-ndjson": {
                 "schema": {"type": "string", "description": "One record a line."},
-                "example": msgspec.json.encode(EXAMPLE_ENTRY).decode() + "\n",
+                "example": msgspec.json.encode(_ENTRY).decode() + "\n",
             },
         },
     }

@@ -12,7 +12,6 @@ from starlette.responses import PlainTextResponse, Response
 from api.http.answer import Json, documented, problems
 from api.http.asking import Asked, AskedParts, Question
 from api.http.made import new_router
-from api.operations.answers import Health, Ready
 from events.errors import refused
 from events.schema import json_schemas
 from events.text.embedder_names import AUTO
@@ -53,14 +52,14 @@ def schema(asked: Annotated[SchemaAsked, Query()]) -> Response:
 
 
 @router.head("/health", include_in_schema=False)
-@router.get("/health", summary="Alive?", tags=["supervision"], responses=documented(Health, "The process lives."))
+@router.get("/health", summary="Alive?", tags=["supervision"], responses=documented("Health", "The process lives."))
 async def health() -> Response:
     """Whether this process answers; asks nothing of Redis."""
     return Json({"status": "alive"})
 
 
 @router.head("/ready", include_in_schema=False)
-@router.get("/ready", summary="Ready?", tags=["supervision"], responses=documented(Ready, "Redis answers."))
+@router.get("/ready", summary="Ready?", tags=["supervision"], responses=documented("Ready", "Redis answers."))
 def ready(application: Asked) -> Response:
     """Whether Redis answers, how far each partition's fold is behind, which alarms stand; 503 where something stands still, or
     partitions of a Cluster cannot be reached."""

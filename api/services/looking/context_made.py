@@ -25,7 +25,7 @@ from projections.shapes import (
     ContextParts,
     ContextSearch,
     ContextSizes,
-    Result,
+    Hit,
 )
 from projections.views.view import OwnerView
 
@@ -34,7 +34,7 @@ class SearchedQuery(NamedTuple):
     """What one search found, best first."""
 
     query: str
-    results: list[Result]
+    results: list[Hit]
     withheld: dict[str, int]
     """How many further matches normal mode keeps back, by reason."""
     parts: list[str]

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from events.errors import EngramlogError, InputError, NotFound
 from projections.fold.reasons import reason_told
-from projections.shapes import Change, DeletedMany, DeletedOne, RestoredMany, Skipped, Warned
+from projections.shapes import Change, Deleted, Removed, RestoredMany, Skipped, Warned
 from projections.views.query import moment
 
 
@@ -96,9 +96,9 @@ class DeletionReport(ManyReport):
         """What was deleted."""
         return self.done
 
-    def as_dict(self) -> DeletedMany:
+    def as_dict(self) -> Deleted:
         """JSON-ready: what was deleted, what was skipped and why, in the order asked for."""
-        answer: DeletedMany = {
+        answer: Deleted = {
             "owner": self.owner,
             "deleted": self.done,
             "skipped": self.skipped_in_order,
@@ -117,7 +117,7 @@ class DeletionReport(ManyReport):
             answer["error"] = self.error.as_dict()
         return {**answer, **self.warning}
 
-    def as_effects(self) -> DeletedOne:
+    def as_effects(self) -> Removed:
         """The same of a single id, as any verb answers: with `id` and `changes`."""
         return {"id": self.ids[0], "changes": self.changes, **self.as_dict()}
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from api.operations.answers import AnsweredInFull
+from engramlog.answers import AnsweredInFull
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.given.http import HttpStore, http_store
+from tests.given.shaped import checked
 from tests.servers import Servers
 
 ASKS = "What do I drink in the morning?"
@@ -48,7 +49,7 @@ def test_an_outcome_that_is_reported_for_a_turn_stands_beside_its_answer(cli: Cl
     answered(cli)
     cli("reinforce", "ada", "m1", "--outcome", "task_failure", "--turn", "t2")
     assert "outcome: m1 task_failure, user by local" in cli("answers", "ada", "t2").out
-    (one,) = AnsweredInFull.model_validate(cli.json("answers", "ada", "t3")).outcomes
+    (one,) = checked(AnsweredInFull, cli.json("answers", "ada", "t3")).outcomes
     assert (one.memory, one.outcome, one.linked_by) == ("m1", "task_failure", "turn_id")
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from api.operations.answers import Above
+from engramlog.answers import Above
 from tests.acceptance.helpers.cli import Cli, event, lines
+from tests.given.shaped import checked
 from tests.servers import Servers
 
 EVENTS = [
@@ -88,7 +89,7 @@ def test_why_with_two_memories_tells_which_stands_above_and_by_what(cli: Cli) ->
     chinese = cli("why", "ada", "m1", "m2", "--query", "早上喝什么茶").out
     assert "m2（第 1）" in chinese
     answer = cli.json(*asked)
-    assert Above.model_validate(answer).model_extra == {}
+    checked(Above, answer)
     alone = cli("why", "ada", "m1").out
     assert "under the weighted law" in alone
 

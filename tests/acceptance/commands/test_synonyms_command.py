@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from api.operations.answers import Detail
+from engramlog.answers import Detail
 from tests.acceptance.helpers.cli import Cli
 from tests.given.http import HttpStore, created, http_store
+from tests.given.shaped import checked
 from tests.rows import each_row
 
 
@@ -89,7 +90,7 @@ def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
 
 
 def test_a_memory_tells_its_keywords_and_a_secret_none_even_revealed(http: HttpStore) -> None:
-    told = Detail.model_validate(http.client.get("/v1/owners/alice/memories/m1").json())
+    told = checked(Detail, http.client.get("/v1/owners/alice/memories/m1").json())
     assert told.keywords == ["trip"]
     assert [(one.word, one.source) for one in told.extracted_keywords] == [
         ("trip", "user_tag"),

@@ -148,7 +148,7 @@ class Doors:
                 "client list": memory.get_all(),
                 "client context": memory.context(asked, trace=False),
             }
-            found = {name: place.model_dump_json() for name, place in places.items()}
+            found = {name: str(place.as_dict()) for name, place in places.items()}
         for mode in ("normal", "review"):
             query = {"q": asked, "mode": mode, "limit": 20, "associations": True, "trace": False}
             found[f"http search {mode}"] = self._get(f"{owner}/search", **query)

@@ -29,7 +29,7 @@ def by_command(doors: Doors, owner: str, verb: str) -> Any:
 
 def by_client(doors: Doors, owner: str, verb: str) -> Any:
     with connected("sync", doors.running.url, owner=owner) as memory:
-        return getattr(memory, verb.replace("-", "_"))(session=BAD, reason="it lies").model_dump()
+        return getattr(memory, verb.replace("-", "_"))(session=BAD, reason="it lies").as_dict()
 
 
 def told_in_normal(doors: Doors, owner: str, asked: str) -> dict[str, str]:

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from api.operations.answers import ParametersKnown
 from api.parameters import parameters
 from api.services.auditing.parameters import parse_settings
+from engramlog.answers import ParametersKnown
 from events.errors import InputError
 from events.parameters import DEFAULTS, NAMES, Parameters, problem_with
+from tests.given.shaped import checked
 from tests.rows import each_row
 
 TOLD: dict[str, dict[str, Any]] = {one["name"]: dict(one) for one in parameters()["parameters"]}
@@ -27,7 +28,7 @@ def test_every_parameter_of_the_model_is_told_in_its_order() -> None:
 
 
 def test_the_answer_has_its_documented_shape() -> None:
-    told = ParametersKnown.model_validate(parameters(), extra="forbid")
+    told = checked(ParametersKnown, parameters())
     assert [one.name for one in told.parameters] == list(NAMES)
 
 

@@ -12,13 +12,13 @@ from prometheus_client import CollectorRegistry, generate_latest
 from api.http.metrics.scrape import LATE, Scrape
 from api.http.metrics.store import KEPT, STATUS, StoreCollector, readings
 from api.http.server.claiming import bound
-from api.operations.answers import StoreStatus
 from api.services.auditing.supervision import AppendOnlyFile, Kept, Supervision
 from consumers.fold.figures import FoldFigures, Spread
 from events.errors import BadSetting, StoreUnavailable
 from events.partitions import PASSING
 from ops.metrics.port import SETTING, ports_of, refuse_taken
 from projections.fold.partition import Outcome
+from tests.given.a_status import STATUS as AN_ANSWER
 from tests.patience import PATIENCE
 from tests.rows import each_row
 
@@ -26,8 +26,7 @@ AOF = AppendOnlyFile(True, 10, 5, True, True, False, None, 0)
 
 
 def status() -> Any:
-    (example,) = StoreStatus.model_config["json_schema_extra"]["examples"]  # type: ignore[index,call-overload,typeddict-item]
-    return example
+    return AN_ANSWER
 
 
 def refuses() -> Any:

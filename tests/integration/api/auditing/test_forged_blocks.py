@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from api.operations.answers import AnsweredInFull
+from engramlog.answers import AnsweredInFull
 from events.catalogue import BlockMade, BroughtUp, MemoriesAccessed, StableMade
 from events.catalogue.conversation import Hit
 from events.errors import InvalidEvent
@@ -14,6 +14,7 @@ from events.trust import PROPOSED
 from tests.acceptance.helpers.store import Store
 from tests.given.events import Told, created, merged, moment, negated, set_aside
 from tests.given.said import said
+from tests.given.shaped import checked
 from tests.rows import each_row
 
 WORD = "Zuleika"
@@ -31,7 +32,7 @@ def forged(store: Store, *before: Told, ids: tuple[str, ...] = (), **recipe: Any
     data = MemoriesAccessed(hits=hits, via="injection", turn_id="q1", block=BlockMade(**made))
     store.tell(owner, Told(data, day + 0.3, "system"))
     answer: dict[str, Any] = store.app.answers.answer(owner, "q1")  # type: ignore[assignment]
-    AnsweredInFull.model_validate(answer)
+    checked(AnsweredInFull, answer)
     return answer
 
 

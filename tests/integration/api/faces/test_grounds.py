@@ -56,7 +56,7 @@ def by_command(running: Service, owner: str) -> Report:
 def by_client(running: Service, owner: str) -> Report:
     def reported(digest: str) -> dict[str, Any]:
         with connected("sync", running.url, owner=owner) as memory:
-            told: dict[str, Any] = memory.report_ground(PAGE, digest).model_dump()
+            told: dict[str, Any] = memory.report_ground(PAGE, digest).as_dict()
             return told
 
     return reported

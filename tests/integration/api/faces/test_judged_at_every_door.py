@@ -55,7 +55,7 @@ def by_command(w: World, content: str, actor: str = "user") -> Answer:
 
 def by_client(w: World, content: str, actor: str = "user") -> Answer:
     with connected("sync", w.running.url, owner=w.owner) as memory:
-        return answered(memory.add(content, actor=actor).model_dump())
+        return answered(memory.add(content, actor=actor).as_dict())
 
 
 def by_async_client(w: World, content: str, actor: str = "user") -> Answer:
@@ -63,7 +63,7 @@ def by_async_client(w: World, content: str, actor: str = "user") -> Answer:
         async with AsyncMemory(url=w.running.url, token=TOKEN, owner=w.owner) as memory:
             return await memory.add(content, actor=actor)
 
-    return answered(asyncio.run(told()).model_dump())
+    return answered(asyncio.run(told()).as_dict())
 
 
 def by_tool(w: World, content: str, actor: str = "user") -> Answer:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pydantic import BaseModel
 
 from tests.given.http import HttpStore, created, event, http_store
 from tests.rows import each_row
@@ -21,16 +20,6 @@ def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
         opened.told("alice", created("coffee", "I drink coffee in the morning"), created("tea", "I drink tea"))
         opened.told("alice", event("MemoryNegated", memory_id="coffee", reason="the doctor said so"))
         yield opened
-
-
-def documented(model: BaseModel) -> None:
-    """Every field of an answer is in its shape."""
-    assert not model.model_extra, (type(model).__name__, model.model_extra)
-    for name in type(model).model_fields:
-        value = getattr(model, name)
-        for one in value if isinstance(value, list) else [value]:
-            if isinstance(one, BaseModel):
-                documented(one)
 
 
 @each_row(

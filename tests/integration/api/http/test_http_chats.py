@@ -14,12 +14,13 @@ import pytest
 import api.exchange.chats
 import api.services.extracting
 from api.http.routes import operations
-from api.operations.answers import ChatsImported, Extracted
 from api.services.extracting import Extractor
+from engramlog.answers import ChatsImported, Extracted
 from events.partitions import partition_of
 from projections.checks import Check
 from tests.given.chats import AT, OPENAI, SHAPES, file_of
 from tests.given.http import HttpStore
+from tests.given.shaped import checked
 from tests.patience import PATIENCE
 from tests.rows import each_row
 
@@ -55,7 +56,7 @@ def test_an_export_of_any_shape_goes_in_and_a_second_time_nothing(http: HttpStor
     conversation = SHAPES[shape]
     body = {"a list": [conversation], "one conversation": conversation, "lines": b"".join(file_of(conversation))}[form]
     first = sent(http, owner, body)
-    assert not ChatsImported.model_validate(first).model_extra
+    checked(ChatsImported, first)
     assert (first["owner"], first["shape"], first["turns"], first["appended"]) == (owner, shape, 2, 4)
     assert len(listed(http, owner)) == 2
     second = sent(http, owner, body)
@@ -123,10 +124,10 @@ def test_turns_become_typed_memories_once_and_are_shown_before(http: HttpStore) 
     sent(http, "ada", talk)
     before = head(http, "ada")
     shown = extracted(http, "ada", {"dry_run": True})
-    assert not Extracted.model_validate(shown).model_extra
+    checked(Extracted, shown)
     assert (shown["dry_run"], shown["counts"], head(http, "ada")) == (True, {"add": 2}, before)
     done = extracted(http, "ada")
-    assert not Extracted.model_validate(done).model_extra
+    checked(Extracted, done)
     assert (done["dry_run"], done["counts"]["add"], len(listed(http, "ada"))) == (False, 2, 3)
     again = extracted(http, "ada", {})
     assert (again["appended"], again["counts"]) == (0, {})

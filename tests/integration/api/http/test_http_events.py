@@ -11,11 +11,12 @@ import pytest
 
 from api.http import batch
 from api.http.routes import events as routes
-from api.operations.answers import Appended
+from engramlog.answers import Appended
 from events.errors import StoreFull
 from tests.given.client import append_unreadable
 from tests.given.http import HttpStore, Json, created, event, http_store, mentioned
 from tests.given.samples import owner_in
+from tests.given.shaped import checked
 from tests.rows import each_row
 
 JSON = {"content-type": "application/json"}
@@ -48,7 +49,7 @@ def test_a_request_is_an_array_an_object_or_lines(
     events = [mentioned(f"memo-{number}", owner=owner_in(number % 4, 4), key=name) for number in range(5)]
     first, again = (http.client.post("/v1/events", content=encode(events).encode(), headers=headers) for _ in range(2))
     assert first.status_code == again.status_code == 200, first.text
-    Appended.model_validate(first.json())
+    checked(Appended, first.json())
     told = [(one["event_id"], one["status"], one["position"]) for one in again.json()["receipts"]]
     assert told == [(one["event_id"], "already_appended", one["position"]) for one in first.json()["receipts"]]
     assert [one["event_id"] for one in first.json()["receipts"]] == [one["event_id"] for one in events]
@@ -233,7 +234,7 @@ def test_a_request_written_in_part_says_so_for_each_event(http: HttpStore) -> No
     assert answer.status_code == 207, answer.text
     assert statuses(told) == ["conflict", "appended", "not_written"]
     assert (told["appended"], told["not_written"]) == (1, 2)
-    Appended.model_validate(told)
+    checked(Appended, told)
 
 
 def test_a_request_of_which_nothing_is_written_is_a_conflict_with_its_receipts(http: HttpStore) -> None:

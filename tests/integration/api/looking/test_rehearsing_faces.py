@@ -125,7 +125,7 @@ def test_every_parameter_is_told_at_every_face_alike(world: World) -> None:
     with connected("sync", world.running.url, owner=world.owner) as memory:
         by_client = memory.parameters()
     assert (code, json.loads(printed)) == (0, by_http)
-    assert [one.model_dump() for one in by_client.parameters] == by_http["parameters"]
+    assert [one.as_dict() for one in by_client.parameters] == by_http["parameters"]
     code, shown = world.command("parameters", "--all")
     assert code == 0
     assert all(one["name"] in shown for one in by_http["parameters"])

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from api.operations.answers import RestoredMany
 from api.services.many.restoring import ManyRestorer
 from api.services.writing import Writer
+from engramlog.answers import RestoredMany
 from events.errors import StoreUnavailable
 from events.log import AppendReceipt
 from events.partitions import partition_of
 from tests.given.http import HttpStore, created
+from tests.given.shaped import checked
 from tests.rows import each_row
 
 
@@ -39,7 +40,7 @@ def posted(http: HttpStore, owner: str, verb: str, ids: Sequence[str], status: i
 def restored(http: HttpStore, owner: str, ids: Sequence[str], status: int = 200, **told: Any) -> Any:
     answer = posted(http, owner, "restore", ids, status, **told)
     if status < 400:
-        assert not RestoredMany.model_validate(answer).model_extra
+        checked(RestoredMany, answer)
     return answer
 
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from api.operations.answers import Counts, Listing
+from engramlog.answers import Counts, Listing
 from tests.given.http import HttpStore, created, http_store
+from tests.given.shaped import checked
 from tests.rows import each_row
 
 SECRET = "my password is hunter2-Kiln-2024"
@@ -35,7 +36,7 @@ def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
 def listed(http: HttpStore, **asked: Any) -> list[str]:
     answer = http.client.get(f"{PATH}/memories", params=asked)
     assert answer.status_code == 200, answer.text
-    assert not Listing.model_validate(answer.json()).model_extra
+    checked(Listing, answer.json())
     assert answer.json()["total"] == len(answer.json()["memories"])
     return sorted(one["id"] for one in answer.json()["memories"])
 
@@ -43,7 +44,7 @@ def listed(http: HttpStore, **asked: Any) -> list[str]:
 def counted(http: HttpStore, **asked: Any) -> Any:
     answer = http.client.get(f"{PATH}/counts", params=asked)
     assert answer.status_code == 200, answer.text
-    assert not Counts.model_validate(answer.json()).model_extra
+    checked(Counts, answer.json())
     return answer.json()
 
 

@@ -13,11 +13,12 @@ import orjson
 import pytest
 
 from api.exchange.record_shapes import OF_THE_LOG
-from api.operations.answers import RecordsImported
+from engramlog.answers import RecordsImported
 from events.partitions import partition_of
 from tests.acceptance.helpers.store import Store
 from tests.given.http import HttpStore, created, http_store
 from tests.given.records import ENTRY, OURS, ROW
+from tests.given.shaped import checked
 from tests.rows import each_row
 
 LINES = {"content-type": "application/x-ndjson"}
@@ -55,7 +56,7 @@ def head(http: HttpStore, owner: str) -> int:
 def test_a_list_of_records_of_any_shape_goes_in_and_a_second_time_nothing(http: HttpStore) -> None:
     records = [OURS | {"memory_id": "ours"}, ENTRY | {"id": "entry"}, ROW | {"id": "row"}]
     first = posted(http, "shapes", records)
-    assert not RecordsImported.model_validate(first).model_extra
+    checked(RecordsImported, first)
     assert (first["owner"], first["appended"]) == ("shapes", 3)
     assert first["shapes"] == {"engramlog": 1, "ebbinghaus": 1, "consolidating": 1}
     assert http.application.reader.get("shapes", "row", trace=False)["access_count"] == 9

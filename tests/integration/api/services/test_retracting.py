@@ -9,8 +9,8 @@ from typing import Any
 import orjson
 import pytest
 
-from api.operations.answers import DeletedOne, Restored
 from api.services.writing import Writer
+from engramlog.answers import Removed, Restored
 from events.catalogue import MemoryDeleted
 from events.envelope import decode, derived_id
 from events.errors import InputError
@@ -19,6 +19,7 @@ from events.partitions import partition_of
 from events.validation import read_event
 from tests.acceptance.helpers.store import Store
 from tests.given.http import HttpStore, created, event, http_store
+from tests.given.shaped import checked
 from tests.integration.api.services.test_deleting import Failing, deleted, deleter_with, head, made, status_of
 
 
@@ -45,7 +46,7 @@ def test_what_goes_with_a_deletion_names_it_as_its_cause_and_is_of_the_same_requ
     talk(http, "talk", "a", "b")
     before = head(http, "talk")
     answer = http.client.post("/v1/owners/talk/memories/t1/delete").json()
-    assert not DeletedOne.model_validate(answer).model_extra
+    checked(Removed, answer)
     assert (also(answer), head(http, "talk")) == (["a", "b"], before + 4)
     event_id = answer["changes"][0]["event_id"]
     assert causes_of(http, "talk") == {"t1": None, "a": event_id, "b": event_id}
@@ -57,7 +58,7 @@ def test_restoring_brings_back_what_went_along_and_not_what_somebody_deleted_by_
     deleted(http, "back", ["a"])
     assert also(deleted(http, "back", ["t1"])) == ["b"]
     answer = http.client.post("/v1/owners/back/memories/t1/restore").json()
-    assert not Restored.model_validate(answer).model_extra
+    checked(Restored, answer)
     assert (also(answer), answer["not_restored"]) == (["b"], [])
     assert [status_of(http, "back", one) for one in ("t1", "a", "b")] == ["live", "deleted", "live"]
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from api.operations.answers import Detail
+from engramlog.answers import Detail
 from events.catalogue import FactAsserted
 from tests.acceptance.helpers.store import Store, embedded_store
 from tests.given.events import Told, created
+from tests.given.shaped import checked
 
 DAYS = (0.0, 3.0, 9.0)
 JOB = ("abstract",)
@@ -74,7 +75,7 @@ def test_by_name_alone_a_dry_run_tells_it_and_a_run_makes_it_once(
     pattern_id = done["decisions"][0]["ids"][0]
     assert store.reader.search(owner, thing)["results"][0]["id"] in ids
     detail = store.reader.get(owner, pattern_id)
-    Detail.model_validate(detail)
+    checked(Detail, detail)
     assert [one["id"] for one in detail["evidence"]] == ids
     assert (detail["trust"], detail["kind"], detail["because"]) == (
         "inferred",

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from api.operations.answers import Cleaned, InboxPage
 from consumers.jobs.lifecycle import LifecycleJobs
 from consumers.jobs.reviewing import Reviewer, ReviewJob
+from engramlog.answers import Cleaned, InboxPage
 from events.errors import InputError, NotFound
 from projections.shapes import InboxItem
 from tests.acceptance.helpers.store import Store, embedded_store
 from tests.given.events import created
+from tests.given.shaped import checked
 
 JOB = ("suggest",)
 OTHERS = ("User drives a red van to work", "User reads before going to bed", "User has two cats and a parrot")
@@ -45,7 +46,7 @@ def say(store: Store, *texts: str) -> str:
 
 def waiting(store: Store, owner: str) -> list[InboxItem]:
     page = store.app.inbox.page(owner)
-    InboxPage.model_validate(page)
+    checked(InboxPage, page)
     return page["items"]
 
 
@@ -157,7 +158,7 @@ def test_without_an_embedder_it_is_refused_in_words(tmp_path: Path) -> None:
 def test_what_the_model_cannot_read_is_compared_with_nothing(store: Store) -> None:
     owner = say(store, "用户会弹吉他", "用户会弹吉他和钢琴", "用户最近去了厦门", "用户喜欢鼓浪屿")
     run = store.app.cleaner.clean(owner, jobs=JOB)
-    Cleaned.model_validate(run)
+    checked(Cleaned, run)
     assert run["decisions"] == []
     assert run["compared"]["statements"] == {"compared": 3, "without_vector": 0, "unread": 4, "older": 0}
 

@@ -1,1 +1,0 @@
-"""Shapes of what people look at: rows to sort and filter, ranks over time, pictures, proof, patterns."""

@@ -1,0 +1,165 @@
+"""Keys, grants, reads, and sessions of the console."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from engramlog.answers.base import Result
+
+
+class GrantHeld(Result):
+    """What may be done to which owners."""
+
+    verbs: list[str]
+    owners: list[str]
+    modes: list[str]
+    sensitivity: int
+    actors: list[str]
+    trust: str
+
+
+class WhoAsks(Result):
+    """Who asks, and what he may do."""
+
+    principal: str
+    """Whose name stands beside each event that he brings."""
+    key: str | None
+    """The key's id; null for the token of the folder."""
+    token: str | None
+    """What a token made of the key calls its bearer."""
+    unlimited: bool
+    """Whether he may do everything, as whoever has the folder's token may."""
+    grants: list[GrantHeld]
+    narrowed_to: list[GrantHeld] | None
+    """What a token asks for besides: both must let do it."""
+    expires_at: str | None
+
+
+class KeyKnown(Result):
+    """A key, without what opens anything."""
+
+    key_id: str
+    state: Literal["live", "expired", "revoked"]
+    issued_at: str
+    expires_at: str | None
+    revoked_at: str | None
+    digest: str
+    """SHA-256 of its text."""
+
+
+class PrincipalKnown(Result):
+    """Somebody with keys or grants."""
+
+    principal: str
+    keys: list[KeyKnown]
+    grants: list[GrantHeld]
+
+
+class AccessSaid(Result):
+    """One event of access."""
+
+    position: str
+    recorded_at: str
+    event: str
+    principal: str | None
+    key: str | None
+    by: str | None
+    """Who said so."""
+    reason: str
+
+
+class AccessTold(Result):
+    """Who may do what, and what was said of it."""
+
+    at: str
+    principals: list[PrincipalKnown]
+    events: list[AccessSaid]
+    """What was said until then, oldest first."""
+
+
+class KeyMade(Result):
+    """A key, told once."""
+
+    key: str
+    """What is shown as Bearer; nobody can be told it again."""
+    key_id: str
+    principal: str
+    expires_at: str | None
+    grants: list[GrantHeld]
+    position: str
+
+
+class KeyRevokedTold(Result):
+    """A key that opens nothing."""
+
+    key_id: str
+    principal: str
+    revoked: bool
+    """false: it was revoked before."""
+    position: str | None
+
+
+class GrantsTold(Result):
+    """What a principal may do from here on."""
+
+    principal: str
+    grants: list[GrantHeld]
+    position: str | None
+    """null: it was so already."""
+
+
+class ReadTold(Result):
+    """Somebody looked, or was refused."""
+
+    position: str
+    recorded_at: str | None
+    principal: str | None
+    key_id: str | None
+    token: str | None
+    what: Literal["reveal", "export", "debug", "past", "denied"] | None
+    call: str | None
+    whose: str | None
+    times: int
+    """So often since it was told last; more than 1 of refusals alone."""
+
+
+class ReadsTold(Result):
+    """A page of what was looked at."""
+
+    reads: list[ReadTold]
+    next: str | None
+    position: str
+
+
+class ConsoleCode(Result):
+    """A code that opens the console once."""
+
+    code: str
+    ends_in: int
+    """Seconds until it is over."""
+    page: str | None
+    """Where a browser finds the console; null where this service is on no port."""
+
+
+class ConsoleCodeState(Result):
+    """What became of a code."""
+
+    state: Literal["waits", "used", "over", "unknown"]
+
+
+class ConsoleSession(Result):
+    """A session, and how long it lasts."""
+
+    token: str
+    """To be shown as `Authorization: Bearer ...`. It is told once, and ends with this process."""
+    ends_in: int
+    """Seconds until it ends, however much it is used."""
+    idle_seconds: int
+    """It ends earlier where nothing is asked with it for so many seconds."""
+
+
+class ConsoleSessionEnded(Result):
+    """Whether a session was ended."""
+
+    ended: bool
+    """False where something else than a session was shown."""

@@ -1,0 +1,334 @@
+"""What is written: receipts, the change log, and what each verb did."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+from engramlog.answers.base import Result
+from engramlog.answers.past import Lagging, LinesTold, Placed, Warned
+
+
+class Receipt(Result):
+    """What became of one event."""
+
+    event_id: str
+    status: Literal["appended", "already_appended", "conflict", "head_mismatch", "not_written", "failed"]
+    """`appended`, `already_appended`, `conflict`, `head_mismatch`, `not_written` or `failed`."""
+    position: str | None
+    """`p:seq`: where it is, or what stands in its way."""
+    fsynced: bool | None
+    """On disk before the answer; null where that cannot be known."""
+    replicas: int
+    """How many replicas are known to have it."""
+    error: str | None = None
+    occurred_at: str | None = None
+    """Of a conflict: when the owner's event that has the id occurred."""
+    rejected: str | None = None
+    """Where a person rejected what it says, as far as is known: it is in the log, and changes nothing."""
+    mentioned: str | None = None
+    """With `judge`: the memory that says the same, in place of which none was made."""
+    ended: list[PossibleConflict] = []
+    """With `judge`: memories that it ended, `id` and text."""
+    waiting: list[PossibleConflict] = []
+    """What the user himself said that it would end: that, and it, wait for a person."""
+    ended_by: list[PossibleConflict] = []
+    """With `judge`: a memory that was said later and says that this changed."""
+    conflicting: list[PossibleConflict] = []
+    """With `judge`: memories that it may contradict, `id` and text; both are flagged."""
+
+
+class Appended(Result):
+    """What became of a request of events."""
+
+    appended: int
+    already_appended: int
+    not_written: int
+    receipts: list[Receipt]
+    """One per event, in input order."""
+
+
+class Change(Result):
+    """One change-log entry: what one event did to one memory. Never holds content."""
+
+    position: str
+    event_id: str
+    time: datetime
+    event: str
+    memory: str | None
+    """Null where it is about the owner."""
+    decision: str
+    """`create`, `reinforce`, `negate`, ... or `ignored`, with the reason."""
+    reason: str
+    reason_code: str | None = None
+    """Which of the service's sentences `reason` is; null where it is somebody's own."""
+    reason_values: dict[str, str] | None = None
+    """What stands in its places, by their names."""
+    law: str
+    """Whose numbers these are: the weighted law's, or those that were asked for (`law`)."""
+    old_weight: float | None
+    new_weight: float | None
+    delta: float | None
+    weighed_at: datetime | None = None
+    """At which instant the weights are, where the memory had met a later event; else null."""
+    factors: dict[str, float] | None
+    fields: list[str]
+    version: int | None
+    """Of the memory's text."""
+    content_hash: str | None
+    actor: str | None = None
+    """Who caused it; told by history and why."""
+    correlation_id: str | None = None
+    """The event's; `extract:MODEL`, `review:MODEL`, `sessions:MODEL` where a language model decided."""
+    recorded_at: datetime | None = None
+    """When the log took it in, by Redis's clock."""
+    principal: str | None = None
+    """Who brought it, as the receiving side says."""
+    late_by: float | None = None
+    """Seconds, where it was recorded more than five minutes after `time`; else null."""
+    said_reason: str | None = None
+    """Why, in the words of whoever sent the event (`reason` is the fold's own); told by history and why, withheld
+    where it is or speaks of a secret."""
+    because: str | None = None
+    """Why the memory is kept, as a creation or revision tells; as `said_reason`."""
+
+
+class Done(Result):
+    """What a verb changed."""
+
+    changes: list[Change]
+    event_ids: list[str] = []
+    """Of the events that the call appended. The client sets it; it is empty if the owner is `quarantined` and the
+    service made the events."""
+
+    @property
+    def ignored(self) -> list[Change]:
+        """Changes that changed nothing, each with its reason."""
+        return [change for change in self.changes if change.decision == "ignored"]
+
+
+class Effects(Done, Placed):
+    """What a verb did, read from the change log once it was folded."""
+
+    owner: str
+    id: str | None = None
+    replaced_by: str | None = None
+    into: str | None = None
+    sources: list[str] = []
+    dry_run: bool = False
+    """Nothing was written: `changes` is what the fold would tell if these events came next, at positions that are
+    free so far, and `position` is where that was computed."""
+
+
+class Edited(Effects):
+    """A memory that says something else now."""
+
+    revised: bool
+    """False: it said so already, and nothing was written."""
+    version: int
+    """Of its text."""
+
+
+class StatementsLeft(Result):
+    """Statements that were drawn from a turn and are told at a lower level than it is: judge them too where they say the same."""
+
+    count: int
+    ids: list[str]
+    """The first 20."""
+
+
+class LevelSet(Effects):
+    """A memory that is as sensitive as a person says."""
+
+    statements: StatementsLeft | None = None
+    """Of a turn alone: what was drawn from it and is no more sensitive for its sake."""
+
+
+class AsideTold(Result):
+    """A source that is set aside: a session, a principal, an actor, or what is several of these at once."""
+
+    session: str | None
+    principal: str | None
+    of_actor: str | None
+    since: datetime
+    """When it was set aside."""
+    set_aside_at: str
+    """Position of the event that did."""
+    by_actor: str | None = None
+    """Who set it aside."""
+    by_principal: str | None = None
+    """Who called."""
+    reason: str
+
+
+class History(LinesTold, Placed):
+    """A page of the change log of a memory or of an owner, and the head of the owner's hash chain."""
+
+    owner: str
+    id: str | None
+    changes: list[Change]
+    next: str | None
+    """Cursor of the next page; null on the last."""
+    order: str
+    law: str = "weighted"
+    """In whose numbers the changes are told; `weighted` are the stored ones."""
+    profile: str = "weighted"
+    """The owner's law at that time: the one that gates its recall."""
+    chain: str
+    aside: AsideTold | None = None
+    """The source by whose setting aside the memory is withheld."""
+
+
+class PossibleConflict(Result):
+    """Another memory that may contradict this one: nothing was overwritten, and which holds is to be asked."""
+
+    id: str
+    memory: str
+    """Its text; `[withheld: ...]` for a secret."""
+
+
+class CorrectedBy(Result):
+    """Something that a memory says and that no longer holds."""
+
+    of: str
+    """The memory that said it by itself: a statement, or a turn that was negated."""
+    was: str | None
+    """What was said; null where that was deleted."""
+    by: str | None
+    """The memory that holds in its place; null where none does."""
+    now: str | None
+    """What that says, at most 400 characters."""
+    at: datetime
+    """Since when it no longer holds."""
+
+
+class Remembered(Effects):
+    """A memory that was told."""
+
+    created: bool
+    """False: it was there already, under the same key, or in a memory that says it: `mentioned`."""
+    mentioned: str | None = None
+    """The memory that says the same already: this was a mention of it, and made no other."""
+    ended: list[PossibleConflict] = []
+    """Memories that hold no longer by this; at most 8 together with `conflicting`."""
+    waiting: list[PossibleConflict] = []
+    """What the user himself said that it would end: that, and it, wait for a person."""
+    ended_by: list[PossibleConflict] = []
+    """A memory that was said later and says that this changed: this one holds no longer."""
+    conflicting: list[PossibleConflict] = []
+    """Memories that it may contradict: both are flagged, and nothing was overwritten."""
+
+
+class Added(Remembered):
+    """What `add` or `add_many` did: the client makes it of the service's answers. `id`: if it is one memory."""
+
+    created: bool = True
+    """False: it was there already, under the same key or in a memory that says it."""
+    ids: list[str]
+    """Memories, in order."""
+    turns: list[str] = []
+    """Recorded turns, in order."""
+
+
+class Skipped(Result):
+    """A memory that was not deleted, and why."""
+
+    id: str
+    reason: str
+    reason_code: str | None = None
+    """Which of the service's sentences `reason` is; null where it is somebody's own."""
+    reason_values: dict[str, str] | None = None
+    """What stands in its places, by their names."""
+
+
+class Deleted(Lagging):
+    """What became of a request to delete memories."""
+
+    owner: str
+    deleted: list[str]
+    """In the order asked for; with `dry_run` what would be."""
+    skipped: list[Skipped]
+    """Core and system memories are left alone."""
+    also: list[Skipped] = []
+    """What went with them because it was made of them."""
+    left_alone: list[Skipped] = []
+    """Made of them, and still there."""
+    still_said_in: list[str] = []
+    """Turns that stand and say it; `with_sources` retracts them."""
+    hidden_with: list[str] = []
+    """What was merged into them: hidden with them, and there again once they are restored."""
+    rejected: list[str] = []
+    """Those of which what they say is rejected: told again, it becomes no memory."""
+    dry_run: bool = False
+    """Whether nothing was written."""
+    position: str
+    """Of the last deletion, or the one at which there was nothing to delete."""
+    restorable_until: datetime | None = None
+    """When the next sweep may purge what was deleted now."""
+    waiting: list[str] = []
+    """Written, but parked behind an event of the owner that cannot be folded."""
+    error: dict[str, Any] | None = None
+    """What stopped it half-way."""
+
+
+class Removed(Done, Deleted):
+    """What became of a request to delete one memory."""
+
+    id: str
+
+
+class Restored(Effects):
+    """What restoring a memory did."""
+
+    also: list[Skipped] = []
+    """What came back with it."""
+    not_restored: list[Skipped] = []
+    """What went with it and stays deleted."""
+
+
+class RecordsImported(Warned):
+    """What an import of older records did, and what stayed out."""
+
+    owner: str
+    records: int
+    """Records that are in the log now, from this import or an earlier one, or in conflict."""
+    shapes: dict[str, int]
+    appended: int
+    already_appended: int
+    conflicts: list[dict[str, Any]]
+    """Records that were imported before with other content; they stay as they were. `line` is the place in the
+    list, from 1."""
+    repeated: int
+    """Records that say exactly what an earlier one of the request said."""
+    duplicates: list[dict[str, Any]]
+    """Records with the id of an earlier one of the request and something else to say: the first holds."""
+    skipped: dict[str, int]
+    """Exported memories that no longer stood, by status."""
+    ignored_fields: dict[str, int]
+    """Fields that no memory has a place for."""
+    made_ordinary: dict[str, int]
+    """Records of tier core or system, by tier: ordinary memories now, since only an operator gives a place in
+    every prompt."""
+    said: int = 0
+    """Turns and tool results of an export of everything, said again."""
+    said_withheld: int = 0
+    """Those whose words were left out when they were exported."""
+    of_the_log: dict[str, int] = {}
+    """What else such an export tells, by part: of the log that it comes from, and passed over."""
+    flagged: int = 0
+    """Pairs of a record and a memory that it may contradict: both are flagged, and both stand."""
+    conflicting: list[dict[str, str]] = []
+    """The first 50 of these pairs: `id` of the record, `other`, and the `reason`."""
+    rejections: int = 0
+    """What was rejected where the records come from, and is here now: told again, it becomes no memory."""
+    rejections_left_out: dict[str, int] = {}
+    """What was rejected there and could not be carried over, by reason; reject it here."""
+    associations_left_out: int
+    newest_record: str | None
+    last_position: str | None
+    ids_taken: list[str]
+    """Ids under which the owner had a memory already, from elsewhere: it stays as it is."""
+    rejected: list[str] = []
+    """Ids of records that say what the owner rejected: they became no memories."""
+    failed: list[dict[str, Any]] | None = None
+    error: dict[str, Any] | None = None

@@ -1,0 +1,457 @@
+"""Comparisons: laws, curves, two moments, two memories."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engramlog.answers.base import Result
+from engramlog.answers.memories import Withheld
+from engramlog.answers.past import LinesTold, Place, Placed, TimesTold
+
+
+class LawReading(Result):
+    """What one law shows of the owner."""
+
+    threshold: float
+    """Least unclipped weight shown in normal mode."""
+    shown: int
+    withheld: list[Withheld]
+
+
+class Standing(Result):
+    """Where one memory stands under one law."""
+
+    weight: float
+    """Unclipped, as the threshold reads it."""
+    level: str
+    shown: bool
+    """In normal mode."""
+    reason: str | None
+    """Why it is withheld; null where it is shown."""
+    rank: float
+    """1 for the heaviest; equal weights share the mean of their places."""
+
+
+class Pair(Result):
+    """How far two laws agree."""
+
+    laws: list[str]
+    shown_by_one: int
+    """Memories that only one of them shows."""
+    rank_correlation: float | None
+    """Spearman's; null where a law tells nothing apart."""
+
+
+class ComparedMemory(Result):
+    """One memory under every law."""
+
+    id: str
+    memory: str
+    """Its text; `[withheld: ...]` for a secret."""
+    category: str
+    kind: str
+    status: str
+    tier: str
+    laws: dict[str, Standing]
+    spread: float
+    """Between its highest and its lowest rank."""
+
+
+class Compared(Place):
+    """An owner's memories under every law, those first on which the laws disagree most."""
+
+    profile: str
+    laws: dict[str, LawReading]
+    pairs: list[Pair]
+    memories: list[ComparedMemory]
+    total: int
+    """Memories that are neither deleted, merged away nor retired."""
+    offset: int
+    owner: str
+    instant: str
+
+
+class Curve(Result):
+    """One law's curve; one element an instant."""
+
+    threshold: float
+    """Of normal mode, by the parameters in force at the end."""
+    weights: list[float | None]
+    """Unclipped; null before its creation and after its purge."""
+    shown: list[bool]
+    """In normal mode under this law."""
+
+
+class Jump(Result):
+    """A weight just before an event and just after it."""
+
+    before: float | None
+    after: float | None
+
+
+class Touch(Placed):
+    """An event that changed the memory, or the parameters by which it is read."""
+
+    time: str
+    event: str
+    decision: str
+    """As in the change log; `access` of what writes no entry there."""
+    reason: str
+    weights: dict[str, Jump]
+
+
+class Curves(LinesTold, Placed):
+    """One memory's weights under every law over time."""
+
+    owner: str
+    id: str
+    title: str
+    window: dict[str, str]
+    """`from` and `to`, the instants between which the curves run."""
+    times: list[str]
+    """Evenly spaced instants, and two for every event: just before it and at it."""
+    laws: dict[str, Curve]
+    events: list[Touch]
+    folded_together: int
+    """Events that came so late, and so many, that they are told with a later one; 0 nearly always."""
+
+
+class SideStanding(Result):
+    """Where a memory stands on one of two sides."""
+
+    weight: float
+    """Unclipped, by the owner's law on that side."""
+    level: str
+    status: str
+    trust: str
+    is_negated: bool
+    mention_count: int
+    shown: bool
+    """Whether the mode shows it where nothing is asked."""
+    reason: str | None
+    """Why the mode withholds it; null where it is shown."""
+
+
+class SidesDiffer(Result):
+    """A memory that stands otherwise on two sides, or on one alone."""
+
+    id: str
+    before: SideStanding | None
+    """Null where that side has no such memory."""
+    after: SideStanding | None
+    """Null where that side has no such memory."""
+    fields: list[str]
+    """What it says that differs, by name."""
+
+
+class RankMoved(Result):
+    """A result that stands elsewhere, came or went."""
+
+    id: str
+    before: int | None
+    """Its rank, 1 for the first; null where it is not among the results."""
+    after: int | None
+    passed: str | None
+    """Of one that fell what newly stands directly above it; of one that rose what stood there and is no longer
+    above it. Null where that is no other than before, or one side lacks it."""
+
+
+class QuestionMoved(Result):
+    """One question's results on two sides."""
+
+    query: str
+    before: list[str]
+    """Ids, the best first."""
+    after: list[str]
+    moved: list[RankMoved]
+
+
+class EventCause(Result):
+    """An event that is part of one side and not of the other, as the change log has it."""
+
+    position: str
+    event_id: str
+    event: str
+    memory: str | None
+    """Which memory it was about; null where it was about the owner."""
+    time: str
+    """When it happened, as its producer says."""
+    recorded_at: str | None
+    """When the log took it in; null where nobody noted that."""
+    late_by: float | None
+    """Seconds, where it was recorded more than five minutes after `time`."""
+    decision: str
+    """What it did; `access` where it only showed the memory."""
+    reason: str
+    """The fold's own words."""
+    actor: str | None
+    principal: str | None
+    """Who brought it; null where nobody noted that."""
+    correlation_id: str | None
+    said_reason: str | None
+    """Why, in its sender's words, as far as they may be told today."""
+    because: str | None
+    """Why the memory is kept, as a creation or a revision tells."""
+    side: str
+    """`after` or `before`: the side that it is part of."""
+
+
+class RankOf(Result):
+    """A memory's rank among the results of one question on the two sides."""
+
+    question: int
+    """Which of `questions`, from 0."""
+    before: int | None
+    after: int | None
+
+
+class MemoryDiffers(SidesDiffer):
+    """A memory that differs between two moments, and by what."""
+
+    kind: str
+    """`made`, `gone` (absent, deleted or purged by the end), `changed` (by events, or in what it says), `crossed`
+    (shown or not, level, reason or rank, and no event was about it) or `weight` (nothing else moved)."""
+    memory: str | None
+    """What it says on the later side that has it; null of what is purged, and but in debug mode of what is deleted
+    on both."""
+    was: str | None
+    """What it said before, where that is another text."""
+    deleted_since: bool
+    """Whether somebody deleted it by today, though the later side has it."""
+    cause: str
+    """`events`; `access` (it was shown); `owner` (another law, other parameters, something set aside or rejected);
+    `others` (what happened to other memories); or `time`."""
+    causes: list[EventCause]
+    """The newest of its events, the newest first."""
+    more_causes: int
+    """How many more there are."""
+    ranks: list[RankOf]
+    """Of the questions among whose results it stands elsewhere."""
+
+
+class FromTo(Result):
+    """A value on the two sides."""
+
+    before: Any
+    after: Any
+
+
+class OwnerDiffers(Result):
+    """What differs of the owner itself."""
+
+    profile: FromTo | None
+    """The law; null where it is the same."""
+    parameters: dict[str, FromTo]
+    """Those that differ, by name."""
+
+
+class OwnerChanged(OwnerDiffers):
+    """And the events about the owner that are part of one side alone."""
+
+    causes: list[EventCause]
+    more_causes: int
+
+
+class ByWhom(Result):
+    """How many events of one principal and actor are the causes."""
+
+    principal: str | None
+    actor: str | None
+    events: int
+
+
+class SideTold(Result):
+    """One of the two sides."""
+
+    asked: str | None
+    """The moment as it was asked for; null is now."""
+    instant: str
+    """At which its weights are computed."""
+    position: str
+    events: int
+    """How many of the owner's events it is made of."""
+
+
+class DiffCounts(Result):
+    """How many memories differ, by kind, and how many weights alone moved, by cause."""
+
+    made: int
+    gone: int
+    changed: int
+    crossed: int
+    by_time: int
+    by_access: int
+    by_owner: int
+    by_others: int
+
+
+class Diff(LinesTold, Placed):
+    """What changed between two moments, by whom and why."""
+
+    owner: str
+    line: str
+    """`known` or `happened`: the time line that the moments stand on."""
+    mode: str
+    before: SideTold
+    after: SideTold
+    counts: DiffCounts
+    memories: list[MemoryDiffers]
+    """A page of them: made, gone, changed, crossed, weight."""
+    total: int
+    """How many are listed in all."""
+    offset: int
+    owner_changes: OwnerChanged
+    by_principal: list[ByWhom]
+    """Who brought the events about memories that differ and about the owner, the most events first; 100 at most."""
+    questions: list[QuestionMoved]
+    on_other_line: int | None = None
+    """How many memories were made, gone or changed between the same moments on the other line; null where a moment
+    is a position, `as_of` or `known` is told, or it took too long."""
+    hint: str | None
+    """How many those are on each line, where they are not the same; or that the owner is unknown."""
+
+
+class TermBeside(Result):
+    """One part of both scores."""
+
+    term: str
+    """Its name, as `explain.score` of a search has it."""
+    first: float | None
+    """What it adds to the first one's score; null where that is not ranked."""
+    second: float | None
+    difference: float | None
+    """`first` less `second`; null where one of the two is not ranked."""
+
+
+class Absent(Result):
+    """Why a memory is not among the results."""
+
+    why: str
+    """`withheld` by the mode, `filtered`, `no_match`, or `too_weak`: it matches, and is not among the best that
+    are ranked at all."""
+    reason: str | None
+    """Why the mode withholds it."""
+    shown_by: str | None
+    """The mode, or the command, that shows it."""
+    filters: list[str]
+    """Names of the filters that it does not pass."""
+
+
+class AboveSide(Result):
+    """One of two memories under a question's ranking."""
+
+    id: str
+    memory: str | None
+    rank: int | None
+    """1 for the first, of all results; null where it is none."""
+    score: float | None
+    weight: float
+    holds: list[str]
+    """Words of the question that it holds, as search cuts them."""
+    lacks: list[str]
+    absent: Absent | None
+    """Why it is no result; null where it is one."""
+
+
+class RuleTold(Result):
+    """A rule that acts beside what matches."""
+
+    rule: str
+    """`current_first` (it replaced `others`, so it stands above them), `corrected` (by `others`; the question asks
+    for what still holds of it), `for_a_time` (until then it stands above `others`, or it holds again and they
+    are over), `associated` (activation reached it)."""
+    of: str
+    others: list[str]
+
+
+class Above(TimesTold, Placed):
+    """Why one memory stands above another for a question, or below it."""
+
+    owner: str
+    query: str
+    order: str
+    """`above`, `below`, or `neither` where neither is a result: of the first to the second."""
+    tied: bool
+    """Whether both scores are equal: then what was made later stands above."""
+    sentence: str
+    language: str
+    """Of the sentence: `en` or `zh`."""
+    first: AboveSide
+    second: AboveSide
+    difference: float | None
+    """Of the scores; the terms' differences add up to it."""
+    terms: list[TermBeside]
+    """The most decisive first."""
+    rules: list[RuleTold]
+    mode: str
+    ranking: str
+    search_mode: str
+    meaning: str | None
+    """Why meaning was not compared, where it was asked for and failed."""
+
+
+class InstantsRow(Result):
+    """One memory; each list has one element an instant."""
+
+    id: str
+    text: str | None
+    """Its text, shortened; `[withheld: ...]` for a secret. Null of what is deleted or rejected today, but in debug
+    mode, and of what is purged."""
+    weights: list[float | None]
+    """As `get` tells it of that instant; null where it was not there, or is purged."""
+    ranks: list[int | None]
+    """Its place among these rows, 1 for the first; null where it is not shown, or does not match the question."""
+    withheld: list[int | None]
+    """Why it is not shown, by number in `reasons`; null where it is shown, or was not there."""
+    scores: list[float | None] | None = None
+    """Of the question, null where it does not match; no list where none was asked."""
+
+
+class InstantsMark(Result):
+    """An event that named some of the rows."""
+
+    position: str
+    event_id: str
+    event: str
+    time: str
+    """When it happened."""
+    recorded_at: str | None
+    """When it was recorded."""
+    ids: list[str]
+    """Of the rows that it names."""
+
+
+class InstantsTold(LinesTold, Placed):
+    """Weights and ranks of some memories at many instants, so that a hand on a time line can move without asking again."""
+
+    owner: str
+    line: str
+    """`happened` or `known`: which time line the instants are on."""
+    mode: str
+    law: str | None
+    """The law that was asked for; null: the owner's own at each instant."""
+    laws: list[str]
+    """The laws by which was weighed."""
+    law_at: list[int]
+    """Of each instant the number of its law in `laws`."""
+    query: str | None
+    """The question; masked where it looks like a secret."""
+    ranked_by: str
+    """`score` where something is asked, else `activated` (as `list`) or `weight`."""
+    instants: list[str]
+    """Evenly spaced, ascending, both ends among them."""
+    reasons: list[str]
+    """Why a memory is withheld: what the numbers in `withheld` stand for."""
+    rows: list[InstantsRow]
+    unknown: list[str]
+    """Ids that were told, of which nothing is known here."""
+    marks: list[InstantsMark]
+    """Events of the span about the rows, the oldest first; 100 at most."""
+    marks_left_out: int
+    exact_at: str
+    """The position at which the question was ranked: what words and meaning say is held from there, weights are
+    not."""
+    exact_now: str
+    """The instant at which it was."""
+    meaning: str | None
+    """Why meaning was not compared although it was asked for; null where it was."""

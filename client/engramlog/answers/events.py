@@ -1,0 +1,145 @@
+"""Events of the log, and when they happened."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engramlog.answers.base import Result
+from engramlog.answers.past import LinesTold, Placed, Warned
+
+
+class LoggedEvent(Result):
+    """One event of the log. Words that may not be told stand as `[withheld: ...]`; ids, numbers and times stay."""
+
+    position: str
+    event_id: str
+    type: str
+    schema_version: int | None
+    owner: str
+    occurred_at: str | None
+    """When it happened, as its producer says; null where it cannot be read."""
+    recorded_at: str | None
+    """When the log took it in."""
+    late_by: float | None
+    """Seconds, where it was recorded more than five minutes after it happened."""
+    actor: str | None
+    principal: str | None
+    """Who brought it, as the receiving side says."""
+    model: str | None
+    """The language model that decided it, where that is known."""
+    trust: str | None
+    """How far its word goes: asserted, inferred, imported or proposed."""
+    session_id: str | None
+    causation_id: str | None
+    correlation_id: str | None
+    data: dict[str, Any] | None
+    """As it is stored, but for words that are withheld."""
+    withheld: str | None
+    """Why words of it are: erased, purged, deleted, retracted, secret, set_aside, undecided, undecodable; null:
+    none are."""
+    folded: bool | None
+    """Whether it is folded; false: it waits, or was dropped. Null where the whole partition is asked about."""
+    problem: str | None
+    """Why it cannot be read; null where it can."""
+    bytes: int
+    """Of its body in the log."""
+
+
+class LogEvents(LinesTold, Warned):
+    """A page of the log's events."""
+
+    owner: str | None
+    """Null where a partition is asked about."""
+    partition: int
+    events: list[LoggedEvent]
+    next: str | None
+    """The next page, as `cursor`; null where there is nothing further to look at. A page may be short, or empty,
+    and have one: it looked at as many events as one page may."""
+    follow: str
+    """The cursor, oldest first, of what comes after: give it with `wait` to go on as events come."""
+    order: str
+    looked: int
+    """How many events were looked at for this page."""
+    looked_to: str | None
+    """The last position that was looked at; null where none was."""
+    head: str
+    """The newest position of the partition at that time; `p:0` where it is empty."""
+
+
+class HappenedEnds(Result):
+    """From when to when things happened, as their producers say."""
+
+    first: str | None
+    """Null where there is no event."""
+    last: str | None
+    """The latest of all, though it lies ahead."""
+    ahead: str | None
+    """The same, where it lies in the future of what is asked about: later than now, or than `known`; else null."""
+
+
+class RecordedEnds(Result):
+    """From when to when the log took them in."""
+
+    first: str | None
+    """Null where there is no event."""
+    last: str | None
+
+
+class GroupCounts(Result):
+    """How many events of each kind lie in each part."""
+
+    made: list[int]
+    """Memories and facts that are new."""
+    changed: list[int]
+    """Whatever else alters what is there, or how it is read."""
+    ended: list[int]
+    """Negated, deleted, purged, retracted, rejected, or of a source that was set aside."""
+    seen: list[int]
+    """Shown, or revealed."""
+    talk: list[int]
+    """Turns, tool results, and turns that were read for what they say."""
+
+
+class LineBuckets(Result):
+    """One line in equal parts. Part number i, from 0, begins `i * seconds` after `since`; the last one ends with `until`."""
+
+    since: str | None
+    """Null where no event lies there, and nobody told an end."""
+    until: str | None
+    seconds: float
+    """How long each part is."""
+    events: int
+    """How many lie there: the sum of `counts`."""
+    counts: list[int]
+    """As many as there are parts."""
+    groups: GroupCounts | None
+    """Null unless asked for."""
+
+
+class TimeBuckets(Result):
+    """Both lines in parts."""
+
+    count: int
+    """How many parts each has."""
+    happened: LineBuckets
+    recorded: LineBuckets
+
+
+class OwnerTimes(LinesTold, Placed):
+    """Both time lines of an owner at a glance."""
+
+    owner: str
+    happened: HappenedEnds
+    recorded: RecordedEnds
+    events: int
+    """Folded events that count, whatever the spans."""
+    late: int
+    """Of these, how many were recorded more than five minutes after they happened."""
+    buckets: TimeBuckets
+    """Of the events that lie in every span that is told; what tells no recorded time is on no recorded line."""
+    since: str | None
+    until: str | None
+    recorded_since: str | None
+    recorded_until: str | None
+    hint: str | None
+    """Where nothing of the owner is recorded; else null."""

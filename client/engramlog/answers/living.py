@@ -1,0 +1,295 @@
+"""Health, reviews, profiles, laws and parameters."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+from engramlog.answers.base import Result
+from engramlog.answers.changes import Change, Done
+from engramlog.answers.memories import Card
+from engramlog.answers.operating import Coverage
+from engramlog.answers.past import LinesTold, Place, Placed
+
+
+class Strength(Card):
+    """A memory with its Ebbinghaus strength."""
+
+    strength: int
+    """Percent, 0 to 100."""
+    colour: str
+    """`green` from 70, `yellow` from 30, `red` below."""
+    stability_hours: float
+    decay_rate: float
+    reinforce_count: int
+    last_reinforced_at: str
+    archives_at: str | None
+    """When the owner's law archives it by itself; null where it does not."""
+    deletes_at: str | None
+    """When the owner's law deletes it (softly) by itself; null likewise."""
+
+
+class MemoryHealth(Place):
+    """A page of live memories, strongest first."""
+
+    memories: list[Strength]
+    total: int
+    """Live memories in all."""
+    offset: int
+    colours: dict[str, int]
+    """How many of all of them are of each colour."""
+    mean_strength: float | None
+    profile: str
+
+
+class Fading(Place):
+    """A page of live memories under strength 30, weakest first."""
+
+    memories: list[Strength]
+    total: int
+    """How many are fading."""
+    live: int
+    """Of how many live ones."""
+    offset: int
+    under: int
+    profile: str
+
+
+class DueMemory(Card):
+    """A memory that is due for review."""
+
+    due_at: str
+    days_overdue: float
+    importance: float
+    """0.4 confidence + 0.3 consolidation + 0.3 |emotion| at the default shares."""
+    confidence: float
+    consolidation: float
+    emotion: float
+    priority: float
+    """What the order goes by: importance * (1 + days overdue)."""
+    interval_days: float
+    scheduler: str
+    """`accesses` before the first grade, then `sm2` or `fsrs`."""
+    access_count: int
+
+
+class ReviewsDue(Place):
+    """What is due for review, most pressing first."""
+
+    memories: list[DueMemory]
+    due: int
+    """How many are due in all."""
+    left_out: int
+    """How many of these are of less than the least importance."""
+    min_importance: float
+    next_due_at: str | None
+    """When the next one falls due that is not due yet."""
+
+
+class Held(Result):
+    """What each law reads of a memory at one instant."""
+
+    strength: int
+    stability_hours: float
+    reinforce_count: int
+    importance: float
+    """As it was last set."""
+    effective_importance: float
+    """What the tiered law leaves of it."""
+    tier: str
+    law: str
+    """The owner's, which the weight is of."""
+    weight: float
+    next_review_at: datetime
+    interval_days: float
+    scheduler: str
+
+
+class Reinforced(Done, Placed):
+    """What reinforcing a memory did."""
+
+    outcome: str
+    from_memory: str | None
+    turn_id: str | None
+    """The turn that it was told for."""
+    id: str
+    at: datetime
+    """The instant of both readings."""
+    owner: str
+    before: Held
+    after: Held | None
+    """Null where the owner is quarantined and the event waits."""
+    remarks: list[str]
+    """What it did not do, and why: a use within the cool-down of the last, say."""
+
+
+class Graded(Placed):
+    """What grading a memory did: its next review by each scheduler."""
+
+    grade: int
+    id: str
+    at: str
+    owner: str
+    changes: list[Change]
+    before: Held
+    after: Held | None
+    decides: str
+    """The owner's scheduler: a parameter."""
+    schedulers: dict[str, dict[str, Any]] | None
+    """By name: `due_at`, `interval_days`, and what it keeps of the memory; null where the event waits."""
+
+
+class OwnerProfile(LinesTold, Placed):
+    """The law that an owner's recall and lifecycle go by."""
+
+    owner: str
+    profile: str
+    formula: str
+    source: str
+    thresholds: dict[str, float]
+    """Least weight shown in normal and in review mode."""
+    parameters: dict[str, dict[str, float | int | str | bool]]
+    """Those that are not the defaults, by name: `value` and `default`."""
+    changes: list[Change] | None = None
+    """What choosing changed."""
+    warning: str | None = None
+    """Why this process will not use the embedder that the parameters name; not there where it will."""
+
+
+class LawShape(Result):
+    """One law by which memories can be weighed."""
+
+    name: str
+    formula: str
+    factors: dict[str, str]
+    """What each factor says, with its unit or range."""
+    thresholds: dict[str, float]
+    """Least weight of normal and review mode, at the defaults."""
+    source: str
+
+
+class Laws(Result):
+    """Every law there is."""
+
+    laws: list[LawShape]
+
+
+class MomentsOfPast(Result):
+    """Moments of an owner's past that questions kept to begin at, as of today."""
+
+    kept: int
+    bytes: int
+    """What they take in Redis, about."""
+
+
+class WeightBucket(Result):
+    """Memories whose weight lies above the bucket before and no higher than this."""
+
+    up_to: float | None
+    """Null: all that is heavier."""
+    memories: int
+
+
+class WeightFigures(Result):
+    """How the weights of the memories that live are spread, by the owner's law, unclipped; null where there is none."""
+
+    law: str
+    memories: int
+    mean: float | None
+    lowest: float | None
+    median: float | None
+    highest: float | None
+    buckets: list[WeightBucket]
+
+
+class ConflictErrors(Result):
+    """Contradictions that turned out not to be one."""
+
+    taken_back: int
+    """Negations after which the user said the memory again, so that it holds (`reaffirm`)."""
+    refused: int
+    """Negations by a lower source that waited for a person, who rejected them."""
+    total: int
+
+
+class HistoryFigures(Result):
+    """How often what happened to the owner's memories, counted in the change log; each event once. Ignored ones count nowhere."""
+
+    activations: int
+    """Mentions that refreshed a memory."""
+    frequent_mentions: int
+    """Of these, the third or later one within 24 hours (decision `merge`)."""
+    negations: int
+    merges: int
+    merges_undone: int
+    compressions: int
+    """Levels that a sweep recorded."""
+    possible_conflicts: int
+    """Pairs that were linked as a possible conflict."""
+    conflict_errors: ConflictErrors
+
+
+class ShownFigures(Result):
+    """What was shown in one way, as the log has it."""
+
+    answers: int
+    """Answers that showed anything; of `injection` events, one for each block."""
+    memories: int
+    """Memories in them, counted as often as they were shown."""
+
+
+class OwnerStats(Place):
+    """Counts of one owner's memories."""
+
+    owner: str
+    events: int
+    change_log_entries: int
+    moments: MomentsOfPast
+    profile: str
+    parameters: dict[str, Any]
+    memories: int
+    shown_in_normal_mode: int
+    by_category: dict[str, int]
+    by_level: dict[str, int]
+    by_state: dict[str, int]
+    negated: int
+    secret: int
+    mean_weight: float | None
+    """Of all memories, those that are deleted or merged too."""
+    weights: WeightFigures
+    figures: HistoryFigures
+    shown: dict[str, ShownFigures]
+    """By way of showing: recall (searches), detail, association, injection (blocks for prompts), inspection,
+    reveal."""
+    chain: str
+    embedding: Coverage | None = None
+    """How many have a vector, where one embeds."""
+
+
+class ParameterShape(Result):
+    """One parameter of the laws and modes: what it may be, and what it does. Every owner can have it otherwise."""
+
+    name: str
+    """As `profile --set` and `replay --set` take it."""
+    kind: Literal["int", "float", "str", "bool"]
+    """A whole number is a float too."""
+    default: float | int | str | bool
+    least: float | None
+    """Of a number; null of anything else."""
+    least_excluded: bool
+    """Whether it must lie above `least`, and not at it."""
+    most: float | None
+    """Of a number, which may be as much."""
+    choices: list[str | bool] | None
+    """All that it may be, where that is a few words; else null."""
+    allowed: str
+    """The rule in words, as a refusal tells it."""
+    help: str
+    """What it is."""
+
+
+class ParametersKnown(Result):
+    """Every parameter that can be set."""
+
+    parameters: list[ParameterShape]
+    """In the order of the model."""

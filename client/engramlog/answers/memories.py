@@ -1,0 +1,380 @@
+"""Memories: cards, lists, one memory, why it weighs what it weighs, and where it comes from."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from engramlog.answers.base import Result
+from engramlog.answers.changes import AsideTold, Change, CorrectedBy, PossibleConflict, Skipped
+from engramlog.answers.past import Lagging, LinesTold, Place, Placed
+
+
+class ToldBeside(Result):
+    """What may contradict a memory, and what it says that no longer holds; left out where nothing does."""
+
+    possible_conflicts: list[str] = []
+    conflicting: list[PossibleConflict] = []
+    corrected: list[CorrectedBy] = []
+    """What it says that no longer holds, the last corrected first, at most 5."""
+    until: datetime | None = None
+    """Until when it says that it holds (until Friday, 周五之前), as the first instant after that."""
+
+
+class Card(ToldBeside):
+    """What every answer tells of a memory."""
+
+    id: str
+    memory: str
+    """Its text; `[withheld: ...]` for a secret."""
+    level: str
+    category: str
+    kind: str
+    speaker: str | None
+    source_turns: list[str]
+    created_at: datetime
+    last_activated_at: datetime
+    mention_count: int
+    is_negated: bool
+    status: str
+    trust: str
+    """How far to trust it: `asserted` (by the user), `inferred`, `imported`, `proposed`, `disputed`, `rejected`."""
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    successor: str | None = None
+    ground_changed: bool = False
+    """True: something that it rests on has another digest now; normal mode withholds it."""
+    long_ago: bool = False
+    """True: so old that normal mode would withhold it, and shown as it matches the question."""
+
+
+class RestsOn(Result):
+    """Something outside that a memory rests on."""
+
+    uri: str | None
+    """Null of a secret memory."""
+    digest: str
+    """As it was when the memory was told."""
+    reported: str | None = None
+    """As it was last reported; null where nobody did."""
+    changed: bool = False
+
+
+class Withheld(Result):
+    """How many matches the mode withheld for one reason, and which mode shows them."""
+
+    reason: str
+    count: int
+    shown_by: str
+    ids: list[str] = []
+    """Of a search: the best of them, at most five; none of what is sensitive."""
+
+
+class BasisListed(Result):
+    """Why a memory is kept and what it rests on, as far as there is any."""
+
+    because: str | None = None
+    """Why it is kept, where that was told and it is no secret."""
+    grounds: list[RestsOn] | None = None
+    """What it rests on, as far."""
+    metadata: dict[str, str | int | float | bool] | None = None
+    """As it was told, as far."""
+
+
+class ExtractedKeyword(Result):
+    """A keyword that a memory is found by."""
+
+    word: str
+    weight: float
+    """From 0.3 to 1."""
+    source: str
+    """`user_tag`, `llm` (both given), or `system`: found in its text."""
+
+
+class EarlierText(Result):
+    """What a memory said before."""
+
+    version: int
+    content: str
+    until: str
+
+
+class CorrectionTold(Result):
+    """That a memory was said to be wrong."""
+
+    time: str
+    reason: str | None
+    new_preference: str | None
+    resolution: str
+    replaced_by: str | None
+    turn_id: str | None
+
+
+class EdgeTold(Result):
+    """What a memory is associated with."""
+
+    to: str
+    weight: float
+    link: str
+
+
+class BasisTold(Result):
+    """Why a memory is kept, and what it rests on."""
+
+    because: str | None = None
+    """Why it is kept."""
+    grounds: list[RestsOn] = []
+    """What it rests on."""
+    metadata: dict[str, str | int | float | bool] = {}
+    """As it was told; empty of a secret."""
+
+
+class InPattern(Result):
+    """A pattern, or a memory that is evidence of one."""
+
+    id: str
+    memory: str | None
+    """What it says, at most 400 characters; null where it does not stand."""
+    status: str
+    created_at: datetime
+    """When it was said; of a pattern when the newest of its evidence was."""
+
+
+class PatternTold(Result):
+    """What a pattern rests on, and which patterns rest on a memory."""
+
+    evidence: list[InPattern] | None = None
+    """Of a pattern alone: the memories that it was made of, the oldest first."""
+    patterns: list[InPattern] | None = None
+    """Patterns of which it is evidence, where there are any, at most 20."""
+
+
+class ContextTold(Result):
+    """What was going on when a memory was made: its producer's word, else derived from its time and its words when it is read."""
+
+    tags: list[str]
+    """The producer's first, then the derived ones; of a secret only those that its time tells."""
+    emotion: float | None
+    """From -1 to 1; 0 where nothing tells, null of a secret whose producer told none."""
+
+
+class Detail(PatternTold, BasisTold, Card, Place):
+    """Everything about one memory."""
+
+    content: str
+    summary: str | None
+    recorded_level: str
+    weight: float
+    tier: str
+    ground: str | None
+    """Why a memory of tier core or system stands in every prompt: operator (said so) or review (a reviewer
+    promoted what use bore out); null: it does not stand there."""
+    source: str
+    waiting: list[str]
+    """Events by lower sources that would change it and wait for a person, by their ids."""
+    confidence: float
+    importance: float
+    keywords: list[str]
+    extracted_keywords: list[ExtractedKeyword]
+    """At most five, the given ones first; none of a secret memory."""
+    tags: list[str]
+    """As its producer told them; `context` has those that are derived too."""
+    emotion: float | None
+    """As its producer told it; null where he did not."""
+    context: ContextTold
+    project: str | None
+    task: str | None
+    modalities: list[str]
+    sensitivity: int
+    """0 public, 1 general, 2 sensitive, 3 secret: its text is withheld unless asked for with `reveal`."""
+    verified: bool
+    version: int
+    versions: list[EarlierText]
+    updated_at: datetime
+    last_mentioned_at: datetime | None
+    last_accessed_at: datetime | None
+    access_count: int
+    correction_history: list[CorrectionTold]
+    corrects: str | None
+    merged_from: list[str]
+    merged_into: str | None
+    deleted_at: datetime | None
+    purged_at: datetime | None
+    edges: list[EdgeTold]
+    revealed: str | None = None
+    """If the text was shown on request: the position of the event that records it."""
+
+
+class OriginEvent(Result):
+    """An event that made or changed a memory among the origins."""
+
+    position: str
+    event_id: str
+    event: str
+
+
+class OriginNode(Result):
+    """A memory that another comes from, and which one that is."""
+
+    id: str
+    parent: str | None
+    relation: str
+    depth: int
+    events: list[OriginEvent]
+    events_left_out: int | None = None
+    unknown: bool | None = None
+    """True: the owner has no such memory."""
+    source_turns: list[str] | None = None
+    created_at: str | None = None
+    set_aside: bool | None = None
+    """True: its source is set aside."""
+    source_erased: bool | None = None
+    """True: a turn that it was drawn from has lost its words for good; it stays."""
+
+
+class OriginTree(Result):
+    """What a memory comes from: nodes that each name their parent."""
+
+    memory: str
+    nodes: list[OriginNode]
+    nodes_left_out: int | None = None
+
+
+class Why(BasisTold, ToldBeside, Place):
+    """Why a memory weighs what it weighs."""
+
+    id: str
+    memory: str
+    law: str
+    weight: float
+    unclipped_weight: float
+    factors: dict[str, float]
+    laws: dict[str, float]
+    changes: list[Change]
+    provenance: OriginTree
+    mention_count: int
+    is_negated: bool
+    level: str
+    status: str
+    trust: str
+    """How far to trust it, as of a card."""
+    created_at: datetime
+    last_activated_at: datetime
+    next: str | None = None
+    """The next page of changes, as `cursor`; `history` takes it too."""
+    order: str = "oldest"
+    aside: AsideTold | None = None
+    """The source by whose setting aside the memory is withheld."""
+
+
+class Provenance(LinesTold, Placed):
+    """Where a memory comes from: nodes that each name their parent."""
+
+    id: str
+    provenance: OriginTree
+
+
+class Listed(BasisListed, Card):
+    """One memory of a list."""
+
+    weight: float
+    tier: str
+    source: str
+    sensitivity: int
+    tags: list[str]
+    """Its producer's own; none of a secret."""
+    context: ContextTold
+    updated_at: datetime
+    """When it was made or last revised."""
+    deleted_at: datetime | None
+    waiting: list[str]
+    """Ids of the events that would change it, and wait for a person."""
+
+
+class SpansTold(Result):
+    """What was understood of times that a list was told, as far as any were: RFC 3339 in the owner's time zone."""
+
+    since: str | None = None
+    """Created at this instant or later."""
+    until: str | None = None
+    """Created before this instant."""
+    updated_since: str | None = None
+    """Made or revised at this instant or later."""
+    updated_until: str | None = None
+    """Made or revised before this instant."""
+
+
+class Listing(SpansTold, Place):
+    """A page of memories."""
+
+    memories: list[Listed]
+    total: int
+    """Memories that the mode shows and all filters match."""
+    offset: int
+    sort: str
+    order: str
+    withheld: list[Withheld]
+    """What the mode withholds of the owner, whatever the filters."""
+    mode: str
+
+
+class ValueCount(Result):
+    """How many memories have one value."""
+
+    value: str
+    count: int
+
+
+class FacetCounts(Result):
+    """Counts by the values of one filter, as if that filter were not told."""
+
+    counts: list[ValueCount]
+    """Every value of a closed list, in its order; of kinds and tags the 50 of the most memories."""
+    left_out: int
+    """Other values that some memory has."""
+
+
+class Counts(SpansTold, Place):
+    """How many memories a list has, by the values of its filters."""
+
+    owner: str
+    mode: str
+    total: int
+    """Memories that the mode shows and all filters match."""
+    by_status: FacetCounts
+    by_level: FacetCounts
+    by_trust: FacetCounts
+    by_tier: FacetCounts
+    by_category: FacetCounts
+    by_sensitivity: FacetCounts
+    by_source: FacetCounts
+    by_flag: FacetCounts
+    by_kind: FacetCounts
+    by_tag: FacetCounts
+    """Context tags, whatever their case."""
+    by_law: FacetCounts
+    """How many of what the filters match, whatever the mode asked for, each law shows in normal mode."""
+
+
+class RestoredMany(Lagging):
+    """What became of a request to restore memories."""
+
+    owner: str
+    restored: list[str]
+    """In the order asked for; with `dry_run` what would be."""
+    skipped: list[Skipped]
+    """Those asked for that were not restored, and why."""
+    also: list[Skipped]
+    """What came back with them."""
+    not_restored: list[Skipped]
+    """What went with them and stays deleted, and why."""
+    readmitted: list[str]
+    """Those of which what they say was rejected, and is no more."""
+    dry_run: bool
+    """Whether nothing was written."""
+    position: str
+    """Of the last restoration, or the one at which there was nothing to restore."""
+    waiting: list[str] | None = None
+    """Written, but parked behind an event of the owner that cannot be folded."""
+    error: dict[str, Any] | None = None
+    """What stopped it half-way."""

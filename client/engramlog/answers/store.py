@@ -1,0 +1,379 @@
+"""The whole store: status, owners, statistics, dead letters, alarms, health."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from engramlog.answers.base import Result
+from engramlog.answers.living import HistoryFigures
+from engramlog.answers.operating import Schedule
+
+
+class AlarmStanding(Result):
+    """One alarm."""
+
+    name: str
+    severity: Literal["stopped", "warning"]
+    """`stopped`: `/ready` says 503 while it stands."""
+    subject: str
+    """What it is about; empty for the whole store."""
+    text: str
+    meaning: str
+    """What happened and what to do."""
+    ends: Literal["itself", "operator"]
+    """Who clears it."""
+    first: str
+    last: str
+    count: int
+    """How often it was raised since it was last cleared."""
+    by: str
+    """The process that raised it last."""
+
+
+class AlarmsStanding(Result):
+    """Every alarm that stands."""
+
+    alarms: list[AlarmStanding]
+
+
+class AlarmCleared(AlarmsStanding):
+    """What clearing came to, and what still stands."""
+
+    name: str
+    subject: str | None
+    cleared: bool
+
+
+class PartitionStatus(Result):
+    """Where one partition stands."""
+
+    partition: int
+    head: int
+    checkpoint: int
+    lag: int
+    checkpoint_age: float | None
+    """How long the oldest event that is not folded has waited, seconds by Redis's clock; 0 where all is folded,
+    null where the log does not tell."""
+    holder: str | None
+    """Who folds it; null where nobody has a lease that lasts."""
+    lease_until: str | None = None
+    """When the lease ends unless it is renewed, as each second it is."""
+    lease_seconds: float | None = None
+    """Seconds until then; null without a holder."""
+    epoch: int
+    quarantined: list[str]
+    memories: int
+    waiting: int
+    """Things that wait for a person, of all its owners."""
+    full_inboxes: int
+    """Owners of whom as much waits as may."""
+    refused: int
+    """Events that say what a person rejected, and so changed nothing."""
+    build: str
+    chain: str | None
+    digest: str | None
+    rebuild: dict[str, Any] | None = None
+    """What a rebuild has folded beside the live build: `build`, `seq`, `holder`."""
+
+
+class NodeReplica(Result):
+    """A replica of a server, as its primary and the cluster tell of it."""
+
+    name: str
+    """host:port."""
+    state: str
+    """`online`; `not linked` where the cluster knows it and its primary does not; `unknown` where the primary does
+    not answer; or another word of Redis."""
+    behind_bytes: int | None = None
+    """Bytes that it has not told to have."""
+    seen_seconds: int | None = None
+    """Since it was last heard of."""
+
+
+class NodeStanding(Result):
+    """A server that holds a store, or a primary of the Redis Cluster that does."""
+
+    name: str
+    """host:port; `socket` of one that is reached by a socket of its machine."""
+    role: Literal["primary", "replica"] | None
+    """Null where it does not tell."""
+    reachable: bool
+    problem: str | None = None
+    """Why nothing could be asked of it."""
+    slots: int | None = None
+    """Slots of the cluster that it holds; null of one server."""
+    partitions: list[int]
+    """Partitions that it holds."""
+    used_bytes: int | None
+    """Memory in use."""
+    max_bytes: int | None
+    """Its maxmemory; null where it has none."""
+    used_share: float | None
+    replicas: list[NodeReplica]
+    fsynced: bool | None
+    """Whether its settings promise that every answered write is on disk and stays; null where it does not tell."""
+
+
+class PartitionsAway(Result):
+    """Partitions of which nothing can be read now, and why."""
+
+    node: str | None = None
+    """The node of the cluster that holds them; null where none does."""
+    partitions: list[int]
+    problem: str
+
+
+class Inboxes(Result):
+    """What waits for a person in all inboxes together."""
+
+    waiting: int
+    """Things that wait, what is withheld meanwhile too."""
+    full: int
+    """Owners of whom as much waits as may: nothing more of what has to wait is taken of them."""
+
+
+class AccessFigures(Result):
+    """What was recorded of what was shown."""
+
+    recorded: int = 0
+    """Accesses that this server appended since it began."""
+    waiting: int = 0
+    """Accesses that wait here for the next append, within a second."""
+    dropped: int = 0
+    """Accesses that this server lost since it began."""
+    lost: int
+    """Accesses that any process lost since the alarm `accesses_lost` was last cleared."""
+
+
+class EmbedderStanding(Result):
+    """What compares meanings for owners who chose nothing, in the process that answers."""
+
+    name: str
+    """`auto`, or an embedder's name."""
+    chosen_by: Literal["setting", "store"]
+    """Where that stands."""
+    missing: list[str]
+    """What of it this process lacks, or may not use: there it goes by words."""
+    loaded: list[str]
+    """Models in memory, or an endpoint that answered: vectors were made here."""
+
+
+class ListeningReady(Result):
+    """How the process that answers is asked."""
+
+    by: Literal["loopback", "tls", "proxy"]
+    """`loopback`: on its own machine alone; `tls`: by its own certificate; `proxy`: through a declared one."""
+    certificate_ends: str | None = None
+    """When its certificate ends; null where it has none."""
+
+
+class ListeningTold(ListeningReady):
+    """How the process that answers is asked, and where one operates."""
+
+    operating: Literal["here", "socket", "port"]
+    """Where routes about the whole store are answered: `here`, on the `socket` in the data folder alone, or on a
+    `port` of their own too."""
+
+
+class SealingTold(Result):
+    """Whether contents are sealed, under what, and whether that can be had."""
+
+    on: bool
+    key: str | None
+    """The master key that is set, by its name; null where none is."""
+    owners_locked: int
+    """Owners whose fold stands still for want of their keys; it goes on by itself once they can be had."""
+    reachable: bool | None
+    """Whether the master key can be had, as this process found it within the last 15 seconds; null where contents
+    are not sealed."""
+    problem: str | None = None
+    """Why not."""
+
+
+class RestoredTold(Result):
+    """What a store was restored from."""
+
+    backup: str
+    """The backup's id."""
+    moment: str
+    """Up to when it tells."""
+    at: str
+    """When it was brought into the store."""
+    events: int
+    """How many events came with it."""
+    taken_over: str | None = None
+    """When the store took the original's place; null while it takes nothing new."""
+    reason: str | None = None
+    """Why, as was said then."""
+
+
+class StoreStatus(Result):
+    """The store as it stands."""
+
+    store_id: str
+    at: str | None = None
+    """Redis's clock when this was read."""
+    events: int
+    memories: int
+    lag: int
+    """Events appended but not yet folded."""
+    inboxes: Inboxes
+    refused: int
+    """Events that say what a person rejected, and so changed nothing."""
+    partitions: list[PartitionStatus]
+    workers: list[dict[str, Any]]
+    """Fold workers that live: `seen`, their last sign of life; `folded` since they began; `rate`, events folded a
+    second over the last ten seconds or so, null of one that has just begun."""
+    silent: list[dict[str, Any]] | None = None
+    """Workers that gave no sign of life for 3 seconds and did not take leave; after a minute they are forgotten."""
+    nodes: list[NodeStanding] | None = None
+    """The servers that hold the store: one Redis, or every primary of a Cluster."""
+    unreachable: list[PartitionsAway] | None = None
+    """Partitions of which nothing could be read now: they are not among `partitions`, nor in any sum."""
+    unread: list[Literal["alarms", "workers", "restored", "backed_up"]] | None = None
+    """What could not be read, since the node that keeps it is away: what is told of it is empty."""
+    memory: dict[str, Any]
+    """Of a Cluster that of its fullest node, by its name as `node`; `events_until_full` of the whole store."""
+    lifecycle: Schedule
+    alarms: list[AlarmStanding]
+    accesses: AccessFigures
+    embedder: EmbedderStanding | None = None
+    """What compares meanings in this process; null where nothing does for owners who chose nothing."""
+    listening: ListeningTold | None = None
+    """How this process is asked; null of a command, which serves nobody."""
+    restored: RestoredTold | None = None
+    """From which backup the store was restored; null where it never was."""
+    backed_up: str | None = None
+    """The moment of the last `engramlog backup` of this store; null where none was made."""
+    sealed: bool
+    sealing: SealingTold | None = None
+    """Under what contents are sealed, and whether it can be had."""
+    notice: str
+
+
+class SummedOver(Result):
+    """Whose figures a sum is of."""
+
+    owners: int
+    """Those whose whole history was counted: of the 1,000 largest, as far as 200,000 events reach."""
+    left_out: int
+    """All others."""
+
+
+class StoreStats(Result):
+    """Counts of the whole store."""
+
+    owners: int
+    events: int
+    memories: int
+    lag: int
+    memory: dict[str, Any]
+    largest_owners: list[dict[str, Any]]
+    figures: HistoryFigures | None = None
+    """What happened to the memories of owners, in sum."""
+    figures_of: SummedOver | None = None
+
+
+class OwnerCount(Result):
+    """One owner of the store."""
+
+    owner: str
+    partition: int
+    memories: int
+
+
+class OwnerPage(Result):
+    """A page of owners, in the order of their names."""
+
+    owners: list[OwnerCount]
+    matching: int
+    """How many owners of the store begin with the prefix, and hold what was searched for."""
+    next: str | None
+    """What to give as `after` for the next page; null on the last."""
+
+
+class Stuck(Result):
+    """One quarantined owner."""
+
+    owner: str
+    position: str
+    kind: str
+    reason: str
+    parked: int
+
+
+class DeadOwners(Result):
+    """Every quarantined owner."""
+
+    quarantined: list[Stuck]
+
+
+class DeadOwner(Result):
+    """One owner's parked events, without contents."""
+
+    owner: str
+    position: str
+    reason: str
+    parked: list[dict[str, Any]]
+
+
+class Retried(Result):
+    """What a retry came to."""
+
+    owner: str
+    freed: bool
+    dead: DeadOwner | None = None
+
+
+class Discarded(Result):
+    """What a discard came to."""
+
+    owner: str
+    discarded: str
+    position: str
+    freed: bool
+    still: list[Stuck]
+
+
+class Health(Result):
+    """The process lives."""
+
+    status: str
+
+
+class ReadyAlarm(Result):
+    """An alarm as supervisors see it: `/v1/alarms` tells the rest."""
+
+    name: str
+    severity: str
+    since: str
+
+
+class ReadyEmbedder(Result):
+    """What compares meanings, as anybody may know it: no name of a model, address or package."""
+
+    kind: str
+    """`auto`, `minilm`, `use`, `openai` or `imported`."""
+    loaded: int
+    """Models that are loaded."""
+    missing: int
+    """Models that count and that this process lacks."""
+
+
+class Ready(Result):
+    """Redis answers."""
+
+    status: str
+    lag: int
+    partitions: dict[str, int]
+    """Lag by partition, of those that can be reached."""
+    unreachable: list[int] | None = None
+    """Partitions that cannot be reached; with any of them the answer is 503."""
+    workers: int
+    inboxes: Inboxes
+    alarms: list[ReadyAlarm]
+    """What stands; with a `stopped` one among them the answer is 503."""
+    embedder: ReadyEmbedder | None = None
+    """Null where meanings are not compared."""
+    listening: ListeningReady | None = None
+    """How this process is asked."""

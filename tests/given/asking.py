@@ -1,0 +1,128 @@
+"""A small store of which everything is asked that its OpenAPI document shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+from urllib.parse import quote
+from uuid import uuid4
+
+from fastapi import FastAPI
+
+from tests.given.client import Service
+from tests.given.http import HttpStore, created, event, http_store
+from tests.given.shaped import JSON, shape_checks
+from tests.integration.live import wait_until
+
+Json = dict[str, Any]
+TURN = "D4:7"
+STUCK = "mallory"
+"""An owner whose fold stands still."""
+ENDLESS = "text/event-stream"
+
+
+class Answered(NamedTuple):
+    """What became of one request."""
+
+    route: str
+    asked: str
+    status: int
+    text: str
+    documented: bool
+    """Whether the route says that it may answer with this status."""
+
+
+@dataclass
+class Asking:
+    """A store of which all is asked that its document shows."""
+
+    http: HttpStore
+    document: Json
+    checked: set[str] = field(default_factory=set)
+    """Routes with an answer whose shape was looked at."""
+
+    @property
+    def operations(self) -> Iterator[tuple[str, str, Json]]:
+        """Method, path and operation of every route that ends."""
+        for path, methods in self.document["paths"].items():
+            for method, operation in methods.items():
+                if ENDLESS not in operation["responses"]["200"]["content"]:
+                    yield method.upper(), path, operation
+
+    def stick(self) -> str:
+        """Have the fold of an owner stand still; the position at which it does."""
+        position = Service("", self.http).poison(STUCK)
+        wait_until(lambda: self.http.client.get(f"/v1/dead/{STUCK}").status_code == 200)
+        return position
+
+    def wait_for_a_person(self) -> str:
+        """Have something wait for a person; by what it is answered."""
+        item = f"m-{uuid4()}"
+        proposed = created(item, f"The kiln fires at {item}", owner="alice") | {
+            "actor": "assistant",
+            "trust": "proposed",
+        }
+        self.http.told("alice", proposed)
+        return item
+
+    def ask(self, method: str, path: str, operation: Json, owner: str, query: Json, body: Any = None) -> Answered:
+        """One request, of a memory that is there."""
+        address = path.replace("{owner}", quote(owner, safe="")).replace("{memory_id}", "coffee")
+        address = address.replace("{turn_id}", quote(TURN, safe=""))
+        address = address.replace("{partition}", "3")
+        answer = self.http.client.request(method, address, params=query, json=body)
+        told = f"{query} {body}"[:200]
+        status = answer.status_code
+        return Answered(f"{method} {path}", told, status, answer.text, str(status) in operation["responses"])
+
+
+def needed(operation: Json) -> Json:
+    """The first example of every parameter that a query must have; where it must have one of two, of the one."""
+    names = {one["name"]: one["schema"] for one in operation.get("parameters", ()) if one["in"] == "query"}
+    one_of = {"query": names["query"]["examples"][0]} if {"query", "ids"} <= names.keys() else {}
+    return one_of | {
+        one["name"]: one["schema"]["examples"][0]
+        for one in operation.get("parameters", ())
+        if one["in"] == "query" and one["required"]
+    }
+
+
+def bodies(operation: Json) -> list[Any]:
+    """Every example of a JSON body; one that is none where there is no body."""
+    content = operation.get("requestBody", {}).get("content", {}).get(JSON, {})
+    return [one["value"] for one in content.get("examples", {}).values()] or [content.get("example")]
+
+
+@contextmanager
+def story(folder: Path) -> Iterator[Asking]:
+    """A store with the memories that examples name, and an owner whose fold stands still."""
+    contents = {"coffee": "I drink coffee", "tea": "I drink tea", "m1": "I live in Berlin", "m2": "Ich wohne in Berlin"}
+    with http_store(folder) as http:
+        for owner in ("alice", STUCK):
+            http.told(owner, *(created(name, content, owner=owner) for name, content in contents.items()))
+            http.told(owner, event("TurnRecorded", turn_id=TURN, role="user", text="I drink coffee, or do I?"))
+            asked = {"text": "I drink coffee, or do I?", "turn_id": TURN, "trace": True}
+            assert http.client.post(f"/v1/owners/{owner}/context", json=asked).json()["injected"]
+        opened = Asking(http, http.client.get("/v1/openapi.json").json())
+        http.client.event_hooks = {"response": [shape_checks(cast("FastAPI", http.client.app), opened.checked.add)]}
+        yield opened
+
+
+def first_answers(asking: Asking) -> Iterator[Answered]:
+    """Every route, asked once by its first example."""
+    position = asking.stick()
+    for method, path, operation in asking.operations:
+        owner = STUCK if path.startswith("/v1/dead/") else "alice"
+        body = bodies(operation)[0]
+        if path.endswith("/discard"):
+            body = body | {"position": position}
+        if "/inbox/" in path:
+            body = body | {"item": asking.wait_for_a_person()}
+        if path == "/v1/console/session":
+            body = {"code": asking.http.client.post("/v1/console/codes", json={}).json()["code"]}
+        if path == "/v1/keys/revoke":
+            body = body | {"key_id": asking.http.application.keys.issue("lost")["key_id"]}
+        yield asking.ask(method, path, operation, owner, needed(operation), body)
