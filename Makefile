@@ -75,9 +75,12 @@ faults: $(READY) ## Plant faults in the heart, one at a time, and see that `make
 house: $(READY) ## Print the files passed by add, search, why and context, and the lines of each room
 	@$(BIN)/python -P -m tests.house
 
-client: $(READY) ## Write anew what is made of the application's operations: verbs of the client, and the shapes of answers
+client: $(READY) ## Write again what is made of operations and answers: verbs of the client, types for services
 	@$(BIN)/python -P -m tests.made.client_source
 	@$(BIN)/python -P -m tests.made.answer_shapes
+
+examples: $(READY) ## Record the OpenAPI document's examples again, from one story
+	@$(BIN)/python -P -m tests.made.examples
 
 reference: $(READY) ## Write docs/reference from the code: events, parameters, settings, routes, commands
 	@$(BIN)/python -P -m tests.made.reference
@@ -95,7 +98,7 @@ lock: ## Pin every dependency anew, with hashes and without any registry's addre
 	$(PYTHON) -m venv $(VENV)-lock
 	$(VENV)-lock/bin/python -m pip install --quiet uv
 	$(VENV)-lock/bin/uv pip compile pyproject.toml --extra dev --extra minilm --universal --generate-hashes --python-version 3.11 \
-		--custom-compile-command "make lock" --quiet --output-file requirements.lock
+		--no-emit-package engramlog-client --custom-compile-command "make lock" --quiet --output-file requirements.lock
 	$(VENV)-lock/bin/uv pip compile tests/audit/requirements.in --universal --generate-hashes --python-version 3.11 \
 		--custom-compile-command "make lock" --quiet --output-file tests/audit/requirements.lock
 	rm -rf $(VENV)-lock
