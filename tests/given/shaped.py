@@ -13,9 +13,10 @@ from typing import Any, TypeVar
 import httpx2
 import orjson
 from fastapi import FastAPI
-from fastapi.routing import iter_route_contexts
+from fastapi.routing import APIRoute
 from pydantic import TypeAdapter, ValidationError
 
+from api.http.admitted import LazyRoute
 from api.http.answer import SCHEMAS
 from engramlog import answers
 from engramlog.answers import Result
@@ -35,12 +36,14 @@ def shape_checks(
 
     `on_checked` is told the method and path of a route whose answer had its shape.
     """
-    routes = [one for one in iter_route_contexts(app.routes) if getattr(one, "responses", None)]
+    routes = [one for one in app.routes if isinstance(one, LazyRoute | APIRoute)]
 
     def kind_of(method: str, path: str, status: int) -> tuple[str, type[Result] | None]:
         for route in routes:
             if method in (route.methods or ()) and route.path_regex.match(path):
-                documented: dict[Any, dict[str, Any]] = route.responses
+                documented: dict[Any, Any] = (route.route if isinstance(route, LazyRoute) else route).responses
+                if not documented:
+                    return path, None
                 if status not in documented:
                     raise OutOfShape(f"{method} {route.path}: {status} is not among its answers")
                 schema = documented[status].get("content", {}).get(JSON, {}).get("schema", {})
