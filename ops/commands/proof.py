@@ -14,9 +14,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.text import Text
 
 from api.cli.app import Json, app, err, out, show
-from api.cli.show.memories import plain
 from api.cli.show.proof import chain_heads, heads_compared
-from api.cli.show.tables import Cell, Column, tabulate
+from api.cli.show.tables import Column, plain, tabulate
 from events.errors import InputError, refused
 from events.partitions import LogKeys
 
@@ -369,9 +368,9 @@ def render_verified(answer: dict[str, Any]) -> None:
     many = len(answer["differences"]) + answer["untold"]
     out.print(f"[bold red]{many:,} difference{'' if many == 1 else 's'}[/]")
     named = ("partition", "what", "owner", "memory")
-    rows: list[dict[str, Cell]] = [
-        {name: Text(str(one.get(name, ""))) for name in named}
-        | {"details": Text(plain({name: value for name, value in one.items() if name not in named}))}  # type: ignore[misc]
+    rows = [
+        {name: str(one.get(name, "")) for name in named}
+        | {"details": Text(plain({name: value for name, value in one.items() if name not in named}))}
         for one in answer["differences"]
     ]
     tabulate([Column(name, takes_rest=name in ("what", "details")) for name in (*named, "details")], rows)

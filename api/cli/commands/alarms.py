@@ -9,8 +9,7 @@ from rich.markup import escape
 
 from api.cli.app import out
 from api.cli.made import Call, command
-from api.cli.show.memories import when
-from api.cli.show.tables import grid
+from api.cli.show.tables import grid, when
 from api.operations.definition import Option, Parameter
 from api.operations.store import ALARMS, CLEAR
 from events.errors import InputError

@@ -12,8 +12,7 @@ from rich.text import Text
 
 from api.cli.app import err, opened, out, progress, show
 from api.cli.made import PARTLY, Call, command
-from api.cli.show.memories import when
-from api.cli.show.tables import Cell, Column, tabulate
+from api.cli.show.tables import Column, ident, instant, tabulate, words
 from api.operations.definition import Option, Parameter
 from api.operations.reports import CLEANUP
 from events.errors import InputError, refused
@@ -185,24 +184,23 @@ def _planned(answers: list[dict[str, Any]], *, several: bool) -> None:
         return
     columns = [
         Column("action"),
-        Column("memory", is_id=True),
-        Column("due since", "dim", is_time=True),
-        Column("why", takes_rest=True),
+        ident("memory"),
+        instant("due since", "due_at"),
+        words("why", "reason"),
     ]
     if several:
-        columns.insert(0, Column("owner", is_id=True))
+        columns.insert(0, ident("owner"))
     decisions = [
         (answer["owner"], one)
         for answer in answers
         for one in [*answer["decisions"], *(_question(asked, answer["reviewer"]) for asked in answer["asked"])]
     ]
-    rows: list[dict[str, Cell]] = [
+    rows = [
         {
-            "owner": Text(owner),
+            **one,
+            "owner": owner,
             "action": Text(one["action"], COLOURS.get(one["action"], "")),
-            "memory": Text(", ".join(one["ids"])),
-            "due since": when(one["due_at"]),
-            "why": Text(one["reason"]),
+            "memory": ", ".join(one["ids"]),
         }
         for owner, one in decisions[:SHOWN]
     ]

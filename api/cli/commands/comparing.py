@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,8 @@ from rich.text import Text
 from api.cli.app import out
 from api.cli.made import Call, command
 from api.cli.pictures import LOOK_OPTIONS, look_of
-from api.cli.show.memories import number, shortened, times_of, told_at, when
-from api.cli.show.tables import Cell, Column, tabulate
+from api.cli.show.memories import times_of, told_at
+from api.cli.show.tables import Column, figure, ident, instant, number, tabulate, words
 from api.operations.definition import Given, Option, Parameter
 from api.operations.reports import COMPARE, CURVES
 from events.errors import refused
@@ -74,38 +75,22 @@ def overview(answer: dict[str, Any], console: Console = out) -> None:
         f" position {answer['position']}; the profile is {answer['profile']}[/]"
     )
     laws = answer["laws"]
-    rows: list[dict[str, Cell]] = [
-        {
-            "law": name,
-            "normal from": f"{law['threshold']:g}",
-            "shown": f"{law['shown']:,}",
-            "withheld": ", ".join(f"{one['count']:,} {one['reason'].replace('_', ' ')}" for one in law["withheld"])
-            or "-",
-        }
-        for name, law in laws.items()
-    ]
     columns = (
         Column("law"),
-        Column("normal from", right=True),
-        Column("shown", right=True),
-        Column("withheld", takes_rest=True),
+        figure("normal from", "threshold", "{:g}".format),
+        figure("shown"),
+        words("withheld", show=_withheld),
     )
-    tabulate(columns, rows, console)
+    tabulate(columns, [{**law, "law": name} for name, law in laws.items()], console)
     console.print()
-    pairs: list[dict[str, Cell]] = [
-        {
-            "laws": " and ".join(pair["laws"]),
-            "shown by only one": f"{pair['shown_by_one']:,}",
-            "rank correlation": number(pair["rank_correlation"], 2),
-        }
-        for pair in answer["pairs"]
-    ]
-    tabulate(
-        (Column("laws"), Column("shown by only one", right=True), Column("rank correlation", right=True)),
-        pairs,
-        console,
-    )
+    correlation = figure("rank correlation", "rank_correlation", places=2)
+    pairs = (Column("laws", show=" and ".join), figure("shown by only one", "shown_by_one"), correlation)
+    tabulate(pairs, answer["pairs"], console)
     _disputed(answer, console)
+
+
+def _withheld(found: Iterable[Mapping[str, Any]]) -> str:
+    return ", ".join(f"{one['count']:,} {one['reason'].replace('_', ' ')}" for one in found) or "-"
 
 
 def _disputed(answer: dict[str, Any], console: Console) -> None:
@@ -114,18 +99,9 @@ def _disputed(answer: dict[str, Any], console: Console) -> None:
         return
     part = f", the first {len(memories):,} of {answer['total']:,}" if len(memories) < answer["total"] else ""
     console.print(f"\n[dim]Weights, y where normal mode shows it; those with the widest spread of ranks first{part}[/]")
-    columns = [
-        Column("id", is_id=True),
-        Column("memory", takes_rest=True),
-        *(Column(name, right=True) for name in laws),
-        Column("spread", right=True, if_room=True),
-    ]
-    rows: list[dict[str, Cell]] = []
-    for memory in memories:
-        weights: dict[str, Cell] = {name: _verdict(memory["laws"][name]) for name in laws}
-        named: dict[str, Cell] = {"id": Text(memory["id"]), "memory": shortened(memory["memory"])}
-        rows.append({**named, **weights, "spread": f"{memory['spread']:g}"})
-    tabulate(columns, rows, console)
+    weights = (figure(name, f"laws.{name}", _verdict) for name in laws)
+    spread = figure("spread", show="{:g}".format, if_room=True)
+    tabulate((ident(), words("memory"), *weights, spread), memories, console)
 
 
 def _verdict(told: dict[str, Any]) -> Text:
@@ -148,24 +124,12 @@ def _touches(events: list[dict[str, Any]], laws: list[str], console: Console) ->
     left_out = max(len(events) - SHOWN_EVENTS, 0)
     if left_out:
         console.print(f"[dim]{left_out:,} earlier events are left out here; --json has all[/]")
-    columns = [
-        Column("time", "dim", is_time=True),
-        Column("event", if_room=True),
-        Column("decision"),
-        *(Column(name, right=True) for name in laws),
-    ]
-    rows: list[dict[str, Cell]] = [
-        {
-            "time": when(event["time"], console),
-            "event": event["event"],
-            "decision": event["decision"],
-            **{name: _jump(**event["weights"][name]) for name in laws},
-        }
-        for event in events[left_out:]
-    ]
-    tabulate(columns, rows, console)
+    columns = (instant("time"), Column("event", if_room=True), Column("decision"))
+    weights = (figure(name, f"weights.{name}", _jump) for name in laws)
+    tabulate((*columns, *weights), events[left_out:], console)
 
 
-def _jump(before: float | None, after: float | None) -> str:
+def _jump(weight: Mapping[str, float | None]) -> str:
     """The weight before and after an event; one figure where it stays."""
+    before, after = weight["before"], weight["after"]
     return number(after, 3) if before == after else f"{number(before, 3)} > {number(after, 3)}"

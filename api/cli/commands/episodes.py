@@ -9,7 +9,7 @@ from rich.text import Text
 
 from api.cli.app import opened, out, progress
 from api.cli.made import PARTLY, Call, command
-from api.cli.show.tables import Cell, Column, tabulate
+from api.cli.show.tables import Column, ident, tabulate, words
 from api.operations.reports import EPISODES
 
 SHOWN = 100
@@ -39,11 +39,8 @@ def episodes(call: Call) -> None:
 
 def _told(answer: dict[str, Any]) -> None:
     made, used = answer["episodes"], answer["uses"]
-    _table((Column("said at"), Column("episode", takes_rest=True)), [(one["at"][:16], one["content"]) for one in made])
-    _table(
-        (Column("memory", is_id=True), Column("used at"), Column("why", "dim", takes_rest=True)),
-        [(one["memory_id"], one["at"][:16], one["reason"]) for one in used],
-    )
+    _table((Column("said", "at", is_time=True), words("episode", "content")), made)
+    _table((ident("memory", "memory_id"), Column("used", "at", is_time=True), words("why", "reason")), used)
     told = f"{len(made):,} {'episode' if len(made) == 1 else 'episodes'}, {len(used):,} {'use' if len(used) == 1 else 'uses'}"
     out.print(Text.assemble(("would make ", "yellow") if answer["dry_run"] else ("done ", "bold green"), told))
     if answer["by_model"] or answer["refused"]:
@@ -54,12 +51,9 @@ def _told(answer: dict[str, Any]) -> None:
         out.print(Text(f"stopped: {answer['failure']}; what is left is made by the next run", "yellow"))
 
 
-def _table(columns: tuple[Column, ...], rows: list[tuple[str, ...]]) -> None:
+def _table(columns: tuple[Column, ...], rows: list[dict[str, Any]]) -> None:
     if not rows:
         return
-    shown: list[dict[str, Cell]] = [
-        {column.name: Text(cell) for column, cell in zip(columns, row, strict=True)} for row in rows[:SHOWN]
-    ]
-    tabulate(columns, shown, out)
+    tabulate(columns, rows[:SHOWN], out)
     if len(rows) > SHOWN:
         out.print(Text(f"and {len(rows) - SHOWN:,} more: --json tells all", "dim"))

@@ -12,7 +12,7 @@ from rich.text import Text
 from api.choices import MODEL, RULES
 from api.cli.app import err, opened, out, progress
 from api.cli.made import PARTLY, Call, command
-from api.cli.show.tables import Cell, Column, tabulate
+from api.cli.show.tables import Column, ident, tabulate, words
 from api.operations.definition import Parameter
 from api.operations.reports import EXTRACT
 from events.errors import refused
@@ -104,20 +104,14 @@ def table(statements: list[dict[str, Any]], console: Console = out) -> None:
     if not statements:
         return
     columns = (
-        Column("what"),
+        Column("what", "operation", lambda what: Text(what, COLOURS[what])),
         Column("class"),
-        Column("content", takes_rest=True),
-        Column("turn", is_id=True),
-        Column("why", "dim"),
+        words("content"),
+        ident("turn", "turn_id"),
+        Column("why", "reason", style="dim"),
     )
-    rows: list[dict[str, Cell]] = [
-        {
-            "what": Text(one["operation"], COLOURS[one["operation"]]),
-            "class": Text(one["category"] if one["kind"] == "fact" else f"{one['category']}, {one['kind']}"),
-            "content": Text(one["content"]),
-            "turn": Text(one["turn_id"]),
-            "why": Text(one["reason"]),
-        }
+    rows = [
+        {**one, "class": one["category"] if one["kind"] == "fact" else f"{one['category']}, {one['kind']}"}
         for one in statements[:SHOWN]
     ]
     tabulate(columns, rows, console)

@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli.app import err, out
-from api.cli.show.memories import told_at, when
-from api.cli.show.tables import Cell, Column, tabulate
+from api.cli.show.memories import told_at
+from api.cli.show.tables import Column, Row, figure, tabulate, words
 from projections import shapes
 
 STATES = {"live": "green", "expired": "yellow", "revoked": "red"}
@@ -80,7 +80,7 @@ def revoked(answer: shapes.KeyRevokedTold, console: Console = out) -> None:
 
 def keys(answer: shapes.AccessTold, console: Console = out) -> None:
     """Every key of every principal; who has none is told by his name alone."""
-    rows = [row for one in answer["principals"] for row in _keys_of(one, console)]
+    rows = [row for one in answer["principals"] for row in _keys_of(one)]
     if not rows:
         console.print(
             "no keys: nobody but this user opens the store. The first: engramlog key new NAME --can use --owners NAME"
@@ -88,32 +88,24 @@ def keys(answer: shapes.AccessTold, console: Console = out) -> None:
         )
         return
     columns = (
-        Column("principal"), Column("key", "cyan"), Column("state"), Column("made", if_room=True, is_time=True),
-        Column("ends", is_time=True), Column("may", takes_rest=True),
-    )  # fmt: skip
+        Column("principal"),
+        Column("key", "key_id", style="cyan"),
+        Column("state", show=lambda state: Text(state, STATES.get(state, "dim"))),
+        Column("made", "issued_at", if_room=True, is_time=True),
+        Column("ends", is_time=True),
+        words("may", "grants", all_in_words),
+    )
     tabulate(columns, rows, console)
 
 
-def _keys_of(one: shapes.PrincipalKnown, console: Console) -> list[dict[str, Cell]]:
-    known: dict[str, Cell] = {"principal": Text(one["principal"]), "may": all_in_words(one["grants"])}
-    if not one["keys"]:
-        return [{**known, "key": "-", "state": Text("no key", "dim"), "made": "-", "ends": "-"}]
-    return [
-        {
-            **known,
-            "key": key["key_id"],
-            "state": Text(key["state"], STATES[key["state"]]),
-            "made": when(key["issued_at"], console),
-            "ends": _end(key, console),
-        }
-        for key in one["keys"]
-    ]
+def _keys_of(one: shapes.PrincipalKnown) -> list[Row]:
+    no_key = {"key_id": None, "state": "no key", "issued_at": None, "ends": None}
+    return [{**one, **key, "ends": _end(key)} for key in one["keys"]] or [{**one, **no_key}]
 
 
-def _end(key: shapes.KeyKnown, console: Console) -> str:
+def _end(key: shapes.KeyKnown) -> str | None:
     """When it ended or ends, whichever is first."""
-    ends = [one for one in (key["revoked_at"], key["expires_at"]) if one is not None]
-    return when(min(ends), console) if ends else "-"
+    return min((one for one in (key["revoked_at"], key["expires_at"]) if one is not None), default=None)
 
 
 def access(answer: shapes.AccessTold, console: Console = out) -> None:
@@ -122,32 +114,22 @@ def access(answer: shapes.AccessTold, console: Console = out) -> None:
     if not answer["principals"]:
         console.print("nobody but this user opens the store")
         return
-    rows: list[dict[str, Cell]] = [
-        {
-            "principal": Text(one["principal"]),
-            "live keys": ", ".join(key["key_id"] for key in one["keys"] if key["state"] == "live") or "-",
-            "may": all_in_words(one["grants"]),
-        }
-        for one in answer["principals"]
-    ]
-    tabulate((Column("principal"), Column("live keys", "cyan"), Column("may", takes_rest=True)), rows, console)
+    live = Column("live keys", "keys", _live, style="cyan")
+    tabulate((Column("principal"), live, words("may", "grants", all_in_words)), answer["principals"], console)
     console.print()
-    said: list[dict[str, Cell]] = [
-        {
-            "recorded": when(one["recorded_at"], console),
-            "said": EVENTS.get(one["event"], one["event"]),
-            "principal": Text(one["principal"] or "-"),
-            "key": one["key"] or "-",
-            "by": Text(one["by"] or "-"),
-            "reason": Text(one["reason"]),
-        }
-        for one in answer["events"]
-    ]
     columns = (
-        Column("recorded", is_time=True), Column("said"), Column("principal"), Column("key", "cyan", if_room=True),
-        Column("by"), Column("reason", takes_rest=True),
-    )  # fmt: skip
-    tabulate(columns, said, console)
+        Column("recorded", "recorded_at", is_time=True),
+        Column("said", "event", lambda event: EVENTS.get(event, event)),
+        Column("principal"),
+        Column("key", style="cyan", if_room=True),
+        Column("by"),
+        words("reason"),
+    )
+    tabulate(columns, answer["events"], console)
+
+
+def _live(keys: Sequence[shapes.KeyKnown]) -> str:
+    return ", ".join(key["key_id"] for key in keys if key["state"] == "live") or "-"
 
 
 def reads(answer: shapes.ReadsTold, console: Console = out) -> None:
@@ -155,24 +137,16 @@ def reads(answer: shapes.ReadsTold, console: Console = out) -> None:
     if not answer["reads"]:
         console.print("nobody looked at anything that is recorded, and nobody was refused")
     else:
-        rows: list[dict[str, Cell]] = [
-            {
-                "recorded": when(one["recorded_at"], console),
-                "principal": Text(one["principal"] or "-"),
-                "key": one["key_id"] or "-",
-                "token": Text(one["token"] or ""),
-                "what": Text(one["what"] or "-", "red" if one["what"] == "denied" else ""),
-                "call": one["call"] or "-",
-                "whose": Text(one["whose"] or "-"),
-                "times": f"{one['times']:,}",
-            }
-            for one in answer["reads"]
-        ]
         columns = (
-            Column("recorded", is_time=True), Column("principal"), Column("key", "cyan", if_room=True),
-            Column("token", if_room=True), Column("what"), Column("call", if_room=True), Column("whose", takes_rest=True),
-            Column("times", right=True),
-        )  # fmt: skip
-        tabulate(columns, rows, console)
+            Column("recorded", "recorded_at", is_time=True),
+            Column("principal"),
+            Column("key", "key_id", style="cyan", if_room=True),
+            Column("token", if_room=True),
+            Column("what", show=lambda what: Text(what or "-", "red" if what == "denied" else "")),
+            Column("call", if_room=True),
+            words("whose"),
+            figure("times"),
+        )
+        tabulate(columns, answer["reads"], console)
     if answer["next"] is not None:
         console.print(Text(f"more: --cursor {answer['next']}", "dim"), soft_wrap=True)

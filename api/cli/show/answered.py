@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+
 from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
 from api.cli.app import out
-from api.cli.show.memories import part_of, shortened, times_of, when
-from api.cli.show.tables import Cell, Column, tabulate
+from api.cli.show.memories import part_of, times_of
+from api.cli.show.tables import Column, ident, instant, number, shortened, tabulate, words
 from projections.shapes import AnsweredInFull, AnsweredTurns, Injected, InjectedMemory, OutcomeTold, TurnSaid
 
 PROOF = {
@@ -16,6 +19,11 @@ PROOF = {
     False: ("not as it was handed out", "red"),
     None: ("unproved", "yellow"),
 }
+
+
+def all_replies(replies: Sequence[TurnSaid]) -> Text:
+    """What was answered to a turn, as a table shows it."""
+    return shortened("\n".join(reply["text"] for reply in replies) or "-")
 
 
 def listed(answer: AnsweredTurns, console: Console = out) -> None:
@@ -32,27 +40,15 @@ def listed(answer: AnsweredTurns, console: Console = out) -> None:
     if not found:
         return
     columns = (
-        Column("turn", is_id=True),
+        ident("turn", "id"),
         Column("session", if_room=True),
-        Column("injected", "dim", is_time=True),
-        Column("by", if_room=True),
+        instant("injected", "injected_at"),
+        Column("by", "principal", if_room=True),
         Column("memories"),
-        Column("asked", takes_rest=True),
-        Column("replied", takes_rest=True),
+        words("asked", "turn.text"),
+        words("replied", "replies", all_replies),
     )
-    rows: list[dict[str, Cell]] = [
-        {
-            "turn": Text(one["id"]),
-            "session": Text(one["session"] or "-"),
-            "injected": when(one["injected_at"], console) if one["injected_at"] else Text("-"),
-            "by": Text(one["principal"] or "-"),
-            "memories": Text(str(one["memories"])),
-            "asked": shortened(one["turn"]["text"]) if one["turn"] else Text("-"),
-            "replied": shortened("\n".join(reply["text"] for reply in one["replies"]) or "-"),
-        }
-        for one in found
-    ]
-    tabulate(columns, rows, console)
+    tabulate(columns, found, console)
 
 
 def whole(answer: AnsweredInFull, console: Console = out) -> None:
@@ -93,22 +89,17 @@ def _outcome(one: OutcomeTold, console: Console) -> None:
 def _memories(found: list[InjectedMemory], console: Console) -> None:
     columns = (
         Column("rank"),
-        Column("memory", is_id=True),
+        ident("memory", "id"),
         Column("part", if_room=True),
-        Column("close", if_room=True),
-        Column("text then", takes_rest=True),
+        Column("close", "closeness", partial(number, places=2), if_room=True),
+        words("text then", "then"),
         Column("now"),
     )
-    rows: list[dict[str, Cell]] = [
+    rows = [
         {
-            "rank": Text("-" if one["rank"] is None else str(one["rank"])),
-            "memory": Text(one["id"]),
-            "part": Text(one["part"] or "-"),
-            "close": Text("-" if one["closeness"] is None else f"{one['closeness']:.2f}"),
-            "text then": Text(f"[withheld: {one['withheld']}]", "dim")
-            if one["memory"] is None
-            else shortened(one["memory"]),
-            "now": Text(", ".join(dict.fromkeys((one["status"], *one["since"])))),
+            **one,
+            "then": Text(f"[withheld: {one['withheld']}]", "dim") if one["memory"] is None else one["memory"],
+            "now": ", ".join(dict.fromkeys((one["status"], *one["since"]))),
         }
         for one in found
     ]

@@ -6,8 +6,9 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli.app import err, out
-from api.cli.show.memories import part_of, plain, shortened, times_of, when
-from api.cli.show.tables import Cell, Column, tabulate
+from api.cli.show.answered import all_replies
+from api.cli.show.memories import part_of, times_of
+from api.cli.show.tables import Column, ident, instant, plain, tabulate, words
 from projections.shapes import ContextBlock, MemoryUses
 
 
@@ -41,20 +42,10 @@ def used(answer: MemoryUses, console: Console = out) -> None:
     if not found:
         return
     columns = (
-        Column("turn", is_id=True),
+        ident("turn", "turn_id"),
         Column("session", if_room=True),
-        Column("injected", "dim", is_time=True),
-        Column("asked", takes_rest=True),
-        Column("replied", takes_rest=True),
+        instant("injected", "injected_at"),
+        words("asked", "turn.text"),
+        words("replied", "replies", all_replies),
     )
-    rows: list[dict[str, Cell]] = [
-        {
-            "turn": Text(use["turn_id"] or "-"),
-            "session": Text(use["session"] or "-"),
-            "injected": when(use["injected_at"], console),
-            "asked": shortened(use["turn"]["text"]) if use["turn"] else Text("-"),
-            "replied": shortened("\n".join(reply["text"] for reply in use["replies"]) or "-"),
-        }
-        for use in found
-    ]
-    tabulate(columns, rows, console)
+    tabulate(columns, found, console)

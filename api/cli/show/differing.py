@@ -4,15 +4,29 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 
 from rich.console import Console
 from rich.text import Text
 
 from api.cli.app import out
-from api.cli.show.memories import number, part_of, place, plain, shortened, times_of, told_at, when
-from api.cli.show.tables import Cell, Column, has_room, tabulate
+from api.cli.show.memories import part_of, place, times_of, told_at
+from api.cli.show.tables import (
+    Cell,
+    Column,
+    Row,
+    figure,
+    has_room,
+    ident,
+    number,
+    plain,
+    shortened,
+    tabulate,
+    when,
+    words,
+)
 from events.lateness import late_words
-from projections.shapes import Above, AboveSide, Diff, EventCause, MemoryDiffers, QuestionMoved, RankMoved, SideStanding
+from projections.shapes import Above, Diff, EventCause, MemoryDiffers, QuestionMoved, RankMoved, SideStanding
 
 COLOURS = {"made": "green", "gone": "red", "changed": "yellow", "crossed": "cyan", "weight": "dim"}
 WORDS = {
@@ -34,10 +48,10 @@ def differences(answer: Diff, console: Console = out) -> None:
     shown = answer["memories"]
     if not shown:
         console.print("[dim]no memory differs[/]" if not answer["total"] else "[dim]nothing is left of this page[/]")
-    for kind, words in WORDS.items():
+    for kind, said in WORDS.items():
         rows = [one for one in shown if one["kind"] == kind]
         if rows:
-            console.print(Text(f"\n{words}", f"bold {COLOURS[kind]}"))
+            console.print(Text(f"\n{said}", f"bold {COLOURS[kind]}"))
             _table(rows, console)
     if part := part_of(answer["offset"], len(shown), answer["total"]):
         console.print(f"[dim]{part}{answer['total']:,}; --offset and --limit show others[/]")
@@ -91,8 +105,7 @@ def _owner(answer: Diff, console: Console) -> None:
 
 def _table(rows: list[MemoryDiffers], console: Console) -> None:
     what = (Column("what"),) if has_room(console) else ()  # where there is no room it stands under the memory's text
-    columns = (Column("id", is_id=True), Column("memory", takes_rest=True), Column("weight", right=True), *what)
-    columns += (Column("cause", takes_rest=True),)
+    columns = (ident(), words("memory"), figure("weight"), *what, words("cause"))
     tabulate(columns, [_row(one, console) for one in rows], console)
 
 
@@ -105,7 +118,7 @@ def _row(one: MemoryDiffers, console: Console) -> dict[str, Cell]:
     what = Text("\n".join(_what(one)))
     if not has_room(console) and what:
         said = Text.assemble(said, "\n", (what.plain.replace("\n", ", "), "dim"))
-    return {"id": Text(one["id"]), "memory": said, "weight": _weights(one), "what": what, "cause": _why(one, console)}
+    return {"id": one["id"], "memory": said, "weight": _weights(one), "what": what, "cause": _why(one, console)}
 
 
 def _weights(one: MemoryDiffers) -> str:
@@ -180,19 +193,9 @@ def question_moved(question: QuestionMoved, console: Console) -> None:
         console.print("[dim]the same results in the same order[/]")
         return
     shifted = _shifted(question["moved"])
-    rows: list[dict[str, Cell]] = [
-        {
-            "id": Text(one["id"]),
-            "before": str(one["before"] or "-"),
-            "after": str(one["after"] or "-"),
-            "passed": Text(one["passed"] or "-", "dim"),
-        }
-        for one in question["moved"]
-        if one["id"] not in shifted
-    ]
-    sides = (Column("before", right=True), Column("after", right=True))
-    if rows:
-        tabulate((Column("id", is_id=True), *sides, Column("passed", if_room=True)), rows, console)
+    if rows := [one for one in question["moved"] if one["id"] not in shifted]:
+        passed = Column("passed", style="dim", if_room=True)
+        tabulate((ident(), figure("before"), figure("after"), passed), rows, console)
     for places, many in sorted(Counter(shifted.values()).items()):
         others = f"{many:,} {'other' if many == 1 else 'others'}"
         console.print(Text(f"{others} moved by {'one place' if places == 1 else f'{places:,} places'}", "dim"))
@@ -216,30 +219,22 @@ def above(answer: Above, console: Console = out) -> None:
         console.print(Text(f"compared by words only: {answer['meaning']}", "yellow"))
     sides = (answer["first"], answer["second"])
     columns = (
-        Column("id", is_id=True),
-        Column("memory", takes_rest=True),
-        Column("rank", right=True),
-        Column("score", "green", right=True),
+        ident(),
+        words("memory", show=lambda memory: memory or "(nothing is left to tell)"),
+        figure("rank"),
+        figure("score", places=3, style="green"),
         Column("holds", if_room=True),
         Column("lacks"),
     )
-    tabulate(columns, [_compared(one) for one in sides], console)
-    rows: list[dict[str, Cell]] = [
-        {
-            "part": Text(one["term"]),
-            "first": number(one["first"], 6),
-            "second": number(one["second"], 6),
-            "difference": number(one["difference"], 6, "+"),
-        }
-        for one in answer["terms"]
-    ]
+    tabulate(columns, sides, console)
+    rows: list[Row] = [*answer["terms"]]
     if answer["difference"] is not None:
-        whole = (answer["first"]["score"], answer["second"]["score"])
-        told = {"first": number(whole[0], 6), "second": number(whole[1], 6)}
-        rows.append({"part": Text("score", "bold"), **told, "difference": number(answer["difference"], 6, "+")})
-    named = (Column("part"), *(Column(one, right=True) for one in ("first", "second", "difference")))
+        whole = {side: answer[side]["score"] for side in ("first", "second")}
+        rows.append({"term": Text("score", "bold"), **whole, "difference": answer["difference"]})
     if rows:
-        tabulate(named, rows, console)
+        figures = (figure("first", places=6), figure("second", places=6))
+        difference = figure("difference", show=partial(number, places=6, sign="+"))
+        tabulate((Column("part", "term"), *figures, difference), rows, console)
     for rule in answer["rules"]:
         others = f": {', '.join(rule['others'])}" if rule["others"] else ""
         alone = "_alone" if rule["rule"] == "corrected" and not others else ""
@@ -253,14 +248,3 @@ _RULES = {
     "for_a_time": "it holds now, in place of what it interrupts or what is over",
     "associated": "associations brought it in",
 }
-
-
-def _compared(one: AboveSide) -> dict[str, Cell]:
-    return {
-        "id": Text(one["id"]),
-        "memory": shortened(one["memory"] or "(nothing is left to tell)"),
-        "rank": str(one["rank"] or "-"),
-        "score": number(one["score"], 3),
-        "holds": Text(", ".join(one["holds"]) or "-"),
-        "lacks": Text(", ".join(one["lacks"]) or "-"),
-    }

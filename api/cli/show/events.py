@@ -8,8 +8,7 @@ from typing import Any
 from rich.text import Text
 
 from api.cli.app import err, out
-from api.cli.show.memories import when
-from api.cli.show.tables import Cell, Column, tabulate
+from api.cli.show.tables import Cell, Column, ident, tabulate, when, words
 from events.lateness import late_words
 from projections.shapes import LogEvents, LoggedEvent
 
@@ -35,13 +34,13 @@ def rows(found: Sequence[LoggedEvent], *, whose: bool) -> None:
     columns = [
         Column("position"),
         Column("happened", is_time=True),
-        Column("late", "yellow"),
-        Column("owner", is_id=True),
+        Column("late", style="yellow"),
+        ident("owner"),
         Column("type"),
-        Column("who", "dim", if_room=True),
-        Column("session", "dim", if_room=True),
+        Column("who", style="dim", if_room=True),
+        Column("session", style="dim", if_room=True),
         Column("about", is_id=True, if_room=True),
-        Column("words", takes_rest=True),
+        words("words"),
     ]
     late = any(one["late_by"] is not None for one in found)
     left_out = {*(() if whose else ("owner",)), *(() if late else ("late",))}

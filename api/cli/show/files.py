@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from api.cli.app import err, out
-from api.cli.show import memories as render
+from api.cli.show.tables import plain
 
 if TYPE_CHECKING:
     from api.exchange.appending import AppendReport
@@ -40,7 +40,7 @@ def tell_failures(answer: AppendReport) -> None:
         _complain(f"[yellow]{_place(failure)}: {failure['status']}[/] {escape(failure['error'] or '')}")
     _rest(len(others), "not written")
     if not_written:
-        places = render.plain(", ".join(list(dict.fromkeys(map(_place, not_written)))[:SHOWN]))
+        places = plain(", ".join(list(dict.fromkeys(map(_place, not_written)))[:SHOWN]))
         more = " …" if len(not_written) > SHOWN else ""
         _complain(
             f"[yellow]{len(not_written):,} events beside them were not written ({places}{more}):[/]"

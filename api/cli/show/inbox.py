@@ -6,8 +6,8 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli.app import out
-from api.cli.show.memories import effects, part_of, shortened, when
-from api.cli.show.tables import Cell, Column, tabulate
+from api.cli.show.memories import effects, part_of
+from api.cli.show.tables import Column, ident, tabulate, words
 from projections import shapes
 
 
@@ -25,26 +25,15 @@ def inbox(answer: shapes.InboxPage, console: Console = out) -> None:
     console.print(
         f"{part_of(answer['offset'], len(items), total)}{total:,} {'thing waits' if total == 1 else 'things wait'} for a person"
     )
-    columns = [
-        Column("item", is_id=True),
-        Column("what"),
-        Column("by"),
-        Column("when", if_room=True, is_time=True),
-        Column("memory", takes_rest=True),
-        Column("would say", takes_rest=True),
-    ]
-    rows: list[dict[str, Cell]] = [
-        {
-            "item": one["item"],
-            "what": one["kind"],
-            "by": Text(one["actor"]),
-            "when": when(one["at"]),
-            "memory": shortened(one["memory"] or "-"),
-            "would say": shortened(one["would_say"] or "-"),
-        }
-        for one in items
-    ]
-    tabulate(columns, rows, console)
+    columns = (
+        ident("item"),
+        Column("what", "kind"),
+        Column("by", "actor"),
+        Column("when", "at", if_room=True, is_time=True),
+        words("memory"),
+        words("would say", "would_say"),
+    )
+    tabulate(columns, items, console)
     console.print(
         "[dim]`engramlog inbox OWNER ITEM --accept`, `amend OWNER ITEM TEXT` or `reject OWNER ITEM` answers one[/]"
     )

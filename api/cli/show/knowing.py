@@ -9,8 +9,8 @@ from rich.text import Text
 from rich.tree import Tree
 
 from api.cli.app import out
-from api.cli.show.memories import number, part_of, shortened, unusual, when, withheld
-from api.cli.show.tables import Cell, Column, tabulate
+from api.cli.show.memories import part_of, unusual, withheld
+from api.cli.show.tables import Column, figure, ident, instant, number, shortened, tabulate, words
 from projections import shapes
 
 COLOURS = {"high": "green", "medium": "yellow", "low": "red", "very_low": "red", "none": "red"}
@@ -37,21 +37,12 @@ def assessed(answer: shapes.Assessment, console: Console = out) -> None:
         f" + consolidation {stats['mean_consolidation']:.2f} x 0.20[/]"
     )
     columns = (
-        Column("id", is_id=True),
-        Column("evidence", takes_rest=True),
-        Column("confidence", right=True),
-        Column("relevance", "green", right=True),
+        ident(),
+        words("evidence", "snippet"),
+        figure("confidence", places=2),
+        figure("relevance", places=3, style="green"),
     )
-    rows: list[dict[str, Cell]] = [
-        {
-            "id": Text(one["id"]),
-            "evidence": shortened(one["snippet"]),
-            "confidence": number(one["confidence"], 2),
-            "relevance": number(one["relevance"], 3),
-        }
-        for one in answer["evidence"]
-    ]
-    tabulate(columns, rows, console)
+    tabulate(columns, answer["evidence"], console)
 
 
 def _several(count: int, one: str, many: str) -> str:
@@ -134,19 +125,16 @@ def facts(answer: shapes.FactsKnown, console: Console = out) -> None:
         Column("subject"),
         Column("predicate"),
         Column("object"),
-        Column("degree", right=True),
+        figure("degree", places=2),
         Column("condition", if_room=True),
-        Column("asserted", "dim", is_time=True),
-        Column("evidence", takes_rest=True),
+        instant("asserted", "asserted_at"),
+        words("evidence"),
     )
-    rows: list[dict[str, Cell]] = [
+    rows = [
         {
-            "subject": Text(one["subject"]),
-            "predicate": Text(f"{'not ' if one['negation'] else ''}{one['predicate']}"),
-            "object": Text(one["object"]),
-            "degree": number(one["degree"], 2),
-            "condition": Text(one["condition"] or "-"),
-            "asserted": when(one["asserted_at"], console),
+            **one,
+            "predicate": f"{'not ' if one['negation'] else ''}{one['predicate']}",
+            "condition": one["condition"] or None,
             "evidence": _evidence(one),
         }
         for one in found
@@ -175,22 +163,18 @@ def defined(answer: shapes.SynonymSaid, console: Console = out) -> None:
     console.print(Text(f"position {answer['position']}", "dim"))
 
 
+def _similarity(value: float | None) -> str | Text:
+    return number(value, 2) if value else Text("no synonym", "yellow")
+
+
 def synonyms(answer: shapes.SynonymsKnown, console: Console = out) -> None:
     """An owner's synonyms, and what a word is looked for by."""
     total, pairs = answer["total"], [*answer["synonyms"], *answer["silenced"]]
     head = f"{total:,} pair{'' if total == 1 else 's'} of at most {answer['most']}, position {answer['position']}"
     console.print(Text(head, "dim" if total else "yellow"))
     if pairs:
-        rows: list[dict[str, Cell]] = [
-            {
-                "word": Text(one["word"]),
-                "synonym": Text(one["synonym"]),
-                "similarity": number(one["similarity"], 2) if one["similarity"] else Text("no synonym", "yellow"),
-            }
-            for one in pairs
-        ]
-        tabulate((Column("word"), Column("synonym"), Column("similarity", right=True)), rows, console)
+        tabulate((Column("word"), Column("synonym"), figure("similarity", show=_similarity)), pairs, console)
     if (expansion := answer["expansion"]) is not None:
-        for name, words in (("synonyms", expansion["synonyms"]), ("related", expansion["related"])):
-            told = ", ".join(f"{word} {alike:g}" for word, alike in words.items()) or "none"
+        for name, found in (("synonyms", expansion["synonyms"]), ("related", expansion["related"])):
+            told = ", ".join(f"{word} {alike:g}" for word, alike in found.items()) or "none"
             console.print(Text.assemble((f"{name} of {answer['of']}: ", "dim"), told))

@@ -10,8 +10,8 @@ from rich.markup import escape
 from rich.text import Text
 
 from api.cli.app import out
-from api.cli.show.memories import number, part_of, plain, shortened, times_of, told_at, when
-from api.cli.show.tables import Cell, Column, has_room, tabulate
+from api.cli.show.memories import part_of, times_of, told_at
+from api.cli.show.tables import Column, figure, has_room, ident, instant, number, tabulate, words
 from projections import shapes
 
 BAR = 20
@@ -55,27 +55,15 @@ def _strengths(answer: shapes.MemoryHealth | shapes.Fading, console: Console) ->
         console.print(f"[dim]{answer['offset']:,} were passed over[/]")
         return
     columns = [
-        Column("id", is_id=True),
+        ident(),
         Column("strength"),
-        Column("memory", takes_rest=True),
-        Column("stability", right=True),
-        Column("reinforced", "dim", if_room=True, is_time=True),
-        *([Column("archives", "dim", is_time=True)] if any(m["archives_at"] for m in found) else []),
-        *([Column("deletes", "dim", is_time=True)] if any(m["deletes_at"] for m in found) else []),
+        words("memory"),
+        figure("stability", "stability_hours", _hours),
+        instant("reinforced", "last_reinforced_at", if_room=True),
+        *([instant("archives", "archives_at")] if any(m["archives_at"] for m in found) else []),
+        *([instant("deletes", "deletes_at")] if any(m["deletes_at"] for m in found) else []),
     ]
-    rows: list[dict[str, Cell]] = [
-        {
-            "id": Text(m["id"]),
-            "strength": _bar(m["strength"], m["colour"], console),
-            "memory": shortened(m["memory"]),
-            "stability": _hours(m["stability_hours"]),
-            "reinforced": when(m["last_reinforced_at"], console),
-            "archives": when(m["archives_at"], console),
-            "deletes": when(m["deletes_at"], console),
-        }
-        for m in found
-    ]
-    tabulate(columns, rows, console)
+    tabulate(columns, [{**m, "strength": _bar(m["strength"], m["colour"], console)} for m in found], console)
     if any(m["archives_at"] or m["deletes_at"] for m in found):
         console.print(
             f"[dim]archives, deletes: what the {answer['profile']} law does if nothing touches them; the next sweep carries out"
@@ -119,11 +107,11 @@ def reinforced(answer: shapes.Reinforced, console: Console = out) -> None:
     if after is None:
         console.print("[yellow]Written, but not folded yet.[/]")
         return
-    rows: list[dict[str, Cell]] = [
+    rows = [
         {"": name, "before": first, "after": Text(second, "" if first == second else "bold green")}
         for name, first, second in _sides(before, after)
     ]
-    tabulate((Column("", "dim"), Column("before", right=True), Column("after", right=True)), rows, console)
+    tabulate((Column("", style="dim"), figure("before"), figure("after")), rows, console)
     for remark in answer["remarks"]:
         console.print(Text(remark, "yellow"))
 
@@ -157,27 +145,15 @@ def due(answer: shapes.ReviewsDue, console: Console = out) -> None:
     )
     if found:
         columns = (
-            Column("id", is_id=True),
-            Column("memory", takes_rest=True),
-            Column("importance", "green", right=True),
-            Column("due", "dim", is_time=True),
-            Column("overdue", right=True),
-            Column("interval", right=True, if_room=True),
-            Column("by", "dim", if_room=True),
+            ident(),
+            words("memory"),
+            figure("importance", places=3, style="green"),
+            instant("due", "due_at"),
+            figure("overdue", "days_overdue", "{:,.1f} d".format),
+            figure("interval", "interval_days", "{:g} d".format, if_room=True),
+            Column("by", "scheduler", style="dim", if_room=True),
         )
-        rows: list[dict[str, Cell]] = [
-            {
-                "id": Text(m["id"]),
-                "memory": shortened(m["memory"]),
-                "importance": number(m["importance"], 3),
-                "due": when(m["due_at"], console),
-                "overdue": f"{m['days_overdue']:,.1f} d",
-                "interval": f"{m['interval_days']:g} d",
-                "by": m["scheduler"],
-            }
-            for m in found
-        ]
-        tabulate(columns, rows, console)
+        tabulate(columns, found, console)
     if left_out:
         console.print(
             f"[dim]{left_out:,} left out by --min-importance {answer['min_importance']:g}; a lower one shows them (at confidence"
@@ -193,18 +169,17 @@ def graded(answer: shapes.Graded, console: Console = out) -> None:
         return
     columns = (
         Column("scheduler"),
-        Column("next review", is_time=True),
-        Column("interval", right=True),
+        Column("next review", "due_at", is_time=True),
+        figure("interval", "interval_days", "{:g} d".format),
         Column("keeps"),
-        Column(""),
+        Column("", style="bold green"),
     )
-    rows: list[dict[str, Cell]] = [
+    rows = [
         {
+            **one,
             "scheduler": name,
-            "next review": when(one["due_at"], console),
-            "interval": f"{one['interval_days']:g} d",
-            "keeps": plain({part: value for part, value in one.items() if part not in ("due_at", "interval_days")}),
-            "": Text("decides", "bold green") if name == answer["decides"] else "",
+            "keeps": {part: value for part, value in one.items() if part not in ("due_at", "interval_days")},
+            "": "decides" if name == answer["decides"] else "",
         }
         for name, one in answer["schedulers"].items()
     ]
@@ -226,31 +201,20 @@ def profile(answer: shapes.OwnerProfile, console: Console = out) -> None:
     if not answer["parameters"]:
         console.print("[dim]all parameters at their defaults[/]")
         return
-    rows: list[dict[str, Cell]] = [
-        {"parameter": name, "value": Text(_value(one["value"])), "default": Text(_value(one["default"]))}
-        for name, one in answer["parameters"].items()
-    ]
-    tabulate((Column("parameter"), Column("value", right=True), Column("default", "dim", right=True)), rows, console)
+    rows = [{**one, "parameter": name} for name, one in answer["parameters"].items()]
+    columns = (Column("parameter"), figure("value", show=_value), figure("default", show=_value, style="dim"))
+    tabulate(columns, rows, console)
 
 
 def parameters(answer: shapes.ParametersKnown, console: Console = out) -> None:
     """What can be set, and to what."""
-    rows: list[dict[str, Cell]] = [
-        {
-            "parameter": one["name"],
-            "default": Text(_value(one["default"])),
-            "allowed": Text(one["allowed"]),
-            "what it is": Text(one["help"]),
-        }
-        for one in answer["parameters"]
-    ]
     columns = (
-        Column("parameter", "bold cyan"),
-        Column("default", right=True),
-        Column("allowed", takes_rest=True),
-        Column("what it is", takes_rest=True),
+        Column("parameter", "name", style="bold cyan"),
+        figure("default", show=_value),
+        words("allowed"),
+        words("what it is", "help"),
     )
-    tabulate(columns, rows, console)
+    tabulate(columns, answer["parameters"], console)
     console.print("[dim]`engramlog parameters --all` lists every one[/]")
     console.print("[dim]`engramlog profile OWNER --set NAME=VALUE` sets one, from here on[/]")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from functools import partial
 
 from rich.console import Console
 from rich.markup import escape
@@ -12,7 +12,19 @@ from rich.text import Text
 from rich.tree import Tree
 
 from api.cli.app import out
-from api.cli.show.tables import Cell, Column, has_room, tabulate
+from api.cli.show.tables import (
+    Column,
+    figure,
+    has_room,
+    ident,
+    instant,
+    number,
+    plain,
+    shortened,
+    tabulate,
+    when,
+    words,
+)  # fmt: skip
 from events.trust import ASSERTED
 from projections.shapes import (
     Card,
@@ -28,8 +40,6 @@ from projections.shapes import (
     Withheld,
 )
 
-SHOWN_TEXT = 400
-"""Characters of a memory shown in a table."""
 COLOURS = {
     "ignored": "yellow",
     "negate": "red",
@@ -46,37 +56,9 @@ MODELS_DECIDE = frozenset({"abstract", "extract", "review", "sessions"})
 """Jobs that a language model may decide for."""
 
 
-def number(value: float | None, places: int = 4, sign: str = "") -> str:
-    """A figure, or a dash; what rounds to nothing has no minus. `sign`: `+` for a difference."""
-    return "-" if value is None else f"{round(value, places) + 0.0:{sign}.{places}f}"
-
-
-def when(instant: str | None, console: Console = out) -> str:
-    """An instant to the minute, or only its day where there is no room; or a dash. For a column that says that it is UTC."""
-    return "-" if instant is None else instant[: 16 if has_room(console) else 10].replace("T", " ")
-
-
 def told_at(instant: str | None, console: Console = out) -> str:
     """The same in a sentence, where no column says by which clock."""
     return "-" if instant is None else f"{when(instant, console)} UTC"
-
-
-def shortened(text: str) -> Text:
-    """A text as a table shows it."""
-    return Text(text if len(text) <= SHOWN_TEXT else text[:SHOWN_TEXT] + "…")
-
-
-def plain(value: Any) -> str:
-    """A value of an answer in words: lists with commas, mappings as name and value, nothing as a dash."""
-    if value is None or value in ([], {}, ""):
-        return "-"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {plain(item)}" for name, item in value.items())
-    if isinstance(value, list | tuple):
-        return ("; " if any(isinstance(item, Mapping) for item in value) else ", ").join(plain(item) for item in value)
-    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def withheld(found: Sequence[Withheld], console: Console = out) -> None:
@@ -122,26 +104,15 @@ def memories(answer: Listing, console: Console = out) -> None:
     part = part_of(answer["offset"], len(shown), total)
     console.print(f"[dim]{part}{total:,} {_several(total, 'memory', 'memories')}, {escape(place(answer))}[/]")
     columns = (
-        Column("id", is_id=True),
-        Column("memory", takes_rest=True),
+        ident(),
+        words("memory"),
         Column("category", if_room=True),
-        Column("weight", right=True),
+        figure("weight", places=3),
         Column("level"),
-        Column("active", "dim", is_time=True),
+        instant("active", "last_activated_at"),
         Column("status", if_room=True),
     )
-    rows: list[dict[str, Cell]] = [
-        {
-            "id": Text(m["id"]),
-            "memory": shortened(m["memory"]),
-            "category": m["category"],
-            "weight": number(m["weight"], 3),
-            "active": when(m["last_activated_at"], console),
-            **standing(m, console),
-        }
-        for m in shown
-    ]
-    tabulate(columns, rows, console)
+    tabulate(columns, [{**m, **standing(m, console)} for m in shown], console)
     conflicts(shown, console)
     withheld(answer["withheld"], console)
 
@@ -171,7 +142,7 @@ def _several(count: int, one: str, more: str) -> str:
     return one if count == 1 else more
 
 
-def standing(card: Card, console: Console) -> dict[str, Cell]:
+def standing(card: Card, console: Console) -> dict[str, str]:
     """Level and status, trust beside it; in one column where there is no room for two, and then without what is usual."""
     told = unusual("long_ago" if card.get("long_ago") else card["status"], card["trust"])
     if has_room(console):
@@ -199,27 +170,27 @@ def fields(answer: Mapping[str, object], leave_out: Sequence[str] = ()) -> None:
 
 
 def changes(
-    rows: Sequence[Change],
+    found: Sequence[Change],
     console: Console = out,
     *,
     everything: bool = False,
     title: str | None = "change log",
 ) -> None:
     """Change-log entries; those that only name a memory and change nothing are counted, not shown, unless asked for."""
-    shown = [c for c in rows if everything or c["decision"] != "named"]
+    shown = [c for c in found if everything or c["decision"] != "named"]
     if title is not None:
         console.print(f"[dim]{title}[/]")
     columns = [
         Column("position"),
         Column("time", is_time=True),
         Column("event", if_room=True),
-        Column("memory", is_id=True),
-        Column("decision"),
-        Column("by", "dim", if_room=True),
-        Column("old", right=True, if_room=True),
-        Column("new", right=True),
-        Column("delta", right=True),
-        Column("reason", takes_rest=True),
+        ident("memory"),
+        Column("decision", show=lambda decision: Text(decision, COLOURS.get(decision, ""))),
+        Column("by", style="dim", if_room=True),
+        figure("old", "old_weight", places=4, if_room=True),
+        figure("new", "new_weight", places=4),
+        figure("delta", show=partial(number, sign="+")),
+        words("reason"),
     ]
     one, caused = len({c["memory"] for c in shown}) <= 1, any(c.get("actor") for c in shown)
     left_out = {"memory"} if one else {"old"} if caused else set()  # no room for all
@@ -227,32 +198,18 @@ def changes(
         left_out.add("by")
     columns = [column for column in columns if column.name not in left_out]
     if shown:
-        tabulate(columns, [_change(c, console) for c in shown], console)
+        rows = [{**c, "memory": c["memory"] or "(owner)", "by": _cause(c), "reason": _why(c)} for c in shown]
+        tabulate(columns, rows, console)
     else:
         console.print("[dim]no changes[/]")
-    if len(shown) < len(rows):
-        console.print(f"[dim]{len(rows) - len(shown)} more only name a memory and change nothing; --all shows them[/]")
+    if len(shown) < len(found):
+        console.print(f"[dim]{len(found) - len(shown)} more only name a memory and change nothing; --all shows them[/]")
 
 
 def _cause(entry: Change) -> str:
     """Who caused a change: of a language model's decision, which model."""
     job, _, model = (entry.get("correlation_id") or "").partition(":")
     return model if model and job in MODELS_DECIDE else entry.get("actor") or "-"
-
-
-def _change(entry: Change, console: Console) -> dict[str, Cell]:
-    return {
-        "position": entry["position"],
-        "time": when(entry["time"], console),
-        "event": entry["event"],
-        "memory": Text(entry["memory"] or "(owner)"),
-        "decision": Text(entry["decision"], COLOURS.get(entry["decision"], "")),
-        "by": _cause(entry),
-        "old": number(entry["old_weight"]),
-        "new": number(entry["new_weight"]),
-        "delta": number(entry["delta"], sign="+"),
-        "reason": _why(entry),
-    }
 
 
 def _why(entry: Change) -> Text:

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from api.cli.app import out
 from api.cli.show.memories import told_at
-from api.cli.show.tables import Cell, Column, tabulate
+from api.cli.show.tables import Column, figure, tabulate
 from projections import shapes
 
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
@@ -21,8 +21,15 @@ def jobs(told: shapes.JobBoard, console: Console = out) -> None:
         return
     scheduled = f"scheduled by {told['leader']}" if told["leader"] else "no job worker, so nothing is scheduled"
     console.print(Text(f"{scheduled}, {told_at(told['at'])}", "dim" if told["leader"] else "yellow"))
-    columns = ("kind", "every", "last done", "next", "took", *STATES)
-    tabulate([Column(name, right=name in STATES) for name in columns], [_kind(one) for one in told["kinds"]])
+    columns = (
+        Column("kind"),
+        Column("every", "every_minutes", lambda minutes: f"{minutes:g} min" if minutes else "-"),
+        Column("last done", "last_done", told_at),
+        Column("next", "next_tick", told_at),
+        Column("took", "seconds", lambda seconds: "-" if seconds is None else f"{seconds:g} s"),
+        *map(figure, STATES),
+    )
+    tabulate(columns, told["kinds"], console)
     for kind in told["kinds"]:
         for stop in kind["stopped"]:
             many = len(stop["partitions"])
@@ -37,20 +44,6 @@ def jobs(told: shapes.JobBoard, console: Console = out) -> None:
             console.print(Text(f"{line}: {one['error'] or 'nothing tells why'}", "red" if not following else "yellow"))
     if told["left_out"]:
         console.print(Text(f"{told['left_out']:,} more jobs", "dim"))
-
-
-def _kind(one: shapes.JobKind) -> dict[str, Cell]:
-    return {
-        "kind": one["kind"],
-        "every": f"{one['every_minutes']:g} min" if one["every_minutes"] else "-",
-        "last done": told_at(one["last_done"]),
-        "next": told_at(one["next_tick"]),
-        "took": f"{one['seconds']:g} s" if one["seconds"] is not None else "-",
-        "running": f"{one['running']:,}",
-        "again": f"{one['again']:,}",
-        "failed": f"{one['failed']:,}",
-        "queued": f"{one['queued']:,}",
-    }
 
 
 def capacity(told: shapes.Capacity, console: Console = out) -> None:
@@ -113,22 +106,9 @@ def models(told: shapes.ModelsUsed, console: Console = out) -> None:
         console.print(Text("no question to a language model was counted yet", "dim"))
         return
     console.print(Text(f"counted since {told['since']}", "dim"))
-    numbers = ("asked", "failed", "requests", "tokens in", "tokens out")
-    columns = [Column("day"), Column("model"), Column("use"), *(Column(name, right=True) for name in numbers)]
-    rows = [_used("in all", one) for one in told["used"]] + [_used(one["day"], one) for one in told["days"]]
-    tabulate(columns, rows)
+    figures = (figure("asked"), figure("failed"), figure("requests"))
+    tokens = (figure("tokens in", "input_tokens"), figure("tokens out", "output_tokens"))
+    rows = [{**one, "day": "in all"} for one in told["used"]] + [{**one} for one in told["days"]]
+    tabulate((Column("day"), Column("model"), Column("use"), *figures, *tokens), rows, console)
     if told["lost"]:
         console.print(Text(f"{told['lost']:,} questions could not be counted: the store did not take it", "yellow"))
-
-
-def _used(day: str, one: shapes.TokensUsed) -> dict[str, Cell]:
-    return {
-        "day": day,
-        "model": one["model"],
-        "use": one["use"],
-        "asked": f"{one['asked']:,}",
-        "failed": f"{one['failed']:,}",
-        "requests": f"{one['requests']:,}",
-        "tokens in": f"{one['input_tokens']:,}",
-        "tokens out": f"{one['output_tokens']:,}",
-    }

@@ -7,7 +7,7 @@ from typing import Any
 from rich.markup import escape
 
 from api.cli.app import out
-from api.cli.show.tables import Column, grid, tabulate
+from api.cli.show.tables import figure, grid, ident, tabulate
 
 
 def owners(answer: dict[str, Any]) -> None:
@@ -16,12 +16,7 @@ def owners(answer: dict[str, Any]) -> None:
     if not found:
         out.print("no owners" if not matching else "no more owners")
         return
-    columns = (Column("owner", is_id=True), Column("memories", right=True), Column("partition", right=True))
-    rows = [
-        {"owner": escape(one["owner"]), "memories": f"{one['memories']:,}", "partition": str(one["partition"])}
-        for one in found
-    ]
-    tabulate(columns, rows)
+    tabulate((ident("owner"), figure("memories"), figure("partition", show=str)), found)
     out.print(f"[dim]{len(found):,} of {matching:,} owner{'' if matching == 1 else 's'}[/]")
     if answer["next"] is not None:
         out.print(f"[dim]more: --after {escape(answer['next'])}[/]", soft_wrap=True)

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from api.cli.app import out
 from api.cli.show.memories import told_at
-from api.cli.show.tables import Cell, Column, tabulate
+from api.cli.show.tables import Column, figure, tabulate
 from projections import shapes
 
 STYLES = {"agrees": "green", "differs": "bold red", "missing": "bold red", "unread": "yellow"}
@@ -18,20 +18,20 @@ def chain_heads(told: shapes.ChainHeads, file: str) -> None:
     """Every head, and the file in which they are kept."""
     keeping = told["keeping"]
     out.print(f"[dim]heads of store {told['store_id']}[/]", highlight=False)
-    rows: list[dict[str, Cell]] = [
-        {
-            "partition": str(one["partition"]),
-            "seq": str(one["seq"]),
-            "recorded": told_at(one["at"]) if one["at"] else "",
-            "chain": str(one["chain"]),
-        }
-        for one in told["heads"]
-    ]
-    columns = (Column("partition", right=True), Column("seq", right=True), Column("recorded"), Column("chain"))
-    tabulate(columns, rows)
+    columns = (
+        figure("partition", show=str),
+        figure("seq", show=str),
+        Column("recorded", "at", _recorded),
+        Column("chain"),
+    )
+    tabulate(columns, told["heads"])
     if keeping is not None:
         last = f", the last at {keeping['last']}" if keeping["last"] else ""
         out.print(f"[dim]{keeping['lines']} lines are kept in {escape(file)}{last}[/]", highlight=False)
+
+
+def _recorded(at: str | None) -> str:
+    return told_at(at) if at else ""
 
 
 def heads_compared(told: shapes.HeadsCompared, console: Console = out) -> None:
@@ -42,20 +42,16 @@ def heads_compared(told: shapes.HeadsCompared, console: Console = out) -> None:
         console.print(f"[bold red]{told['differing'] + told['missing']:,} of {told['heads']:,} heads are not met[/]")
     else:
         console.print(f"[bold yellow]not proven[/]: {told['agreed']:,} of {told['heads']:,} heads are met")
-    rows: list[dict[str, Cell]] = [
-        {
-            "partition": str(one["partition"]),
-            "state": Text(one["state"], STYLES[one["state"]]),
-            "heads": str(one["heads"]),
-            "met up to": "-" if one["last_agreed"] is None else str(one["last_agreed"]),
-            "read to": str(one["read_to"]),
-            "log": str(one["appended"]),
-            "behind": str(one["behind"]),
-        }
-        for one in told["partitions"]
-    ]
-    right = ("heads", "met up to", "read to", "log", "behind")
-    tabulate((Column("partition", right=True), Column("state"), *(Column(name, right=True) for name in right)), rows)
+    columns = (
+        figure("partition"),
+        Column("state", show=lambda state: Text(state, STYLES[state])),
+        figure("heads"),
+        figure("met up to", "last_agreed"),
+        figure("read to", "read_to"),
+        figure("log", "appended"),
+        figure("behind"),
+    )
+    tabulate(columns, told["partitions"])
     for one in told["unmet"]:
         found = "nothing there" if one["found"] is None else f"found {one['found'][:16]}..."
         line = f"{one['position']}, line {one['line']}: kept {one['kept'][:16]}..., {found} ({one['state']})"

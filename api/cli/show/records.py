@@ -11,7 +11,7 @@ from rich.text import Text
 
 from api.cli.app import err, out
 from api.cli.show import memories as render
-from api.cli.show.tables import Cell, Column, tabulate
+from api.cli.show.tables import ident, tabulate, words
 from projections.shapes import Deleted, Removed, Reported, Restored, RestoredMany, Skipped
 
 SHOWN = 20
@@ -184,8 +184,7 @@ def _along(answer: Deleted, console: Console = out) -> None:
 
 
 def _reasons(told: list[Skipped], console: Console) -> None:
-    rows: list[dict[str, Cell]] = [{"id": Text(one["id"]), "reason": Text(one["reason"])} for one in told[:SHOWN]]
-    tabulate((Column("id", is_id=True), Column("reason", takes_rest=True)), rows, console)
+    tabulate((ident(), words("reason")), told[:SHOWN], console)
     if len(told) > SHOWN:
         console.print(f"[dim]and {len(told) - SHOWN:,} more; --json names all[/]")
 

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli.app import out
-from api.cli.show.memories import number, part_of, plain, shortened, times_of
-from api.cli.show.tables import Cell, Column, tabulate
+from api.cli.show.memories import part_of, times_of
+from api.cli.show.tables import Column, figure, ident, number, plain, tabulate, words
 from projections import shapes
 
 SHOWN = 20
@@ -41,13 +41,12 @@ def comparison(answer: shapes.Replayed, console: Console = out) -> None:
     struck(answer, console)
     first = "then" if times_of(answer) else "today"
     if found:
-        rows: list[dict[str, Cell]] = []
+        rows = []
         for one in found:
             here, there = _sides(one)
-            said = shortened(one["memory"] or "(nothing is left to tell)")
-            rows.append({"id": Text(one["id"]), "memory": said, first: here, "replayed": there})
-        texts = (Column("memory", takes_rest=True), Column(first, takes_rest=True), Column("replayed", takes_rest=True))
-        tabulate((Column("id", is_id=True), *texts), rows, console)
+            said = one["memory"] or "(nothing is left to tell)"
+            rows.append({"id": one["id"], "memory": said, first: here, "replayed": there})
+        tabulate((ident(), words("memory"), words(first), words("replayed")), rows, console)
     for question in answer["questions"]:
         ranks(question, answer["mode"], console, first, "replayed")
 
@@ -59,18 +58,12 @@ def struck(answer: shapes.ClosureTold, console: Console = out) -> None:
         return
     because = ", ".join(f"{many:,} {kind.replace('_', ' ')}" for kind, many in answer["struck_because"].items())
     console.print(Text(f"{total:,} {'event is' if total == 1 else 'events are'} struck: {because}"))
-    rows: list[dict[str, Cell]] = [
-        {
-            "position": Text(one["position"]),
-            "event": Text(one["event"]),
-            "memory": Text(one["memory"] or ""),
-            "because": Text(BECAUSE[one["because"]].format(of=one["of"])),
-        }
+    rows = [
+        {**one, "because": BECAUSE[one["because"]].format(of=one["of"])}
         for one in sorted(answer["struck"], key=lambda one: one["because"] == "named")[:SHOWN]
     ]
-    names = (Column("position"), Column("event", if_room=True), Column("memory", is_id=True))
     if rows:
-        tabulate((*names, Column("because", takes_rest=True)), rows, console)
+        tabulate((Column("position"), Column("event", if_room=True), ident("memory"), words("because")), rows, console)
     _more(total - len(rows), console)
     for one in answer["stays"][:SHOWN]:
         console.print(Text(f"{one['memory']} stays: {STAYS[one['because']].format(of=one['of'])}"))
@@ -92,9 +85,8 @@ def ranks(question: shapes.QuestionMoved, mode: str, console: Console, first_sid
     for one in ids:
         first, second = (str(side.index(one) + 1) if one in side else "-" for side in (before, after))
         style = "" if first == second else "yellow"
-        rows.append({"id": Text(one), first_side: Text(first, style), second_side: Text(second, style)})
-    columns = (Column("id", is_id=True), Column(first_side, right=True), Column(second_side, right=True))
-    tabulate(columns, rows, console)
+        rows.append({"id": one, first_side: Text(first, style), second_side: Text(second, style)})
+    tabulate((ident(), figure(first_side), figure(second_side)), rows, console)
 
 
 def looked_at(answer: shapes.Retracted, console: Console = out) -> None:
@@ -116,11 +108,8 @@ def retraction(answer: shapes.Retracted, console: Console = out) -> None:
         console.print(Text(f"position {answer['position']}", "dim"))
         return
     struck(answer, console)
-    rows: list[dict[str, Cell]] = [
-        {"undone by": Text(one["event"]), "memory": Text(one["memory"] or "-")} for one in answer["undoes"][:SHOWN]
-    ]
-    if rows:
-        tabulate((Column("undone by"), Column("memory", is_id=True)), rows, console)
+    if rows := answer["undoes"][:SHOWN]:
+        tabulate((Column("undone by", "event"), ident("memory")), rows, console)
     _more(total - len(rows), console)
     for name, what in (("goes", "shown no more"), ("comes_back", "shown again"), ("changed", "otherwise")):
         some: shapes.SomeMemories = answer[name]  # type: ignore[literal-required]

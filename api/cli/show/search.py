@@ -7,8 +7,8 @@ from rich.markup import escape
 from rich.text import Text
 
 from api.cli.app import out
-from api.cli.show.memories import conflicts, number, place, shortened, standing, when, withheld
-from api.cli.show.tables import Cell, Column, tabulate
+from api.cli.show.memories import conflicts, place, standing, withheld
+from api.cli.show.tables import Column, figure, ident, instant, tabulate, words
 from projections.shapes import Associated, Found
 
 BAR = 24
@@ -26,23 +26,16 @@ def results(answer: Found, console: Console = out) -> None:
         return
     console.print(f"[dim]{escape(place(answer))}[/]")
     columns = (
-        Column("id", is_id=True),
-        Column("memory", takes_rest=True),
-        Column("score", "green", right=True),
-        Column("weight", right=True),
+        ident(),
+        words("memory", "said"),
+        figure("score", places=3, style="green"),
+        figure("weight", places=3),
         Column("level"),
-        Column("said", "dim", is_time=True),
+        instant("said", "created_at"),
         Column("status", if_room=True),
     )
-    rows: list[dict[str, Cell]] = [
-        {
-            "id": Text(r["id"]),
-            "memory": shortened(f"{r['speaker']}: {r['memory']}" if r["speaker"] else r["memory"]),
-            "score": number(r["score"], 3),
-            "weight": number(r["weight"], 3),
-            "said": when(r["created_at"], console),
-            **standing(r, console),
-        }
+    rows = [
+        {**r, "said": f"{r['speaker']}: {r['memory']}" if r["speaker"] else r["memory"], **standing(r, console)}
         for r in found
     ]
     tabulate(columns, rows, console)
@@ -57,24 +50,12 @@ def _associated(found: list[Associated], console: Console) -> None:
     if not found:
         return
     console.print("[dim]and what they bring to mind[/]")
-    columns = (
-        Column("id", is_id=True),
-        Column("memory", takes_rest=True),
-        Column("activation", "green", right=True),
-        Column("by way of", "dim"),
-    )
-    rows: list[dict[str, Cell]] = [
-        {
-            "id": Text(one["id"]),
-            "memory": shortened(one["memory"]),
-            "activation": number(one["activation"], 3),
-            "by way of": Text(
-                " -> ".join([one["path"][0]["from"], *(f"{s['to']} ({s['link']})" for s in one["path"])])
-            ),
-        }
-        for one in found
-    ]
-    tabulate(columns, rows, console)
+    way = Column("by way of", "path", _way, style="dim")
+    tabulate((ident(), words("memory"), figure("activation", places=3, style="green"), way), found, console)
+
+
+def _way(path: list[dict[str, str]]) -> str:
+    return " -> ".join([path[0]["from"], *(f"{step['to']} ({step['link']})" for step in path)])
 
 
 def _told(answer: Found, console: Console) -> None:
@@ -83,7 +64,7 @@ def _told(answer: Found, console: Console) -> None:
         console.print(Text(f"{time['text']}: {time['from']} to {time['to']}", "dim"))
     heard = answer["understood"]
     said = (("from", heard.get("since")), ("to before", heard.get("until")))
-    bounds = [f"{words} {instant}" for words, instant in said if instant is not None]
+    bounds = [f"{side} {at}" for side, at in said if at is not None]
     if bounds:
         console.print(Text(f"searched {', '.join(bounds)}", "dim"))
     if parts := heard.get("parts"):
@@ -112,21 +93,15 @@ def explained(answer: Found, console: Console = out) -> None:
         why = found["explain"]
         weights, terms = why.get("weights") or {}, why["terms"]
         top = max((abs(value) for value in why["score"].values()), default=1.0) or 1.0
-        rows: list[dict[str, Cell]] = [
+        rows = [
             {
                 "part": name,
-                "adds": number(value, 3),
+                "adds": value,
                 "": Text("█" * max(1, round(BAR * abs(value) / top)) if value else "", "green" if value > 0 else "red"),
-                "at most": number(weights.get(name), 2),
+                "at most": weights.get(name),
                 "words": Text(", ".join(terms) if name == "text" else "", "dim"),
             }
             for name, value in sorted(why["score"].items(), key=lambda part: -abs(part[1]))
         ]
-        columns = (
-            Column("part"),
-            Column("adds", right=True),
-            Column(""),
-            Column("at most", right=True),
-            Column("words", takes_rest=True),
-        )
+        columns = (Column("part"), figure("adds", places=3), Column(""), figure("at most", places=2), words("words"))
         tabulate(columns, rows, console)

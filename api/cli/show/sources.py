@@ -6,8 +6,8 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli.app import out
-from api.cli.show.memories import times_of, told_at, when
-from api.cli.show.tables import Cell, Column, tabulate
+from api.cli.show.memories import times_of, told_at
+from api.cli.show.tables import Column, figure, ident, tabulate, when, words
 from projections import shapes
 
 _SHOWN = 5
@@ -41,22 +41,10 @@ def asides(answer: shapes.SourcesAside, console: Console = out) -> None:
     total = answer["total"]
     head = f"{total:,} source{'' if total == 1 else 's'} set aside, position {answer['position']}"
     console.print(Text(head, "dim"))
-    rows: list[dict[str, Cell]] = [
-        {
-            "session": Text(one["session"] or ""),
-            "principal": Text(one["principal"] or ""),
-            "actor": Text(one["of_actor"] or ""),
-            "since": when(one["since"], console),
-            "by": Text(_by(one)),
-            "memories": Text(f"{one['memories']:,}"),
-            "reason": Text(one["reason"]),
-        }
-        for one in answer["sources"]
-    ]
-    if rows:
-        names = map(Column, ("session", "principal", "actor"))
-        told = (Column("since", is_time=True), Column("by"), Column("memories", right=True), Column("reason"))
-        tabulate((*names, *told), rows, console)
+    if answer["sources"]:
+        names = (Column("session"), Column("principal"), Column("actor", "of_actor"))
+        told = (Column("since", is_time=True), Column("by"), figure("memories"), Column("reason"))
+        tabulate((*names, *told), [{**one, "by": _by(one)} for one in answer["sources"]], console)
 
 
 def aside(told: shapes.AsideTold | None, console: Console = out) -> None:
@@ -80,24 +68,11 @@ def named(answer: shapes.SourcesNamed, console: Console = out) -> None:
     total, shown = answer["total"], len(answer["sources"])
     head = f"{total:,} name{'' if total == 1 else 's'} in {answer['events']:,} events, position {answer['position']}"
     console.print(Text(head + times_of(answer), "dim"))
-    rows: list[dict[str, Cell]] = [
-        {
-            "by": one["by"],
-            "name": Text(one["name"]),
-            "events": f"{one['events']:,}",
-            "memories": f"{one['memories']:,}",
-            "late": f"{one['late']:,}" if one["late"] else "",
-            "first happened": when(one["first_happened"], console),
-            "last happened": when(one["last_happened"], console),
-            "set aside": _aside(one, console),
-        }
-        for one in answer["sources"]
-    ]
-    figures = (Column("events", right=True), Column("memories", right=True), Column("late", right=True))
-    happened = (Column("first happened", if_room=True, is_time=True), Column("last happened", is_time=True))
-    if rows:
-        columns = (Column("by"), Column("name", is_id=True), *figures, *happened, Column("set aside", takes_rest=True))
-        tabulate([one for one in columns if any(str(row[one.name]) for row in rows)], rows, console)
+    if rows := [{**one, "late": one["late"] or "", "set aside": _aside(one, console)} for one in answer["sources"]]:
+        columns = [Column("by"), ident("name"), figure("events"), figure("memories"), figure("late")]
+        columns += [Column("first happened", "first_happened", if_room=True, is_time=True)]
+        columns += [Column("last happened", "last_happened", is_time=True), words("set aside")]
+        tabulate([one for one in columns if any(str(one.cell(row, console)) for row in rows)], rows, console)
     if (left := total - answer["offset"] - shown) > 0:
         console.print(f"[dim]{left:,} more: --offset {answer['offset'] + shown}[/]")
     for by, events in answer["left_out"].items():

@@ -11,7 +11,7 @@ from rich.text import Text
 from api.cli.app import out
 from api.cli.show.memories import times_of
 from api.cli.show.replaying import told_fields
-from api.cli.show.tables import Cell, Column, tabulate
+from api.cli.show.tables import Column, figure, ident, tabulate, words
 
 
 def store_moved(answer: Mapping[str, Any], console: Console = out) -> None:
@@ -59,19 +59,12 @@ def _shown(answer: Mapping[str, Any], console: Console) -> None:
         ("there", "memories", there, "appear", "vanish"),
         (f"shown in {answer['mode']} mode", "shown_today", answer["shown_then"], "came", "went"),
     )
-    rows: list[dict[str, Cell]] = [
-        {
-            "memories": Text(what),
-            "then" if times_of(answer) else "today": f"{answer[today]:,}",
-            "replayed": f"{replayed:,}",
-            "in": f"{answer[came]:,}",
-            "out": f"{answer[went]:,}",
-        }
+    rows = [
+        {"memories": what, "today": answer[today], "replayed": replayed, "in": answer[came], "out": answer[went]}
         for what, today, replayed, came, went in sides
     ]
-    first = "then" if times_of(answer) else "today"
-    figures = [Column(name, right=True) for name in (first, "replayed", "in", "out")]
-    tabulate((Column("memories"), *figures), rows, console)
+    first = figure("then" if times_of(answer) else "today", "today")
+    tabulate((Column("memories"), first, figure("replayed"), figure("in"), figure("out")), rows, console)
     for what, told in (("come in that are", answer["why_came"]), ("go out as", answer["why_went"])):
         if told:
             console.print(Text(f"{what}: " + ", ".join(f"{why.replace('_', ' ')} {many:,}" for why, many in _by(told))))
@@ -82,36 +75,18 @@ def _shown(answer: Mapping[str, Any], console: Console) -> None:
 
 def _orders(answer: Mapping[str, Any], console: Console) -> None:
     """Of how many owners the order of results is another one."""
-    rows: list[dict[str, Cell]] = [
-        {
-            "order": Text(name),
-            "owners": f"{one['orders']:,}",
-            "another": f"{one['changed']:,}",
-            "another first": f"{one['first']:,}",
-            "in": f"{one['came']:,}",
-            "out": f"{one['went']:,}",
-        }
-        for name, one in [("the heaviest ten", answer["by_weight"]), *answer["questions"].items()]
-    ]
-    counts = [Column(name, right=True) for name in ("owners", "another", "another first", "in", "out")]
-    tabulate((Column("order", takes_rest=True), *counts), rows, console)
+    every = [("the heaviest ten", answer["by_weight"]), *answer["questions"].items()]
+    counts = (figure("owners", "orders"), figure("another", "changed"), figure("another first", "first"))
+    rows = [{**one, "order": name} for name, one in every]
+    tabulate((words("order"), *counts, figure("in", "came"), figure("out", "went")), rows, console)
 
 
 def _most(answer: Mapping[str, Any], console: Console) -> None:
     """The owners of whom most changes."""
     if not answer["most"]:
         return
-    rows: list[dict[str, Cell]] = [
-        {
-            "most of": Text(one["owner"]),
-            "memories": f"{one['changes']:,}",
-            "in": f"{one['came']:,}",
-            "out": f"{one['went']:,}",
-        }
-        for one in answer["most"]
-    ]
-    figures = [Column(name, right=True) for name in ("memories", "in", "out")]
-    tabulate((Column("most of", is_id=True), *figures), rows, console)
+    columns = (ident("most of", "owner"), figure("memories", "changes"), figure("in", "came"), figure("out", "went"))
+    tabulate(columns, answer["most"], console)
 
 
 def _by(counts: Mapping[str, int]) -> list[tuple[str, int]]:

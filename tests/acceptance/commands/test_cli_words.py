@@ -11,6 +11,7 @@ from rich.console import Console
 from api.cli.commands.alarms import standing
 from api.cli.show import memories as render
 from api.cli.show import search as render_search
+from projections.memory.handle import handle_of
 from tests.acceptance.helpers.cli import Cli, event, lines, turn, written
 from tests.acceptance.helpers.store import Store
 from tests.servers import Servers
@@ -56,7 +57,7 @@ def test_in_a_pipe_ids_are_whole_and_rows_at_least_140_wide(cli: Cli) -> None:
         assert len(row.rstrip()) > 80
 
 
-def test_a_narrow_terminal_gets_fewer_columns_and_a_cut_id(cli: Cli) -> None:
+def test_a_narrow_terminal_gets_fewer_columns_and_the_handle_of_a_long_id(cli: Cli) -> None:
     long = "m-01a200e3-6902-7715-8921-8c3d8a16a121"
     cli("append", "-", stdin=lines([event(1, memory_id=long, content="a long story " * 9), event(2)]))
     changes, found = cli.json("history", "ada")["changes"], cli.json("search", "ada", "story note", "--mode", "review")
@@ -67,8 +68,8 @@ def test_a_narrow_terminal_gets_fewer_columns_and_a_cut_id(cli: Cli) -> None:
     assert max(map(len, told.splitlines())) <= 80
     assert "MemoryCreated" not in told
     assert "a new memory" in flat(told)
-    shown = {word for word in told.partition("review mode")[2].split() if word.startswith("m-")}
-    assert {len(one) <= 20 and one.endswith("…") and long.startswith(one[:-1]) for one in shown} == {True}
+    assert (long in told, handle_of(long) in told.partition("review mode")[2].split()) == (False, True)
+    assert cli.json("get", "ada", handle_of(long))["id"] == long
 
 
 def test_a_change_log_leaves_out_what_only_names_a_memory_and_says_how_many(cli: Cli) -> None:

@@ -62,7 +62,7 @@ def test_no_tool_of_an_agent_sets_it(http: HttpStore) -> None:
 
     tools = talk(in_process(http.application, "alice"), talking)
     assert not any("sensitiv" in one for one in tools)
-    assert len(tools) == 17
+    assert len(tools) == 12
 
 
 def test_a_turn_made_secret_names_the_statements_drawn_from_it_that_are_told_as_before(

@@ -67,13 +67,13 @@ def test_the_reason_can_be_read_whole_however_long_the_ids_beside_it_are(width: 
 @each_row(("width", "whole"), [(80, False), (120, False), (160, True)])
 def test_an_id_is_cut_where_the_table_has_no_place_for_it_and_only_there(width: int, whole: bool) -> None:
     shown = told(width, [ROW])
-    assert (LONG in shown, "ends what is cut" in shown) == (whole, not whole)
+    assert (LONG in shown, "ids are short" in shown) == (whole, not whole)
 
 
 def test_chinese_takes_its_two_columns_of_the_terminal() -> None:
     columns = (Column("name"), Column("id", is_id=True), Column("memory", takes_rest=True))
     rows: list[dict[str, Cell]] = [{"name": "茶" * 35, "id": Text(LONG), "memory": "喝茶"}]
-    assert "ends what is cut" in told(120, rows, columns)
+    assert "ids are short" in told(120, rows, columns)
     assert "喝茶" in told(120, rows, columns)
 
 
