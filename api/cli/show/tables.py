@@ -67,8 +67,10 @@ class Column(NamedTuple):
             value = self.show(value)
         if value is None or value in ([], {}):
             return "-"
-        if isinstance(value, Text) or value == "":
+        if isinstance(value, Text):
             return value
+        if value == "":
+            return ""
         if self.is_time:
             return when(value, console)
         if self.takes_rest:
