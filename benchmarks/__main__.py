@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: `bench`, `peers`, `eval DATA`, `facts SET`, `rows`, `profile DATA`, `obedience`, `room`."""
+"""`python -m benchmarks`: `bench`, `peers`, `eval DATA`, `facts SET`, `rows`, `profile DATA`, `obedience`, `room`, `questions`."""
 
 from __future__ import annotations
 
@@ -48,6 +48,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command = commands.add_parser("room", help="bytes an event takes in Redis")
     command.add_argument("--json", action="store_true", help="print JSON")
     command.set_defaults(run=run_room)
+    command = commands.add_parser("questions", help="CPU of a question by meaning, 1,000 and 10,000 memories")
+    command.add_argument("--memories", default="1000,10000", help="sizes [default: 1000,10000]")
+    command.add_argument("--json", action="store_true", help="print JSON")
+    command.set_defaults(run=run_questions)
     options = parser.parse_args(arguments)
     try:
         return options.run(options) or 0
@@ -91,6 +95,14 @@ def run_room(options: Namespace) -> None:
     from benchmarks.room import measure_room  # noqa: PLC0415
 
     show(measure_room(), as_json=options.json)
+
+
+def run_questions(options: Namespace) -> None:
+    """CPU of a question by meaning, for each language and size."""
+    from benchmarks.questions import measure_questions  # noqa: PLC0415
+
+    sizes = tuple(int(size) for size in options.memories.split(","))
+    show({"questions": measure_questions(sizes)}, as_json=options.json)
 
 
 def run_obedience(options: Namespace) -> int:

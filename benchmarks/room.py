@@ -1,9 +1,7 @@
-"""Bytes an event takes in Redis: short talk, everything folded and embedded, against the same store empty."""
+"""Bytes an event takes in Redis: short talk, everything folded, extracted and embedded, by what holds them."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -14,45 +12,67 @@ from events.text.embedder_names import USE
 from ops.settings import Settings
 from ops.wiring import open_application
 from projections.decide.remembering import NewTurn
+from projections.redis.room import room_by_part
 
-OWNER = "ada"
+OWNER, WARM = "ada", "warm"
 TURNS, AT_ONCE, SESSION = 1_000, 50, 20
 LEAST_LETTERS, MOST_LETTERS = 50, 72
-_KIND = re.compile(rb"\{[^}]*\}:(?:b\d+:|\d+:)?([a-z_]+)")
 
 
-def measure_room() -> dict[str, list[dict[str, Any]]]:
-    """Figures of the store, then bytes an event by kind of key."""
-    with TemporaryDirectory(prefix="engramlog-room-") as folder:
-        settings = Settings(data=Path(folder) / "data", embedder=USE)
-        with open_application(settings) as application:
-            return _measured(application)
+def measure_room(turns: int = TURNS) -> dict[str, list[dict[str, Any]]]:
+    """Figures without and with extraction, then bytes an event by part of the store."""
+    tables: dict[str, list[dict[str, Any]]] = {"room": [], "account": []}
+    for extraction in ("off", "rules"):
+        with TemporaryDirectory(prefix="engramlog-room-") as folder:
+            settings = Settings(data=Path(folder) / "data", embedder=USE, extraction="off")
+            with open_application(settings) as application:
+                figures, account = _measured(application, turns, extraction)
+                tables["room"].append({"extraction": extraction} | figures)
+                tables["account"] += [{"extraction": extraction} | row for row in account]
+    return tables
 
 
-def _measured(application: Any) -> dict[str, list[dict[str, Any]]]:
-    client = application._store.client
-    empty, keys = int(client.info("memory")["used_memory"]), _by_kind(client)
-    texts = short_talk(TURNS)
-    for start in range(0, TURNS, AT_ONCE):
-        turns = [NewTurn("user", text) for text in texts[start : start + AT_ONCE]]
-        application.rememberer.add_turns(OWNER, turns, session=f"s{start // SESSION}")
-    application.close()  # extraction of the last turns ends
-    application.settle()
-    embedded = application.embeddings.embed(OWNER)
-    events = sum(application.log.head(partition) for partition in range(application.log.partitions))
-    taken = int(client.info("memory")["used_memory"]) - empty
-    kinds = _by_kind(client) - keys
+def _measured(application: Any, turns: int, extraction: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """What all but the first events take: before these, Redis has opened connections and loaded scripts (0.5 MB)."""
+    texts = short_talk(turns + SESSION)
+    _told(application, WARM, texts[turns:], extraction)
+    used, parts, events = _used(application)
+    _told(application, OWNER, texts[:turns], extraction)
+    coverage = application.embeddings.coverage(OWNER)
+    assert coverage["embedded"] == coverage["of"], coverage
+    then, parts_then, events_then = _used(application)
+    taken, added = then - used, events_then - events
     figures = {
-        "turns": TURNS,
-        "letters": round(sum(map(len, texts)) / TURNS),
-        "events": events,
-        "vectors": embedded["embedded"] + embedded["already"],
-        "bytes an event": round(taken / events),
-        "bytes a turn": round(taken / TURNS),
+        "turns": turns,
+        "letters": round(sum(map(len, texts[:turns])) / turns),
+        "events": added,
+        "memories": coverage["of"],
+        "bytes an event": round(taken / added),
+        "bytes a turn": round(taken / turns),
     }
-    table = [{"keys": kind, "bytes an event": round(size / events)} for kind, size in kinds.most_common()]
-    rest = taken - kinds.total()
-    return {"room": [figures], "account": [*table, {"keys": "(outside keys)", "bytes an event": round(rest / events)}]}
+    sizes = {part: parts_then[part] - parts[part] for part in parts}
+    sizes["outside keys"] = taken - sum(sizes.values())
+    rows = sorted(sizes.items(), key=lambda item: -item[1])
+    return figures, [{"part": part, "bytes an event": round(size / added)} for part, size in rows if size]
+
+
+def _told(application: Any, owner: str, texts: list[str], extraction: str) -> None:
+    for start in range(0, len(texts), AT_ONCE):
+        turns = [NewTurn("user", text) for text in texts[start : start + AT_ONCE]]
+        application.rememberer.add_turns(owner, turns, session=f"s{start // SESSION}")
+        if extraction != "off":
+            application.extractor.extract(owner, extraction)
+    application.settle()
+    application.embeddings.embed(owner)
+
+
+def _used(application: Any) -> tuple[int, dict[str, int], int]:
+    """Bytes that Redis uses, bytes by part, events."""
+    store = application._store
+    with store.wires.wire() as wire:
+        parts = room_by_part(wire, store.identity.tags)
+    events = sum(application.log.head(partition) for partition in range(application.log.partitions))
+    return int(store.client.info("memory")["used_memory"]), parts, events
 
 
 def short_talk(turns: int) -> list[str]:
@@ -62,12 +82,4 @@ def short_talk(turns: int) -> list[str]:
         text = english(chance)
         if LEAST_LETTERS <= len(text) <= MOST_LETTERS:
             found.append(text)
-    return found
-
-
-def _by_kind(client: Any) -> Counter[str]:
-    found = Counter[str]()
-    for key in client.scan_iter(count=1_000):
-        kind = _KIND.match(key)
-        found[kind[1].decode() if kind else key.decode()] += int(client.memory_usage(key, samples=0) or 0)
     return found

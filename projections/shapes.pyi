@@ -1392,6 +1392,7 @@ class Capacity(TypedDict):
     growth: Growth
     memory: MemoryCapacity
     nodes: NotRequired[list[MemoryCapacity] | None]
+    parts: list[MemoryPart]
     disk: DiskCapacity
     aof: AofCapacity
 
@@ -1558,6 +1559,11 @@ class MemoryCapacity(TypedDict):
     unknown: str | None
     unknown_code: NotRequired[str | None]
     node: NotRequired[str | None]
+
+class MemoryPart(TypedDict):
+    part: str
+    bytes: int
+    bytes_an_event: float | None
 
 class ModelsUsed(TypedDict):
     at: str

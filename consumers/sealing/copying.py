@@ -22,6 +22,7 @@ from events.redis.log import entries
 from events.redis.secrets import Chance
 from events.redis.wire import Argument, Script, Wire
 from events.sealing.cipher import BODY_MARK, SALT_BYTES, NotOpened, ValueCipher, body_about, open_body, seal_body
+from events.sealing.compression import body_dictionary
 from events.sealing.seals import Seals, whole_secret
 from projections.fold.changelog import FIRST_LINK, event_link
 
@@ -186,13 +187,17 @@ def _copy_log(wire: Wire, keys: LogKeys, copy: CopyKeys, chance: Chance, probe: 
 def _sealed(wire: Wire, held: Sequence[bytes], one: Stored, secret: bytes, salt: bytes) -> list[bytes]:
     """An entry's fields and values, its body sealed with the salt of its commitment."""
     found = list(held)
-    found[_BODY] = seal_body(secret, salt, _about(wire, one), one.salt, one.body)
+    found[_BODY] = seal_body(secret, salt, _about(wire, one), one.salt, one.body, _dictionary(one))
     found[_SALT] = b""
     return found
 
 
 def _about(wire: Wire, one: Stored) -> bytes:
     return body_about(wire.seals.store, one.raw_id, one.owner, one.kind, *one.beside[_PRINCIPAL : _COMMITTED + 1])
+
+
+def _dictionary(one: Stored) -> bytes:
+    return body_dictionary(one.raw_id, one.owner, one.kind)
 
 
 def _copy_secrets(wire: Wire, keys: LogKeys, copy: CopyKeys) -> None:
@@ -251,7 +256,7 @@ def _compare(
     if row[0] != copied[0] or clear != same or sealed.salt or sealed.body[:1] != BODY_MARK:
         raise _not_equal(keys, f"what stands beside the body of entry {one.seq}")
     try:
-        opened = open_body(cipher.secret, salt, _about(wire, sealed), sealed.body)
+        opened = open_body(cipher.secret, salt, _about(wire, sealed), sealed.body, _dictionary(sealed))
     except NotOpened:
         raise _not_equal(keys, f"the body of entry {one.seq}, which does not open,") from None
     if opened != (one.salt, one.body):

@@ -21,6 +21,7 @@ from events.redis.gap import appending_refused
 from events.redis.secrets import SEALED_SINCE, OwnerSecret
 from events.redis.wire import Argument, Script, as_store_error, packed
 from events.sealing.cipher import SALT_BYTES, body_about, seal_body
+from events.sealing.compression import body_dictionary
 
 APPEND = Script(
     "append",
@@ -208,7 +209,8 @@ def append_command(
         if sealed is not None:
             about = body_about(sealed, raw_id, owner, kind, said_by.encode(), level, digests, committed)
             key_salt = salts[at : (at := at + SALT_BYTES)]
-            body, salt = seal_body(secret, key_salt, about, salt, body), key_salt
+            body = seal_body(secret, key_salt, about, salt, body, body_dictionary(raw_id, owner, kind))
+            salt = key_salt
         pieces.append(_PIECES(field, keyed, raw_id, committed, salt, key, words[owner], words[kind], by, *told))
         bodies.append(body)
         ready.append(one)

@@ -17,6 +17,7 @@ from events.redis.secrets import read_ciphers
 from events.redis.wire import Argument, Wire
 from events.redis.wordless import open_left
 from events.sealing.cipher import BODY_MARK, NO_SALT, SALT_BYTES, NotOpened, ValueCipher, body_about, open_body
+from events.sealing.compression import body_dictionary
 
 _PRINCIPAL, _COMMITTED = 1, 4
 """Their places in the fields next to a body; level and digests are between them."""
@@ -146,7 +147,7 @@ def open_entry(wire: Wire, keys: LogKeys, one: Stored, cipher: ValueCipher, salt
     _, kind, raw_id, owner, sealed, beside, _ = one
     about = body_about(wire.seals.store, raw_id, owner, kind, *beside[_PRINCIPAL : _COMMITTED + 1])
     try:
-        opens, body = open_body(cipher.secret, salt, about, sealed)
+        opens, body = open_body(cipher.secret, salt, about, sealed, body_dictionary(raw_id, owner, kind))
     except NotOpened as error:
         raise DamagedState(
             f"the body at seq {one.seq} of partition {{{keys.tag}}} does not open, though its owner's key does: it, its salt or"

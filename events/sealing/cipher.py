@@ -9,6 +9,8 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
+from events.sealing.compression import NotExpanded, compressed, expanded
+
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
@@ -57,22 +59,26 @@ def _measured(part: bytes) -> bytes:
     return len(part).to_bytes(4, "big") + part
 
 
-def seal_body(secret: bytes, key_salt: bytes, about: bytes, salt: bytes, body: bytes) -> bytes:
-    """A body as it is stored, with the salt of its commitment: 33 bytes longer.
+def seal_body(secret: bytes, key_salt: bytes, about: bytes, salt: bytes, body: bytes, dictionary: bytes) -> bytes:
+    """A body as it is stored: with the salt of its commitment, and compressed with a dictionary; 33 bytes longer than that.
 
     `key_salt`: 16 random bytes that no other body has; without them it cannot be opened. The commitment has a salt of its own,
     which is sealed too: whoever has a copy of the store could confirm a guess of the body by it.
     """
-    return BODY_MARK + new_aes()(_body_key(secret, key_salt)).encrypt(_BODY_NONCE, salt + body, about)
+    plain = salt + compressed(body, dictionary)
+    return BODY_MARK + new_aes()(_body_key(secret, key_salt)).encrypt(_BODY_NONCE, plain, about)
 
 
-def open_body(secret: bytes, key_salt: bytes, about: bytes, sealed: bytes) -> tuple[bytes, bytes]:
+def open_body(secret: bytes, key_salt: bytes, about: bytes, sealed: bytes, dictionary: bytes) -> tuple[bytes, bytes]:
     """The salt of its commitment, and the body that was sealed. Raises NotOpened."""
     try:
         found = new_aes()(_body_key(secret, key_salt)).decrypt(_BODY_NONCE, sealed[len(BODY_MARK) :], about)
     except (invalid_tag(), ValueError):
         raise NotOpened("a body does not open under its owner's secret and its salt") from None
-    return found[:SALT_BYTES], found[SALT_BYTES:]
+    try:
+        return found[:SALT_BYTES], expanded(found[SALT_BYTES:], dictionary)
+    except NotExpanded as error:
+        raise NotOpened(str(error)) from None
 
 
 def _body_key(secret: bytes, key_salt: bytes) -> bytes:

@@ -13,6 +13,7 @@ from events.errors import DamagedState, KeyUnavailable
 from events.redis.secrets import read_cipher
 from events.redis.wire import Wire
 from events.sealing.cipher import NotOpened, ValueCipher
+from events.sealing.compression import VALUES, NotExpanded, compressed, expanded, record_dictionary
 from projections.fold.builds import BuildKeys
 from projections.fold.changelog import chunks_of, laid
 
@@ -45,8 +46,11 @@ def opens(found: ValueCipher | KeyUnavailable | None) -> ValueCipher | None:
 
 
 def seal_record(cipher: ValueCipher | None, owner: str, memory_id: str, raw: bytes) -> bytes:
-    """A record as it is stored."""
-    return raw if cipher is None else cipher.seal(place(RECORD, owner, memory_id.encode()), raw)
+    """A record as it is stored; compressed if it is sealed."""
+    if cipher is None:
+        return raw
+    name = memory_id.encode()
+    return cipher.seal(place(RECORD, owner, name), compressed(raw, record_dictionary(name)))
 
 
 def open_record(cipher: ValueCipher | None, owner: str, memory_id: str | bytes, raw: bytes) -> bytes:
@@ -54,8 +58,12 @@ def open_record(cipher: ValueCipher | None, owner: str, memory_id: str | bytes, 
     if cipher is None:
         return raw
     name = memory_id if isinstance(memory_id, bytes) else memory_id.encode()
-    return opened(
-        cipher, place(RECORD, owner, name), raw, lambda: f"the record of memory {name.decode()} of owner {owner}"
+    return _expanded(
+        cipher,
+        place(RECORD, owner, name),
+        raw,
+        lambda: f"the record of memory {name.decode()} of owner {owner}",
+        record_dictionary(name),
     )
 
 
@@ -63,7 +71,8 @@ def seal_chunk(cipher: ValueCipher | None, owner: str, chunk: bytes) -> bytes:
     """What `pack` made, as it is stored."""
     if cipher is None:
         return chunk
-    return b"".join(laid(cipher.seal(place(CHANGES, owner), one)) for one in chunks_of(chunk))
+    where = place(CHANGES, owner)
+    return b"".join(laid(cipher.seal(where, compressed(one, VALUES))) for one in chunks_of(chunk))
 
 
 def open_pack(cipher: ValueCipher | None, owner: str, raw: bytes) -> bytes:
@@ -72,7 +81,7 @@ def open_pack(cipher: ValueCipher | None, owner: str, raw: bytes) -> bytes:
         return raw
     where = place(CHANGES, owner)
     return b"".join(
-        laid(opened(cipher, where, one, lambda: f"the change log of owner {owner}")) for one in chunks_of(raw)
+        laid(_expanded(cipher, where, one, lambda: f"the change log of owner {owner}")) for one in chunks_of(raw)
     )
 
 
@@ -120,11 +129,24 @@ def open_synonyms(cipher: ValueCipher | None, owner: str) -> Callable[[bytes], b
     return None if cipher is None else partial(cipher.open, place(SYNONYMS, owner))
 
 
-def opened(cipher: ValueCipher, where: bytes, raw: bytes, what: Callable[[], str]) -> bytes:
-    """A stored value. Raises DamagedState with what it is."""
+def _expanded(
+    cipher: ValueCipher, where: bytes, raw: bytes, what: Callable[[], str], dictionary: bytes = VALUES
+) -> bytes:
+    """A stored value that was compressed before it was sealed. Raises DamagedState with what it is."""
+    return opened(cipher, where, raw, what, lambda plain: expanded(plain, dictionary))
+
+
+def opened(
+    cipher: ValueCipher,
+    where: bytes,
+    raw: bytes,
+    what: Callable[[], str],
+    then: Callable[[bytes], bytes] = lambda plain: plain,
+) -> bytes:
+    """A stored value, and what `then` makes of it. Raises DamagedState with what it is."""
     try:
-        return cipher.open(where, raw)
-    except NotOpened as error:
+        return then(cipher.open(where, raw))
+    except (NotOpened, NotExpanded) as error:
         raise DamagedState(
             f"{what()} cannot be read ({error}); the log is the truth: `engramlog verify` tells more, `engramlog rebuild` mends it"
         ) from error

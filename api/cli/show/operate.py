@@ -56,6 +56,9 @@ def capacity(told: shapes.Capacity, console: Console = out) -> None:
     of = f" of {node}, the fullest node" if (node := memory.get("node")) else ""
     console.print(Text(f"memory{of}: {_memory(memory)}"))
     _until("appends are refused", memory["days_until_full"], memory["full_at"], memory["unknown"], console)
+    for part in told["parts"]:
+        each = "" if part["bytes_an_event"] is None else f", {part['bytes_an_event']:,.0f} bytes an event"
+        console.print(Text(f"  {part['part']}: {_size(part['bytes'])}{each}", "dim"))
     if disk["free_bytes"] is not None:
         console.print(Text(f"disk: {_size(disk['free_bytes'])} free of {_size(disk['total_bytes'])}"))
         if disk["low_at"]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from math import isfinite
 from typing import NamedTuple
@@ -21,7 +21,8 @@ from events.redis.recorded import recorded_of
 from events.redis.wire import Wire, WirePool
 from projections.fold.reasons import reason_told
 from projections.redis.debt import FoldDebt
-from projections.shapes import AofCapacity, Capacity, DiskCapacity, Growth, MemoryCapacity
+from projections.redis.room import room_by_part
+from projections.shapes import AofCapacity, Capacity, DiskCapacity, Growth, MemoryCapacity, MemoryPart
 
 DAYS, MOST_DAYS = 7, 366
 DAY = 86_400_000_000
@@ -30,6 +31,8 @@ LEAST = DAY // 24
 """A log that is younger tells no growth."""
 MOST_TOLD = 36_525.0
 """Days; what lasts longer is told in words."""
+OUTSIDE = "outside keys"
+"""The server itself, its connections and scripts, and what its allocator rounds up."""
 ELSEWHERE = "the store's Redis is not this machine's own: its disk cannot be seen from here"
 
 
@@ -61,6 +64,7 @@ class Capacities:
             read = _Recorded(wire, self._tags, [int(head or 0) for head in heads])
             growth = _growth(read, now, days)
             memory, nodes = self._memories(wire, read, growth, now)
+            parts = _parts(room_by_part(wire, self._tags), None if nodes else memory["used_bytes"], read.events)
         kept = self._kept()
         return {
             "at": utc_text(from_micros(now)),
@@ -68,6 +72,7 @@ class Capacities:
             "growth": growth,
             "memory": memory,
             "nodes": nodes,
+            "parts": parts,
             "disk": _disk(kept, read.events, growth, now),
             "aof": _aof(kept.aof),
         }
@@ -200,6 +205,18 @@ def _memory(room: Room, events: int, growth: Growth, now: int) -> MemoryCapacity
         "unknown_code": _code(lasts.unknown),
         "node": None,
     }
+
+
+def _parts(found: Mapping[str, int], used: int | None, events: int) -> list[MemoryPart]:
+    """Each part's bytes, the largest first; last what no key holds, if one server says what it uses."""
+    sizes = sorted(found.items(), key=lambda item: -item[1])
+    if used is not None:
+        sizes.append((OUTSIDE, max(used - sum(found.values()), 0)))
+    return [
+        {"part": part, "bytes": size, "bytes_an_event": round(size / events, 1) if events else None}
+        for part, size in sizes
+        if size
+    ]
 
 
 def _code(unknown: str | None) -> str | None:

@@ -341,6 +341,15 @@ class AofCapacity(Result):
     rewriting: bool
 
 
+class MemoryPart(Result):
+    """What one part of the store takes in Redis."""
+
+    part: str
+    """Events, memory records, change log, vectors ...; the last is what no key holds."""
+    bytes: int
+    bytes_an_event: float | None
+
+
 class Capacity(Result):
     """Memory and disk until they are full."""
 
@@ -352,6 +361,8 @@ class Capacity(Result):
     """Of a Cluster that of the fullest node, which decides for all; `events_until_full` is of the whole store."""
     nodes: list[MemoryCapacity] | None = None
     """Of a Cluster every node's, for the events that it holds; null of one server."""
+    parts: list[MemoryPart]
+    """Measured by Redis, the largest first; in a large store estimated from 64 partitions and 8 owners of each."""
     disk: DiskCapacity
     aof: AofCapacity
 

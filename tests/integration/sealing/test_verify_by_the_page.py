@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import zlib
 from hashlib import blake2b, sha256
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from consumers.verify.store_and_log import verify_partition
 from events.partitions import LogKeys
+from events.sealing.compression import BODIES, VALUES
 from events.sealing.key_ring import KeyRing
 from projections.fold.builds import FIRST_BUILD, BuildKeys
 from tests.integration.live import live_store, wait_until
@@ -30,6 +32,11 @@ def _measured(*parts: bytes) -> bytes:
 
 def _keyed(secret: bytes, person: bytes, told: bytes = b"", size: int = 32) -> bytes:
     return blake2b(told, digest_size=size, key=secret, person=person).digest()
+
+
+def _expanded(stored: bytes, dictionary: bytes) -> bytes:
+    assert stored[:1] == b"\xc1"
+    return zlib.decompressobj(-15, dictionary).decompress(stored[1:])
 
 
 def _secret(line: bytes, store: bytes, owner: bytes) -> bytes:
@@ -61,15 +68,21 @@ def test_a_body_a_record_and_a_secret_are_opened_as_the_page_says(redis_servers:
     cipher = AESGCM(_keyed(secret, b"sealed body", salts[16:]))
     assert entry[b"e"][:1] == b"\x01"
     opened = cipher.decrypt(bytes(12), entry[b"e"][1:], bound)
-    assert (opened[:16], opened[16:]) == (told.salt, told.body)
-    assert sha256(opened).digest() == entry[b"c"]
-    assert "早上喝龙井茶".encode() in opened
+    digits = entry[b"i"].hex()
+    clear = b'"owner":"%b","schema_version":1,"type":"MemoryCreated"}"event_id":"%b","occurred_at":"' % (
+        OWNER.encode(),
+        "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:])).encode(),
+    )
+    salt, body = opened[:16], _expanded(opened[16:], BODIES + clear)
+    assert (salt, body) == (told.salt, told.body)
+    assert sha256(salt + body).digest() == entry[b"c"]
+    assert "早上喝龙井茶".encode() in body
 
     place = b"record\0" + OWNER.encode() + b"\0m1"
     assert record[:1] == b"\xc1"
     value = AESGCM(_keyed(secret, b"sealed value")).decrypt(record[1:13], record[13:], place)
     assert record[1:13] == _keyed(_keyed(secret, b"sealed nonce"), b"", _measured(place) + value, 12)
-    assert "早上喝龙井茶".encode() in value
+    assert "早上喝龙井茶".encode() in _expanded(value, VALUES + b"m1")
 
 
 def test_the_chain_of_a_sealed_store_is_recomputed_by_the_script_of_the_page(redis_servers: Servers) -> None:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from events.sealing.cipher import BODY_MARK, NotOpened, ValueCipher, body_about, open_body, seal_body
+from events.sealing.compression import BODIES, compressed
 from tests.rows import each_row
 
 SECRET, OTHER = bytes(range(32)), bytes(range(1, 33))
@@ -27,9 +28,9 @@ TOLD: dict[str, Any] = {
 
 
 def test_a_body_opens_with_its_salt_and_holds_none_of_its_words() -> None:
-    sealed = seal_body(SECRET, KEY_SALT, body_about(**TOLD), SALT, BODY)
-    assert open_body(SECRET, KEY_SALT, body_about(**TOLD), sealed) == (SALT, BODY)
-    assert (sealed[:1], len(sealed)) == (BODY_MARK, len(BODY) + 33)
+    sealed = seal_body(SECRET, KEY_SALT, body_about(**TOLD), SALT, BODY, BODIES)
+    assert open_body(SECRET, KEY_SALT, body_about(**TOLD), sealed, BODIES) == (SALT, BODY)
+    assert (sealed[:1], len(sealed)) == (BODY_MARK, len(compressed(BODY, BODIES)) + 33)
     assert "早上".encode() not in sealed
     assert b"content" not in sealed
 
@@ -42,9 +43,9 @@ def test_a_body_opens_with_its_salt_and_holds_none_of_its_words() -> None:
     ],
 )  # fmt: skip
 def test_a_body_is_bound_to_all_that_the_door_knew(field: str, other: Any) -> None:
-    sealed = seal_body(SECRET, KEY_SALT, body_about(**TOLD), SALT, BODY)
+    sealed = seal_body(SECRET, KEY_SALT, body_about(**TOLD), SALT, BODY, BODIES)
     with pytest.raises(NotOpened):
-        open_body(SECRET, KEY_SALT, body_about(**TOLD | {field: other}), sealed)
+        open_body(SECRET, KEY_SALT, body_about(**TOLD | {field: other}), sealed, BODIES)
 
 
 def test_what_a_body_is_bound_to_does_not_run_into_what_stands_beside_it() -> None:
@@ -56,23 +57,23 @@ def test_what_a_body_is_bound_to_does_not_run_into_what_stands_beside_it() -> No
 
 @each_row(("secret", "key_salt"), [(OTHER, KEY_SALT), (SECRET, b"l" * 16), (SECRET, bytes(16))])
 def test_without_its_secret_or_its_salt_a_body_does_not_open(secret: bytes, key_salt: bytes) -> None:
-    sealed = seal_body(SECRET, KEY_SALT, body_about(**TOLD), SALT, BODY)
+    sealed = seal_body(SECRET, KEY_SALT, body_about(**TOLD), SALT, BODY, BODIES)
     with pytest.raises(NotOpened):
-        open_body(secret, key_salt, body_about(**TOLD), sealed)
+        open_body(secret, key_salt, body_about(**TOLD), sealed, BODIES)
 
 
-@given(at=st.integers(0, len(BODY) + 31), bit=st.integers(0, 7))
+@given(at=st.integers(0, len(compressed(BODY, BODIES)) + 31), bit=st.integers(0, 7))
 def test_a_body_of_which_one_bit_was_changed_does_not_open(at: int, bit: int) -> None:
-    sealed = bytearray(seal_body(SECRET, KEY_SALT, body_about(**TOLD), SALT, BODY))
+    sealed = bytearray(seal_body(SECRET, KEY_SALT, body_about(**TOLD), SALT, BODY, BODIES))
     sealed[at + 1] ^= 1 << bit
     with pytest.raises(NotOpened):
-        open_body(SECRET, KEY_SALT, body_about(**TOLD), bytes(sealed))
+        open_body(SECRET, KEY_SALT, body_about(**TOLD), bytes(sealed), BODIES)
 
 
 @each_row("cut", [b"", BODY_MARK, BODY_MARK + b"x", BODY_MARK + bytes(16)])
 def test_what_is_too_short_to_be_a_body_does_not_open(cut: bytes) -> None:
     with pytest.raises(NotOpened):
-        open_body(SECRET, KEY_SALT, body_about(**TOLD), cut)
+        open_body(SECRET, KEY_SALT, body_about(**TOLD), cut, BODIES)
 
 
 @given(place=st.binary(max_size=40), value=st.binary(max_size=400))
