@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: `bench`, `peers`, `eval DATA`, `facts SET`, `rows`, `profile DATA`, `obedience`, `room`, `questions`."""
+"""`python -m benchmarks`: `bench`, `peers`, `eval DATA`, `facts`, `rows`, `profile`, `stop`, `obedience`, `room`, `questions`."""
 
 from __future__ import annotations
 
@@ -41,6 +41,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.add_argument("--lines", type=int, default=100, help="how many lines [default: 100]")
     command.add_argument("--json", action="store_true", help="print JSON")
     command.set_defaults(run=run_profile)
+    command = commands.add_parser("stop", help="where related lines end: what each share of the best score brings")
+    command.add_argument("--json", action="store_true", help="print JSON")
+    command.set_defaults(run=run_stop)
     command = commands.add_parser("obedience", help="whether the model of the settings obeys orders in memories")
     command.add_argument("--runs", type=int, default=24, help="questions, 12 attacks take turns [default: 24]")
     command.add_argument("--json", action="store_true", help="print JSON")
@@ -88,6 +91,13 @@ def run_profile(options: Namespace) -> None:
     from benchmarks.profile import profile_lines  # noqa: PLC0415
 
     show({"about the user": profile_lines(options.data, options.lines)}, as_json=options.json)
+
+
+def run_stop(options: Namespace) -> None:
+    """A row for each rule and language."""
+    from benchmarks.stop import stop_rows  # noqa: PLC0415
+
+    show({"where related lines end": stop_rows()}, as_json=options.json)
 
 
 def run_room(options: Namespace) -> None:

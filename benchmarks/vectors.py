@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from projections.embedding.embedder import embedder_named
-from projections.embedding.idle import IDLE, nearness, reached
+from projections.embedding.idle import FIXED, nearness, usual
 from projections.embedding.letters import LettersIndex
 from projections.embedding.meaning import (
     NO_SECRET,
@@ -39,7 +39,7 @@ class Meanings(Protocol):
         """The question next to the vectors of the view."""
 
     def stands_out(self, view: OwnerView, text: str) -> float:
-        """Share of idle messages that a text comes nearer to the view's memories than."""
+        """How far a text stands above idle ones in the view."""
 
 
 class MemoryVectors:
@@ -48,7 +48,7 @@ class MemoryVectors:
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self.model = embedder.model
-        self._idle: Vectors | None = None
+        self._fixed: Vectors | None = None
         self._packed: dict[bytes, tuple[bytes, bytes]] = {}
         self.question = lru_cache(maxsize=8)(embedder.question)
 
@@ -69,12 +69,12 @@ class MemoryVectors:
         return self.sense(view, self.question(text))
 
     def stands_out(self, view: OwnerView, text: str) -> float:
-        """Share of idle messages that a text comes nearer to the view's memories than."""
+        """How far a text stands above idle ones in the view."""
         sense = self.asked(view, text)
         wholes = sense.wholes[sense.known]
-        if self._idle is None:
-            self._idle = np.stack([one.whole for one in self._embedder.texts(IDLE)])
-        return nearness(wholes, reached(wholes, self._idle), sense.question.whole)
+        if self._fixed is None:
+            self._fixed = np.stack([one.whole for one in self._embedder.texts(FIXED)])
+        return nearness(wholes, self._fixed, usual(wholes, self._fixed), sense.question.whole)
 
     def sense(self, view: OwnerView, question: EmbeddedQuestion) -> Sense:
         """An embedded question next to the vectors of the view."""
@@ -111,7 +111,7 @@ class VectorsByLetters:
         return self._of(view).asked(view, text)
 
     def stands_out(self, view: OwnerView, text: str) -> float:
-        """Share of idle messages that a text comes nearer to the view's memories than."""
+        """How far a text stands above idle ones in the view."""
         return self._of(view).stands_out(view, text)
 
     def _of(self, view: OwnerView) -> MemoryVectors:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import numpy.typing as npt
 
+from projections.embedding.idle import Usual
 from projections.embedding.meaning import Vectors, content_key, embedded_text
 from projections.memory.record import Memory
 
@@ -32,8 +33,8 @@ class MeaningIndex:
         self._unasked: dict[bytes, None] = {}
         """What of it came since the store was asked, when it stood at `_level`."""
         self._level: int | None = None
-        self.idle: tuple[int, npt.NDArray[np.float32]] | None = None
-        """What each idle message's best match reaches, ascending, as of so many vectors."""
+        self.idle: tuple[int, Usual] | None = None
+        """Scores of idle messages, as of so many vectors."""
         self.wanted = 0
         """How many rows hold text."""
         self._wholes = np.zeros((0, 0), np.float32)

@@ -18,16 +18,7 @@ from projections.memory.handle import handle_of
 
 PARTS = ("instructions", "core", "profile", "remembered", "earlier", "retrieved", "tools", "unconfirmed")
 """All parts that have lines, in the order in which they are written."""
-LONGEST = {
-    "instructions": 80,
-    "core": 120,
-    "profile": 60,
-    "remembered": 120,
-    "earlier": 120,
-    "retrieved": 160,
-    "tools": 120,
-    "unconfirmed": 120,
-}
+LONGEST = dict.fromkeys(PARTS, 120) | {"instructions": 80, "profile": 60, "retrieved": 160}
 """Tokens of one line; a longer text ends in an ellipsis."""
 SHORTEST = 16
 """Tokens that a line may take if its part's share is smaller."""

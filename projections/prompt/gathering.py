@@ -48,6 +48,8 @@ from projections.views.view import OwnerView
 
 STOP = 0.15
 """Share of the best line's score below which no further line is related, if the message asks for one thing."""
+FALL = {"en": 0.5, "zh": 0.4}
+"""The same of the line before, by the language of the message: a line that falls so far ends what is related."""
 UNSURE = 3
 """Lines at most for a message of which only nearness says that it needs memory."""
 MOST_LINES = 60
@@ -56,7 +58,6 @@ COVERED = 0.7
 """Share of a turn's words from which a statement drawn from it says all that matters in it."""
 EARLIER = 2
 """Last messages of an earlier conversation that are shown with its summary."""
-
 
 _CLAUSES = regex(r"(?<=[。！？；，!?;,])|(?<=[.])\s|\n")
 
@@ -104,6 +105,8 @@ class Always(NamedTuple):
     instructions: list[Memory]
     stable: frozenset[str] = frozenset()
     """Ids of what the stable part shows."""
+    rest: Sequence[Memory] = ()
+    """The lines of the profile for which the stable part has no room."""
 
     @property
     def ids(self) -> set[str]:
@@ -156,10 +159,10 @@ def related(
     rules: Rules,
     holds: Always,
 ) -> list[Close]:
-    """What the search found for the turn, in its order, until a result falls below a share of the best one's score."""
+    """What the search found for the turn, in its order, until the score falls; for an order also the rest of the profile."""
     found: list[Close] = []
     shown: list[Memory] = []
-    best = 0.0
+    best = last = 0.0
     elsewhere = holds.ids
     # A conversation of another day is not in the block: what was said in it may be related.
     talk = asked.talk._replace(messages=()) if is_earlier(asked.talk, holds.standing.episodes, now) else asked.talk
@@ -168,7 +171,7 @@ def related(
         memory = view.get(result["id"])
         if memory is None or close < wanted.threshold or len(found) == most:
             continue
-        if not asked.message.several and result["score"] < STOP * best:
+        if not asked.message.several and result["score"] < max(STOP * best, FALL[wanted.language] * last):
             break
         if said_already(memory, talk, asked.text) or never_related(memory):
             continue
@@ -176,12 +179,15 @@ def related(
             holds.left_out[reason] += 1
             continue
         if memory.trust:  # what is only proposed is no measure of the rest
-            best = max(best, result["score"])
+            best, last = max(best, result["score"]), result["score"]
         if memory.id in elsewhere or any(_says_the_same(memory, other) for other in shown):
             continue
-        if memory.trust:
-            shown.append(memory)
+        shown += [memory] if memory.trust else []
         found.append(Close(memory.id, result["level"], round(close, 6)))
+    if asked.message.orders and asked.message.need == "yes" and not wanted.threshold:
+        found += [
+            Close(one.id, "full", None) for one in holds.rest if not any(_says_the_same(one, other) for other in shown)
+        ]
     return found
 
 
@@ -231,13 +237,12 @@ def material(
     lines, unconfirmed = _lines(view, close, rules)
     ordering = [one for one in tools if gives_orders(one.text)]
     tools = [one for one in tools if one not in ordering]
-    parts = {"retrieved": lines, "tools": tools, "unconfirmed": [*unconfirmed, *ordering]}
+    parts, keep = {"retrieved": lines, "tools": tools, "unconfirmed": [*unconfirmed, *ordering]}, {}
     if not is_earlier(talk, standing.episodes, now):
-        keep = {"remembered": keeping_order(len(episodes), len(said))}
-        return Material(time_line(now, rules.zone, rules.language), parts | {"remembered": [*episodes, *said]}, keep)
-    if asked.message.refers_back:
+        parts["remembered"], keep = [*episodes, *said], {"remembered": keeping_order(len(episodes), len(said))}
+    elif asked.message.refers_back:
         parts["earlier"] = [*episodes[-1:], *said[-EARLIER:]]
-    return Material(time_line(now, rules.zone, rules.language), parts)
+    return Material(time_line(now, rules.zone, rules.language), parts, keep)
 
 
 def _lines(view: OwnerView, close: Sequence[Close], rules: Rules) -> tuple[list[Line], list[Line]]:
@@ -247,11 +252,10 @@ def _lines(view: OwnerView, close: Sequence[Close], rules: Rules) -> tuple[list[
         memory = view.get(memory_id)
         if memory is not None and never_stood(memory) in (None, "proposed") and why_not(memory, rules) is None:
             found.append((memory, closeness))
-    days = Counter(local(memory.created_at, rules.zone).date() for memory, _ in found)
+    days = [local(memory.created_at, rules.zone).date() for memory, _ in found]
     lines: tuple[list[Line], list[Line]] = ([], [])
-    for memory, closeness in found:
-        several = days[local(memory.created_at, rules.zone).date()] > 1
-        line = memory_line(memory, memory.content, rules, closeness, with_hour=several)
+    for (memory, closeness), day in zip(found, days, strict=True):
+        line = memory_line(memory, memory.content, rules, closeness, with_hour=days.count(day) > 1)
         lines[is_unconfirmed(memory)].append(line)
     return lines
 

@@ -8,14 +8,13 @@ neither does what an assistant or a tool says. It stands here whatever its weigh
 from __future__ import annotations
 
 from collections import Counter
-from typing import NamedTuple
 
 import numpy as np
 
 from projections.language.extraction.instructing import INSTRUCTION
 from projections.memory.columns import Columns
 from projections.memory.record import Memory
-from projections.prompt.lines import Rules, why_not
+from projections.prompt.lines import Chosen, Rules, why_not
 from projections.prompt.own_words import NOT_THE_USERS, own_words
 
 MOST_INSTRUCTIONS = 10
@@ -23,15 +22,7 @@ MOST_LOOKED_AT = 100
 """Of the newest, where many may not stand here."""
 
 
-class Instructions(NamedTuple):
-    """What the user asked for, from then on."""
-
-    shown: list[Memory]
-    """Newest first."""
-    left_out: Counter[str]
-
-
-def standing_instructions(columns: Columns, rules: Rules) -> Instructions:
+def standing_instructions(columns: Columns, rules: Rules) -> Chosen:
     """The newest standing instructions that hold, at most `MOST_INSTRUCTIONS`, and why others do not stand here."""
     standing = columns.standing()
     live = np.flatnonzero((standing == Columns.LIVE) & (columns.kind == columns.kind_number(INSTRUCTION)))
@@ -47,7 +38,7 @@ def standing_instructions(columns: Columns, rules: Rules) -> Instructions:
             shown.append(memory)
         else:
             left_out[reason] += 1
-    return Instructions(shown, left_out)
+    return Chosen(shown, left_out)
 
 
 def _is_the_users(memory: Memory, columns: Columns, standing: np.ndarray, rules: Rules) -> bool:

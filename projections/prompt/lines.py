@@ -17,6 +17,7 @@ from projections.language.sensitivity.event_level import at_most
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.language.times.bounds import bounded
 from projections.language.times.resolved import dated
+from projections.language.tool_text import prepared
 from projections.laws.modes import Visibility
 from projections.memory.columns import STATES, Columns, state_of
 from projections.memory.corrections import Correction
@@ -29,7 +30,6 @@ from projections.memory.record import DAY, SECRET, Memory
 from projections.memory.trust import trust_told
 from projections.memory.working_memory import Conversation, Turn
 from projections.prompt.block import Line
-from projections.prompt.tool_context import prepared
 
 MOST_CORE = 100
 MOST_EPISODES = 3
@@ -169,6 +169,13 @@ def _short(text: str) -> str:
     return text if len(text) <= LONGEST_CORRECTION else text[: LONGEST_CORRECTION - 1].rstrip() + "…"
 
 
+class Chosen(NamedTuple):
+    """Memories for a part of the block, in its order, and how many others may not be in it, by reason."""
+
+    shown: list[Memory]
+    left_out: Counter[str]
+
+
 class StandingLines(NamedTuple):
     """Memories that hold whatever is asked, and why others do not stand here."""
 
@@ -228,20 +235,13 @@ def _sums_up_the_newest(memory: Memory, conversation: Conversation) -> bool:
 def message_lines(messages: Sequence[Turn], rules: Rules, now: int) -> list[Line]:
     """Messages with who said them, and the day where it was not today; a text that may not be told is said to be withheld."""
     today = local(now, rules.zone).date()
-    days = [local(one.at, rules.zone).date() for one in messages]
-    notes = [
-        [
-            "" if day == today else day.isoformat(),
-            _known_as(one.name, rules, one.level),
-            _until(_tellable(one, rules), one.at, rules),
-            *_corrections(one.turn_id, rules),
-        ]
-        for one, day in zip(messages, days, strict=True)
-    ]
-    return [
-        Line("turn", one.turn_id, _tellable(one, rules), _noted(note, rules))
-        for one, note in zip(messages, notes, strict=True)
-    ]
+    lines = []
+    for one in messages:
+        day, text = local(one.at, rules.zone).date(), _tellable(one, rules)
+        notes = ["" if day == today else day.isoformat(), _known_as(one.name, rules, one.level)]
+        notes += [_until(text, one.at, rules), *_corrections(one.turn_id, rules)]
+        lines.append(Line("turn", one.turn_id, text, _noted(notes, rules)))
+    return lines
 
 
 def is_earlier(conversation: Conversation, episodes: Sequence[Memory], now: int) -> bool:

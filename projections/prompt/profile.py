@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from projections.language.times.bounds import bounded, plan_over
 from projections.memory.columns import Columns
 from projections.memory.kind import is_statement
 from projections.memory.record import DAY, Memory
-from projections.prompt.lines import Rules, why_not
+from projections.prompt.lines import Chosen, Rules, why_not
 from projections.prompt.own_words import NOT_THE_USERS, OwnWords
 from projections.views.view import OwnerView
 
@@ -34,16 +33,7 @@ MOST_LOOKED_AT = 400
 """Statements that are looked at, the newest."""
 
 
-class Profile(NamedTuple):
-    """What the user said about themselves."""
-
-    shown: list[Memory]
-    """In the order of the classes."""
-    left_out: Counter[str]
-    """How many memories may not be in it, by reason, among those that were looked at."""
-
-
-def profile_of(view: OwnerView, now: int, rules: Rules, elsewhere: frozenset[str], check: Check = unchecked) -> Profile:
+def profile_of(view: OwnerView, now: int, rules: Rules, elsewhere: frozenset[str], check: Check = unchecked) -> Chosen:
     """The profile of an owner without the memories that are in every prompt anyway (`elsewhere`, by id).
 
     `now` counts by the day. `check` is called before each memory, of which up to twenty turns are read, and may raise.
@@ -72,7 +62,7 @@ def profile_of(view: OwnerView, now: int, rules: Rules, elsewhere: frozenset[str
             left_out[reason] += 1
     for memories in classes:
         memories.sort(key=lambda one: (-one.mention_count, -one.created_at, -one.created_seq, one.id))
-    return Profile([memory for memories in classes for memory in memories][:MOST_LINES], left_out)
+    return Chosen([memory for memories in classes for memory in memories][:MOST_LINES], left_out)
 
 
 def _newest(columns: Columns, standing: np.ndarray) -> Iterator[Memory]:

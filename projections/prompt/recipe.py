@@ -52,18 +52,13 @@ def recipe(handed: Handed, asked: str, wanted: Wanted, trust: str | None, secret
         sensitive=wanted.sensitive,
         proactive=wanted.related != "never",
         trust=next((one for one in trusts if one == trust), None),
-        retrieved=tuple(_brought(one) for one in handed.close),
-        stable=_stable(handed.stable, wanted),
+        retrieved=tuple(map(_brought, handed.close)),
+        stable=StableMade(budget=wanted.stable, language=handed.stable.language, profile=handed.stable.profile),
     )
 
 
-def _stable(part: StablePart, wanted: Wanted) -> StableMade:
-    return StableMade(budget=wanted.stable, language=part.language, profile=part.profile)
-
-
 def _brought(one: Close) -> BroughtUp:
-    level: object = one.level  # one of the closed list: a record has no other
-    return BroughtUp(memory_id=one.memory_id, level=level, closeness=one.closeness)  # type: ignore[arg-type]
+    return BroughtUp(memory_id=one.memory_id, level=one.level, closeness=one.closeness)  # type: ignore[arg-type]
 
 
 def wanted_of(made: BlockMade) -> Wanted:

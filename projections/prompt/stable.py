@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from projections.checks import Check, unchecked
 from projections.language.prompt_text import TokenCount, is_chinese
+from projections.memory.record import Memory
 from projections.prompt.block import LEAST_BUDGET, STABLE, TURN, Block, Material, build
 from projections.prompt.gathering import Always, Wanted
 from projections.prompt.lines import Rules, holding_line, never_stood, why_not
@@ -27,6 +28,8 @@ class StablePart(NamedTuple):
     block: Block
     profile: tuple[str, ...]
     """Ids of the profile's lines in the block, in their order."""
+    rest: list[Memory]
+    """The profile's lines without room in it."""
     language: str
     left_out: dict[str, int]
     """How many lasting memories may not be in the profile, by reason."""
@@ -76,7 +79,8 @@ def stable_part(
     parts = {"instructions": holds.instructions, "core": core, "profile": profile}
     lines = {part: [holding_line(memory, rules) for memory in memories] for part, memories in parts.items()}
     block = build(Material("", lines), wanted.stable, STABLE, language, count)
-    return StablePart(block, tuple(line.id for line in block.parts["profile"]), language, left_out)
+    kept = tuple(line.id for line in block.parts["profile"])
+    return StablePart(block, kept, [memory for memory in profile if memory.id not in kept], language, left_out)
 
 
 def in_two(stable: StablePart, held: Material, wanted: Wanted, count: TokenCount) -> TwoParts:

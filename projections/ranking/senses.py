@@ -58,7 +58,7 @@ class Senses(Protocol):
         """
 
     def stands_out(self, view: OwnerView, owner: str, text: str) -> float | None:
-        """Share, 0 to 1, of idle messages that a text comes nearer to the owner's memories than; None if nothing is compared.
+        """How far a text stands above idle ones (`projections.embedding.idle`); None if nothing is compared.
 
         The caller holds the view's lock.
         """

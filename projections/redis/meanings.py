@@ -13,7 +13,7 @@ import numpy as np
 from events.errors import BadSetting, EmbedderFailed, StoreFull
 from events.text.embedder_names import AUTO, MINILM, NONE, STORE, USE
 from projections.embedding.choosing import EmbedderChosen, Embedders
-from projections.embedding.idle import IDLE, nearness, reached
+from projections.embedding.idle import FIXED, nearness, usual
 from projections.embedding.letters import LettersIndex
 from projections.embedding.likeness import Likeness
 from projections.embedding.meaning import (
@@ -90,7 +90,7 @@ class Meanings:
         """What the judge asks about the few statements that may be meant."""
         self._lock = Lock()
         self._rests: dict[str, _Rest] = {}
-        self._idle_of: dict[str, Vectors] = {}
+        self._fixed_of: dict[str, Vectors] = {}
         self._wanted: OrderedDict[str, EmbedderChosen] = OrderedDict()
         self._counted: OrderedDict[str, EmbedderChosen] = OrderedDict()
         """What counted for an owner at the last question, also where there were no vectors to compare with."""
@@ -262,7 +262,7 @@ class Meanings:
         return len(missing)
 
     def stands_out(self, view: OwnerView, owner: str, text: str) -> float | None:
-        """Share, 0 to 1, of idle messages that a text comes nearer to the owner's memories than; None if nothing is compared.
+        """How far a text stands above idle ones (`projections.embedding.idle`); None if nothing is compared.
 
         One question is embedded; what idle messages reach is kept with the vectors until a tenth more of these are known.
         """
@@ -275,7 +275,7 @@ class Meanings:
             known = int(index.known.sum())
             if not known:
                 return None
-            idle = self._idle(chosen)
+            fixed = self._fixed(chosen)
             asked = self.question(text, chosen).whole
         except (BadSetting, EmbedderFailed):
             return None
@@ -283,17 +283,17 @@ class Meanings:
             return None
         wholes = index.wholes[index.known]
         if index.idle is None or known > 1.1 * index.idle[0] or known < 0.9 * index.idle[0]:
-            index.idle = (known, reached(wholes, idle))
-        return nearness(wholes, index.idle[1], asked)
+            index.idle = (known, usual(wholes, fixed))
+        return nearness(wholes, fixed, index.idle[1], asked)
 
-    def _idle(self, chosen: EmbedderChosen) -> Vectors:
-        """Vectors of the idle messages under an embedder, shape (messages, d); embedded once."""
+    def _fixed(self, chosen: EmbedderChosen) -> Vectors:
+        """Vectors of the fixed messages under an embedder, shape (messages, d); embedded once."""
         with self._lock:
-            found = self._idle_of.get(chosen.name)
+            found = self._fixed_of.get(chosen.name)
         if found is None:
-            found = np.stack([one.whole for one in self.embedders.get(chosen).texts(IDLE)])
+            found = np.stack([one.whole for one in self.embedders.get(chosen).texts(FIXED)])
             with self._lock:
-                self._idle_of[chosen.name] = found
+                self._fixed_of[chosen.name] = found
         return found
 
     def _sensed(self, index: MeaningIndex, owner: str, question: EmbeddedQuestion) -> Sense:

@@ -51,7 +51,7 @@ class MeaningReader(Histories):
         return sense
 
     def stands_out(self, owner: str, text: str, **times: Unpack[LineTerms]) -> float | None:
-        """Share, 0 to 1, of idle messages that a text comes nearer to the owner's memories than; None if nothing is compared."""
+        """How far a text stands above idle ones (`projections.embedding.idle`); None if nothing is compared."""
         if self._meanings is None or is_secret(text):
             return None
         with self.snapshot(owner, **times) as snapshot:

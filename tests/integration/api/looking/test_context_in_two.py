@@ -63,6 +63,24 @@ def test_the_whole_conversation_is_counted_without_what_was_deleted(store: Store
     assert asked(store, owner)["sizes"]["conversation"] == whole - estimated_tokens(SAID[0]) + bare
 
 
+def test_an_order_gets_the_lines_of_the_profile_that_had_no_room_and_a_question_or_a_statement_does_not(
+    store: Store,
+) -> None:
+    said = ("I live in Lisbon.", "I speak Italian.", "I'm allergic to peanuts.", "My daughter is called Nora.")
+    owner = known(store, *said)
+    every = {text for text, one in profile(asked(store, owner)).items() if one}
+    assert len(every) == len(said)
+    for text, whole in (
+        ("Draft a letter to the landlord for me", True),
+        ("I found a coin.", False),
+        ("Do I like opera?", False),
+    ):
+        answer = asked(store, owner, text, stable_budget=60)
+        shown = {line["text"] for part in ("profile", "retrieved") for line in answer["parts"][part]}
+        assert len(profile(answer)) < len(every), "the stable part is too small for all"
+        assert (every <= shown) is whole, (text, shown)
+
+
 def test_what_stands_in_the_profile_is_recorded_and_is_no_access(store: Store) -> None:
     owner = known(store, *SAID)
     answer = asked(store, owner, "Shall we go swimming?", turn_id="q1")

@@ -228,6 +228,26 @@ def test_a_statement_and_its_turn_are_not_both_shown_unless_the_turn_says_more(s
     assert shown == rows
 
 
+def test_related_lines_end_where_the_score_falls_unless_the_message_is_an_order(store: Store) -> None:
+    texts = (
+        "I drink coffee every morning", "The coffee grinder is loud", "Every morning is cold and windy here",
+        "A loud neighbour moved out", "The morning train is full",
+    )  # fmt: skip
+    owner = known(store, *(created(text, f"m{number}") for number, text in enumerate(texts)))
+    for question, whole in (
+        ("Which coffee do I drink every morning?", False),
+        ("Plan when I drink coffee every morning", True),
+    ):
+        found = store.reader.search(owner, question, limit=20, include_faded=True, trace=False)["results"]
+        scores = [one["score"] for one in found]
+        kept = next(
+            (at for at in range(1, len(found)) if scores[at] < max(0.15 * scores[0], 0.5 * scores[at - 1])), None
+        )
+        assert kept, (question, scores)
+        expected = [one["id"] for one in found[: None if whole else kept]]
+        assert ids(asked(store, owner, question), "retrieved") == expected, (question, scores)
+
+
 def test_a_question_or_one_of_our_own_blocks_is_never_related(store: Store) -> None:
     block = asked(store, known(store, coffee()))["block"]
     owner = known(

@@ -18,7 +18,7 @@ SECRET, OTHER = bytes(range(32)), bytes(range(1, 33))
 TEXT = "<memory>\n- [coffee] I drink coffee\n</memory>"
 WANTED = Wanted(300, 12, True, "zh", 0.5, 2, 75, "en")
 CLOSE = [Close("coffee", "summary", 0.83), Close("tea", "full", None)]
-PROFILE = StablePart(build(Material(), 75, STABLE), ("home",), "en", {})
+PROFILE = StablePart(build(Material(), 75, STABLE), ("home",), [], "en", {})
 
 
 def made(secret: bytes = SECRET, asked: str = "What do I drink?") -> BlockMade:

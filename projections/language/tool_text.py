@@ -1,4 +1,4 @@
-"""What a tool answered, as one or two sentences for the next turn (seed 003, tool results). Pure, without a model.
+"""What a tool answered, as one or two sentences for the next turn. Pure, without a model.
 
 It is context and no memory: nobody stated it, so it is never stored as fact.
 """
