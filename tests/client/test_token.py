@@ -25,12 +25,8 @@ from tests.rows import each_row
 
 OTHER = "another-token-0123456789-0123456789"
 LOCAL = (
-    "http://127.0.0.1:8733",
-    "http://localhost:8733",
-    "http://[::1]:8733",
-    "http://127.9.9.9:1",
-    "https://localhost",
-)
+    "http://127.0.0.1:8733", "http://localhost:8733", "http://[::1]:8733", "http://127.9.9.9:1", "https://localhost",
+)  # fmt: skip
 ELSEWHERE = (
     "https://example.org",
     "https://127.0.0.1.example.org",

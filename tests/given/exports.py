@@ -30,22 +30,10 @@ from tests.given.events import (
 
 SECRET = "my password is hunter2"
 RICH: dict[str, Any] = {
-    "summary": "coffee",
-    "confidence": 0.9,
-    "importance": 2.0,
-    "speaker": "Ada 艾达",
-    "keywords": ("Coffee", "咖啡"),
-    "tags": ("drinks",),
-    "emotion": -0.25,
-    "project": "kitchen",
-    "task": "T-7",
-    "sensitivity": 1,
-    "verified": True,
-    "source_turns": ("t1", "t2"),
-    "corrects": "tea",
-    "summarises": ("a", "b"),
-    "modality": "audio",
-}
+    "summary": "coffee", "confidence": 0.9, "importance": 2.0, "speaker": "Ada 艾达", "keywords": ("Coffee", "咖啡"),
+    "tags": ("drinks",), "emotion": -0.25, "project": "kitchen", "task": "T-7", "sensitivity": 1, "verified": True,
+    "source_turns": ("t1", "t2"), "corrects": "tea", "summarises": ("a", "b"), "modality": "audio",
+}  # fmt: skip
 LIVED = memory.given(
     created("I like tea", of="tea"),
     Told(created(day=1, **RICH).data, 1, "user", {"session_id": "morning"}),

@@ -17,14 +17,9 @@ from projections.memory.record import Memory
 from tests.given.events import CLOCK
 
 OURS: dict[str, Any] = {
-    "engramlog": 1,
-    "memory_id": "m",
-    "created_at": "2024-01-01T08:00:00Z",
-    "content": "I like coffee",
-    "category": "stable_preference",
-    "kind": "preference",
-    "source": "user",
-}
+    "engramlog": 1, "memory_id": "m", "created_at": "2024-01-01T08:00:00Z", "content": "I like coffee",
+    "category": "stable_preference", "kind": "preference", "source": "user",
+}  # fmt: skip
 ENTRY: dict[str, Any] = {
     "id": "m",
     "content": "pin the version of the compiler",

@@ -43,12 +43,8 @@ def stamps(memory: Memory) -> list[int]:
     """Every time stamp that a law reads."""
     upkeep, schedule = memory.upkeep, memory.schedule
     found = [
-        memory.created_at,
-        memory.updated_at,
-        memory.last_activated_at,
-        memory.last_reinforced_at,
-        *memory.mentions,
-    ]
+        memory.created_at, memory.updated_at, memory.last_activated_at, memory.last_reinforced_at, *memory.mentions,
+    ]  # fmt: skip
     found += [memory.last_accessed_at, memory.negated_at, upkeep and upkeep.set_at, schedule and schedule.graded_at]
     return [stamp for stamp in found if stamp is not None]
 

@@ -367,15 +367,8 @@ def test_metadata_comes_in_exactly_where_it_is_small_and_plain(told: Document) -
         "owner": "ann",
         "occurred_at": "2026-01-01T00:00:00Z",
         "actor": "user",
-        "data": {
-            "memory_id": "m",
-            "content": "x",
-            "category": "fact",
-            "kind": "fact",
-            "source": "user",
-            "metadata": told,
-        },
-    }
+        "data": {"memory_id": "m", "content": "x", "category": "fact", "kind": "fact", "source": "user", "metadata": told},
+    }  # fmt: skip
     try:
         canonical_size = len(orjson.dumps(told))
     except TypeError:  # a surrogate

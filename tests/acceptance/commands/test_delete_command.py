@@ -66,22 +66,10 @@ def test_what_cannot_be_deleted_is_named_with_the_reason_and_the_others_are_dele
 
 
 EXIT_CODES = [
-    ("m1", 0),
-    ("m1 m2", 0),
-    ("m1 name", 3),
-    ("m1 nothing", 3),
-    ("m1 gone", 3),
-    ("name", 3),
-    ("name rules", 3),
-    ("name nothing", 3),
-    ("gone", 1),
-    ("gone nothing", 1),
-    ("gone a", 1),
-    ("nothing", 2),
-    ("nothing nobody", 2),
-    ("a", 2),
-    ("a b nothing", 2),
-]
+    ("m1", 0), ("m1 m2", 0), ("m1 name", 3), ("m1 nothing", 3), ("m1 gone", 3), ("name", 3), ("name rules", 3),
+    ("name nothing", 3), ("gone", 1), ("gone nothing", 1), ("gone a", 1), ("nothing", 2), ("nothing nobody", 2),
+    ("a", 2), ("a b nothing", 2),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("ids", "code"), EXIT_CODES)

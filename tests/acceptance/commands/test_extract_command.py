@@ -7,26 +7,11 @@ import pytest
 from tests.acceptance.helpers.cli import Cli, lines
 
 TURNS = [
-    {
-        "turn_id": "t1",
-        "occurred_at": "2024-05-01T09:00:00Z",
-        "speaker": "user",
-        "text": "I live in Berlin. 我喜欢爬山。",
-    },
+    {"turn_id": "t1", "occurred_at": "2024-05-01T09:00:00Z", "speaker": "user", "text": "I live in Berlin. 我喜欢爬山。"},
     {"turn_id": "t2", "occurred_at": "2024-05-01T09:01:00Z", "speaker": "assistant", "text": "I live in a computer."},
-    {
-        "turn_id": "t3",
-        "occurred_at": "2024-05-02T09:00:00Z",
-        "speaker": "user",
-        "text": "I moved to Rome. Do I like tea?",
-    },
-    {
-        "turn_id": "t4",
-        "occurred_at": "2024-05-02T09:01:00Z",
-        "speaker": "user",
-        "text": "If I lived in Oslo, I love skiing.",
-    },
-]
+    {"turn_id": "t3", "occurred_at": "2024-05-02T09:00:00Z", "speaker": "user", "text": "I moved to Rome. Do I like tea?"},
+    {"turn_id": "t4", "occurred_at": "2024-05-02T09:01:00Z", "speaker": "user", "text": "If I lived in Oslo, I love skiing."},
+]  # fmt: skip
 
 
 @pytest.fixture

@@ -39,15 +39,8 @@ sys.exit(code[0] if code else 70)
 """
 """The program on PATH; `<socket>` is where the process listens."""
 LOADED = (
-    "api.application",
-    "cryptography",
-    "events.catalogue",
-    "numpy",
-    "ops.main",
-    "ops.settings",
-    "ops.wiring",
-    "typer",
-)
+    "api.application", "cryptography", "events.catalogue", "numpy", "ops.main", "ops.settings", "ops.wiring", "typer",
+)  # fmt: skip
 """What nearly every command loads."""
 
 

@@ -13,16 +13,10 @@ from ops.embedded.binary import find_redis_server
 from tests.chaos.cluster.scenes import CLUSTER_SCENES, SAFETIES, play
 
 COLUMNS = (
-    ("told", "told"),
-    ("replicas: 0", "without_replica"),
-    ("lost", "lost"),
-    ("lost, unpromised", "lost_unpromised"),
-    ("twice", "duplicates"),
-    ("not proved", "unproved"),
-    ("pause, s", "pause"),
-    ("receipt_lost of", "receipts_lost"),
+    ("told", "told"), ("replicas: 0", "without_replica"), ("lost", "lost"), ("lost, unpromised", "lost_unpromised"),
+    ("twice", "duplicates"), ("not proved", "unproved"), ("pause, s", "pause"), ("receipt_lost of", "receipts_lost"),
     ("clean", "clean"),
-)
+)  # fmt: skip
 WIDTH = max(len(scene.name) for scene in CLUSTER_SCENES)
 
 

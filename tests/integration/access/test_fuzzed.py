@@ -193,12 +193,8 @@ def request_of(chance: Random, caller: Caller) -> tuple[str, str, str, list[tupl
     query, body = dict(case.query), case.body
     if route == "POST /v1/events":
         body = [
-            created(
-                f"m-{chance.randrange(10**6)}",
-                chance.choice(TEXTS),
-                owner=chance.choice([OWN, FOREIGN, ":access", "*"]),
-            )
-        ]
+            created(f"m-{chance.randrange(10**6)}", chance.choice(TEXTS), owner=chance.choice([OWN, FOREIGN, ":access", "*"])),
+        ]  # fmt: skip
         if chance.random() < 0.3:
             body = {"events": body, "expected_heads": {FOREIGN: chance.randrange(9)}}
     while chance.random() < 0.5:

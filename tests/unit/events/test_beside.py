@@ -11,22 +11,9 @@ from tests.given.samples import MOMENT, NOW
 from tests.rows import each_row
 
 TAMPERED = [
-    b"",
-    b":",
-    b"1",
-    b"1:",
-    b":1",
-    b"x:1",
-    b"1:x",
-    b"1:-1",
-    b"1:4",
-    b"1:99",
-    b"1:1000",
-    b"-1:1",
-    b"1: 1",
-    b"1:1_0",
+    b"", b":", b"1", b"1:", b":1", b"x:1", b"1:x", b"1:-1", b"1:4", b"1:99", b"1:1000", b"-1:1", b"1: 1", b"1:1_0",
     b"\xff:1",
-]
+]  # fmt: skip
 
 
 def stored(data: object, level: bytes) -> Stored:

@@ -11,14 +11,8 @@ from events.wording import KINDS, OTHER, allowed_words
 from tests.rows import each_row
 
 PHRASES = (
-    "nput should",
-    "Field required",
-    "Extra inputs",
-    "unable to parse",
-    "Value error",
-    "valid string",
-    "valid integer",
-)
+    "nput should", "Field required", "Extra inputs", "unable to parse", "Value error", "valid string", "valid integer",
+)  # fmt: skip
 
 
 class Shape(BaseModel):

@@ -195,14 +195,10 @@ def test_a_demo_or_a_measurement_has_nothing_of_the_operators_own(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     told = {
-        "DATA": str(tmp_path / "mine"),
-        "REDIS_URL": "redis://localhost:1/0",
-        "QUEUE_URL": "redis://localhost:1/1",
-        "REJECTIONS": str(tmp_path / "kept"),
-        "EMBEDDER": "openai:one",
-        "EMBEDDER_URL": "http://127.0.0.1:1/v1",
+        "DATA": str(tmp_path / "mine"), "REDIS_URL": "redis://localhost:1/0", "QUEUE_URL": "redis://localhost:1/1",
+        "REJECTIONS": str(tmp_path / "kept"), "EMBEDDER": "openai:one", "EMBEDDER_URL": "http://127.0.0.1:1/v1",
         "MIN_REPLICAS": "2",
-    }
+    }  # fmt: skip
     for name, value in told.items():
         monkeypatch.setenv(f"ENGRAMLOG_{name}", value)
     settings = of_its_own(load_settings(), tmp_path / "its")

@@ -20,13 +20,9 @@ VERBS = ("negate", "delete", "restore", "merge", "unmerge")
 ALONG = {"ValueRejected": "delete", "ValueReadmitted": "restore"}
 """What follows from a verb of a person, and has its reason too."""
 EVENTS = {
-    "negate": "MemoryNegated",
-    "delete": "MemoryDeleted",
-    "restore": "MemoryRestored",
-    "merge": "MemoryMerged",
-    "unmerge": "MemoryUnmerged",
-    "promote": "MemoryPromoted",
-}
+    "negate": "MemoryNegated", "delete": "MemoryDeleted", "restore": "MemoryRestored", "merge": "MemoryMerged",
+    "unmerge": "MemoryUnmerged", "promote": "MemoryPromoted",
+}  # fmt: skip
 WHY = "她亲口说的: she said so herself"
 
 

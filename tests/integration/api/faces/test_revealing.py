@@ -243,22 +243,13 @@ LOOKS: dict[str, tuple[str, Callable[[Service, str, pytest.CaptureFixture[str]],
     "search": ("inspection", lambda r, o, c: by_command(r, o, "search", o, "tea")(c)),
     "get": ("inspection", lambda r, o, c: by_command(r, o, "get", o, "tea")(c)),
     "get --inspect": ("inspection", lambda r, o, c: by_command(r, o, "get", o, "tea", "--inspect")(c)),
-    "GET search": (
-        "inspection",
-        lambda r, o, _: r.http.client.get(path(o, "/search?q=tea&inspect=true")).raise_for_status(),
-    ),
-    "GET memory": (
-        "inspection",
-        lambda r, o, _: r.http.client.get(path(o, "/memories/tea?inspect=true")).raise_for_status(),
-    ),
-    "the client searches": (
-        "inspection",
-        lambda r, o, _: asked_by_client(r, o, lambda m: m.search("tea", inspect=True)),
-    ),
+    "GET search": ("inspection", lambda r, o, _: r.http.client.get(path(o, "/search?q=tea&inspect=true")).raise_for_status()),
+    "GET memory": ("inspection", lambda r, o, _: r.http.client.get(path(o, "/memories/tea?inspect=true")).raise_for_status()),
+    "the client searches": ("inspection", lambda r, o, _: asked_by_client(r, o, lambda m: m.search("tea", inspect=True))),
     "the client gets": ("inspection", lambda r, o, _: asked_by_client(r, o, lambda m: m.get("tea", inspect=True))),
     "POST reveal": ("reveal", lambda r, o, _: post(r, o, "/memories/tea/reveal")),
     "get --reveal": ("reveal", lambda r, o, c: by_command(r, o, "get", o, "tea", "--reveal")(c)),
-}
+}  # fmt: skip
 
 
 def asked_by_client(running: Service, owner: str, ask: Callable[[Memory], object]) -> None:

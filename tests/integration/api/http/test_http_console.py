@@ -133,33 +133,14 @@ def test_what_a_browser_has_already_is_not_sent_again(client: TestClient) -> Non
 
 
 PLACES = (
-    "/console/",
-    "/console",
-    "/console//",
-    "/console/nothing.js",
-    "/console/../console_files.py",
-    "/console/../http/guard.py",
-    "/console/%2e%2e/http/guard.py",
-    "/console/..%2fhttp%2fguard.py",
-    "/console/%2e%2e%2fhttp%2fguard.py",
-    "/console/core/../../http/guard.py",
-    "/console/./index.html",
-    "/console//etc/passwd",
-    "/console/%2fetc%2fpasswd",
-    "/console/file:///etc/passwd",
-    "/console/..\\http\\guard.py",
-    "/console/%5c..%5chttp",
-    "/console/app.css%00",
-    "/console/app.css%00.js",
-    "/console/app.css/",
-    "/console/APP.CSS",
-    "/console/app%2ecss",
-    "/console/core",
-    "/console/index.html",
-    "/console/%E5%92%96",
-    "/console/" + "a" * 5_000,
+    "/console/", "/console", "/console//", "/console/nothing.js", "/console/../console_files.py",
+    "/console/../http/guard.py", "/console/%2e%2e/http/guard.py", "/console/..%2fhttp%2fguard.py",
+    "/console/%2e%2e%2fhttp%2fguard.py", "/console/core/../../http/guard.py", "/console/./index.html",
+    "/console//etc/passwd", "/console/%2fetc%2fpasswd", "/console/file:///etc/passwd", "/console/..\\http\\guard.py",
+    "/console/%5c..%5chttp", "/console/app.css%00", "/console/app.css%00.js", "/console/app.css/", "/console/APP.CSS",
+    "/console/app%2ecss", "/console/core", "/console/index.html", "/console/%E5%92%96", "/console/" + "a" * 5_000,
     "/console/__init__.py",
-)
+)  # fmt: skip
 
 
 @each_row("place", PLACES, ids=lambda place: place[:40])

@@ -221,16 +221,9 @@ def test_an_export_holds_its_place_until_it_is_taken_and_no_longer(store: HttpSt
     lane = app.state.admission.lanes[Work.STREAM]
     headers = [(name.encode(), value.encode()) for name, value in {**SHOWN, "host": "127.0.0.1"}.items()]
     scope = {
-        "type": "http",
-        "scheme": "http",
-        "server": ("127.0.0.1", 80),
-        "client": ("127.0.0.1", 50_000),
-        "method": "GET",
-        "path": "/v1/owners/bob/export",
-        "raw_path": b"/v1/owners/bob/export",
-        "query_string": b"",
-        "headers": headers,
-    }
+        "type": "http", "scheme": "http", "server": ("127.0.0.1", 80), "client": ("127.0.0.1", 50_000), "method": "GET",
+        "path": "/v1/owners/bob/export", "raw_path": b"/v1/owners/bob/export", "query_string": b"", "headers": headers,
+    }  # fmt: skip
 
     async def story() -> None:
         taking, taken = asyncio.Event(), asyncio.Event()

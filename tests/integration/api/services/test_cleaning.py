@@ -162,12 +162,8 @@ def everything_held(store: Store) -> str:
         if kind == b"stream":
             continue
         read = {
-            b"hash": ["HGETALL"],
-            b"zset": ["ZRANGE"],
-            b"list": ["LRANGE"],
-            b"string": ["GET"],
-            b"set": ["SMEMBERS"],
-        }
+            b"hash": ["HGETALL"], b"zset": ["ZRANGE"], b"list": ["LRANGE"], b"string": ["GET"], b"set": ["SMEMBERS"],
+        }  # fmt: skip
         answer = wire.call(*read[kind], key, *((0, -1) if kind in (b"zset", b"list") else ()))
         texts.append(b" ".join(answer) if isinstance(answer, list) else answer)
     wire.close()

@@ -126,12 +126,8 @@ def test_a_message_that_needs_no_memory_gets_none_unless_the_caller_wants_it(sto
         created("在测验里问过蒙古的首都", "测验"),
     )
     idle = [
-        "What is the capital of Mongolia?",
-        "How do I sort a list in Python?",
-        "蒙古的首都是哪里？",
-        "Thanks!",
-        "你好",
-    ]
+        "What is the capital of Mongolia?", "How do I sort a list in Python?", "蒙古的首都是哪里？", "Thanks!", "你好",
+    ]  # fmt: skip
     blocks = {text: asked(store, owner, text) for text in idle}
     assert {text: (ids(one, "retrieved"), one["searches"]) for text, one in blocks.items()} == dict.fromkeys(
         idle, ([], [])

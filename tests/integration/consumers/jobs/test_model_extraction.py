@@ -41,19 +41,10 @@ from tests.patience import PATIENCE
 from tests.servers import Servers
 
 SAID = [
-    "I live in Berlin. I love coffee.",
-    "我喜欢爬山。",
-    "Nice weather today!",
-    "I have two dogs.",
-    "My favourite colour is green.",
-    "What would you cook?",
-    "我在医院当护士。",
-    "I love opera.",
-    "I play the violin.",
-    "I work as a teacher.",
-    "I am allergic to peanuts.",
-    "I like tea.",
-]
+    "I live in Berlin. I love coffee.", "我喜欢爬山。", "Nice weather today!", "I have two dogs.",
+    "My favourite colour is green.", "What would you cook?", "我在医院当护士。", "I love opera.", "I play the violin.",
+    "I work as a teacher.", "I am allergic to peanuts.", "I like tea.",
+]  # fmt: skip
 
 
 @pytest.fixture

@@ -254,12 +254,8 @@ def test_commands_and_imports_are_refused_and_told_why(
     told = [event(at, ADA, content=f"the marten {at} sings") for at in range(2)]
     cli.json("append", "-", stdin=lines(told))
     said = {
-        "conversation": ADA,
-        "turn_id": "t7",
-        "session": "s1",
-        "occurred_at": "2026-01-05T08:00:00Z",
-        "speaker": "user",
-    }
+        "conversation": ADA, "turn_id": "t7", "session": "s1", "occurred_at": "2026-01-05T08:00:00Z", "speaker": "user",
+    }  # fmt: skip
     cli.json("import", "turns", "-", stdin=lines([said | {"text": "my marten"}]))
     turn = next(
         one["id"]

@@ -151,27 +151,11 @@ def count_of_no_number(of: Planted) -> None:
 
 
 KEYLESS: list[Callable[[Planted], None]] = [
-    lost,
-    all_lost,
-    salt_back,
-    salt_back_and_nothing_left,
-    another_salt,
-    row_in_the_open,
-    row_of_no_erasure,
-    row_of_no_seq,
-    row_of_a_seq_that_is_not_there,
-    row_of_another_seq,
-    row_of_another_owner,
-    row_for_another_owner,
-    row_beside_words_that_stand,
-    row_under_another_erasure,
-    gone_emptied,
-    gone_forgotten,
-    a_mark_changed,
-    count_changed,
-    count_taken,
-    count_of_no_number,
-]
+    lost, all_lost, salt_back, salt_back_and_nothing_left, another_salt, row_in_the_open, row_of_no_erasure,
+    row_of_no_seq, row_of_a_seq_that_is_not_there, row_of_another_seq, row_of_another_owner, row_for_another_owner,
+    row_beside_words_that_stand, row_under_another_erasure, gone_emptied, gone_forgotten, a_mark_changed, count_changed,
+    count_taken, count_of_no_number,
+]  # fmt: skip
 BROUGHT_BACK = {salt_back, salt_back_and_nothing_left}
 """Whoever kept the salts of before, and can write to Redis, has the words of the log back: who holds an old copy has all of it."""
 
@@ -212,12 +196,8 @@ def test_a_fold_of_it_takes_nothing_that_was_planted(planted: Planted, plant: Ca
 def faces(client: Any) -> dict[str, str]:
     """What is answered; what is refused, loudly, tells nothing."""
     asked = (
-        "memories?mode=debug&limit=100",
-        "events?limit=100",
-        "history?limit=100",
-        "facts",
-        "export?everything=true",
-    )
+        "memories?mode=debug&limit=100", "events?limit=100", "history?limit=100", "facts", "export?everything=true",
+    )  # fmt: skip
     return {path: client.get(f"/v1/owners/{ADA}/{path}").text for path in asked}
 
 

@@ -20,36 +20,11 @@ from tests.given.histories import histories
 from tests.given.records import new_log
 
 CARRIED = [
-    "content",
-    "summary",
-    "category",
-    "kind",
-    "tier",
-    "importance",
-    "confidence",
-    "source",
-    "speaker",
-    "keywords",
-    "tags",
-    "emotion",
-    "project",
-    "task",
-    "session",
-    "sensitivity",
-    "verified",
-    "source_turns",
-    "corrects",
-    "summarises",
-    "created_at",
-    "updated_at",
-    "access_count",
-    "last_accessed_at",
-    "mention_count",
-    "stability",
-    "last_reinforced_at",
-    "reinforce_count",
-    "decay_rate",
-]
+    "content", "summary", "category", "kind", "tier", "importance", "confidence", "source", "speaker", "keywords",
+    "tags", "emotion", "project", "task", "session", "sensitivity", "verified", "source_turns", "corrects",
+    "summarises", "created_at", "updated_at", "access_count", "last_accessed_at", "mention_count", "stability",
+    "last_reinforced_at", "reinforce_count", "decay_rate",
+]  # fmt: skip
 
 
 def test_an_export_imported_for_another_owner_folds_into_the_same_memories() -> None:

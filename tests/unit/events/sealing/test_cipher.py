@@ -16,15 +16,9 @@ SECRET, OTHER = bytes(range(32)), bytes(range(1, 33))
 KEY_SALT, SALT = b"k" * 16, b"s" * 16
 BODY = '{"content":"早上喝咖啡"}'.encode()
 TOLD: dict[str, Any] = {
-    "store": b"store",
-    "raw_id": b"i" * 16,
-    "owner": "mei",
-    "kind": "MemoryCreated.1",
-    "principal": b"local",
-    "level": b"1:3:inferred",
-    "digests": b"digests of statements",
-    "committed": b"c" * 32,
-}
+    "store": b"store", "raw_id": b"i" * 16, "owner": "mei", "kind": "MemoryCreated.1", "principal": b"local",
+    "level": b"1:3:inferred", "digests": b"digests of statements", "committed": b"c" * 32,
+}  # fmt: skip
 
 
 def test_a_body_opens_with_its_salt_and_holds_none_of_its_words() -> None:
