@@ -107,8 +107,11 @@ def test_what_a_killed_rebuild_left_is_told_and_the_next_one_does_not_fold_it_ag
     assert alarms.standing == {}
 
 
-@pytest.mark.parametrize("field", ["head", "reached"])
-def test_what_was_left_is_not_gone_on_with_where_the_log_is_another(redis_server: RedisServer, field: str) -> None:
+@pytest.mark.parametrize(("field", "twice"), [("head", False), ("reached", False), ("head", True)])
+def test_what_was_left_is_not_gone_on_with_where_the_log_is_another(
+    redis_server: RedisServer, field: str, twice: bool
+) -> None:
+    """Nor where a rebuild that began anew was killed before it wrote anything: the pieces of before are gone."""
     with live_store(redis_server.url, partitions=1) as store:
         store.start_worker("w1")
         fill(store, rounds=20)
@@ -116,6 +119,8 @@ def test_what_was_left_is_not_gone_on_with_where_the_log_is_another(redis_server
         tag = store.identity.tags[0]
         _kill(store, tag, "after a commit", 8)
         store.client.hset(BuildKeys(tag, NEXT).checkpoint, field, bytes(32))
+        if twice:
+            _kill(store, tag, "between prefetch and commit")
         told: list[str] = []
         rebuild_partition(store.client, tag, holder="next", tell=lambda fact, **_: told.append(fact))
         wait_until(store.folded)
