@@ -7,6 +7,8 @@ from typing import Final
 BUDGET = 1_500
 """Tokens of a prompt's block."""
 MOST_BUDGET = 100_000
+PAUSE = 0.1
+"""Seconds between two looks at a log in which others write all the time."""
 RULES, MODEL = "rules", "model"
 """What reads turns."""
 ASKED_FOR = ("deleted", "merged", "retired", "set_aside", "rejected", "proposed", "superseded", "negated")

@@ -41,7 +41,6 @@ from api.http.waiting import Waits
 from api.version import program_version
 from api.work.admission import Admission, AdmissionLimits
 from api.work.buckets import UNBOUNDED, Buckets, Rates
-from events.redis.log import RedisEventLog
 
 DESCRIPTION = """An event-sourced memory store for AI agents: one log, many readings, and a reason for every weight.
 
@@ -153,6 +152,8 @@ def metrics_of(application: Application) -> Metrics:
     """The metrics of an application, which from now on tells them what it does."""
     store = readings(application.operator.status, application.supervision.kept)
     metrics = Metrics(MetricSources(store, application.cache_counts))
+    from events.redis.log import RedisEventLog
+
     if isinstance(application.log, RedisEventLog):
         application.log.on_append = metrics.append_seconds.observe
     application.contexts.on_injected = metrics.closeness.observe

@@ -13,13 +13,11 @@ from typing import Any
 import orjson
 from anyio.to_thread import run_sync
 from fastapi import FastAPI, Request
-from fastapi.openapi.utils import get_openapi
 from starlette.responses import Response
 
 from api.http.access.bearer import is_open
 from api.http.admitted import LazyRoute
 from api.http.answer import SCHEMAS, ProblemShape, problems
-from api.http.answer_schemas import schemas
 from api.http.limits import DEPTH, limit_of
 
 PATH = "/v1/openapi.json"
@@ -42,6 +40,8 @@ def describe(app: FastAPI) -> None:
 
     @cache
     def described() -> dict[str, Any]:
+        from fastapi.openapi.utils import get_openapi
+
         document = get_openapi(
             title=app.title,
             version=app.version,
@@ -90,6 +90,8 @@ def _describe_answers(document: dict[str, Any]) -> None:
                 if reference.startswith(SCHEMAS):
                     used.add(reference.removeprefix(SCHEMAS))
                     content["example"] = examples[f"{method.upper()} {path}"]
+    from api.http.answer_schemas import schemas
+
     made = schemas(sorted(used))
     document["components"]["schemas"] |= made
 

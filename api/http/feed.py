@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import anyio
 import orjson
@@ -23,10 +23,11 @@ from events.envelope import Stored
 from events.errors import BeyondHead, LogGap, StoreError, StoreUnavailable, TooManyRequests
 from events.partitions import partition_of, position_text
 from projections.checks import Check
-from projections.fold.changelog import describe
-from projections.redis.changelog import Mark
-from projections.redis.view import Tail
-from projections.views.telling import Telling, telling
+
+if TYPE_CHECKING:
+    from projections.redis.changelog import Mark
+    from projections.redis.view import Tail
+    from projections.views.telling import Telling
 
 STOPPING = "server stops"
 ROLLED_BACK = "the log was rolled back"
@@ -228,6 +229,8 @@ class Feeds:
 
         Of what it holds no more nothing is told beside: the feed goes on.
         """
+        from projections.views.telling import telling
+
         seqs = [] if after is None else sorted({entry.seq for entry in tail.entries})
         found: dict[int, Telling] = {}
         for start in range(0, len(seqs), self.limits.page):
@@ -259,6 +262,8 @@ class Feeds:
                 self._end(client, FAILED)
 
     def _look(self, partition: int, waiting: dict[str, int]) -> dict[str, tuple[int, Tail, Told]]:
+        from projections.redis.view import Tail
+
         found: dict[str, tuple[int, Tail, Told]] = {}
         counts = self._source.applied(partition, list(waiting))
         for (owner, since), applied in zip(waiting.items(), counts, strict=True):
@@ -283,6 +288,8 @@ class Feeds:
 
     async def stream(self, client: Client) -> AsyncIterator[bytes]:
         """The client's messages as server-sent events, to the end."""
+        from projections.fold.changelog import describe
+
         told: dict[str, Any] = {"owner": client.owner, "position": client.last}
         yield format_sse_event(event="open", id=client.last, data_str=_json(told), retry=1_000)
         while client.ended is None:

@@ -6,12 +6,13 @@ import asyncio
 from collections import deque
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from projections.fold.changelog import Entry
-from projections.redis.changelog import Mark
-from projections.redis.view import Tail
-from projections.views.telling import UNTOLD, Telling
+if TYPE_CHECKING:
+    from projections.fold.changelog import Entry
+    from projections.redis.changelog import Mark
+    from projections.redis.view import Tail
+    from projections.views.telling import Telling
 
 SLOW = "too slow"
 
@@ -23,7 +24,7 @@ class FeedChange(NamedTuple):
     """How many events of the owner were folded before it."""
     seq: int
     entries: tuple[Entry, ...]
-    told: Telling = UNTOLD
+    told: Telling
     """What the log holds of the event beside."""
 
 
@@ -89,12 +90,14 @@ class Client:
         return self._queue.popleft() if self._queue else None
 
 
-Told = Mapping[int, Telling]
+Told = Mapping[int, "Telling"]
 """Seq -> what the log holds of the event beside its entries."""
 
 
 def changes_of(tail: Tail, since: int, told: Told) -> list[FeedChange]:
     """The changes of the events from number `since` on, in the order of folding; events that changed nothing are left out."""
+    from projections.views.telling import UNTOLD
+
     number = {seq: index for index, seq in enumerate(tail.seqs, tail.start)}
     grouped = ((seq, tuple(entries)) for seq, entries in groupby(tail.entries, key=lambda entry: entry.seq))
     return [

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 
-from api.services.auditing.events import PAUSE, beyond
+from api.choices import PAUSE
 from events.errors import StoreError, StoreUnavailable, TooManyRequests
 from events.log import EventLog
 
@@ -99,6 +99,8 @@ class Waits:
 
     def _tell(self, partition: int, entries: list[Any], beyond_head: int) -> None:
         """Tell who waits what came behind a head. Where one came meanwhile who has looked less far, the next look begins there."""
+        from api.services.auditing.events import beyond
+
         for one in self._waiting:
             if one.partition == partition and not one.came.done():
                 news = [entry for entry in entries if entry.seq > one.head]

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping
 from hashlib import sha256
 from threading import Lock
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
@@ -19,10 +19,12 @@ from api.http.access.sessions import Sessions
 from api.http.server.listener import OF_THIS_MACHINE, Listener
 from projections.access.book import AccessBook
 from projections.access.caller import AT_THE_FOLDER, Caller
-from projections.access.provider import ProviderRules, Signed, caller_of_claims, canonical, read_claims, signed_by
 from projections.access.provider_keys import ProviderKey
 from projections.access.recognising import SECOND, UNKNOWN, Recognised, is_of_a_key, recognised, still
 from projections.access.tokens import TokenRefused, TokenSaid, read_token
+
+if TYPE_CHECKING:
+    from projections.access.provider import ProviderRules, Signed
 
 CALLER = "engramlog.caller"
 """Name in an ASGI scope: who sends the request; None where nobody is known, on open paths alone."""
@@ -35,7 +37,7 @@ LOOKING = 4
 WAITING = 4
 """Threads that wait for the identity provider's keys: nobody whose key is known waits behind them."""
 Book = Callable[[], AccessBook]
-Audiences = Callable[[str, ProviderRules], Collection[str]]
+Audiences = Callable[[str, "ProviderRules"], Collection[str]]
 """Whom a token may be for that is shown at a path."""
 
 
@@ -53,6 +55,8 @@ class Provider(Protocol):
 
 def of_the_service(_path: str, rules: ProviderRules) -> Collection[str]:
     """The service itself, at whatever path."""
+    from projections.access.provider import canonical
+
     return (canonical(rules.audience),)
 
 
@@ -128,8 +132,12 @@ class Callers:
         return found
 
     async def _of_provider(self, book: Book, shown: str, path: str) -> Recognised:
-        signed = None if self._provider is None else signed_by(shown)
-        if self._provider is None or signed is None:
+        if self._provider is None:
+            return UNKNOWN
+        from projections.access.provider import signed_by
+
+        signed = signed_by(shown)
+        if signed is None:
             return UNKNOWN
         key = await self._key(self._provider, signed)
         if key is None or signed.algorithm not in key.algorithms:
@@ -154,6 +162,8 @@ class Callers:
     def _vouched_for(
         self, book: Book, shown: str, key: ProviderKey, rules: ProviderRules, audiences: Collection[str]
     ) -> Recognised:
+        from projections.access.provider import caller_of_claims, read_claims
+
         try:
             claims = read_claims(shown, key, rules, audiences, self._clock() // SECOND)
         except TokenRefused as error:

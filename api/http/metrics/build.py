@@ -7,11 +7,12 @@ import platform
 from prometheus_client import CollectorRegistry, Gauge, ProcessCollector
 
 from api.version import program_version
-from projections.fold.owner import PROJECTION_VERSION
 
 
 def of_process(registry: CollectorRegistry, component: str) -> None:
     """Have a registry tell `engramlog_build_info` and `process_*` of this process. `component`: as its log lines have it."""
+    from projections.fold.owner import PROJECTION_VERSION
+
     told = {
         "component": component,
         "version": program_version(),

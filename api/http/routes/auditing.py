@@ -17,13 +17,14 @@ from api.http.made import new_router, register
 from api.operations.definition import Operation
 from api.operations.events import EVENTS, PARTITION_EVENTS
 from api.requests.speaking import come_in_by
-from api.services.auditing.events import check_wait, pause_after
 from api.work.classes import Work
 
 router = new_router()
 
 
 async def _events(operation: Operation, request: Request, parts: Parts, asked: Any, **subject: Any) -> Response:
+    from api.services.auditing.events import check_wait, pause_after
+
     given = asked.model_dump()
     wait, owner = given.pop("wait"), subject.get("owner")
     check_wait(wait, given["order"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Depends, Query, Request
 from starlette.responses import Response
@@ -14,9 +14,11 @@ from api.http.batch import Batch, read_batch, read_lines
 from api.http.guard import LINES_TYPES, media_type
 from api.http.made import new_router
 from api.http.parsing import by_thread
-from api.services.remembering import JudgedLine
 from events.errors import ConcurrencyError, EngramlogError, EventIdTaken, StoreUnavailable, UnderReplicated, refused
 from events.log import AppendReceipt
+
+if TYPE_CHECKING:
+    from api.services.remembering import JudgedLine
 
 router = new_router("events")
 

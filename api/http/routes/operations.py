@@ -17,7 +17,6 @@ from api.operations.reading import REVEAL
 from api.operations.reports import EXTRACT
 from api.operations.searching import SEARCH
 from api.operations.writing import DELETE, DELETE_MANY, RESTORE_MANY
-from api.revealing import By
 from events.errors import RequestTooLarge
 from events.vocabulary import MAX_REQUEST_EVENTS
 
@@ -46,6 +45,8 @@ def partly(operation: Operation, description: str) -> dict[Any, Any]:
 
 
 def _reveal(parts: Parts, owner: str, memory_id: str, asked: Any = None) -> Response:
+    from api.revealing import By
+
     told = (asked or shape_of(REVEAL)()).model_dump()
     by = By("http", told.pop("actor"), told.pop("reason"))
     memory_id = parts.application.named(owner, memory_id)

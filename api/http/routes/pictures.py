@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 from xml.etree.ElementTree import Element
 
@@ -14,10 +14,9 @@ from api.http.asking import Parts
 from api.http.made import new_router, register
 from api.operations.definition import Operation
 from api.operations.looking.pictures import CURVES_SVG, LOOK, MAP_SVG
-from api.pictures.curves import curves_picture
-from api.pictures.look import Look, checked_look
-from api.pictures.map import map_picture
-from api.pictures.svg import written
+
+if TYPE_CHECKING:
+    from api.pictures.look import Look
 
 POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
 """What a picture may do where it is opened by itself: show what it holds."""
@@ -46,10 +45,20 @@ class Svg(Response):
             for name, one in told.items()
             if one is not None
         }
+        from api.pictures.svg import written
+
         super().__init__(written(picture).encode(), 200, headers)
 
 
+def _curves(answer: Mapping[str, Any], look: Look) -> Element:
+    from api.pictures.curves import curves_picture
+
+    return curves_picture(answer, look)
+
+
 def _map(answer: Mapping[str, Any], look: Look) -> Element:
+    from api.pictures.map import map_picture
+
     return map_picture(answer, look).root
 
 
@@ -66,6 +75,8 @@ def _endpoint(
     operation: Operation, name: str, drawn: Callable[[Mapping[str, Any], Look], Element]
 ) -> Callable[..., Any]:
     def endpoint(parts: Parts, asked: Any, **subject: str) -> Response:
+        from api.pictures.look import checked_look
+
         given = asked.model_dump()
         look = checked_look(**{one.name: given.pop(one.name) for one in LOOK})
         answer = operation.ask(parts.application, subject | given | dict(operation.fixed))
@@ -75,5 +86,5 @@ def _endpoint(
 
 
 router = new_router()
-for told, picture_name, picture in ((CURVES_SVG, "compare", curves_picture), (MAP_SVG, "map", _map)):
+for told, picture_name, picture in ((CURVES_SVG, "compare", _curves), (MAP_SVG, "map", _map)):
     register(router, told, _endpoint(told, picture_name, picture), _answers(told), response_class=Svg, status_code=200)

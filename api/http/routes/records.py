@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from codecs import BOM_UTF8
 from collections.abc import Iterator
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from urllib.parse import quote
 
 import msgspec
 from fastapi import Depends, Request
 from starlette.responses import Response
 
-from api.exchange.exporting import ExportOptions
-from api.exchange.importing_records import RecordOptions
-from api.exchange.records import Export
 from api.http.answer import Json, problems
 from api.http.asking import Parts
 from api.http.guard import LINES_TYPES, media_type
@@ -23,9 +20,12 @@ from api.http.routes.operations import check_size, partly
 from api.http.streamed import Pieces, StreamCut
 from api.operations.definition import Given
 from api.operations.records import EXPORT, EXPORT_REVEALED, IMPORT_RECORDS
-from api.revealing import By
 from events.errors import ConcurrencyError, EngramlogError, refused
 from events.vocabulary import MAX_REQUEST_EVENTS
+
+if TYPE_CHECKING:
+    from api.exchange.exporting import ExportOptions
+    from api.exchange.records import Export
 
 PIECE_BYTES = 64 * 1024
 """What is sent at a time, and a memory more."""
@@ -88,6 +88,8 @@ def _export(parts: Parts, owner: str, asked: Any) -> Response:
 def _export_revealed(parts: Parts, owner: str, asked: Any = None) -> Response:
     told = (asked or shape_of(EXPORT_REVEALED)()).model_dump()
     options = _options(parts, owner, told, reveal=told.pop("reveal"))
+    from api.revealing import By
+
     by = By("http", told.pop("actor"), told.pop("reason"))
     found, revealed = parts.application.revealer.export(owner, options, by, **told)
     return _answered(found, {"engramlog-revealed": revealed} if revealed else {})
@@ -96,6 +98,8 @@ def _export_revealed(parts: Parts, owner: str, asked: Any = None) -> Response:
 def _options(parts: Parts, owner: str, told: dict[str, Any], *, reveal: bool = False) -> ExportOptions:
     """What to export, taken out of what was told."""
     ids = [parts.application.named(owner, one) for one in told.pop("ids")]
+    from api.exchange.exporting import ExportOptions
+
     return ExportOptions(reveal=reveal, ids=ids, **{name: told.pop(name) for name in ("include", "everything")})
 
 
@@ -189,6 +193,8 @@ _RECORDS = {
 
 
 def _import(parts: Parts, owner: str, sent: Sent, asked: Any) -> Response:
+    from api.exchange.importing_records import RecordOptions
+
     options = RecordOptions(owner=owner, summed=sent.as_written, **asked.model_dump())
     answer = parts.application.records.take_in_whole(sent.lines, options)
     done = answer.imported.done

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from api.http.server.certificate import Certificate
+if TYPE_CHECKING:
+    from api.http.server.certificate import Certificate
 
 LISTENER: Final = "engramlog.listener"
 """Name in the state of an ASGI scope."""

@@ -11,7 +11,7 @@ from functools import cache, partial
 from time import monotonic, sleep
 from typing import NamedTuple, Unpack
 
-from api.choices import MOST_EVENTS, MOST_WAIT
+from api.choices import MOST_EVENTS, MOST_WAIT, PAUSE
 from api.requests.checks import check_limit, check_owner, parse_place
 from api.requests.snapshots import placed
 from api.requests.spans import TimeSpan, recorded_positions, span_of
@@ -41,8 +41,6 @@ MOST_LOOKED = 4_000
 """Events that are looked at for one page."""
 MOST_BYTES = 1024 * 1024
 """Bytes of bodies after which a page ends."""
-PAUSE = 0.1
-"""Seconds between two looks at a log in which others write all the time."""
 _BLOCK = 1.0
 
 

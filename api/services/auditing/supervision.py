@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from events.redis.wire import Wire
+if TYPE_CHECKING:
+    from events.redis.wire import Wire
 
 OK = "ok"
 

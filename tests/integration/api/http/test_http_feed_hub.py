@@ -17,6 +17,7 @@ from projections.checks import Check
 from projections.fold.changelog import Entry
 from projections.redis.changelog import Mark
 from projections.redis.view import Tail
+from projections.views.telling import UNTOLD
 from tests.given.http import messages
 from tests.patience import PATIENCE
 from tests.rows import each_row
@@ -245,7 +246,7 @@ def test_a_client_is_not_told_again_what_its_past_held() -> None:
     async def scene() -> tuple[bool, FeedChange | None]:
         client = Client("o", 0, 1)
         client.begin([], "0:3", 3)
-        kept = client.offer(FeedChange(2, 3, ()))
+        kept = client.offer(FeedChange(2, 3, (), UNTOLD))
         return kept, await client.next(0.001)
 
     assert asyncio.run(scene()) == (True, None)

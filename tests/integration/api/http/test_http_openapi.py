@@ -11,7 +11,6 @@ import pytest
 from fastapi.openapi.utils import get_openapi
 from fastapi.testclient import TestClient
 
-import api.http.document
 from api.application import Application
 from api.http.access.bearer import is_open
 from api.http.answer import SCHEMAS
@@ -171,7 +170,7 @@ def test_it_is_made_once_and_beside_the_event_loop(monkeypatch: pytest.MonkeyPat
             on_the_loop.append(True)
         return get_openapi(**told)
 
-    monkeypatch.setattr(api.http.document, "get_openapi", made)
+    monkeypatch.setattr("fastapi.openapi.utils.get_openapi", made)
     with TestClient(create_app(cast("Application", _Anything())), base_url=BASE) as opened:
         assert {opened.get(path).status_code for path in ("/docs", "/v1/openapi.json", "/docs")} == {200}
     assert on_the_loop == [False]
