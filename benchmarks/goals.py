@@ -92,6 +92,7 @@ GOALS: tuple[Goal, ...] = (
     *_sets(CONTEXT, "whole@2000", {"locomo-en": (".66", 0.88, None), "memorybank-zh": (".54", 0.98, None)}),
     *_sets(LATER, "lost@2000", dict.fromkeys(("locomo-en", "memorybank-zh", "beam-en"), ("-", None, 0.05))),
     *_sets(CHATS, "recall", {"everyday": (".52", 0.70, None)}),
+    *_sets(CHATS, "precision", {"everyday": (".95", 0.95, None)}),
     *_sets(CHATS, "not facts kept", {"everyday": ("-", None, 0.05)}),
     *(
         goal._replace(where={**goal.where, "category": "all"})

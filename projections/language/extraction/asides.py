@@ -13,8 +13,8 @@ from projections.language import kin
 from projections.language.extraction.english import MOST_LETTERS, english_statement
 from projections.language.extraction.english_clauses import ASKS
 from projections.language.extraction.english_shapes import ADVERB, PAST, PEOPLE
+from projections.language.extraction.english_talk import OWN
 from projections.language.extraction.english_words import DAY, pets, workers
-from projections.language.extraction.lasting.english_talk import OWN
 from projections.language.extraction.shape import Clause, ExtractedStatement, TurnText
 from projections.language.patterns import regex
 from projections.language.times.names import MONTHS, WEEKDAYS

@@ -9,7 +9,7 @@ from projections.language.extraction.chinese_aspects import COMPILED as FURTHER
 from projections.language.extraction.chinese_rules import COMPILED
 from projections.language.extraction.chinese_shapes import COMPILED as GENERAL
 from projections.language.extraction.chinese_shapes import one_of_ours, subject_of, with_subject
-from projections.language.extraction.lasting.fleeting import of_the_hour
+from projections.language.extraction.fleeting import of_the_hour
 from projections.language.extraction.shape import Clause, ExtractedStatement, ExtractionRule, StatedTriple, TurnText
 from projections.language.extraction.times import limited_to, of_another_time, set_in
 from projections.language.extraction.triples_chinese import chinese_fact, degree_of, named, parted
@@ -122,7 +122,7 @@ def chinese_clauses(text: str) -> Iterator[Clause]:
             told = with_subject(opened, subject) if len(pieces) > 1 else opened
             if not others and subject in ("", "我") and _OWN.match(told):
                 told = f"我{told}"
-            subject = subject_of(told) if after else ""
+            subject = subject_of(told) if after and not re.search("我[^，]*[他她它]", told) else ""
             others = others or _OF_OTHERS.search(piece) is not None
             written = told if told != opened or plain != piece else written
             yield Clause(written, sentence.start() + a, sentence.start() + b,

@@ -43,28 +43,23 @@ RULES: tuple[ExtractionRule, ...] = (
     ExtractionRule(f"{_I}(?P<object>{_WHO})$", "identity", "fact", 0.8, loose=True),
     ExtractionRule(
         lambda: f"{_I}[是在](?P<object>{places()}(?![{HAN}]*(?:大学|学院|公司|医院|中学))[{HAN}]{{0,5}}?)(?:的人?)?$",
-        "identity", "fact", 0.8, "来自", loose=True,
-    ),
+        "identity", "fact", 0.8, "来自", loose=True),
     ExtractionRule(
         lambda: (
             f"{_I}(?:是)?(?P<object>在[^，。我]{{1,14}}?(?:[做当任](?:一?[名位个])?[^，。]{{0,6}}?(?:{jobs()}|微商|销售|助理"
             f"|客服|文员|学徒|兼职|生意)|带(?:孩子|娃|宝宝)|教书|养老|待产))(?:的)?$"
             f"|{_I}不是(?:专门)?(?P<object2>(?:做|搞|干|学|教|卖)[^，。的这那]{{1,10}}的|本地人|{places()}(?:人|的)?|{jobs()})$"
         ),
-        "identity", "fact", 0.75, loose=True,
-    ),
+        "identity", "fact", 0.75, loose=True),
     ExtractionRule(f"{_I}(?:还)?在(?P<object>上班)(?:了|的)?$", "temporary", "fact", 0.6, loose=True),
     ExtractionRule(
         f"{_I}(?P<object>(?:很少|极少|从不|从来不|不怎么){_OUTWARD}(?:去|看|听|吃|喝|玩|用|穿|买|打|读|写|出|坐|抽|运动|锻炼"
         f"|熬夜|做饭)[^，。你他她]{{1,14}})$",
-        "stable_preference", "fact", 0.7, loose=True,
-    ),
+        "stable_preference", "fact", 0.7, loose=True),
     ExtractionRule(
-        f"{SELF}(?P<object>(?:要|得|会)开始{_BEGUN}[^，。你吗]{{0,18}})$", "temporary", "plan", 0.7, loose=True
-    ),
+        f"{SELF}(?P<object>(?:要|得|会)开始{_BEGUN}[^，。你吗]{{0,18}})$", "temporary", "plan", 0.7, loose=True),
     ExtractionRule(
-        f"{SELF}(?:正)?在?(?P<object>计划[去要在]?[^，。]{{3,24}})$", "temporary", "plan", 0.7
-    ),
+        f"{SELF}(?:正)?在?(?P<object>计划[去要在]?[^，。]{{3,24}})$", "temporary", "plan", 0.7),
 )  # fmt: skip
 """After those of `chinese_shapes`, in this order."""
 COMPILED = tuple((regex(rule.pattern), rule) for rule in RULES)

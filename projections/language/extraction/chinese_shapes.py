@@ -66,50 +66,40 @@ def jobs() -> str:
 RULES: tuple[ExtractionRule, ...] = (
     ExtractionRule(
         lambda: f"{SELF}(?:现在|目前|一直|正){{0,2}}在(?P<object>{places()}(?:[{HAN}]{{0,6}}区)?)(?:的|呢|住|生活|定居)?$",
-        "identity", "fact", 0.8, "在", loose=True,
-    ),
+        "identity", "fact", 0.8, "在", loose=True),
     ExtractionRule(lambda: f"{SELF}是(?P<object>{places()})的$", "identity", "fact", 0.8, "来自", loose=True),
     ExtractionRule(
         f"{SELF}(?:现在|目前|一直){{0,2}}是(?P<object>(?:做|搞|干|教|学|卖|开|跑|写|画|从事)[^，。的是]{{1,10}}|当[^，。的是]{{1,6}})的$",
-        "identity", "fact", 0.8, loose=True,
-    ),
+        "identity", "fact", 0.8, loose=True),
     ExtractionRule(
         lambda: f"{SELF}(?:现在|目前|以后)?是(?:一?[名位个])?(?P<object>[^，。的是]{{0,10}}{jobs()})$",
-        "identity", "fact", 0.8, "是", loose=True,
-    ),
+        "identity", "fact", 0.8, "是", loose=True),
     ExtractionRule(
         f"{SELF}(?:的)?(?P<object>(?:身高|体重|血型|星座|鞋码|工资|月薪|年薪)(?:是|有|大概)?[^，。你吗]{{1,12}})$",
-        "identity", "fact", 0.85, loose=True,
-    ),
+        "identity", "fact", 0.85, loose=True),
     ExtractionRule(
         f"{SELF}(?P<object>在[^，。]{{2,20}}?(?:工作|上班|上学|读书|任教|生活|住)了[^，。]{{1,6}}(?:年|个?月))$",
-        "identity", "fact", 0.8, loose=True,
-    ),
+        "identity", "fact", 0.8, loose=True),
     ExtractionRule(
         f"{SELF}(?:会|能)(?:一点点?|点|些)?(?P<object>{_CAN}(?:(?:、|和|以及|，还会|还有){_CAN}){{0,6}})$",
-        "skill", "fact", 0.8, "会", loose=True,
-    ),
+        "skill", "fact", 0.8, "会", loose=True),
     ExtractionRule(
         lambda: (
             f"(?:{TIME}){{0,3}}我的?(?P<who>{_one_of_mine()})(?:[^，。我你他她的是说问想让叫觉认以]{{0,3}})?(?P<object>(?:今年|现在|最近|目前|也|都|刚|已经|一直|特别|很|非常|平时|每天|经常|总是|老是){{0,4}}"
             f"(?:(?:是|有|会|在(?![打看吃睡玩做忙等听洗干说想])|叫(?![我你他她人])|姓|住|做|开|教|学|养|爱|喜欢|讨厌|收集|从事|身高|体重|属|搬|考|送|给我)[^，。]{{1,24}}"
             f"|(?:毕业|退休|去世|结婚|怀孕|生病|住院|{_NUMBER}{{1,3}}岁|对[^，。]{{1,10}}过敏)[^，。]{{0,20}}|{_DEED}[^，。]{{1,24}}))$"
         ),
-        "fact", "fact", 0.75, loose=True,
-    ),
+        "fact", "fact", 0.75, loose=True),
     ExtractionRule(
         f"{SELF}(?P<object>(?:将要|将会|将(?=[参去到在于开举搬入成担尝])|即将|马上就?要|快要|正?准备|打算|计划)(?!说|问|是|有)[^，。]{{2,30}})$",
-        "temporary", "plan", 0.75,
-    ),
+        "temporary", "plan", 0.75),
     ExtractionRule(
         f"{SELF}(?P<object>(?:(?:几乎|基本上?)?每(?:天|晚|周|月|年|早|次|个?(?:周末|月|星期|礼拜|早晨|晚上))|天天|一周{_NUMBER}+次|一天)"
         "[^，。你吗]{3,30})$",
-        "stable_preference", "fact", 0.75, loose=True,
-    ),
+        "stable_preference", "fact", 0.75, loose=True),
     ExtractionRule(
         f"{SELF}{_AND}(?P<object>(?:去|来|出去|回|跑去)?{_DEED}[^，。了]{{2,40}}(?:了)?(?:，{_NAMED})?)$",
-        "fact", "fact", 0.65,
-    ),
+        "fact", "fact", 0.65),
 )  # fmt: skip
 """After those of `chinese_rules`, in this order."""
 COMPILED = tuple((regex(rule.pattern), rule) for rule in RULES)

@@ -11,10 +11,10 @@ from projections.language.extraction.english_rules import COMPILED
 from projections.language.extraction.english_shapes import ADVERB, LEADING_TIME, PAST, TIMED
 from projections.language.extraction.english_shapes import COMPILED as GENERAL
 from projections.language.extraction.english_standing import VAGUE, says_something
+from projections.language.extraction.english_talk import AT_IT, turned
+from projections.language.extraction.english_talk import COMPILED as TALK
 from projections.language.extraction.english_words import DOCTORS
-from projections.language.extraction.lasting.english_talk import AT_IT, turned
-from projections.language.extraction.lasting.english_talk import COMPILED as TALK
-from projections.language.extraction.lasting.fleeting import of_a_program, of_a_task
+from projections.language.extraction.fleeting import of_a_program, of_a_task
 from projections.language.extraction.shape import Clause, ExtractedStatement, ExtractionRule, StatedTriple, TurnText
 from projections.language.extraction.third_person import VERBS, in_third, third_person
 from projections.language.extraction.times import limited_to, of_another_time, set_in

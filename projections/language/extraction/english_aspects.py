@@ -34,56 +34,47 @@ RULES: tuple[ExtractionRule, ...] = (
     ExtractionRule(
         rf"^I(?:'m| am) (?:currently |also )?(?P<object>(?!(?:{INNER_NOW}|using|working|targeting|focusing"
         rf"|running)\b)\w+ing .*(?:{DAY}|\bby (?:the end of )?(?i:{MONTH})).*)$",
-        "temporary", "plan", 0.65, loose=True,
-    ),
+        "temporary", "plan", 0.65, loose=True),
     ExtractionRule(
         r"^I(?:'ve| have)? (?:always |really )?(?:loved|liked|enjoyed|adored|hated) (?P<object>.+ (?:as a (?:kid|child"
         r"|teen\w*|boy|girl)|when I was .+|growing up))$",
-        "fact", "fact", 0.7, loose=True,
-    ),
+        "fact", "fact", 0.7, loose=True),
     ExtractionRule(
         r"^I(?:'ve| have) always (?:loved|liked|enjoyed|adored|been (?:into|fond of|passionate about|a fan of|drawn to)"
         r"|had an? (?:love|passion|thing|soft spot|weakness) for|felt an? (?:strong |deep )?connection (?:to|with))"
         r" (?P<object>.+)$",
-        "stable_preference", "user_preference", 0.8, "likes", loose=True,
-    ),
+        "stable_preference", "user_preference", 0.8, "likes", loose=True),
     ExtractionRule(
         rf"^I(?:'ve| have) been {ADVERB}(?P<object>(?:learning|studying|practi[cs]ing|teaching|training|volunteering|coaching"
         r"|mentoring|tutoring|attending|rehearsing|saving) .+)$",
-        "temporary", "fact", 0.7, loose=True,
-    ),
+        "temporary", "fact", 0.7, loose=True),
     ExtractionRule(
         rf"^I {ADVERB}(?:had to|got to|managed to|ended up|was able to) (?P<object>(?!(?:be|get|see|say|know|choose"
         rf"|decide)\b)\w+ .+)$",
-        "fact", "fact", 0.65, sharp=True,
-    ),
+        "fact", "fact", 0.65, sharp=True),
     ExtractionRule(
         rf"^I(?: currently| also)?(?: have|'ve(?: also)? got) (?P<object>(?:an upcoming .*(?:{DAY}).*|.+ (?:planned"
         rf"|scheduled|coming up|lined up|booked)"
         r"\b.*(?:\d|[A-Z]).*))$",
-        "temporary", "plan", 0.75, loose=True,
-    ),
+        "temporary", "plan", 0.75, loose=True),
     ExtractionRule(r"^I (?:earn|make) (?P<object>(?:\w+ ){0,3}[$£€]\d[\d,.]*[kK]?(?:$|/| (?:an?|per|each|every|as|at|from|in"
         r"|working|by|with"
         r"|before|after|monthly|yearly|annually|hourly)\b).*)$", "identity", "fact", 0.8, loose=True),
     ExtractionRule(
-        rf"^I {ADVERB}(?P<object>(?!(?:{THOUGHT})\b|(?:make|earn) [$£€]|keep getting|{PAST}|\w+ed\b|re(?:took|wrote|did|made|sent"
-        rf"|set)\b)[a-z]{{2,14}} .+)$", "fact", "fact", 0.6, sharp=True
-    ),
+        rf"^I {ADVERB}(?P<object>(?!(?:{THOUGHT})\b|\w+[^s]s\b|(?:make|earn) [$£€]|keep getting|{PAST}|\w+ed\b|re(?:took|wrote"
+        rf"|did|made|sent"
+        rf"|set)\b)[a-z]{{2,14}} .+)$", "fact", "fact", 0.6, sharp=True),
     ExtractionRule(
-        rf"^We {ADVERB}(?P<object>(?!(?:{_TALKED})\b){PAST} .+)$", "fact", "fact", 0.65, sharp=True
-    ),
+        rf"^We {ADVERB}(?P<object>(?!(?:{_TALKED})\b){PAST} .+)$", "fact", "fact", 0.65, sharp=True),
     ExtractionRule(
         rf"^We(?:'re| are) {ADVERB}(?P<object>(?:planning|going|heading|hosting|having|moving|throwing|taking|organi[sz]ing|meeting"
         rf"|expecting|getting|visiting|flying|leaving|celebrating|inviting)"
         rf" (?!.*\b(?:snow|rain|showers|storms?|thunderstorms?|frost|heat|heatwave|sunshine|hail|fog|sleet|blizzard|hurricane"
         rf"|weather)\b).*(?:{DAY}|[A-Z]).*)$",
-        "temporary", "plan", 0.65, loose=True,
-    ),
+        "temporary", "plan", 0.65, loose=True),
     ExtractionRule(
         rf"^We {ADVERB}(?P<object>(?!(?:{THOUGHT})\b|{PAST}|\w+ed\b)[a-z]{{2,14}} .*\b(?:{OFTEN})\b.*)$",
-        "stable_preference", "fact", 0.65, loose=True,
-    ),
+        "stable_preference", "fact", 0.65, loose=True),
 )  # fmt: skip
 """After those of `english_shapes`, in this order."""
 COMPILED = tuple((regex(rule.pattern), rule) for rule in RULES)

@@ -105,28 +105,23 @@ def one_of_mine() -> str:
 RULES: tuple[ExtractionRule, ...] = (
     ExtractionRule(
         r"^I(?:'ve| have) (?:always|long|been) (?:wanted|wanting|dreamed of|dreamt of|wished|meaning) (?:to )?(?P<object>.+)$",
-        "short_term_preference", "plan", 0.65, loose=True,
-    ),
+        "short_term_preference", "plan", 0.65, loose=True),
     ExtractionRule(
         r"^I(?:'m| am) (?:such )?an? (?P<object>(?!(?:(?:huge|big|total|real|massive|super|great) )*(?:fan|lover|nerd|geek)$)"
         r"(?:[\w-]+ ){0,3}(?:fan|lover|enthusiast|buff|nerd|addict|fanatic|junkie|geek))\b(?P<of>(?: of .+)?)$",
-        "stable_preference", "user_preference", 0.8, "is", loose=True,
-    ),
+        "stable_preference", "user_preference", 0.8, "is", loose=True),
     ExtractionRule(
         r"^My favou?rite is (?P<object>.+)$",
-        "stable_preference", "user_preference", 0.85, "likes", loose=True,
-    ),
+        "stable_preference", "user_preference", 0.85, "likes", loose=True),
     ExtractionRule(
         rf"^I (?!'|am|was|have|had|will|would|can|could|need|want|think|feel|know|see|mean|got|did|do\b|don't){ADVERB}"
         rf"(?P<object>(?!{PAST}|\w+ed\b)[a-z]+ .*\b(?:{OFTEN})\b.*)$",
-        "stable_preference", "fact", 0.7, loose=True,
-    ),
+        "stable_preference", "fact", 0.7, loose=True),
     ExtractionRule(
         rf"^I(?:'ve| have) been {ADVERB}(?P<object>(?!(?:{INNER_NOW})\b)\w+ing "
         r"(?=.*(?:\bsince\b|\bfor (?:\d|an? |the (?:last|past)|one|two|three|four|five|six|over|about|almost"
         r"|several|many|years|months|ages)|\bwith (?:\w+ ){0,3}[A-Z]|\b(?:every|each|daily|weekly)\b)).+)$",
-        "fact", "fact", 0.7, sharp=True,
-    ),
+        "fact", "fact", 0.7, sharp=True),
     ExtractionRule(
         lambda: (
             rf"^My (?P<who>{one_of_mine()}{_NAME}{_ASIDE}) (?:and I )?{ADVERB}"
@@ -136,14 +131,12 @@ RULES: tuple[ExtractionRule, ...] = (
             r"|(?:[a-z]+ )?[a-z]+ing\b)|had (?:an? |to |surgery\b|\d)|has (?:an? |two |three |\w+ed )|have (?:an? |two )"
             r"|speaks?|live|work|love|like|passed away|died|can )(?: .+)?|passed away|died)$"
         ),
-        "fact", "fact", 0.7, loose=True,
-    ),
+        "fact", "fact", 0.7, loose=True),
     ExtractionRule(
         rf"^My (?P<object>(?!(?:character|hero|heroine|avatar|protagonist|narrator|villain|main|biggest|next|only|first|last"
         rf"|question|goal|problem|issue|code|app|understanding"
         rf"|score|result|current|original|draft)\b)(?:new |old )?[\w-]+(?:,[^,]{{1,40}},)? {ADVERB}{PAST}.*)$",
-        "fact", "fact", 0.65, sharp=True,
-    ),
+        "fact", "fact", 0.65, sharp=True),
     ExtractionRule(rf"^I {ADVERB}(?P<object>(?!got to\b){PAST} .+)$", "fact", "fact", 0.65, sharp=True),
 )  # fmt: skip
 """After those of `english_rules`, in this order."""

@@ -30,7 +30,9 @@ _REASON = regex(r"\s(?:for|as|because|since|so|instead|rather|over|and|but|with)
 _POINTS = regex(r"\b(?:it|this|that|these|those|them|something|one)\b|[这那它]|什么", IGNORECASE)
 _PLAYS = regex(r"(?:that )?(?:you(?:'re| are)|I(?:'m| am)|let's|we(?:'re| are))\b|你(?:就?是|扮)", IGNORECASE)
 """A part to be played, or what is done in this talk."""
-_LEANS = regex(r"\b(?:it|this|that(?= \w+$)|that \w+ (?:yesterday|earlier)|previously|earlier|yesterday)\b", IGNORECASE)
+_LEANS = regex(
+    r"\b(?:it|this$|that(?= \w+$)|that \w+ (?:yesterday|earlier)|previously|earlier|yesterday)\b", IGNORECASE
+)
 """What was decided before, or of what is said elsewhere."""
 ENOUGH = 0.6
 """Share of what is to be remembered that typed statements must cover to stand for it."""

@@ -17,9 +17,9 @@ from projections.language.extraction.chinese_shapes import ADVERB, TIME, one_of_
 from projections.language.extraction.english import opened, unsure
 from projections.language.extraction.english_shapes import INNER_NOW, LEADING_TIME, one_of_mine
 from projections.language.extraction.english_standing import VAGUE, is_whole, telling_words
+from projections.language.extraction.english_talk import NOBODY, OF_THE_HOUR
 from projections.language.extraction.english_words import DOCTORS
-from projections.language.extraction.lasting.english_talk import NOBODY, OF_THE_HOUR
-from projections.language.extraction.lasting.fleeting import of_a_program, of_a_task, of_the_hour
+from projections.language.extraction.fleeting import of_a_program, of_a_task, of_the_hour
 from projections.language.extraction.shape import Clause, ExtractedStatement, TurnText
 from projections.language.extraction.third_person import in_third, third_person
 from projections.language.extraction.times import limited_to

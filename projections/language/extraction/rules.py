@@ -176,8 +176,10 @@ def _statements(
         told = [*wanted, *(keeping.kept(said, text, turn, language.keeping()) if asked else ())]
         told = [one for one in told if one in wanted or not any(_within(one.span, asked.span) for asked in wanted)]
         read += [one.span for one in told]
-        plain = list(plain_statements(said, read, text, turn, language.plain))
-        stated = [*(one for one in stated if not any(_says_all(whole, one) for whole in plain)), *plain]
+        for whole in plain_statements(said, read, text, turn, language.plain):
+            part = next((one for one in stated if _begins_with(whole, one)), None)
+            stated = [one for one in stated if one is not part]
+            stated.append(whole if part is None else part._replace(content=whole.content, span=whole.span))
         read += [one.span for one in stated]
         stated += answered(said, read, text, turn, han=language.han)
         left = [one for one in told if one in wanted or not _stands_for(stated, one)]
@@ -188,10 +190,9 @@ def _statements(
     return sorted(found, key=lambda one: one.span)
 
 
-def _says_all(whole: ExtractedStatement, one: ExtractedStatement) -> bool:
-    """Whether a plain statement begins with the words of one that has no class and no triple of its own."""
-    same = without_day(whole.content).startswith(without_day(one.content))
-    return same and one.asserted and one.triple is None and (one.category, one.kind) == ("fact", "fact")
+def _begins_with(whole: ExtractedStatement, one: ExtractedStatement) -> bool:
+    """Whether a plain statement says what another one says, and more: the same fact with the clauses behind it."""
+    return one.asserted and without_day(whole.content).startswith(without_day(one.content))
 
 
 def _stands_for(stated: Sequence[ExtractedStatement], note: ExtractedStatement) -> bool:

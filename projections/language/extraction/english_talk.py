@@ -63,88 +63,70 @@ AT_IT = 0.63
 RULES: tuple[ExtractionRule, ...] = (
     ExtractionRule(
         r"^I have (?:an? )?(?P<object>(?!no\b)(?:[\w$£€%,-]{1,20} ){0,4}?preference for .+)$",
-        "stable_preference", "user_preference", 0.7,
-    ),
+        "stable_preference", "user_preference", 0.7),
     ExtractionRule(
         r"^I have (?:an? )?(?P<object>(?!no\b)(?:[\w$£€%,-]{1,20} ){0,4}?(?:goal|budget|target|limit|deadline"
         r"|appointments?|interviews?) (?:of|for|as|at|from|with|to|in|on) .+)$",
-        "temporary", "plan", 0.7, sharp=True,
-    ),
+        "temporary", "plan", 0.7, sharp=True),
     ExtractionRule(
-        rf"^My (?:{_LIKED}) (?:is|are) (?P<object>.+)$", "stable_preference", "user_preference", 0.75, loose=True
-    ),
+        rf"^My (?:{_LIKED}) (?:is|are) (?P<object>.+)$", "stable_preference", "user_preference", 0.75, loose=True),
     ExtractionRule(
         r"^I count (?P<object>.+) among my favou?rites?(?: [\w -]{2,30})?$",
-        "stable_preference", "user_preference", 0.8, "likes", loose=True,
-    ),
+        "stable_preference", "user_preference", 0.8, "likes", loose=True),
     ExtractionRule(
         rf"^We {ADVERB}(?:all |both |really )?(?:love|enjoy|prefer) (?P<object>.+)$",
-        "stable_preference", "user_preference", 0.7,
-    ),
+        "stable_preference", "user_preference", 0.7),
     ExtractionRule(
         rf"^We(?:'re| are) {ADVERB}(?P<object>(?!(?:{INNER_NOW})\b)\w+ing (?!.*\b(?:snow|rain|showers?|storms?|frost"
         rf"|heat\w*|sunshine|hail|fog|sleet|blizzard|hurricane|weather)\b).*(?:{DAY}|\b[A-Z][a-z]).*)$",
-        "temporary", "plan", 0.65, loose=True,
-    ),
+        "temporary", "plan", 0.65, loose=True),
     ExtractionRule(
-        r"^I(?:'m| am) (?:(?:currently|now) )?based in (?P<object>[A-Z].+)$", "identity", "fact", 0.8, loose=True
-    ),
+        r"^I(?:'m| am) (?:(?:currently|now) )?based in (?P<object>[A-Z].+)$", "identity", "fact", 0.8, loose=True),
     ExtractionRule(
-        r"^I (?:always )?(?:prioriti[sz]e|favou?r) (?P<object>.+)$", "stable_preference", "user_preference", 0.7
-    ),
+        r"^I (?:always )?(?:prioriti[sz]e|favou?r) (?P<object>.+)$", "stable_preference", "user_preference", 0.7),
     ExtractionRule(
         r"^I (?P<object>(?:(?:usually|often|sometimes|occasionally|rarely|regularly|typically|frequently) "
         rf"(?!(?:{THOUGHT})\b)[a-z]{{3,14}}(?: .+)?|(?!(?:{THOUGHT})\b|{PAST})[a-z]{{3,14}} .*"
         r"(?:occasionally|regularly|frequently|sometimes)))$",
-        "stable_preference", "fact", 0.65,
-    ),
+        "stable_preference", "fact", 0.65),
     ExtractionRule(
         rf"^I {ADVERB}(?P<object>do (?!not\b|nothing\b|it\b|this\b|that\b|so\b|my best\b|n't).+ (?:{OFTEN})\b.*)$",
-        "stable_preference", "fact", 0.7,
-    ),
+        "stable_preference", "fact", 0.7),
     ExtractionRule(
         r"^(?:I|We) (?:(?:also|just|all|both) )?(?P<object>had (?:such )?(?:an? )?(?:\w+ )?(?:blast|time|fun|experience) "
         r"(?:at|in|on|with|\w+ing)\b.+)$",
-        "fact", "fact", 0.65,
-    ),
+        "fact", "fact", 0.65),
     ExtractionRule(
         r"^I(?:'ve| have) been (?:(?:also|just|really|still) )?(?P<object>(?:looking into|getting into"
         r"|getting back into|trying out|exploring|busy \w+ing) .+)$",
-        "temporary", "fact", AT_IT,
-    ),
+        "temporary", "fact", AT_IT),
     ExtractionRule(
         rf"^I(?:'m| am) (?:(?:still|also|currently|now|already) ){{0,2}}"
         rf"(?P<object>(?:(?!(?:{INNER_NOW}|{OF_THE_HOUR})\b)\w+ing|trying out|exploring)\b"
         rf" (?!.*(?:{DAY}|\bby (?:the end of )?(?i:{MONTH})\b)).+)$",
-        "temporary", "fact", AT_IT,
-    ),
+        "temporary", "fact", AT_IT),
     ExtractionRule(
         rf"^I(?:'m| am) gonna (?P<object>(?!be\b|see\b|try\b|check\b|let\b|keep\b|need\b|want\b|have to\b)\w+ .*(?:{DAY}).*)$",
-        "temporary", "plan", 0.7, loose=True,
-    ),
+        "temporary", "plan", 0.7, loose=True),
     ExtractionRule(
         rf"^I(?:'m| am) an? (?P<object>(?:(?!(?:{_NO_ROLE})\b)[\w-]+ ){{1,3}}(?:for|at|of|in|on|with) (?:the|an?|my|our|[A-Z]\w+)"
         r"\b.*)$",
-        "identity", "fact", 0.7,
-    ),
+        "identity", "fact", 0.7),
     ExtractionRule(
         rf"^My (?P<object>{_NOT_SAID}(?!(?:\S+ ){{0,4}}birthday (?:is|are)\b)(?:[\w'-]+ ){{1,8}}?(?:is|are) (?:(?:now|already) )?"
         rf"(?:(?:scheduled|set|due|planned|booked|coming up) (?:for |on |at |in )?.*(?:{DAY})|(?:on |at |in )?(?:{DAY})).*)$",
-        "temporary", "plan", 0.7, loose=True,
-    ),
+        "temporary", "plan", 0.7, loose=True),
     ExtractionRule(
         rf"{NO_POINTER}[A-Za-z](?:[\w'-]{{0,20}} ){{1,4}}?(?:(?:always|really|also|often|just|still) )?(?:(?:helps?"
         rf"|helped) me (?:to )?\w+ \w+"
         r"|(?:calms?|relaxes|relax|energi[sz]es?) me|makes? me (?:happy|feel \w+)|brings? me (?:joy|peace|comfort|happiness)"
         r"|keeps? me (?:healthy|fit|busy|sane|grounded|motivated|going|calm|relaxed|happy)).*)$",
-        "stable_preference", "fact", 0.65, loose=True,
-    ),
+        "stable_preference", "fact", 0.65, loose=True),
     ExtractionRule(
         rf"{NO_POINTER}(?:[\w'\"-]{{1,20}} ){{1,6}}?(?:is|are|has been|have been|has always been|have always been|means?|has|have) "
         r"(?:(?:such )?(?:an? )?(?:\w+ )?part of my (?:life|routine)|(?:so |very |really )?important to me|(?:so much|a"
         r" lot|the world) to me|a lot of (?:significance|meaning) (?:for|to) me|on my (?:bucket|to-do) list).*)$",
-        "stable_preference", "fact", 0.65, loose=True,
-    ),
+        "stable_preference", "fact", 0.65, loose=True),
 )  # fmt: skip
 """After those of `english_shapes`, in this order."""
 COMPILED = tuple((regex(rule.pattern, re.IGNORECASE if rule.pattern.startswith(NO_POINTER) else 0), rule)
