@@ -206,7 +206,7 @@ READS = Operation(
     ),
     answer="ReadsTold",
     told="A page of what was looked at with a key, newest first. Holds no contents.",
-    shown="access:reads",
+    shown="generic:answer",
     example="Example: `engramlog access --reads -k 1000 --order oldest`",
 )
 OPERATIONS = (ME, ACCESS, ISSUE, REVOKE, SET_GRANTS, READS)

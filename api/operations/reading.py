@@ -57,7 +57,7 @@ COUNTS = Operation(
     statuses=OF_PLACE,
     more="Each is counted as if its own filter were not told, so that another value of it can be chosen. By law: how many of what"
     " the filters match each law shows in normal mode.",
-    shown="rows:counts",
+    shown="generic:answer",
     example="Examples: `engramlog list alice --counts`, `engramlog list alice --counts --mode debug --status deleted`",
     folds=True,
 )
@@ -79,7 +79,7 @@ GET = Operation(
     told="The memory.",
     statuses=OF_MEMORY,
     route_help="Everything about one memory; of a secret no text, which POST `.../reveal` alone shows.",
-    shown="memories:fields",
+    shown="generic:answer",
     example="Example: `engramlog get conv-26 D1:3`",
     folds=True,
     traces=TRACED,
@@ -241,7 +241,7 @@ OWNER_STATS = Operation(
     statuses=OF_PLACE,
     route_help="Counts of the owner's memories by category, level and state, how their weights are spread, what happened to them"
     " and what was shown of them.",
-    shown="store:statistics",
+    shown="generic:answer",
     example="Example: `engramlog stats` or `engramlog stats conv-26`",
     folds=True,
 )

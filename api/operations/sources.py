@@ -81,7 +81,7 @@ ASIDES = Operation(
     answer="SourcesAside",
     told="The sources, the newest first.",
     statuses=OF_PLACE,
-    shown="sources:asides",
+    shown="generic:answer",
     example="Example: `engramlog set-aside alice`",
     folds=True,
 )

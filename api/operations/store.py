@@ -72,7 +72,7 @@ OWNERS = Operation(
     ),
     answer="OwnerPage",
     told="A page of owners, in the order of their names.",
-    shown="owners:owners",
+    shown="generic:answer",
     example="Example: `engramlog status --owners --prefix conv-` or `engramlog status --owners --search 团队`",
 )
 ALARMS = Operation(
@@ -124,7 +124,7 @@ DEAD = Operation(
     answer="DeadOwners",
     told="Who, why, and how many events wait.",
     help="Every quarantined owner, why, and how many of its events wait.",
-    shown="owners:quarantined",
+    shown="generic:answer",
     example="Example: `engramlog dead`",
 )
 DEAD_SHOW = Operation(
@@ -138,7 +138,7 @@ DEAD_SHOW = Operation(
     told="What waits.",
     statuses=(404,),
     help="An owner's parked events. Contents are not shown.",
-    shown="owners:parked",
+    shown="generic:answer",
     example="Example: `engramlog dead alice`",
 )
 DEAD_RETRY = Operation(
@@ -153,7 +153,7 @@ DEAD_RETRY = Operation(
     told="Whether it is freed.",
     statuses=(404,),
     help="Fold an owner's parked events again, after an upgrade say. Carried out by the worker that holds its partition.",
-    shown="owners:retried",
+    shown="generic:answer",
     example="Example: `engramlog dead alice --retry`",
 )
 DEAD_DISCARD = Operation(
@@ -179,7 +179,7 @@ DEAD_DISCARD = Operation(
     help="Drop one parked event for good, by an event of its own; the rest of the owner's parked events fold then.",
     route_help="Drop one parked event for good, by an event of its own; the rest of the owner's parked events fold then.\n\n"
     "The event tells who said so, and that is not an operator: over HTTP nobody speaks as one.",
-    shown="memories:fields",
+    shown="generic:answer",
     example='Example: `engramlog dead alice --discard 3:128 --reason "written by a broken producer"`',
 )
 OPERATIONS = (STATUS, STATS, OWNERS, ALARMS, CLEAR, DEAD, DEAD_SHOW, DEAD_RETRY, DEAD_DISCARD)

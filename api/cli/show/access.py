@@ -9,7 +9,7 @@ from rich.text import Text
 
 from api.cli.app import err, out
 from api.cli.show.memories import told_at
-from api.cli.show.tables import Column, Row, figure, tabulate, words
+from api.cli.show.tables import Column, Row, tabulate, words
 from projections import shapes
 
 STATES = {"live": "green", "expired": "yellow", "revoked": "red"}
@@ -130,23 +130,3 @@ def access(answer: shapes.AccessTold, console: Console = out) -> None:
 
 def _live(keys: Sequence[shapes.KeyKnown]) -> str:
     return ", ".join(key["key_id"] for key in keys if key["state"] == "live") or "-"
-
-
-def reads(answer: shapes.ReadsTold, console: Console = out) -> None:
-    """A page of who looked at what, and who was refused."""
-    if not answer["reads"]:
-        console.print("nobody looked at anything that is recorded, and nobody was refused")
-    else:
-        columns = (
-            Column("recorded", "recorded_at", is_time=True),
-            Column("principal"),
-            Column("key", "key_id", style="cyan", if_room=True),
-            Column("token", if_room=True),
-            Column("what", show=lambda what: Text(what or "-", "red" if what == "denied" else "")),
-            Column("call", if_room=True),
-            words("whose"),
-            figure("times"),
-        )
-        tabulate(columns, answer["reads"], console)
-    if answer["next"] is not None:
-        console.print(Text(f"more: --cursor {answer['next']}", "dim"), soft_wrap=True)

@@ -7,7 +7,6 @@ from functools import partial
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
@@ -156,17 +155,6 @@ def unusual(status: str, trust: str) -> list[str]:
     """Status and trust in words, as far as they are not those of a live memory that the user himself asserted; each once."""
     told = ("" if status == "live" else status, "" if trust == ASSERTED else trust)
     return [word.replace("_", " ") for word in dict.fromkeys(told) if word]
-
-
-def fields(answer: Mapping[str, object], leave_out: Sequence[str] = ()) -> None:
-    """A dictionary, a field a line; what holds nothing is left out."""
-    table = Table(show_header=False, box=None, padding=(0, 1))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, value in answer.items():
-        if name not in (*leave_out, "behind") and value is not None and value not in ([], {}, ""):
-            table.add_row(name.replace("_", " "), Text(plain(value)))
-    out.print(table)
 
 
 def changes(

@@ -36,17 +36,6 @@ def told(answer: shapes.SourceSaid, console: Console = out) -> None:
     console.print(Text(ending, "dim"))
 
 
-def asides(answer: shapes.SourcesAside, console: Console = out) -> None:
-    """What is set aside, the newest first."""
-    total = answer["total"]
-    head = f"{total:,} source{'' if total == 1 else 's'} set aside, position {answer['position']}"
-    console.print(Text(head, "dim"))
-    if answer["sources"]:
-        names = (Column("session"), Column("principal"), Column("actor", "of_actor"))
-        told = (Column("since", is_time=True), Column("by"), figure("memories"), Column("reason"))
-        tabulate((*names, *told), [{**one, "by": _by(one)} for one in answer["sources"]], console)
-
-
 def aside(told: shapes.AsideTold | None, console: Console = out) -> None:
     """By whose setting aside a memory is withheld; nothing where it is not."""
     if told is None:

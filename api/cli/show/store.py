@@ -9,8 +9,8 @@ from rich.markup import escape
 from rich.text import Text
 
 from api.cli.app import out
-from api.cli.show.memories import fields, told_at
-from api.cli.show.tables import grid, id_column
+from api.cli.show.memories import told_at
+from api.cli.show.tables import grid
 from events.partitions import ranges
 from projections import shapes
 
@@ -147,62 +147,3 @@ def _used(memory: dict[str, Any]) -> str:
     each, node = memory.get("bytes_an_event"), memory.get("node")
     where = f"its fullest node, {escape(node)}" if node else "Redis"
     return f", {used / 1e6:,.1f} MB in {where}" + (f" ({each:,.0f} bytes an event)" if each else "")
-
-
-def _figures(answer: dict[str, Any]) -> dict[str, str]:
-    """What has figures within figures, in words: buckets and counts without anything are left out."""
-    weights, happened = answer["weights"], answer["figures"]
-    spread, low = list[str](), 0.0
-    for bucket in weights["buckets"]:
-        high = bucket["up_to"]
-        if bucket["memories"]:
-            spread.append(f"{f'over {low:g}' if high is None else f'to {high:g}'}: {bucket['memories']:,}")
-        low = high or low
-    mean = "" if weights["mean"] is None else f"mean {weights['mean']:g}, median {weights['median']:g}; "
-    shown = [
-        f"{via} {one['memories']:,} in {one['answers']:,} {'answer' if one['answers'] == 1 else 'answers'}"
-        for via, one in answer["shown"].items()
-    ]
-    return {
-        "weights": f"{mean}{', '.join(spread)}" if spread else "none",
-        "figures": _happened(happened),
-        "shown": ", ".join(shown) or "none",
-    }
-
-
-def _happened(figures: Mapping[str, Any]) -> str:
-    """What happened to memories, in words; zeros are left out."""
-    errors = {f"conflict errors, {name}": n for name, n in figures["conflict_errors"].items() if name != "total"}
-    counts = {name: count for name, count in figures.items() if name != "conflict_errors"} | errors
-    return ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in counts.items() if count) or "none"
-
-
-def statistics(answer: dict[str, Any]) -> None:
-    """Counts of one owner, zeros left out, or of the store with its largest owners."""
-    if "largest_owners" not in answer:
-        counts = {
-            name: {kind: n for kind, n in value.items() if n} if name.startswith("by_") else value
-            for name, value in answer.items()
-            if value is not None or name not in ("as_of", "known", "at")
-        }
-        fields(counts | _figures(answer))
-        return
-    largest, of = answer["largest_owners"], answer.get("figures_of")  # an older service tells none
-    out.print(
-        f"{answer['events']:,} events, {answer['memories']:,} memories, lag {answer['lag']:,}{_used(answer['memory'])}"
-    )
-    if of and of["owners"]:
-        over = "all owners" if not of["left_out"] else f"{of['owners']:,} owners, without {of['left_out']:,}"
-        out.print(f"in sum over {over}: {_happened(answer['figures'])}")
-    if not largest:
-        out.print("no owners yet")
-        return
-    part = f"the largest {len(largest)} of " if len(largest) < answer["owners"] else ""
-    out.print(f"[dim]{part}{answer['owners']:,} owner{'' if answer['owners'] == 1 else 's'}[/]")
-    table = grid()
-    id_column(table, [one["owner"] for one in largest], "owner")
-    for name in ("memories", "partition"):
-        table.add_column(name, justify="right")
-    for one in largest:
-        table.add_row(escape(one["owner"]), f"{one['memories']:,}", str(one["partition"]))
-    out.print(table)

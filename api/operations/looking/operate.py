@@ -13,7 +13,7 @@ JOBS = Operation(
     tag="store",
     answer="JobBoard",
     told="Each kind of job, and the jobs that run, wait or failed.",
-    shown="operate:jobs",
+    shown="generic:answer",
     example="Example: `engramlog status --jobs`, `engramlog status --jobs --json | jq '.jobs[] | select(.state == \"failed\")'`",
 )
 CAPACITY = Operation(
@@ -28,7 +28,7 @@ CAPACITY = Operation(
     ),
     answer="Capacity",
     told="Memory, disk, and until when they last.",
-    shown="operate:capacity",
+    shown="generic:answer",
     example="Example: `engramlog status --capacity --days 30`",
 )
 MODELS = Operation(
@@ -43,7 +43,7 @@ MODELS = Operation(
     ),
     answer="ModelsUsed",
     told="The models that are set, and what asking them took.",
-    shown="operate:models",
+    shown="generic:answer",
     example="Example: `engramlog status --models --days 7`",
 )
 OPERATIONS = (JOBS, CAPACITY, MODELS)

@@ -166,7 +166,7 @@ def test_a_quarantined_owner_is_marked_in_every_answer_for_people(cli: Cli, redi
     assert "ada" in cli("status").out
     assert "MemoryCreated.9" in cli("dead").out
     assert "of no type or version that this release knows" in flat(cli("dead", "ada").out)
-    assert "still stuck" in cli("dead", "--retry", "ada", code=1).out
+    assert "freed no" in flat(cli("dead", "--retry", "ada", code=1).out)
     cli("dead", "ada", "--discard", stuck, "--reason", MARKUP)
     assert cli("dead").out == "None.\n"
     assert cli.json("verify")["ok"] is True
@@ -182,10 +182,10 @@ def test_the_tree_of_a_merge_names_its_sources_and_their_turns(cli: Cli) -> None
 
 def test_the_store_tells_its_numbers(cli: Cli) -> None:
     assert "0 events, 0 memories, lag 0, 0 workers" in cli("status").out
-    assert "no owners yet" in cli("stats").out
+    assert "owners 0" in flat(cli("stats").out)
     cli("append", "-", stdin=lines([event(1), event(2, "bo")]))
-    assert "2 owners" in cli("stats").out
-    assert "by category           fact 1" in cli("stats", "ada").out
+    assert "owners 2" in flat(cli("stats").out)
+    assert "by category fact 1" in flat(cli("stats", "ada").out)
     assert cli("verify").out.startswith("ok 2 events, 2 memories, digest ")
     assert "16 partition(s) rebuilt and switched" in cli("rebuild").out
 

@@ -1,0 +1,66 @@
+"""Any answer as lines, parts and tables."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from rich.console import Console
+
+from api.cli.show.generic import answer, told_value
+from tests.rows import each_row
+
+
+def told(given: dict[str, Any], width: int = 80) -> str:
+    console = Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None)
+    answer(given, console)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+@each_row(
+    "name, value, shown",
+    [
+        ("used_bytes", 1_536, "1.5 KiB"),
+        ("used_share", 0.256, "25.6%"),
+        ("recorded_at", "2026-01-05T08:00:30Z", "2026-01-05 08:00 UTC"),
+        ("reason", "2026 was a good year", "2026 was a good year"),
+        ("events", 12_345, "12,345"),
+        ("weight", 1.23456, "1.235"),
+        ("loaded", False, "no"),
+        ("host", None, "-"),
+        ("tags", ["a", "b"], "a, b"),
+        ("by_level", {"full": 5, "trace": 0}, "full 5"),
+        (
+            "by_kind",
+            {"counts": [{"value": "fact", "count": 3}, {"value": "note", "count": 0}], "left_out": 2},
+            "fact 3, others 2",
+        ),
+        ("counts", list(range(120)), "120 figures"),
+    ],
+)
+def test_a_value_is_told_by_its_name_and_kind(name: str, value: Any, shown: str) -> None:
+    assert told_value(name, value) == shown
+
+
+def test_values_come_first_then_parts_then_tables() -> None:
+    given = {
+        "owners": [{"owner": "ada", "memories": 3}, {"owner": "bo", "memories": 1_000}],
+        "room": {"used_bytes": 10, "max_bytes": None, "node": "a", "unknown": "the log is too young"},
+        "events": 7,
+        "next": "bo",
+    }
+    places = [told(given).index(one) for one in ("events", "owners", "1,000", "room", "too young", "--after bo")]
+    assert places == sorted(places)
+
+
+def test_an_answer_of_nothing_says_what_there_is_none_of() -> None:
+    assert "no quarantined" in told({"quarantined": []})
+    assert "no owners" in told({"owners": [], "matching": 0, "next": None})
+
+
+def test_what_does_not_fit_80_columns_is_left_out_and_named() -> None:
+    row = {f"field_{number}": "x" * 8 for number in range(12)}
+    lines = told({"rows": [row]}).splitlines()
+    assert max(map(len, lines[:-1])) <= 80
+    assert "not shown: field 6" in " ".join(lines)
