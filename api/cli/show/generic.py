@@ -34,7 +34,7 @@ def answer(told: Row, console: Console = out) -> None:
     parts = {name: value for name, value in told.items() if not _of_the_frame(name, value)}
     _part(parts, console)
     if all(_is_line(value) for value in parts.values()) and (empty := [one for one in parts if parts[one] == []]):
-        console.print(f"[green]no {_words(empty[0])}[/]")
+        console.print(f"[green]{_words(empty[0])}: none[/]")
     if (following := told.get("next")) is not None:
         console.print(Text(f"more: --{'after' if 'owners' in told else 'cursor'} {following}", "dim"), soft_wrap=True)
 

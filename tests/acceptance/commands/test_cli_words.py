@@ -168,7 +168,7 @@ def test_a_quarantined_owner_is_marked_in_every_answer_for_people(cli: Cli, redi
     assert "of no type or version that this release knows" in flat(cli("dead", "ada").out)
     assert "freed no" in flat(cli("dead", "--retry", "ada", code=1).out)
     cli("dead", "ada", "--discard", stuck, "--reason", MARKUP)
-    assert cli("dead").out == "None.\n"
+    assert cli("dead").out == "quarantined: none\n"
     assert cli.json("verify")["ok"] is True
 
 

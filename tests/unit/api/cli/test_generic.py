@@ -55,8 +55,8 @@ def test_values_come_first_then_parts_then_tables() -> None:
 
 
 def test_an_answer_of_nothing_says_what_there_is_none_of() -> None:
-    assert "no quarantined" in told({"quarantined": []})
-    assert "no owners" in told({"owners": [], "matching": 0, "next": None})
+    assert "quarantined: none" in told({"quarantined": []})
+    assert "owners: none" in told({"owners": [], "matching": 0, "next": None})
 
 
 def test_what_does_not_fit_80_columns_is_left_out_and_named() -> None:
