@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ops.garbage import OBJECTS
-from ops.main import _spare
+from ops.garbage import OBJECTS, USUAL, look_seldom, started
 
 THREADS = "OPENBLAS_NUM_THREADS"
 ENTRIES = ("ops.main", "ops.worker", "ops.job_worker", "benchmarks.__main__")
@@ -28,16 +27,12 @@ def _as_before() -> Iterator[None]:
     gc.set_threshold(*before)
 
 
-def spared(*words: str) -> bool:
-    """Whether garbage is looked for late."""
-    _spare(words)
-    return gc.get_threshold()[0] == OBJECTS
-
-
-def test_a_short_process_looks_for_garbage_late_and_one_that_stays_as_usual() -> None:
-    assert all(spared(*words) for words in (["search", "ada", "up"], ["--help"], [], ["--json", "status"]))
-    gc.set_threshold(700, 10, 10)
-    assert not any(spared(command, "--json") for command in ("up", "console", "mcp", "worker"))
+def test_a_process_looks_for_garbage_late_until_it_has_started() -> None:
+    look_seldom()
+    assert gc.get_threshold()[0] == OBJECTS
+    started()
+    gc.unfreeze()
+    assert gc.get_threshold() == USUAL
 
 
 def threads_after_a_product(entry: str, **environment: str) -> int:
