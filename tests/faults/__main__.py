@@ -6,7 +6,7 @@ rewritten. `python -P -m tests.faults lines -- --part=quick` runs the tests once
 fails: first the test that noticed it before, found by its name; then of each test function ten cases before others, first those
 in files that are named like the fault's file, then suite by suite. A test that fails is run without the fault too, and does not
 count where it fails again. Without the step `lines` only the tests that noticed a fault before are run. Gives 1 where a fault is
-lost: noticed by the old suite (`before.md`), not by this one.
+lost: noticed by the old suite (`before.md`), not by this one. `after.md` is the last whole table.
 """
 
 from __future__ import annotations
