@@ -12,14 +12,13 @@ from api.http import problem
 from api.http.access.bearer import Admits, in_force_of, is_open, nobody
 from api.http.access.callers import GONE, Callers, Provider
 from api.http.access.key_sessions import KeySessions
-from api.http.access.paced import Paced
 from api.http.access.sessions import Sessions
 from api.http.asking import Parts
 from api.http.bodies import Bodies
 from api.http.console_files import serve_console
 from api.http.document import describe
 from api.http.feed import Feeds, Limits
-from api.http.guard import Guard, Refused, untold
+from api.http.guard import Guard, Paced, Refused, untold
 from api.http.metrics.registry import Metrics, MetricSources
 from api.http.metrics.requests import Measured
 from api.http.metrics.store import readings

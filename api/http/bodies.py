@@ -1,29 +1,177 @@
-"""Request bodies, taken in whole before a route sees them: as large and as deep as `api.http.limits` says, and in time.
+"""Request bodies, taken in whole before a route sees them: as large and as deep as the table of limits says, and in time.
 
-Nothing of a body is parsed on the event loop: it is read there, counted (`api.http.structure`) and parsed (`api.http.parsing`)
-by a few threads of its own.
+Nothing of a body is parsed on the event loop: it is read there, counted, and parsed (`api.http.admitted`) by a few threads of
+its own. How much JSON a text holds is counted on its bytes before any parser makes objects of it: a value costs a parser up to a
+hundred times its bytes (`[],[],[]`). The count is never less than what a parser makes up to the first thing that is no JSON.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from http import HTTPStatus
 from io import BytesIO
-from typing import Final
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 import anyio
+import numpy as np
 from anyio.to_thread import run_sync
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from api.http.access.bearer import MOST_OPEN, OPEN_POST
+from api.http.admitted import THREADS
 from api.http.guard import LINES_TYPES, media_type
-from api.http.limits import MIB, BodyLimit, limit_of
-from api.http.parsing import THREADS
 from api.http.problem import Problem, plain_problem, problem_of
-from api.http.structure import check_lines, check_structure
-from events.errors import EngramlogError, ServerBusy
+from events.errors import EngramlogError, InputError, RequestTooLarge, ServerBusy
+
+PIECE: Final = 256 * 1024
+"""Bytes looked at together: a millisecond, so that other threads get their turn."""
+_DELETED: Final = bytes(set(range(256)) - set(b"[]{},"))
+_STEPS: Final = np.zeros(256, np.int8)
+_STEPS[list(b"[{")] = 1
+_STEPS[list(b"]}")] = -1
+_STEPS.setflags(write=False)
+
+
+class Most(NamedTuple):
+    """What one JSON text may hold."""
+
+    values: int
+    """Items of arrays and members of objects, of all of them together; an empty one counts as one."""
+    depth: int
+    """Arrays and objects within each other."""
+
+
+def check_structure(text: bytes | memoryview, most: Most, what: str = "body") -> None:
+    """Raise RequestTooLarge for too many values, InputError for too deep a text. Of what is no JSON nothing else is said."""
+    _Counter(most, what).count(memoryview(text))
+
+
+def check_lines(text: bytes, most: Most) -> None:
+    """The same for JSON Lines: values of all lines together, the depth of each. A string ends with its line at the latest."""
+    counter = _Counter(most, "body")
+    counter.add(text.count(b"\n"))
+    if _at_most(text) <= most.depth:
+        return
+    begin = 0
+    while begin < len(text):
+        end = text.find(b"\n", begin) + 1 or len(text)
+        counter.next_line()
+        counter.count(memoryview(text)[begin:end])
+        begin = end
+
+
+def _at_most(text: bytes) -> int:
+    """No fewer than the values of a text: commas and brackets, also those within strings."""
+    return text.count(b",") + text.count(b"[") + text.count(b"{")
+
+
+class _Counter:
+    """Counts on from piece to piece."""
+
+    def __init__(self, most: Most, what: str) -> None:
+        self._most = most
+        self._what = what
+        self._values = 0
+        self._depth = 0
+        self._inside = False
+        self._escaped = False
+
+    def next_line(self) -> None:
+        """What comes is a text of its own."""
+        self._depth, self._inside, self._escaped = 0, False, False
+
+    def add(self, values: int) -> None:
+        """So many more values, or raise."""
+        self._values += values
+        if self._values > self._most.values:
+            raise RequestTooLarge(
+                f"{self._what}: got more than {self._most.values:,} JSON values; at most {self._most.values:,} are"
+                " allowed: send it in pieces",
+                field=self._what,
+                got=f"more than {self._most.values} values",
+                allowed=self._most.values,
+            )
+
+    def count(self, text: memoryview) -> None:
+        """Count a text, or raise."""
+        for begin in range(0, len(text), PIECE):
+            structure = self._outside_strings(bytes(text[begin : begin + PIECE])).translate(None, _DELETED)
+            self.add(_at_most(structure))
+            self._descend(structure)
+
+    def _outside_strings(self, piece: bytes) -> bytes:
+        """The piece without its strings. Escapes are paired from the left, as JSON reads them."""
+        if self._escaped:
+            piece = b"_" + piece[1:]
+        self._escaped = False
+        if b"\\" in piece:
+            piece = piece.replace(b"\\\\", b"__")
+            self._escaped = piece.endswith(b"\\")
+            piece = piece.replace(b'\\"', b"__")
+        parts = piece.split(b'"')
+        outside = b" ".join(parts[1::2] if self._inside else parts[::2])
+        self._inside ^= len(parts) % 2 == 0
+        return outside
+
+    def _descend(self, structure: bytes) -> None:
+        if not structure:
+            return
+        depths = np.cumsum(_STEPS[np.frombuffer(structure, np.uint8)], dtype=np.int64)
+        deepest = self._depth + int(depths.max())
+        self._depth += int(depths[-1])
+        if deepest > self._most.depth:
+            raise InputError(
+                f"{self._what}: got arrays and objects more than {self._most.depth} deep; allowed: at most"
+                f" {self._most.depth} within each other",
+                field=self._what,
+                got=f"more than {self._most.depth} levels",
+                allowed=f"at most {self._most.depth} levels",
+            )
+
+
+MIB: Final = 1024 * 1024
+DEPTH: Final = 100
+
+
+class BodyLimit(NamedTuple):
+    """What the body of a request may be."""
+
+    size: int
+    """Bytes."""
+    most: Most
+    """Values and depth of its JSON."""
+
+
+SMALL: Final = BodyLimit(MIB, Most(20_000, DEPTH))
+"""Of every route that is not named below."""
+MCP: Final = BodyLimit(16 * MIB, Most(100_000, DEPTH))
+"""Of a request of the MCP server: a hundred turns of 64 KiB, escaped."""
+OTHERS: Final[Mapping[str, BodyLimit]] = MappingProxyType(
+    {
+        "/v1/heads/check": BodyLimit(16 * MIB, Most(100, DEPTH)),
+        "/v1/events": BodyLimit(64 * MIB, Most(500_000, DEPTH)),
+        "/v1/owners/{owner}/import/records": BodyLimit(64 * MIB, Most(500_000, DEPTH)),
+        "/v1/owners/{owner}/chats": BodyLimit(16 * MIB, Most(1_000_000, DEPTH)),
+        OPEN_POST: BodyLimit(MOST_OPEN, Most(20, DEPTH)),
+    }
+)
+
+
+def limit_of(path: str) -> BodyLimit:
+    """The limit of a path as it was sent: percent-encoded, so that an owner is one segment."""
+    segments = path.split("/")
+    for route, limit in OTHERS.items():
+        pattern = route.split("/")
+        if len(pattern) == len(segments) and all(
+            asked == sent or asked.startswith("{") for asked, sent in zip(pattern, segments, strict=True)
+        ):
+            return limit
+    return SMALL
+
 
 SECONDS: Final = 60.0
 """In which a body must be whole."""

@@ -20,8 +20,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from api.http.access.bearer import CONSOLE_FILES
-from api.http.origin import CONSOLE_PAGE
 from api.http.page_headers import page_headers
+from api.http.server.listener import CONSOLE_PAGE
 
 PAGE: Final = "index.html"
 MARKER: Final = "<!-- modules -->"

@@ -18,7 +18,7 @@ from starlette.responses import Response
 from api.http.access.bearer import is_open
 from api.http.admitted import LazyRoute
 from api.http.answer import SCHEMAS, ProblemShape, problems
-from api.http.limits import DEPTH, limit_of
+from api.http.bodies import DEPTH, limit_of
 
 PATH = "/v1/openapi.json"
 EXAMPLES = Path(__file__).with_name("examples.json")

@@ -1,26 +1,34 @@
 """What every request passes before a route sees it: who may call, and how its path is read.
 
-It comes by a listener that is for it (`api.http.way`), the Host must be this service (`api.http.origin`), the Origin too where a
-browser tells one, and all but a few paths that tell nothing of anybody ask who it is (`api.http.access.callers`).
+It comes by a listener that is for it, the Host must be this service, the Origin too if a browser sends one
+(`api.http.server.listener`). All but a few paths that tell nothing of anybody ask who it is (`api.http.access.callers`), and no
+key takes more than its share: requests, bytes and CPU of each principal, in all and of one owner.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from http import HTTPStatus
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.http.access.bearer import KNOWN, MOST_OPEN, OPEN_POST, READS, Admits, unauthorized
-from api.http.access.callers import CALLER, Callers
+from api.http.access.callers import CALLER, Callers, caller_in
 from api.http.access.sessions import Sessions
-from api.http.origin import OWN_HEADER, refused_place
 from api.http.problem import Problem, plain_problem, problem_of
-from api.http.server.listener import Listener, asked_from, listener_of
-from api.http.way import refused_operating, refused_way
-from events.errors import EngramlogError
+from api.http.server.listener import (
+    OWN_HEADER,
+    Listener,
+    asked_from,
+    listener_of,
+    refused_operating,
+    refused_place,
+    refused_way,
+)
+from api.work.buckets import Buckets, charged
+from events.errors import EngramlogError, TooManyRequests
 from projections.access.recognising import Recognised
 
 JSON_TYPES = frozenset({"application/json"})
@@ -191,3 +199,51 @@ def _path_as_sent(scope: Scope) -> str:
     """The path still percent-encoded. A server decodes it whole, which makes `%2F` inside an id look like a separator."""
     raw = scope.get("raw_path")
     return raw.decode("ascii", "replace") if raw else quote(scope["path"])
+
+
+_BEFORE_OWNERS = ("/v1/owners/", "/mcp/")
+
+
+class Paced:
+    """ASGI middleware behind the guard: whoever shows the folder's token is not counted."""
+
+    def __init__(self, app: ASGIApp, *, buckets: Buckets) -> None:
+        self._app = app
+        self._buckets = buckets
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse with when to come again, or hand on and count what it takes."""
+        caller = caller_in(dict(scope)) if scope["type"] == "http" and self._buckets.bound else None
+        if caller is None or caller.is_unlimited:
+            await self._app(scope, receive, send)
+            return
+        name, owner = caller.name, owner_in(scope["path"])
+        try:
+            self._buckets.take(name, owner)
+        except TooManyRequests as error:
+            await problem_of(error)(scope, receive, send)
+            return
+
+        async def received() -> Message:
+            message = await receive()
+            self._buckets.charge(name, owner, size=len(message.get("body", b"")))
+            return message
+
+        async def sent(message: Message) -> None:
+            self._buckets.charge(name, owner, size=len(message.get("body", b"")))
+            await send(message)
+
+        end = charged(lambda seconds: self._buckets.charge(name, owner, cpu=seconds))
+        try:
+            await self._app(scope, received, sent)
+        finally:
+            end()
+
+
+def owner_in(path: str) -> str | None:
+    """The owner whom a path names, percent-encoded as it was sent; None where it names none."""
+    for begin in _BEFORE_OWNERS:
+        if path.startswith(begin):
+            rest = path.removeprefix(begin)
+            return unquote(rest if begin == "/mcp/" else rest.partition("/")[0]) or None
+    return None

@@ -16,10 +16,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.http.access.bearer import Admits
 from api.http.access.callers import Callers, caller_in
-from api.http.access.paced import Paced
-from api.http.bodies import Bodies
-from api.http.guard import Guard
-from api.http.limits import MCP
+from api.http.bodies import MCP, Bodies
+from api.http.guard import Guard, Paced
 from api.http.problem import problem_of
 from api.mcp.connection import Connection
 from api.mcp.resource import PATH, Described, challenged, insufficient, is_metadata

@@ -10,26 +10,78 @@ from collections.abc import Callable
 from functools import partial
 from typing import Unpack
 
-from api.choices import BUDGET
-from api.requests.checks import MAX_QUERY, check_id_of, check_owner
-from api.requests.context_wanted import context_wanted
+from api.choices import BUDGET, MOST_BUDGET
+from api.requests.checks import MAX_QUERY, check_id_of, check_owner, check_query
 from api.requests.speaking import caller_in_hand, telling_in_hand
-from api.requests.talking import TalkAsked, read_talk
 from api.requests.timelines import LineTerms, told_lines
 from api.services.accesses import AccessRecorder, BlockRequest, Read
-from api.services.looking.context_made import MadeBlock, SearchedQuery, made_of, told_parts, turns_before, with_parts
+from api.services.looking.context_made import (
+    MadeBlock,
+    SearchedQuery,
+    TalkAsked,
+    made_of,
+    read_talk,
+    told_parts,
+    turns_before,
+    with_parts,
+)
 from api.services.reading import Reader
-from events.errors import AccessDenied
+from events.errors import AccessDenied, InputError, refused
 from events.log import EventLog
 from projections.choices import WORKING_MESSAGES
-from projections.language.prompt_text import TokenCount, estimated_tokens
+from projections.language.prompt_text import TokenCount, estimated_tokens, is_chinese
 from projections.memory.record import SECRET
+from projections.memory.trust import check_trust
+from projections.prompt.block import LEAST_BUDGET, TITLES
 from projections.prompt.gathering import Wanted, named_in, rules_of
 from projections.prompt.lines import sensitivity_allowed
-from projections.prompt.message import MessageRead, Related, decided, query_of, read_message
+from projections.prompt.message import RELATED, MessageRead, Related, decided, query_of, read_message
 from projections.prompt.recipe import Handed, recipe
+from projections.prompt.stable import stable_room
 from projections.redis.view import RedisViews
 from projections.shapes import ContextBlock, Recorded
+
+
+def context_wanted(
+    text: str,
+    budget: int,
+    threshold: float,
+    messages: int,
+    sensitive: bool,
+    language: str | None,
+    trust: str | None,
+    stable_budget: int | None,
+    related: str,
+) -> Wanted:
+    """What was asked for, checked. Raises InputError."""
+    try:
+        check_query(text)
+    except InputError as error:
+        raise refused("text", error.context["got"], f"some text in UTF-8 of at most {MAX_QUERY:,} characters") from None
+    check_room(budget, threshold)
+    if not 0 <= messages <= WORKING_MESSAGES:
+        raise refused("messages", messages, f"a whole number from 0 to {WORKING_MESSAGES}")
+    if language is not None and language not in TITLES:
+        raise refused("language", language, ", ".join(TITLES))
+    titles = language or ("zh" if is_chinese(text) else "en")
+    asked = next((way for way in RELATED if way == related), None)
+    if asked is None:
+        raise refused("related", related, ", ".join(RELATED))
+    if stable_budget is not None and not 0 <= stable_budget <= budget - LEAST_BUDGET:
+        most = budget - LEAST_BUDGET
+        allowed = f"a whole number of tokens from 0 to {most}: the budget without {LEAST_BUDGET} for the turn part"
+        raise refused("stable_budget", stable_budget, allowed)
+    room = stable_room(budget, stable_budget)
+    return Wanted(budget, messages, sensitive, titles, threshold, check_trust(trust), room, language, asked)
+
+
+def check_room(budget: int, threshold: float) -> None:
+    """How much a block may hold, and how close it must be. Raises InputError."""
+    if not LEAST_BUDGET <= budget <= MOST_BUDGET:
+        raise refused("budget", budget, f"a whole number of tokens from {LEAST_BUDGET} to {MOST_BUDGET}")
+    if not 0 <= threshold <= 1:
+        raise refused("threshold", threshold, "a number from 0 to 1")
+
 
 CANDIDATES = 80
 """Results of a search that are looked at: some of them may not be in a prompt."""

@@ -7,29 +7,86 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from itertools import islice
-from typing import NamedTuple, Unpack
+from typing import NamedTuple, TypedDict, Unpack
 
 import orjson
 
 from api.choices import MOST_CHANGES
 from api.requests.checks import check_limit, check_memory_id
 from api.requests.snapshots import Snapshot, Snapshots
-from api.requests.spans import WHOLE, recorded_positions, span_of
+from api.requests.spans import WHOLE, TimeSpan, recorded_positions, span_of
 from api.requests.speaking import telling_in_hand
 from api.requests.timelines import LineTerms, Progress, TimesAsked, told_lines
 from api.services.asides import aside_by, aside_told
 from api.services.auditing.by_law import STORED, LawNumbers, check_law
-from api.services.auditing.changes import ANY, ChangesWanted, ChangeTerms, kinds_of
 from api.work.patience import both, current_check, weigh
+from events.catalogue import EVENT_TYPES
 from events.errors import NotFound, refused
 from events.log import EventLog
 from events.partitions import parse_position
-from projections.fold.changelog import Entry, describe
+from projections.fold.changelog import DECISIONS, Entry, describe
 from projections.memory.deletion_view import forgotten_turns
 from projections.redis.changelog import EntryPlace
 from projections.redis.view import RedisViews
 from projections.shapes import AsideTold, Change, History
 from projections.views.telling import UNTOLD, Teller, Words, telling
+
+_TYPES = tuple(EVENT_TYPES)
+
+
+class ChangeTerms(TypedDict, total=False):
+    """Which changes, as they are asked for."""
+
+    since: str | None
+    """Happened then or later."""
+    until: str | None
+    """Happened then or before."""
+    recorded_since: str | None
+    recorded_until: str | None
+    kinds: Sequence[str]
+    """Decisions (`negate`) and types of events (`MemoryNegated`)."""
+    law: str | None
+    """In the numbers of which law; the stored ones are the weighted law's."""
+
+
+class ChangesWanted(NamedTuple):
+    """The same, checked."""
+
+    happened: TimeSpan = WHOLE
+    decisions: frozenset[int] = frozenset()
+    types: frozenset[int] = frozenset()
+    """Either will do; where both are empty any does."""
+    positions: range | None = None
+    """Seqs that were recorded when asked for; None: any."""
+
+    @property
+    def all(self) -> bool:
+        """Whether every change is asked for."""
+        return self == ANY
+
+    def holds(self, entry: Entry) -> bool:
+        """Whether a change is asked for."""
+        kinds = not (self.decisions or self.types)
+        return (
+            (kinds or entry.decision in self.decisions or entry.type in self.types)
+            and self.happened.holds(entry.at)
+            and (self.positions is None or entry.seq in self.positions)
+        )
+
+
+ANY = ChangesWanted()
+
+
+def kinds_of(kinds: Sequence[str]) -> ChangesWanted:
+    """Changes of these kinds. Raises InputError for what is none."""
+    for one in kinds:
+        if one not in DECISIONS and one not in EVENT_TYPES:
+            raise refused("kinds", one, f"a decision ({', '.join(DECISIONS)}) or a type of events (MemoryNegated)")
+    return ChangesWanted(
+        decisions=frozenset(DECISIONS.index(one) for one in kinds if one in DECISIONS),
+        types=frozenset(_TYPES.index(one) for one in kinds if one in EVENT_TYPES),
+    )
+
 
 ORDERS = ("oldest", "newest")
 SCANNED = 20

@@ -22,7 +22,6 @@ from api.requests.searching import (
 from api.requests.snapshots import Snapshot
 from api.requests.timelines import LineTerms, Progress, TimesAsked, told_lines, told_times
 from api.services.accesses import AccessRecorder, Read
-from api.services.erased import tell_erased_sources
 from api.services.histories import ORDERS, HistoryPage, page_asked
 from api.services.looking.meaning_asked import MeaningReader
 from api.work.patience import current_check, weigh
@@ -43,6 +42,25 @@ from projections.reports.listing.wanted import check_wanted, sorting_of, wanted_
 from projections.shapes import Card, Detail, Found, FoundAlone, Listing, OriginTree, Placed, Provenance, Why, WhyAlone
 from projections.views.in_pattern import pattern_told
 from projections.views.query import ViewQuery, detail, why, without_lost
+from projections.views.view import OwnerView
+
+
+def tell_erased_sources(views: RedisViews, owner: str, view: OwnerView, told: OriginTree) -> None:
+    """Mark the origins of which a source turn was erased, whatever time is asked about. Raises StoreError."""
+    named = {
+        node["id"]: [(turn, _session(view, node["id"])) for turn in node.get("source_turns") or ()]
+        for node in told["nodes"]
+    }
+    gone = views.erased_turns.among(owner, (turn for turns in named.values() for turn in turns))
+    for node in told["nodes"] if gone else ():
+        if not gone.isdisjoint(named[node["id"]]):
+            node["source_erased"] = True
+
+
+def _session(view: OwnerView, memory_id: str) -> str | None:
+    memory = view.get(memory_id)
+    return None if memory is None else memory.session
+
 
 MOST_NODES = 1_000
 """Memories among the origins of one, where they are bounded."""

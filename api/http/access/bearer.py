@@ -12,8 +12,8 @@ from http import HTTPStatus
 from starlette.datastructures import Headers
 
 from api.http.access.sessions import SESSION_PREFIX
-from api.http.origin import CONSOLE_PAGE
 from api.http.problem import Problem, plain_problem
+from api.http.server.listener import CONSOLE_PAGE
 from api.showing import CURL
 
 Admits = Callable[[str], bool]

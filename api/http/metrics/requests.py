@@ -5,13 +5,25 @@ No label has a path or a word of a caller: a request that no route took is of th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from time import perf_counter
+from typing import Any
 
 from prometheus_client import Counter, Histogram
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.http.metrics.registry import Metrics
-from api.http.metrics.taken import TAKEN
+
+TAKEN = "engramlog.taken"
+"""Where in a request's scope the route that took it writes its path, in braces; there where somebody counts."""
+
+
+def taken_by(scope: Mapping[str, Any], route: str) -> None:
+    """Note which route took a request."""
+    taken = scope.get(TAKEN)
+    if taken is not None:
+        taken.append(route)
+
 
 NONE, OTHER = "none", "other"
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

@@ -22,12 +22,11 @@ from starlette.responses import Response
 
 from api.application import Application
 from api.http.access.callers import caller_in
-from api.http.admitted import admission_of
+from api.http.admitted import admission_of, by_thread, read_json
 from api.http.asking import parts_of
 from api.http.made import new_router
-from api.http.parsing import by_thread, read_json
 from api.http.server.connection import AT_THE_FOLDER
-from api.http.way import FORWARDED
+from api.http.server.listener import FORWARDED
 from api.operations.definition import Given, Operation
 from api.operations.groups import MADE_WHOLE
 from api.operations.searching import SEARCH

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import Depends, Query, Request
 from starlette.responses import Response
 
+from api.http.admitted import by_thread
 from api.http.answer import Json, documented
 from api.http.asking import AskedParts
 from api.http.batch import Batch, read_batch, read_lines
 from api.http.guard import LINES_TYPES, media_type
 from api.http.made import new_router
-from api.http.parsing import by_thread
 from events.errors import ConcurrencyError, EngramlogError, EventIdTaken, StoreUnavailable, UnderReplicated, refused
 from events.log import AppendReceipt
 

@@ -11,11 +11,11 @@ import msgspec
 from fastapi import Depends, Request
 from starlette.responses import Response
 
+from api.http.admitted import by_thread
 from api.http.answer import Json, problems
 from api.http.asking import Parts
 from api.http.guard import LINES_TYPES, media_type
 from api.http.made import new_router, register, shape_of
-from api.http.parsing import by_thread
 from api.http.routes.operations import check_size, partly
 from api.http.streamed import Pieces, StreamCut
 from api.operations.definition import Given

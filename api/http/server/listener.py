@@ -1,15 +1,33 @@
-"""By which listener a request came, and what follows of that: who may be at the other end, and by which name it is asked.
+"""By which listener a request came, from where, and what follows of that: who may be at the other end, and what is answered.
 
 A listener is told to the connections that it lets in, and by them to each request (`scope["state"]`): nothing that a request
-says makes it come by another.
+says makes it come by another. Routes about the whole store are answered on no listener that others reach, whatever key is shown.
+
+A web page of any site, and of any other port of this machine, can make a browser send requests to 127.0.0.1. The Host tells a
+page that had its name led here (DNS rebinding), the Origin and Sec-Fetch-Site tell whose page asks, and what changes
+something must be of a kind that no page can send elsewhere without being asked first (CORS preflight; there is no CORS here).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from http import HTTPStatus
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import TYPE_CHECKING, Any, Final
+
+from starlette.datastructures import Headers
+from starlette.routing import compile_path
+from starlette.types import Scope
+
+from api.access.needs import NEEDS
+from api.http.problem import Problem, plain_problem
+from api.operations.definition import Operation
+from api.operations.groups import ALL
+from events.text.origins import Origin, is_loopback, place_of
+from projections.access.grants import OF_THE_STORE
 
 if TYPE_CHECKING:
     from api.http.server.certificate import Certificate
@@ -91,3 +109,131 @@ def asked_from(peer: str, forwarded: list[str], listener: Listener) -> str:
         if not listener.trusts(nearest):
             return nearest
     return nearest
+
+
+FORWARDED: Final = frozenset(
+    {"forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"}
+)
+"""Headers of a request that somebody else made."""
+ASIDE: Final = (
+    *("/metrics", "/v1/command"),
+    *("/v1/console/codes", "/v1/console/codes/state"),
+)
+"""Operating too, but made of no operation: figures, and ways in for who shows the folder's token. Sessions are not among it:
+whoever has a key opens one from anywhere."""
+
+
+def refused_way(scope: Scope, headers: Headers, listener: Listener) -> Problem | None:
+    """The refusal of whoever did not come through the declared proxy (403), or not by TLS up to it (421)."""
+    if not listener.public:
+        if listener.direct and not FORWARDED.isdisjoint(headers.keys()):
+            return plain_problem(
+                HTTPStatus.FORBIDDEN,
+                "Forwarded: got a request that somebody passed on; allowed: one that comes from this machine itself, or by the"
+                " port that is open to others",
+            )
+        return None
+    if not listener.proxies:
+        return None
+    peer = scope.get("client") or ("none", 0)
+    if not listener.trusts(str(peer[0])):
+        return plain_problem(
+            HTTPStatus.FORBIDDEN,
+            f"address: got {peer[0]}; allowed: a proxy that ENGRAMLOG_TRUSTED_PROXIES declares",
+        )
+    told = headers.getlist("x-forwarded-proto")
+    if len(told) != 1 or told[0].strip().lower() != "https":
+        got = repr(told[0][:20]) if len(told) == 1 else f"{len(told)} of them"
+        return plain_problem(
+            HTTPStatus.MISDIRECTED_REQUEST,
+            f"X-Forwarded-Proto: got {got}; allowed: https, once: the proxy has to be asked by TLS, and to say so",
+        )
+    return None
+
+
+def refused_operating(path: str, listener: Listener) -> Problem | None:
+    """The refusal of what is about the store as a whole, where that is not answered. `path`: as it was sent."""
+    if listener.operates or not any(one.fullmatch(path) for one in _operating()):
+        return None
+    return plain_problem(
+        HTTPStatus.FORBIDDEN,
+        f"path: got {path[:80]!r}; allowed: on the operating listener alone: the socket api.sock in the service's data folder,"
+        " or the port ENGRAMLOG_OPERATE",
+    )
+
+
+def is_operating(operation: Operation) -> bool:
+    """Whether an operation is about the store as a whole, or repairs it."""
+    need = NEEDS.get(operation.call)
+    if need is None:
+        return False
+    if operation.call.startswith("operator.dead"):
+        return True
+    if need.about == "anybody" and "{owner}" not in operation.path:
+        return not OF_THE_STORE.isdisjoint(need.also({}))
+    return need.about == "store" and need.verb in OF_THE_STORE
+
+
+def operating_paths() -> tuple[str, ...]:
+    """The paths of all that is operating, in braces."""
+    return (*ASIDE, *dict.fromkeys(one.path for one in ALL if is_operating(one)))
+
+
+@cache
+def _operating() -> tuple[re.Pattern[str], ...]:
+    return tuple(compile_path(one)[0] for one in operating_paths())
+
+
+CONSOLE_PAGE = "/"
+"""Where the page of the console is."""
+OWN_HEADER = "engramlog-request"
+"""A header that no page may send elsewhere unasked: what a request that changes something has where it has no JSON body."""
+
+
+def refused_place(scope: Scope, headers: Headers, listener: Listener = OF_THIS_MACHINE) -> Problem | None:
+    """The refusal of a request that was not meant for this service (421), or that another's page sends (403)."""
+    told = headers.getlist("host")
+    scheme = "https" if listener.public else scope["scheme"]  # in clear it comes from a declared proxy alone
+    host = place_of(f"{scheme}://{told[0]}") if len(told) == 1 else None
+    server = scope.get("server") or ("", None)
+    if host is None or not _is_asked_for(host, server[1], listener):
+        names = "a name of ENGRAMLOG_PUBLIC_NAMES" if listener.public else "127.0.0.1, [::1] or localhost"
+        return plain_problem(
+            HTTPStatus.MISDIRECTED_REQUEST,
+            f"Host: got {_short(told)}; allowed: {names} with the port of this service",
+        )
+    origins = headers.getlist("origin")
+    if origins and (len(origins) > 1 or place_of(origins[0]) != host):
+        return plain_problem(
+            HTTPStatus.FORBIDDEN, f"Origin: got {_short(origins)}; allowed: the pages of this service alone"
+        )
+    site = headers.get("sec-fetch-site", "none")
+    if site not in ("none", "same-origin") and not _followed(scope, headers):
+        return plain_problem(
+            HTTPStatus.FORBIDDEN, f"Sec-Fetch-Site: got {_short([site])}; allowed: the pages of this service alone"
+        )
+    return None
+
+
+def _is_asked_for(host: Origin, own_port: int | None, listener: Listener) -> bool:
+    if listener.public:
+        return listener.answers_to(host.host, host.port, own_port)
+    return _is_own(host.host) and own_port in (None, host.port)
+
+
+def _is_own(host: str) -> bool:
+    """Whether a Host names this machine alone, in the one spelling that its address has."""
+    return is_loopback(host) and (":" not in host or host == "::1")
+
+
+def _followed(scope: Scope, headers: Headers) -> bool:
+    """Whether somebody followed a link of another page to here; to the console's page also one that followed itself: a file that
+    leads on, a mail program. That page holds nothing, and what it is given stands behind the `#`, which is not sent."""
+    if scope["method"] != "GET" or headers.get("sec-fetch-mode") != "navigate":
+        return False
+    to_console = scope["path"] == CONSOLE_PAGE and headers.get("sec-fetch-dest") == "document"
+    return to_console or headers.get("sec-fetch-user") == "?1"
+
+
+def _short(told: list[str]) -> str:
+    return repr(told[0][:80]) if len(told) == 1 else "none" if not told else f"{len(told)} of them"

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from api.choices import BUDGET
 from api.requests.snapshots import Snapshot
-from api.requests.talking import TalkAsked, read_talk
 from api.services.auditing.injected import injected_memory, reason_withheld
+from api.services.looking.context_made import TalkAsked, read_talk
 from api.services.reading import Reader
 from events.catalogue import BlockMade, BroughtUp
 from events.envelope import from_micros, utc_text

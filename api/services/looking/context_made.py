@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from api.requests.pasts import Past
 from api.requests.snapshots import Snapshot
-from api.requests.talking import TalkAsked
 from api.work.patience import current_check
 from events.partitions import position_text
+from projections.choices import WORKING_MESSAGES
 from projections.index.talk_tokens import TalkTokens
 from projections.language.prompt_text import TokenCount, estimated_tokens
 from projections.memory.handle import handle_of
 from projections.memory.sources import Asides
-from projections.memory.working_memory import Conversation, Turn, set_aside_among
+from projections.memory.working_memory import Conversation, Said, Turn, conversation, set_aside_among
 from projections.prompt.block import Block, Line
 from projections.prompt.gathering import AskedTurn, Close, Wanted, always, material, related, rules_of
 from projections.prompt.lines import IDLE, Rules, is_withheld
 from projections.prompt.message import MessageRead
 from projections.prompt.stable import TwoParts, in_two, stable_part
 from projections.ranking.proactive import closenesses
-from projections.redis.said import Recent
+from projections.redis.said import Recent, recent, recent_among
+from projections.redis.view import RedisViews
 from projections.shapes import (
     ContextLine,
     ContextParts,
@@ -28,6 +31,31 @@ from projections.shapes import (
     Hit,
 )
 from projections.views.view import OwnerView
+
+
+class TalkAsked(NamedTuple):
+    """A turn, as far as it is known."""
+
+    owner: str
+    text: str
+    session: str | None
+    turn_id: str | None
+
+    def talk(self, said: Sequence[Said]) -> Conversation:
+        """The conversation that it stands in."""
+        return conversation(said, self.text, self.session, self.turn_id)
+
+    def is_told_by(self, said: Sequence[Said]) -> bool:
+        """Whether these tell all that its block tells of the conversation."""
+        talk = self.talk(said)
+        return len(talk.messages) >= WORKING_MESSAGES and (self.turn_id is None or talk.current is not None)
+
+
+def read_talk(views: RedisViews, partitions: int, asked: TalkAsked, past: Past | None) -> Recent:
+    """What was said, back from the newest, at present or in a past."""
+    if past is not None:
+        return recent_among(views, asked.owner, past.seqs, past.silent(), asked.is_told_by)
+    return recent(views, asked.owner, partitions, asked.is_told_by)
 
 
 class SearchedQuery(NamedTuple):

@@ -12,9 +12,7 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from api.http import bodies
-from api.http.bodies import Bodies
-from api.http.limits import MIB, OTHERS, SMALL, BodyLimit, limit_of
-from api.http.structure import Most
+from api.http.bodies import MIB, OTHERS, SMALL, Bodies, BodyLimit, Most, limit_of
 from tests.rows import each_row
 
 LIMIT = BodyLimit(100, Most(10, 5))
