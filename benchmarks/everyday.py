@@ -80,7 +80,7 @@ def evaluate_everyday(
     figures: dict[str, Figures] = {}
 
     def facts() -> dict[str, Figures]:
-        return everyday.facts("day-", "facts")
+        return {name: row | everyday.judged(name[-2:]) for name, row in everyday.facts("day-", "facts").items()}
 
     def large() -> dict[str, Figures]:
         if sets is None or not all((sets / name).is_dir() for name, _ in NOISE.values()):
@@ -147,6 +147,7 @@ class Everyday:
             name: [Fact(row["id"], row["text"], row["questions"]) for row in self._all_facts if row["persona"] == name]
             for name in chosen
         }
+        self._judged: dict[str, Counter[str]] = defaultdict(Counter)
         self._language = {row["persona"]: row["lang"][:2] for row in self._all_facts}
 
     def _rows(self, name: str, step: int = 1) -> list[dict[str, Any]]:
@@ -156,11 +157,20 @@ class Everyday:
         return self._memory.of(owner).context(text, budget=budget, trace=False).block
 
     def add_facts(self) -> None:
-        """Add every fact by itself."""
+        """Add every fact by itself; none of them changes another."""
         for persona, facts in self._personas.items():
             for fact in facts:
-                self._memory.of(f"day-{persona}").add(fact.text)
+                added = self._memory.of(f"day-{persona}").add(fact.text)
+                count = self._judged[self._language[persona]]
+                count["added"] += 1
+                count["ended"] += bool(added.ended or added.ended_by)
+                count["flagged"] += bool(added.conflicting)
         sleep(self._wait)
+
+    def judged(self, language: str) -> Figures:
+        """Shares of the facts that ended or flagged another one when they were added: all of that is wrong."""
+        count = self._judged[language]
+        return {name: _share(count[name], count["added"]) for name in ("ended", "flagged")}
 
     def facts(self, prefix: str, name: str) -> dict[str, Figures]:
         """Of questions by language: whether search and the block find their fact.

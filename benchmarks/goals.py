@@ -45,6 +45,7 @@ def _large(language: str, *before: str) -> Iterator[Goal]:
 
 
 _FACTS = [("in300", ".02-.12", 0.70, None), ("in600", ".02-.12", 0.95, None), ("in1500", ".03-.13", 0.98, None)]
+_UNCHANGED = [("ended", "-", None, 0.02), ("flagged", "-", None, 0.15)]
 _RELATED = [
     ("related_tokens", "440-1,215", None, 400.0),
     ("related_first3", "-", 0.80, None),
@@ -59,6 +60,8 @@ WHOLE = {
 GOALS: tuple[Goal, ...] = (
     *_everyday("facts en", *_FACTS),
     *_everyday("facts zh", *_FACTS),
+    *_everyday("facts en", *_UNCHANGED),
+    *_everyday("facts zh", *_UNCHANGED),
     *_large("en", ".16", ".35", ".05", ".06", ".08"),
     *_large("zh", ".20", ".34", ".01", ".01", ".01"),
     *_everyday("tasks", ("whole", ".017", 0.90, None)),

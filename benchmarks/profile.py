@@ -14,9 +14,8 @@ from benchmarks.evaluate import sets_in
 from benchmarks.facts_quality import CHATS
 from benchmarks.output import Row
 from benchmarks.service import Service, fresh_service
-from projections.language.prompt_text import is_chinese
 
-MESSAGE = {"en": "What do you know about me?", "zh": "你对我了解多少？"}
+MESSAGE = "What do you know about me?"
 
 
 def profile_lines(data: Path, most: int) -> list[Row]:
@@ -40,14 +39,14 @@ def _conversations(folder: Path) -> dict[str, list[dict[str, Any]]]:
             chats[row["conversation"]].append(row)
     if (folder / CHATS).exists():
         for _, row in read_lines(folder / CHATS):
-            chats[row["chat"]] = [
-                {"conversation": row["chat"], "session": turn["session_id"], **_told(turn)} for turn in row["turns"]
-            ]
+            for turn in row["turns"]:
+                names = {
+                    "conversation": row["chat"],
+                    "session": turn["session_id"],
+                    "occurred_at": f"{turn['occurred_at']}Z",
+                }
+                chats[row["chat"]].append(turn | names)
     return {name: turns for name, turns in chats.items() if any(turn["speaker"] == "user" for turn in turns)}
-
-
-def _told(turn: dict[str, Any]) -> dict[str, Any]:
-    return {name: turn[name] for name in ("turn_id", "speaker", "text")} | {"occurred_at": f"{turn['occurred_at']}Z"}
 
 
 def _lines(service: Service, number: int, name: str, turns: list[dict[str, Any]]) -> list[Row]:
@@ -55,7 +54,7 @@ def _lines(service: Service, number: int, name: str, turns: list[dict[str, Any]]
     memory.import_chats(b"\n".join(map(orjson.dumps, turns)), shape="lines")
     memory.extract()
     texts = {turn["turn_id"]: turn["text"] for turn in turns}
-    block = memory.context(MESSAGE["zh" if is_chinese("".join(texts.values())) else "en"], trace=False)
+    block = memory.context(MESSAGE, trace=False)
     return [
         {"chat": name, "line": line.text, "turn": " | ".join(_sources(service, number, line.id, texts))}
         for line in block.parts.profile

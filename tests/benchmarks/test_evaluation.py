@@ -176,9 +176,11 @@ def test_everyday_talk_own_rows_and_imported_profiles_through_the_client(tmp_pat
     script.write_text("import json, sys\nprint('part')\nprint(json.dumps({sys.argv[2]: {'n': 1}}))\n", "utf-8")
     with fresh_service() as service:
         figures = evaluate_everyday(service, parts=("idle", "updates", "same"), most=1)
+        facts = evaluate_everyday(service, parts=("facts",), most=1)
         by_script = run_script(script, service, 0)
         own = evaluate_rows(service, folder=rows)
     assert {name: row["n"] for name, row in figures.items()} == {"idle": 1, "updates": 1, "both hold": 1}
+    assert {(row["ended"], row["in1500"] > 0.5) for row in facts.values()} == {(0, True)}
     assert sum(row["CPU s"] for row in figures.values()) > 0
     assert list(by_script) == ["facts,tasks,idle", "updates", "reverse", "same", "chats", "large"]
     assert {(row["rows"], row["half"]) for row in own["figures"]} >= {(kind, "all") for kind in KINDS}
