@@ -15,6 +15,7 @@ from api.application import Application
 from benchmarks.dataset import read_lines
 from benchmarks.everyday import SET, holds, tokens
 from benchmarks.output import Row
+from events.text.embedder_names import AUTO
 from ops.settings import load_settings, of_its_own
 from ops.wiring import open_application
 from projections.prompt import gathering
@@ -33,7 +34,9 @@ def stop_rows() -> list[Row]:
     idle = [row for _, row in read_lines(SET / "idle.jsonl")]
     own = gathering.STOP, gathering.FALL
     with TemporaryDirectory(prefix="engramlog-stop-") as scratch:
-        settings = of_its_own(load_settings(), Path(scratch) / "store").model_copy(update={"partitions": 1})
+        settings = of_its_own(load_settings(), Path(scratch) / "store").model_copy(
+            update={"partitions": 1, "embedder": AUTO}
+        )
         with open_application(settings) as application:
             for fact in facts:
                 application.rememberer.add(fact["persona"], fact["text"])
