@@ -129,9 +129,13 @@ class SaidNames:
         self._of: dict[int, frozenset[str]] = {}
         self._counts: Counter[str] = Counter()
         self._all: frozenset[str] | None = None
+        self._projects: dict[int, str] = {}
 
     def put(self, row: int, memory: Memory) -> None:
         """Take in a row that is new or has changed."""
+        self._projects.pop(row, None)
+        if memory.project:
+            self._projects[row] = memory.project.casefold()
         before, self._all = self._of.pop(row, frozenset()), None
         for name in before:
             self._counts[name] -= 1
@@ -146,11 +150,16 @@ class SaidNames:
 
     @property
     def names(self) -> frozenset[str]:
-        """Every name in the user's memories."""
+        """Every name in the user's memories, and the projects."""
         if self._all is None:
-            self._all = frozenset(self._counts)
+            self._all = frozenset(self._counts) | self.projects
         return self._all
+
+    @property
+    def projects(self) -> frozenset[str]:
+        """The projects that memories belong to, in lower case."""
+        return frozenset(self._projects.values())
 
     def bytes_used(self) -> int:
         """About how much memory this index takes."""
-        return _BYTES_A_NAME * (len(self._counts) + len(self._of))
+        return _BYTES_A_NAME * (len(self._counts) + len(self._of) + len(self._projects))

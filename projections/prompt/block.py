@@ -5,7 +5,7 @@ changes only when one of its memories changes, so a provider's prompt cache keep
 
 Every recorded text is one line that begins with its handle, made harmless by `prompt_text`: no text can end the block, begin a
 part of it, or stand for another. If the budget is short, each part keeps its share first; what is left over goes to the parts in
-the order of `Layout.shares`. Within a part the last lines in its order of keeping are dropped first.
+the order of `Layout.shares`, but not to an earlier conversation. Within a part the last lines to be kept are dropped first.
 """
 
 from __future__ import annotations
@@ -148,10 +148,10 @@ def _fill(
     begun: set[str] = set()
     for within_share in (True, False):
         for part in given:
-            room = min(given[part], left) if within_share else left
+            room = min(given[part], left) if within_share else left * (part != "earlier")
             while waiting[part]:
                 at = waiting[part][0]
-                title = 0 if part in begun else count(_title(part, titles) + "\n")
+                title = 0 if part in begun else count(f"[{titles[part]}]\n")
                 cost = count(texts[part][at] + "\n") + title
                 if cost > room:
                     break
@@ -172,15 +172,11 @@ def _spelled(line: Line, most: int, count: TokenCount) -> str:
     return head + (cut(line.text, most, count) or "…")
 
 
-def _title(part: str, titles: Mapping[str, str]) -> str:
-    return f"[{titles[part]}]"
-
-
 def _written(time: str | None, shown: Mapping[str, Sequence[str]], titles: Mapping[str, str]) -> str:
     lines = [OPEN, titles["frame"]]
     if time is not None:
-        lines += [_title("time", titles), one_line(time)]
+        lines += [f"[{titles['time']}]", one_line(time)]
     for part in PARTS:
         if shown.get(part):
-            lines += [_title(part, titles), *shown[part]]
+            lines += [f"[{titles[part]}]", *shown[part]]
     return "\n".join([*lines, CLOSE])

@@ -5,13 +5,12 @@ A block is gathered once when it is handed out, and again from its recorded inje
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
 from projections.index.said_names import SaidNames
-from projections.language.asked_words import says_something
+from projections.language.asked_words import asked_words, says_something
 from projections.language.asking.parts import asks
 from projections.language.doubtful import sounds_like_an_order
 from projections.language.extractive import words
@@ -115,11 +114,6 @@ class Always(NamedTuple):
             memory.id for memory in (*self.standing.core, *self.standing.episodes, *self.instructions)
         } | self.stable
 
-    @property
-    def left_out(self) -> Counter[str]:
-        """How many memories may not be shown, by reason."""
-        return self.standing.left_out
-
 
 def named_in(view: OwnerView) -> frozenset[str]:
     """Names that the user's memories hold, and the names of those who spoke; lower case."""
@@ -166,6 +160,8 @@ def related(
     elsewhere = holds.ids
     # A conversation of another day is not in the block: what was said in it may be related.
     talk = asked.talk._replace(messages=()) if is_earlier(asked.talk, holds.standing.episodes, now) else asked.talk
+    others = view.index(SaidNames).projects
+    others -= {project for project in others if len(others) == 1 or project in _topic(asked)}
     most = UNSURE if asked.message.need == "unsure" and wanted.related == "auto" else MOST_LINES
     for result, close in zip(results, closeness, strict=True):
         memory = view.get(result["id"])
@@ -175,8 +171,9 @@ def related(
             break
         if said_already(memory, talk, asked.text) or never_related(memory):
             continue
-        if (reason := why_not(memory, rules)) is not None:
-            holds.left_out[reason] += 1
+        reason = "another project" if (memory.project or "").casefold() in others else why_not(memory, rules)
+        if reason is not None:
+            holds.standing.left_out[reason] += 1
             continue
         if memory.trust:  # what is only proposed is no measure of the rest
             best, last = max(best, result["score"]), result["score"]
@@ -185,10 +182,15 @@ def related(
         shown += [memory] if memory.trust else []
         found.append(Close(memory.id, result["level"], round(close, 6)))
     if asked.message.orders and asked.message.need == "yes" and not wanted.threshold:
-        found += [
-            Close(one.id, "full", None) for one in holds.rest if not any(_says_the_same(one, other) for other in shown)
-        ]
+        rest = [one for one in holds.rest if (one.project or "").casefold() not in others]
+        found += [Close(one.id, "full", None) for one in rest if not any(_says_the_same(one, other) for other in shown)]
     return found
+
+
+def _topic(asked: AskedTurn) -> str:
+    """The message, and the last two turns if it continues them; lower case."""
+    before = asked.talk.messages[-2:] if asked.message.continues else ()
+    return "\n".join([*(turn.text for turn in before), asked.text]).casefold()
 
 
 def never_related(memory: Memory) -> bool:
@@ -223,7 +225,7 @@ def material(
     holds: Always,
     close: Sequence[Close],
 ) -> Material:
-    """What the turn part could hold; `left_out` of `holds` counts what it may not."""
+    """What the turn part could hold; `left_out` of `holds.standing` counts what it may not."""
     talk, standing = asked.talk, holds.standing
     episodes = [
         memory_line(memory, memory.content, rules)
@@ -232,16 +234,18 @@ def material(
     ]
     said = message_lines(talk.messages[-messages:] if messages else (), rules, now)
     tools, hidden = tool_lines(talk, asked.text, partition, rules)
-    if hidden:
-        holds.left_out["tool result"] += hidden
+    standing.left_out.update({"tool result": hidden} if hidden else {})
     lines, unconfirmed = _lines(view, close, rules)
     ordering = [one for one in tools if gives_orders(one.text)]
     tools = [one for one in tools if one not in ordering]
     parts, keep = {"retrieved": lines, "tools": tools, "unconfirmed": [*unconfirmed, *ordering]}, {}
     if not is_earlier(talk, standing.episodes, now):
         parts["remembered"], keep = [*episodes, *said], {"remembered": keeping_order(len(episodes), len(said))}
-    elif asked.message.refers_back:
-        parts["earlier"] = [*episodes[-1:], *said[-EARLIER:]]
+    else:
+        topic = asked_words(asked.message.ask)
+        named = topic & words(" ".join(line.text for line in (*episodes, *said)))
+        if asked.message.refers_back or len(named) >= min(2, len(topic)) > 0:
+            parts["earlier"] = [*episodes[-1:], *said[-EARLIER:]]
     return Material(time_line(now, rules.zone, rules.language), parts, keep)
 
 

@@ -94,6 +94,7 @@ def test_an_earlier_conversation_is_shown_only_if_the_message_refers_to_it(store
     rows = {
         "Where did we stop last time?": ["2024-01-03, user", "2024-01-04, assistant"],
         "上次我们聊到哪里了？": ["2024-01-03，user", "2024-01-04，assistant"],
+        "Is our kiln fixed?": ["2024-01-03, user", "2024-01-04, assistant"],
         "What should I cook tonight?": [],
         "What is 91 divided by 7?": [],
         "今晚我吃什么好？": [],
@@ -242,6 +243,23 @@ def test_related_lines_end_where_the_score_falls_unless_the_message_is_an_order(
         assert kept, (question, scores)
         expected = [one["id"] for one in found[: None if whole else kept]]
         assert ids(asked(store, owner, question), "retrieved") == expected, (question, scores)
+
+
+def test_a_memory_of_another_project_is_related_only_if_the_message_names_its_project(store: Store) -> None:
+    atlas = created("The beta is due in March", "atlas", project="Atlas")
+    plain = created("The beta reader is due on Monday", "plain")
+    owner = known(store, atlas, plain)
+    asks, both = "When is my beta due?", {"atlas", "plain"}
+    assert set(ids(asked(store, owner, asks), "retrieved")) == both, "there is no other project"
+    store.tell(owner, replace(created("The beta is due in May", "heron", project="Heron"), day=store.yesterday + 0.5))
+    rows = {
+        asks: {"plain"},
+        "When is the beta of atlas due?": both,
+        "Are the beta of Atlas and of Heron due?": {*both, "heron"},
+    }
+    told = {text: asked(store, owner, text) for text in rows}
+    assert {text: set(ids(one, "retrieved")) for text, one in told.items()} == rows
+    assert told[asks]["left_out"] == {"another project": 2}
 
 
 def test_a_question_or_one_of_our_own_blocks_is_never_related(store: Store) -> None:
