@@ -20,15 +20,15 @@ LEAST_LETTERS, MOST_LETTERS = 50, 72
 
 
 def measure_room(turns: int = TURNS) -> dict[str, list[dict[str, Any]]]:
-    """Figures without and with extraction, then bytes an event by part of the store."""
+    """Figures without and with extraction and of four times as many turns, then bytes an event by part of the store."""
     tables: dict[str, list[dict[str, Any]]] = {"room": [], "account": []}
-    for extraction in ("off", "rules"):
+    for extraction, size in (("off", turns), ("rules", turns), ("off", 4 * turns)):
         with TemporaryDirectory(prefix="engramlog-room-") as folder:
             settings = Settings(data=Path(folder) / "data", embedder=USE, extraction="off")
             with open_application(settings) as application:
-                figures, account = _measured(application, turns, extraction)
+                figures, account = _measured(application, size, extraction)
                 tables["room"].append({"extraction": extraction} | figures)
-                tables["account"] += [{"extraction": extraction} | row for row in account]
+                tables["account"] += [{"extraction": extraction, "turns": size} | row for row in account]
     return tables
 
 
@@ -76,10 +76,10 @@ def _used(application: Any) -> tuple[int, dict[str, int], int]:
 
 
 def short_talk(turns: int) -> list[str]:
-    """So many sentences of about 60 letters."""
-    chance, found = Random(7), list[str]()
+    """So many different sentences of about 60 letters."""
+    chance, found = Random(7), dict[str, None]()
     while len(found) < turns:
         text = english(chance)
         if LEAST_LETTERS <= len(text) <= MOST_LETTERS:
-            found.append(text)
-    return found
+            found[text] = None
+    return list(found)

@@ -14,7 +14,18 @@ _SHORT = 4_096
 _SMALL_WINDOW, _WINDOW = -12, -zlib.MAX_WBITS
 """Raw deflate with 4 KiB, which starts five times as fast as the usual 32 KiB, and with 32 KiB for longer texts."""
 
-BODIES = (
+WORDS = (
+    " because before after always never about there their would could should think really going to want to have been working "
+    "something everything someone anything people together tomorrow yesterday morning evening weekend birthday friends family "
+    "favorite favourite  I don't I didn't I've been I'm going to I'd like to you're it's that's  last week next week this year "
+    "every day a lot of kind of looking forward to thank you thanks! how are you? what do you let me know  sounds great  my wife "
+    "my husband my son my daughter my mom and I in the of the to the for the on the at the with the from the it was  that was  "
+    "when I  have a  is a  was a  and the  but I  so I  with my  in my  to my  for my  this  that  with  have  your  just  like  "
+    "from  some  time  been  were  will  what  they  he  she  we  you  the  and  is  to  of  in  for "
+    "我们我在你的是一个了，。！？今天明天觉得喜欢什么可以没有这个"
+).encode()
+"""What talk shares; it stands before the rest of each dictionary."""
+BODIES = WORDS + (
     b'"redacted":,"similarity":1.0,"deleted":["reason":"","resolution":"","correction":"","replaced_by":"m-'
     b'"by":"rules","turns":1,"up_to":"t-01"grade":"importance":0."confidence":0."because":""summary":""keywords":[""],"tags":["'
     b'"project":"","task":"","metadata":{"sensitivity":1"grounds":[{"uri":"","digest":"imported":"system":"origin":"'
@@ -35,7 +46,7 @@ BODIES = (
     b'"schema_version":1,"session_id":"","type":"TurnRecorded"}'
 )
 """Dictionary of bodies: what canonical JSON of frequent events shares, the most frequent last."""
-VALUES = (
+VALUES = WORDS + (
     b"\xb7negated, latest_wins\xd9'the speaker says that it changed: \xafuser_preference\x9e\x02\xc4\x10\xcf\x00\x06a]\xd9(t-01"
     b"\x01\xaca new memory\x90\x01\xc4\x08\xc0\xcb?\xf1\x99\x99\x99\x99\x99\x9a\x96\xcb?\xf0\x00\x00\x00\x00\x00\x00"
     b"\xcb?\xf0\x00\x00\x00\x00\x00\x00\xcb?\xf0\x00\x00\x00\x00\x00\x00\xcb?\xf1\x99\x99\x99\x99\x99\x9a"

@@ -22,7 +22,8 @@ Vectors = npt.NDArray[np.float32]
 Floats = npt.NDArray[np.float64]
 LEAST_LENGTH = 1e-3
 """Shorter differences from the centre are no direction: their components are rounding."""
-KEY_BYTES = 16
+KEY_BYTES = 14
+"""With its header Redis keeps such a name in 16 bytes, and one of 16 in 32."""
 NO_SECRET = bytes(SECRET_BYTES)
 """Stands for a secret where no store keeps one: of an evaluation, whose vectors lie in one's own file, and of an owner whose secret
 was lost, of whom no vector is ever stored."""
@@ -143,7 +144,7 @@ def embedded_text(memory: Memory) -> str:
 
 
 def content_key(secret: bytes, text: str) -> bytes:
-    """The name of a text's vectors, 16 bytes: a hash of its content, keyed with its owner's secret.
+    """The name of a text's vectors, 14 bytes: a hash of its content, keyed with its owner's secret.
 
     So a name confirms no guess of the text, and the same text of another owner has another name.
     """

@@ -1,16 +1,17 @@
-"""How vectors are stored: under which keys, and as int8. Pure.
+"""How vectors are stored: under which keys, and in how many bits. Pure.
 
 They lie outside builds: vectors depend on contents and on a model alone, and their names on the owner's secret, so a rebuild
 neither touches nor needs them.
 
-    whole   version (1 byte), d (2 bytes, little endian), d int8
+    whole   version (1 byte), d (2 bytes, little endian), d components of 7 bits, the high bit first, filled up with zero bits
     pieces  version (1 byte), d (2 bytes, little endian), d int8 for each piece
 
-A vector is stored scaled so that its largest component is 127. The scale itself is not stored: all vectors have length 1,
-and unpacking makes it so again. So 512 dimensions take 515 bytes. Whole vectors of version 1 were float16:
-those are read as missing.
+A vector is stored scaled so that its largest component is 63 in a whole one, 127 in a piece; 7 bits are the component and 64. The
+scale itself is not stored: all vectors have length 1, and unpacking makes it so again. So 512 dimensions take 451 bytes, with seal
+and header no more than a block of Redis of 512 bytes; as int8 they take one of 640. Other versions are read as missing.
 
-Error of packing, as 1 - cosine: at most d / 8 * (1/127)^2, which is 0.003 at 384 dimensions. Measured on turns by MiniLM: 0.00014.
+Error of packing, as 1 - cosine: at most d / 8 * (1/63)^2, of a piece (1/127)^2. Measured on 1,500 turns by USE: 0.00006 of 7 bits,
+0.00001 of 8. For 199 of 200 questions both give the first turn that unpacked vectors give, and .996 of the first ten.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 import numpy as np
+import numpy.typing as npt
 
 from events.errors import DamagedState
 from events.partitions import Declared, Key
@@ -28,9 +30,12 @@ from projections.embedding.meaning import Embedded, JoinedPieces, Vectors
 
 MAX_PIECES = 256
 """Pieces kept of one text; what comes after them is found by the whole vector alone."""
-_VERSION = 2
+_WHOLE, _PIECES = 3, 2
+"""Versions."""
 _HEADER = struct.Struct("<BH")
-_LARGEST = 127
+_LARGEST, _LARGEST_OF_WHOLE = 127, 63
+_BITS = 7
+_WEIGHTS = (1 << np.arange(_BITS - 1, -1, -1)).astype(np.float32)
 _NO_PIECES: Vectors = np.zeros((0, 0), np.float32)
 
 
@@ -86,16 +91,18 @@ def pack(embedded: Embedded) -> tuple[bytes, bytes]:
         raise ValueError(f"shapes {whole.shape} and {pieces.shape}: a text has a vector (d,) and pieces (n, d)")
     if not (np.isfinite(whole).all() and np.isfinite(pieces).all()):
         raise ValueError("a vector of a text is not finite")
-    header = _HEADER.pack(_VERSION, whole.size)
-    kept = pieces[:MAX_PIECES]
+    codes = _scaled(whole[None], _LARGEST_OF_WHOLE)[0] + _LARGEST_OF_WHOLE + 1
+    bits = np.unpackbits(codes.astype(np.uint8)[:, None], axis=1)[:, 8 - _BITS :]
+    packed, kept = _HEADER.pack(_WHOLE, whole.size) + np.packbits(bits).tobytes(), pieces[:MAX_PIECES]
     if not len(kept):
-        return header + _scaled(whole[None]), b""
-    return header + _scaled(whole[None]), header + _scaled(kept)
+        return packed, b""
+    return packed, _HEADER.pack(_PIECES, whole.size) + _scaled(kept, _LARGEST).tobytes()
 
 
-def _scaled(rows: Vectors) -> bytes:
+def _scaled(rows: Vectors, most: int) -> npt.NDArray[np.int8]:
+    """Components as whole numbers, of which the largest of a row is `most`."""
     largest = np.abs(rows).max(axis=1, keepdims=True)
-    return np.rint(rows / np.where(largest > 0, largest, 1) * _LARGEST).astype(np.int8).tobytes()
+    return np.rint(rows / np.where(largest > 0, largest, 1) * most).astype(np.int8)
 
 
 def is_whole(raw: bytes, dimensions: int | None = None) -> bool:
@@ -109,15 +116,20 @@ def dimensions_of(raw: bytes) -> int:
     if len(raw) <= _HEADER.size:
         return 0
     version, d = _HEADER.unpack_from(raw)
-    return int(d) if version == _VERSION and len(raw) == _HEADER.size + d else 0
+    if version != _WHOLE or len(raw) != _HEADER.size + -(-d * _BITS // 8):
+        return 0
+    rest = -d * _BITS % 8  # bits behind the last component, which has one that is not 0
+    return 0 if raw[-1] & ((1 << rest) - 1) else int(d)
 
 
 def unpack_whole(raw: bytes) -> Vectors:
     """The whole vector in its bytes, shape (d,). Raises DamagedState where they are none."""
     if not is_whole(raw):
         raise _damaged("a whole vector", raw)
-    whole: Vectors = _unit_rows(raw[_HEADER.size :], dimensions_of(raw))[0]
-    return whole
+    d = dimensions_of(raw)
+    bits = np.unpackbits(np.frombuffer(raw, np.uint8, offset=_HEADER.size), count=d * _BITS)
+    codes: Vectors = bits.reshape(1, d, _BITS) @ _WEIGHTS - np.float32(_LARGEST_OF_WHOLE + 1)
+    return _of_length_1(codes)[0]
 
 
 def unpack_pieces(raw: bytes) -> Vectors:
@@ -141,11 +153,15 @@ def unpack_all_pieces(raws: Sequence[bytes], dimensions: int) -> JoinedPieces:
 def _of_pieces(raw: bytes) -> int:
     """The dimensions of pieces in their bytes; 0 where they are none."""
     version, d = _HEADER.unpack_from(raw) if len(raw) >= _HEADER.size else (0, 0)
-    return int(d) if version == _VERSION and d and (len(raw) - _HEADER.size) % d == 0 else 0
+    return int(d) if version == _PIECES and d and (len(raw) - _HEADER.size) % d == 0 else 0
 
 
 def _unit_rows(packed: bytes, d: int) -> Vectors:
-    rows: Vectors = np.frombuffer(packed, np.int8).reshape(len(packed) // max(d, 1), d).astype(np.float32)
+    return _of_length_1(np.frombuffer(packed, np.int8).reshape(len(packed) // max(d, 1), d).astype(np.float32))
+
+
+def _of_length_1(rows: Vectors) -> Vectors:
+    """The same rows, scaled in place."""
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     rows /= np.maximum(lengths, np.float32(1))[:, None]
     return rows

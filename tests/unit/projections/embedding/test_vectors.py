@@ -46,8 +46,8 @@ def test_one_huge_component_costs_no_more_than_is_stated() -> None:
     rest[0, 0] = 1
     piece = (rest / np.linalg.norm(rest)).astype(np.float32)
     whole, pieces = pack(Embedded(piece[0], piece))
-    for back in (unpack_whole(whole), unpack_pieces(pieces)[0]):
-        assert 0 < 1 - float(back @ piece[0]) <= 384 / 8 / 127**2 + 1e-6
+    for back, largest in ((unpack_whole(whole), 63), (unpack_pieces(pieces)[0], 127)):
+        assert 0 < 1 - float(back @ piece[0]) <= 384 / 8 / largest**2 + 1e-6
 
 
 def test_no_pieces_are_no_bytes() -> None:
@@ -77,8 +77,18 @@ def test_damaged_bytes_are_refused(damage: object) -> None:
             unpack_pieces(pieces)
 
 
-def test_whole_vectors_of_the_first_version_are_missing() -> None:
+def test_whole_vectors_of_other_versions_are_missing() -> None:
     assert not is_whole(b"\x01\x08\x00" + unit(1, 8)[0].astype("<f2").tobytes())
+    assert not is_whole(b"\x02\x08\x00" + bytes(8))
+
+
+@each_row("d", [1, 7, 8, 9, 512])
+def test_a_whole_vector_takes_seven_bits_a_component(d: int) -> None:
+    whole = np.zeros(d, np.float32)
+    whole[d // 2] = -1
+    packed, _ = pack(Embedded(whole, np.zeros((0, d), np.float32)))
+    assert (packed[:3], len(packed)) == (b"\x03" + d.to_bytes(2, "little"), 3 + (7 * d + 7) // 8)
+    assert unpack_whole(packed).tolist() == whole.tolist()
 
 
 @each_row(
