@@ -95,7 +95,11 @@ class PastComparison:
             self._verdict.differs("an index of times that does not tell what the log holds", owner=self._owner)
 
     def _compare_lines(self, stored: EventsOnLines) -> None:
-        true = on_lines_of(self._read(self._applied))
+        try:
+            true = on_lines_of(self._read(self._applied))
+        except ValueError:
+            self._verdict.differs("an entry whose recorded time is no number", owner=self._owner)
+            return
         many = min(len(stored), len(true))
         same = len(stored) <= self._now and all(
             (getattr(stored, name)[:many] == getattr(true, name)[:many]).all() for name in EventsOnLines.__slots__

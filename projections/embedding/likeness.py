@@ -59,5 +59,7 @@ class Likeness:
             while len(self._kept) > MOST_KEPT:
                 self._kept.popitem(last=False)
         weights = self._weights()
+        if weights.shape[1] != vectors[text].size + 1:
+            return None  # another model stands under the bilingual one's name
         reports, imagines = weights[:, :-1] @ vectors[text] + weights[:, -1]
         return Rating(float(reports), float(imagines), [float(vectors[text] @ vectors[one]) for one in others])

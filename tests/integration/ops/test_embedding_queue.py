@@ -17,8 +17,10 @@ from ops import embedding_queue
 from ops.embedding_queue import EmbeddingQueue
 from ops.joined import JoinedApplication
 from ops.settings import Settings
+from ops.store import OpenStore
 from ops.wiring import open_application
 from projections.embedding.choosing import Embedders
+from projections.language.contradiction.change import no_model
 from projections.redis.meanings import Meanings
 from tests.doubles.embedding import WordEmbedder
 from tests.patience import PATIENCE
@@ -30,9 +32,13 @@ Reports = list[dict[str, Any]]
 def embedder(monkeypatch: pytest.MonkeyPatch) -> WordEmbedder:
     """The model of every store of this test."""
     made = WordEmbedder()
-    monkeypatch.setattr(
-        "ops.wiring.meanings_of", lambda _settings, store: Meanings(Embedders.alone(lambda: made), store.vectors)
-    )
+
+    def meanings(_settings: Settings, store: OpenStore) -> Meanings:
+        found = Meanings(Embedders.alone(lambda: made), store.vectors)
+        found.alike = no_model  # the judge embeds what is added by itself, before the write
+        return found
+
+    monkeypatch.setattr("ops.wiring.meanings_of", meanings)
     return made
 
 
