@@ -129,7 +129,8 @@ def unpack_whole(raw: bytes) -> Vectors:
     d = dimensions_of(raw)
     bits = np.unpackbits(np.frombuffer(raw, np.uint8, offset=_HEADER.size), count=d * _BITS)
     codes: Vectors = bits.reshape(1, d, _BITS) @ _WEIGHTS - np.float32(_LARGEST_OF_WHOLE + 1)
-    return _of_length_1(codes)[0]
+    whole: Vectors = _of_length_1(codes)[0]
+    return whole
 
 
 def unpack_pieces(raw: bytes) -> Vectors:
