@@ -1,1 +1,1 @@
-"""What a speaker states about himself, as statements that stand by themselves. By rules, one table a language."""
+"""What a speaker states about themselves, as statements that stand by themselves. By rules, one table a language."""

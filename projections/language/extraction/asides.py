@@ -29,7 +29,7 @@ _WHOM = regex(
     )
 )
 _BEHIND_A_COMMA = regex(r", (?:that|who|whom|about|to|is|has|was|wants)\b")
-"""What goes on about the one who was named: a name at the end, or before *and*, may be that of whoever is spoken to."""
+"""Words that go on about the named person: a name at the end, or before *and*, may be the listener's."""
 _BEHIND_A_NAME = regex(
     r"$|[.!?;)]|,(?! [A-Z])| (?:and|or|for|to|in|on|at|from|about|who|that|when|because|but|so|as|this|next|last|if)\b"
 )
@@ -55,6 +55,8 @@ _OWNED = regex(
     r"(?=$|[,;:?!]|\.(?!\d)| (?:with my|that|which|who|and|but|so|because|can|could|is|are|was|were|would|has|have|when"
     r"|while|if|do|does|did)\b)"
 )
+_RAISED = regex(r" to (?=[$£€\d])")
+"""What became of a budget that was changed: "I've increased my budget to $75"."""
 _AS = regex(
     lambda: (
         rf"^\W*(?:and |but |so )?as an? (?P<who>(?!child|kid|teen)(?:(?!child|kid|teen)[\w-]+ ){{0,4}}?(?:{workers()}"
@@ -86,21 +88,21 @@ _UNSURE = regex(
     r"|\b(?:get|earn|obtain|finish|will be|had) my\b",
     re.IGNORECASE,
 )
-"""What may be somebody else's word, no fact, or over: nothing is taken for granted beside it."""
+"""Other people's words, wishes and what is over: their clauses state nothing by the way."""
 _AS_AN_EXAMPLE = regex(r"\b(?:for example|for instance|no such thing)\W*$", re.IGNORECASE)
 _TONGUES = frozenset(
     {"english", "french", "german", "dutch", "greek", "latin", "hindi", "urdu", "thai", "czech", "arab", "arabic", "hebrew",
      "korean", "swiss", "welsh", "python", "java", "rust", "go", "muslim", "hindu", "sikh", "catholic", "christian", "protestant",
      "asian", "african", "european"}
 )  # fmt: skip
-"""And what else people are or speak; most others are told by their ending (`_OF_A_PEOPLE`)."""
+"""Languages and peoples; most others have a known ending (`_OF_A_PEOPLE`)."""
 _NOT_CALLED = "i christmas easter just and but so claude chatgpt gpt alexa siri gemini copilot assistant"
 _NO_NAME = _TONGUES.union(MONTHS, WEEKDAYS, _NOT_CALLED.split())
 _OF_A_PEOPLE = regex(
     r"(?:[a-z]{2,}ese|[a-z]{2,}(?:ic|ish|ist)|[a-z]+(?:rsian|ican|alian|ssian|dian|panian|mian|nian|gian|vian|rkish|raeli"
     r"|tani|raqi))$"
 )
-"""What somebody is, or speaks, rather than what he is called: Japanese, Jewish, Buddhist, Persian."""
+"""Endings of peoples, languages and faiths, which are no names: Japanese, Jewish, Buddhist, Persian."""
 _OPEN = regex(
     r"\b(?:if|unless|suppose|supposing|imagine|pretend|assuming|say|novel|story|character|dream|would|not|no longer"
     r"|fictional|fictitious|imaginary|invented|my (?:\w+ )?(?:future|late))\b|n't\b|[\"“”«]",
@@ -142,7 +144,8 @@ def _taken(clause: Clause, turn: TurnText, said: str, told: str) -> Iterator[Ext
     if (gone := _GONE.search(said)) is not None and not told and not _CALLED_OFF.search(clause.around):
         yield from _read(clause, turn, f"I had {_article(gone['what'])}{gone['what']}")
     if not told and (owned := _OWNED.search(said)) is not None:
-        yield from _read(clause, turn, f"I have {_article(owned['what'])}{owned['what']}")
+        what = _RAISED.sub(" of ", owned["what"])
+        yield from _read(clause, turn, f"I have {_article(what)}{what}")
     if (several := _SEVERAL.search(said)) is not None and several["what"] not in told:
         yield from _read(clause, turn, f"I have {several['what']}")
     if (speaks := _AS.match(said)) is not None and _GOES_ON_AS_I.match(clause.after):
@@ -157,7 +160,7 @@ def _article(what: str) -> str:
 
 
 def _is_name(found: re.Match[str]) -> bool:
-    """Whether what follows "my brother" is what he is called: it may be a vocative, a thing he is given, what he is like."""
+    """Whether the words behind "my brother" are his name: they may also be a vocative, a gift or an adjective."""
     said, name, led = found.string, found["name"], found["led"] or ""
     if any(one.casefold() in _NO_NAME or _OF_A_PEOPLE.search(one) for one in name.split()):
         return False

@@ -1,4 +1,4 @@
-"""When somebody's birthday is: the speaker's own, or that of one of his people. English and Chinese, a clause at a time.
+"""Birthdays of the speaker and their people. English and Chinese, a clause at a time.
 
 "My birthday is on 3 May" is a rule of its language as well; here are the other ways to say it, and what is said from the day on
 which it is said: "tomorrow is my mother's birthday" on 2 May tells the third, where that day is known.
@@ -133,7 +133,7 @@ def _stated(clause: Clause, content: str, triple: StatedTriple | None) -> Extrac
 
 
 def _near(when: str, turn: TurnText) -> date | None:
-    """The day that is told from the day on which it is said."""
+    """The date of a relative day such as *tomorrow*; None without the day of the turn."""
     away = _AWAY.get(when.casefold())
     return None if away is None or turn.day is None else date.fromisoformat(turn.day) + timedelta(days=away)
 

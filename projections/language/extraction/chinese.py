@@ -133,7 +133,7 @@ def chinese_clauses(text: str) -> Iterator[Clause]:
 
 
 def _joined(said: str, pieces: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Clauses of which one says little without the next are read as one: "不是北京人，而是上海人"."""
+    """Clauses that need the next one are read together with it: "不是北京人，而是上海人"."""
     held: tuple[int, int] | None = None
     for a, b in pieces:
         if held is not None and _GOES_ON.match(said[a:b].lstrip()):

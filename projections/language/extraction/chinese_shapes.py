@@ -21,7 +21,7 @@ TIME = (
 """A time that may stand before or behind the subject."""
 ADVERB = "(?:已经|刚刚?|终于|又|也|还|都|就|才|先后?|一共|总共|曾经?|其实|真的|后来|特意|亲手|亲自|第一次|成功|顺利|再次|专门)"
 _NAMED = "(?:《[^》]{1,30}》|(?:名?叫做?|名字[叫是]|名为)[^，。]{1,16})"
-"""What it is called of which was spoken."""
+"""The name of the thing before it."""
 _AND = "(?:(?:和|跟|与|同)[^，。]{1,10}?(?:一起|一块儿?)?|独自|一个人|自己|[给在从向为到去][^，。了]{1,10}?)?"
 _NO_DEED = (
     "[我你他她]|觉得?|感|知|认为?|以为?|说|问|听说|想|变|成为?|当|怕|忘|懂|明白|习惯|喜欢|爱上?|讨厌|看[到见]|发现|意识|除|为|算|够|好|坏|累|困|饿|病|老|胖|瘦"
@@ -109,11 +109,11 @@ _ELIDED = regex(
 """A clause that goes on about the subject of the one before."""
 _HAS_ONE = regex(lambda: f"^我(?:还|也)?有(?:一?[个位名])?(?P<who>{kin.chinese()})$")
 _SUBJECT = regex(lambda: f"^[^，。我你他她它]{{0,6}}我(?P<who>的?(?:{_one_of_mine()}))?")
-"""Of whom a clause speaks: its speaker, or one of his people."""
+"""The subject of a clause: its speaker, or one of their people."""
 
 
 def with_subject(piece: str, subject: str) -> str:
-    """The clause with the subject that it leaves to the one before, where it does; `subject` is 我, or one of his people."""
+    """The clause with its omitted subject put back; `subject` is 我, or one of the speaker's people."""
     return f"{subject}{piece}" if subject and _ELIDED.match(piece) else piece
 
 

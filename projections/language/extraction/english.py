@@ -83,7 +83,7 @@ _ONLY_SUPPOSED = regex(rf"{ASKS.pattern}|^(?:I|we|my \w+)(?:'d| would| might| co
 """What it may hang on and be no fact: "After I moved to Graz, I'd be happy"."""
 _CALLED = regex(r"^(?:[A-Z]\w+[,!]\s+)(?=(?:I|My|We)\b)")
 _HERE = regex(r"^(?!Up|In|Down|Back|Right|Over|Still|New|Come|Born)(?P<name>[A-Z][a-zà-ÿ]+) here$")
-"""How somebody says his name before what he says of himself: "Oskar here, I repair accordions"."""
+"""A name at the beginning of a turn: "Oskar here, I repair accordions"."""
 _MILD = regex(
     "^((?:I|We)(?:'m|'re|'ve|'ll| am| are| have| was)?)((?: (?:really|also|just|super|totally|absolutely|definitely|actually"
     "|honestly|truly|kinda"
@@ -94,7 +94,7 @@ _BEHIND = regex(
     r"|giving|feeling|being|having|leaving|helping|showing|beating|thinking|knowing|seeing|to (?:find|see|get|help|make"
     r"|learn|feel|be|know|show|give|keep|do|have))\b|,? -{1,2} |, ",
 )
-"""Where what is said behind a deed begins: of which, why, or what else."""
+"""Where a deed ends and a reason, an aside or another clause begins."""
 _SAYS_WHAT = regex(
     r"\b(?:and|but|or|then) \w+$|\b(?:found|noticed|realised|realized|said|heard|told \w+|agreed|decided|got the chance)$"
 )
@@ -223,7 +223,7 @@ def _of_age(found: re.Match[str]) -> str:
 
 
 def _within_its_time(clause: Clause, content: str) -> str:
-    """The content with the time that its sentence sets beside the clause: "In 2010, Ann moved to Boston"."""
+    """The content with the time that its sentence puts before or after the clause: "In 2010, Ann moved to Boston"."""
     when, until = in_third(_led_by(clause) or set_in(clause.before)), in_third(limited_to(clause.after))
     return ", ".join(part for part in (f"{when[:1].upper()}{when[1:]}", content, until) if part)
 

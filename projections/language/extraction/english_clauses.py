@@ -86,7 +86,7 @@ _OTHERS = regex(
     r"\b(?:you|he|she|they|him|them|her|his|their|your|it|its|this|that)\b|(?i:\bmy (?:[\w-]+ )?(?:friends?|boss|team)\b)"
     r"|(?<=[a-z,;:] )(?!I\b)[A-Z]\w+"
 )
-"""Somebody or something else, of which the next sentence may speak."""
+"""Other people and things that the next sentence may speak about."""
 _GREETS = regex(
     r"^\W*(?:(?:hi|hey|hello|good (?:morning|evening|afternoon))(?:,? (?:there|all|everyone|guys|[A-Z]\w+))?|wow|yay"
     r"|great news|good news|guess what"
@@ -106,7 +106,7 @@ _TEXT_TO_MAKE = regex(
     r"|paraphrase|rewrite|re-?phrase|proofread|summari[sz]e|correct|edit|polish))\b(?:[^:]{0,120}:|.{0,80}\bthe following\b)",
     re.IGNORECASE,
 )
-"""Where a text begins that is to be made, or worked on (`given`: up to its end): nobody says it of himself."""
+"""Where a text begins that is to be made, or worked on (`given`: up to its end): nobody states it about themselves."""
 _PLAYS = regex(
     r"^\W*(?:(?:please|ok|okay|now|so|then),? )*(?:let's (?:role[- ]?play|pretend|imagine)|role[- ]?play|pretend\b"
     r"|suppose (?:I|my|that)|imagine (?:I|my|that I|you(?: are|'re) me)|(?:act|answer|respond|speak|write) as (?:if|me|my))\b",
@@ -164,7 +164,7 @@ def english_clauses(text: str) -> Iterator[Clause]:
 
 
 def _goes_on(sentence: str, *, own: bool) -> bool:
-    """Whether a subject that the next sentence leaves out is the speaker: this one is about him alone, or greets."""
+    """Whether a subject that the next sentence leaves out is the speaker: this one is about the speaker alone, or greets."""
     said = sentence.strip()
     if not any(map(str.isalnum, said)):
         return own

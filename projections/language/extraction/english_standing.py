@@ -58,7 +58,7 @@ _OPEN_END = regex(
     re.IGNORECASE,
 )
 _DEED = regex(rf"(?:I|We) (?:\w+ ){{0,2}}?{PAST}|I(?:'ve| have) been \w+ing ")
-"""What somebody did, of which four words say enough without a name or a time."""
+"""A deed: four words about it are enough without a name or a time."""
 _EMPTY_TEXT = """
 a an the i my me to of in on at for with and or but so it its that this is are was were be been am do does did have has had
 really very just also too much more lot lots bit some any good great nice amazing awesome new time way day thing things people

@@ -1,4 +1,4 @@
-"""Words of which the English rules of extraction are made: pieces of regular expressions."""
+"""Word lists of the English rules, as pieces of regular expressions."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ _DATED = regex(rf"{DAY}|(?i:\b(?:{MONTH})\b)")
 
 
 def of_a_program(thing: str) -> bool:
-    """Whether a thing done, or planned, is work on a program, on no day that is told: how it is made is no fact of its maker."""
+    """Whether a thing done, or planned, is work on a program without a day: such work is no fact about the person."""
     return _MADE.match(thing) is not None and _PROGRAM.search(thing) is not None and _DATED.search(thing) is None
 
 

@@ -40,7 +40,7 @@ ANSWERS_IN_CHINESE, IS_ADDRESSED_CHINESE, MEASURES_IN_CHINESE = "要求回答用
 WISHES = frozenset(
     {ANSWERS_IN, IS_ADDRESSED, MEASURES_IN, ANSWERS_IN_CHINESE, IS_ADDRESSED_CHINESE, MEASURES_IN_CHINESE}
 )
-"""Predicates of wishes of which the newest holds."""
+"""Predicates of wishes; the newest wish holds."""
 
 
 _role = partial(of_role, "instructing")
@@ -125,7 +125,7 @@ HINTS = tuple(_HINTS.split("|"))
 
 
 def asks_for_good(text: str) -> bool:
-    """Whether some sentence among the first thousand characters is a standing instruction in form, whoever says it to whom."""
+    """Whether some sentence among the first thousand characters has the form of a standing instruction, for any speaker."""
     begin = text[:_MOST_READ].replace("’", "'")
     if not _hinted(begin):
         return False
@@ -194,7 +194,7 @@ _TAG = regex(
 
 
 def _is_asked(said: str, turn: TurnText, keeping: Keeping) -> bool:
-    """Whether the assistant is asked: no habit of the speaker; of two named people only what is about the speaker himself."""
+    """Whether the assistant is asked: not a habit of the speaker; between two named people only what is about the speaker."""
     if _WHO_IS_ASKED.search(said):
         return False
     return turn.name is None or keeping.first_person.search(said) is not None

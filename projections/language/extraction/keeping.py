@@ -1,4 +1,4 @@
-"""What somebody wants kept: what he asks to be remembered, what holds from now on, what was decided together. In his own words.
+"""What the speaker wants kept, in their own words: what to remember, what holds from now on, what was decided.
 
 One engine for both languages, on the words of `lexicon/keeping.tsv`. A cue stands at the beginning of a clause, after words of
 politeness at most; what follows it in the sentence is kept, up to a question, and the next sentence where nothing follows. A
@@ -50,7 +50,7 @@ class Cue(NamedTuple):
 
 
 class Keeping(NamedTuple):
-    """How one language is read and told."""
+    """Patterns and texts of one language."""
 
     cues: Pattern[str]
     past: Pattern[str]
@@ -64,7 +64,7 @@ class Keeping(NamedTuple):
     goal: Pattern[str]
     """What was decided: the verb and what to do."""
     told: dict[str, str]
-    """What is told of a speaker by role; `said` in his own words."""
+    """Contents by role; `said` stands for the speaker's own words."""
     group: str
     """Who decided, as the subject of a triple."""
     predicates: dict[str, str]
@@ -236,7 +236,7 @@ def _told(clause: Clause, cue: Cue, text: str, turn: TurnText, keeping: Keeping)
 
 
 def _ones_own(said: str, turn: TurnText, keeping: Keeping) -> bool:
-    """Whether it is asked of whoever keeps things: one of two people who talk asks the other for much else."""
+    """Whether the request is for the memory: two people who talk ask each other for much else."""
     if turn.name is None:
         return True
     return keeping.first_person.search(said) is not None and keeping.second_person.search(said) is None

@@ -85,6 +85,7 @@ _ENGLISH_FLEETING = (
     r"|back|good|fine|great|okay|ok|tired|exhausted|hungry|busy|bored|stuck|confused|lost|late|wrong|right|serious"
     r"|impressed|surprised|worried|nervous"
     r"|(?:just |already )?(?:reviewed|finali[sz]ed|confirmed|checked|uploaded|attached|pasted)\b(?!.*\d)"
+    r"|requires?|recogni[sz]e|provided|requested|demanded|prepared to|gone from"
     r"|thrilled|proud|stressed|drained|thankful|grateful|lucky|blessed|unsure|concerned|unable|anxious|overwhelmed"
     r"|hooked|frustrated|annoyed|upset|drawn|keen|nervous|curious|interested|open|able|bothered|off(?: to\b(?!.*\d)|\W*$)"
     r"|no|in\W*$|out\W*$)\b"

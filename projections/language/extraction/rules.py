@@ -1,4 +1,4 @@
-"""Extraction by rules: what the speaker of a turn states about himself, as statements that stand by themselves (seed 003).
+"""Extraction by rules: what the speaker of a turn states about themselves, as statements that stand by themselves (seed 003).
 
 Only what a user or a named person asserts: no question, no supposition, no quotation, no other person's words, nothing an
 assistant says. Precision goes before recall, for every turn stays retrievable by itself (memory.md, section 4).
@@ -38,7 +38,7 @@ class TurnReading(NamedTuple):
 
     statements: tuple[ExtractedStatement, ...] = ()
     taken: tuple[Taken, ...] = ()
-    """What its speaker takes back of what he said before."""
+    """What its speaker takes back."""
 
 
 def read_turn(turn: TurnText) -> TurnReading:

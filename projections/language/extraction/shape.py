@@ -31,7 +31,7 @@ class TurnText(NamedTuple):
 
     @property
     def name(self) -> str | None:
-        """The name of whoever speaks, as one line that contents can hold, or None where only a role is known."""
+        """The speaker's name as one line, or None if only a role is known."""
         spoken = one_line(self.speaker or "")
         return None if spoken.casefold() in NOBODY else spoken
 
@@ -96,7 +96,7 @@ class ExtractionRule(NamedTuple):
     loose: bool = False
     """The object may be a single plain word."""
     sharp: bool = False
-    """A name, a number or a time must be told."""
+    """The object needs a name, a number or a time."""
 
 
 class Clause(NamedTuple):

@@ -1,4 +1,4 @@
-"""What somebody takes back of what he said: a denial ("I misspoke, I do not have a dog"), or one value for another ("no, Friday").
+"""What the speaker takes back: a denial ("I misspoke, I do not have a dog"), or one value for another ("no, Friday").
 
 Rules read what is taken back; what of the known it means is the judge's matter (`projections.lifecycle.judge.correcting`). Only
 sentences that say nothing else: a value is a few words, and what is asked, supposed or quoted takes nothing back.
@@ -55,7 +55,7 @@ class Corrected(NamedTuple):
 
 
 class HeldTo(NamedTuple):
-    """The speaker likes after all what he took back, without naming it: "I still like it", 我还是喜欢."""
+    """The speaker likes what they took back after all, without naming it: "I still like it", 我还是喜欢."""
 
     said: ExtractedStatement
 
@@ -287,7 +287,7 @@ def _affirmed_chinese(thing: dict[str, str | None]) -> str:
 
 
 def _is_of_ones_own(thing: str, *, han: bool) -> bool:
-    """Whether it is a relative, a pet or a thing of a household: whoever has none says something that lasts."""
+    """Whether it is a relative, a pet or a thing of a household: not having one is worth keeping."""
     people = f"{kin.chinese()}|{either(words('pets', 'chinese'))}" if han else f"{kin.english()}|{pets()}"
     owned = _role("owned", "chinese" if han else "english")
     return re.fullmatch(rf"(?:[\w-]+ )?(?:{people}|{owned})", thing, IGNORECASE) is not None

@@ -82,7 +82,7 @@ def third_person(said: str, name: str) -> str:
 
 
 def _of_another_subject(said: str, name: str) -> str | None:
-    """What is said with *my sister and I*, *we* or *my* as subject; None of *I*. Who *we* are beside the speaker is not told."""
+    """What is said with *my sister and I*, *we* or *my* as subject; None for *I*. The others of *we* stay unnamed."""
     both = _WITH_MINE.match(said)
     if both is not None:
         return f"{name} and their {in_third(both[1])}{in_third(said[both.end() :])}"

@@ -144,7 +144,7 @@ def _fact(found: re.Match[str], predicate: str, name: str) -> StatedTriple | Non
 
 
 def _called(text: str) -> str | None:
-    """A name: 张志强, of which 张 is no measure word; None where it is none."""
+    """A name such as 张志强 (张 is no measure word there); None if it is none."""
     return text if _NAME.fullmatch(text) and not _POINTS.search(text) else None
 
 
