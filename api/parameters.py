@@ -8,9 +8,9 @@ from functools import cache
 from inspect import getsource
 from typing import Any
 
+from api.shapes import ParameterShape, ParametersKnown
 from events import parameters as model
 from events.parameters import DEFAULTS, NAMES, Parameters, allowed, schema_of
-from projections.shapes import ParameterShape, ParametersKnown
 
 _KINDS: Mapping[str, Any] = {"integer": "int", "number": "float", "boolean": "bool"}
 

@@ -16,12 +16,12 @@ from api.requests.timelines import LineTerms, TimesAsked
 from api.services.accesses import AccessRecorder
 from api.services.reading import Reader
 from api.services.writing import Writer
+from api.shapes import Detail
 from events.catalogue import MemoriesRevealed
 from events.errors import NotYetFolded
 from events.log import positions_by_partition
 from events.vocabulary import MAX_SOURCES, Face, Revealing
 from projections.memory.record import SECRET
-from projections.shapes import Detail
 
 
 class By(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
+from api.shapes import Hit
 from benchmarks.dataset import Dataset, Question
 from benchmarks.vectors import Meanings
 from projections.language.prompt_text import estimated_tokens, is_chinese
@@ -17,7 +18,6 @@ from projections.prompt.stable import in_two, stable_part, stable_room
 from projections.ranking.proactive import closenesses
 from projections.ranking.recall import search
 from projections.ranking.search_request import SearchRequest
-from projections.shapes import Hit
 
 BUDGETS = (500, 1_000, 2_000)
 CANDIDATES = 80

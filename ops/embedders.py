@@ -6,13 +6,13 @@ from collections.abc import Callable
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
+from api.shapes import EmbedderStanding
 from events.errors import EngramlogError
 from events.text.embedder_names import AUTO, BUILT_IN, MINILM, NONE, USE
 from ops.settings import Settings
 from projections.embedding.choosing import EmbedderChosen, EmbedderPlan, Embedders, is_loaded, load_now
 from projections.embedding.meaning import Embedder
 from projections.redis.meanings import Meanings
-from projections.shapes import EmbedderStanding
 
 if TYPE_CHECKING:
     from ops.catch_up import Tell

@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from api.services.store.embedding import Embeddings
     from api.services.store.operating import Operator
     from api.services.store.owners import Owners
+    from api.shapes import EmbedderSet, EmbedderStanding, JobBoard
     from consumers.jobs.lifecycle import LifecycleJobs
     from events.heads import HeadBook
     from projections.models.chat import Chat
     from projections.models.counted import ModelAsked
     from projections.redis.meanings import Meanings
     from projections.redis.model_uses import ModelLedger
-    from projections.shapes import EmbedderSet, EmbedderStanding, JobBoard
     from projections.views.view import OwnerView
 
 QUEUE_SECONDS = 2.0

@@ -11,10 +11,10 @@ from events.errors import ModelFailed
 from ops.settings import Settings
 
 if TYPE_CHECKING:
+    from api.shapes import ChatSet
     from projections.models.chat import Chat
     from projections.models.counted import NoteAsked
     from projections.models.model_chat import ModelChat
-    from projections.shapes import ChatSet
 
 
 class LazyModel:

@@ -15,13 +15,13 @@ from api.exchange.long_texts import check_way
 from api.requests.checks import check_owner, parse_instant
 from api.services.reading import Reader
 from api.services.writing import Writer
+from api.shapes import Warned
 from api.work.pacing import PacedLog
 from api.work.patience import current_check
 from events.errors import InputError, RequestTooLarge, refused
 from events.log import Appendable, AppendReceipt, EventLog, positions_by_partition
 from events.memory_log import InMemoryEventLog
 from projections.checks import Check
-from projections.shapes import Warned
 
 COMMAND = "send fewer conversations at a time, or use `engramlog import turns --shape auto`"
 

@@ -29,6 +29,7 @@ from api.requests.timelines import LineTerms, told_lines
 from api.services.judging import Judging
 from api.services.reading import Reader
 from api.services.writing import Writer
+from api.shapes import Lagging, LinesTold, Warned
 from api.work.pacing import PacedLog
 from api.work.patience import current_check
 from events.errors import EngramlogError, LogGap, refused
@@ -42,7 +43,6 @@ from projections.fold.changelog import DECISIONS, Entry
 from projections.memory.record import Memory
 from projections.memory.rejection import REJECTED_BY
 from projections.redis.view import RedisViews
-from projections.shapes import Lagging, LinesTold, Warned
 from projections.views.telling import UNTOLD, Telling, telling
 
 _IGNORED = DECISIONS.index("ignored")

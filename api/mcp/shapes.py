@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from api.mcp.recorded import TOLD
-from projections.shapes import Change
+from api.shapes import Change
 
 PREVIEW = 200
 """Characters of a memory's text in a search result (seed 001, section 3.1.2)."""

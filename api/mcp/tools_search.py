@@ -21,8 +21,8 @@ from api.mcp.shapes import (
     logged,
 )
 from api.requests.hints import search_hint
+from api.shapes import Found, Hit, ToldBeside, Why
 from events.errors import refused
-from projections.shapes import Found, Hit, ToldBeside, Why
 
 MOST_RESULTS = 20
 MOST_CHANGES = 100

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from api.shapes import Found, Hit, Withheld
 from projections.laws.modes import AGED
-from projections.shapes import Found, Hit, Withheld
 
 LEAST_RELEVANCE = 0.6
 """What seed 001 (section 3.1.2) asks for unless told. Here it marks and does not cut: of questions about conversations only

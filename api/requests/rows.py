@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from api.shapes import SpansTold
 from projections.ranking.conversation_dates import zoned_text
 from projections.reports.listing.wanted import RowsWanted
-from projections.shapes import SpansTold
 
 
 def spans_told(wanted: RowsWanted, zone: str) -> SpansTold:

@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 import orjson
 
 from api.requests.checks import check_ranking, check_search_mode
+from api.shapes import MeaningCompared, Understood
 from events.errors import InputError, refused
 from projections.choices import RANKINGS
 from projections.ranking.conversation_dates import zoned_text
 from projections.ranking.filter_checks import check_name
 from projections.ranking.search_request import BY_MEANING, Filters, SearchRequest, filters_of
-from projections.shapes import MeaningCompared, Understood
 
 MOST_OFFSET = 100_000
 _UNLESS_TOLD = {"ranking": RANKINGS[0], "search_mode": "hybrid", "min_relevance": 0.0}

@@ -12,6 +12,7 @@ from api.requests.pasts import Past, Pasts
 from api.requests.speaking import telling_in_hand
 from api.requests.timelines import Progress, RequestedTimes, TimesAsked, times_of
 from api.requests.two_moments import SideAsked
+from api.shapes import Lagging, MomentsOfPast, Placed, Warned
 from api.work.patience import current_check, weigh
 from events.envelope import Stored
 from events.errors import EngramlogError, NotFound, refused
@@ -24,7 +25,6 @@ from projections.memory.handle import is_handle
 from projections.memory.record import Memory
 from projections.memory.timelines import Lines
 from projections.redis.view import PartitionStanding, RedisViews
-from projections.shapes import Lagging, MomentsOfPast, Placed, Warned
 from projections.views.view import OwnerView
 
 

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import NamedTuple, TypedDict
 
 from api.requests.checks import PRESENT, AsOf, parse_as_of, parse_instant, position_of
+from api.shapes import LinesTold, TimesTold
 from events.envelope import Stored
 from projections.memory.timelines import Lines, recorded_by
-from projections.shapes import LinesTold, TimesTold
 
 Progress = Callable[[int, int], None]
 

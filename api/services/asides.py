@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from api.shapes import AsideTold
 from events.catalogue import SourceSetAside
 from events.envelope import decode
 from events.partitions import position_text
@@ -9,7 +10,6 @@ from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.memory.record import SECRET
 from projections.memory.sources import Aside
 from projections.redis.view import RedisViews
-from projections.shapes import AsideTold
 from projections.views.query import moment
 from projections.views.view import WITHHELD, OwnerView
 

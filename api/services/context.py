@@ -26,6 +26,7 @@ from api.services.looking.context_made import (
     with_parts,
 )
 from api.services.reading import Reader
+from api.shapes import ContextBlock, Recorded
 from events.errors import AccessDenied, InputError, refused
 from events.log import EventLog
 from projections.choices import WORKING_MESSAGES
@@ -39,7 +40,6 @@ from projections.prompt.message import RELATED, MessageRead, Related, decided, q
 from projections.prompt.recipe import Handed, recipe
 from projections.prompt.stable import stable_room
 from projections.redis.view import RedisViews
-from projections.shapes import ContextBlock, Recorded
 
 
 def context_wanted(

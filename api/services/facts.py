@@ -8,13 +8,13 @@ from typing import Unpack
 from api.requests.checks import check_limit
 from api.requests.timelines import LineTerms
 from api.services.reading import Reader
+from api.shapes import Fact, FactEvidence, FactsKnown
 from api.work.patience import weigh
 from events.errors import refused
 from events.text.saying import is_text
 from projections.memory.columns import Columns
 from projections.memory.record import Memory
 from projections.memory.triples import KnownTriple, is_about, triples_of
-from projections.shapes import Fact, FactEvidence, FactsKnown
 from projections.views.query import card, moment
 from projections.views.view import OwnerView
 

@@ -19,6 +19,7 @@ from api.requests.speaking import telling_in_hand
 from api.requests.timelines import LineTerms, Progress, TimesAsked, told_lines
 from api.services.asides import aside_by, aside_told
 from api.services.auditing.by_law import STORED, LawNumbers, check_law
+from api.shapes import AsideTold, Change, History
 from api.work.patience import both, current_check, weigh
 from events.catalogue import EVENT_TYPES
 from events.errors import NotFound, refused
@@ -28,7 +29,6 @@ from projections.fold.changelog import DECISIONS, Entry, describe
 from projections.memory.deletion_view import forgotten_turns
 from projections.redis.changelog import EntryPlace
 from projections.redis.view import RedisViews
-from projections.shapes import AsideTold, Change, History
 from projections.views.telling import UNTOLD, Teller, Words, telling
 
 _TYPES = tuple(EVENT_TYPES)

@@ -16,6 +16,7 @@ from api.requests.timelines import LineTerms, told_lines
 from api.services.carrying.carrier import Given
 from api.services.reading import Reader
 from api.services.writing import Writer
+from api.shapes import Answered, InboxItem, InboxPage
 from events.catalogue import EventData, MemoryDeleted, MemoryMentioned
 from events.envelope import Stored, decode, utc_text
 from events.errors import NotFound, refused
@@ -47,7 +48,6 @@ from projections.memory.columns import Columns, state_of
 from projections.memory.record import SECRET
 from projections.memory.rejection import refusing
 from projections.memory.suggestion import suggested_kind
-from projections.shapes import Answered, InboxItem, InboxPage
 from projections.views.query import card
 from projections.views.view import WITHHELD, OwnerView
 

@@ -8,6 +8,7 @@ from api.requests.checks import check_mode, check_query
 from api.requests.snapshots import Snapshot
 from api.requests.timelines import TimesAsked, told_times
 from api.services.reading import Reader
+from api.shapes import Assessment, AssociationTree, BackedTriple, Branch, KnowledgeMap
 from api.work.patience import current_check
 from events.errors import InputError, refused
 from projections.choices import LEAST_WEIGHT, MOST_NODES
@@ -17,7 +18,6 @@ from projections.memory.columns import Columns
 from projections.memory.record import LEVELS, SECRET, Memory
 from projections.reports.assess import assess
 from projections.reports.knowledge_map import knowledge_map
-from projections.shapes import Assessment, AssociationTree, BackedTriple, Branch, KnowledgeMap
 from projections.views.corrected import seen_at
 from projections.views.query import ViewQuery, card, told_beside
 

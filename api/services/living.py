@@ -6,13 +6,14 @@ Reading leaves no trace. What is written is appended by the `Writer`, and what i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Unpack
+from typing import Any, NamedTuple, NotRequired, TypedDict, Unpack
 
 from api.requests.checks import check_id_of, check_limit, check_owner
 from api.requests.timelines import LineTerms, TimesAsked, told_lines, told_times
 from api.services.carrying.carrier import Given
 from api.services.reading import Reader
 from api.services.writing import Writer
+from api.shapes import Change, Fading, Held, MemoryHealth, OwnerProfile, ReviewsDue
 from events.catalogue import MemoryReinforced, ParametersChanged, ProfileChosen, ReviewGraded
 from events.errors import InputError, refused
 from events.parameters import DEFAULTS, NAMES, ParameterValue
@@ -21,11 +22,23 @@ from projections.decide.commands import Tell
 from projections.fold.use import ALIKE
 from projections.reports.health import fading, health, held_now
 from projections.reports.review_due import due_list, next_reviews
-from projections.shapes import Fading, Held, MemoryHealth, OwnerProfile, OwnerProfileAlone, ReviewsDue
 from projections.views.query import moment
 from projections.views.view import OwnerView
 
 MOST_LISTED = 1_000
+
+
+class ProfileInForce(TypedDict):
+    """An owner's law with its thresholds, and the parameters that differ from the defaults."""
+
+    owner: str
+    profile: str
+    formula: str
+    source: str
+    thresholds: dict[str, float]
+    parameters: dict[str, dict[str, float | int | str | bool]]
+    changes: NotRequired[list[Change] | None]
+    warning: NotRequired[str | None]
 
 
 class DatedReading(NamedTuple):
@@ -190,14 +203,14 @@ class Living:
         with self._reader.snapshot(owner, as_of=as_of) as snapshot:
             return {**self._profile(snapshot.view), **told_lines({}), **done.answer}
 
-    def _profile(self, view: OwnerView) -> OwnerProfileAlone:
+    def _profile(self, view: OwnerView) -> ProfileInForce:
         answer = _profile(view)
         if warning := self._reader.unused_embedder(view.parameters.embedder):
             answer["warning"] = warning
         return answer
 
 
-def _profile(view: OwnerView) -> OwnerProfileAlone:
+def _profile(view: OwnerView) -> ProfileInForce:
     law, parameters = view.law, view.parameters
     return {
         "owner": view.owner,

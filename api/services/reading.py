@@ -24,6 +24,7 @@ from api.requests.timelines import LineTerms, Progress, TimesAsked, told_lines, 
 from api.services.accesses import AccessRecorder, Read
 from api.services.histories import ORDERS, HistoryPage, page_asked
 from api.services.looking.meaning_asked import MeaningReader
+from api.shapes import Card, Detail, Found, Listing, OriginTree, Placed, Provenance, Why
 from api.work.patience import current_check, weigh
 from events.envelope import from_micros, utc_text
 from events.errors import refused
@@ -33,15 +34,15 @@ from projections.checks import Bounds
 from projections.choices import RANKINGS
 from projections.fold.provenance import with_events
 from projections.memory.record import SECRET
-from projections.ranking.recall import search
+from projections.ranking.recall import SearchResults, search
 from projections.ranking.search_request import BLIND_TO_ACCESSES
 from projections.ranking.senses import Senses
 from projections.redis.view import RedisViews
 from projections.reports.listing.rows import listing
 from projections.reports.listing.wanted import check_wanted, sorting_of, wanted_of
-from projections.shapes import Card, Detail, Found, FoundAlone, Listing, OriginTree, Placed, Provenance, Why, WhyAlone
 from projections.views.in_pattern import pattern_told
 from projections.views.query import ViewQuery, detail, why, without_lost
+from projections.views.records import Reasons
 from projections.views.view import OwnerView
 
 
@@ -157,7 +158,7 @@ class Reader(MeaningReader):
             self._record(owner, query, answer, read, inspect=inspect)
         return {**answer, **told_times(told), **snapshot.place}
 
-    def _record(self, owner: str, query: str, answer: FoundAlone, read: Read, *, inspect: bool) -> None:
+    def _record(self, owner: str, query: str, answer: SearchResults, read: Read, *, inspect: bool) -> None:
         """What a search showed, and what it brought to mind."""
         hit, mind = answer["results"], answer.get("associated") or ()
         self._shown(owner, hit, "inspection" if inspect else "recall", query, read, answer["offset"] + 1)
@@ -250,7 +251,7 @@ class Reader(MeaningReader):
         answer, place = self._why(owner, memory_id, asked, times)
         return {**answer, **told_times(times), **place}
 
-    def _why(self, owner: str, memory_id: str, asked: HistoryPage, times: TimesAsked) -> tuple[WhyAlone, Placed]:
+    def _why(self, owner: str, memory_id: str, asked: HistoryPage, times: TimesAsked) -> tuple[Reasons, Placed]:
         limit = asked.limit
         with self.snapshot(owner, **times) as snapshot:
             memory = self.memory(snapshot, owner, memory_id)

@@ -17,6 +17,7 @@ from api.requests.snapshots import Snapshot
 from api.requests.speaking import caller_in_hand
 from api.services.carrying.carrier import Given, Looked, Rehearsable
 from api.services.writing import Writer
+from api.shapes import PossibleConflict
 from api.work.patience import current_check
 from events.catalogue import Ground, MemoryRevised
 from events.envelope import derived_id, new_event_id
@@ -30,7 +31,6 @@ from projections.decide.remembering import DOES, NOTHING, Consequence, NewTurn, 
 from projections.memory.columns import Columns, state_of
 from projections.memory.defaults import CATEGORY, KIND
 from projections.memory.record import Memory
-from projections.shapes import PossibleConflict
 from projections.views.query import card
 
 __all__ = ["MOST_TURNS", "NewTurn", "Rememberer"]

@@ -15,6 +15,7 @@ from api.services.histories import SCANNED
 from api.services.many.report import told_of
 from api.services.reading import Reader
 from api.services.writing import Writer
+from api.shapes import Change, Skipped
 from api.work.patience import current_check, weigh
 from events.catalogue import MemoryRestored
 from events.envelope import decode, derived_id, new_event_id
@@ -29,7 +30,6 @@ from projections.fold.changelog import DECISIONS
 from projections.memory.deletion_cascade import DeletionCascade
 from projections.memory.record import Memory
 from projections.redis.view import RedisViews
-from projections.shapes import Change, Skipped
 
 
 def steps(views: RedisViews, owner: str, partition: int, decision: str = "delete") -> dict[str, LastDeletion]:

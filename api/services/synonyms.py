@@ -10,12 +10,12 @@ from api.requests.timelines import LineTerms
 from api.services.carrying.carrier import Given
 from api.services.reading import Reader
 from api.services.writing import Writer
+from api.shapes import SynonymPair, SynonymsKnown, WordExpansion
 from events.catalogue import SynonymDefined
 from events.errors import refused
 from events.text.saying import is_text
 from projections.decide.commands import Tell
 from projections.language.keywords.synonyms import MOST_PAIRS, expand, known_pairs, paired, word_key
-from projections.shapes import SynonymPair, SynonymsKnown, WordExpansion
 
 MOST_LETTERS = 100
 """Longest word or phrase, as in validation."""

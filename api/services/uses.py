@@ -9,6 +9,7 @@ from api.requests.checks import check_limit
 from api.requests.pasts import PIECE
 from api.requests.timelines import LineTerms, told_lines
 from api.services.reading import Reader
+from api.shapes import MemoryUses, TurnSaid
 from api.work.patience import both, current_check
 from projections.language.sensitivity.event_level import at_most
 from projections.memory.deletion_view import forgotten_turns
@@ -17,7 +18,6 @@ from projections.memory.sources import Asides
 from projections.memory.working_memory import Injection, Said, Turn, read_said, set_aside_among
 from projections.redis.said import all_said, said_among
 from projections.redis.view import RedisViews
-from projections.shapes import MemoryUses, TurnSaid
 from projections.views.event_words import ERASED as ERASED_WHY
 from projections.views.event_words import mark
 from projections.views.query import card, moment

@@ -12,7 +12,7 @@ from base64 import b64decode
 from binascii import Error as NotBase64
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypedDict
 
 from consumers.jobs.leader import BESIDE, STOPPED, queue_name, schedule_key, schedule_told
 from events import errors
@@ -23,7 +23,67 @@ from events.redis.clock import redis_ms
 from events.redis.wire import Script, Wire
 from events.sealing.untold import OF_THE_STORE
 from events.text.digits import whole
-from projections.shapes import JobBoard, JobKind, JobStopped, JobTold
+
+
+class JobStopped(TypedDict):
+    """Why a kind of job stopped when it last ran."""
+
+    partitions: list[int]
+    reason: str
+
+
+class JobKind(TypedDict):
+    """One kind of job: how often it is due, how it last went, and how its jobs stand."""
+
+    kind: str
+    what: str
+    every_minutes: float | None
+    last_tick: str | None
+    next_tick: str | None
+    last_done: str | None
+    oldest_done: str | None
+    waiting_since: str | None
+    seconds: float | None
+    done_partitions: int
+    queued: int
+    running: int
+    again: int
+    failed: int
+    stopped: list[JobStopped]
+
+
+class JobTold(TypedDict):
+    """One job: a kind, for one partition, of one tick."""
+
+    id: str
+    kind: str
+    partition: int
+    tick: str
+    state: Literal["running", "again", "failed", "queued"]
+    enqueued: str | None
+    started: str | None
+    ended: str | None
+    next_try: str | None
+    tries_left: int | None
+    error: str | None
+
+
+class JobBoard(TypedDict):
+    """The lifecycle jobs, and their queue."""
+
+    at: str | None
+    leader: str | None
+    problem: str | None
+    partitions: int
+    queued: int | None
+    running: int | None
+    again: int | None
+    failed: int | None
+    refused: int | None
+    kinds: list[JobKind]
+    jobs: list[JobTold]
+    left_out: int
+
 
 MOST_JOBS = 200
 MOST_ERROR = 300

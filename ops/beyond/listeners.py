@@ -8,12 +8,12 @@ from typing import Literal, NamedTuple, NoReturn
 from api.http.server.certificate import CERTIFICATE, KEY, Certificate
 from api.http.server.claiming import OPERATE, check_host
 from api.http.server.listener import OF_THIS_MACHINE, Listener
+from api.shapes import ListeningTold
 from events.errors import BadSetting
 from events.text.origins import is_loopback
 from ops.beyond.settings import BeyondSettings, asked_name
 from ops.clock import now, now_micros
 from projections.access.book import AccessBook
-from projections.shapes import ListeningTold
 
 FIRST_KEY = "engramlog key new NAME --can use --owners '*' --speak-as user,assistant --trust asserted"
 """The command that makes the first key."""

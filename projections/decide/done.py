@@ -17,8 +17,8 @@ from events.catalogue import (
     ReviewSettled,
     ValueRejected,
 )
+from projections.fold.changelog import Change
 from projections.memory.suggestion import suggested_kind
-from projections.shapes import Change
 
 SAID = {
     "linked": "linked: {ids}; the suggestion is gone",

@@ -10,11 +10,10 @@ from events.catalogue import MemoryRestored
 from events.envelope import derived_id
 from projections.decide.command import Made
 from projections.decide.rejecting import readmission
-from projections.fold.changelog import Entry, describe, id_text
+from projections.fold.changelog import Change, Entry, describe, id_text
 from projections.memory.columns import Columns
 from projections.memory.deletion_view import turns_behind
 from projections.memory.record import Memory
-from projections.shapes import Change
 
 
 class LastDeletion(NamedTuple):

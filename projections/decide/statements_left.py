@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, TypedDict
 
 import numpy as np
 
 from projections.memory.columns import Columns
 from projections.memory.kind import is_statement, is_turn
 from projections.memory.record import Memory
-from projections.shapes import StatementsLeft
+
+
+class StatementsLeft(TypedDict):
+    """Statements that were drawn from a turn and are told at a lower level than it is: judge them too where they say the same."""
+
+    count: int
+    ids: list[str]
+
 
 MOST_LEFT: Final = 20
 """Of which the ids are told."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NotRequired, TypedDict
 
 import msgspec
 
@@ -12,10 +12,35 @@ from events.envelope import Event
 from events.vocabulary import MAX_GROUNDS, Plain
 from projections.fold.working_set import WorkingSet
 from projections.memory.record import SECRET, Basis, Memory, Report, Rests
-from projections.shapes import BasisListed, BasisTold
 
 if TYPE_CHECKING:
     from projections.memory.columns import Columns
+
+
+class RestsOn(TypedDict):
+    """Something outside that a memory rests on."""
+
+    uri: str | None
+    digest: str
+    reported: NotRequired[str | None]
+    changed: NotRequired[bool]
+
+
+class BasisListed(TypedDict):
+    """Why a memory is kept and what it rests on, as far as there is any."""
+
+    because: NotRequired[str | None]
+    grounds: NotRequired[list[RestsOn] | None]
+    metadata: NotRequired[dict[str, str | int | float | bool] | None]
+
+
+class BasisTold(TypedDict):
+    """Why a memory is kept, and what it rests on."""
+
+    because: NotRequired[str | None]
+    grounds: NotRequired[list[RestsOn]]
+    metadata: NotRequired[dict[str, str | int | float | bool]]
+
 
 NOTHING = Basis()
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from hashlib import sha256
 from itertools import accumulate
+from typing import NotRequired, TypedDict
 
 import msgspec
 
@@ -22,7 +23,37 @@ from projections.fold.working_set import Note
 from projections.laws.weighted import Factors, factors
 from projections.memory.record import SECRET, Memory
 from projections.memory.rejection import REJECTED_BY
-from projections.shapes import Change
+
+
+class Change(TypedDict):
+    """One change-log entry: what one event did to one memory. Never holds content."""
+
+    position: str
+    event_id: str
+    time: str
+    event: str
+    memory: str | None
+    decision: str
+    reason: str
+    reason_code: NotRequired[str | None]
+    reason_values: NotRequired[dict[str, str] | None]
+    law: str
+    old_weight: float | None
+    new_weight: float | None
+    delta: float | None
+    weighed_at: NotRequired[str | None]
+    factors: dict[str, float] | None
+    fields: list[str]
+    version: int | None
+    content_hash: str | None
+    actor: NotRequired[str | None]
+    correlation_id: NotRequired[str | None]
+    recorded_at: NotRequired[str | None]
+    principal: NotRequired[str | None]
+    late_by: NotRequired[float | None]
+    said_reason: NotRequired[str | None]
+    because: NotRequired[str | None]
+
 
 FIRST_LINK = bytes(32)
 """What the first link of every chain follows."""

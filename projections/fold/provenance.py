@@ -6,12 +6,45 @@ A tree of any depth without cycles, told as a flat list of nodes that each name 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import NotRequired, TypedDict
 
 from events.envelope import from_micros, utc_text
 from events.partitions import position_text
 from projections.fold.changelog import _TYPES, DECISIONS, Entry, id_text
 from projections.memory.record import Memory
-from projections.shapes import OriginNode, OriginTree
+
+
+class OriginEvent(TypedDict):
+    """An event that made or changed a memory among the origins."""
+
+    position: str
+    event_id: str
+    event: str
+
+
+class OriginNode(TypedDict):
+    """A memory that another comes from, and which one that is."""
+
+    id: str
+    parent: str | None
+    relation: str
+    depth: int
+    events: list[OriginEvent]
+    events_left_out: NotRequired[int | None]
+    unknown: NotRequired[bool | None]
+    source_turns: NotRequired[list[str] | None]
+    created_at: NotRequired[str | None]
+    set_aside: NotRequired[bool | None]
+    source_erased: NotRequired[bool | None]
+
+
+class OriginTree(TypedDict):
+    """What a memory comes from: nodes that each name their parent."""
+
+    memory: str
+    nodes: list[OriginNode]
+    nodes_left_out: NotRequired[int | None]
+
 
 Get = Callable[[str], Memory | None]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Literal
+from typing import Literal, NotRequired, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,16 @@ from projections.laws.law import Floats, Instants, Law
 from projections.laws.weighted import activations
 from projections.memory.columns import Columns
 from projections.memory.record import ARCHIVE, CATEGORIES, DAY, FULL, SECRET, SUMMARY, TAG, UNCOMPRESSED
-from projections.shapes import Withheld
+
+
+class Withheld(TypedDict):
+    """How many matches the mode withheld for one reason, and which mode shows them."""
+
+    reason: str
+    count: int
+    shown_by: str
+    ids: NotRequired[list[str]]
+
 
 Mode = Literal["normal", "review", "debug"]
 MODES: tuple[Mode, ...] = ("normal", "review", "debug")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from projections.index.said_names import SaidNames
 from projections.language.asked_words import asked_words, says_something
@@ -41,9 +41,17 @@ from projections.prompt.lines import (
     withdrawn,
 )
 from projections.prompt.message import MessageRead, Related
-from projections.shapes import Hit
 from projections.views.corrected import corrections_in, seen_at
 from projections.views.view import OwnerView
+
+
+class Match(TypedDict):
+    """What is read of a search result."""
+
+    id: str
+    level: str
+    score: float
+
 
 STOP = 0.15
 """Share of the best line's score below which no further line is related, if the message asks for one thing."""
@@ -146,7 +154,7 @@ def always(view: OwnerView, now: int, talk: Conversation, rules: Rules) -> Alway
 def related(
     view: OwnerView,
     now: int,
-    results: Sequence[Hit],
+    results: Sequence[Match],
     closeness: Sequence[float],
     asked: AskedTurn,
     wanted: Wanted,

@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NotRequired, TypedDict
 
 from projections.laws.modes import Visibility
 from projections.memory.columns import Columns
 from projections.memory.record import LEVELS
 from projections.memory.triples import KnownTriple, ReachedMemory
 from projections.ranking.spreading import Activated, spread
-from projections.shapes import Associated, Step
 from projections.views.query import ViewQuery, card, told_beside
+from projections.views.records import Card
 from projections.views.view import OwnerView
+
+Step = TypedDict(
+    "Step",
+    {"from": str, "to": str, "link": str, "weight": NotRequired[float | None], "negation": NotRequired[bool | None]},
+)
+"""One step on the way to what is brought to mind: an edge between memories, or a triple between entities."""
+
+
+class Associated(Card):
+    """A memory that the hits bring to mind."""
+
+    activation: float
+    weight: float
+    path: list[Step]
+
 
 MOST_ACTIVATED = 50
 """How many memories beside the direct hits are considered."""

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import pairwise
 from math import exp
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -25,7 +25,10 @@ from projections.language.times.chinese_links import opened_by
 from projections.language.times.english import WORDS, english
 from projections.language.times.phrases import MASK, Phrase, masked
 from projections.laws.law import Floats
-from projections.shapes import TimeNamed
+
+TimeNamed = TypedDict("TimeNamed", {"text": str, "from": str, "to": str})
+"""A time that the question names."""
+
 
 Instants = npt.NDArray[np.int64]
 WEEK = 7

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from math import inf
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 
@@ -26,9 +26,21 @@ from projections.language.text import kept_tokens, stem, tokens
 from projections.laws.law import Floats
 from projections.memory.columns import Rows
 from projections.ranking.ranked import best
-from projections.shapes import KeywordMatched
 from projections.views.texts import PLAIN_WEIGHING
 from projections.views.view import OwnerView
+
+
+class KeywordMatched(TypedDict):
+    """Which keyword of the question matched which of the memory."""
+
+    asked: str
+    keyword: str
+    weight: float
+    source: str
+    match: str
+    adds: float
+    similarity: NotRequired[float | None]
+
 
 EXACT = 1.0
 """What a keyword counts that a memory has."""

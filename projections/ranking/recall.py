@@ -5,13 +5,16 @@ The rankings are in `conversation` and `rankings`; what all owe is here: filters
 
 from __future__ import annotations
 
+from typing import NotRequired, TypedDict
+
 import numpy as np
 
 from projections.embedding.meaning import Sense
+from projections.laws.modes import Withheld
 from projections.memory.tags import contextual_match
 from projections.ranking import conversation
 from projections.ranking.behind_evidence import behind_evidence
-from projections.ranking.brought import brought_to_mind
+from projections.ranking.brought import Associated, brought_to_mind
 from projections.ranking.long_ago import with_long_ago
 from projections.ranking.outdated import admits, lending, without_corrected
 from projections.ranking.parts.in_parts import plan_of, shared
@@ -28,10 +31,26 @@ from projections.ranking.rankings import (
 )
 from projections.ranking.running import Ranking, RunningSearch, direct, part_understood, plain_bm25, understood
 from projections.ranking.search_request import FOLLOWING, PLAIN, SearchRequest
+from projections.ranking.senses import MeaningCompared
 from projections.ranking.successors import Lifted, with_successors
-from projections.ranking.told import embedded, results, understood_as, widened, withheld
-from projections.shapes import FoundAlone
+from projections.ranking.told import Expanded, Hit, Understood, embedded, results, understood_as, widened, withheld
 from projections.views.query import ViewQuery
+
+
+class SearchResults(TypedDict):
+    """The answer to a search."""
+
+    results: list[Hit]
+    associated: NotRequired[list[Associated]]
+    total: int
+    search_mode: str
+    understood: Understood
+    expanded: Expanded
+    meaning: MeaningCompared | None
+    withheld: list[Withheld]
+    offset: int
+    next: str | None
+    mode: str
 
 
 def ranking_of(asked: ViewQuery, query: str, request: SearchRequest, sense: Sense | None = None) -> Ranking:
@@ -54,14 +73,14 @@ def search(
     request: SearchRequest = PLAIN,
     sense: Sense | None = None,
     offset: int = 0,
-) -> FoundAlone:
+) -> SearchResults:
     """The best `limit` matches after `offset` that the mode shows, each with its reasons, and what was withheld.
 
     `sense`: the question's meaning; without, hybrid goes by words. How many results there are in all is told as `total`.
     """
     this, ranked, replaced, plan = ranking_of(asked, query, request, sense)
     pages = best(ranked.scores, ranked.rows, offset + limit)
-    answer: FoundAlone = {
+    answer: SearchResults = {
         "results": results(this, ranked, pages[offset:], replaced, plan),
         "total": int(ranked.rows.size),
         "search_mode": this.request.search_mode,

@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NotRequired, Protocol, TypedDict
 
 from projections.embedding.meaning import EmbeddedQuestion, KnownVectors, Sense
 from projections.language.contradiction.change import Alike
-from projections.shapes import MeaningCompared
 from projections.views.view import OwnerView
+
+
+class MeaningCompared(TypedDict):
+    """How much could be compared by meaning."""
+
+    model: NotRequired[str | None]
+    embedded: NotRequired[int | None]
+    of: NotRequired[int | None]
+    failed: NotRequired[str | None]
+
 
 ViewHeld = Callable[[], AbstractContextManager[OwnerView]]
 """Gives an owner's view, held for the length of the block."""

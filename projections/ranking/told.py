@@ -3,24 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NotRequired, TypedDict
 
 import numpy as np
 
 from projections.embedding.meaning import Sense
-from projections.laws.modes import REASONS, reasons_told, secrets
+from projections.laws.modes import REASONS, Withheld, reasons_told, secrets
 from projections.memory.columns import Rows
 from projections.memory.record import LEVELS
-from projections.ranking.brought import path_told
-from projections.ranking.conversation_dates import told
+from projections.ranking.brought import Step, path_told
+from projections.ranking.conversation_dates import TimeNamed, told
 from projections.ranking.conversation_weights import TERM_WEIGHTS
-from projections.ranking.keyword_match import expanded
+from projections.ranking.keyword_match import KeywordMatched, expanded
 from projections.ranking.parts.parted import Plan
 from projections.ranking.ranked import Ranked
 from projections.ranking.rankings import relevance_of, text_score
 from projections.ranking.running import RunningSearch, plain_bm25
 from projections.ranking.search_request import BY_MEANING
-from projections.shapes import Expanded, Explanation, Hit, MeaningCompared, Understood, Withheld
+from projections.ranking.senses import MeaningCompared
 from projections.views.query import card, told_beside
+from projections.views.records import Card
+
+
+class Explanation(TypedDict):
+    """Why a result stands where it stands."""
+
+    score: dict[str, float]
+    weights: NotRequired[dict[str, float] | None]
+    terms: dict[str, float]
+    law: str
+    factors: dict[str, float]
+    path: NotRequired[list[Step] | None]
+    keywords: NotRequired[list[KeywordMatched] | None]
+    replaces: NotRequired[list[str] | None]
+    tags: NotRequired[list[str] | None]
+    asked_by: NotRequired[list[str] | None]
+
+
+class Hit(Card):
+    """One search result."""
+
+    score: float
+    relevance: float
+    weight: float
+    explain: Explanation
+
+
+class Expanded(TypedDict):
+    """What a question was widened by."""
+
+    original: list[str]
+    synonyms: dict[str, dict[str, float]]
+    related: dict[str, dict[str, float]]
+
+
+class Understood(TypedDict):
+    """Whom and what times the question names, under `conversation`."""
+
+    times: list[TimeNamed]
+    speakers: list[str]
+    since: NotRequired[str | None]
+    until: NotRequired[str | None]
+    parts: NotRequired[list[str] | None]
+
 
 MOST_WITHHELD = 5
 """Withheld memories named for each reason, the best matches."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import NotRequired, TypedDict
 
 import msgspec
 
@@ -12,8 +12,17 @@ from events.errors import StoreMismatch
 from events.partitions import RESTORED, STORE_KEY, LogKeys
 from events.redis.wire import Wire
 
-if TYPE_CHECKING:
-    from projections.shapes import RestoredTold
+
+class RestoredTold(TypedDict):
+    """What a store was restored from."""
+
+    backup: str
+    moment: str
+    at: str
+    events: int
+    taken_over: NotRequired[str | None]
+    reason: NotRequired[str | None]
+
 
 BACKED_UP = "backed_up"
 """The field of a store that tells when its last backup was made, as an instant, its id, and whether its seals were saved."""

@@ -5,7 +5,7 @@ The ranking is the search's own (`recall.ranking_of`): ranks and scores are thos
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 
@@ -20,9 +20,48 @@ from projections.ranking.ranked import Ranked
 from projections.ranking.recall import ranking_of
 from projections.ranking.running import Ranking, RunningSearch
 from projections.ranking.search_request import Filter, Filters, SearchRequest
-from projections.shapes import AboveSide, Absent, RuleTold, TermBeside
 from projections.views.corrected import corrections_of
 from projections.views.query import ViewQuery, card
+
+
+class Absent(TypedDict):
+    """Why a memory is not among the results."""
+
+    why: str
+    reason: str | None
+    shown_by: str | None
+    filters: list[str]
+
+
+class RuleTold(TypedDict):
+    """A rule that acts beside what matches."""
+
+    rule: str
+    of: str
+    others: list[str]
+
+
+class TermBeside(TypedDict):
+    """One part of both scores."""
+
+    term: str
+    first: float | None
+    second: float | None
+    difference: float | None
+
+
+class AboveSide(TypedDict):
+    """One of two memories under a question's ranking."""
+
+    id: str
+    memory: str | None
+    rank: int | None
+    score: float | None
+    weight: float
+    holds: list[str]
+    lacks: list[str]
+    absent: Absent | None
+
 
 _WORD = regex(r"\w+")
 PLACES = 9

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from projections.reports.above import Outranked
-from projections.shapes import AboveSide, Absent
+from projections.reports.above import AboveSide, Absent, Outranked
 
 LANGUAGES = ("en", "zh")
 DECIDING = 0.6

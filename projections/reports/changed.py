@@ -5,15 +5,29 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import fields
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
 from projections.checks import Check, unchecked
 from projections.laws.modes import Mode, visibility
 from projections.memory.columns import Columns
-from projections.reports.sides import Beside, Difference, Side
-from projections.shapes import OwnerDiffers, SideStanding
+from projections.reports.sides import Beside, Difference, Side, SideStanding
+
+
+class FromTo(TypedDict):
+    """A value on the two sides."""
+
+    before: Any
+    after: Any
+
+
+class OwnerDiffers(TypedDict):
+    """What differs of the owner itself."""
+
+    profile: FromTo | None
+    parameters: dict[str, FromTo]
+
 
 MADE, LEFT, CHANGED, CROSSED, WEIGHT = KINDS = ("made", "gone", "changed", "crossed", "weight")
 """In the order in which they are told."""

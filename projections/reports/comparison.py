@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import combinations, groupby
 from math import comb
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -23,9 +23,27 @@ from projections.laws.modes import REASONS, Visibility, reasons_told, visibility
 from projections.memory.columns import Columns
 from projections.memory.record import LEVELS, Memory
 from projections.past.touches import RecordTouch, State
-from projections.shapes import Touch
 from projections.views.query import card, moment
 from projections.views.view import OwnerView
+
+
+class Jump(TypedDict):
+    """A weight just before an event and just after it."""
+
+    before: float | None
+    after: float | None
+
+
+class Touch(TypedDict):
+    """An event that changed the memory, or the parameters by which it is read."""
+
+    time: str
+    event: str
+    decision: str
+    reason: str
+    weights: dict[str, Jump]
+    position: str
+
 
 # --- all memories at an instant
 

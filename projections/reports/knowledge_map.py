@@ -7,6 +7,7 @@ which of them stand on the map in `mapping.nodes`, what their clusters are calle
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypedDict
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from projections.choices import LEAST_WEIGHT, MOST_NODES
 from projections.embedding.meaning import KnownVectors
 from projections.language.patterns import regex
 from projections.laws.consolidating import consolidations
-from projections.laws.modes import Visibility, reasons_told
+from projections.laws.modes import Visibility, Withheld, reasons_told
 from projections.memory.columns import Columns, Rows
 from projections.memory.kind import is_summary
 from projections.memory.record import SECRET
@@ -31,9 +32,59 @@ from projections.reports.mapping.nodes import (
     communities,
     overview,
 )
-from projections.shapes import Cluster, KnowledgeMapAlone, MapEdge, Node
 from projections.views.corrected import seen_at
 from projections.views.query import ViewQuery
+
+
+class Node(TypedDict):
+    """A memory on a map."""
+
+    id: str
+    label: str
+    kind: str
+    confidence: float
+    consolidation: float
+    weight: float
+    depth: int
+    is_center: bool
+    cluster: int | None
+
+
+class Cluster(TypedDict):
+    """Memories, two at least, that are more joined with each other than with the rest, and the words that tell them apart."""
+
+    id: int
+    members: list[str]
+    words: list[str]
+    label: str
+
+
+class MapReason(TypedDict):
+    """Why two memories on a map are joined."""
+
+    link: str
+    weight: float
+    keywords: list[str]
+
+
+MapEdge = TypedDict("MapEdge", {"from": str, "to": str, "weight": float, "link": str, "reasons": list[MapReason]})
+"""What joins two memories on a map: its weight and `link` are those of the strongest reason."""
+
+
+class KnowledgeMap(TypedDict):
+    """What is known about a topic, or the strongest of all that is known, as a graph."""
+
+    owner: str
+    topic: str | None
+    nodes: list[Node]
+    edges: list[MapEdge]
+    clusters: list[Cluster]
+    depth: int
+    weaker: int
+    withheld: list[Withheld]
+    truncated: bool
+    mode: str
+
 
 CENTRES = 5
 _STAMP = regex(r"^\[\d{4}-\d\d-\d\d \d\d:\d\d\] (?:[^\s:：]{1,40}[:：]\s*)?")
@@ -52,7 +103,7 @@ def knowledge_map(
     near: KnownVectors | None = None,
     lost: Lost | None = None,
     check: Check = unchecked,
-) -> KnowledgeMapAlone:
+) -> KnowledgeMap:
     """Nodes, edges between them, and clusters: around the best hits on the topic, or of all where none is asked for.
 
     `depth` steps, over links of weight `least` and more, `most` nodes at the most, hits included: `truncated` says when there

@@ -6,7 +6,7 @@ A side is a view and the instant at which it is read: of two moments, or of what
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 
@@ -17,10 +17,50 @@ from projections.memory.record import LEVELS, SECRET, Memory
 from projections.memory.trust import trust_told
 from projections.ranking.recall import search
 from projections.ranking.search_request import ALONE
-from projections.shapes import QuestionMoved, RankMoved, SidesDiffer, SideStanding
 from projections.views.corrected import seen_at
 from projections.views.query import ViewQuery, card, status
 from projections.views.view import OwnerView
+
+
+class RankMoved(TypedDict):
+    """A result that stands elsewhere, came or went."""
+
+    id: str
+    before: int | None
+    after: int | None
+    passed: str | None
+
+
+class QuestionMoved(TypedDict):
+    """One question's results on two sides."""
+
+    query: str
+    before: list[str]
+    after: list[str]
+    moved: list[RankMoved]
+
+
+class SideStanding(TypedDict):
+    """Where a memory stands on one of two sides."""
+
+    weight: float
+    level: str
+    status: str
+    trust: str
+    is_negated: bool
+    mention_count: int
+    shown: bool
+    reason: str | None
+
+
+class SidesDiffer(TypedDict):
+    """A memory that stands otherwise on two sides, or on one alone."""
+
+    id: str
+    before: SideStanding | None
+    after: SideStanding | None
+    fields: list[str]
+
 
 _TOLD = ("content", "summary", "keywords", "tags", "category", "kind", "tier", "confidence", "sensitivity")
 """Fields of a record that somebody said, and may say otherwise."""

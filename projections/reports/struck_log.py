@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 from events.accesses import shown_in
 from events.catalogue import (
@@ -37,7 +37,35 @@ from projections.fold.named import names
 from projections.reports.closure import Because, Closure, Stays
 from projections.reports.strikes import turn_said
 from projections.reports.undoing import Undoing
-from projections.shapes import EventsCounted, StaysTold, StruckEvent
+
+
+class EventsCounted(TypedDict):
+    """Events of one kind."""
+
+    kind: str
+    events: int
+    first: list[str]
+
+
+class StaysTold(TypedDict):
+    """A memory that was drawn from what is struck, and stays."""
+
+    memory: str
+    position: str
+    because: str
+    of: str
+
+
+class StruckEvent(TypedDict):
+    """An event that is struck."""
+
+    position: str
+    event_id: str
+    event: str
+    memory: str | None
+    because: str
+    of: str
+
 
 FIRST = 3
 """Positions told of what is only counted."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, TypedDict
 
 from events.catalogue import LATEST_VERSION
 from events.entry import bringer
@@ -13,8 +14,33 @@ from events.partitions import position_text
 from events.sealing.cipher import BODY_MARK
 from events.trust import lowest
 from projections.fold.changelog import id_text
-from projections.shapes import LoggedEvent
 from projections.views.event_words import OwnerToday, words_of
+
+
+class LoggedEvent(TypedDict):
+    """One event of the log. Words that may not be told stand as `[withheld: ...]`; ids, numbers and times stay."""
+
+    position: str
+    event_id: str
+    type: str
+    schema_version: int | None
+    owner: str
+    occurred_at: str | None
+    recorded_at: str | None
+    late_by: float | None
+    actor: str | None
+    principal: str | None
+    model: str | None
+    trust: str | None
+    session_id: str | None
+    causation_id: str | None
+    correlation_id: str | None
+    data: dict[str, Any] | None
+    withheld: str | None
+    folded: bool | None
+    problem: str | None
+    bytes: int
+
 
 MODELS_DECIDE = frozenset({"extract", "review", "sessions"})
 """What a correlation begins with that names the model behind it."""

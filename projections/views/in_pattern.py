@@ -6,8 +6,8 @@ from projections.index.correction_index import CorrectionIndex
 from projections.memory.columns import Columns, state_of
 from projections.memory.pattern import is_pattern
 from projections.memory.record import Memory
-from projections.shapes import InPattern, PatternTold
 from projections.views.query import card, clipped, moment, status
+from projections.views.records import InPattern, PatternTold
 from projections.views.view import OwnerView
 
 MOST_PATTERNS = 20

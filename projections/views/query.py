@@ -20,19 +20,19 @@ from projections.memory.deletion_view import forgotten_turns
 from projections.memory.record import LEVELS, SECRET, CorrectionEntry, Memory
 from projections.memory.tags import context_of
 from projections.memory.trust import trust_told
-from projections.shapes import (
+from projections.views.corrected import corrections_in
+from projections.views.records import (
     Card,
     ContextTold,
     CorrectedBy,
     CorrectionTold,
-    DetailAlone,
+    Detail,
     ExtractedKeyword,
     PatternTold,
     PossibleConflict,
+    Reasons,
     ToldBeside,
-    WhyAlone,
 )
-from projections.views.corrected import corrections_in
 from projections.views.view import WITHHELD, OwnerView
 
 MOST_CORRECTED = 5
@@ -159,7 +159,7 @@ def level_at(view: OwnerView, memory: Memory, now: int) -> str:
 
 def detail(
     view: OwnerView, memory: Memory, now: int, in_pattern: PatternTold = NO_PATTERN, *, reveal: bool = False
-) -> DetailAlone:
+) -> Detail:
     """Everything about one memory; a secret's texts only where `reveal` asks for them. `in_pattern`: as `pattern_told` has it."""
     hidden = memory.sensitivity >= SECRET and not reveal
     reading = view.law.read(memory, now, view.parameters)
@@ -271,7 +271,7 @@ def _is_deleted(view: OwnerView, memory_id: str | None) -> bool:
     return memory.deleted_at is not None or memory.purged_at is not None
 
 
-def why(view: OwnerView, memory: Memory, now: int, most: int | None = None) -> WhyAlone:
+def why(view: OwnerView, memory: Memory, now: int, most: int | None = None) -> Reasons:
     """The weight at an instant, its factors, and where the memory comes from; `changes`, `aside` and the events of the origins are
     empty, for whoever reads the log to fill in. `most`: of origins.
     """

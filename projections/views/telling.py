@@ -17,9 +17,9 @@ from events.envelope import Stored, from_micros, micros, utc_text
 from events.lateness import lateness
 from events.text.unreadable import UNREADABLE
 from events.vocabulary import Actor
+from projections.fold.changelog import Change
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.memory.record import SECRET, Memory
-from projections.shapes import Change
 from projections.views.view import WITHHELD
 
 

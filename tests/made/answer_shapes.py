@@ -1,4 +1,4 @@
-"""Services build plain dicts; mypy checks them against `projections/shapes.pyi`, which `make client` makes of `engramlog.answers`.
+"""Services build plain dicts; mypy checks them against `api/shapes.pyi`, which `make client` makes of `engramlog.answers`.
 
 Nobody imports a stub, so no command pays for it.
 """
@@ -13,13 +13,10 @@ from typing import Any, get_type_hints
 from api.http.answer_schemas import OF_THE_CLIENT
 from engramlog import answers
 from engramlog.answers import Added, Result
-from engramlog.answers.past import Lagging, LinesTold, Place, Placed, TimesTold, Warned
 from tests.made.client_source import formatted, type_source
 from tests.places import ROOT
 
-FILE = ROOT / "projections" / "shapes.pyi"
-PLACES = (Warned, Lagging, Placed, LinesTold, TimesTold, Place)
-"""When an answer is of: each of these answers has a shape without it too, `...Alone`."""
+FILE = ROOT / "api" / "shapes.pyi"
 HEAD = """# Made by `make client` of `engramlog.answers`: change that, and make it again.
 
 from typing import Any, Literal, NotRequired, TypedDict
@@ -62,15 +59,8 @@ def _class(kind: Kind, bases: list[Kind]) -> str:
     if any(inherited[name] != keys[name] for name in inherited):  # a key cannot be declared again
         bases, inherited = [], {}
     own = [f"    {name}: {of}" for name, of in keys.items() if name not in inherited]
-    above = [base.__name__ for base in bases if base not in PLACES]
-    places = [base.__name__ for base in bases if base in PLACES]
-    if not places or not own:
-        return _lines(kind.__name__, above + places, own)
-    return _lines(f"{kind.__name__}Alone", above, own) + _lines(kind.__name__, [f"{kind.__name__}Alone", *places], [])
-
-
-def _lines(name: str, above: list[str], own: list[str]) -> str:
-    return f"class {name}({', '.join(above) or 'TypedDict'}):\n" + "\n".join(own or ["    ..."]) + "\n"
+    above = ", ".join(base.__name__ for base in bases) or "TypedDict"
+    return f"class {kind.__name__}({above}):\n" + "\n".join(own or ["    ..."]) + "\n"
 
 
 def _keys(kind: Kind) -> dict[str, str]:

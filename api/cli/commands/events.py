@@ -15,8 +15,8 @@ from api.operations.definition import Option, Parameter
 from api.operations.events import EVENTS, PARTITION_EVENTS
 from api.operations.looking.times import TIMES_OF_OWNER
 from api.operations.sources import SOURCES
+from api.shapes import LogEvents, LoggedEvent
 from events.errors import refused
-from projections.shapes import LogEvents, LoggedEvent
 
 NEWEST = 10
 """Events that are shown before what comes, where no cursor says from where on."""

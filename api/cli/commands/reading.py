@@ -22,8 +22,8 @@ from api.operations.definition import Given, Operation, Option, Parameter
 from api.operations.knowing import MAP, SYNONYM, SYNONYMS
 from api.operations.reading import COUNTS, GET, HISTORY, LIST, OWNER_STATS, PROVENANCE, USES, WHY
 from api.operations.searching import QUERY
+from api.shapes import History, Why
 from events.errors import refused
-from projections.shapes import History, Why
 
 ALL = Parameter(
     "everything", bool, "Also entries that only name a memory and change nothing.", False, option=Option(("--all",))

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
+from api import shapes
 from api.cli.app import err, out
 from api.cli.show.memories import told_at
 from api.cli.show.tables import Column, Row, tabulate, words
-from projections import shapes
 
 STATES = {"live": "green", "expired": "yellow", "revoked": "red"}
 EVENTS = {"KeyIssued": "key made", "KeyRevoked": "key revoked", "GrantsSet": "grants set"}

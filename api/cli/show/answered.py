@@ -12,7 +12,7 @@ from rich.text import Text
 from api.cli.app import out
 from api.cli.show.memories import part_of, times_of
 from api.cli.show.tables import Column, ident, instant, number, shortened, tabulate, words
-from projections.shapes import AnsweredInFull, AnsweredTurns, Injected, InjectedMemory, OutcomeTold, TurnSaid
+from api.shapes import AnsweredInFull, AnsweredTurns, Injected, InjectedMemory, OutcomeTold, TurnSaid
 
 PROOF = {
     True: ("as it was handed out", "green"),

@@ -9,7 +9,7 @@ from api.cli.app import err, out
 from api.cli.show.answered import all_replies
 from api.cli.show.memories import part_of, times_of
 from api.cli.show.tables import Column, ident, instant, plain, tabulate, words
-from projections.shapes import ContextBlock, MemoryUses
+from api.shapes import ContextBlock, MemoryUses
 
 
 def block(answer: ContextBlock, console: Console = out, *, split: bool = False) -> None:

@@ -25,8 +25,8 @@ from api.cli.show.tables import (
     when,
     words,
 )
+from api.shapes import Above, Diff, EventCause, MemoryDiffers, QuestionMoved, RankMoved, SideStanding
 from events.lateness import late_words
-from projections.shapes import Above, Diff, EventCause, MemoryDiffers, QuestionMoved, RankMoved, SideStanding
 
 COLOURS = {"made": "green", "gone": "red", "changed": "yellow", "crossed": "cyan", "weight": "dim"}
 WORDS = {

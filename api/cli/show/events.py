@@ -9,8 +9,8 @@ from rich.text import Text
 
 from api.cli.app import err, out
 from api.cli.show.tables import Cell, Column, ident, tabulate, when, words
+from api.shapes import LogEvents, LoggedEvent
 from events.lateness import late_words
-from projections.shapes import LogEvents, LoggedEvent
 
 WORDS = 160
 """Characters of an event's words at the most."""

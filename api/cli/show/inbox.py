@@ -5,10 +5,10 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
+from api import shapes
 from api.cli.app import out
 from api.cli.show.memories import effects, part_of
 from api.cli.show.tables import Column, ident, tabulate, words
-from projections import shapes
 
 
 def inbox(answer: shapes.InboxPage, console: Console = out) -> None:

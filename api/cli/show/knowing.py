@@ -8,10 +8,10 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
+from api import shapes
 from api.cli.app import out
 from api.cli.show.memories import part_of, unusual, withheld
 from api.cli.show.tables import Column, figure, ident, instant, number, shortened, tabulate, words
-from projections import shapes
 
 COLOURS = {"high": "green", "medium": "yellow", "low": "red", "very_low": "red", "none": "red"}
 SHOWN_EVIDENCE = 2

@@ -9,10 +9,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
+from api import shapes
 from api.cli.app import out
 from api.cli.show.memories import part_of, times_of, told_at
 from api.cli.show.tables import Column, figure, has_room, ident, instant, number, tabulate, words
-from projections import shapes
 
 BAR = 20
 """Columns of a bar of strength 100, half as many where there is no room."""

@@ -24,8 +24,7 @@ from api.cli.show.tables import (
     when,
     words,
 )  # fmt: skip
-from events.trust import ASSERTED
-from projections.shapes import (
+from api.shapes import (
     Card,
     Change,
     Effects,
@@ -38,6 +37,7 @@ from projections.shapes import (
     Why,
     Withheld,
 )
+from events.trust import ASSERTED
 
 COLOURS = {
     "ignored": "yellow",

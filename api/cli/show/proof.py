@@ -6,10 +6,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
+from api import shapes
 from api.cli.app import out
 from api.cli.show.memories import told_at
 from api.cli.show.tables import Column, figure, tabulate
-from projections import shapes
 
 STYLES = {"agrees": "green", "differs": "bold red", "missing": "bold red", "unread": "yellow"}
 

@@ -12,7 +12,7 @@ from rich.text import Text
 from api.cli.app import err, out
 from api.cli.show import memories as render
 from api.cli.show.tables import ident, tabulate, words
-from projections.shapes import Deleted, Removed, Reported, Restored, RestoredMany, Skipped
+from api.shapes import Deleted, Removed, Reported, Restored, RestoredMany, Skipped
 
 SHOWN = 20
 """Rows of what was skipped, and names of anything else; --json has all."""

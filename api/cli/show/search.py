@@ -9,7 +9,7 @@ from rich.text import Text
 from api.cli.app import out
 from api.cli.show.memories import conflicts, place, standing, withheld
 from api.cli.show.tables import Column, figure, ident, instant, tabulate, words
-from projections.shapes import Associated, Found
+from api.shapes import Associated, Found
 
 BAR = 24
 """Characters of the longest bar of a part of a score."""

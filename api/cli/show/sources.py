@@ -5,10 +5,10 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
+from api import shapes
 from api.cli.app import out
 from api.cli.show.memories import times_of, told_at
 from api.cli.show.tables import Column, figure, ident, tabulate, when, words
-from projections import shapes
 
 _SHOWN = 5
 _MEANWHILE = {

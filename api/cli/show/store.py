@@ -8,11 +8,11 @@ from typing import Any
 from rich.markup import escape
 from rich.text import Text
 
+from api import shapes
 from api.cli.app import out
 from api.cli.show.memories import told_at
 from api.cli.show.tables import grid
 from events.partitions import ranges
-from projections import shapes
 
 RIGHT = ("partition", "head", "checkpoint", "lag", "epoch", "memories")
 

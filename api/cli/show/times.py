@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
+from api import shapes
 from api.cli.app import out
 from api.cli.show.memories import times_of
-from projections import shapes
 
 _NAME = 10
 """Columns before a line's picture."""

@@ -12,11 +12,11 @@ from starlette.responses import PlainTextResponse, Response
 from api.http.answer import Json, documented, problems
 from api.http.asking import Asked, AskedParts, Question
 from api.http.made import new_router
+from api.shapes import EmbedderStanding, ListeningTold
 from events.errors import refused
 from events.schema import json_schemas
 from events.text.embedder_names import AUTO
 from projections.embedding.names import embedder_kind
-from projections.shapes import EmbedderStanding, ListeningTold
 
 router = new_router("store")
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from api.services.auditing.events import Events
 from api.services.writing import Writer
+from api.shapes import LoggedEvent
 from events.catalogue import ReadRecorded
 from events.catalogue.access import Looked
 from events.door.of_the_store import READS
@@ -26,7 +27,6 @@ from events.validation import make_event, ready
 from events.vocabulary import is_id
 from projections.access.caller import Caller
 from projections.access.told import ToldRead, ToldReads
-from projections.shapes import LoggedEvent
 
 DENIED_SECONDS = 60.0
 """A refusal like another is told after so long at the soonest."""

@@ -12,6 +12,15 @@ from api.services.auditing.blocks import NOT_THERE, BlocksAgain
 from api.services.auditing.outcomes import outcomes_of
 from api.services.reading import Reader
 from api.services.uses import said_whole, turn_told, without_text
+from api.shapes import (
+    AnsweredInFull,
+    AnsweredTurn,
+    AnsweredTurns,
+    BlockAsItWas,
+    Injected,
+    InjectedMemory,
+    Placed,
+)
 from api.work.patience import both, current_check
 from events.envelope import utc_text
 from events.errors import NotFound
@@ -24,15 +33,6 @@ from projections.memory.working_memory import ASKING, Injection, Turn
 from projections.prompt.recipe import asked_digest
 from projections.redis.said import all_said, said_among
 from projections.redis.view import RedisViews
-from projections.shapes import (
-    AnsweredInFull,
-    AnsweredTurn,
-    AnsweredTurns,
-    BlockAsItWas,
-    Injected,
-    InjectedMemory,
-    Placed,
-)
 from projections.views.answered import TurnAnswered, answered_as, answers_to, turns_answered
 from projections.views.query import moment
 

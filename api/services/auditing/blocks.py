@@ -10,6 +10,7 @@ from api.requests.snapshots import Snapshot
 from api.services.auditing.injected import injected_memory, reason_withheld
 from api.services.looking.context_made import TalkAsked, read_talk
 from api.services.reading import Reader
+from api.shapes import BlockAsItWas, InjectedMemory, WithheldFromBlock
 from events.catalogue import BlockMade, BroughtUp
 from events.envelope import from_micros, utc_text
 from events.errors import InputError
@@ -26,7 +27,6 @@ from projections.prompt.recipe import asked_digest, block_digest, close_of, want
 from projections.prompt.stable import TwoParts, in_two, stable_part
 from projections.redis.said import Recent
 from projections.redis.view import RedisViews
-from projections.shapes import BlockAsItWas, InjectedMemory, WithheldFromBlock
 
 UNTOLD = "the log does not say how this block was made: it is from before that was recorded, and is made again by the defaults"
 NO_KEY = "the owner had no secret when it was recorded, so there is no digest to compare with"

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from api.requests.pasts import Pasts
 from api.requests.snapshots import Snapshot
 from api.requests.timelines import Progress
+from api.shapes import Change
 from api.work.patience import both, current_check, weigh
 from events.errors import DamagedState, refused
 from events.log import EventLog
@@ -28,7 +29,6 @@ from projections.past.keeping import Passage
 from projections.past.moments import NotKept
 from projections.redis.moments import OwnerLog
 from projections.redis.view import RedisViews
-from projections.shapes import Change
 from projections.views.hidden import purged_ids
 
 STORED = "weighted"

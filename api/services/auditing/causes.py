@@ -12,6 +12,7 @@ import numpy as np
 
 from api.requests.snapshots import Snapshot
 from api.services.reading import Reader
+from api.shapes import ByWhom, Change, EventCause
 from api.work.patience import current_check, weigh
 from events.catalogue import MemoriesAccessed
 from events.envelope import Stored, decode, micros
@@ -20,7 +21,6 @@ from events.text.unreadable import UNREADABLE
 from projections.fold.changelog import DECISIONS, Entry, describe, id_text
 from projections.redis.view import RedisViews
 from projections.reports.changed import Touches
-from projections.shapes import ByWhom, Change, EventCause
 from projections.views.query import moment
 from projections.views.telling import telling
 

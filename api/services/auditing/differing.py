@@ -14,6 +14,7 @@ from api.requests.two_moments import KNOWN, TwoMoments, other_line, span_of
 from api.services.auditing.causes import AFTER, BEFORE, CauseFound, Causes, causes_told
 from api.services.auditing.questions import Questions
 from api.services.reading import Reader
+from api.shapes import Diff, DiffCounts, MemoryDiffers, QuestionMoved, RankOf, SideTold
 from api.showing import UNKNOWN
 from api.work.patience import current_check, weigh
 from events.errors import DeadlineExceeded, refused
@@ -22,7 +23,6 @@ from projections.laws.modes import Mode
 from projections.redis.view import RedisViews
 from projections.reports.changed import ACCESS, EVENTS, OTHERS, Changed, Sorted, Sorting, owner_differs, sorted_out
 from projections.reports.sides import Beside, Side, moved, text_of
-from projections.shapes import Diff, DiffCounts, MemoryDiffers, QuestionMoved, RankOf, SideTold
 from projections.views.corrected import corrections_in
 from projections.views.query import moment
 

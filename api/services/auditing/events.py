@@ -28,13 +28,13 @@ from api.services.auditing.events_wanted import (
 from api.services.auditing.owners_today import OwnersToday
 from api.services.histories import ORDERS
 from api.services.reading import Reader
+from api.shapes import LogEvents, LoggedEvent, Warned
 from api.work.patience import current_check
 from events.envelope import Stored
 from events.errors import refused
 from events.log import EventLog
 from events.partitions import partition_of, position_text
 from projections.redis.view import RedisViews
-from projections.shapes import LogEvents, LoggedEvent, Warned
 from projections.views.event_told import event_told
 
 MOST_LOOKED = 4_000

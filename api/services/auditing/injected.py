@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from api.requests.snapshots import Snapshot
+from api.shapes import InjectedMemory
 from projections.memory.columns import Columns, state_of
 from projections.memory.record import Memory
 from projections.memory.trust import trust_told
 from projections.memory.working_memory import Injection
 from projections.prompt.block import Block
 from projections.prompt.lines import Rules, never_stood, why_not
-from projections.shapes import InjectedMemory
 from projections.views.corrected import corrections_in
 from projections.views.query import card, moment, status
 

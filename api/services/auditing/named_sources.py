@@ -16,6 +16,7 @@ from api.requests.timelines import LineTerms, Progress, told_lines
 from api.services.asides import aside_told
 from api.services.auditing.owners_today import OwnersToday
 from api.services.reading import Reader
+from api.shapes import NamedSourceTold, SourcesNamed
 from api.showing import UNKNOWN
 from api.work.patience import current_check, weigh
 from events.envelope import AnyEvent, Stored, decode, micros
@@ -35,7 +36,6 @@ from projections.reports.named_sources import (
     asides_by_name,
 )
 from projections.reports.strikes import uris_in
-from projections.shapes import NamedSourceTold, SourcesNamed
 from projections.views.event_words import hidden_among
 from projections.views.query import moment
 

@@ -6,13 +6,13 @@ from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
+from api.shapes import OutcomeTold
 from events.catalogue import MemoryReinforced
 from events.envelope import Stored, decode, micros
 from events.partitions import position_text
 from projections.checks import Check
 from projections.fold.changelog import numbers_of
 from projections.redis.view import RedisViews
-from projections.shapes import OutcomeTold
 from projections.views.answered import TurnAnswered
 from projections.views.query import moment
 

@@ -9,11 +9,11 @@ from api.requests.searching import check_terms, request_of
 from api.requests.secrets import masked
 from api.requests.timelines import Progress, TimesAsked, told_times
 from api.services.reading import Reader
+from api.shapes import Above
 from events.errors import refused
 from projections.language.prompt_text import is_chinese
 from projections.reports.above import compared
 from projections.reports.above_told import LANGUAGES, sentence
-from projections.shapes import Above
 from projections.views.query import ViewQuery
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from api.services.auditing.folding import Sides, view_beside
 from api.services.writing import Writer
+from api.shapes import NotUndoneTold, SomeMemories, StandsOtherwise, UndoEvent
 from api.work.patience import current_check
 from events.catalogue import MemoryDeleted, MemoryRevised, SourceSetAside
 from events.envelope import AnyEvent, canonical, derived_id
@@ -23,7 +24,6 @@ from projections.memory.sources import NamedSource, known
 from projections.reports.sides import Difference, Side
 from projections.reports.undoing import ACT, NotUndone, Undoing, UndoStep
 from projections.reports.undone import MemoriesMoved, after, as_folded, moved_by, remaining
-from projections.shapes import NotUndoneTold, SomeMemories, StandsOtherwise, UndoEvent
 
 MOST_TOLD = 100
 """Ids told of each thing that an act does to memories."""

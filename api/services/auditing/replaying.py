@@ -13,6 +13,7 @@ from api.services.auditing.parameters import check_parameter
 from api.services.auditing.questions import Questions, checked_questions
 from api.services.auditing.selecting import KINDS, StrikesAsked, named_in, strikes_of
 from api.services.reading import Reader
+from api.shapes import QuestionMoved, Replayed, ReplayedDiffer
 from api.work.patience import current_check
 from events.errors import refused
 from events.log import EventLog
@@ -22,7 +23,6 @@ from projections.laws import LAWS
 from projections.laws.modes import Mode
 from projections.reports.sides import Difference, differing, moved, text_of
 from projections.reports.struck_log import stays_told
-from projections.shapes import QuestionMoved, Replayed, ReplayedDiffer
 
 MOST_DIFFERENCES = 1_000
 

@@ -19,6 +19,7 @@ from api.services.auditing.selecting import StrikesAsked, named_in, strikes_of
 from api.services.carrying.carried import LogEvent
 from api.services.reading import Reader
 from api.services.writing import Writer
+from api.shapes import QuestionMoved, Retracted
 from api.work.patience import current_check, has_told
 from events.catalogue import MemoryDeleted
 from events.envelope import AnyEvent, micros
@@ -35,7 +36,6 @@ from projections.memory.sources import NamedSource
 from projections.redis.view import RedisViews
 from projections.reports.sides import moved
 from projections.reports.undoing import ACT, UndoStep
-from projections.shapes import QuestionMoved, Retracted
 
 TRIES = 3
 """How often the owner is looked at anew because it went on meanwhile."""

@@ -17,6 +17,7 @@ from api.requests.snapshots import Snapshot
 from api.requests.timelines import TimesAsked, told_times
 from api.services.histories import SCANNED
 from api.services.reading import Reader
+from api.shapes import HistoryFigures, OwnerStats, ShownFigures, WeightFigures
 from api.work.patience import current_check, weigh
 from events.catalogue import MemoriesAccessed, ReviewSettled
 from events.envelope import Stored, decode
@@ -45,7 +46,6 @@ from projections.reports.tally import (
     Passed,
     Tally,
 )
-from projections.shapes import HistoryFigures, OwnerStats, ShownFigures, WeightFigures
 from projections.views.corrected import seen_at
 
 BUCKETS = (0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0)

@@ -14,6 +14,7 @@ from api.requests.refused import RefusedValues
 from api.requests.secrets import label_objection
 from api.requests.speaking import caller_in_hand, speaker
 from api.services.reading import Reader
+from api.shapes import Change
 from api.work.patience import current_check, has_told
 from events.envelope import AnyEvent, Prepared, from_micros
 from events.errors import AccessDenied, InvalidBatch, InvalidEvent
@@ -25,7 +26,6 @@ from events.vocabulary import Trust
 from projections.access.said import check_said
 from projections.fold.changelog import describe
 from projections.redis.view import RedisViews
-from projections.shapes import Change
 
 NEWEST = 64
 """How many events beside its own a verb looks back over at first."""

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from api.requests.checks import check_limit
 from api.services.auditing.supervision import AppendOnlyFile, DiskRoom, Kept
 from api.services.looking.nodes import read_nodes, room_of
+from api.shapes import AofCapacity, Capacity, DiskCapacity, Growth, MemoryCapacity, MemoryPart
 from api.work.outlook import outlook
 from events.admission import APPEND_FULL, Room
 from events.envelope import from_micros, utc_text
@@ -22,7 +23,6 @@ from events.redis.wire import Wire, WirePool
 from projections.fold.reasons import reason_told
 from projections.redis.debt import FoldDebt
 from projections.redis.room import room_by_part
-from projections.shapes import AofCapacity, Capacity, DiskCapacity, Growth, MemoryCapacity, MemoryPart
 
 DAYS, MOST_DAYS = 7, 366
 DAY = 86_400_000_000

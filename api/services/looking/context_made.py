@@ -7,6 +7,13 @@ from typing import NamedTuple
 
 from api.requests.pasts import Past
 from api.requests.snapshots import Snapshot
+from api.shapes import (
+    ContextLine,
+    ContextParts,
+    ContextSearch,
+    ContextSizes,
+    Hit,
+)
 from api.work.patience import current_check
 from events.partitions import position_text
 from projections.choices import WORKING_MESSAGES
@@ -23,13 +30,6 @@ from projections.prompt.stable import TwoParts, in_two, stable_part
 from projections.ranking.proactive import closenesses
 from projections.redis.said import Recent, recent, recent_among
 from projections.redis.view import RedisViews
-from projections.shapes import (
-    ContextLine,
-    ContextParts,
-    ContextSearch,
-    ContextSizes,
-    Hit,
-)
 from projections.views.view import OwnerView
 
 

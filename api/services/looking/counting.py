@@ -8,11 +8,11 @@ from api.requests.checks import check_mode, check_owner
 from api.requests.rows import spans_told
 from api.requests.timelines import Progress, TimesAsked, told_times
 from api.services.reading import Reader
+from api.shapes import Counts
 from api.work.patience import current_check, weigh
 from projections.checks import Bounds
 from projections.reports.listing.counting import facets
 from projections.reports.listing.wanted import check_wanted, wanted_of
-from projections.shapes import Counts
 from projections.views.query import ViewQuery
 
 

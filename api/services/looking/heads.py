@@ -10,6 +10,17 @@ from typing import Unpack
 from api.requests.checks import check_owner
 from api.requests.timelines import LineTerms, told_lines
 from api.services.reading import Reader
+from api.shapes import (
+    ChainHead,
+    ChainHeads,
+    HeadKept,
+    HeadsCompared,
+    HeadsKeeping,
+    HeadUnmet,
+    LogAccepted,
+    OwnerHead,
+    PartitionCompared,
+)
 from api.work.patience import current_check
 from events.envelope import from_micros, utc_text
 from events.errors import refused
@@ -21,17 +32,6 @@ from events.redis.wire import Wire, WirePool
 from projections.checks import Check
 from projections.redis.create import StoreIdentity
 from projections.redis.heads import HeadState, LiveHead, PartitionMet, Unmet, live_heads, meet, recompute
-from projections.shapes import (
-    ChainHead,
-    ChainHeads,
-    HeadKept,
-    HeadsCompared,
-    HeadsKeeping,
-    HeadUnmet,
-    LogAccepted,
-    OwnerHead,
-    PartitionCompared,
-)
 
 MOST_TEXT = 8 * 1024 * 1024
 """Characters of a text that is compared: as much as a file of kept heads holds before the next begins."""

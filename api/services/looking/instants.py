@@ -24,6 +24,7 @@ from api.services.looking.instants_asked import (
     times_of,
 )
 from api.services.reading import Reader
+from api.shapes import InstantsMark, InstantsRow, InstantsTold
 from api.work.patience import both, current_check, weigh
 from events.catalogue import MemoriesAccessed
 from events.errors import refused
@@ -39,7 +40,6 @@ from projections.redis.view import RedisViews
 from projections.reports.held_scores import HeldScores, held_scores
 from projections.reports.instants import ACTIVATED, SCORE, RowsAsked, Sheet, sheet_of
 from projections.reports.moving import Moving
-from projections.shapes import InstantsMark, InstantsRow, InstantsTold
 from projections.views.hidden import hidden_ids
 from projections.views.query import ViewQuery, card, moment
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from projections.shapes import JobBoard
+from api.shapes import JobBoard
 
 
 class JobQueue:

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from api.requests.checks import check_limit
+from api.shapes import ChatSet, EmbedderSet, ModelsUsed, TokensUsed
 from events.envelope import from_micros, utc_text
 from events.redis.clock import redis_micros
 from events.redis.wire import WirePool
 from projections.redis.model_uses import UseCounted, last_days, read_uses
-from projections.shapes import ChatSet, EmbedderSet, ModelsUsed, TokensUsed
 
 DAYS, MOST_DAYS = 30, 366
 

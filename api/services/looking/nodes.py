@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from api.services.looking.standing import read_partitions
+from api.shapes import NodeReplica, NodeStanding, PartitionsAway, PartitionStatus
 from events.admission import Debt, Room
 from events.errors import StoreUnavailable
 from events.partitions import STORE_KEY, LogKeys
@@ -17,7 +18,6 @@ from events.redis.durability import read_durability
 from events.redis.haste import in_haste
 from events.redis.wire import Argument, Wire
 from projections.redis.debt import FoldDebt
-from projections.shapes import NodeReplica, NodeStanding, PartitionsAway, PartitionStatus
 
 HASTE_SECONDS = 0.5
 """How long a look at a store waits for a slot that is being moved: another look follows."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from api.shapes import PartitionStatus
 from events.envelope import from_micros, utc_text
 from events.partitions import LogKeys
 from events.redis.recorded import recorded_in
 from events.redis.wire import Argument, Wire
 from projections.fold.builds import BuildKeys, is_build, next_build
 from projections.redis.store import read_stuck
-from projections.shapes import PartitionStatus
 
 _CHECKPOINT = (
     *("seq", "head", "digest", "memories", "waiting", "full", "refused"),

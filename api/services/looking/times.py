@@ -15,6 +15,7 @@ from api.requests.snapshots import Snapshot, placed
 from api.requests.spans import WHOLE, TimeSpan, span_of
 from api.requests.timelines import LineTerms, TimesAsked, lines_of, times_of, told_lines
 from api.services.reading import Reader
+from api.shapes import GroupCounts, LineBuckets, OwnerTimes
 from api.showing import UNKNOWN
 from api.work.patience import current_check, weigh
 from events.errors import StoreUnavailable
@@ -26,7 +27,6 @@ from projections.past.on_lines import EventsOnLines, Flags
 from projections.past.stepped import Integers
 from projections.redis.view import RedisViews
 from projections.reports.time_lines import LineParts, ends_of, in_parts, late_among
-from projections.shapes import GroupCounts, LineBuckets, OwnerTimes
 from projections.views.query import moment
 
 COUNTED_FOR_A_FOLDED = 250

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from api.shapes import Change, Deleted, Removed, RestoredMany, Skipped, Warned
 from events.errors import EngramlogError, InputError, NotFound
 from projections.fold.reasons import reason_told
-from projections.shapes import Change, Deleted, Removed, RestoredMany, Skipped, Warned
 from projections.views.query import moment
 
 

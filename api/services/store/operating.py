@@ -16,6 +16,7 @@ from api.services.auditing.supervision import info, read_aof, replicas_online
 from api.services.looking.nodes import HASTE_SECONDS, NodesRead, read_nodes, room_of
 from api.services.looking.standing import count_locked, workers_told
 from api.services.writing import Writer
+from api.shapes import EmbedderStanding, ListeningTold, PartitionStatus, SealingTold
 from api.work.outlook import outlook
 from api.work.patience import current_check
 from events.admission import Room
@@ -43,7 +44,6 @@ from projections.redis.debt import FoldDebt
 from projections.redis.restored import BACKED_UP, backed_up_at, restored_by
 from projections.redis.sealed import opens
 from projections.redis.store import decode_quarantine, read_entries, read_parked
-from projections.shapes import EmbedderStanding, ListeningTold, PartitionStatus, SealingTold
 
 RETRY_SECONDS = 15.0
 LARGEST = 50

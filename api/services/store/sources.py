@@ -11,6 +11,7 @@ from api.services.asides import aside_told
 from api.services.carrying.carrier import Given
 from api.services.reading import Reader
 from api.services.writing import Writer
+from api.shapes import SomeMemories, SourcesAside
 from api.work.patience import current_check
 from events.catalogue import SourceBroughtBack, SourceSetAside
 from events.errors import refused
@@ -21,7 +22,6 @@ from projections.decide.sources import BringBack
 from projections.memory.sources import MOST_SOURCES, NamedSource, known
 from projections.redis.view import RedisViews
 from projections.reports.sources import SourceEffects, effects_of, withheld_by
-from projections.shapes import SomeMemories, SourcesAside
 
 MOST_TOLD = 100
 """Ids told of each thing that a source did."""

@@ -14,8 +14,8 @@ from projections.access.provider import OF_PROVIDER
 if TYPE_CHECKING:
     from datetime import datetime, timedelta
 
+    from api.shapes import ListeningTold
     from projections.access.book import AccessBook, Key
-    from projections.shapes import ListeningTold
 
 SECRET = 3
 ROTATE = "make its successor (`engramlog key new NAME`), then revoke it (`engramlog key revoke ID`)"

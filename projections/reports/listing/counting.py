@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TypedDict
 
 import numpy as np
 
@@ -12,16 +13,50 @@ from projections.laws import LAWS
 from projections.memory.columns import STATUSES, TIERS, Flags
 from projections.memory.record import CATEGORIES, LEVELS
 from projections.reports.listing.matching import Matching
+from projections.reports.listing.rows import SpansTold
 from projections.reports.listing.wanted import FLAGS, SENSITIVITIES, TRUSTS_TOLD, RowsWanted
-from projections.shapes import CountsAlone, FacetCounts
 from projections.views.corrected import seen_at
 from projections.views.query import ViewQuery
+
+
+class ValueCount(TypedDict):
+    """How many memories have one value."""
+
+    value: str
+    count: int
+
+
+class FacetCounts(TypedDict):
+    """Counts by the values of one filter, as if that filter were not told."""
+
+    counts: list[ValueCount]
+    left_out: int
+
+
+class Counts(SpansTold):
+    """How many memories a list has, by the values of its filters."""
+
+    owner: str
+    mode: str
+    total: int
+    by_status: FacetCounts
+    by_level: FacetCounts
+    by_trust: FacetCounts
+    by_tier: FacetCounts
+    by_category: FacetCounts
+    by_sensitivity: FacetCounts
+    by_source: FacetCounts
+    by_flag: FacetCounts
+    by_kind: FacetCounts
+    by_tag: FacetCounts
+    by_law: FacetCounts
+
 
 MOST_VALUES = 50
 """Kinds, and tags, that are told, those of the most memories."""
 
 
-def facets(asked: ViewQuery, wanted: RowsWanted, bounds: Bounds = UNBOUNDED) -> CountsAlone:
+def facets(asked: ViewQuery, wanted: RowsWanted, bounds: Bounds = UNBOUNDED) -> Counts:
     """Counts of what the mode shows and the filters match, by the values of each filter; by law, of what the filters match."""
     found, columns = Matching(asked, wanted, bounds), asked.view.columns
     sensitivities = [str(one) for one in SENSITIVITIES]

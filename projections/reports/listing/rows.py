@@ -2,18 +2,56 @@
 
 from __future__ import annotations
 
+from typing import NotRequired, TypedDict
+
 import numpy as np
 
 from projections.checks import UNBOUNDED, Bounds, counted
-from projections.fold.basis import told_in_lists
-from projections.laws.modes import Visibility, reasons_told
+from projections.fold.basis import BasisListed, told_in_lists
+from projections.laws.modes import Visibility, Withheld, reasons_told
 from projections.memory.columns import Rows
 from projections.memory.record import LEVELS, SECRET
 from projections.reports.listing.matching import Matching
 from projections.reports.listing.wanted import ORDERS, RowOrder, RowsWanted
-from projections.shapes import Listed, ListingAlone
 from projections.views.query import ViewQuery, card, context_told, moment, told_beside, waiting_told
+from projections.views.records import Card, ContextTold
 from projections.views.view import OwnerView
+
+
+class SpansTold(TypedDict):
+    """What was understood of times that a list was told, as far as any were: RFC 3339 in the owner's time zone."""
+
+    since: NotRequired[str | None]
+    until: NotRequired[str | None]
+    updated_since: NotRequired[str | None]
+    updated_until: NotRequired[str | None]
+
+
+class Listed(BasisListed, Card):
+    """One memory of a list."""
+
+    weight: float
+    tier: str
+    source: str
+    sensitivity: int
+    tags: list[str]
+    context: ContextTold
+    updated_at: str
+    deleted_at: str | None
+    waiting: list[str]
+
+
+class Listing(SpansTold):
+    """A page of memories."""
+
+    memories: list[Listed]
+    total: int
+    offset: int
+    sort: str
+    order: str
+    withheld: list[Withheld]
+    mode: str
+
 
 NOTHING = RowsWanted()
 NEWEST = RowOrder()
@@ -26,7 +64,7 @@ def listing(
     wanted: RowsWanted = NOTHING,
     sorting: RowOrder = NEWEST,
     bounds: Bounds = UNBOUNDED,
-) -> ListingAlone:
+) -> Listing:
     """A page of what the mode shows and the filters match, how many these are, and what the mode withholds of the owner in all.
 
     What is withheld is counted whatever the filters: so no number tells what a memory says that the mode does not show.

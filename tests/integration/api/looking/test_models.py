@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from api.services.looking.models import ModelsNamed, ModelUses
+from api.shapes import ChatSet
 from consumers.verify.store import verify_store
 from events.errors import ModelFailed
 from events.partitions import MODELS_KEY
@@ -19,7 +20,6 @@ from ops.settings import Settings
 from projections.models.chat import ModelUsage
 from projections.models.counted import CountedChat, ModelAsked
 from projections.redis.model_uses import ModelLedger, day_key, last_days
-from projections.shapes import ChatSet
 from tests.given.http import HttpStore, http_store
 
 TODAY = datetime(2026, 11, 26, 23, 30, tzinfo=UTC)

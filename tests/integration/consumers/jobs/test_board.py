@@ -9,12 +9,12 @@ from collections.abc import Iterator
 import pytest
 import redis
 
+from api.shapes import JobBoard
 from consumers.jobs.board import MOST_ERROR, MOST_JOBS, job_board
 from consumers.jobs.leader import STOPPED, queue_name, schedule_key
 from consumers.jobs.rq.cron import Cron
 from consumers.jobs.rq.jobs import KINDS
 from events.redis.wire import Wire, connect
-from projections.shapes import JobBoard
 from tests.servers import RedisServer
 
 STORE = "6d0f3b1c-2f7e-4a52-9a3e-0d8c3c8b7f11"

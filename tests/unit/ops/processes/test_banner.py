@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from api.shapes import ListeningTold
 from ops.processes.banner import Served, banner
-from projections.shapes import ListeningTold
 
 HERE = "http://127.0.0.1:8733"
 

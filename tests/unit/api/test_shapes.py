@@ -1,4 +1,4 @@
-"""The shapes that mypy holds services to are made of the answer models, and cost nothing at run time."""
+"""The types that mypy checks services against are made of `engramlog.answers` and cost nothing at run time."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from projections import shapes as at_run_time
+from api import shapes as at_run_time
 from tests.made.answer_shapes import FILE, shapes
 from tests.places import ROOT
 
 
-def test_the_shapes_that_lie_there_are_what_is_made_of_the_models() -> None:
+def test_the_types_are_those_that_the_definitions_make() -> None:
     assert FILE.read_text("utf-8") == shapes(), "run `make client`"
 
 

@@ -151,12 +151,10 @@ class Warned(TypedDict):
     quarantined: NotRequired[dict[str, str] | None]
     log_gap: NotRequired[str | None]
 
-class LaggingAlone(TypedDict):
+class Lagging(Warned):
     behind: NotRequired[int]
 
-class Lagging(LaggingAlone, Warned): ...
-
-class DeletedAlone(TypedDict):
+class Deleted(Lagging):
     owner: str
     deleted: list[str]
     skipped: list[Skipped]
@@ -171,25 +169,19 @@ class DeletedAlone(TypedDict):
     waiting: NotRequired[list[str]]
     error: NotRequired[dict[str, Any] | None]
 
-class Deleted(DeletedAlone, Lagging): ...
-
 class Done(TypedDict):
     changes: list[Change]
 
-class PlacedAlone(TypedDict):
+class Placed(Lagging):
     position: str
 
-class Placed(PlacedAlone, Lagging): ...
-
-class EffectsAlone(Done):
+class Effects(Done, Placed):
     owner: str
     id: NotRequired[str | None]
     replaced_by: NotRequired[str | None]
     into: NotRequired[str | None]
     sources: NotRequired[list[str]]
     dry_run: NotRequired[bool]
-
-class Effects(EffectsAlone, Placed): ...
 
 class Edited(Effects):
     revised: bool
@@ -199,7 +191,7 @@ class LinesTold(TypedDict):
     as_of: str | None
     known: NotRequired[str | None]
 
-class HistoryAlone(TypedDict):
+class History(LinesTold, Placed):
     owner: str
     id: str | None
     changes: list[Change]
@@ -209,8 +201,6 @@ class HistoryAlone(TypedDict):
     profile: NotRequired[str]
     chain: str
     aside: NotRequired[AsideTold | None]
-
-class History(HistoryAlone, LinesTold, Placed): ...
 
 class LevelSet(Effects):
     statements: NotRequired[StatementsLeft | None]
@@ -234,7 +224,7 @@ class Receipt(TypedDict):
     ended_by: NotRequired[list[PossibleConflict]]
     conflicting: NotRequired[list[PossibleConflict]]
 
-class RecordsImportedAlone(TypedDict):
+class RecordsImported(Warned):
     owner: str
     records: int
     shapes: dict[str, int]
@@ -261,8 +251,6 @@ class RecordsImportedAlone(TypedDict):
     failed: NotRequired[list[dict[str, Any]] | None]
     error: NotRequired[dict[str, Any] | None]
 
-class RecordsImported(RecordsImportedAlone, Warned): ...
-
 class Remembered(Effects):
     created: bool
     mentioned: NotRequired[str | None]
@@ -288,12 +276,10 @@ class StatementsLeft(TypedDict):
     count: int
     ids: list[str]
 
-class TimesToldAlone(TypedDict):
+class TimesTold(LinesTold):
     at: str | None
 
-class TimesTold(TimesToldAlone, LinesTold): ...
-
-class AboveAlone(TypedDict):
+class Above(TimesTold, Placed):
     owner: str
     query: str
     order: str
@@ -309,8 +295,6 @@ class AboveAlone(TypedDict):
     ranking: str
     search_mode: str
     meaning: str | None
-
-class Above(AboveAlone, TimesTold, Placed): ...
 
 class AboveSide(TypedDict):
     id: str
@@ -335,7 +319,7 @@ class ByWhom(TypedDict):
 
 class Place(TimesTold, Placed): ...
 
-class ComparedAlone(TypedDict):
+class Compared(Place):
     profile: str
     laws: dict[str, LawReading]
     pairs: list[Pair]
@@ -344,8 +328,6 @@ class ComparedAlone(TypedDict):
     offset: int
     owner: str
     instant: str
-
-class Compared(ComparedAlone, Place): ...
 
 class ComparedMemory(TypedDict):
     id: str
@@ -362,7 +344,7 @@ class Curve(TypedDict):
     weights: list[float | None]
     shown: list[bool]
 
-class CurvesAlone(TypedDict):
+class Curves(LinesTold, Placed):
     owner: str
     id: str
     title: str
@@ -372,9 +354,7 @@ class CurvesAlone(TypedDict):
     events: list[Touch]
     folded_together: int
 
-class Curves(CurvesAlone, LinesTold, Placed): ...
-
-class DiffAlone(TypedDict):
+class Diff(LinesTold, Placed):
     owner: str
     line: str
     mode: str
@@ -389,8 +369,6 @@ class DiffAlone(TypedDict):
     questions: list[QuestionMoved]
     on_other_line: NotRequired[int | None]
     hint: str | None
-
-class Diff(DiffAlone, LinesTold, Placed): ...
 
 class DiffCounts(TypedDict):
     made: int
@@ -439,7 +417,7 @@ class InstantsRow(TypedDict):
     withheld: list[int | None]
     scores: NotRequired[list[float | None] | None]
 
-class InstantsToldAlone(TypedDict):
+class InstantsTold(LinesTold, Placed):
     owner: str
     line: str
     mode: str
@@ -457,8 +435,6 @@ class InstantsToldAlone(TypedDict):
     exact_at: str
     exact_now: str
     meaning: str | None
-
-class InstantsTold(InstantsToldAlone, LinesTold, Placed): ...
 
 class Jump(TypedDict):
     before: float | None
@@ -549,14 +525,12 @@ class TermBeside(TypedDict):
     second: float | None
     difference: float | None
 
-class TouchAlone(TypedDict):
+class Touch(Placed):
     time: str
     event: str
     decision: str
     reason: str
     weights: dict[str, Jump]
-
-class Touch(TouchAlone, Placed): ...
 
 class AnsweredTurn(TypedDict):
     id: str
@@ -571,7 +545,7 @@ class AnsweredTurn(TypedDict):
     replies: list[TurnSaid]
     linked_by: str | None
 
-class AnsweredInFullAlone(AnsweredTurn):
+class AnsweredInFull(AnsweredTurn, LinesTold, Placed):
     owner: str
     injected: list[Injected]
     injections_left_out: int
@@ -580,9 +554,7 @@ class AnsweredInFullAlone(AnsweredTurn):
     outcomes_left_out: int
     note: str | None
 
-class AnsweredInFull(AnsweredInFullAlone, LinesTold, Placed): ...
-
-class AnsweredTurnsAlone(TypedDict):
+class AnsweredTurns(LinesTold, Placed):
     owner: str
     answers: list[AnsweredTurn]
     total: int
@@ -590,8 +562,6 @@ class AnsweredTurnsAlone(TypedDict):
     session: str | None
     since: str | None
     until: str | None
-
-class AnsweredTurns(AnsweredTurnsAlone, LinesTold, Placed): ...
 
 class BlockAsItWas(TypedDict):
     text: str
@@ -604,7 +574,7 @@ class BlockAsItWas(TypedDict):
     why_code: NotRequired[str | None]
     withheld: list[WithheldFromBlock]
 
-class ContextBlockAlone(TypedDict):
+class ContextBlock(LinesTold, Placed):
     owner: str
     block: str
     stable: str
@@ -622,8 +592,6 @@ class ContextBlockAlone(TypedDict):
     dropped: dict[str, int]
     left_out: dict[str, int]
     read_back: str
-
-class ContextBlock(ContextBlockAlone, LinesTold, Placed): ...
 
 class ContextLine(TypedDict):
     kind: str
@@ -695,7 +663,7 @@ class InjectedMemory(TypedDict):
     trust_today: str | None
     since: list[str]
 
-class MemoryUsesAlone(TypedDict):
+class MemoryUses(LinesTold, Placed):
     owner: str
     id: str
     memory: str
@@ -703,8 +671,6 @@ class MemoryUsesAlone(TypedDict):
     uses: list[Use]
     total: int
     offset: int
-
-class MemoryUses(MemoryUsesAlone, LinesTold, Placed): ...
 
 class OutcomeTold(TypedDict):
     position: str
@@ -760,7 +726,7 @@ class LineBuckets(TypedDict):
     counts: list[int]
     groups: GroupCounts | None
 
-class LogEventsAlone(TypedDict):
+class LogEvents(LinesTold, Warned):
     owner: str | None
     partition: int
     events: list[LoggedEvent]
@@ -770,8 +736,6 @@ class LogEventsAlone(TypedDict):
     looked: int
     looked_to: str | None
     head: str
-
-class LogEvents(LogEventsAlone, LinesTold, Warned): ...
 
 class LoggedEvent(TypedDict):
     position: str
@@ -795,7 +759,7 @@ class LoggedEvent(TypedDict):
     problem: str | None
     bytes: int
 
-class OwnerTimesAlone(TypedDict):
+class OwnerTimes(LinesTold, Placed):
     owner: str
     happened: HappenedEnds
     recorded: RecordedEnds
@@ -808,8 +772,6 @@ class OwnerTimesAlone(TypedDict):
     recorded_until: str | None
     hint: str | None
 
-class OwnerTimes(OwnerTimesAlone, LinesTold, Placed): ...
-
 class RecordedEnds(TypedDict):
     first: str | None
     last: str | None
@@ -819,7 +781,7 @@ class TimeBuckets(TypedDict):
     happened: LineBuckets
     recorded: LineBuckets
 
-class AssessmentAlone(TypedDict):
+class Assessment(Place):
     owner: str
     topic: str
     confidence: str
@@ -828,8 +790,6 @@ class AssessmentAlone(TypedDict):
     suggestions: list[str]
     evidence: list[Evidence]
     stats: Stats
-
-class Assessment(AssessmentAlone, Place): ...
 
 class ToldBeside(TypedDict):
     possible_conflicts: NotRequired[list[str]]
@@ -857,13 +817,11 @@ class Card(ToldBeside):
     ground_changed: NotRequired[bool]
     long_ago: NotRequired[bool]
 
-class AssociationTreeAlone(Card):
+class AssociationTree(Card, Place):
     owner: str
     associations: list[Branch]
     triples: list[BackedTriple]
     mode: str
-
-class AssociationTree(AssociationTreeAlone, Place): ...
 
 class BackedTriple(TypedDict):
     subject: str
@@ -912,7 +870,7 @@ class FactEvidence(TypedDict):
     source_turns: list[str]
     created_at: str
 
-class FactsKnownAlone(TypedDict):
+class FactsKnown(Placed):
     owner: str
     about: str | None
     facts: list[Fact]
@@ -922,9 +880,7 @@ class FactsKnownAlone(TypedDict):
     as_of: str | None
     known_by: NotRequired[str | None]
 
-class FactsKnown(FactsKnownAlone, Placed): ...
-
-class KnowledgeMapAlone(TypedDict):
+class KnowledgeMap(Place):
     owner: str
     topic: str | None
     nodes: list[Node]
@@ -935,8 +891,6 @@ class KnowledgeMapAlone(TypedDict):
     withheld: list[Withheld]
     truncated: bool
     mode: str
-
-class KnowledgeMap(KnowledgeMapAlone, Place): ...
 
 MapEdge = TypedDict("MapEdge", {"from": str, "to": str, "weight": float, "link": str, "reasons": list[MapReason]})
 
@@ -980,7 +934,7 @@ class DueMemory(Card):
     scheduler: str
     access_count: int
 
-class FadingAlone(TypedDict):
+class Fading(Place):
     memories: list[Strength]
     total: int
     live: int
@@ -988,9 +942,7 @@ class FadingAlone(TypedDict):
     under: int
     profile: str
 
-class Fading(FadingAlone, Place): ...
-
-class GradedAlone(TypedDict):
+class Graded(Placed):
     grade: int
     id: str
     at: str
@@ -1000,8 +952,6 @@ class GradedAlone(TypedDict):
     after: Held | None
     decides: str
     schedulers: dict[str, dict[str, Any]] | None
-
-class Graded(GradedAlone, Placed): ...
 
 class Held(TypedDict):
     strength: int
@@ -1036,7 +986,7 @@ class LawShape(TypedDict):
 class Laws(TypedDict):
     laws: list[LawShape]
 
-class MemoryHealthAlone(TypedDict):
+class MemoryHealth(Place):
     memories: list[Strength]
     total: int
     offset: int
@@ -1044,13 +994,11 @@ class MemoryHealthAlone(TypedDict):
     mean_strength: float | None
     profile: str
 
-class MemoryHealth(MemoryHealthAlone, Place): ...
-
 class MomentsOfPast(TypedDict):
     kept: int
     bytes: int
 
-class OwnerProfileAlone(TypedDict):
+class OwnerProfile(LinesTold, Placed):
     owner: str
     profile: str
     formula: str
@@ -1060,9 +1008,7 @@ class OwnerProfileAlone(TypedDict):
     changes: NotRequired[list[Change] | None]
     warning: NotRequired[str | None]
 
-class OwnerProfile(OwnerProfileAlone, LinesTold, Placed): ...
-
-class OwnerStatsAlone(TypedDict):
+class OwnerStats(Place):
     owner: str
     events: int
     change_log_entries: int
@@ -1083,8 +1029,6 @@ class OwnerStatsAlone(TypedDict):
     chain: str
     embedding: NotRequired[Coverage | None]
 
-class OwnerStats(OwnerStatsAlone, Place): ...
-
 class ParameterShape(TypedDict):
     name: str
     kind: Literal["int", "float", "str", "bool"]
@@ -1099,7 +1043,7 @@ class ParameterShape(TypedDict):
 class ParametersKnown(TypedDict):
     parameters: list[ParameterShape]
 
-class ReinforcedAlone(Done):
+class Reinforced(Done, Placed):
     outcome: str
     from_memory: str | None
     turn_id: str | None
@@ -1110,16 +1054,12 @@ class ReinforcedAlone(Done):
     after: Held | None
     remarks: list[str]
 
-class Reinforced(ReinforcedAlone, Placed): ...
-
-class ReviewsDueAlone(TypedDict):
+class ReviewsDue(Place):
     memories: list[DueMemory]
     due: int
     left_out: int
     min_importance: float
     next_due_at: str | None
-
-class ReviewsDue(ReviewsDueAlone, Place): ...
 
 class ShownFigures(TypedDict):
     answers: int
@@ -1176,7 +1116,7 @@ class SpansTold(TypedDict):
     updated_since: NotRequired[str | None]
     updated_until: NotRequired[str | None]
 
-class CountsAlone(SpansTold):
+class Counts(SpansTold, Place):
     owner: str
     mode: str
     total: int
@@ -1192,13 +1132,11 @@ class CountsAlone(SpansTold):
     by_tag: FacetCounts
     by_law: FacetCounts
 
-class Counts(CountsAlone, Place): ...
-
 class PatternTold(TypedDict):
     evidence: NotRequired[list[InPattern] | None]
     patterns: NotRequired[list[InPattern] | None]
 
-class DetailAlone(PatternTold, BasisTold, Card):
+class Detail(PatternTold, BasisTold, Card, Place):
     content: str
     summary: str | None
     recorded_level: str
@@ -1233,8 +1171,6 @@ class DetailAlone(PatternTold, BasisTold, Card):
     purged_at: str | None
     edges: list[EdgeTold]
     revealed: NotRequired[str | None]
-
-class Detail(DetailAlone, Place): ...
 
 class EarlierText(TypedDict):
     version: int
@@ -1272,7 +1208,7 @@ class Listed(BasisListed, Card):
     deleted_at: str | None
     waiting: list[str]
 
-class ListingAlone(SpansTold):
+class Listing(SpansTold, Place):
     memories: list[Listed]
     total: int
     offset: int
@@ -1280,8 +1216,6 @@ class ListingAlone(SpansTold):
     order: str
     withheld: list[Withheld]
     mode: str
-
-class Listing(ListingAlone, Place): ...
 
 class OriginEvent(TypedDict):
     position: str
@@ -1306,13 +1240,11 @@ class OriginTree(TypedDict):
     nodes: list[OriginNode]
     nodes_left_out: NotRequired[int | None]
 
-class ProvenanceAlone(TypedDict):
+class Provenance(LinesTold, Placed):
     id: str
     provenance: OriginTree
 
-class Provenance(ProvenanceAlone, LinesTold, Placed): ...
-
-class RestoredManyAlone(TypedDict):
+class RestoredMany(Lagging):
     owner: str
     restored: list[str]
     skipped: list[Skipped]
@@ -1324,8 +1256,6 @@ class RestoredManyAlone(TypedDict):
     waiting: NotRequired[list[str] | None]
     error: NotRequired[dict[str, Any] | None]
 
-class RestoredMany(RestoredManyAlone, Lagging): ...
-
 class RestsOn(TypedDict):
     uri: str | None
     digest: str
@@ -1336,7 +1266,7 @@ class ValueCount(TypedDict):
     value: str
     count: int
 
-class WhyAlone(BasisTold, ToldBeside):
+class Why(BasisTold, ToldBeside, Place):
     id: str
     memory: str
     law: str
@@ -1356,8 +1286,6 @@ class WhyAlone(BasisTold, ToldBeside):
     next: NotRequired[str | None]
     order: NotRequired[str]
     aside: NotRequired[AsideTold | None]
-
-class Why(WhyAlone, Place): ...
 
 class Withheld(TypedDict):
     reason: str
@@ -1470,10 +1398,8 @@ class EmbedderSet(TypedDict):
     questions_computed: int
     questions_remembered: int
 
-class EmbeddingAlone(Coverage):
+class Embedding(Coverage, Placed):
     owner: str
-
-class Embedding(EmbeddingAlone, Placed): ...
 
 class Growth(TypedDict):
     days: float
@@ -1670,13 +1596,11 @@ class LogAccepted(TypedDict):
     at: str
     reason: str
 
-class OwnerHeadAlone(TypedDict):
+class OwnerHead(LinesTold, Placed):
     owner: str
     chain: str
     asked: str | None
     agrees: bool | None
-
-class OwnerHead(OwnerHeadAlone, LinesTold, Placed): ...
 
 class PartitionCompared(TypedDict):
     partition: int
@@ -1722,7 +1646,7 @@ class StrikesTold(TypedDict):
     without_correlations: list[str]
     without_models: list[str]
 
-class ReplayedAlone(StrikesTold, ClosureTold):
+class Replayed(StrikesTold, ClosureTold, Place):
     owner: str
     set: dict[str, float | int | str | bool]
     profile: NotRequired[str | None]
@@ -1736,8 +1660,6 @@ class ReplayedAlone(StrikesTold, ClosureTold):
     questions: list[QuestionMoved]
     query: NotRequired[dict[str, Any] | None]
 
-class Replayed(ReplayedAlone, Place): ...
-
 class ReplayedDiffer(TypedDict):
     id: str
     memory: str | None
@@ -1745,7 +1667,7 @@ class ReplayedDiffer(TypedDict):
     replayed: SideStanding | None
     fields: list[str]
 
-class RetractedAlone(StrikesTold, ClosureTold):
+class Retracted(StrikesTold, ClosureTold, Placed):
     owner: str
     dry_run: bool
     again: bool
@@ -1764,8 +1686,6 @@ class RetractedAlone(StrikesTold, ClosureTold):
     remains_total: int
     questions: list[QuestionMoved]
     changes: list[Change]
-
-class Retracted(RetractedAlone, Placed): ...
 
 class StandsOtherwise(TypedDict):
     id: str
@@ -1813,7 +1733,7 @@ class Explanation(TypedDict):
     tags: NotRequired[list[str] | None]
     asked_by: NotRequired[list[str] | None]
 
-class FoundAlone(TypedDict):
+class Found(Place):
     results: list[Hit]
     associated: NotRequired[list[Associated]]
     total: int
@@ -1825,8 +1745,6 @@ class FoundAlone(TypedDict):
     offset: int
     next: str | None
     mode: str
-
-class Found(FoundAlone, Place): ...
 
 class Hit(Card):
     score: float
@@ -1859,16 +1777,14 @@ class SynonymPair(TypedDict):
     synonym: str
     similarity: float
 
-class SynonymSaidAlone(TypedDict):
+class SynonymSaid(Placed):
     owner: str
     word: str
     synonym: str
     similarity: float
     changes: list[Change]
 
-class SynonymSaid(SynonymSaidAlone, Placed): ...
-
-class SynonymsKnownAlone(TypedDict):
+class SynonymsKnown(Placed):
     owner: str
     of: str | None
     synonyms: list[SynonymPair]
@@ -1879,8 +1795,6 @@ class SynonymsKnownAlone(TypedDict):
     expansion: WordExpansion | None
     as_of: str | None
     known_by: NotRequired[str | None]
-
-class SynonymsKnown(SynonymsKnownAlone, Placed): ...
 
 TimeNamed = TypedDict("TimeNamed", {"text": str, "from": str, "to": str})
 
@@ -1917,15 +1831,13 @@ class InboxItem(TypedDict):
     at: str
     position: str
 
-class InboxPageAlone(TypedDict):
+class InboxPage(LinesTold, Placed):
     owner: str
     items: list[InboxItem]
     total: int
     offset: int
     taken: int
     most: int
-
-class InboxPage(InboxPageAlone, LinesTold, Placed): ...
 
 class NamedSourceTold(TypedDict):
     by: Literal["session", "principal", "actor", "model", "source"]
@@ -1941,7 +1853,7 @@ class NamedSourceTold(TypedDict):
     set_aside: AsideTold | None
     partly_aside: int
 
-class ReportedAlone(TypedDict):
+class Reported(Placed):
     owner: str
     uri: str
     digest: str
@@ -1951,8 +1863,6 @@ class ReportedAlone(TypedDict):
     newer: int
     changes: list[Change]
 
-class Reported(ReportedAlone, Placed): ...
-
 class SomeMemories(TypedDict):
     total: int
     ids: list[str]
@@ -1960,7 +1870,7 @@ class SomeMemories(TypedDict):
 class SourceAside(AsideTold):
     memories: int
 
-class SourceSaidAlone(TypedDict):
+class SourceSaid(Placed):
     owner: str
     session: str | None
     principal: str | None
@@ -1973,9 +1883,7 @@ class SourceSaidAlone(TypedDict):
     dry_run: NotRequired[bool]
     changes: list[Change]
 
-class SourceSaid(SourceSaidAlone, Placed): ...
-
-class SourcesAsideAlone(TypedDict):
+class SourcesAside(Placed):
     owner: str
     sources: list[SourceAside]
     total: int
@@ -1983,9 +1891,7 @@ class SourcesAsideAlone(TypedDict):
     as_of: str | None
     known_by: NotRequired[str | None]
 
-class SourcesAside(SourcesAsideAlone, Placed): ...
-
-class SourcesNamedAlone(TypedDict):
+class SourcesNamed(LinesTold, Placed):
     owner: str
     sources: list[NamedSourceTold]
     total: int
@@ -2000,8 +1906,6 @@ class SourcesNamedAlone(TypedDict):
     left_out: dict[str, int]
     withheld: int
     hint: str | None
-
-class SourcesNamed(SourcesNamedAlone, LinesTold, Placed): ...
 
 class AccessFigures(TypedDict):
     recorded: NotRequired[int]
@@ -2207,7 +2111,7 @@ class SummedOver(TypedDict):
     owners: int
     left_out: int
 
-class ChatsImportedAlone(TypedDict):
+class ChatsImported(Warned):
     owner: str
     shape: str
     conversations: int
@@ -2224,8 +2128,6 @@ class ChatsImportedAlone(TypedDict):
     last_position: str | None
     failed: NotRequired[list[dict[str, Any]] | None]
 
-class ChatsImported(ChatsImportedAlone, Warned): ...
-
 class Episode(TypedDict):
     memory_id: str
     session: str | None
@@ -2234,7 +2136,7 @@ class Episode(TypedDict):
     at: str
     reason: str
 
-class ExtractedAlone(TypedDict):
+class Extracted(Lagging):
     owner: str
     dry_run: bool
     counts: dict[str, int]
@@ -2249,8 +2151,6 @@ class ExtractedAlone(TypedDict):
     refused: NotRequired[dict[str, str]]
     usage: NotRequired[Usage | None]
     trouble: NotRequired[str | None]
-
-class Extracted(ExtractedAlone, Lagging): ...
 
 class Left(TypedDict):
     owner: str
