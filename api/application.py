@@ -236,7 +236,7 @@ class Application(ABC):
     def rememberer(self) -> Rememberer:
         from api.services.remembering import Rememberer
 
-        return Rememberer(self.log, self.writer, self.turns_written)
+        return Rememberer(self.log, self.writer, self.turns_written, self.await_turns)
 
     @joined
     def deleter(self) -> Deleter:

@@ -23,7 +23,7 @@ from events.catalogue import Ground, MemoryRevised
 from events.envelope import derived_id, new_event_id
 from events.errors import refused
 from events.log import AppendReceipt, EventLog
-from events.standing import reach
+from events.standing import PERSONS, reach
 from projections.access.telling import telling_of
 from projections.decide.command import EVENT, Ids
 from projections.decide.commands import Edit
@@ -82,12 +82,17 @@ class Rememberer:
     """Takes in what is said, on one store. Safe for threads."""
 
     def __init__(
-        self, log: EventLog, writer: Writer, turns_written: Callable[[str], None] = lambda _owner: None
+        self,
+        log: EventLog,
+        writer: Writer,
+        turns_written: Callable[[str], None] = lambda _owner: None,
+        await_turns: Callable[[str], None] = lambda _owner: None,
     ) -> None:
-        """`turns_written` is called with the owner after turns were written."""
+        """`turns_written` is called with the owner after turns were written; `await_turns` waits a moment until they are read."""
         self._log = log
         self._writer = writer
         self._turns_written = turns_written
+        self._await_turns = await_turns
 
     def add(
         self,
@@ -113,6 +118,8 @@ class Rememberer:
         """
         check_owner(owner)
         given = _given(told)
+        if given.get("actor", "user") not in PERSONS:
+            self._await_turns(owner)  # what an agent reports may stand in a turn of the user that was written just before
         key = given.get("key")
         if event_id is None:
             event_id = new_event_id() if key is None else derived_id("remember", owner, checked_key(key))

@@ -116,7 +116,8 @@ class Remember:
         return readmission(None, self.values)
 
     def _created(self, ids: Ids) -> MemoryCreated:
-        return created(self.memory_id or f"m-{ids(EVENT)}", self.content, **self.fields)
+        waits = next((one.memory_id for one in self.judged.beside if one.does == "waits"), None)
+        return created(self.memory_id or f"m-{ids(EVENT)}", self.content, **({"corrects": waits} | self.fields))
 
     def agrees(self, told: Sequence[EventData], ids: Ids) -> bool:  # noqa: ARG002
         """See `Command.agrees`."""
@@ -127,8 +128,10 @@ class Remember:
             return False
         if isinstance(said, MemoryMentioned):
             return self.says(said.memory_id)
-        name = self.memory_id or (said.memory_id if isinstance(said, MemoryCreated) else "")
-        return said == created(name, self.content, **self.fields)
+        if not isinstance(said, MemoryCreated):
+            return False
+        fields = {"corrects": said.corrects} | self.fields  # by what was known then
+        return said == created(self.memory_id or said.memory_id, self.content, **fields)
 
     def answer(self, told: Sequence[EventData]) -> dict[str, Any]:
         """See `Command.answer`."""

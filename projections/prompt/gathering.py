@@ -5,9 +5,11 @@ A block is gathered once when it is handed out, and again from its recorded inje
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import NamedTuple, TypedDict
+
+import numpy as np
 
 from projections.index.said_names import SaidNames
 from projections.language.asked_words import asked_words, says_something
@@ -16,6 +18,7 @@ from projections.language.doubtful import sounds_like_an_order
 from projections.language.extractive import words
 from projections.language.orders import gives_orders
 from projections.language.patterns import regex
+from projections.memory.columns import Columns
 from projections.memory.deletion_view import erased_turns, forgotten_turns
 from projections.memory.episode import local
 from projections.memory.kind import is_statement, is_turn
@@ -243,7 +246,7 @@ def material(
     said = message_lines(talk.messages[-messages:] if messages else (), rules, now)
     tools, hidden = tool_lines(talk, asked.text, partition, rules)
     standing.left_out.update({"tool result": hidden} if hidden else {})
-    lines, unconfirmed = _lines(view, close, rules)
+    lines, unconfirmed = _lines(view, close, rules, () if asked.message.need == "no" else holds.ids)
     ordering = [one for one in tools if gives_orders(one.text)]
     tools = [one for one in tools if one not in ordering]
     parts, keep = {"retrieved": lines, "tools": tools, "unconfirmed": [*unconfirmed, *ordering]}, {}
@@ -257,10 +260,23 @@ def material(
     return Material(time_line(now, rules.zone, rules.language), parts, keep)
 
 
-def _lines(view: OwnerView, close: Sequence[Close], rules: Rules) -> tuple[list[Line], list[Line]]:
-    """The related lines, and apart those that are unconfirmed; none that was deleted since the search."""
+def _lines(
+    view: OwnerView, close: Sequence[Close], rules: Rules, elsewhere: Collection[str]
+) -> tuple[list[Line], list[Line]]:
+    """The related lines, and apart those that are unconfirmed; none that was deleted since the search.
+
+    An update that waits for a person stands above the memory that it would end, if that memory is related or among those that
+    are in every prompt (`elsewhere`, by id).
+    """
+    updates = waiting_updates(view)
+    nearness: dict[str, float | None] = {}
+    for one in close:
+        nearness |= dict.fromkeys((update.id for update in updates.get(one.memory_id, ())), one.closeness)
+        nearness[one.memory_id] = one.closeness
+    for update in (update for known, found in updates.items() if known in elsewhere for update in found):
+        nearness.setdefault(update.id, None)
     found = []
-    for memory_id, closeness in {one.memory_id: one.closeness for one in close}.items():
+    for memory_id, closeness in nearness.items():
         memory = view.get(memory_id)
         if memory is not None and never_stood(memory) in (None, "proposed") and why_not(memory, rules) is None:
             found.append((memory, closeness))
@@ -268,8 +284,18 @@ def _lines(view: OwnerView, close: Sequence[Close], rules: Rules) -> tuple[list[
     lines: tuple[list[Line], list[Line]] = ([], [])
     for (memory, closeness), day in zip(found, days, strict=True):
         line = memory_line(memory, memory.content, rules, closeness, with_hour=days.count(day) > 1)
-        lines[is_unconfirmed(memory)].append(line)
+        lines[memory.id in updates or is_unconfirmed(memory)].append(line)
     return lines
+
+
+def waiting_updates(view: OwnerView) -> dict[str, list[Memory]]:
+    """The updates that wait in the inbox, by the id of the memory that each would end, the newest first."""
+    columns = view.columns
+    updates: dict[str, list[Memory]] = {}
+    for row in reversed(np.flatnonzero(columns.standing() == Columns.PROPOSED).tolist()):
+        if (known := columns.memories[row].corrects) is not None:
+            updates.setdefault(known, []).append(columns.memories[row])
+    return updates
 
 
 def is_unconfirmed(memory: Memory) -> bool:

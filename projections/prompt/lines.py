@@ -38,13 +38,17 @@ NEWEST_MESSAGES = 10
 IDLE = DAY
 """Microseconds without a message after which a session is an earlier conversation."""
 HIDDEN = {"en": "(withheld)", "zh": "（已隐去）"}
+FROM = {
+    "assistant": {"en": ", from the assistant", "zh": "，来自助手"},
+    "import": {"en": ", from an import", "zh": "，来自导入"},
+}
 CONFLICT = {"en": "may contradict", "zh": "可能矛盾于"}
 DISPUTED = {"en": "may be contradicted", "zh": "可能有矛盾"}
 UNTIL = {"en": "until", "zh": "有效至"}
 NO_LONGER = {"en": "no longer so", "zh": "已不成立"}
 SINCE = {"en": "since then", "zh": "此后"}
 TRUST: Mapping[str, Mapping[str, str]] = {
-    "proposed": {"en": "not confirmed", "zh": "待确认"},
+    "proposed": {"en": "unconfirmed", "zh": "待确认"},
     "inferred": {"en": "inferred", "zh": "推断"},
     "disputed": {"en": "disputed", "zh": "有异议"},
 }
@@ -137,8 +141,9 @@ def holding_line(memory: Memory, rules: Rules) -> Line:
 
 
 def _trust(memory: Memory, rules: Rules) -> str:
-    """What is to be known of whoever said it; nothing where that is the user."""
-    return TRUST.get(trust_told(memory), {}).get(rules.language, "")
+    """How far the memory can be trusted, and who said what waits for a person; empty for the user's own word."""
+    trust = TRUST.get(trust_told(memory), {}).get(rules.language, "")
+    return trust if memory.trust else trust + FROM.get(memory.source, {}).get(rules.language, "")
 
 
 def _corrections(memory_id: str, rules: Rules) -> list[str]:

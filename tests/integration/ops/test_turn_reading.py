@@ -91,6 +91,22 @@ def test_a_turn_is_read_in_the_light_of_what_the_assistant_said_before_it(applic
     assert [one for one in contents if one.startswith('User answered "How many children do you have?": Two, and one')]
 
 
+def test_an_agents_update_is_applied_if_a_turn_of_the_user_says_it_and_waits_for_a_person_otherwise(
+    application: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ops.turn_reading.MOST_WAITED_SECONDS", 30.0)
+    known = {}
+    for owner in ("ada", "bo"):
+        known[owner] = application.rememberer.add(owner, "I live in Tokyo.", actor="user")["id"]
+    application.rememberer.add_turns("ada", [NewTurn("user", "I have moved to Osaka.")])
+    said, unsaid = (application.rememberer.add(one, "User lives in Osaka.", actor="assistant") for one in ("ada", "bo"))
+    assert (said["waiting"], [one["id"] for one in unsaid["waiting"]]) == ([], [known["bo"]])
+    read, waiting = (application.contexts.context(one, "Where is my home?")["block"] for one in ("ada", "bo"))
+    assert ("Osaka" in read, "Tokyo" in read, "unconfirmed" in read) == (True, False, False)
+    assert "unconfirmed, from the assistant: User lives in Osaka." in waiting
+    assert "I live in Tokyo." in waiting
+
+
 def test_a_command_extracts_before_it_ends(settings: Settings) -> None:
     with open_application(settings) as command:
         command.rememberer.add_turns("ada", [BERLIN])

@@ -183,7 +183,7 @@ def test_proposals_that_matter_are_under_unconfirmed_with_a_mark_and_displace_no
     owner = known(store, *proposals, coffee())
     answer = asked(store, owner)
     assert (ids(answer, "retrieved"), ids(answer, "unconfirmed")) == (["coffee"], ["tea"])
-    assert answer["parts"]["unconfirmed"][0]["note"].endswith("not confirmed")
+    assert answer["parts"]["unconfirmed"][0]["note"].endswith("unconfirmed, from the assistant")
     found = store.reader.search(owner, ASKS, trace=False)
     assert {one["id"] for one in found["results"]} == {"coffee"}, "search shows no proposals"
 
