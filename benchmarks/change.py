@@ -12,7 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
+from projections.embedding import minilm
 from projections.embedding.likeness import WEIGHTS
+from projections.embedding.meaning import Embedder
+from projections.embedding.minilm import MiniLM
 from projections.embedding.use import UniversalEncoder
 from projections.language.scripts import holds_han
 
@@ -21,18 +24,21 @@ RIDGE = 3.0
 
 
 def main() -> None:
-    """Fit and write the weights."""
+    """Fit and write the weights; those of MiniLM to the English examples."""
     reports, states, imagines, frames = map(_lines, ("reports", "states", "imagines", "frames"))
     framed = []
     for number, text in enumerate(reports):
         fitting = [frame for frame in frames if holds_han(frame) == holds_han(text)]
         framed += [fitting[(7 * number + step) % len(fitting)].format(text) for step in (0, 5)]
-    encoder = UniversalEncoder()
-    rows = [fit(encoder, reports, states), fit(encoder, [*imagines, *framed], reports)]
-    np.save(WEIGHTS, np.array(rows, np.float32))
+    for encoder in (UniversalEncoder(), MiniLM()):
+        texts = [reports, states, [*imagines, *framed]]
+        if encoder.model == minilm.MODEL:
+            texts = [[text for text in part if not holds_han(text)] for part in texts]
+        rows = [fit(encoder, texts[0], texts[1]), fit(encoder, texts[2], texts[0])]
+        np.save(WEIGHTS[encoder.model], np.array(rows, np.float32))
 
 
-def fit(encoder: UniversalEncoder, positive: Sequence[str], negative: Sequence[str]) -> np.ndarray:
+def fit(encoder: Embedder, positive: Sequence[str], negative: Sequence[str]) -> np.ndarray:
     """One weight for each dimension, and a constant."""
     vectors = np.array([one.whole for one in encoder.texts([*positive, *negative])], np.float64)
     wanted = np.repeat([1.0, -1.0], [len(positive), len(negative)])

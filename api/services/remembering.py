@@ -119,7 +119,9 @@ class Rememberer:
         check_owner(owner)
         given = _given(told)
         if given.get("actor", "user") not in PERSONS:
-            self._await_turns(owner)  # what an agent reports may stand in a turn of the user that was written just before
+            self._await_turns(
+                owner
+            )  # what an agent reports may stand in a turn of the user that was written just before
         key = given.get("key")
         if event_id is None:
             event_id = new_event_id() if key is None else derived_id("remember", owner, checked_key(key))

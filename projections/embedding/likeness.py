@@ -11,26 +11,39 @@ from threading import Lock
 import numpy as np
 
 from events.errors import BadSetting, EmbedderFailed
+from projections.embedding import minilm, use
 from projections.embedding.meaning import Embedder, Vectors
 from projections.language.contradiction.change import Rating
 
 MOST_KEPT = 4_096
 """Vectors that are kept, of the texts asked for last: 8 MB."""
-WEIGHTS = Path(__file__).with_name("change_weights.npy")
-"""Two rows, `reports` and `imagines`, each one weight for a dimension and a constant; `python -m benchmarks.change` fits them."""
+WEIGHTS = {
+    use.MODEL: Path(__file__).with_name("change_weights_use.npy"),
+    minilm.MODEL: Path(__file__).with_name("change_weights_minilm.npy"),
+}
+"""By model two rows, `reports` and `imagines`: a weight for each dimension and a constant. `python -m benchmarks.change` fits them."""
 
 
 @cache
-def _weights() -> Vectors:
-    return np.asarray(np.load(WEIGHTS), np.float32)
+def _weights(model: str) -> Vectors:
+    return np.asarray(np.load(WEIGHTS[model]), np.float32)
+
+
+def ratings(vectors: Vectors, model: str = use.MODEL) -> Vectors | None:
+    """`reports` and `imagines` of statements by their whole vectors: shape (n, d) to (n, 2). None for other models."""
+    weights = _weights(model) if model in WEIGHTS else None
+    if weights is None or weights.shape[1] != vectors.shape[1] + 1:
+        return None
+    rated: Vectors = vectors @ weights[:, :-1].T + weights[:, -1]
+    return rated
 
 
 class Likeness:
     """An `Alike` with a memory for vectors. The model is made at first use. Safe for threads."""
 
-    def __init__(self, embedder: Callable[[], Embedder], weights: Callable[[], Vectors] = _weights) -> None:
+    def __init__(self, embedder: Callable[[], Embedder], rate: Callable[[Vectors], Vectors | None] = ratings) -> None:
         self._embedder = embedder
-        self._weights = weights
+        self._rate = rate
         self._kept: OrderedDict[str, Vectors] = OrderedDict()
         self._lock = Lock()
         self._lacks = False
@@ -58,8 +71,8 @@ class Likeness:
                 self._kept.move_to_end(one)
             while len(self._kept) > MOST_KEPT:
                 self._kept.popitem(last=False)
-        weights = self._weights()
-        if weights.shape[1] != vectors[text].size + 1:
+        rated = self._rate(vectors[text][None])
+        if rated is None:
             return None  # another model stands under the bilingual one's name
-        reports, imagines = weights[:, :-1] @ vectors[text] + weights[:, -1]
+        reports, imagines = rated[0]
         return Rating(float(reports), float(imagines), [float(vectors[text] @ vectors[one]) for one in others])

@@ -12,9 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from projections.embedding.likeness import ratings
 from projections.index.search_index import Scores
 from projections.memory.columns import Rows
 from projections.memory.corrections import BELOW, Correction
+from projections.memory.kind import is_statement
 from projections.memory.record import SECRET
 from projections.ranking.bounded import interrupted
 from projections.ranking.ranked import Ranked, best
@@ -25,8 +27,12 @@ ABOVE = 1e-6
 """By how much what is current stands above what it replaced."""
 MOST = 200
 """Corrected memories that are looked at, the best matches first."""
-EQUALLY = 0.4
-"""The share of the older score that the newer of two possible contradictions has to reach, to stand above the older one."""
+EQUALLY = 0.2
+"""The share of the older score that the newer of two statements has to reach, to stand above the older one."""
+FIRST = 5
+"""The best matches, among which a statement that reports a change stands above older ones that are near to it."""
+REPORTS, IMAGINES, NEAR = 0.3, 0.2, 0.2
+"""Its least rating as a report, its most as imagined (`change.Rating`), and its least cosine to the older one."""
 MOST_ROUNDS = 4
 """How often is looked whether what was lifted stands above others' corrections in its turn."""
 
@@ -75,7 +81,7 @@ def with_successors(this: RunningSearch, vacated: Vacated, found: Scores) -> Lif
     ranked, strong = vacated.ranked, strengths(this.view)
     standing = np.flatnonzero(strong[ranked.rows] >= BELOW)
     worths = dict(zip(found.rows.tolist(), found.scores.tolist(), strict=True)) | dict(vacated.places)
-    bounds = [*interrupted(this, ranked), *_may_be_outdated(this, ranked)]
+    bounds = [*interrupted(this, ranked), *_may_be_outdated(this, ranked), *_before_a_change(this, ranked)]
     if not worths and not standing.size and not bounds:
         return Lifted(ranked, {})
     worths |= dict(zip(ranked.rows[standing].tolist(), ranked.scores[standing].tolist(), strict=True))
@@ -102,6 +108,31 @@ def _may_be_outdated(this: RunningSearch, ranked: Ranked) -> Iterator[tuple[int,
                 and old in scores
                 and columns.memories[old].worded_at < memory.worded_at
                 and score >= EQUALLY * scores[old]
+            ):
+                yield old, new
+
+
+def _before_a_change(this: RunningSearch, ranked: Ranked) -> Iterator[tuple[int, int]]:
+    """Of two statements of one speaker among the best matches the older one, and the newer one that reports a change."""
+    sense, memories = this.sense, this.view.columns.memories
+    if sense is None:
+        return
+    places = best(ranked.scores, ranked.rows, FIRST)
+    scores = dict(zip(ranked.rows[places].tolist(), ranked.scores[places].tolist(), strict=True))
+    rows = [row for row in scores if sense.known[row] and is_statement(memories[row])]
+    vectors = sense.wholes[rows]
+    rated = ratings(vectors, sense.model)
+    if rated is None:
+        return
+    for new, (reports, imagines), vector in zip(rows, rated.tolist(), vectors, strict=True):
+        if reports < REPORTS or imagines > IMAGINES:
+            continue
+        for old, nearness in zip(rows, (vectors @ vector).tolist(), strict=True):
+            if (
+                nearness >= NEAR
+                and memories[old].worded_at < memories[new].worded_at
+                and memories[old].speaker == memories[new].speaker
+                and scores[new] >= EQUALLY * scores[old]
             ):
                 yield old, new
 

@@ -33,7 +33,7 @@ class Lengths:
 
 def test_each_text_is_embedded_once() -> None:
     embedder = Lengths()
-    alike = Likeness(lambda: embedder, lambda: np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 3.0]], np.float32))
+    alike = Likeness(lambda: embedder, lambda vectors: vectors + np.array([2, 3], np.float32))
     first, second = alike("a b", ["a b", "a b c"]), alike("a b c", ["a b"])
     assert first is not None
     assert second is not None
