@@ -21,7 +21,7 @@ WEIGHTS = {
     use.MODEL: Path(__file__).with_name("change_weights_use.npy"),
     minilm.MODEL: Path(__file__).with_name("change_weights_minilm.npy"),
 }
-"""By model two rows, `reports` and `imagines`: a weight for each dimension and a constant. `python -m benchmarks.change` fits them."""
+"""By model two rows, `reports` and `imagines`: weights and a constant each, fitted by `python -m benchmarks.change`."""
 
 
 @cache

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from tests.given.events import in_conflict, negated
+from projections.embedding.likeness import ratings
+from projections.embedding.meaning import EmbeddedQuestion, JoinedPieces, Sense
+from projections.embedding.use import UniversalEncoder
+from projections.ranking.recall import search
+from projections.ranking.search_request import SearchRequest
+from projections.views.query import ViewQuery
+from tests.given.events import at, in_conflict, negated
 from tests.given.views import found, noted, viewed
 from tests.rows import each_row
 
@@ -38,7 +45,31 @@ def test_of_two_that_may_contradict_each_other_the_newer_stands_first_if_the_que
         *others,
     )
     marked = (*known, in_conflict("old", "new", 5))
-    of_both, of_old = "When does the plumber come in the morning?", "plumber Wednesday"
+    of_both, of_old = "When does the plumber come in the morning?", "Who is here on Wednesday morning?"
     assert list(found(viewed(*known), of_both)) == ["old", "new"]
     assert list(found(viewed(*marked), of_both)) == ["new", "old"]
-    assert list(found(viewed(*marked), of_old)) == ["old", "new"]
+    assert list(found(viewed(*marked), of_old)) == ["old"]
+
+
+def test_a_statement_that_reports_a_change_stands_above_an_older_one_of_its_speaker_that_is_near_to_it() -> None:
+    texts = {
+        "wife": "My wife's a paralegal at Dunmore's.",
+        "school": "She's gone back to school full time, the law firm's behind her.",
+        "choir": "I sing in a choir.",
+    }
+    query, encoder = "Is my wife at school or does she work?", UniversalEncoder()
+    wholes = np.array([one.whole for one in encoder.texts([*texts.values(), query])], np.float32)
+    empty = np.zeros((0, wholes.shape[1]), np.float32)
+    question = EmbeddedQuestion(wholes[-1], empty, (), None)
+
+    def first(model: str, order: dict[str, int]) -> str:
+        view = viewed(*(noted(text, of, order[of]) for of, text in texts.items()))
+        rows = [list(texts).index(memory.id) for memory in view.columns.memories]
+        sense = Sense(model, question, wholes[rows], np.ones(3, bool), lambda _: JoinedPieces.of([], 512), 3)
+        return search(ViewQuery(view, at(9), "normal"), query, 3, SearchRequest(), sense)["results"][0]["id"]
+
+    told_later, told_earlier = {"wife": 0, "choir": 1, "school": 2}, {"school": 0, "choir": 1, "wife": 2}
+    assert ratings(wholes[:2], "another model") is None
+    assert first("another model", told_later) == "wife"
+    assert first(encoder.model, told_later) == "school"
+    assert first(encoder.model, told_earlier) == "wife"
