@@ -242,7 +242,8 @@ class _Run:
             self._said = said_from(self._views, view.owner, first_unread(view), SAID_BEFORE, self._check)
             self._places = {one.turn_id: at for at, one in enumerate(self._said) if isinstance(one, Turn)}
         around = said_around(self._said, self._places, unread)
-        return talk_about(unread, around, Candidates(view), deleted_turns(view.columns), view.parameters.time_zone)
+        shelf = Candidates(view, alike=self._lifecycle.alike)
+        return talk_about(unread, around, shelf, deleted_turns(view.columns), view.parameters.time_zone)
 
     def _ask(self, chat: Chat, talk: Talk) -> tuple[Answer | None, ModelFailed | None]:
         try:

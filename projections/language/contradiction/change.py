@@ -69,7 +69,7 @@ class _Bounds(NamedTuple):
     lead: float
 
 
-_MARKS, _ENDS = _Bounds(0.1, 0.2, 4.4, 0.08), _Bounds(0.3, -0.2, 5.2, 0.13)
+_MARKS, _ENDS = _Bounds(0.1, 0.2, 4.4, 0.08), _Bounds(0.6, -0.2, 5.2, 0.13)
 """From which both statements are marked, and from which the known one ends."""
 SHARED_WORD, SHARED_SIGN, SHARED_ATTRIBUTE, NOTHING_SHARED = 0.12, 0.06, 0.08, -0.04
 """Added to the cosine: a common word (two at most), a Chinese word of one character, a common attribute, or none of these."""

@@ -332,6 +332,16 @@ class Candidates:
                 return one, found
         return None
 
+    def by_meaning(self, text: str, speaker: str | None, most: int) -> list[KnownMemory]:
+        """The memories of a speaker that a text may be about, the nearest in meaning first; without a model by shared words."""
+        known = [memory for _, memory in self.near(text, speaker)] + self._beside(text, speaker)
+        known = list({memory.id: memory for memory in known}.values())
+        rating = self._alike(text[:MOST_SAID], [core(memory.content) for memory in known])
+        if rating is not None:
+            order = sorted(range(len(known)), key=lambda at: -rating.near[at])
+            known = [known[at] for at in order]
+        return known[:most]
+
     def _beside(self, content: str, speaker: str | None) -> list[KnownMemory]:
         """What a statement may change: what shares its words, its attributes, and what was said last."""
         name = who(speaker)

@@ -200,7 +200,7 @@ def _known(
     injected: dict[str, frozenset[str]],
     shelf: Candidates,
 ) -> list[KnownMemory]:
-    """The memories that share most words with the turns, and those that replies may have used."""
+    """The memories that the turns may be about, and those that replies may have used."""
     found: dict[str, KnownMemory] = {}
     for message in messages:
         for memory_id in sorted(injected.get(message.turn_id, ())):
@@ -208,6 +208,6 @@ def _known(
             if known is not None:
                 found[known.id] = known
     for one in unread:
-        for _, known in shelf.near(one.turn.text, one.turn.speaker)[:KNOWN_A_TURN]:
+        for known in shelf.by_meaning(one.turn.text, one.turn.speaker, KNOWN_A_TURN):
             found.setdefault(known.id, known)
     return list(found.values())[:MOST_KNOWN]

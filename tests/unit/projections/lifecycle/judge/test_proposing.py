@@ -305,6 +305,12 @@ def test_turns_are_read_in_pieces_of_one_session_that_are_not_too_long() -> None
     assert pieces() == []
 
 
+def test_a_model_sees_what_a_turn_may_be_about_also_if_they_share_no_word() -> None:
+    others = (created(f"User owns a kite number {number}", f"kite{number}", 1, kind="fact") for number in range(60))
+    view = view_of(*others, turn("I have moved to Osaka"))
+    assert "home" in {known.id for known in talk_of(view).known.values()}
+
+
 def test_what_a_model_sees_holds_neither_secrets_nor_what_was_deleted_and_no_line_breaks() -> None:
     view = view_of(
         deleted("coffee", 3),
