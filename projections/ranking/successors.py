@@ -31,7 +31,7 @@ EQUALLY = 0.2
 """The share of the older score that the newer of two statements has to reach, to stand above the older one."""
 FIRST = 5
 """The best matches, among which a statement that reports a change stands above older ones that are near to it."""
-REPORTS, IMAGINES, NEAR = 0.3, 0.4, 0.2
+REPORTS, IMAGINES, NEAR = 0.4, 0.3, 0.3
 """Its least rating as a report, its most as imagined (`change.Rating`), and its least cosine to the older one."""
 MOST_ROUNDS = 4
 """How often is looked whether what was lifted stands above others' corrections in its turn."""

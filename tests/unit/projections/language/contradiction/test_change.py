@@ -21,11 +21,11 @@ ENDS = [
     ("I drive a red Ford Focus.", "Traded the Focus for an electric Kia."),
     ("The dentist is on Tuesday at nine.", "The dentist moved me to Thursday at eleven."),
     ("We track bugs in Jira.", "We replaced Jira with Linear."),
-    ("My mother-in-law is coming in July.", "My mother-in-law isn't coming any more."),
     ("我开的是一辆大众朗逸。", "朗逸卖了，换了辆特斯拉。"),
     ("婚禮計劃在酒店辦。", "婚禮改在草坪上辦。"), ("周五下午开家长会。", "家长会推迟到下周二了。"),
 ]  # fmt: skip
 MARKED = [
+    ("My mother-in-law is coming in July.", "My mother-in-law isn't coming any more."),
     ("The concert is on Saturday.", "I misspoke, the concert is on Sunday."),
     ("I wear a wristwatch.", "I gave the watch away."),
     ("我住在北京。", "我搬到上海了，不过只住一个夏天。"),

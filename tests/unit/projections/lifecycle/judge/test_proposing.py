@@ -185,7 +185,7 @@ LYING = [
     ("nothing is taken back", "I drink coffee", "NEGATE", "I drink coffee", "coffee", {}, "takes nothing back"),
     (
         "something else is taken back", "I'm not hungry, coffee or not", "NEGATE", "I'm not hungry", "home", {},
-        "memory: there is none",
+        "takes nothing back of it",
     ),
     (
         "nothing is to be forgotten", "I don't drink coffee any more", "DELETE", "I don't drink coffee", "coffee", {},
