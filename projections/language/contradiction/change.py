@@ -69,13 +69,11 @@ class _Bounds(NamedTuple):
     lead: float
 
 
-_MARKS, _ENDS = _Bounds(0.1, 0.2, 4.4, 0.08), _Bounds(0.6, -0.2, 5.2, 0.13)
+_MARKS, _ENDS = _Bounds(0.1, 0.2, 4.4, 0.08), _Bounds(0.6, -0.2, 5.2, 0.11)
 """From which both statements are marked, and from which the known one ends."""
-SHARED_WORD, SHARED_SIGN, SHARED_ATTRIBUTE, NOTHING_SHARED = 0.12, 0.06, 0.08, -0.04
-"""Added to the cosine: a common word (two at most), a Chinese word of one character, a common attribute, or none of these."""
-OTHERS = -0.2
-"""Added to it if the two statements seem to be about different people."""
-USUAL = 0.3
+SHARED_WORD, SHARED_ATTRIBUTE = 0.12, 0.08
+"""Added to the cosine: each common word (two at most), and a common attribute."""
+USUAL = 0.36
 """Cosine of two statements of one person, without a model."""
 
 _WORDS = regex(
@@ -96,13 +94,7 @@ _ANOTHER = regex(
     r"\b(?:too(?! [a-z])|also|as well|second|additional|besides|both)\b|也|又(?!能|可以)|还[有爱喜在会要]|另外|同时|以及"
 )
 """Words for something that holds beside what is known."""
-_OF_A_NAME = regex(
-    r"(?!(?:It|This|That|There|He|She|They|What|The|My|Our|We|You|One|User|Every|Some"
-    r"|All)\b)(?P<name>[A-Z][a-z]+) (?:is|has|was|[a-z]+s)\b"
-)
-"""A statement about somebody by name."""
 _USER = regex(r"^User(?:'s)? |^用户")
-_FIRST = regex(r"\b(?:i|we|my|our|ours|mine|me|us|user)\b|[我咱俺]|用户")
 _OTHERS = r"friends?|neighbou?rs?|colleagues?|co-?workers?|boss|roommate|flatmate|classmate"
 _OTHERS_CHINESE = "朋友|邻居|同事|同学|室友|老板"
 _PERSON = regex(lambda: rf"\b(?:{kin.english()}|{_OTHERS})\b|{kin.chinese()}|{_OTHERS_CHINESE}")
@@ -155,22 +147,14 @@ def _rating(new: str, known: Sequence[str], alike: Alike) -> Rating:
 
 
 def _about_others(new: str, known: str) -> bool:
-    """Whether two statements seem to be about different people."""
-    (people, mentioned), (subjects, others) = _people(known), _people(new)
-    if subjects:
-        return subjects != people and not subjects & mentioned
-    if _FIRST.search(_plain(new)) is None or _share_a_name(new, known):
-        return False
-    named = _OF_A_NAME.match(known)
-    return bool(people and not people & others) or (
-        named is not None and named["name"].casefold() not in new.casefold()
-    )
+    """Whether a statement begins with other people than a known one, which does not mention them either."""
+    (people, mentioned), (subjects, _) = _people(known), _people(new)
+    return bool(subjects) and subjects != people and not subjects & mentioned
 
 
 def _nearness(new: str, known: str, cosine: float) -> float:
-    shared = sorted(map(_worth, _common(new, known)), reverse=True)
-    common = sum(shared[:2]) + (SHARED_ATTRIBUTE if attributes(new) & attributes(known) else 0.0)
-    return cosine + (common or NOTHING_SHARED) + (OTHERS if _about_others(new, known) else 0.0)
+    shared = SHARED_ATTRIBUTE if attributes(new) & attributes(known) else 0.0
+    return cosine + shared + SHARED_WORD * min(len(_common(new, known)), 2)
 
 
 def _common(new: str, known: str) -> frozenset[str]:
@@ -186,13 +170,9 @@ def _is_within(word: str, others: frozenset[str]) -> bool:
     return len(word) > 1 and any(word in other for other in others)
 
 
-def _worth(word: str) -> float:
-    return SHARED_SIGN if len(word) == 1 and holds_han(word) else SHARED_WORD
-
-
 def _share_a_name(new: str, known: str) -> bool:
     """Whether both name one thing; a person has several at a time."""
-    return any(_worth(word) == SHARED_WORD and not _PERSON.fullmatch(word) for word in _common(new, known))
+    return any(len(word) > 1 and not _PERSON.fullmatch(word) for word in _common(new, known))
 
 
 @lru_cache(maxsize=1 << 12)

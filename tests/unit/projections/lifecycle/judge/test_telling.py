@@ -200,3 +200,35 @@ def test_what_changed_is_ended_and_what_arrives_late_ends_by_what_was_said_since
     assert [(one.does, one.memory_id, one.at) for one in late] == [("ended by", "m", at(20))]
     assert done(known(OLD, day=20), NEW, day=10) == []
     assert done(known(OLD), NEW, actor="assistant") == [("flags", "m")]
+
+
+GROUP = [
+    ("Anna", "I live in Hull.", "Ben", "I moved to York."),
+    ("Anna", "I work at Kestrel Foods.", "Ben", "I quit and started at Nordby."),
+    ("Mia", "I'm engaged to Joel.", "Tess", "I broke up with Max, I'm single now."),
+    ("Leo", "I drive a Fiat Panda.", "Rosa", "I sold my car and cycle now."),
+    ("Omar", "My phone ends in 4411.", "Jane", "I changed my number, it ends in 9087."),
+    ("Kim", "I eat meat.", "Lars", "I no longer eat meat."),
+    ("Ada", "I use Vim.", "Bob", "I switched to Emacs."),
+    ("Nell", "The rent I pay is 700.", "Ivy", "My rent was raised to 820."),
+    ("Greg", "My holiday starts on Monday.", "Pia", "My holiday was moved to Thursday."),
+    ("Sven", "I go to bed at ten.", "Lotte", "I go to bed at midnight now instead."),
+    ("小王", "我住在杭州。", "小李", "我搬到宁波了。"),
+    ("小王", "我在银行上班。", "小李", "我辞职了，现在开咖啡店。"),
+    ("阿强", "我有女朋友，叫阿珍。", "阿伟", "我和女朋友分手了。"),
+    ("老赵", "我开大众。", "老钱", "我把车卖了，改骑电动车。"),
+    ("小陈", "我不吃辣。", "小周", "我现在吃辣了。"),
+    ("小吴", "我用华为手机。", "小郑", "我换成苹果手机了。"),
+    ("小孙", "我每月房租两千。", "小何", "我房租涨到三千了。"),
+    ("阿玲", "我星期三看牙醫。", "阿芳", "我的牙醫改到星期五了。"),
+    ("阿明", "我住板橋。", "阿德", "我搬到新竹了。"),
+    ("阿明", "我打算去日本。", "阿德", "我日本不去了，改去韓國。"),
+]  # fmt: skip
+"""Two people in one chat: what the first says, and what the second then says of themselves."""
+
+
+def test_in_talk_of_several_people_a_statement_ends_nothing_of_another_speaker() -> None:
+    across = {new: done(known(old, speaker=first), new, speaker=second) for first, old, second, new in GROUP}
+    assert {new: found for new, found in across.items() if found} == {}
+    own = [done(known(old, speaker=first), new, speaker=first) for first, old, _, new in GROUP]
+    assert sum(map(bool, own)) >= 12, "the same statements of one speaker do meet"
