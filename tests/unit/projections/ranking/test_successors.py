@@ -53,11 +53,11 @@ def test_of_two_that_may_contradict_each_other_the_newer_stands_first_if_the_que
 
 def test_a_statement_that_reports_a_change_stands_above_an_older_one_of_its_speaker_that_is_near_to_it() -> None:
     texts = {
-        "wife": "My wife's a paralegal at Dunmore's.",
-        "school": "She's gone back to school full time, the law firm's behind her.",
+        "walk": "I walk to the office every morning.",
+        "tram": "I gave up walking, I take the tram to the office.",
         "choir": "I sing in a choir.",
     }
-    query, encoder = "Is my wife at school or does she work?", UniversalEncoder()
+    query, encoder = "How do I walk to the office in the morning?", UniversalEncoder()
     wholes = np.array([one.whole for one in encoder.texts([*texts.values(), query])], np.float32)
     empty = np.zeros((0, wholes.shape[1]), np.float32)
     question = EmbeddedQuestion(wholes[-1], empty, (), None)
@@ -68,8 +68,8 @@ def test_a_statement_that_reports_a_change_stands_above_an_older_one_of_its_spea
         sense = Sense(model, question, wholes[rows], np.ones(3, bool), lambda _: JoinedPieces.of([], 512), 3)
         return search(ViewQuery(view, at(9), "normal"), query, 3, SearchRequest(), sense)["results"][0]["id"]
 
-    told_later, told_earlier = {"wife": 0, "choir": 1, "school": 2}, {"school": 0, "choir": 1, "wife": 2}
+    told_later, told_earlier = {"walk": 0, "choir": 1, "tram": 2}, {"tram": 0, "choir": 1, "walk": 2}
     assert ratings(wholes[:2], "another model") is None
-    assert first("another model", told_later) == "wife"
-    assert first(encoder.model, told_later) == "school"
-    assert first(encoder.model, told_earlier) == "wife"
+    assert first("another model", told_later) == "walk"
+    assert first(encoder.model, told_later) == "tram"
+    assert first(encoder.model, told_earlier) == "walk"
