@@ -117,7 +117,7 @@ class Remember:
 
     def _created(self, ids: Ids) -> MemoryCreated:
         waits = next((one.memory_id for one in self.judged.beside if one.does == "waits"), None)
-        return created(self.memory_id or f"m-{ids(EVENT)}", self.content, **({"corrects": waits} | self.fields))
+        return created(self.memory_id or f"m-{ids(EVENT)}", self.content, **{"corrects": waits, **self.fields})
 
     def agrees(self, told: Sequence[EventData], ids: Ids) -> bool:  # noqa: ARG002
         """See `Command.agrees`."""
@@ -130,7 +130,7 @@ class Remember:
             return self.says(said.memory_id)
         if not isinstance(said, MemoryCreated):
             return False
-        fields = {"corrects": said.corrects} | self.fields  # by what was known then
+        fields = {"corrects": said.corrects, **self.fields}  # by what was known then
         return said == created(self.memory_id or said.memory_id, self.content, **fields)
 
     def answer(self, told: Sequence[EventData]) -> dict[str, Any]:
