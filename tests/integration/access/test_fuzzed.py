@@ -30,83 +30,17 @@ DECLARED = {503, 504, 507}
 """What may be answered where there is no room or no time."""
 OWN = "own"
 TEXTS = [
-    *(
-        "",
-        " ",
-        ".",
-        "..",
-        "*",
-        "%",
-        "\x00",
-        "\u202etxt",
-        "团队",
-        "a\nb",
-        "x" * 300,
-        "null",
-        "true",
-        "0:0",
-        "-1:5",
-        "1e999",
-        "½",
-    ),
-    *(
-        "3:99999999999999999999",
-        "9999-12-31T23:59:59Z",
-        "2026-13-01",
-        "[]",
-        "{}",
-        FOREIGN,
-        f"{OWN}/../{FOREIGN}",
-        ":access",
-    ),
-    *(
-        "coffee",
-        "secret",
-        "debug",
-        "review",
-        "normal",
-        "1",
-        "0",
-        "-1",
-        "99999999999999999999999",
-        "egl_",
-        "' OR 1=1 --",
-    ),
-]
+    "", " ", ".", "..", "*", "%", "\x00", "\u202etxt", "团队", "a\nb", "x" * 300, "null", "true", "0:0", "-1:5",
+    "1e999", "½", "3:99999999999999999999", "9999-12-31T23:59:59Z", "2026-13-01", "[]", "{}", FOREIGN,
+    f"{OWN}/../{FOREIGN}", ":access", "coffee", "secret", "debug", "review", "normal", "1", "0", "-1",
+    "99999999999999999999999", "egl_", "' OR 1=1 --",
+]  # fmt: skip
 VALUES: list[Any] = [None, True, -1, 0, 2**63, 1.5, [], {}, [[]], [None], {"a": 1}, *TEXTS]
 NAMES = (
-    *(
-        "q",
-        "mode",
-        "limit",
-        "cursor",
-        "as_of",
-        "known",
-        "after",
-        "at",
-        "owner",
-        "among",
-        "trace",
-        "inspect",
-        "reveal",
-        "key",
-    ),
-    *(
-        "query",
-        "ids",
-        "include",
-        "everything",
-        "format",
-        "law",
-        "order",
-        "prefix",
-        "search",
-        "principal",
-        "wait",
-        "actor",
-    ),
-    *("caller", "dry_run", "memory_id", "session", "turn_id", "reason", "content", "expected_heads"),
-)
+    "q", "mode", "limit", "cursor", "as_of", "known", "after", "at", "owner", "among", "trace", "inspect", "reveal",
+    "key", "query", "ids", "include", "everything", "format", "law", "order", "prefix", "search", "principal", "wait",
+    "actor", "caller", "dry_run", "memory_id", "session", "turn_id", "reason", "content", "expected_heads",
+)  # fmt: skip
 SLOW = {f"GET {given.OWNER}/compare", f"POST {given.OWNER}/replay", f"GET {given.OWNER}/instants"}
 """Asked more seldom: each folds a history anew."""
 

@@ -61,31 +61,14 @@ def moving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
         yield stage
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "search?q=tea",
-        "memories",
-        "memories/a",
-        "memories/a/why",
-        "memories/a/history",
-        "memories/a/provenance",
-        "memories/a/associations",
-        "memories/a/uses",
-        "memories/a/compare",
-        "compare",
-        "history",
-        "stats",
-        "assess?topic=tea",
-        "map?topic=tea",
-        "facts",
-        "synonyms",
-        "health",
-        "fading",
-        "review",
-        "profile",
-    ],
-)
+PATHS = [
+    "search?q=tea", "memories", "memories/a", "memories/a/why", "memories/a/history", "memories/a/provenance",
+    "memories/a/associations", "memories/a/uses", "memories/a/compare", "compare", "history", "stats",
+    "assess?topic=tea", "map?topic=tea", "facts", "synonyms", "health", "fading", "review", "profile",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", PATHS)
 def test_every_question_over_http_tells_how_far_behind_its_answer_is(stage: HttpStore, path: str) -> None:
     answer = stage.client.get(f"/v1/owners/alice/{path}")
     assert answer.status_code == 200, answer.text
