@@ -6,15 +6,15 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import nullcontext
 from inspect import iscoroutinefunction
-from typing import cast
+from typing import Any, cast
 from unittest.mock import MagicMock
 
 import pytest
 from fastapi import FastAPI
-from fastapi.routing import RouteContext, iter_route_contexts
+from fastapi.routing import iter_route_contexts
 
 from api.application import Application
-from api.http.admitted import AdmittedRoute
+from api.http.admitted import AdmittedRoute, LazyRoute
 from api.http.app import create_app
 from api.mcp.connection import Connection
 from api.mcp.server import MemoryServer
@@ -39,11 +39,12 @@ def server() -> MemoryServer:
     return MemoryServer(Connection(lambda: nullcontext(cast("Application", None)), "ada"))
 
 
-def routes_of(app: FastAPI) -> Iterator[tuple[str, str, RouteContext]]:
-    """Method, path and route of everything that is answered; HEAD is answered as GET."""
-    for route in iter_route_contexts(app.routes):
-        for method in (route.methods or set()) - {"HEAD"}:
-            yield method, str(route.path), route
+def routes_of(app: FastAPI) -> Iterator[tuple[str, str, Any]]:
+    """Method, path and route of everything that is answered, made now if it is made late; HEAD is answered as GET."""
+    for context in iter_route_contexts(app.routes):
+        route = context.original_route
+        for method in (context.methods or set()) - {"HEAD"}:
+            yield method, str(context.path), route.route if isinstance(route, LazyRoute) else route
 
 
 def test_every_route_has_a_class_of_work_and_every_class_stands_for_a_route(app: FastAPI) -> None:
@@ -54,7 +55,7 @@ def test_every_route_that_takes_a_thread_asks_for_admission(app: FastAPI) -> Non
     unasked = [
         (method, path)
         for method, path, route in routes_of(app)
-        if ROUTES[method, path] is not Work.FREE and not isinstance(route.original_route, AdmittedRoute)
+        if ROUTES[method, path] is not Work.FREE and not isinstance(route, AdmittedRoute)
     ]
     assert unasked == []
 
