@@ -55,6 +55,8 @@ _OWNED = regex(
     r"(?=$|[,;:?!]|\.(?!\d)| (?:with my|that|which|who|and|but|so|because|can|could|is|are|was|were|would|has|have|when"
     r"|while|if|do|does|did)\b)"
 )
+_IS_IT = regex(r"\W*(?:\w+,? )?(?:is|are|was|were|isn't|wasn't) my\b", re.IGNORECASE)
+"""A question about the thing itself: "Is my appointment on the 5th?"."""
 _RAISED = regex(r" to (?=[$£€\d])")
 """What became of a budget that was changed: "I've increased my budget to $75"."""
 _AS = regex(
@@ -143,7 +145,8 @@ def _taken(clause: Clause, turn: TurnText, said: str, told: str) -> Iterator[Ext
         yield from _read(clause, turn, f"My {found['who']} is {found['what']}")
     if (gone := _GONE.search(said)) is not None and not told and not _CALLED_OFF.search(clause.around):
         yield from _read(clause, turn, f"I had {_article(gone['what'])}{gone['what']}")
-    if not told and (owned := _OWNED.search(said)) is not None:
+    owned = None if told or (clause.question and _IS_IT.match(said)) else _OWNED.search(said)
+    if owned is not None:
         what = _RAISED.sub(" of ", owned["what"])
         yield from _read(clause, turn, f"I have {_article(what)}{what}")
     if (several := _SEVERAL.search(said)) is not None and several["what"] not in told:

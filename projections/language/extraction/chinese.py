@@ -95,7 +95,7 @@ PEOPLE = regex(
 _BY_DEGREES = frozenset({"喜欢", "偏好"})
 """Predicates that hold more or less, more or less often, or only at times."""
 _WE = regex("我们|咱们")
-OURS = regex("^[们們](?=全?家|公司|学校|单位|部门|小区|店|班|组|村|队)")
+OURS = regex("^[们們](?=全?家|公司|团队|学校|单位|部门|小区|店|班|组|村|队)")
 """What follows 我 in 我们家: it is of the speaker."""
 
 

@@ -73,7 +73,8 @@ _NEVER_MIND = regex(
     re.IGNORECASE,
 )
 _SAID_BY = regex(
-    r"^\W*(?:oh,? (?:sure|great|joy|yes|right|wonderful)|yeah,? right|sure,? sure|as if)\b|,\s*(?:(?:says?|said|claims?"
+    r"^\W*(?:oh,? (?:sure|great|joy|yes|right|wonderful)|yeah,? right|sure,? sure|as if|(?:great|wonderful|fantastic"
+    r"|brilliant|perfect), I (?:just|really|so))\b|,\s*(?:(?:says?|said|claims?"
     r"|claimed|wrote|quipped|joked|according to) (?:every|the|my|his|her|an?|(?!I\b)(?-i:[A-Z])\w+)\b"
     r"|(?:he|she|they) (?:says?|said|thinks?|claims?|claimed)\W*$)",
     re.IGNORECASE,

@@ -77,7 +77,7 @@ TIMED = regex(
 """Words that say when, or how often."""
 PEOPLE = (
     "friends?|best friend|close friend|colleagues?|co-?workers?|boss|manager|teacher|mentor|neighbou?rs?|roommates?|flatmates?"
-    "|team|teammates|classmates?|housemates?|doctor|landlord|tutor|coach|trainer|ex|cofounder|co-founder"
+    "|team|teammates|classmates?|housemates?|doctor|landlord|landlady|cleaner|nanny|childminder|tutor|coach|trainer|ex|cofounder|co-founder"
     "|family members?|assistant|advis[eo]r"
     "|professor|supervisor|girlfriend|boyfriend"
 )

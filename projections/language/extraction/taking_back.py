@@ -264,7 +264,7 @@ def _stands_alone(said: str, thing: dict[str, str | None], *, han: bool) -> bool
     """Whether what somebody is not or does not do is worth keeping: it points at nothing outside."""
     if han:
         return bool(thing["does"]) and CHINESE_LEFT_OPEN.search(said) is None
-    what = thing["am"] or thing["does"] or thing["can"] or ""
+    what = re.sub("anything (?=with|containing|made)", "", thing["am"] or thing["does"] or thing["can"] or "")
     return bool(what) and LEFT_OPEN.search(what) is None and VAGUE.search(what) is None and not unsure(said)
 
 

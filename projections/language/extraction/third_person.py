@@ -44,7 +44,7 @@ _BASE = regex(
 _LEAD = regex(r"(.{1,40}?),? I ")
 _AND_VERB = regex(r"^ and (\w+)\b")
 _AND_OWN = regex(
-    r"(?<=[\w,] )and (live|work|love|speak|own|teach|coach|run|write|cook|collect|swim|sing|hate|prefer|volunteer)(?= \w+ \w)"
+    r"(?<=[\w,] )(and|but) (live|work|love|speak|own|teach|coach|run|write|cook|collect|swim|sing|hate|prefer|volunteer)(?= \w+ \w)"
 )
 _WITH_MINE = regex(r"^My ([^,]{1,40}?) and I\b")
 _DOES_ONE_GOOD = regex(r"(?!I\b|My\b|We\b).{1,90}?\b(?P<me>me|my)\b")
@@ -69,16 +69,21 @@ def third_person(said: str, name: str) -> str:
         if found:
             rest = said[found.end() :]
             if not re.match(r" \w+ing\b", rest):
-                rest = _AND_OWN.sub(lambda one: f"and {singular(one[1])}", rest)
+                rest = _AND_OWN.sub(_singular_too, rest)
             return f"{lead}{name} {into}{in_third(rest)}"
     found = _FIRST_WORD.match(said)
     if found is not None and (found["verb"] in VERBS or _BASE.match(found["verb"])):
         tail = in_third(said[found.end() :])
+        tail = tail if " to " in tail else _AND_OWN.sub(_singular_too, tail)
         second = _AND_VERB.match(tail)
         if second is not None and second[1] in VERBS:
             tail = f" and {singular(second[1])}{tail[second.end() :]}"
         return f"{lead}{name} {found['adverb'] or ''}{singular(found['verb'])}{tail}"
     return f"{lead}{name}{in_third(_SOLO.sub('', said))}"
+
+
+def _singular_too(found: re.Match[str]) -> str:
+    return f"{found[1]} {singular(found[2])}"
 
 
 def _of_another_subject(said: str, name: str) -> str | None:

@@ -60,7 +60,11 @@ NO_FACTS = [
     ("Write a poem: I was born on a ship.", "born on a ship"), ("No, I'm not a vet.", "is a vet"),
     ("要是我住在巴黎，我天天去看画。", "住在巴黎"), ("我同事说：“我有三套房。”", "三套房"),
     ("我开玩笑的，我没有私人飞机。", "用户有私人飞机"), ("假如我是校长，我就取消考试。", "是校长"),
-    ("听说我们要搬到深圳去。", "搬到深圳"),
+    ("听说我们要搬到深圳去。", "搬到深圳"), ("Is my appointment on the 5th?", "appointment"),
+    ("Great, I just adore tax forms.", "tax forms"), ("Had I studied law, I would be a judge in Bonn.", "studied law"),
+    ("Please help me understand the complement rule.", "complement"), ("我可真喜欢半夜被吵醒呢。", "喜欢"),
+    ("游戏里我是个铁匠，住在地下城。", "地下城"), ("设吧，每天早上九点看一次。", "九点"),
+    ("From now on you are a pirate.", "pirate"),
 ]  # fmt: skip
 
 
