@@ -39,6 +39,16 @@ class _Checked(io.FileIO):
             raise OutputLost(error.errno, reason) from None
 
 
+class _Lossy(io.FileIO):
+    """A file that loses what cannot be written: what a command says beside its answer changes nothing of it."""
+
+    def write(self, data: Buffer, /) -> int:
+        try:
+            return super().write(data)
+        except OSError:
+            return len(memoryview(data))
+
+
 class Output(io.TextIOWrapper):
     """Text to a file descriptor, and whether its encoding lacked a character of it."""
 
@@ -90,5 +100,7 @@ def take_over() -> None:
                 os.close(opened)
     if sys.stdout is None or sys.stdout is sys.__stdout__:
         sys.stdout = Output(1, getattr(sys.stdout, "encoding", None) or "utf-8")
-    if sys.stderr is None:
-        sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
+    if sys.stderr is None or sys.stderr is sys.__stderr__:
+        encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
+        beside = io.BufferedWriter(_Lossy(2, "wb", closefd=False))
+        sys.stderr = io.TextIOWrapper(beside, encoding=encoding, errors="backslashreplace", line_buffering=True)

@@ -113,3 +113,11 @@ def test_a_command_whose_output_is_closed_does_what_it_was_told_and_ends_in_one_
     assert [one["memory"] for one in json.loads(run(["list", "ada", "--json"], environment).out)["memories"]] == [
         "I drink tea"
     ]
+
+
+def test_a_full_standard_error_changes_nothing_of_an_answer(environment: dict[str, str]) -> None:
+    run(["add", "ada", "I drink tea"], environment)
+    with open("/dev/full", "wb", buffering=0) as full:  # noqa: PTH123 - it is a device
+        words = [sys.executable, "-P", "-m", "ops.main", "context", "ada", "What do I drink?"]
+        ran = subprocess.run(words, env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=full, check=False)
+    assert (ran.returncode, b"I drink tea" in ran.stdout) == (0, True)
