@@ -20,6 +20,8 @@ UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 OF_THE_FRAME = frozenset({"behind", "quarantined", "log_gap", "next"})
 """What the command line prints with every answer, and what comes last."""
 COUNTED = {"value", "count"}
+LONGEST_WORD = 30
+"""Characters of a value that is wrapped and never cut if it is longer."""
 MOST_FIGURES = 12
 """Of a list of numbers, in a line."""
 IDS = frozenset({"id", "memory_id", "owner", "turn_id", "item"})
@@ -105,13 +107,14 @@ def _column(name: str, rows: Sequence[Row], number: int) -> Column:
     """How a field is shown, by its name and what it holds; a narrow terminal does without what comes after the sixth."""
     values = [row.get(name) for row in rows if row.get(name) is not None]
     figures = bool(values) and all(isinstance(one, int | float) and not isinstance(one, bool) for one in values)
+    is_text = name in TEXTS or any(len(told_value(name, one)) > LONGEST_WORD for one in values if not figures)
     return Column(
         _words(name),
         name,
         lambda value: told_value(name, value),
         right=figures,
-        takes_rest=name in TEXTS,
-        if_room=number >= 6 and name not in TEXTS,
+        takes_rest=is_text and name not in IDS,
+        if_room=number >= 6 and not is_text,
         is_id=name in IDS,
     )
 
