@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 from events.partitions import DEDUPE_BUCKETS, LogKeys
@@ -63,11 +64,20 @@ def _of_partition(wire: Wire, keys: BuildKeys) -> Counter[str]:
     for part, names in single:
         found[part] = sum(_sizes(wire, names))
     found[IDS] = sum(_sizes(wire, buckets)) * DEDUPE_BUCKETS // len(buckets)
-    sampled = wire.call("HRANDFIELD", keys.owners, MOST_OWNERS, "WITHVALUES") or []
-    owners = {name.decode(): raw for name, raw in zip(sampled[::2], sampled[1::2], strict=True)}
-    if owners:
+    if owners := _some_owners(wire, keys):
         found.update(_of_owners(wire, keys, [name for name in models if name], owners))
     return found
+
+
+def _some_owners(wire: Wire, keys: BuildKeys) -> dict[str, bytes]:
+    """Owners and their states, as Redis's hash function orders them, which knows nothing of their size."""
+    found, cursor = dict[str, bytes](), b"0"
+    while len(found) < MOST_OWNERS:
+        cursor, page = wire.call("HSCAN", keys.owners, cursor, "COUNT", MOST_OWNERS)
+        found |= {name.decode(): raw for name, raw in zip(page[::2], page[1::2], strict=True)}
+        if cursor == b"0":
+            break
+    return dict(islice(found.items(), MOST_OWNERS))
 
 
 def _of_owners(wire: Wire, keys: BuildKeys, models: Sequence[str], owners: dict[str, bytes]) -> Counter[str]:
