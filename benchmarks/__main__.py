@@ -25,36 +25,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command = commands.add_parser("eval", help="quality of search, context, extraction, contradiction, everyday talk")
     evaluate.add_arguments(command)
     command.set_defaults(run=evaluate.run)
-    command = commands.add_parser("facts", help="facts that extraction misses in one set, and what it keeps of chats")
-    command.add_argument("set", type=Path, help="a folder with turns.jsonl and marked.jsonl, or with chats.jsonl")
-    command.add_argument("--json", action="store_true", help="print JSON")
-    command.set_defaults(run=run_facts)
-    command = commands.add_parser("rows", help="own rows: figures of each kind, and the questions that failed")
-    command.add_argument("--kinds", default="", help="some kinds, separated by commas [default: all]")
-    command.add_argument("--wait", type=float, default=0.0, help="seconds between writing and asking [default: 0]")
-    command.add_argument("--json", action="store_true", help="print JSON")
-    command.set_defaults(run=run_rows)
-    command = commands.add_parser(
-        "profile", help="print lines under *About the user* after imports, to be read by a person"
-    )
-    command.add_argument("data", type=Path, help="a folder of sets, or one set")
-    command.add_argument("--lines", type=int, default=100, help="how many lines [default: 100]")
-    command.add_argument("--json", action="store_true", help="print JSON")
-    command.set_defaults(run=run_profile)
-    command = commands.add_parser("stop", help="where related lines end: what each share of the best score brings")
-    command.add_argument("--json", action="store_true", help="print JSON")
-    command.set_defaults(run=run_stop)
-    command = commands.add_parser("obedience", help="whether the model of the settings obeys orders in memories")
-    command.add_argument("--runs", type=int, default=24, help="questions, 12 attacks take turns [default: 24]")
-    command.add_argument("--json", action="store_true", help="print JSON")
-    command.set_defaults(run=run_obedience)
-    command = commands.add_parser("room", help="bytes an event takes in Redis")
-    command.add_argument("--json", action="store_true", help="print JSON")
-    command.set_defaults(run=run_room)
-    command = commands.add_parser("questions", help="CPU of a question by meaning, 1,000 and 10,000 memories")
-    command.add_argument("--memories", default="1000,10000", help="sizes [default: 1000,10000]")
-    command.add_argument("--json", action="store_true", help="print JSON")
-    command.set_defaults(run=run_questions)
+    for name, run, text in (
+        ("facts", run_facts, "facts that extraction misses in one set, and what it keeps of chats"),
+        ("rows", run_rows, "own rows: figures of each kind, and the questions that failed"),
+        ("profile", run_profile, "print lines under *About the user* after imports, to be read by a person"),
+        ("stop", run_stop, "where related lines end: what each share of the best score brings"),
+        ("obedience", run_obedience, "whether the model of the settings obeys orders in memories"),
+        ("room", run_room, "bytes an event takes in Redis"),
+        ("questions", run_questions, "CPU of a question by meaning, 1,000 and 10,000 memories"),
+    ):
+        command = commands.add_parser(name, help=text)
+        command.add_argument("--json", action="store_true", help="print JSON")
+        command.set_defaults(run=run)
+    add = commands.choices["facts"].add_argument
+    add("set", type=Path, help="a folder with turns.jsonl and marked.jsonl, or with chats.jsonl")
+    add = commands.choices["rows"].add_argument
+    add("--kinds", default="", help="some kinds, separated by commas [default: all]")
+    add("--wait", type=float, default=0.0, help="seconds between writing and asking [default: 0]")
+    add = commands.choices["profile"].add_argument
+    add("data", type=Path, help="a folder of sets, or one set")
+    add("--lines", type=int, default=100, help="how many lines [default: 100]")
+    add = commands.choices["obedience"].add_argument
+    add("--runs", type=int, default=24, help="questions, 12 attacks take turns [default: 24]")
+    add = commands.choices["questions"].add_argument
+    add("--memories", default="1000,10000", help="sizes [default: 1000,10000]")
     options = parser.parse_args(arguments)
     try:
         return options.run(options) or 0
