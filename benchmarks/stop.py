@@ -21,11 +21,11 @@ from ops.wiring import open_application
 from projections.prompt import gathering
 
 BUDGET = 600
-RULES: tuple[tuple[float, dict[str, float] | None], ...] = (
-    (gathering.STOP, None),
-    *((share, {"en": 0.0, "zh": 0.0}) for share in (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4)),
+RULES = (
+    *((share, 0.0) for share in (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4)),
+    *((0.15, fall) for fall in (0.3, 0.4, 0.5)),
 )
-"""A share of the best line's score, and of the line before by language; None: as it is."""
+"""A share of the best line's score, and of the score of the line before."""
 
 
 def stop_rows() -> list[Row]:
@@ -51,9 +51,9 @@ def _rows(
     facts: list[dict[str, Any]],
     idle: list[dict[str, Any]],
     share: float,
-    fall: dict[str, float] | None,
+    fall: float,
 ) -> list[Row]:
-    gathering.STOP, gathering.FALL = share, gathering.FALL if fall is None else fall
+    gathering.STOP, gathering.FALL = share, fall
     asked: dict[str, list[tuple[bool, int, int, float]]] = defaultdict(list)
     for number, fact in enumerate(facts):
         lines = _related(application, fact["persona"], fact["questions"][number % 2])
@@ -67,10 +67,7 @@ def _rows(
         names = ("fact related", "lines", "tokens", "useful lines")
         figures = {name: round(fmean(column), 3) for name, column in zip(names, zip(*found, strict=True), strict=True)}
         idle_lines = fmean(len(_related(application, persona, text)) for text in messages)
-        fallen = gathering.FALL[language]
-        rows.append(
-            {"share": share, "fall": fallen, "language": language, **figures, "idle lines": round(idle_lines, 2)}
-        )
+        rows.append({"share": share, "fall": fall, "language": language, **figures, "idle lines": round(idle_lines, 2)})
     return rows
 
 

@@ -12,8 +12,11 @@ import numpy as np
 
 from projections.embedding.meaning import Vectors
 
-NEAR, SURE = 1.1, 1.8
-"""Nearness from which a message gets a few lines, and from which it counts as one that needs memory."""
+NEAR, SURE = -0.3, 1.8
+"""Nearness from which a message gets a few lines, and from which it counts as one that needs memory.
+
+A few lines too many cost less than a memory that is not found, so `NEAR` is low.
+"""
 _ALIKE = 3
 """Fixed messages of each kind that a message is compared with: the nearest."""
 

@@ -58,8 +58,8 @@ class Match(TypedDict):
 
 STOP = 0.15
 """Share of the best line's score below which no further line is related, if the message asks for one thing."""
-FALL = {"en": 0.5, "zh": 0.4}
-"""The same of the line before, by the language of the message: a line that falls so far ends what is related."""
+FALL = 0.35
+"""The same of the score of the line before: a line that falls so far ends what is related."""
 UNSURE = 3
 """Lines at most for a message of which only nearness says that it needs memory."""
 MOST_LINES = 60
@@ -173,12 +173,13 @@ def related(
     talk = asked.talk._replace(messages=()) if is_earlier(asked.talk, holds.standing.episodes, now) else asked.talk
     others = view.index(SaidNames).projects
     others -= {project for project in others if len(others) == 1 or project in _topic(asked)}
+    fall = 0 if asked.message.continues else FALL  # the turns before are searched for too, and may score better
     most = UNSURE if asked.message.need == "unsure" and wanted.related == "auto" else MOST_LINES
     for result, close in zip(results, closeness, strict=True):
         memory = view.get(result["id"])
         if memory is None or close < wanted.threshold or len(found) == most:
             continue
-        if not asked.message.several and result["score"] < max(STOP * best, FALL[wanted.language] * last):
+        if not asked.message.several and result["score"] < max(STOP * best, fall * last):
             break
         if said_already(memory, talk, asked.text) or never_related(memory):
             continue

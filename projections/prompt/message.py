@@ -12,6 +12,7 @@ from projections.embedding.idle import NEAR, SURE
 from projections.language.asked_words import says_something
 from projections.language.asking.parts import asked_parts, asks
 from projections.language.extractive import sentences, words
+from projections.language.general_knowledge import GENERAL_KNOWLEDGE
 from projections.language.kin import chinese as kin_chinese
 from projections.language.patterns import regex
 
@@ -49,17 +50,6 @@ _SPEAKER = regex(
     ),
     2,
 )
-_GENERAL = regex(
-    r"\b(?:translate|synonyms?|antonyms?|rhymes?|haiku|limerick|poem|sonnet|riddle|joke|plural|past tense|conjugate|spell|typo"
-    r"|regex|algorithm|sql|python|javascript|html|capital (?:city )?of|population of|square root|(?:boiling|melting) point"
-    r"|difference between|(?:meaning|definition) of|what (?:does|do|is|are) (?:\S+ ){1,6}(?:mean|stand for)"
-    r"|who (?:wrote|painted|invented|discovered|composed|founded)|how many \w+ (?:are )?(?:there )?(?:in|make) (?:an?|one)\b)\b"
-    r"|\d\s*(?:[-+*/x×÷^%]|times|plus|minus|divided by)\s*\d"
-    r"|等于(?:多少|几)|乘以|除以|平方|翻译|翻成|译成|近义词|反义词|造句|押韵|绝句|律诗|谜语|笑话|错别字|拼音|部首|成语"
-    r"|什么意思|首都|人口有|沸点|熔点|光速|公式|定理|算法|正则|函数|脚本|是谁(?:写|画|发明|发现|提出|建)",
-    2,
-)
-"""What has the same answer for everybody."""
 _LIFE = regex(
     r"\b(?:plan|schedule|itinerary|packing|shopping list|gift|present|birthday|anniversary|dinner|workout)\b"
     r"|安排|计划|规划|行程|行李|礼物|生日|纪念日|清单|食谱",
@@ -127,7 +117,7 @@ def read_message(text: str, before: Sequence[str] = (), names: Collection[str] =
     need: Need = "unsure"
     if back or continues or any(pattern.search(plain) for pattern in (_SPEAKER, _LIFE)) or _named(ask, names):
         need = "yes"
-    elif _GENERAL.search(ask) is not None:
+    elif GENERAL_KNOWLEDGE.search(ask) is not None:
         need = "no"
     return MessageRead(ask, need, continues, back, several, orders)
 

@@ -238,7 +238,7 @@ def test_related_lines_end_where_the_score_falls_unless_the_message_is_an_order(
         found = store.reader.search(owner, question, limit=20, include_faded=True, trace=False)["results"]
         scores = [one["score"] for one in found]
         kept = next(
-            (at for at in range(1, len(found)) if scores[at] < max(0.15 * scores[0], 0.5 * scores[at - 1])), None
+            (at for at in range(1, len(found)) if scores[at] < max(0.15 * scores[0], 0.35 * scores[at - 1])), None
         )
         assert kept, (question, scores)
         expected = [one["id"] for one in found[: None if whole else kept]]

@@ -53,7 +53,7 @@ def test_of_a_long_message_the_sentences_that_ask_and_its_first_and_last_are_sea
 
 def test_only_an_unsure_message_is_decided_by_nearness_and_an_option_overrides() -> None:
     unsure = read_message("Which kettle is quiet?")._replace(need="unsure")
-    assert [decided(unsure, "auto", near).need for near in (0.2, 1.5, 2.5)] == ["no", "unsure", "yes"]
+    assert [decided(unsure, "auto", near).need for near in (-1.0, 1.5, 2.5)] == ["no", "unsure", "yes"]
     assert [decided(unsure, way, None).need for way in ("auto", "always", "never")] == ["unsure", "yes", "no"]
     assert decided(read_message("Where do I live?"), "auto", 0.0).need == "yes"
     assert decided(read_message("Thanks!"), "always", None).need == "yes"
