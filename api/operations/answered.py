@@ -32,7 +32,7 @@ ANSWERS = Operation(
     more="With a turn: what was injected for it, each memory as it was then, and the block made again and compared. The turn is"
     " named by its id, by a reply's, or by the position of the injection.",
     route_help="The turns for which memories were put into a prompt, the newest first, with what was replied. Leaves no trace.",
-    shown="answered:listed",
+    shown="context:listed",
     example="Example: `engramlog answers alice` or `engramlog answers alice D4:7`",
     folds=True,
 )
@@ -47,7 +47,7 @@ ANSWER = Operation(
     told="What was injected.",
     statuses=OF_MEMORY,
     help="What stood in the prompt of one answer: each memory as it was then, and the block as it was, with proof.",
-    shown="answered:whole",
+    shown="context:whole",
     folds=True,
 )
 OPERATIONS = (ANSWERS, ANSWER)

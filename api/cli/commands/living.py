@@ -7,7 +7,7 @@ from rich.text import Text
 from api.cli.app import out
 from api.cli.made import Call, command
 from api.cli.show import living as render
-from api.cli.show.laws import laws as render_laws
+from api.cli.show.living import laws as render_laws
 from api.operations.common import ACTOR
 from api.operations.definition import Option, Parameter
 from api.operations.living import CHOOSE, GRADE, LAWS, PARAMETERS, PROFILE, REVIEW

@@ -9,8 +9,7 @@ import typer
 from api.choices import MOST_PROCESSES
 from api.cli.app import joined
 from api.cli.made import PARTLY, Call, command
-from api.cli.show.replaying import looked_at
-from api.cli.show.store_moved import store_moved
+from api.cli.show.replaying import looked_at, store_moved
 from api.operations.definition import Option, Parameter
 from api.operations.replaying import REPLAY, RETRACT
 from api.requests.ids import decoded_id

@@ -1,15 +1,127 @@
-"""What stands in a prompt, for people: the block, and which answers used a memory."""
+"""What stands in a prompt, for people: the block, what stood in the prompts of answers, and which answers used a memory."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+
 from rich.console import Console
+from rich.panel import Panel
 from rich.text import Text
 
 from api.cli.app import err, out
-from api.cli.show.answered import all_replies
 from api.cli.show.memories import part_of, times_of
-from api.cli.show.tables import Column, ident, instant, plain, tabulate, words
-from api.shapes import ContextBlock, MemoryUses
+from api.cli.show.tables import Column, ident, instant, number, plain, shortened, tabulate, words
+from api.shapes import (
+    AnsweredInFull,
+    AnsweredTurns,
+    ContextBlock,
+    Injected,
+    InjectedMemory,
+    MemoryUses,
+    OutcomeTold,
+    TurnSaid,
+)
+
+PROOF = {
+    True: ("as it was handed out", "green"),
+    False: ("not as it was handed out", "red"),
+    None: ("unproved", "yellow"),
+}
+
+
+def all_replies(replies: Sequence[TurnSaid]) -> Text:
+    """What was answered to a turn, as a table shows it."""
+    return shortened("\n".join(reply["text"] for reply in replies) or "-")
+
+
+def listed(answer: AnsweredTurns, console: Console = out) -> None:
+    """The turns for which memories were put into a prompt."""
+    found, total = answer["answers"], answer["total"]
+    part = part_of(answer["offset"], len(found), total)
+    several = "answer" if total == 1 else "answers"
+    console.print(
+        Text(
+            f"{part}{total:,} {several} with memories in the prompt, position {answer['position']}{times_of(answer)}",
+            "dim",
+        )
+    )
+    if not found:
+        return
+    columns = (
+        ident("turn", "id"),
+        Column("session", if_room=True),
+        instant("injected", "injected_at"),
+        Column("by", "principal", if_room=True),
+        Column("memories"),
+        words("asked", "turn.text"),
+        words("replied", "replies", all_replies),
+    )
+    tabulate(columns, found, console)
+
+
+def whole(answer: AnsweredInFull, console: Console = out) -> None:
+    """One turn: what was asked and replied, the memories with how they stand today, and each block in a frame."""
+    console.print(Text.assemble((answer["id"], "bold cyan"), f"  session {answer['session'] or '-'}"), soft_wrap=True)
+    console.print(Text(f"position {answer['position']}{times_of(answer)}", "dim"))
+    _said("asked", answer["turn"], console)
+    if answer["recorded_twice"]:
+        console.print(Text("other turns were recorded under this id: this is the newest", "yellow"))
+    for reply in answer["replies"]:
+        _said("replied", reply, console)
+    for outcome in answer["outcomes"]:
+        _outcome(outcome, console)
+    if left := answer["outcomes_left_out"]:
+        console.print(Text(f"{left:,} older outcomes are left out", "dim"))
+    if answer["note"] is not None:
+        console.print(Text(answer["note"], "yellow"), soft_wrap=True)
+        return
+    _memories(answer["injected_memories"], console)
+    if left := answer["injections_left_out"]:
+        console.print(Text(f"{left:,} older injections are left out", "dim"))
+    for one in answer["injected"]:
+        _block(one, console)
+
+
+def _said(what: str, turn: TurnSaid | None, console: Console) -> None:
+    told = Text("not recorded", "dim") if turn is None else Text(turn["text"])
+    who = "" if turn is None else f" {turn['speaker'] or turn['role']}"
+    console.print(Text.assemble((f"{what}{who}: ", "bold"), told), soft_wrap=True)
+
+
+def _outcome(one: OutcomeTold, console: Console) -> None:
+    why = " (the reply is its cause)" if one["linked_by"] == "cause" else ""
+    told = f" {one['outcome']}, {one['actor']} by {one['principal'] or '-'}{why}"
+    console.print(Text.assemble(("outcome: ", "bold"), (one["memory"], "cyan"), told), soft_wrap=True)
+
+
+def _memories(found: list[InjectedMemory], console: Console) -> None:
+    columns = (
+        Column("rank"),
+        ident("memory", "id"),
+        Column("part", if_room=True),
+        Column("close", "closeness", partial(number, places=2), if_room=True),
+        words("text then", "then"),
+        Column("now"),
+    )
+    rows = [
+        {
+            **one,
+            "then": Text(f"[withheld: {one['withheld']}]", "dim") if one["memory"] is None else one["memory"],
+            "now": ", ".join(dict.fromkeys((one["status"], *one["since"]))),
+        }
+        for one in found
+    ]
+    tabulate(columns, rows, console)
+
+
+def _block(one: Injected, console: Console) -> None:
+    """A block in a frame, headed with whether it is the one that was handed out."""
+    block = one["block"]
+    word, colour = PROOF[block["as_it_was"]]
+    title = Text.assemble(f"{one['position']}, {one['principal'] or '-'}: ", (word, colour))
+    console.print(Panel(Text(block["text"] or "-"), title=title, title_align="left", border_style="dim"))
+    console.print(Text(f"{block['tokens']:,} tokens; {block['why']}", "dim"), soft_wrap=True)
 
 
 def block(answer: ContextBlock, console: Console = out, *, split: bool = False) -> None:

@@ -222,3 +222,23 @@ def parameters(answer: shapes.ParametersKnown, console: Console = out) -> None:
 def _value(value: Any) -> str:
     """A parameter's value as `--set` takes it."""
     return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def laws(answer: dict[str, Any], console: Console = out) -> None:
+    """Every law, then the factors of each."""
+    columns = (
+        Column("law", "name", style="bold cyan"),
+        words("formula"),
+        figure("normal", "thresholds.normal", "{:g}".format),
+        figure("review", "thresholds.review", "{:g}".format),
+        Column("source", style="dim", if_room=True),
+    )
+    tabulate(columns, answer["laws"], console)
+    console.print()
+    factors = [
+        {"law": law["name"] if first else "", "factor": name, "what it says": meaning}
+        for law in answer["laws"]
+        for first, (name, meaning) in zip([True] + [False] * len(law["factors"]), law["factors"].items(), strict=False)
+    ]
+    tabulate((Column("law", style="bold cyan"), Column("factor"), words("what it says")), factors, console)
+    console.print("[dim]normal and review: the least weight that these modes show, at the default parameters[/]")

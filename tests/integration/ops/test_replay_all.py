@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from api.cli.show.store_moved import store_moved
+from api.cli.show.replaying import store_moved
 from api.services.auditing.folding import Refolder
 from api.services.auditing.replaying_all import StoreReplayer, WholeAsked
 from api.services.reading import Reader

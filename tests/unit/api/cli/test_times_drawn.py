@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from api.cli.show.times import fitting, lines, picture
+from api.cli.show.events import fitting, lines, picture
 from api.cli.show.visible import Terminal
 from tests.rows import each_row
 
