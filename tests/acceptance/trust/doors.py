@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -35,6 +36,7 @@ from tests.patience import PATIENCE
 Reads = Literal["rules", "model"]
 DOORS = ("http", "command", "mcp", "client")
 READERS: tuple[Reads, ...] = ("rules", "model")
+_UNCONFIRMED = re.compile(r"^\[(?:Unconfirmed|未经确认).*\n(?:- .*\n)*", re.MULTILINE)
 
 
 class Refused(Exception):
@@ -140,15 +142,24 @@ class Doors:
 
     # --- out
 
-    def told(self, owner: str, asked: str) -> dict[str, str]:
-        """All that each place tells when it is asked, by place: every mode but debug, every door, the prompt's block."""
+    def told(self, owner: str, asked: str, *, unconfirmed: bool = True) -> dict[str, str]:
+        """All that each place tells when it is asked, by place: every mode but debug, every door, the prompt's block.
+
+        `unconfirmed` False: without the part of the block that marks its lines as not confirmed.
+        """
         with connected("sync", self.running.url, owner=owner) as memory:
             places = {
                 "client search": memory.search(asked, limit=20, trace=False),
                 "client list": memory.get_all(),
                 "client context": memory.context(asked, trace=False),
             }
-            found = {name: str(place.as_dict()) for name, place in places.items()}
+            answers = {name: place.as_dict() for name, place in places.items()}
+        answers["http context"] = self._post(f"{owner}/context", text=asked, trace=False)
+        answers["mcp context"] = self._tool(owner, "memory_context", text=asked)
+        found = {
+            name: json.dumps(one if unconfirmed else confirmed(one), ensure_ascii=False, default=str)
+            for name, one in answers.items()
+        }
         for mode in ("normal", "review"):
             query = {"q": asked, "mode": mode, "limit": 20, "associations": True, "trace": False}
             found[f"http search {mode}"] = self._get(f"{owner}/search", **query)
@@ -156,10 +167,8 @@ class Doors:
             found[f"command search {mode}"] = json.dumps(
                 self.command("search", owner, asked, "--mode", mode, "--associations"), ensure_ascii=False
             )
-        found["http context"] = json.dumps(self._post(f"{owner}/context", text=asked, trace=False), ensure_ascii=False)
         found["http facts"] = self._get(f"{owner}/facts")
         found["mcp search"] = json.dumps(self._tool(owner, "search_memories", query=asked), ensure_ascii=False)
-        found["mcp context"] = json.dumps(self._tool(owner, "memory_context", text=asked), ensure_ascii=False)
         return found
 
     def memories(self, owner: str, mode: str = "normal") -> dict[str, str]:
@@ -236,6 +245,15 @@ class Doors:
             return talk(in_process(self.app, owner), talking)
         except ExceptionGroup as group:
             raise _refusal(group) from None
+
+
+def confirmed(answer: Any) -> Any:
+    """The same answer without the lines of its block that are marked as unconfirmed."""
+    if isinstance(answer, dict):
+        return {name: confirmed(part) for name, part in answer.items() if name != "unconfirmed"}
+    if isinstance(answer, list):
+        return [confirmed(part) for part in answer]
+    return _UNCONFIRMED.sub("", answer) if isinstance(answer, str) else answer
 
 
 def _refusal(group: ExceptionGroup) -> Exception:

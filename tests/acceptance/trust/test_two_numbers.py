@@ -62,9 +62,9 @@ def taken_back(doors: Doors, owner: str, one: Gone) -> None:
 
 
 def told(doors: Doors, owner: str, one: Kept | Gone) -> dict[str, str]:
-    """What each place tells of it; of what must not be told not in review mode, which shows proposals on purpose."""
-    places = doors.told(owner, one.asked)
+    """What each place tells of it; of a proposal neither what review mode shows nor what a block marks as unconfirmed."""
     proposed = isinstance(one, Gone) and "agent" in one.how
+    places = doors.told(owner, one.asked, unconfirmed=not proposed)
     return {name: text for name, text in places.items() if not (proposed and "review" in name) and name not in FACTS}
 
 
