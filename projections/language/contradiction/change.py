@@ -94,6 +94,11 @@ _ANOTHER = regex(
     r"\b(?:too(?! [a-z])|also|as well|second|additional|besides|both)\b|也|又(?!能|可以)|还[有爱喜在会要]|另外|同时|以及"
 )
 """Words for something that holds beside what is known."""
+_BY_OTHERS = regex(
+    r"^(?!.*\b(?:i|me|my|mine|we|us|our|ours)\b)\W*(?:in )?(?:the|an?|his|her|their|he|she|they|some\w*|every\w*)\b"
+    r"|\b(?:said|says|wrote|writes|claim(?:s|ed)?|swears)\b|说|写着|声称"
+)
+"""What others do or report, without a word of the speaker: it marks at most."""
 _USER = regex(r"^User(?:'s)? |^用户")
 _OTHERS = r"friends?|neighbou?rs?|colleagues?|co-?workers?|boss|roommate|flatmate|classmate"
 _OTHERS_CHINESE = "朋友|邻居|同事|同学|室友|老板"
@@ -124,7 +129,8 @@ def changed(new: str, known: Sequence[str], alike: Alike) -> Change | None:
         return None
     one_topic = _share_a_name(new, known[at]) or bool(attributes(new) & attributes(known[at]))
     ends = rating.reports >= _ENDS.reports and rating.imagines <= _ENDS.imagines and score >= _ENDS.score
-    ends = ends and best - second >= _ENDS.lead and one_topic and not for_a_time(new)
+    ends = ends and best - second >= _ENDS.lead and one_topic
+    ends = ends and not (for_a_time(new) or _BY_OTHERS.search(_plain(new)))
     return Change(at, ends, "the speaker reports a change")
 
 
