@@ -114,7 +114,7 @@ _SUBJECT = regex(
 
 def changed(new: str, known: Sequence[str], alike: Alike) -> Change | None:
     """The known statement of the same speaker that a new one makes outdated; None if none or if several are about equally near."""
-    if not known or not may_change(new, alike):
+    if not known or for_a_time(new) or not may_change(new, alike):
         return None
     rating = _rating(new, known, alike)
     ranked = sorted(
@@ -130,7 +130,7 @@ def changed(new: str, known: Sequence[str], alike: Alike) -> Change | None:
     one_topic = _share_a_name(new, known[at]) or bool(attributes(new) & attributes(known[at]))
     ends = rating.reports >= _ENDS.reports and rating.imagines <= _ENDS.imagines and score >= _ENDS.score
     ends = ends and best - second >= _ENDS.lead and one_topic
-    ends = ends and not (for_a_time(new) or _BY_OTHERS.search(_plain(new)))
+    ends = ends and not _BY_OTHERS.search(_plain(new))
     return Change(at, ends, "the speaker reports a change")
 
 

@@ -28,9 +28,9 @@ MARKED = [
     ("My mother-in-law is coming in July.", "My mother-in-law isn't coming any more."),
     ("The concert is on Saturday.", "I misspoke, the concert is on Sunday."),
     ("I wear a wristwatch.", "I gave the watch away."),
-    ("我住在北京。", "我搬到上海了，不过只住一个夏天。"),
 ]  # fmt: skip
 NOTHING = [
+    ("我住在北京。", "我搬到上海了，不过只住一个夏天。"),
     ("I drive a red Ford Focus.", "If I sold the Focus, I would cycle."),
     ("I drive a red Ford Focus.", "Should I sell the Focus?"),
     ("I drive a red Ford Focus.", "My colleague sold his Focus."),
