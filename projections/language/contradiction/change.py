@@ -76,10 +76,15 @@ SHARED_WORD, SHARED_ATTRIBUTE = 0.12, 0.08
 USUAL = 0.36
 """Cosine of two statements of one person, without a model."""
 
+_CLEAR = (
+    r"\b(?:misspoke|no longer|any ?more|from now on|quit|gave (?:up|away)|sold|traded|swapp?ed|switched|moved"
+    r"|changed|replaced|renamed|cancell?ed|called off|broke up|divorced|retired|promoted|postponed)\b"
+    r"|不再|改|换[成了到]|搬|跳槽|辞职|离职|分手|卖[了掉]|取消|推迟|[涨降]到|说错"
+)
+_CLEAR_WORDS = regex(_CLEAR)
+"""Words that by themselves report a change, also in a sentence too short for the model to rate."""
 _WORDS = regex(
-    r"\b(?:misspoke|correction|no longer|any ?more|instead|from now on|quit|gave (?:up|away)|sold|traded|swapp?ed|switched|moved"
-    r"|changed|replaced|renamed|cancell?ed|called off|broke up|divorced|married|retired|promoted|postponed|raised|stopped|now)\b"
-    r"|不再|不[^,，。！!？?、了]{1,8}了|改|换[成了到]|搬|跳槽|辞职|离职|分手|结婚了|卖[了掉]|取消|推迟|[涨降]到|现在|说错"
+    rf"{_CLEAR}|\b(?:correction|instead|married|raised|stopped|now)\b|不[^,，。！!？?、了]{{1,8}}了|结婚了|现在"
 )
 _SUPPOSED = regex(
     r"\b(?:if|unless|suppos\w+|imagine|pretend|wish(?:es)?|would|could|might|maybe|perhaps|should|thinking (?:of|about)"
@@ -145,11 +150,13 @@ def may_change(text: str, alike: Alike) -> bool:
 
 def _rating(new: str, known: Sequence[str], alike: Alike) -> Rating:
     """The rating by a model, or a plain one without a model, and by words of change."""
-    has_words = _WORDS.search(_plain(new)) is not None
+    plain = _plain(new)
+    has_words, is_clear = _WORDS.search(plain) is not None, _CLEAR_WORDS.search(plain) is not None
     rating = alike(new, known)
     if rating is None:
         rating = Rating(0.7 if has_words else -1.0, LEAST_IMAGINES, [USUAL] * len(known))
-    return rating._replace(reports=rating.reports + WORDS * has_words)
+    reports = rating.reports + WORDS * has_words
+    return rating._replace(reports=max(reports, _ENDS.reports) if is_clear else reports)
 
 
 def _about_others(new: str, known: str) -> bool:
