@@ -77,14 +77,15 @@ USUAL = 0.36
 """Cosine of two statements of one person, without a model."""
 
 _CLEAR = (
-    r"\b(?:misspoke|no longer|any ?more|from now on|quit|gave (?:up|away)|sold|traded|swapp?ed|switched|moved"
+    r"\b(?:misspoke|from now on|quit|gave (?:up|away)|sold|traded|swapp?ed|switched|moved"
     r"|changed|replaced|renamed|cancell?ed|called off|broke up|divorced|retired|promoted|postponed)\b"
-    r"|不再|改|换[成了到]|搬|跳槽|辞职|离职|分手|卖[了掉]|取消|推迟|[涨降]到|说错"
+    r"|改|换[成了到]|搬|跳槽|辞职|离职|分手|卖[了掉]|取消|推迟|[涨降]到|说错"
 )
 _CLEAR_WORDS = regex(_CLEAR)
 """Words that by themselves report a change, also in a sentence too short for the model to rate."""
 _WORDS = regex(
-    rf"{_CLEAR}|\b(?:correction|instead|married|raised|stopped|now)\b|不[^,，。！!？?、了]{{1,8}}了|结婚了|现在"
+    rf"{_CLEAR}|\b(?:correction|no longer|not \w+ing\b.{{0,30}}any ?more|instead|married|raised|stopped|now)\b"
+    r"|不再|不[^,，。！!？?、了]{1,8}了|结婚了|现在"
 )
 _SUPPOSED = regex(
     r"\b(?:if|unless|suppos\w+|imagine|pretend|wish(?:es)?|would|could|might|maybe|perhaps|should|thinking (?:of|about)"

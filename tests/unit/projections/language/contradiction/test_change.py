@@ -18,7 +18,6 @@ BY_WORDS = [
     ("婚禮計劃在酒店辦。", "婚禮改在草坪上辦。"), ("我每周三去游泳。", "我现在不游泳了。"),
 ]  # fmt: skip
 ENDS = [
-    ("My mother-in-law is coming in July.", "My mother-in-law isn't coming any more."),
     ("I drink coffee every morning", "I switched to tea"), ("I live in Leeds", "I moved to York"),
     ("我每天喝咖啡", "我换成茶了"),
     ("I drive a red Ford Focus.", "Traded the Focus for an electric Kia."),
@@ -28,6 +27,7 @@ ENDS = [
     ("婚禮計劃在酒店辦。", "婚禮改在草坪上辦。"), ("周五下午开家长会。", "家长会推迟到下周二了。"),
 ]  # fmt: skip
 MARKED = [
+    ("My mother-in-law is coming in July.", "My mother-in-law isn't coming any more."),
     ("The concert is on Saturday.", "I misspoke, the concert is on Sunday."),
     ("I wear a wristwatch.", "I gave the watch away."),
 ]  # fmt: skip
