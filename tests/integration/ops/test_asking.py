@@ -143,10 +143,10 @@ class Beside:
         stored = log.read(partition_of(owner, log.partitions), 0, 10_000)
         told = [(decode(one.kind, one.body), one.principal) for one in stored if one.owner == owner]
         return [
-            (event.data.via, event.actor, principal, one.shown, one.mode, one.query)
+            (event.data.via, event.actor, principal, *((one.shown, one.mode, one.query) if one else ()))
             for event, principal in told
             if event.type == "MemoriesAccessed"
-            for one in event.data.accesses
+            for one in event.data.accesses or (None,)  # a block whose lines are all in its stable part has none
         ]
 
 
@@ -362,7 +362,7 @@ def unclocked(told: tuple[int, bytes, bytes]) -> tuple[int, str, str]:
         ("search", "alice", "coffee", "--trace"),
         ("get", "alice", "m1"),
         ("get", "alice", "m1", "--trace"),
-        ("context", "alice", "coffee"),
+        ("context", "alice", "coffee", "--trace"),
     ],
     ids=" ".join,
 )
