@@ -9,7 +9,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 from xml.etree.ElementTree import Element
 
-from api.pictures.labels import Box
+from api.pictures.layout import Box
 from api.pictures.text import width
 
 SVG = "{http://www.w3.org/2000/svg}"

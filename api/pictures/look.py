@@ -2,12 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from api.choices import HEIGHT, HEIGHTS, LANGUAGES, THEMES, WIDTH, WIDTHS
-from api.pictures.colours import THEMES as COLOURS
-from api.pictures.colours import Theme
 from events.errors import refused
+
+BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
+SKY, PINK, YELLOW = "#56B4E9", "#CC79A7", "#F0E442"
+GREY = "#9AA0A6"
+CLUSTERS = (BLUE, ORANGE, GREEN, PINK, SKY, RED, YELLOW)
+"""Fills of clusters; each has a rim of ink, so that it stands out from any paper."""
+
+
+class Theme(NamedTuple):
+    """What a picture is painted with. Letters have a contrast of 4.5 and more to the paper, lines one of 3."""
+
+    paper: str
+    ink: str
+    pale: str
+    """Letters of less weight."""
+    rule: str
+    """Axes and edges."""
+    grid: str
+    """Faint lines behind, which say nothing that is not said by letters too."""
+    laws: tuple[str, ...]
+    """Shades of blue, green, red and pink in which thin lines and letters can be read."""
+
+
+COLOURS: Mapping[str, Theme] = {
+    "light": Theme("#FFFFFF", "#202124", "#5F6368", "#80868C", "#E4E7EB", ("#0072B2", "#007A59", "#B84F00", "#A8437F")),
+    "dark": Theme("#14171C", "#E8EAED", "#A8AEB6", "#747C86", "#2A2F37", ("#5AB4EE", "#2EC19A", "#FF8C42", "#E594C4")),
+}
 
 
 class Look(NamedTuple):

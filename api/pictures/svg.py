@@ -7,12 +7,14 @@ blocks nothing of them.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
+from uuid import uuid4
 from xml.etree import ElementTree as ET
 from xml.etree.ElementTree import Element
 
-from api.pictures.colours import Theme
-from api.pictures.look import Look
+from api.pictures.look import Look, Theme
 from api.pictures.text import is_measured, shown, width, xml
+from events.errors import refused
 
 FONTS = (
     "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC',"
@@ -121,3 +123,23 @@ def number(value: float) -> str:
 def written(picture: Element) -> str:
     """The picture as a document."""
     return f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(picture, encoding="unicode")}\n'
+
+
+def check_file(path: Path) -> None:
+    """Raises InputError for a name that does not end in .svg."""
+    if path.suffix.lower() != ".svg":
+        raise refused("out", path.name, "a name that ends in .svg")
+
+
+def write_picture(picture: Element, path: Path) -> None:
+    """Write a picture into a file; what stood there is replaced. Raises InputError where it cannot be written."""
+    check_file(path)
+    if not path.parent.is_dir():
+        raise refused("out", str(path), "a file in a folder that exists")
+    temporary = path.with_name(f".{uuid4().hex}.tmp")
+    try:
+        temporary.write_text(written(picture), "utf-8")
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise refused("out", str(path), f"a file that can be written ({error.strerror})") from None

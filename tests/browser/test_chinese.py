@@ -11,7 +11,7 @@ import pytest
 
 from api.laws import LAWS, laws
 from api.parameters import parameters
-from api.pictures import reason_words
+from api.pictures import words as picture_words
 from consumers.jobs.board import WHAT
 from consumers.jobs.rq.jobs import JOBS, USES
 from events import errors, vocabulary, wording
@@ -115,10 +115,10 @@ def test_the_english_of_the_service_s_sentences_is_what_the_service_says() -> No
 
 
 def test_pictures_say_the_same_chinese_as_the_console() -> None:
-    chinese = {code: _text(pairs()[f"why.{code}"][1]) for code in reason_words._CHINESE}
-    assert chinese == dict(reason_words._CHINESE)
-    assert reason_words.chinese_reason("negated, version_keep") == "已否定，方式：保留两个版本"
-    assert reason_words.chinese_reason("because I say so") == "because I say so"
+    chinese = {code: _text(pairs()[f"why.{code}"][1]) for code in picture_words._CHINESE}
+    assert chinese == dict(picture_words._CHINESE)
+    assert picture_words.chinese_reason("negated, version_keep") == "已否定，方式：保留两个版本"
+    assert picture_words.chinese_reason("because I say so") == "because I say so"
 
 
 def test_what_the_validating_library_may_refuse_has_words() -> None:

@@ -281,8 +281,8 @@ def main(arguments: Sequence[str]) -> None:
             sys.stdout.buffer.write(one.body + b"\n")
         return
     from api.pictures.curves import curves_picture
-    from api.pictures.files import write_picture
     from api.pictures.look import Look
+    from api.pictures.svg import write_picture
 
     told, folder = story_of_the_coffee(year), Path(arguments[0])
     figures = json.dumps(rounded(told), ensure_ascii=False, separators=(",", ":"))

@@ -54,7 +54,7 @@ def compare(call: Call) -> None:
     answer = call.answer(CURVES, points=200 if given["points"] is None else given["points"])
     if path is not None:
         from api.pictures.curves import curves_picture
-        from api.pictures.files import write_picture
+        from api.pictures.svg import write_picture
 
         write_picture(curves_picture(answer, look), path)
         answer["picture"] = {"file": str(path)}

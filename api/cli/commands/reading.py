@@ -201,8 +201,8 @@ def stats(call: Call) -> None:
 )
 def map_(call: Call) -> None:
     """Into a file too, where one is named."""
-    from api.pictures.files import check_file, write_picture
     from api.pictures.map import map_picture
+    from api.pictures.svg import check_file, write_picture
 
     (path,) = call.take("out")
     look, remarks = look_of(call, path), list[str]()

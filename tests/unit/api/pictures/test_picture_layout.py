@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from api.pictures.curves import apart
-from api.pictures.labels import Box, TakenRoom, around, beside
-from api.pictures.layout import PictureRoom, hull, place_clusters, place_nodes
+from api.pictures.layout import Box, PictureRoom, TakenRoom, around, beside, hull, place_clusters, place_nodes
 from tests.examples import examples
 from tests.rows import each_row
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from api.pictures.curves import curves_picture
-from api.pictures.files import write_picture
 from api.pictures.look import Look
 from api.pictures.map import MAX_NODES, map_picture
+from api.pictures.svg import write_picture
 from events.errors import InputError
 from tests.drawn import START, all_of, comparison_of, graph_of, node, read
 from tests.rows import each_row
@@ -72,7 +72,7 @@ def test_curves_of_little_or_much_are_drawn(tmp_path: Path, more: dict[str, Any]
 
 def test_importing_the_drawing_modules_imports_no_library_that_draws() -> None:
     script = """
-import sys, api.pictures.curves, api.pictures.map, api.pictures.files
+import sys, api.pictures.curves, api.pictures.map, api.pictures.svg
 print(sorted({"matplotlib", "networkx"} & set(sys.modules)))
 """
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout

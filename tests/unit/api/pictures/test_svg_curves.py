@@ -10,9 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from api.pictures.colours import THEMES
 from api.pictures.curves import curves_picture
-from api.pictures.look import Look, checked_look
+from api.pictures.look import COLOURS, Look, checked_look
 from api.pictures.svg import written
 from events.errors import InputError
 from tests.drawn import HOSTILE, START, SVG, all_of, box_of, comparison_of, plot_of, points_of, read, texts_of, title_of
@@ -204,12 +203,12 @@ def test_hostile_texts_are_texts(text: str) -> None:
             assert not any(char in told_text for char in "\u202e\u200b\x1b\x00\n")
 
 
-@each_row("theme", THEMES)
+@each_row("theme", COLOURS)
 @each_row("language", ["en", "zh"])
 def test_the_same_picture_in_every_theme_and_language(theme: str, language: str) -> None:
     picture = drawn(comparison_of(), theme=theme, language=language)
     assert (picture.get("data-theme"), picture.get("data-language")) == (theme, language)
-    assert all_of(picture, "paper")[0].get("fill") == THEMES[theme].paper
+    assert all_of(picture, "paper")[0].get("fill") == COLOURS[theme].paper
     assert (f"加权 {0.98**99:.2f}" if language == "zh" else f"weighted {0.98**99:.2f}") in texts_of(picture)
     assert [one.get("data-law") for one in all_of(picture, "law")] == ["weighted", "tiered"]
     assert picture.get("role") == "img"
