@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar, cast
 import typer
 from rich.console import Console
 from rich.text import Text
+from typer._click.exceptions import UsageError
 
 from api.cli import completing, frame
 from api.cli.asking import Ask, nobody
 from api.cli.completing import Names
 from api.cli.output import Output, OutputLost
-from api.cli.refusing import in_options
+from api.cli.refusing import in_options, usage_refusal
 from api.cli.show.visible import Terminal, exact_json, exact_line, visible_in
 from events.errors import EngramlogError, refused
 
@@ -258,14 +259,19 @@ def _say(line: str) -> None:
 
 
 def _run(joined: Joined, arguments: list[str]) -> int:
+    as_json = "--json" in arguments
     try:
-        frame.root()(args=arguments, obj=joined, prog_name="engramlog")
-    except EngramlogError as error:
+        code = frame.root().main(arguments, "engramlog", standalone_mode=not as_json, obj=joined)
+    except (EngramlogError, UsageError) as problem:
+        error = usage_refusal(problem) if isinstance(problem, UsageError) else problem
         with suppress(OSError):
             complain(error)
-        if "--json" in arguments:
+        if as_json:
             print_json(_told(error))
         return error.exit_code
+    except typer.Abort:
+        _say("Aborted")
+        return 1
     except SystemExit as stop:
-        return stop.code if isinstance(stop.code, int) else 0 if stop.code is None else 1
-    return 0
+        code = stop.code
+    return code if isinstance(code, int) else 1 if isinstance(code, str) else 0

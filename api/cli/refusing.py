@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from typer._click.exceptions import BadParameter
+from typer._click.exceptions import BadParameter, MissingParameter, NoSuchOption, UsageError
 
 from events.errors import EngramlogError, InputError, refused
 
@@ -97,3 +97,17 @@ def _got(options: Sequence[str], told: Sequence[str]) -> str:
             if word.startswith(f"{option}=") or (len(option) == 2 and word.startswith(option)):
                 return word[len(option) :].removeprefix("=")
     return "something else"
+
+
+def usage_refusal(problem: UsageError) -> InputError:
+    """What the parser refuses, as an InputError: `field` is the parameter's name, else `option` or `command`."""
+    command = problem.ctx.command_path if problem.ctx is not None else "engramlog"
+    help_text = f"what `{command} --help` lists"
+    if isinstance(problem, NoSuchOption):
+        alike = f"; did you mean {', '.join(problem.possibilities)}?" if problem.possibilities else ""
+        return refused("option", problem.option_name, help_text + alike)
+    if isinstance(problem, MissingParameter) and problem.param is not None:
+        return refused(problem.param.name or "argument", "nothing", "a value; it is required")
+    return InputError(
+        f"{problem.format_message().rstrip('.')}; allowed: {help_text}", field="command", allowed=help_text
+    )

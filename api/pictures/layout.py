@@ -223,9 +223,6 @@ def _turns_right(one: tuple[float, float], other: tuple[float, float], third: tu
     return (other[0] - one[0]) * (third[1] - one[1]) - (other[1] - one[1]) * (third[0] - one[0]) <= 0
 
 
-Floats = npt.NDArray[np.float64]
-
-
 class Box(NamedTuple):
     """Sides in pixels, y downward."""
 

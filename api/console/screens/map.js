@@ -73,7 +73,7 @@ function Live({ text, owner, onPick }) {
     const light = (id) => {
       root.classList.toggle("picking", id !== null);
       for (const node of [...nodes, ...root.querySelectorAll(".label")]) node.classList.toggle("lit", id !== null && beside.get(id)?.has(node.dataset.id));
-      for (const edge of root.querySelectorAll(".edge, .edge-word")) edge.classList.toggle("lit", id !== null && (edge.dataset.from === id || edge.dataset.to === id));
+      for (const edge of root.querySelectorAll(".edge")) edge.classList.toggle("lit", id !== null && (edge.dataset.from === id || edge.dataset.to === id));
     };
     nodes.forEach((node, index) => {
       node.setAttribute("tabindex", index ? "-1" : "0");

@@ -101,6 +101,17 @@ def test_a_refusal_names_the_option_to_people_and_the_field_in_json(
     assert (told["field"], told["message"].startswith(f"{field}: got")) == (field, True)
 
 
+def test_what_the_parser_refuses_is_a_json_error_with_json(cli: Cli) -> None:
+    rows = {
+        ("search", "ada", "x", "--nope"): "option",
+        ("search", "ada"): "query",
+        ("search", "ada", "x", "y"): "command",
+        ("serach",): "command",
+        ("key", "nope"): "command",
+    }
+    assert {words: cli.json(*words, code=2).get("field") for words in rows} == rows
+
+
 def test_a_search_mode_for_one_memory_alone_is_refused_with_the_way_to_have_it(cli: Cli) -> None:
     told = cli("why", "ada", "m1", "--search-mode", "keyword", code=2).err
     assert "--search-mode: got 'keyword'" in told
