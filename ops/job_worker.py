@@ -21,13 +21,13 @@ import redis
 
 from consumers.fold.presence import LEASE_MS
 from consumers.jobs.episodes import EXTRACTIVE, OFF
+from consumers.jobs.job import JobValidator
 from consumers.jobs.lifecycle import RULE
-from consumers.jobs.rq.cron import LEAST_MINUTES, Cron
-from consumers.jobs.rq.jobs import kinds_of, serving
 from consumers.jobs.rq.lent import Lent
 from consumers.jobs.rq.serving import JobResources
-from consumers.jobs.rq.validation import JobValidator
-from consumers.jobs.rq.work import JobWorker, store_queue
+from consumers.jobs.run import kinds_of, serving
+from consumers.jobs.scheduler import LEAST_MINUTES, JobScheduler
+from consumers.jobs.worker import JobWorker, store_queue
 from events.errors import EngramlogError, StoreError, StoreMismatch
 from events.redis.alarms import RedisAlarms
 from events.redis.ready import refuse_kind
@@ -61,7 +61,7 @@ class Attendant:
     """What goes on beside the jobs, in a thread: the schedule, the beat of a running job, and whether the parent lives."""
 
     def __init__(
-        self, cron: Cron | None, stop: Flag, tell: Tell, parent: int | None, ending: Ending, watch: QueueWatch
+        self, cron: JobScheduler | None, stop: Flag, tell: Tell, parent: int | None, ending: Ending, watch: QueueWatch
     ) -> None:
         """Without `cron` whoever started this process keeps the schedule."""
         self._cron = cron
@@ -155,8 +155,8 @@ def run_job_worker(
     if schedules:
         kinds = kinds_of(extraction, summaries, embed_minutes=embed_minutes(embed_with))
         told: dict[str, Any] = {"minutes": minutes, "kinds": kinds, "tell": tell, "lease_ms": lease_ms}
-        cron = Cron(client, identity.store_id, identity.partitions, worker_id, **told)
-        ending.leave = partial(cron.leave_from, client)
+        cron = JobScheduler(client, identity.store_id, identity.partitions, worker_id, **told)
+        ending.leave = partial(cron.leave, client)
     attendant = Attendant(cron, stop, tell, parent, ending, watch)
     attendant.start()
     tell("job worker started", store=identity.store_id)
@@ -183,7 +183,8 @@ def run_job_worker(
 def _work(client: redis.Redis, validator: JobValidator, ending: Ending, stop: Flag, tell: Tell) -> None:
     """Run jobs until told to stop, or until the queue's Redis breaks off: RQ's loop ends there."""
     try:
-        ending.worker = JobWorker(store_queue(client, validator), stop, new_worker_id(), tell, words=words_are_told())
+        queue = store_queue(client, validator, stop)
+        ending.worker = JobWorker(queue, new_worker_id(), tell, words=words_are_told())
         ending.worker.work(logging_level="WARNING")
     except (redis.RedisError, OSError) as error:
         tell("queue not reached", reason=reason_of(error), next_try_seconds=AGAIN_SECONDS)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from api.application import Application, joined
 from api.choices import MODEL, RULES
@@ -167,18 +167,18 @@ class JoinedApplication(Application):
         )
 
     def _schedule(self) -> dict[str, Any]:
-        from consumers.jobs.leader import schedule_told
+        from consumers.jobs.status import lifecycle_status
 
         identity = self._store.identity
         with self._queue.wire() as wire:
-            return schedule_told(wire, identity.store_id, identity.partitions)
+            return lifecycle_status(wire, identity.store_id, identity.partitions)
 
     def _board(self) -> JobBoard:
         from consumers.jobs.board import job_board
 
         identity = self._store.identity
         with self._queue.wire() as wire:
-            return job_board(wire, identity.store_id, identity.partitions)
+            return cast("JobBoard", job_board(wire, identity.store_id, identity.partitions))
 
     @joined
     def supervision(self) -> Supervision:

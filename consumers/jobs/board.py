@@ -12,78 +12,18 @@ from base64 import b64decode
 from binascii import Error as NotBase64
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Any, Literal, NamedTuple
 
-from consumers.jobs.leader import BESIDE, STOPPED, queue_name, schedule_key, schedule_told
+from consumers.jobs.leader import queue_name, schedule_key
+from consumers.jobs.status import Schedule, instant
 from events import errors
 from events.alarms import one_line
-from events.envelope import from_micros, utc_text
+from events.envelope import utc_text
 from events.errors import EngramlogError, StoreError
 from events.redis.clock import redis_ms
 from events.redis.wire import Script, Wire
 from events.sealing.untold import OF_THE_STORE
 from events.text.digits import whole
-
-
-class JobStopped(TypedDict):
-    """Why a kind of job stopped when it last ran."""
-
-    partitions: list[int]
-    reason: str
-
-
-class JobKind(TypedDict):
-    """One kind of job: how often it is due, how it last went, and how its jobs stand."""
-
-    kind: str
-    what: str
-    every_minutes: float | None
-    last_tick: str | None
-    next_tick: str | None
-    last_done: str | None
-    oldest_done: str | None
-    waiting_since: str | None
-    seconds: float | None
-    done_partitions: int
-    queued: int
-    running: int
-    again: int
-    failed: int
-    stopped: list[JobStopped]
-
-
-class JobTold(TypedDict):
-    """One job: a kind, for one partition, of one tick."""
-
-    id: str
-    kind: str
-    partition: int
-    tick: str
-    state: Literal["running", "again", "failed", "queued"]
-    enqueued: str | None
-    started: str | None
-    ended: str | None
-    next_try: str | None
-    tries_left: int | None
-    error: str | None
-
-
-class JobBoard(TypedDict):
-    """The lifecycle jobs, and their queue."""
-
-    at: str | None
-    leader: str | None
-    problem: str | None
-    partitions: int
-    queued: int | None
-    running: int | None
-    again: int | None
-    failed: int | None
-    refused: int | None
-    kinds: list[JobKind]
-    jobs: list[JobTold]
-    left_out: int
-
 
 MOST_JOBS = 200
 MOST_ERROR = 300
@@ -92,6 +32,8 @@ _MOST_PACKED, _MOST_UNPACKED = 64 * 1024, 512 * 1024
 """Bytes of a traceback, as it lies there and unpacked."""
 _MOST_FIELD = 64
 _FIELDS = ("enqueued_at", "started_at", "ended_at", "retries_left")
+_ABANDONED = "Moved to FailedJobRegistry, due to AbandonedJobError"
+"""What RQ records of a job whose worker sent no heartbeat."""
 _PASSWORD = re.compile(r"://[^\s/@]*@")
 State = Literal["running", "again", "failed", "queued"]
 WHAT: Mapping[str, str] = {
@@ -151,60 +93,38 @@ class _Entry(NamedTuple):
     score: float | None
 
 
-def job_board(wire: Wire, store_id: str, partitions: int) -> JobBoard:
+def job_board(wire: Wire, store_id: str, partitions: int) -> dict[str, Any]:
     """Every kind of job and every job, JSON-ready, by a connection to the queue's Redis.
 
-    Where that does not answer all is null and `problem` says why.
+    If the queue's Redis does not answer, all is null and `problem` says why.
     """
-    status = schedule_told(wire, store_id, partitions)
-    if status.get("problem") is not None:
-        return _silent(status["problem"], partitions)
     try:
         now = redis_ms(wire)
-        flat = wire.call("HGETALL", schedule_key(store_id))
+        schedule = Schedule(wire.call("HGETALL", schedule_key(store_id)), now)
         entries, counts = _entries(wire, store_id, partitions)
         jobs = _jobs(wire, entries[:MOST_JOBS])
     except StoreError as error:
-        return _silent(error.message, partitions)
-    schedule = {
-        name.decode("utf-8", "replace"): value.decode("utf-8", "replace")
-        for name, value in zip(flat[::2], flat[1::2], strict=True)
-    }
-    kinds = sorted({*status["done"], *(one.name.kind for one in entries)})
+        unknown = dict.fromkeys(("at", "leader", "queued", "running", "again", "failed", "refused"))
+        return unknown | {
+            "problem": _shown(error.message), "partitions": partitions, "kinds": [], "jobs": [], "left_out": 0
+        }  # fmt: skip
     return {
-        "at": _micros(now * 1_000),
-        "leader": status["leader"],
+        "at": instant(now),
+        "leader": schedule.leader,
         "problem": None,
         "partitions": partitions,
-        "queued": counts["queued"],
-        "running": counts["running"],
-        "again": counts["again"],
-        "failed": counts["failed"],
-        "refused": status["refused"],
-        "kinds": [_kind(kind, status, schedule, entries) for kind in kinds],
+        **counts,
+        "refused": schedule.refused,
+        "kinds": [
+            _kind(kind, schedule, partitions, [entry.state for entry in entries if entry.name.kind == kind])
+            for kind in sorted({*schedule.every, *(entry.name.kind for entry in entries)})
+        ],
         "jobs": jobs,
         "left_out": max(sum(counts.values()) - len(jobs), 0),
     }
 
 
-def _silent(problem: str, partitions: int) -> JobBoard:
-    return {
-        "at": None,
-        "leader": None,
-        "problem": _shown(problem),
-        "partitions": partitions,
-        "queued": None,
-        "running": None,
-        "again": None,
-        "failed": None,
-        "refused": None,
-        "kinds": [],
-        "jobs": [],
-        "left_out": 0,
-    }
-
-
-def _entries(wire: Wire, store_id: str, partitions: int) -> tuple[list[_Entry], dict[State, int]]:
+def _entries(wire: Wire, store_id: str, partitions: int) -> tuple[list[_Entry], dict[str, int]]:
     """Jobs of all registries, those that matter most first; and how many each registry holds, what is no job of ours too."""
     name = queue_name(store_id)
     registries: Sequence[tuple[State, str]] = (("running", "wip"), ("again", "scheduled"), ("failed", "failed"))
@@ -212,7 +132,7 @@ def _entries(wire: Wire, store_id: str, partitions: int) -> tuple[list[_Entry], 
     commands += [["ZRANGE", f"rq:{key}:{name}", 0, MOST_JOBS - 1, "REV", "WITHSCORES"] for _, key in registries]
     queue = f"rq:queue:{name}"
     *answers, length, waiting = wire.answers([*commands, ["LLEN", queue], ["LRANGE", queue, 0, MOST_JOBS - 1]])
-    counts: dict[State, int] = {state: int(many) for (state, _), many in zip(registries, answers, strict=False)}
+    counts: dict[str, int] = {state: int(many) for (state, _), many in zip(registries, answers, strict=False)}
     counts["queued"] = int(length)
     found: list[_Entry] = []
     for (state, _), flat in zip(registries, answers[len(registries) :], strict=True):
@@ -243,15 +163,14 @@ def _named(raw: bytes, store_id: str, partitions: int) -> _Name | None:
     return _Name(match[1].decode(), partition, utc_text(tick)) if partition < partitions else None
 
 
-def _jobs(wire: Wire, entries: Sequence[_Entry]) -> list[JobTold]:
+def _jobs(wire: Wire, entries: Sequence[_Entry]) -> list[dict[str, Any]]:
     bounds = (_MOST_FIELD, _MOST_PACKED, *_FIELDS)
     commands = [wire.evalsha(_READ, [f"rq:job:{one.id}", f"rq:results:{one.id}"], bounds) for one in entries]
     return [_job(one, answer) for one, answer in zip(entries, wire.answers(commands), strict=True)]
 
 
-def _job(one: _Entry, answer: Sequence[bytes]) -> JobTold:
+def _job(one: _Entry, answer: Sequence[bytes]) -> dict[str, Any]:
     enqueued, started, ended, left, trace = answer
-    again = one.state == "again" and one.score is not None
     return {
         "id": one.id,
         "kind": one.name.kind,
@@ -261,51 +180,40 @@ def _job(one: _Entry, answer: Sequence[bytes]) -> JobTold:
         "enqueued": _instant(enqueued),
         "started": _instant(started),
         "ended": _instant(ended),
-        "next_try": _micros(one.score * 1_000_000) if again and one.score is not None else None,
+        "next_try": instant(one.score * 1_000) if one.state == "again" and one.score is not None else None,
         "tries_left": whole(left.decode("utf-8", "replace")),
         "error": _error(trace) if one.state in ("again", "failed") else None,
     }
 
 
-def _kind(kind: str, status: Mapping[str, Any], schedule: Mapping[str, str], entries: Sequence[_Entry]) -> JobKind:
-    done = status["done"].get(kind, {})
-    last, every = (_number(schedule, f"{part}:{kind}") for part in ("tick", "every"))
-    tick = None if last is None else _micros(last * 1_000)
-    following = None if last is None or every is None or status["leader"] is None else _micros((last + every) * 1_000)
-    states = [one.state for one in entries if one.name.kind == kind]
+def _kind(kind: str, schedule: Schedule, partitions: int, states: Sequence[State]) -> dict[str, Any]:
+    runs = schedule.runs(kind, partitions) if kind in schedule.every else {}
     return {
         "kind": kind,
         "what": WHAT.get(kind, ""),
-        "every_minutes": done.get("every_minutes"),
-        "last_tick": tick,
-        "next_tick": following,
-        "last_done": done.get("newest"),
-        "oldest_done": done.get("oldest"),
-        "waiting_since": done.get("waiting_since"),
-        "seconds": done.get("seconds"),
-        "done_partitions": done.get("partitions", 0),
+        "every_minutes": runs.get("every_minutes"),
+        "last_tick": instant(schedule.ticks.get(kind)),
+        "next_tick": instant(schedule.next_tick(kind)),
+        "last_done": runs.get("newest"),
+        "oldest_done": runs.get("oldest"),
+        "waiting_since": runs.get("waiting_since"),
+        "seconds": runs.get("seconds"),
+        "done_partitions": runs.get("partitions", 0),
         "queued": states.count("queued"),
         "running": states.count("running"),
         "again": states.count("again"),
         "failed": states.count("failed"),
-        "stopped": _stopped(kind, schedule),
+        "stopped": _stopped(schedule.stopped.get(kind, {})),
     }
 
 
-def _number(schedule: Mapping[str, str], field: str) -> int | None:
-    """A number of the schedule, of the lifecycle or beside it."""
-    return whole(schedule.get(field, schedule.get(f"{BESIDE}{field}", "")))
-
-
-def _stopped(kind: str, schedule: Mapping[str, str]) -> list[JobStopped]:
-    """Why a kind stopped, with the partitions of which that is told; the reason of most first."""
+def _stopped(reasons: Mapping[int, str]) -> list[dict[str, Any]]:
+    """Why a kind stopped, with the partitions of each reason; the reason of most partitions first."""
     by_reason: dict[str, list[int]] = {}
-    for field, reason in schedule.items():
-        named = field.removeprefix(f"{STOPPED}{kind}:")
-        if named != field and (partition := whole(named)) is not None:
-            by_reason.setdefault(_shown(reason), []).append(partition)
-    told = sorted(by_reason.items(), key=lambda one: (-len(one[1]), one[0]))
-    return [{"partitions": sorted(where), "reason": reason} for reason, where in told]
+    for partition, reason in sorted(reasons.items()):
+        by_reason.setdefault(_shown(reason), []).append(partition)
+    ordered = sorted(by_reason.items(), key=lambda item: (-len(item[1]), item[0]))
+    return [{"partitions": partitions, "reason": reason} for reason, partitions in ordered]
 
 
 def _error(packed: bytes) -> str | None:
@@ -314,8 +222,10 @@ def _error(packed: bytes) -> str | None:
     if not lines:
         return None
     kind, _, words = lines[-1].partition(": ")
-    if "." not in kind and " " in kind:  # RQ's own words, such as that the worker died
-        return _shown(lines[-1]) if lines[-1] == "its worker died" else "a job that failed without an error's name"
+    if kind.startswith(_ABANDONED):
+        return "its worker died"
+    if "." not in kind and " " in kind:
+        return "a job that failed without an error's name"
     name = kind.rpartition(".")[2]
     known = getattr(errors, name, None)
     ours = False
@@ -342,10 +252,3 @@ def _instant(raw: bytes) -> str | None:
     except ValueError:
         return None
     return utc_text(found if found.tzinfo else found.replace(tzinfo=UTC))
-
-
-def _micros(micros: float) -> str | None:
-    try:
-        return utc_text(from_micros(int(micros)))
-    except (OverflowError, ValueError):
-        return None

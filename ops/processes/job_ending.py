@@ -12,7 +12,7 @@ from threading import Event as Flag
 
 import redis
 
-from consumers.jobs.rq.work import JobWorker
+from consumers.jobs.worker import JobWorker
 from events.errors import StoreError
 from ops.processes.ending import end_by_signal
 

@@ -12,10 +12,10 @@ from threading import Thread
 from time import monotonic
 
 from consumers.jobs.leader import has_work
-from consumers.jobs.rq.cron import Cron
 from consumers.jobs.rq.embedding import EmbedDue
-from consumers.jobs.rq.jobs import EXTRACT, kinds_of
 from consumers.jobs.rq.linking import LINKS, FoldedSince
+from consumers.jobs.run import EXTRACT, kinds_of
+from consumers.jobs.scheduler import JobScheduler
 from events.alarms import Alarms
 from events.errors import EngramlogError, StoreError, StoreMismatch
 from events.redis.ready import refuse_kind
@@ -55,7 +55,7 @@ class JobSchedule:
         embedders = embedders_of(settings, identity.embedder)
         kinds = kinds_of(settings.extraction, settings.summaries, embed_minutes=embed_minutes(embedders))
         self._seldom = all((one.every_minutes or SWEEP_MINUTES) >= OFTEN_MINUTES for one in kinds.values())
-        self._cron = Cron(
+        self._cron = JobScheduler(
             self._client,
             identity.store_id,
             identity.partitions,

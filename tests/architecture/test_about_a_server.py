@@ -35,7 +35,7 @@ PLACES = {
     "at: INFO": GIVEN,
     "at: TIME": GIVEN,
     "_refuse_without_room_beside: INFO": AT,
-    "schedule_told: TIME": QUEUE,
+    "lifecycle_status: TIME": QUEUE,
     "_aof_rewritten: BGREWRITEAOF": GIVEN,
     "_dumped: BGSAVE": GIVEN,
     "_info: INFO": GIVEN,

@@ -13,7 +13,7 @@ from api.laws import LAWS, laws
 from api.parameters import parameters
 from api.pictures import words as picture_words
 from consumers.jobs.board import WHAT
-from consumers.jobs.rq.jobs import JOBS, USES
+from consumers.jobs.run import JOBS, USES
 from events import errors, vocabulary, wording
 from events.alarms import KNOWN, Severity
 from events.catalogue import EVENT_TYPES

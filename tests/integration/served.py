@@ -10,10 +10,10 @@ from threading import Event as Flag
 from typing import Any
 from uuid import uuid4
 
-from consumers.jobs.rq.jobs import run, serving
+from consumers.jobs.job import JobValidator
 from consumers.jobs.rq.serving import JobResources
-from consumers.jobs.rq.validation import JobValidator
-from consumers.jobs.rq.work import JobWorker, store_queue
+from consumers.jobs.run import run, serving
+from consumers.jobs.worker import JobWorker, store_queue
 from events.redis.wire import connect
 from tests.integration.live import Live
 
@@ -27,7 +27,7 @@ class Served:
         self.told: list[tuple[str, dict[str, Any]]] = []
         self.alarms: list[tuple[str, str, str]] = []
         client = connect(url)
-        self.queue = store_queue(client, JobValidator(client, self.store_id, live.log.partitions, self))
+        self.queue = store_queue(client, JobValidator(client, self.store_id, live.log.partitions, self), self.stop)
         self.serving = JobResources(url, 10.0, self.tell, self.stop)
 
     def raised(self, name: str, subject: str = "", text: str = "") -> None:
@@ -44,7 +44,7 @@ class Served:
 
     def worker(self) -> JobWorker:
         """A worker of the queue."""
-        return JobWorker(self.queue, self.stop, f"test-{uuid4().hex}", self.tell)
+        return JobWorker(self.queue, f"test-{uuid4().hex}", self.tell)
 
     def run(self, kind: str, partition: int) -> Any:
         """The job function itself."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from consumers.jobs.embedding import mark_of, walked_to
 from consumers.jobs.leader import done_field, schedule_key
 from consumers.jobs.owner_texts import live_build
-from consumers.jobs.rq.jobs import EMBED
+from consumers.jobs.run import EMBED
 from events.redis.clock import redis_ms
 from events.redis.wire import Wire
 from projections.embedding.choosing import Embedders

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from api.services.looking.standing import count_locked, read_partitions
 from consumers.fold.presence import LEASE_MS, known_workers
-from consumers.jobs.leader import schedule_told
+from consumers.jobs.status import lifecycle_status
 from events.alarms import KNOWN
 from events.envelope import from_micros
 from events.errors import EngramlogError, OtherFormat, StoreError
@@ -231,7 +231,7 @@ def _jobs(reached: ReachedStore, *, wanted: bool) -> JobFacts:
     wires = WirePool(client)
     try:
         with wires.wire() as wire:
-            told = schedule_told(wire, identity.store_id, identity.partitions)
+            told = lifecycle_status(wire, identity.store_id, identity.partitions)
     except EngramlogError as error:
         return JobFacts(error.message)
     finally:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from consumers.fold.presence import Presence, live_workers
-from consumers.jobs.leader import Leader, lifecycle_status
+from consumers.jobs.leader import Leader
+from consumers.jobs.status import lifecycle_status
 from events.envelope import from_micros, utc_text
 from events.partitions import WORKERS_KEY
 from events.redis.wire import Wire, connect
@@ -67,7 +68,7 @@ def test_a_leader_that_died_before_the_clock_went_back_leads_no_more(redis_serve
     seconds, _ = wire.call("TIME")
     now = int(seconds) * 1_000
     assert Leader(wire, "test", "dead").tend(now + HOUR)
-    told = lifecycle_status(connect(redis_server.url), "test", 1)["leader"]
+    told = lifecycle_status(Wire(connect(redis_server.url)), "test", 1)["leader"]
     assert (told, Leader(wire, "test", "next").tend(now)) == (None, True)
 
 

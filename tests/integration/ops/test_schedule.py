@@ -12,11 +12,12 @@ from threading import Event as Flag
 import pytest
 
 from consumers.jobs.episodes import OFF
-from consumers.jobs.leader import has_work, lifecycle_status, queue_name
-from consumers.jobs.rq.jobs import kinds_of, serving
+from consumers.jobs.job import JobValidator
+from consumers.jobs.leader import has_work, queue_name
 from consumers.jobs.rq.serving import JobResources
-from consumers.jobs.rq.validation import JobValidator
-from consumers.jobs.rq.work import JobWorker, store_queue
+from consumers.jobs.run import kinds_of, serving
+from consumers.jobs.status import lifecycle_status
+from consumers.jobs.worker import JobWorker, store_queue
 from events.redis.wire import Wire
 from ops.processes import schedule as schedules
 from ops.processes.schedule import JobSchedule
@@ -69,7 +70,7 @@ def works(live: Live, url: str) -> None:
     validator = JobValidator(live.client, live.identity.store_id, live.log.partitions, Alarms())
     served = JobResources(url, 10.0, lambda *_told, **_facts: None, Flag())
     with serving(served):
-        JobWorker(store_queue(live.client, validator), Flag(), "w", served.tell).work(
+        JobWorker(store_queue(live.client, validator, Flag()), "w", served.tell).work(
             burst=True, logging_level="CRITICAL"
         )
 
@@ -78,7 +79,9 @@ def test_job_workers_are_wanted_until_every_job_is_done_and_again_once_one_waits
     made: JobSchedule, live: Live, redis_server: RedisServer
 ) -> None:
     live.start_worker("w")
-    status = wait_until(lambda: (told := lifecycle_status(live.client, live.identity.store_id, 2))["queued"] and told)
+    status = wait_until(
+        lambda: (told := lifecycle_status(Wire(live.client), live.identity.store_id, 2))["queued"] and told
+    )
     assert status["leader"]
     assert not made.rests
     works(live, redis_server.url)
@@ -128,7 +131,7 @@ def test_without_job_workers_nothing_is_scheduled(live: Live, redis_server: Redi
     schedule.start()
     schedule.stop(PATIENCE)
     assert not schedule.rests
-    assert lifecycle_status(live.client, live.identity.store_id, 2)["leader"] is None
+    assert lifecycle_status(Wire(live.client), live.identity.store_id, 2)["leader"] is None
 
 
 def test_where_jobs_are_due_every_minute_job_workers_stay(
@@ -147,9 +150,9 @@ def test_where_jobs_are_due_every_minute_job_workers_stay(
 
 def test_another_schedule_leads_at_once_when_one_ends(made: JobSchedule, live: Live, redis_server: RedisServer) -> None:
     store_id = live.identity.store_id
-    wait_until(lambda: lifecycle_status(live.client, store_id, 2)["leader"])
+    wait_until(lambda: lifecycle_status(Wire(live.client), store_id, 2)["leader"])
     made.stop(PATIENCE)
-    assert lifecycle_status(live.client, store_id, 2)["leader"] is None
+    assert lifecycle_status(Wire(live.client), store_id, 2)["leader"] is None
 
 
 def test_an_idle_up_runs_no_job_worker_and_keeps_the_schedule(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from consumers.jobs.rq.jobs import JOBS, KINDS, kinds_of, run, serving
 from consumers.jobs.rq.serving import JobResources
+from consumers.jobs.run import JOBS, KINDS, kinds_of, run, serving
 from events.partitions import partition_of
 from events.redis.log import RedisEventLog
 from tests.given.http import HttpStore, Json, created, event, http_store

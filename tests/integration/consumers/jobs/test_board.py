@@ -12,8 +12,8 @@ import redis
 from api.shapes import JobBoard
 from consumers.jobs.board import MOST_ERROR, MOST_JOBS, job_board
 from consumers.jobs.leader import STOPPED, queue_name, schedule_key
-from consumers.jobs.rq.cron import Cron
-from consumers.jobs.rq.jobs import KINDS
+from consumers.jobs.run import KINDS
+from consumers.jobs.scheduler import JobScheduler
 from events.redis.wire import Wire, connect
 from tests.servers import RedisServer
 
@@ -31,8 +31,8 @@ def client(server: RedisServer) -> Iterator[redis.Redis]:
 
 
 @pytest.fixture
-def cron(server: RedisServer, client: redis.Redis) -> Cron:
-    made = Cron(connect(server.url), STORE, PARTITIONS, "host-1-a")
+def cron(server: RedisServer, client: redis.Redis) -> JobScheduler:
+    made = JobScheduler(connect(server.url), STORE, PARTITIONS, "host-1-a")
     made.tend(NOW)
     return made
 
@@ -58,7 +58,7 @@ def fails(client: redis.Redis, name: str, trace: str, registry: str = "failed", 
     client.xadd(f"rq:results:{name}", {"type": "2", "exc_string": b64encode(zlib.compress(trace.encode()))})
 
 
-def test_what_is_scheduled_waits_and_every_kind_is_told(client: redis.Redis, cron: Cron) -> None:
+def test_what_is_scheduled_waits_and_every_kind_is_told(client: redis.Redis, cron: JobScheduler) -> None:
     told = board(client)
     assert (told["problem"], told["queued"], told["running"], told["again"], told["failed"]) == (None, 6, 0, 0, 0)
     assert [one["kind"] for one in told["kinds"]] == sorted(KINDS)
@@ -69,7 +69,7 @@ def test_what_is_scheduled_waits_and_every_kind_is_told(client: redis.Redis, cro
     assert {(one["state"], one["error"], one["enqueued"] is None) for one in told["jobs"]} == {("queued", None, False)}
 
 
-def test_a_job_that_failed_says_why_in_the_words_of_the_store(client: redis.Redis, cron: Cron) -> None:
+def test_a_job_that_failed_says_why_in_the_words_of_the_store(client: redis.Redis, cron: JobScheduler) -> None:
     words = "no connection to Redis (redis://ann:geheim@db:6379 refused); the same request can be sent again safely"
     trace = f'Traceback (most recent call last):\n  File "a.py", line 1\nevents.errors.StoreUnavailable: {words}\n'
     fails(client, job("upkeep", 1), trace)
@@ -89,14 +89,14 @@ def test_a_job_that_failed_says_why_in_the_words_of_the_store(client: redis.Redi
         ("ValueError: she said 我的密码是 hunter2", "ValueError"),
         ("events.errors.InputError: content: got 'hunter2'; allowed: less", "InputError"),
         ("builtins.SystemExit: hunter2", "SystemExit"),
-        ("its worker died", "its worker died"),
+        ("Moved to FailedJobRegistry, due to AbandonedJobError, at 2026-11-29 01:02:03.456+00:00", "its worker died"),
         ("something that hunter2 said", "a job that failed without an error's name"),
         ("events.errors.StoreFull: " + "x" * 5_000, "StoreFull: " + "x" * (MOST_ERROR - len("StoreFull: "))),
         ("", None),
     ],
 )
 def test_words_that_may_hold_what_somebody_said_are_not_told(
-    client: redis.Redis, cron: Cron, trace: str, told: str | None
+    client: redis.Redis, cron: JobScheduler, trace: str, told: str | None
 ) -> None:
     fails(client, job("upkeep", 0), trace)
     (failed,) = [one for one in board(client)["jobs"] if one["state"] == "failed"]
@@ -107,7 +107,7 @@ def test_words_that_may_hold_what_somebody_said_are_not_told(
     assert len(failed["error"] or "") <= MOST_ERROR
 
 
-def test_why_a_kind_stopped_is_told_with_its_partitions(client: redis.Redis, cron: Cron) -> None:
+def test_why_a_kind_stopped_is_told_with_its_partitions(client: redis.Redis, cron: JobScheduler) -> None:
     for partition in (2, 0):
         client.hset(schedule_key(STORE), f"{STOPPED}upkeep:{partition}", "the model endpoint db did not answer")
     client.hset(schedule_key(STORE), f"{STOPPED}upkeep:1", "the key is wrong")
@@ -118,7 +118,7 @@ def test_why_a_kind_stopped_is_told_with_its_partitions(client: redis.Redis, cro
     ]
 
 
-def test_what_is_no_job_of_this_store_is_counted_and_not_shown(client: redis.Redis, cron: Cron) -> None:
+def test_what_is_no_job_of_this_store_is_counted_and_not_shown(client: redis.Redis, cron: JobScheduler) -> None:
     strange = [
         *(b"\xff\xfe", b"", b"x" * 100_000, f"upkeep-{STORE}-p99-20261126T0700".encode()),
         *(b"upkeep-of-another-p0-20261126T0700", f"upkeep-{STORE}-p0-99999999T9999".encode()),
@@ -131,7 +131,7 @@ def test_what_is_no_job_of_this_store_is_counted_and_not_shown(client: redis.Red
     assert told["left_out"] == 2 * len(strange)
 
 
-def test_fields_of_another_type_or_size_are_passed_over(client: redis.Redis, cron: Cron) -> None:
+def test_fields_of_another_type_or_size_are_passed_over(client: redis.Redis, cron: JobScheduler) -> None:
     one, other = job("upkeep", 0), job("upkeep", 1)
     fails(client, one, "x")
     client.delete(f"rq:job:{one}", f"rq:results:{one}")
@@ -144,7 +144,7 @@ def test_fields_of_another_type_or_size_are_passed_over(client: redis.Redis, cro
     assert [(told["ended"], told["started"], told["tries_left"], told["error"]) for told in found] == [(None,) * 4] * 2
 
 
-def test_of_very_many_jobs_those_that_run_or_failed_come_first(client: redis.Redis, cron: Cron) -> None:
+def test_of_very_many_jobs_those_that_run_or_failed_come_first(client: redis.Redis, cron: JobScheduler) -> None:
     ids = {f"upkeep-{STORE}-p0-2026{month:02}{day:02}T0000": 1.0 for month in range(1, 13) for day in range(1, 29)}
     client.zadd(f"rq:failed:{NAME}", ids)  # type: ignore[arg-type]
     told = board(client)
@@ -159,14 +159,14 @@ def test_a_queue_that_does_not_answer_says_so_and_claims_nothing() -> None:
 
 
 @pytest.mark.parametrize("score", ["inf", "-inf", "1e308"])
-def test_a_next_try_that_no_calendar_has_is_told_as_none(client: redis.Redis, cron: Cron, score: str) -> None:
+def test_a_next_try_that_no_calendar_has_is_told_as_none(client: redis.Redis, cron: JobScheduler, score: str) -> None:
     fails(client, job("upkeep", 0), "x", registry="scheduled", score=float(score))
     (again,) = [one for one in board(client)["jobs"] if one["state"] == "again"]
     assert again["next_try"] is None
 
 
 @pytest.mark.parametrize("number", ["9" * 60, "²", "٣", "-1"])
-def test_numbers_that_nobody_counted_are_passed_over(client: redis.Redis, cron: Cron, number: str) -> None:
+def test_numbers_that_nobody_counted_are_passed_over(client: redis.Redis, cron: JobScheduler, number: str) -> None:
     fails(client, job("upkeep", 0), "x")
     client.hset(f"rq:job:{job('upkeep', 0)}", "retries_left", number)
     client.hset(schedule_key(STORE), f"{STOPPED}upkeep:{number}", "the key is wrong")

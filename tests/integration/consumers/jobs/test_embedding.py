@@ -12,10 +12,10 @@ import pytest
 
 from consumers.fold.rebuild import rebuild_partition
 from consumers.jobs.embedding import BATCH, EmbeddingJob
-from consumers.jobs.rq.cron import Cron
-from consumers.jobs.rq.jobs import EMBEDDING, KINDS, run, serving
 from consumers.jobs.rq.lent import Lent
 from consumers.jobs.rq.serving import JobResources
+from consumers.jobs.run import EMBEDDING, KINDS, run, serving
+from consumers.jobs.scheduler import JobScheduler
 from consumers.verify import store_and_log
 from consumers.verify.keys import scan_partition
 from events.catalogue import (
@@ -601,7 +601,7 @@ def test_without_an_embedder_the_sweep_takes_away_the_vectors_of_what_was_purged
 
 def test_embedding_is_scheduled_each_minute_where_there_is_an_embedder(stood: Vectors, server: RedisServer) -> None:
     client, store_id = connect(server.url), stood.live.identity.store_id
-    cron = Cron(client, store_id, 2, "scheduler", kinds={**KINDS, **EMBEDDING})
+    cron = JobScheduler(client, store_id, 2, "scheduler", kinds={**KINDS, **EMBEDDING})
     minute = 60_000
     now = cron.now_ms() // minute * minute
     assert cron.tend(now) == 3 * 2

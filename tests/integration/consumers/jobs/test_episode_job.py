@@ -12,10 +12,10 @@ import pytest
 from consumers.jobs import episodes as redis_sessions
 from consumers.jobs import lifecycle as redis_lifecycle
 from consumers.jobs.episodes import EpisodeJob, Seen
-from consumers.jobs.rq.cron import Cron
-from consumers.jobs.rq.jobs import kinds_of, run, serving
 from consumers.jobs.rq.linking import LINKS
 from consumers.jobs.rq.serving import JobResources
+from consumers.jobs.run import kinds_of, run, serving
+from consumers.jobs.scheduler import JobScheduler
 from events.envelope import AnyEvent, decode, from_micros, prepare
 from events.errors import ModelFailed
 from events.redis.wire import Wire
@@ -209,7 +209,7 @@ def test_the_job_looks_only_at_owners_to_whom_something_was_said(live: Live, ser
 @pytest.mark.parametrize(("summaries", "scheduled"), [("extractive", True), ("model", True), ("off", False)])
 def test_it_is_scheduled_every_ten_minutes_unless_it_is_off(live: Live, summaries: str, scheduled: bool) -> None:
     kinds = {name: kind for name, kind in kinds_of("off", summaries, embed_minutes=None).items() if name != LINKS}
-    cron = Cron(live.client, "test", 1, "scheduler", kinds=kinds)
+    cron = JobScheduler(live.client, "test", 1, "scheduler", kinds=kinds)
     ten = 600_000
     now = cron.now_ms() // ten * ten
     cron.tend(now)

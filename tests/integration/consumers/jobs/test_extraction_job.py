@@ -11,16 +11,17 @@ from typing import Any
 import pytest
 
 from api.exchange.importing import ImportOptions, import_turns
-from consumers.jobs.leader import done_field, lifecycle_status, schedule_key
-from consumers.jobs.rq.cron import lifecycle_queue
-from consumers.jobs.rq.jobs import FUNCTION, run, serving
+from consumers.jobs.job import JobValidator
+from consumers.jobs.leader import done_field, schedule_key
 from consumers.jobs.rq.lent import Lent
 from consumers.jobs.rq.serving import JobResources
-from consumers.jobs.rq.validation import JobValidator
-from consumers.jobs.rq.work import JobWorker, store_queue
+from consumers.jobs.run import FUNCTION, run, serving
+from consumers.jobs.scheduler import lifecycle_queue
+from consumers.jobs.status import lifecycle_status
+from consumers.jobs.worker import JobWorker, store_queue
 from events.alarms import OWNER_TOO_LARGE, Alarms, TellingAlarms
 from events.envelope import canonical, decode
-from events.redis.wire import connect
+from events.redis.wire import Wire, connect
 from ops.settings import Settings
 from ops.wiring import open_application
 from projections.models.counted import ModelAsked
@@ -210,10 +211,10 @@ def worked(server: RedisServer, model: ModelEndpoint, *ticks: str) -> dict[str, 
         )
         with serving(served):
             door = JobValidator(client, "test", 1, TellingAlarms(served.tell))
-            worker = JobWorker(store_queue(client, door), stop, f"test-{ticks[0]}", served.tell)
+            worker = JobWorker(store_queue(client, door, stop), f"test-{ticks[0]}", served.tell)
             worker.work(burst=True, logging_level="CRITICAL")
     try:
-        return dict(lifecycle_status(client, "test", 1)["stopped"])
+        return dict(lifecycle_status(Wire(client), "test", 1)["stopped"])
     finally:
         client.close()
 

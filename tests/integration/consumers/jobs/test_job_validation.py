@@ -17,12 +17,13 @@ from rq.job import Job
 from rq.registry import FailedJobRegistry, FinishedJobRegistry
 from rq.webhook import Webhook
 
-from consumers.jobs.leader import REFUSED, lifecycle_status, schedule_key
-from consumers.jobs.rq.cron import FAILED_SECONDS, Cron, lifecycle_queue
-from consumers.jobs.rq.jobs import FUNCTION
-from consumers.jobs.rq.validation import MOST_ID, SHOWN, SUBJECTS
+from consumers.jobs.job import MOST_ID, SHOWN, SUBJECTS
+from consumers.jobs.leader import REFUSED, schedule_key
+from consumers.jobs.run import FUNCTION
+from consumers.jobs.scheduler import FAILED_SECONDS, JobScheduler, lifecycle_queue
+from consumers.jobs.status import lifecycle_status
 from events.redis.alarms import RedisAlarms
-from events.redis.wire import WirePool, connect
+from events.redis.wire import Wire, WirePool, connect
 from tests.integration.live import Live, live_store, wait_until
 from tests.integration.served import Served, job_worker
 from tests.servers import RedisServer
@@ -112,7 +113,7 @@ def test_a_worker_process_runs_its_own_jobs_and_nothing_that_others_put_into_the
     with job_worker(server.url):
         wait_until(lambda: count(client) == 7 and finished(client) >= 2 * PARTITIONS)
     assert not marker.exists()
-    assert lifecycle_status(client, "test", 1)["refused"] == 7
+    assert lifecycle_status(Wire(client), "test", 1)["refused"] == 7
     alarms = RedisAlarms(WirePool(client), "test", lambda _fact, **_facts: None)
     assert [(alarm.name, alarm.count) for alarm in alarms.standing()] == [("job_refused", 1)] * 7
     client.close()
@@ -139,7 +140,7 @@ def with_arguments(*arguments: Any) -> Callable[[redis.Redis], None]:
 BAD: dict[str, tuple[Callable[[redis.Redis], None], str]] = {
     "another function": (called("os.system", None, ["true"], {}), "another function"),
     "a method of something": (called("run", {"py/object": "os"}, list(GOOD), {}), "another function"),
-    "the module alone": (called("consumers.jobs.rq.jobs", None, list(GOOD), {}), "another function"),
+    "the module alone": (called("consumers.jobs.run", None, list(GOOD), {}), "another function"),
     "a function that is a number": (called(7, None, list(GOOD), {}), "another function"),
     "named arguments": (called(FUNCTION, None, list(GOOD), {"kind": "daily"}), "its arguments"),
     "too few arguments": (with_arguments("upkeep", "test", 0), "its arguments"),
@@ -344,7 +345,7 @@ def test_a_worker_listens_to_no_channel(live: Live, server: RedisServer) -> None
 
 
 def test_the_scheduler_s_own_jobs_are_all_let_in(live: Live, served: Served, client: redis.Redis) -> None:
-    scheduler = Cron(client, "test", PARTITIONS, "scheduler")
+    scheduler = JobScheduler(client, "test", PARTITIONS, "scheduler")
     assert scheduler.tend(scheduler.now_ms()) == 2 * PARTITIONS
     served.work()
     assert FinishedJobRegistry(queue=served.queue).count == 2 * PARTITIONS  # type: ignore[no-untyped-call]

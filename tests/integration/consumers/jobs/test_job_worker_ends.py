@@ -16,8 +16,8 @@ import pytest
 import redis
 
 from consumers.jobs.leader import queue_name
-from consumers.jobs.rq.cron import lifecycle_queue
-from consumers.jobs.rq.jobs import FUNCTION
+from consumers.jobs.run import FUNCTION
+from consumers.jobs.scheduler import lifecycle_queue
 from events.catalogue import TurnRecorded
 from events.envelope import prepare
 from events.redis.wire import connect
@@ -33,7 +33,7 @@ ENDLESS = 120
 COMPUTES = """
 import sys
 from pathlib import Path
-from consumers.jobs.rq import jobs
+from consumers.jobs import run as jobs
 from ops.job_worker import main
 
 def compute(opened, partition):

@@ -14,9 +14,10 @@ import pytest
 import redis
 from rq import Queue
 
-from consumers.jobs.leader import Leader, done_field, lifecycle_status, schedule_key
-from consumers.jobs.rq.cron import Cron, lifecycle_queue
-from consumers.jobs.rq.jobs import EXTRACTION, KINDS
+from consumers.jobs.leader import Leader, done_field, schedule_key
+from consumers.jobs.run import EXTRACTION, KINDS
+from consumers.jobs.scheduler import JobScheduler, lifecycle_queue
+from consumers.jobs.status import lifecycle_status
 from events.envelope import from_micros, utc_text
 from events.errors import StoreUnavailable
 from events.redis.wire import Wire, connect
@@ -36,8 +37,8 @@ def client(server: RedisServer) -> Iterator[redis.Redis]:
         yield opened
 
 
-def cron(client: redis.Redis, holder: str = "a", *, partitions: int = 4, **options: Any) -> Cron:
-    return Cron(client, STORE, partitions, holder, **options)
+def cron(client: redis.Redis, holder: str = "a", *, partitions: int = 4, **options: Any) -> JobScheduler:
+    return JobScheduler(client, STORE, partitions, holder, **options)
 
 
 def enqueued(client: redis.Redis) -> list[str]:
@@ -85,7 +86,7 @@ def test_any_number_of_schedulers_enqueue_each_tick_once(client: redis.Redis) ->
     schedulers = [cron(client, name, partitions=2) for name in "abcde"]
     moments, meet = range(NINE, NINE + DAY, HOUR // 6), Barrier(len(schedulers))
 
-    def look(scheduler: Cron) -> int:
+    def look(scheduler: JobScheduler) -> int:
         added = 0
         for moment in moments:
             meet.wait(PATIENCE)
@@ -104,7 +105,7 @@ def test_two_leaders_at_once_still_enqueue_one_job_per_partition_and_tick(client
     first, second = cron(client, "a", partitions=16), cron(client, "b", partitions=16)
     meet = Barrier(2)
 
-    def both_lead(scheduler: Cron) -> int:
+    def both_lead(scheduler: JobScheduler) -> int:
         meet.wait(PATIENCE)
         return scheduler.enqueue("upkeep", NINE)
 
@@ -178,7 +179,7 @@ def test_a_clock_that_went_far_ahead_once_does_not_stop_the_schedule(client: red
 
 
 def test_status_tells_the_leader_the_ticks_and_the_queue(client: redis.Redis) -> None:
-    nothing = lifecycle_status(client, STORE, 2)
+    nothing = lifecycle_status(Wire(client), STORE, 2)
     assert nothing == {
         "leader": None,
         "last_tick": None,
@@ -193,24 +194,24 @@ def test_status_tells_the_leader_the_ticks_and_the_queue(client: redis.Redis) ->
     }
     scheduler = cron(client, "somebody", partitions=4)
     scheduler.tend(scheduler.now_ms())
-    told = lifecycle_status(client, STORE, 2)
+    told = lifecycle_status(Wire(client), STORE, 2)
     assert (told["leader"], told["queued"]) == ("somebody", lifecycle_queue(client, STORE).count)
     assert told["last_tick"] < told["next_tick"]
     assert {told["last_tick"][13:], told["next_tick"][13:]} == {":00:00Z"}
     scheduler.leave()
-    left = lifecycle_status(client, STORE, 2)
+    left = lifecycle_status(Wire(client), STORE, 2)
     assert (left["leader"], left["last_tick"], left["next_tick"]) == (None, told["last_tick"], None)
 
 
 def test_status_tells_when_a_kind_last_ran_through_by_the_partition_that_waits_longest(client: redis.Redis) -> None:
     scheduler = cron(client, "somebody", partitions=2)
     scheduler.tend(scheduler.now_ms())
-    never = lifecycle_status(client, STORE, 2)["done"]
+    never = lifecycle_status(Wire(client), STORE, 2)["done"]
     assert {kind: one["oldest"] for kind, one in never.items()} == {"upkeep": None, "daily": None}
     for partition, told in enumerate(("1767225600000 400", "1767229200000 1500")):
         client.hset(schedule_key(STORE), done_field("upkeep", partition), told)
     client.hset(schedule_key(STORE), done_field("extract", 0), "1767225600000 1")  # scheduled no more
-    assert lifecycle_status(client, STORE, 2)["done"] == never | {
+    assert lifecycle_status(Wire(client), STORE, 2)["done"] == never | {
         "upkeep": {
             "every_minutes": 60,
             "oldest": "2026-01-01T00:00:00Z",
@@ -226,7 +227,7 @@ def test_status_tells_since_when_a_partition_waits_whose_job_never_ran(client: r
     scheduler = cron(client, "somebody", partitions=2, kinds={**KINDS, **EXTRACTION})
 
     def waiting(kind: str) -> object:
-        return lifecycle_status(client, STORE, 2)["done"][kind]["waiting_since"]
+        return lifecycle_status(Wire(client), STORE, 2)["done"][kind]["waiting_since"]
 
     def ran(kind: str, partition: int, at: int) -> None:
         client.hset(schedule_key(STORE), done_field(kind, partition), f"{at} 1")
@@ -257,17 +258,17 @@ def test_status_tells_what_is_scheduled_beside_the_lifecycle_as_long_as_it_is(cl
     beside = cron(client, "a", partitions=1, kinds={**KINDS, **EXTRACTION})
     now = beside.now_ms()
     assert beside.tend(now) == 3
-    (kind, told), *others = lifecycle_status(client, STORE, 2)["beside"].items()
+    (kind, told), *others = lifecycle_status(Wire(client), STORE, 2)["beside"].items()
     assert (kind, told["every_minutes"], others) == ("extract", 0.17, [])
     assert told["last_tick"] < told["next_tick"]
     beside.leave()
-    assert lifecycle_status(client, STORE, 2)["beside"]["extract"]["next_tick"] is None
+    assert lifecycle_status(Wire(client), STORE, 2)["beside"]["extract"]["next_tick"] is None
     cron(client, "b", partitions=1).tend(now + 1)
-    assert lifecycle_status(client, STORE, 2)["beside"] == {}
+    assert lifecycle_status(Wire(client), STORE, 2)["beside"] == {}
 
 
 def test_without_its_redis_a_scheduler_says_so_and_goes_on_later(client: redis.Redis) -> None:
-    lost = Cron(connect("unix:///nowhere/at-all", timeout=1.0), STORE, 1, "a")
+    lost = JobScheduler(connect("unix:///nowhere/at-all", timeout=1.0), STORE, 1, "a")
     with pytest.raises(StoreUnavailable):
         lost.tend(NINE)
     with pytest.raises(StoreUnavailable):
@@ -280,4 +281,6 @@ def test_a_clock_that_once_ran_far_ahead_keeps_no_alarm_silent(client: redis.Red
     first.tend(now + 100 * 365 * 86_400_000)
     first.leave()
     cron(client, "another", partitions=1).tend(now)
-    assert lifecycle_status(client, STORE, 1)["done"]["upkeep"]["waiting_since"] == utc_text(from_micros(now * 1_000))
+    assert lifecycle_status(Wire(client), STORE, 1)["done"]["upkeep"]["waiting_since"] == utc_text(
+        from_micros(now * 1_000)
+    )

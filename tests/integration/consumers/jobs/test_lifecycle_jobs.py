@@ -15,9 +15,9 @@ import pytest
 from rq.registry import FailedJobRegistry, FinishedJobRegistry, ScheduledJobRegistry, StartedJobRegistry
 
 from consumers.jobs.lifecycle import LifecycleJobs, owners_of
-from consumers.jobs.rq.cron import Cron
-from consumers.jobs.rq.jobs import UNFOLDED_IN_A_ROW, run, serving
-from consumers.jobs.rq.work import ABANDONED_SECONDS
+from consumers.jobs.run import UNFOLDED_IN_A_ROW, run, serving
+from consumers.jobs.scheduler import JobScheduler
+from consumers.jobs.worker import ABANDONED_SECONDS
 from events.catalogue import MemoryDeleted
 from events.envelope import AnyEvent, Prepared, canonical, decode, micros, new_event_id, prepare, prepare_body
 from events.errors import BadSetting, ConcurrencyError, NotYetFolded, OwnerQuarantined, StoreMismatch, StoreUnavailable
@@ -298,9 +298,9 @@ def served(live: Live, server: RedisServer) -> Iterator[Served]:
     made.queue.connection.close()
 
 
-def tick(live: Live, url: str) -> Cron:
+def tick(live: Live, url: str) -> JobScheduler:
     """A scheduler that has just enqueued the jobs of the present tick."""
-    scheduler = Cron(connect(url), live.identity.store_id, live.log.partitions, "scheduler")
+    scheduler = JobScheduler(connect(url), live.identity.store_id, live.log.partitions, "scheduler")
     assert scheduler.tend(scheduler.now_ms()) == 2 * live.log.partitions
     return scheduler
 
@@ -380,7 +380,7 @@ def test_a_job_that_failed_is_tried_again_later_and_at_last_left_to_the_next_tic
 ) -> None:
     jobs.tell("ada", *due(3))
     wait_until(live.folded)
-    monkeypatch.setattr("consumers.jobs.rq.cron.RETRY.intervals", [1, 1, 1])
+    monkeypatch.setattr("consumers.jobs.scheduler.RETRY.intervals", [1, 1, 1])
     partition = partition_of("ada", 4)
     scheduler = tick(live, server.url)
     with monkeypatch.context() as broken:

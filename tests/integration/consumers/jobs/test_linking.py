@@ -9,9 +9,9 @@ import pytest
 from consumers.jobs import linking
 from consumers.jobs.leader import done_field, schedule_key
 from consumers.jobs.linking import LinkingJob, folded_to
-from consumers.jobs.rq.cron import Cron
-from consumers.jobs.rq.jobs import LINKING, run, serving
 from consumers.jobs.rq.linking import LINKS, FoldedSince, folded_field
+from consumers.jobs.run import LINKING, run, serving
+from consumers.jobs.scheduler import JobScheduler
 from events.partitions import partition_of
 from events.redis.wire import Wire
 from tests.given.events import Told, accessed, created, parameters
@@ -54,7 +54,7 @@ def linked(jobs: Jobs, owner: str) -> list[set[str]]:
 def ticked(live: Live, tick: int) -> int:
     """One tick's jobs in the queue; how many they were."""
     due = FoldedSince(Wire(live.client), Wire(live.client), live.identity.store_id, live.identity.tags, (LINKS,))
-    cron = Cron(live.client, live.identity.store_id, 2, "scheduler", kinds=LINKING, due=due)
+    cron = JobScheduler(live.client, live.identity.store_id, 2, "scheduler", kinds=LINKING, due=due)
     return cron.enqueue(LINKS, tick * 300_000)
 
 

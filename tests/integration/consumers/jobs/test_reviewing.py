@@ -11,9 +11,9 @@ import pytest
 
 from consumers.jobs.lifecycle import LifecycleJobs
 from consumers.jobs.reviewing import MOST_ASKED, REFUSED_IN_A_ROW, ReviewJob, ReviewRun
-from consumers.jobs.rq.jobs import run, serving
 from consumers.jobs.rq.lent import Lent
 from consumers.jobs.rq.serving import JobResources
+from consumers.jobs.run import run, serving
 from events.catalogue import MemoryDeleted
 from events.envelope import AnyEvent, decode
 from events.errors import BadSetting, ModelFailed

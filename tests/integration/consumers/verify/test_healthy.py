@@ -14,9 +14,9 @@ import pytest
 
 from api.operations.table import entries
 from consumers.fold.worker import FoldWorker
-from consumers.jobs.rq.jobs import JOBS, run, serving
 from consumers.jobs.rq.lent import Lent
 from consumers.jobs.rq.serving import JobResources
+from consumers.jobs.run import JOBS, run, serving
 from events.redis.wire import WirePool
 from ops.settings import load_settings
 from ops.store import OpenStore, open_the_store

@@ -62,8 +62,8 @@ def append_fails(module: Any) -> None:
 
 FAULTS: dict[str, Callable[[Any], None]] = {
     "consumers.fold.worker": worker_ends,
-    "consumers.jobs.rq.cron": never_again,
-    "consumers.jobs.rq.jobs": job_fails,
+    "consumers.jobs.scheduler": never_again,
+    "consumers.jobs.run": job_fails,
     "events.redis.log": append_fails,
 }
 

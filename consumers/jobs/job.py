@@ -1,9 +1,9 @@
-"""Validation of the job queue: which of what lies in Redis is a job of ours, decided before anything is imported or decoded.
+"""The one strict job class. RQ runs any function that a job names, imports its callbacks and unpickles some of its fields.
 
-RQ runs what a job's hash names: any function that can be imported, three callbacks, web addresses to call; and parts of it
-unpickle. Whoever can write to the queue would run code as its worker. Here a job is read by name, field by field, with a
-bound on each: what it must not have must be empty, and its data must be the one function with the one shape of arguments.
-Everything else is refused: taken out, counted and told of, never with its contents.
+Anybody who can write to the queue could run code in a worker that way. `StoreJob` is read field by field, with a bound on each,
+before anything is imported or unpickled: its data must be a call of the one job function with four checked arguments, and fields
+such as callbacks, webhooks, dependencies and groups must be empty. Every other job is removed, counted, and raises an alarm
+without its contents.
 """
 
 from __future__ import annotations
@@ -11,19 +11,25 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from collections.abc import Mapping, Sequence
-from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import redis
-from rq.job import JobStatus
+from rq import Retry
+from rq.exceptions import NoSuchJobError
+from rq.job import Job, JobStatus
 from rq.utils import utcparse
 
 from consumers.jobs.leader import REFUSED, queue_name, schedule_key
-from consumers.jobs.rq.jobs import FUNCTION, JOBS
+from consumers.jobs.run import FUNCTION, GIVEN_UP, JOBS, run
 from events.alarms import Alarms
 
 ALARM = "job_refused"
+RETRY = Retry(max=3, interval=[30, 120, 600])
+"""Seconds after which a failed job is tried again. The next tick does what is left then."""
+JOB_SECONDS = 6 * 3_600
+"""A job that takes longer is ended."""
+FAILED_SECONDS = 7 * 86_400
+"""How long a job that failed for good is kept."""
 MOST_DATA = 4_096
 """Bytes of a job's data, packed and unpacked: ours have about a hundred."""
 MOST_FIELD = 64
@@ -31,27 +37,23 @@ MOST_FIELD = 64
 MOST_ID = 160
 """Bytes of a job's id."""
 SHOWN = 80
-"""Characters of an id that are told."""
+"""Characters of an id in an alarm."""
 SUBJECTS = 20
-"""Refused jobs that are told of by their ids, in one process; the others are told of together, so that no flood of them
-takes the place of other alarms."""
+"""Refused jobs that one process names in alarms. The others share one alarm, so that a flood does not displace other alarms."""
 
-NUMBERS = ("timeout", "result_ttl", "ttl", "retries_left", "number_of_retries")
+LIMITS = {
+    "timeout": JOB_SECONDS, "result_ttl": FAILED_SECONDS, "ttl": FAILED_SECONDS,
+    "retries_left": RETRY.max, "number_of_retries": GIVEN_UP,
+}  # fmt: skip
+"""The numbers of a job, with the highest value of each."""
 TIMES = ("created_at", "enqueued_at", "started_at", "ended_at")
-READ = ("data", "status", "origin", *TIMES, *NUMBERS)
-"""The fields that are looked at. All others stay in Redis, whatever they hold."""
+READ = ("data", "status", "origin", *TIMES, *LIMITS)
+"""The fields that are read. All others stay in Redis, whatever they hold."""
 EMPTY = (
-    *("success_callback_name", "failure_callback_name", "stopped_callback_name", "webhooks", "meta", "group_id"),
-    *(
-        "dependency_id",
-        "dependency_ids",
-        "rate_limit_key",
-        "rate_limit_concurrency",
-        "repeats_left",
-        "repeat_intervals",
-    ),
-)
-"""What no job of ours has: a job where one of them holds anything is refused."""
+    "success_callback_name", "failure_callback_name", "stopped_callback_name", "webhooks", "meta", "group_id",
+    "dependency_id", "dependency_ids", "rate_limit_key", "rate_limit_concurrency", "repeats_left", "repeat_intervals",
+)  # fmt: skip
+"""The fields that must be empty."""
 _ID = re.compile(rb"[A-Za-z0-9_-]+")
 _TICK = re.compile(r"[0-9]{8}T[0-9]{4}(?:[0-9]{2})?")
 _NUMBER = re.compile(rb"-?[0-9]{1,18}")
@@ -96,36 +98,18 @@ return {'id', id}
 
 
 class Refused(Exception):
-    """This is no job of ours; the reason names a field or a size, never what stood there."""
-
-
-class JobFields(NamedTuple):
-    """A job that may run."""
-
-    arguments: tuple[str, str, int, str]
-    """Kind, store, partition, tick."""
-    status: JobStatus
-    times: Mapping[str, datetime | None]
-    """By the names of `TIMES`."""
-    numbers: Mapping[str, int | None]
-    """By the names of `NUMBERS`; as they stand there, not yet bounded."""
-
-
-def shown(job_id: bytes) -> str:
-    """An id for a log line: of letters, digits, - and _, and not too long."""
-    text = re.sub(r"[^A-Za-z0-9_-]", "?", job_id[: 4 * SHOWN].decode("utf-8", "replace"))
-    return text[:SHOWN] or "(empty)"
+    """A job that is not one of ours. The reason names a field or a size, never a value."""
 
 
 class JobValidator:
-    """What a worker of one store lets in. What it does not is an alarm."""
+    """Reads the jobs of one store's queue, and refuses all others with an alarm."""
 
     def __init__(self, client: redis.Redis, store_id: str, partitions: int, alarms: Alarms) -> None:
         self._client = client
         self._store_id = store_id
         self._partitions = partitions
         self._alarms = alarms
-        self._told: set[str] = set()
+        self._named: set[str] = set()
         self._read_script = client.register_script(_READ_JOB)
         self._take_script = client.register_script(_TAKE)
         self.name = queue_name(store_id)
@@ -133,7 +117,7 @@ class JobValidator:
         self.taken_key = f"{self.queue_key}:intermediate"
 
     def take(self) -> str | None:
-        """The id of the next job, now on its way to this worker; None where none waits. Refuses what can be no id."""
+        """Move the next job's id to RQ's intermediate queue and return it; None if no job waits. Refuses invalid ids."""
         while True:
             found = self._take_script(keys=[self.queue_key, self.taken_key], args=[MOST_ID])
             if found[0] == b"none":
@@ -145,32 +129,30 @@ class JobValidator:
                 return str(found[1].decode())
             self.refuse(found[1], "its id is too long" if found[0] == b"refused" else "its id has other characters")
 
-    def read(self, job_id: str) -> JobFields | None:
-        """A job of this store; None where there is none by this id. Raises Refused."""
+    def read(self, job_id: str) -> dict[str, bytes] | None:
+        """The checked fields of a job, numbers within their limits; None if there is none by this id. Raises Refused."""
         limits = (MOST_DATA, MOST_FIELD, len(READ))
         answer = self._read_script(keys=[f"rq:job:{job_id}"], args=[*limits, *READ, *EMPTY])
         if answer[0] == b"gone":
             return None
         if answer[0] == b"refused":
             raise Refused(answer[1].decode())
-        return self._checked(dict(zip(READ, answer[1], strict=True)))
-
-    def _checked(self, fields: dict[str, bytes]) -> JobFields:
+        fields: dict[str, bytes] = dict(zip(READ, answer[1], strict=True))
         if fields["origin"] != self.name.encode():
             raise Refused("it belongs to another queue")
-        try:
-            status = JobStatus(fields["status"].decode("ascii", "replace"))
-        except ValueError:
-            raise Refused("its status is none of RQ's") from None
-        return JobFields(
-            self._arguments(_data(fields["data"])),
-            status,
-            {name: _time(name, fields[name]) for name in TIMES},
-            {name: _number(name, fields[name]) for name in NUMBERS},
-        )
+        if fields["status"].decode("ascii", "replace") not in {status.value for status in JobStatus}:
+            raise Refused("its status is none of RQ's")
+        self._check_call(fields["data"])
+        for name in TIMES:
+            try:
+                utcparse(fields[name].decode("ascii") or "2026-01-01T00:00:00Z")
+            except ValueError:
+                raise Refused(f"{name} is no time") from None
+        return fields | {name: b"%d" % _limited(name, fields[name]) for name in LIMITS}
 
-    def _arguments(self, data: Any) -> tuple[str, str, int, str]:
-        """What the job function gets, where the data is nothing but a call of it."""
+    def _check_call(self, packed: bytes) -> None:
+        """Raises Refused unless the data is a call of the job function with valid arguments."""
+        data = _unpacked(packed)
         if not (isinstance(data, list) and len(data) == 4):
             raise Refused("its data is no call")
         function, instance, arguments, named = data
@@ -187,10 +169,9 @@ class JobValidator:
             raise Refused(f"its partition is no whole number from 0 to {self._partitions - 1}")
         if not isinstance(tick, str) or not _TICK.fullmatch(tick):
             raise Refused("its tick is no time such as 20261122T0900")
-        return kind, store_id, partition, tick
 
     def refuse(self, job_id: bytes, reason: str) -> None:
-        """Take it out wherever it stands, count it, and raise an alarm."""
+        """Remove a job from the queue and its registries, count it, and raise an alarm."""
         keys = [f"rq:{registry}:{self.name}" for registry in ("scheduled", "failed", "finished", "deferred")]
         with self._client.pipeline() as pipeline:
             pipeline.lrem(self.taken_key, 0, job_id)  # type: ignore[arg-type]
@@ -200,16 +181,44 @@ class JobValidator:
             for key in keys:
                 pipeline.zrem(key, job_id)
             pipeline.execute(raise_on_error=False)
-        name = shown(job_id)
-        if name in self._told or len(self._told) < SUBJECTS:
-            self._told.add(name)
+        name = _shown(job_id)
+        if name in self._named or len(self._named) < SUBJECTS:
+            self._named.add(name)
             self._alarms.raised(ALARM, name, reason)
         else:
             self._alarms.raised(ALARM, "", "many more: `engramlog status` counts them")
 
 
-def _data(packed: bytes) -> Any:
-    """A job's data: JSON, packed by zlib, bounded on both sides. Nothing in it is looked up."""
+class StoreJob(Job):
+    """A job that its queue's validator accepted. It runs `run`, and holds only the fields that were checked."""
+
+    validator: JobValidator
+
+    def refresh(self) -> None:
+        """Read the job's fields. Raises NoSuchJobError if there is no such job, or it was refused just now."""
+        try:
+            fields = self.validator.read(self.id)
+        except Refused as error:
+            self.validator.refuse(self.id.encode(), str(error))
+            raise NoSuchJobError(f"{self.id} was refused: {error}") from None
+        if fields is None:
+            raise NoSuchJobError(f"No such job: {self.id}")
+        super().restore(fields)
+        self.failure_ttl = FAILED_SECONDS
+        self.retry_intervals = list(RETRY.intervals)
+
+    def restore(self, raw_data: Any) -> Any:
+        """Raises NotImplementedError: `Job.fetch_many` would pass a hash that nothing checked."""
+        raise NotImplementedError
+
+    @property
+    def func(self) -> Any:
+        """The one job function."""
+        return run
+
+
+def _unpacked(packed: bytes) -> Any:
+    """A job's data: JSON, packed by zlib, bounded on both sides. Raises Refused."""
     unpacking = zlib.decompressobj()
     try:
         text = unpacking.decompress(packed, MOST_DATA)
@@ -220,29 +229,17 @@ def _data(packed: bytes) -> Any:
         raise Refused("its data is not packed JSON") from None
 
 
-def _number(name: str, value: bytes) -> int | None:
-    if not value:
-        return None
-    if not _NUMBER.fullmatch(value):
+def _limited(name: str, value: bytes) -> int:
+    """A number within its limit: a duration is never none or endless, a count never negative. Raises Refused."""
+    if value and not _NUMBER.fullmatch(value):
         raise Refused(f"{name} is no whole number")
-    return int(value)
+    most, number = LIMITS[name], int(value or 0)
+    if name in ("retries_left", "number_of_retries"):
+        return min(max(number, 0), most)
+    return min(number, most) if number > 0 else most
 
 
-def _time(name: str, value: bytes) -> datetime | None:
-    if not value:
-        return None
-    try:
-        return utcparse(value.decode("ascii"))
-    except ValueError:
-        raise Refused(f"{name} is no time") from None
-
-
-def bounded(value: int | None, most: int) -> int:
-    """Seconds as they are used: never none, never for ever, never more than `most`."""
-    return min(value, most) if value is not None and value > 0 else most
-
-
-def ids_of(members: Sequence[bytes]) -> list[tuple[bytes, str]]:
-    """Members of a registry with the job id that each begins with; what can be none is given as ""."""
-    found = ((member, member.partition(b":")[0]) for member in members)
-    return [(member, job_id.decode() if _ID.fullmatch(job_id) else "") for member, job_id in found]
+def _shown(job_id: bytes) -> str:
+    """An id for an alarm: only letters, digits, - and _, at most `SHOWN` of them."""
+    text = re.sub(r"[^A-Za-z0-9_-]", "?", job_id[: 4 * SHOWN].decode("utf-8", "replace"))
+    return text[:SHOWN] or "(empty)"
