@@ -35,7 +35,16 @@ class Result:
             default = cls.__dict__.get(name, MISSING)
             if isinstance(default, list | dict):
                 setattr(cls, name, field(default_factory=partial(copy, default)))
-        dataclass(kw_only=True, eq=False, repr=False)(cls)
+        dataclass(init=False, kw_only=True, eq=False, repr=False)(cls)
+
+    def __init__(self, **values: Any) -> None:
+        """One constructor for all answers: one of its own for each class was most of the time that their import took."""
+        template, required, copied = _template(type(self))  # type: ignore[arg-type]  # as in `decode`
+        if wrong := required - values.keys() or values.keys() - template.keys():
+            raise TypeError(f"{type(self).__name__}: missing or unknown: {', '.join(sorted(wrong))}")
+        self.__dict__ = template | values
+        for name in copied - values.keys():
+            self.__dict__[name] = copy(template[name])
 
     @classmethod
     def decode(cls, document: Any) -> Self:
@@ -95,6 +104,15 @@ class Result:
         return f"{type(self).__name__}({', '.join(shown)})"
 
     __str__ = __repr__
+
+
+@cache
+def _template(kind: type[Result]) -> tuple[dict[str, Any], frozenset[str], frozenset[str]]:
+    """Every field in its order with its default, the names of those without one, and of those whose default is copied."""
+    listed = fields(kind)  # type: ignore[arg-type]
+    template = {one.name: one.default if one.default_factory is MISSING else one.default_factory() for one in listed}
+    required = frozenset(name for name, default in template.items() if default is MISSING)
+    return template, required, frozenset(one.name for one in listed if one.default_factory is not MISSING)
 
 
 Reader = Callable[[Any], Any]
