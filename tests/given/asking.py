@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from fastapi import FastAPI
 
+from events.partitions import partition_of
 from tests.given.client import Service
 from tests.given.http import HttpStore, created, event, http_store
 from tests.given.shaped import JSON, shape_checks
@@ -72,7 +73,7 @@ class Asking:
         """One request, of a memory that is there."""
         address = path.replace("{owner}", quote(owner, safe="")).replace("{memory_id}", "coffee")
         address = address.replace("{turn_id}", quote(TURN, safe=""))
-        address = address.replace("{partition}", "3")
+        address = address.replace("{partition}", str(partition_of("alice", self.http.store.identity.partitions)))
         answer = self.http.client.request(method, address, params=query, json=body)
         told = f"{query} {body}"[:200]
         status = answer.status_code
@@ -106,9 +107,51 @@ def story(folder: Path) -> Iterator[Asking]:
             http.told(owner, event("TurnRecorded", turn_id=TURN, role="user", text="I drink coffee, or do I?"))
             asked = {"text": "I drink coffee, or do I?", "turn_id": TURN, "trace": True}
             assert http.client.post(f"/v1/owners/{owner}/context", json=asked).json()["injected"]
+        tell_more(http)
         opened = Asking(http, http.client.get("/v1/openapi.json").json())
         http.client.event_hooks = {"response": [shape_checks(cast("FastAPI", http.client.app), opened.checked.add)]}
         yield opened
+
+
+def tell_more(http: HttpStore) -> None:
+    """What answers tell beyond that: facts, grounds, what is due, what waits, what is set aside, and who has access."""
+    details = {"keywords": ["coffee"], "tags": ["drinks"], "because": "asked for", "metadata": {"cups": 2}}
+    more = (
+        created(
+            "flat",
+            "Our flat in Rome has two rooms",
+            kind="lesson",
+            category="fact",
+            keywords=["flat", "Rome"],
+            tags=["home"],
+            project="move",
+            summary="A flat in Rome",
+            because="it decides where we look",
+            metadata={"rooms": 2},
+            grounds=[{"uri": "https://wiki.example.org/flats", "digest": "sha256:0000000000000000"}],
+            importance=9,
+        ),
+        created("咖啡", "我每天早上喝咖啡", kind="preference", category="stable_preference", importance=9, emotion=0.9),
+        created("visit", "Nora came to dinner", at="2025-01-05T08:00:00Z", kind="note", category="temporary"),
+        event("MemoryReinforced", at="2026-01-06T08:00:00Z", memory_id="visit", outcome="used", from_memory="coffee"),
+        event("MemoryRevised", memory_id="coffee", content="I drink coffee", summary="Coffee", **details),
+        event("ReviewGraded", at="2026-01-06T08:00:00Z", memory_id="咖啡", grade=3),
+        event("TurnRecorded", turn_id="D5:1", role="user", text="My sister Nora works as a nurse. She moved to Rome."),
+        event("SynonymDefined", keyword="flat", synonym="apartment", similarity=0.9),
+    )
+    http.told("alice", *more, event("TurnRecorded", turn_id="D5:2", role="user", text="A lie.") | {"session_id": "s0"})
+    proposed = created("kiln", "The kiln fires at noon") | {"actor": "assistant", "trust": "proposed"}
+    http.told("alice", proposed)
+    for path, body in (
+        ("owners/alice/extract", {}),
+        ("owners/alice/set-aside", {"session": "s0", "reason": "it was not Ann"}),
+        ("owners/alice/profile", {"parameters": {"initial_stability": 36}}),
+        ("keys", {"principal": "desk", "grants": [{"verbs": ["read"], "owners": ["alice"]}]}),
+    ):
+        answer = http.client.post(f"/v1/{path}", json=body)
+        assert answer.status_code == 200, (path, answer.text)
+    desk = {"Authorization": f"Bearer {answer.json()['key']}"}
+    assert http.client.post("/v1/owners/alice/merge", json={"sources": ["tea"]}, headers=desk).status_code == 403
 
 
 def first_answers(asking: Asking) -> Iterator[Answered]:
