@@ -59,8 +59,7 @@ def context_blocks(
         rules = rules_of(at.view, wanted)
         holds = always(at.view, at.now, turn.talk, rules)
         stable = stable_part(at.view, at.now, holds, rules, wanted, estimated_tokens)
-        holds = holds._replace(stable=frozenset(stable.block.memories), rest=stable.rest)
-        found = related(at.view, at.now, results, closeness, turn, wanted, rules, holds)
-        held = material(at.view, at.now, 0, turn, 0, rules, holds, found)
+        found = related(at.view, at.now, results, closeness, turn, wanted, rules, stable.holds)
+        held = material(at.view, at.now, 0, turn, 0, rules, stable.holds, found)
         blocks.append(in_two(stable, held, wanted, estimated_tokens).whole)
     return blocks

@@ -286,6 +286,10 @@ class Parameters:
     long_ago: bool = True
     """Search in normal mode includes memories hidden only because they are old; false: as published."""
 
+    # the block for a prompt
+    stable_sensitive: bool = True
+    """The stable part of a block holds texts of sensitivity 2 (health, pay, address); false: only related lines do."""
+
     # lifecycle
     related_similarity: _Share = 0.5
     """Least similarity at which the link job links two memories; from `merge_similarity` on they are duplicates."""

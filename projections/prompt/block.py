@@ -4,8 +4,9 @@ It has two parts, each a block by itself. The stable part holds standing instruc
 changes only when one of its memories changes, so a provider's prompt cache keeps it. The turn part holds the rest.
 
 Every recorded text is one line that begins with its handle, made harmless by `prompt_text`: no text can end the block, begin a
-part of it, or stand for another. If the budget is short, each part keeps its share first; what is left over goes to the parts in
-the order of `Layout.shares`, but not to an earlier conversation. Within a part the last lines to be kept are dropped first.
+part of it, or stand for another. If the budget is short, the first line of the first part is kept first, then each part keeps its
+share; the rest of the budget goes to the parts in the order of `Layout.shares`, but not to an earlier conversation. Within a part
+the last lines to be kept are dropped first.
 """
 
 from __future__ import annotations
@@ -64,7 +65,10 @@ class Layout(NamedTuple):
 
 
 STABLE = Layout({"instructions": 0.25, "core": 0.35, "profile": 0.40}, timed=False)
-TURN = Layout({"retrieved": 0.45, "remembered": 0.30, "unconfirmed": 0.10, "tools": 0.10, "earlier": 0.15}, timed=True)
+TURN = Layout(
+    {"retrieved": 0.45, "instructions": 0.25, "remembered": 0.30, "unconfirmed": 0.10, "tools": 0.10, "earlier": 0.15},
+    timed=True,
+)
 
 
 class Line(NamedTuple):
@@ -97,6 +101,8 @@ class Block(NamedTuple):
     """Lines as shown, by part (all but the time)."""
     dropped: dict[str, int]
     """How many lines the budget left out, by part; parts that lost none are absent."""
+    shortened: frozenset[str] = frozenset()
+    """Ids of the lines of which it shows only the beginning."""
 
     @property
     def memories(self) -> list[str]:
@@ -115,7 +121,7 @@ def build(
     left = budget - count(_written(time, {}, titles) + "\n")
     given = {part: max(left, 0) * share for part, share in layout.shares.items()}
     texts = {
-        part: [_spelled(line, min(LONGEST[part], max(SHORTEST, int(given[part]))), count) for line in lines]
+        part: [_spelled(line, LONGEST[part], int(given[part]) - count(f"[{titles[part]}]\n"), count) for line in lines]
         for part, lines in offered.items()
     }
     taken = _fill(material, texts, given, left, titles, count)
@@ -131,7 +137,10 @@ def build(
         taken.pop()  # under a count that is not additive, what was taken last goes first
     parts = {part: [offered[part][at] for at in chosen[part]] for part in PARTS if part in chosen}
     lost = {part: len(offered[part]) - len(lines) for part, lines in parts.items()}
-    return Block(text, tokens, parts, {part: number for part, number in lost.items() if number})
+    shortened = frozenset(
+        offered[part][at].id for part, at in taken if not texts[part][at].endswith(offered[part][at].text)
+    )
+    return Block(text, tokens, parts, {part: number for part, number in lost.items() if number}, shortened)
 
 
 def _fill(
@@ -142,7 +151,10 @@ def _fill(
     titles: Mapping[str, str],
     count: TokenCount,
 ) -> list[tuple[str, int]]:
-    """(part, index) of the lines that fit in `left` tokens: each part within its share, then the rest of the budget in turn."""
+    """(part, index) of the lines that fit in `left` tokens: each part within its share, then the rest of the budget in turn.
+
+    The first line of the first part may take more than its share.
+    """
     waiting = {part: list(material.keep.get(part, range(len(texts[part])))) for part in given}
     taken: list[tuple[str, int]] = []
     begun: set[str] = set()
@@ -153,7 +165,7 @@ def _fill(
                 at = waiting[part][0]
                 title = 0 if part in begun else count(f"[{titles[part]}]\n")
                 cost = count(texts[part][at] + "\n") + title
-                if cost > room:
+                if cost > (room if taken or part != next(iter(given)) else left):
                     break
                 room, left = room - cost, left - cost
                 begun.add(part)
@@ -165,11 +177,11 @@ def _harmless(line: Line) -> Line:
     return line._replace(text=one_line(line.text), note=one_line(line.note))
 
 
-def _spelled(line: Line, most: int, count: TokenCount) -> str:
-    """One line of the block: its handle, a note, and as much of its text as `most` tokens hold."""
+def _spelled(line: Line, most: int, room: int, count: TokenCount) -> str:
+    """One line of the block: its handle, a note, and at most `most` tokens of its text; if possible within `room` tokens."""
     name = line.id if line.kind == "tool" else handle_of(line.id)
     head = f"- [{name}] {line.note}: " if line.note else f"- [{name}] "
-    return head + (cut(line.text, most, count) or "…")
+    return head + (cut(line.text, min(most, max(SHORTEST, room - count(head))), count) or "…")
 
 
 def _written(time: str | None, shown: Mapping[str, Sequence[str]], titles: Mapping[str, str]) -> str:

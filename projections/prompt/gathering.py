@@ -25,11 +25,12 @@ from projections.memory.kind import is_statement, is_turn
 from projections.memory.record import Memory
 from projections.memory.suggestion import is_asked_again, suggested_by
 from projections.memory.working_memory import Conversation
-from projections.prompt.block import CLOSE, TITLES, Line, Material
+from projections.prompt.block import CLOSE, TITLES, Block, Line, Material
 from projections.prompt.instructions import standing_instructions
 from projections.prompt.lines import (
     Rules,
     StandingLines,
+    holding_line,
     is_earlier,
     keeping_order,
     memory_line,
@@ -113,17 +114,25 @@ class Always(NamedTuple):
 
     standing: StandingLines
     instructions: list[Memory]
+    """The newest first; with a stable part those that it does not show whole."""
     stable: frozenset[str] = frozenset()
     """Ids of what the stable part shows."""
+    shortened: frozenset[str] = frozenset()
+    """Ids of what the stable part shows only the beginning of: the turn part may show all of it."""
     rest: Sequence[Memory] = ()
-    """The lines of the profile for which the stable part has no room."""
+    """The lines of the profile that the stable part does not show whole."""
 
     @property
     def ids(self) -> set[str]:
-        """Ids of these memories, which are not shown a second time."""
-        return {
-            memory.id for memory in (*self.standing.core, *self.standing.episodes, *self.instructions)
-        } | self.stable
+        """Ids of memories that are not shown a second time."""
+        return {memory.id for memory in self.standing.episodes} | (self.stable - self.shortened)
+
+    def with_stable(self, block: Block, profile: Sequence[Memory]) -> Always:
+        """The same with a stable part, made of these lines of the profile."""
+        whole = frozenset(block.memories) - block.shortened
+        instructions = [memory for memory in self.instructions if memory.id not in whole]
+        rest = [memory for memory in profile if memory.id not in whole]
+        return Always(self.standing, instructions, frozenset(block.memories), block.shortened, rest)
 
 
 def named_in(view: OwnerView) -> frozenset[str]:
@@ -145,13 +154,20 @@ def rules_of(view: OwnerView, wanted: Wanted, today: OwnerView | None = None) ->
 
 def always(view: OwnerView, now: int, talk: Conversation, rules: Rules) -> Always:
     """What always holds, the session's episodes, and the user's standing instructions."""
-    seen = seen_at(view, now, "normal")
-    standing, asked = standing_memories(view.columns, seen, talk, rules), standing_instructions(view.columns, rules)
+    seen, stable = seen_at(view, now, "normal"), stable_rules(view, rules)
+    standing, asked = standing_memories(view.columns, seen, talk, rules), standing_instructions(view.columns, stable)
     standing.left_out.update(asked.left_out)
-    if not view.is_narrowed:
-        return Always(standing, asked.shown)
-    seen_core = standing._replace(core=[memory for memory in standing.core if not view.hides(memory.id)])
-    return Always(seen_core, [memory for memory in asked.shown if not view.hides(memory.id)])
+    core = [memory for memory in standing.core if why_not(memory, stable) is None]
+    standing.left_out.update({"sensitive": len(standing.core) - len(core)} if len(core) < len(standing.core) else {})
+    if view.is_narrowed:
+        core = [memory for memory in core if not view.hides(memory.id)]
+    instructions = [memory for memory in asked.shown if not (view.is_narrowed and view.hides(memory.id))]
+    return Always(standing._replace(core=core), instructions)
+
+
+def stable_rules(view: OwnerView, rules: Rules) -> Rules:
+    """The rules for lines of the stable part: without sensitive texts if the owner's parameter says so."""
+    return rules if view.parameters.stable_sensitive else rules._replace(most_sensitive=sensitivity_allowed(False))
 
 
 def related(
@@ -164,7 +180,10 @@ def related(
     rules: Rules,
     holds: Always,
 ) -> list[Close]:
-    """What the search found for the turn, in its order, until the score falls; for an order also the rest of the profile."""
+    """What the search found for the turn, in its order, until the score falls; for an order also the rest of the profile.
+
+    Standing instructions without room in the stable part are among them, in their order.
+    """
     found: list[Close] = []
     shown: list[Memory] = []
     best = last = 0.0
@@ -237,7 +256,10 @@ def material(
     holds: Always,
     close: Sequence[Close],
 ) -> Material:
-    """What the turn part could hold; `left_out` of `holds.standing` counts what it may not."""
+    """What the turn part could hold; `left_out` of `holds.standing` counts what it may not.
+
+    Instructions that the search found are first, in its order.
+    """
     talk, standing = asked.talk, holds.standing
     episodes = [
         memory_line(memory, memory.content, rules)
@@ -247,10 +269,15 @@ def material(
     said = message_lines(talk.messages[-messages:] if messages else (), rules, now)
     tools, hidden = tool_lines(talk, asked.text, partition, rules)
     standing.left_out.update({"tool result": hidden} if hidden else {})
-    lines, unconfirmed = _lines(view, close, rules, () if asked.message.need == "no" else holds.ids)
+    rank = {one.memory_id: at for at, one in enumerate(close)}
+    instructions = sorted(holds.instructions, key=lambda memory: rank.get(memory.id, len(rank)))
+    known = () if asked.message.need == "no" else holds.stable
+    wishes = {memory.id for memory in instructions}
+    lines, unconfirmed = _lines(view, [one for one in close if one.memory_id not in wishes], rules, known)
     ordering = [one for one in tools if gives_orders(one.text)]
     tools = [one for one in tools if one not in ordering]
     parts, keep = {"retrieved": lines, "tools": tools, "unconfirmed": [*unconfirmed, *ordering]}, {}
+    parts["instructions"] = [holding_line(memory, rules) for memory in instructions]
     if not is_earlier(talk, standing.episodes, now):
         parts["remembered"], keep = [*episodes, *said], {"remembered": keeping_order(len(episodes), len(said))}
     else:

@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 from projections.checks import Check, unchecked
 from projections.language.prompt_text import TokenCount, is_chinese
-from projections.memory.record import Memory
 from projections.prompt.block import LEAST_BUDGET, STABLE, TURN, Block, Material, build
-from projections.prompt.gathering import Always, Wanted
+from projections.prompt.gathering import Always, Wanted, stable_rules
 from projections.prompt.lines import Rules, holding_line, never_stood, why_not
 from projections.prompt.profile import profile_of
 from projections.views.view import OwnerView
@@ -28,8 +27,8 @@ class StablePart(NamedTuple):
     block: Block
     profile: tuple[str, ...]
     """Ids of the profile's lines in the block, in their order."""
-    rest: list[Memory]
-    """The profile's lines without room in it."""
+    holds: Always
+    """What always holds, with what the turn part may show of it."""
     language: str
     left_out: dict[str, int]
     """How many lasting memories may not be in the profile, by reason."""
@@ -66,7 +65,7 @@ def stable_part(
     """
     left_out: dict[str, int] = {}
     core = sorted(holds.standing.core, key=lambda one: (one.tier != "system", one.created_at, one.created_seq, one.id))
-    standing = [*core, *holds.instructions]
+    standing, rules = [*core, *holds.instructions], stable_rules(view, rules)
     if chosen is None:
         profile, reasons = profile_of(view, now, rules, frozenset(memory.id for memory in standing), check)
         left_out = dict(reasons)
@@ -80,13 +79,14 @@ def stable_part(
     lines = {part: [holding_line(memory, rules) for memory in memories] for part, memories in parts.items()}
     block = build(Material("", lines), wanted.stable, STABLE, language, count)
     kept = tuple(line.id for line in block.parts["profile"])
-    return StablePart(block, kept, [memory for memory in profile if memory.id not in kept], language, left_out)
+    return StablePart(block, kept, holds.with_stable(block, profile), language, left_out)
 
 
 def in_two(stable: StablePart, held: Material, wanted: Wanted, count: TokenCount) -> TwoParts:
     """Both halves of what was gathered, together never over the budget; no text is in both."""
-    said = {line.text for part in stable.block.parts.values() for line in part}
-    lines = [line for line in held.parts.get("retrieved", ()) if line.text not in said]
+    shown = [line for part in stable.block.parts.values() for line in part if line.id not in stable.block.shortened]
+    texts = {line.text for line in shown}
+    lines = [line for line in held.parts.get("retrieved", ()) if line.text not in texts]
     held = held._replace(parts={**held.parts, "retrieved": lines})
     room = wanted.budget - stable.block.tokens
     while True:
@@ -97,5 +97,9 @@ def in_two(stable: StablePart, held: Material, wanted: Wanted, count: TokenCount
             break
         # the two halves and the line break between them are counted as one text
         room = min(room, turn.tokens) - (tokens - wanted.budget)
-    parts = stable.block.parts | turn.parts
-    return TwoParts(stable, turn, Block(text, tokens, parts, stable.block.dropped | turn.dropped))
+    first = stable.block.parts["instructions"]
+    parts = (
+        stable.block.parts | turn.parts | {"instructions": list(dict.fromkeys([*first, *turn.parts["instructions"]]))}
+    )
+    dropped = {part: number for part, number in stable.block.dropped.items() if part != "instructions"} | turn.dropped
+    return TwoParts(stable, turn, Block(text, tokens, parts, dropped))

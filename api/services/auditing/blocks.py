@@ -89,7 +89,7 @@ class BlocksAgain:
         def block(rules: Rules) -> TwoParts:
             holds = always(view, now, asked.talk, rules)
             stable = stable_part(view, now, holds, rules, wanted, self._count, profile)
-            holds = holds._replace(stable=frozenset(stable.block.memories))
+            holds = stable.holds
             close = [one for one in close_of(made) if one.memory_id not in holds.ids]
             held = material(view, now, snapshot.partition, asked, wanted.messages, rules, holds, close)
             return in_two(stable, held, wanted, self._count)

@@ -130,7 +130,7 @@ def made_of(
     rules = rules_of(view, wanted, None if snapshot.past is None else snapshot.present)
     asked, holds = AskedTurn(request.text, talk, message), always(view, now, talk, rules)
     stable = stable_part(view, now, holds, rules, wanted, count, check=current_check())
-    holds = holds._replace(stable=frozenset(stable.block.memories), rest=stable.rest)
+    holds = stable.holds
     close: list[Close] = []
     if found is not None:
         closeness = closenesses(view, found.query, found.results)

@@ -60,7 +60,8 @@ def test_the_two_halves_read_in_a_fixed_order_and_each_line_begins_with_its_hand
         "- [mhome] 2024-01-01: User lives in Lisbon",
         "</memory>",
     ]
-    assert build(FULL, 500, TURN).text.split("\n") == [
+    turn = build(FULL._replace(parts={**FULL.parts, "instructions": []}), 500, TURN)
+    assert turn.text.split("\n") == [
         *frame,
         "[Time]",
         "2024-01-01 16:00 Monday (Asia/Shanghai)",
@@ -80,11 +81,12 @@ def test_the_two_halves_read_in_a_fixed_order_and_each_line_begins_with_its_hand
 
 
 def test_a_block_reports_its_tokens_its_memories_and_the_lines_without_room() -> None:
-    whole = build(FULL, 500, TURN)
+    material = FULL._replace(parts={**FULL.parts, "instructions": []})
+    whole = build(material, 500, TURN)
     assert (whole.tokens, whole.dropped) == (estimated_tokens(whole.text), {})
     assert whole.memories == ["mep", "mr1", "mr2", "mweb"]
-    assert sum(build(FULL, whole.tokens - 1, TURN).dropped.values()) == 1
-    none = build(FULL, 10, TURN)
+    assert sum(build(material, whole.tokens - 1, TURN).dropped.values()) == 1
+    none = build(material, 10, TURN)
     assert (none.text, none.tokens, none.memories) == ("", 0, [])
     assert none.dropped == {"remembered": 3, "retrieved": 2, "tools": 1, "unconfirmed": 1}
 
@@ -106,6 +108,14 @@ def test_the_best_related_line_and_the_newest_messages_stay_if_the_budget_is_sho
     least = build(material, 90, TURN)
     shown = [line.id for lines in least.parts.values() for line in lines]
     assert shown == [f"m{n}" for n in range(len(shown))] != []
+
+
+def test_an_earlier_conversation_takes_at_most_its_share_even_if_the_rest_of_the_budget_is_free() -> None:
+    few = [Line("turn", f"t{n}", "word " * 30, "user") for n in range(3)]
+    for budget in (300, 600, 1_500):
+        empty = build(Material(TIME), budget, TURN)
+        block = build(Material(TIME, {"earlier": few * 9}), budget, TURN)
+        assert 0 < block.tokens - empty.tokens <= 0.15 * (budget - empty.tokens), budget
 
 
 HARMFUL = (

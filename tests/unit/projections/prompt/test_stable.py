@@ -20,7 +20,6 @@ HELD = Material(
     "2024-01-31 08:00 Wednesday (UTC)",
     {
         "core": [Line("memory", "core", "never in the turn part")],
-        "instructions": [Line("memory", "in", "never here either")],
         "remembered": [Line("turn", "t1", "Hello there", "user")],
         "retrieved": [Line("memory", "r1", "I like tea", "2024-01-01"), Line("memory", "r2", "User lives in Lisbon")],
         "tools": [Line("tool", "3:9", "city: Berlin", "weather")],
