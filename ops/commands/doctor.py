@@ -11,7 +11,7 @@ from rich.text import Text
 from api.cli.app import Json, app, err, out, show
 
 if TYPE_CHECKING:
-    from ops.doctor.finding import DoctorTold, FindingTold
+    from ops.doctor.findings import DoctorReport, FindingShape
 
 COLOURS = {"ok": "green", "advice": "yellow", "wrong": "red", "unknown": "dim"}
 
@@ -30,8 +30,8 @@ def doctor(
     By the settings of this environment: run it as the service's user, with what the service is started with.
     """
     from ops.commands.notices import patient
-    from ops.doctor.checking import examine
-    from ops.doctor.finding import CheckFinding, exit_code
+    from ops.doctor.checks import examine
+    from ops.doctor.findings import CheckFinding, exit_code
     from ops.settings import load_settings
 
     answer = examine(load_settings(), on_wait=patient(err))
@@ -44,12 +44,12 @@ def doctor(
         raise typer.Exit(code)
 
 
-def _render(answer: DoctorTold, *, every: bool) -> None:
+def _render(answer: DoctorReport, *, every: bool) -> None:
     render_groups(answer, every=every)
     out.print(_sum(answer), soft_wrap=True)
 
 
-def render_groups(answer: DoctorTold, *, every: bool) -> None:
+def render_groups(answer: DoctorReport, *, every: bool) -> None:
     """What was found, by group: what is as it should be in a line of its own each only where `every` is asked for."""
     groups = dict.fromkeys(one["group"] for one in answer["checks"])
     width = max(map(len, groups), default=0)
@@ -63,7 +63,7 @@ def render_groups(answer: DoctorTold, *, every: bool) -> None:
                 _print(one, f"{group:{width}}")
 
 
-def _print(one: FindingTold, group: str) -> None:
+def _print(one: FindingShape, group: str) -> None:
     result, colour = one["result"], COLOURS[one["result"]]
     out.print(
         Text.assemble((group, "bold"), "  ", (f"{result:7}", colour), f"  {one['check']}: {one['found']}"),
@@ -73,7 +73,7 @@ def _print(one: FindingTold, group: str) -> None:
         out.print(Text.assemble(" " * (len(group) + 11), (f"do: {one['advice']}", "dim")), soft_wrap=True)
 
 
-def _sum(answer: DoctorTold) -> Text:
+def _sum(answer: DoctorReport) -> Text:
     counts = answer["counts"]
     wrong, advised, unknown = counts["wrong"], counts["advice"], counts["unknown"]
     return Text.assemble(

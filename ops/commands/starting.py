@@ -11,7 +11,7 @@ from rich.text import Text
 from api.cli.app import out, show
 
 if TYPE_CHECKING:
-    from ops.doctor.finding import DoctorTold
+    from ops.doctor.findings import DoctorReport
     from ops.starting.checking import Starts
 
 BAD_SETTING = 2
@@ -22,7 +22,7 @@ def check_start(starts: Starts, given: Mapping[str, Any], *, as_json: bool) -> N
 
     Ends with 0 where it would start, 1 where it would not, 2 where a setting cannot be right, 3 where that could not be looked at.
     """
-    from ops.doctor.finding import CheckFinding, exit_code
+    from ops.doctor.findings import CheckFinding, exit_code
     from ops.settings import read_settings
     from ops.starting.checking import would_start, wrong_settings
     from ops.worker import url_of_a_worker
@@ -46,7 +46,7 @@ def check_start(starts: Starts, given: Mapping[str, Any], *, as_json: bool) -> N
         raise typer.Exit(code)
 
 
-def _render(answer: DoctorTold, starts: Starts) -> None:
+def _render(answer: DoctorReport, starts: Starts) -> None:
     from ops.commands.doctor import render_groups
 
     render_groups(answer, every=False)

@@ -11,9 +11,8 @@ from events.envelope import from_micros, utc_text
 from events.errors import BadSetting, EngramlogError, StoreMismatch
 from events.redis.ready import STORE_SETTING, refuse_replica
 from ops.clock import now_micros
-from ops.doctor.carrying import Check, carried_out
-from ops.doctor.checking import unreached
-from ops.doctor.finding import (
+from ops.doctor import checks, servers
+from ops.doctor.findings import (
     ACCESS,
     CLOCK,
     CLUSTER,
@@ -24,17 +23,19 @@ from ops.doctor.finding import (
     SEALING,
     SETTINGS,
     STORE,
+    Check,
     CheckFinding,
-    DoctorTold,
-    told,
+    DoctorReport,
+    report,
+    run_all,
 )
-from ops.doctor.gathering import access, cluster, redis, store, waiting
-from ops.doctor.gathering.files import folder_of
-from ops.doctor.reaching import ReachedStore, reach
+from ops.doctor.permissions import folder_of
+from ops.doctor.reach import ReachedStore, reach
 from ops.embedded.store import holds_store
 from ops.settings import Settings
 from ops.starting import looking
 from ops.starting.looking import refused, softened
+from projections.access.book import AccessBook
 from projections.redis.create import StoreIdentity, check_parameters
 
 Starts = Literal["up", "worker"]
@@ -44,40 +45,40 @@ LOADING_SECONDS = 1.0
 """How long a Redis that loads its data set is looked at: a start waits for it, which is no fault."""
 
 
-def wrong_settings(errors: Sequence[BadSetting]) -> DoctorTold:
+def wrong_settings(errors: Sequence[BadSetting]) -> DoctorReport:
     """Every setting that cannot be right; nothing else was looked at."""
     found = [refused(SETTINGS, str(one.context.get("setting", "setting")), one) for one in errors]
-    return told(None, utc_text(from_micros(now_micros())), found)
+    return report(None, utc_text(from_micros(now_micros())), found)
 
 
-def would_start(settings: Settings, starts: Starts = "up", *, seconds: float = CHECK_SECONDS) -> DoctorTold:
+def would_start(settings: Settings, starts: Starts = "up", *, seconds: float = CHECK_SECONDS) -> DoctorReport:
     """What would not work of a start with these settings; nothing is started, made, mended or kept.
 
     `wrong` is what the start refuses, by its own words; what it passes over is `advice`.
     """
     of_machine = _of_a_service(settings) if starts == "up" else _of_a_worker(settings)
-    found = [SETTINGS.ok("settings", "all of them can be used"), *carried_out(of_machine, seconds)]
+    found = [SETTINGS.ok("settings", "all of them can be used"), *run_all(of_machine, seconds)]
     identity = None
     if settings.redis_url is not None:
         with reach(settings, loading_seconds=LOADING_SECONDS, may_be_new=True) as reached:
             identity = reached.identity
             found += [
-                *unreached(reached),
+                *checks.unreached(reached),
                 *_opens(reached, starts),
-                *carried_out(_of_the_store(reached, starts), seconds),
+                *run_all(_of_the_store(reached, starts), seconds),
             ]
-    elif starts == "up" and access.is_public(settings):
+    elif starts == "up" and checks.is_public(settings):
         found += _first_key_of_a_folder(settings)
     if starts == "up":
-        found += carried_out(_of_meanings(settings, identity), seconds)
-    return told(None if identity is None else identity.store_id, utc_text(from_micros(now_micros())), found)
+        found += run_all(_of_meanings(settings, identity), seconds)
+    return report(None if identity is None else identity.store_id, utc_text(from_micros(now_micros())), found)
 
 
 def _first_key_of_a_folder(settings: Settings) -> list[CheckFinding]:
     """Whether a key lives of a store whose Redis does not run now."""
     with suppress(OSError):
         if not holds_store(folder_of(settings)):
-            return access.no_key_yet(settings)
+            return checks.first_key(settings, AccessBook())
     cure = "`engramlog doctor` starts its Redis for a moment and looks"
     return [ACCESS.unseen("first key", "open to others a key is needed; whether one lives is not seen", cure)]
 
@@ -102,7 +103,7 @@ def _of_a_service(settings: Settings) -> list[Check]:
         Check(PERMISSIONS, "data folder", partial(looking.look_at_folder, settings)),
         Check(PERMISSIONS, "token", partial(looking.look_at_token, settings)),
         Check(SEALING, "master key", partial(looking.look_at_master_key, settings)),
-        Check(ACCESS, "listening", partial(access.look_at_listening, settings, now)),
+        Check(ACCESS, "listening", partial(checks.look_at_listening, settings, now)),
         Check(REDIS, "queue", partial(looking.look_at_queue, settings)),
         Check(MACHINE, "identity provider", partial(looking.look_at_provider, settings)),
         *(embedded if settings.redis_url is None else []),
@@ -134,13 +135,13 @@ def _opens(reached: ReachedStore, starts: Starts) -> list[CheckFinding]:
 def _of_the_store(reached: ReachedStore, starts: Starts) -> list[Check]:
     if reached.client is None:
         return []
-    opened = [Check(ACCESS, "first key", partial(access.look_at_first_key, reached))] if starts == "up" else []
+    opened = [Check(ACCESS, "first key", partial(checks.look_at_first_key, reached))] if starts == "up" else []
     return [
         *([Check(REDIS, "primary", partial(_look_at_primary, reached))] if starts == "up" else []),
-        Check(REDIS, "redis", lambda: softened(redis.look_at_redis(reached))),
-        Check(REDIS, "wait for the disk", lambda: softened(waiting.look_at_waiting(reached))),
+        Check(REDIS, "redis", lambda: softened(servers.look_at_redis(reached))),
+        Check(REDIS, "wait for the disk", lambda: softened(servers.look_at_waiting(reached))),
         Check(CLUSTER, "cluster", partial(_look_at_cluster, reached)),
-        Check(CLOCK, "redis clock", lambda: softened(store.look_at_clocks(reached, now_micros))),
+        Check(CLOCK, "redis clock", lambda: softened(servers.look_at_clocks(reached, now_micros))),
         *(opened if reached.trouble is None else []),
     ]
 
@@ -157,7 +158,7 @@ def _look_at_primary(reached: ReachedStore) -> list[CheckFinding]:
 
 def _look_at_cluster(reached: ReachedStore) -> list[CheckFinding]:
     """A Cluster's nodes: slots that nobody serves stop a start, the rest is advice. Raises StoreError."""
-    found = cluster.look_at_cluster(reached)
+    found = servers.look_at_cluster(reached)
     whole: Mapping[bool, list[CheckFinding]] = {
         part: [one for one in found if (one.check == "slots") is part] for part in (True, False)
     }

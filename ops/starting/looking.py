@@ -14,10 +14,10 @@ from events.errors import BadSetting, EngramlogError, StoreUnavailable
 from events.redis.wire import Wire, connect
 from events.text.embedder_names import NONE
 from ops.beyond.listeners import listeners_of
-from ops.doctor.deciding import beside
-from ops.doctor.finding import MACHINE, PERMISSIONS, REDIS, SEALING, STORE, CheckFinding, CheckGroup
-from ops.doctor.gathering.files import folder_of
-from ops.doctor.reaching import SECONDS
+from ops.doctor.checks import disk
+from ops.doctor.findings import MACHINE, PERMISSIONS, REDIS, SEALING, STORE, CheckFinding, CheckGroup
+from ops.doctor.permissions import folder_of
+from ops.doctor.reach import SECONDS
 from ops.embedded.disk import look
 from ops.embedded.private_folder import private_folder
 from ops.embedded.server import find_redis_server, look_into_folder
@@ -156,7 +156,7 @@ def look_at_disk(settings: Settings) -> list[CheckFinding]:
     """Room on the disk of the data folder. Raises OSError."""
     folder = folder_of(settings)
     there = next(one for one in (folder, *folder.parents) if one.exists())
-    return softened([beside.disk(folder, look(there))])
+    return softened([disk(folder, look(there))])
 
 
 def softened(found: list[CheckFinding]) -> list[CheckFinding]:

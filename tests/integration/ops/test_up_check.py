@@ -18,7 +18,7 @@ import pytest
 from events.errors import EngramlogError
 from events.partitions import STORE_KEY
 from events.redis.wire import Wire
-from ops.doctor.finding import DoctorTold
+from ops.doctor.findings import DoctorReport
 from ops.embedded.server import open_folder
 from ops.processes.up import up
 from ops.sealing.key_file import make_key_file
@@ -100,7 +100,7 @@ class Place:
         taken.listen()
         return int(taken.getsockname()[1])
 
-    def told(self) -> DoctorTold:
+    def told(self) -> DoctorReport:
         """What the check says."""
         return would_start(load_settings())
 
@@ -239,7 +239,7 @@ FAULTS: dict[str, tuple[Callable[[Place], object], tuple[str, str]]] = {
 }
 
 
-def _names(told: DoctorTold) -> list[tuple[str, str]]:
+def _names(told: DoctorReport) -> list[tuple[str, str]]:
     return [(one["group"], one["check"]) for one in told["checks"] if one["result"] == "wrong"]
 
 
@@ -335,7 +335,7 @@ def test_every_setting_that_cannot_be_right_is_told_at_once(
 
 
 def test_a_redis_that_says_nothing_is_told_within_the_bounds(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ops.doctor.reaching.SECONDS", 0.2)
+    monkeypatch.setattr("ops.doctor.reach.SECONDS", 0.2)
     place.set(ENGRAMLOG_REDIS_URL=f"redis://127.0.0.1:{place.listens()}/0", ENGRAMLOG_SEALED_BY="none")
     assert _names(place.told()) == [("redis", "answers")]
 
@@ -352,7 +352,7 @@ def test_a_check_that_hangs_hides_no_other(place: Place, monkeypatch: pytest.Mon
         wait_until(lambda: {one.name for one in enumerate_threads() if one.name.startswith("doctor ")} <= {HANGS})
         return 0.0
 
-    monkeypatch.setattr("ops.doctor.carrying.monotonic", others_looked)
+    monkeypatch.setattr("ops.doctor.findings.monotonic", others_looked)
     told = would_start(load_settings(), seconds=0.01)
     ended.told[1].send(b"x")
     hung = [one for one in told["checks"] if one["failed"]]

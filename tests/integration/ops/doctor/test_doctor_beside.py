@@ -25,7 +25,7 @@ def service() -> Iterator[FakeKeyService]:
 def test_a_folder_that_another_command_uses_is_not_wrong_but_not_looked_at(
     store: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ops.doctor.reaching.OPENING_SECONDS", 0.1)
+    monkeypatch.setattr("ops.doctor.reach.OPENING_SECONDS", 0.1)
     with open_folder(folder, "command"):
         told = found(store, code=3)
     assert told["redis", "answers"]["failed"]

@@ -14,7 +14,7 @@ import pytest
 from events.partitions import partition_of
 from events.redis.wire import Wire, connect
 from ops.clock import now, now_micros
-from ops.doctor.checking import examine
+from ops.doctor.checks import examine
 from ops.embedded import disk
 from ops.embedded.server import open_folder
 from ops.sealing.key_file import read_key_file
@@ -230,9 +230,7 @@ def test_the_clock_of_redis_against_this_machines(store: Cli) -> None:
 
 
 def test_a_disk_without_room(store: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "ops.doctor.gathering.store.look", lambda _folder: disk.Disk(10 * disk.MIB, 8_192 * disk.MIB, 0)
-    )
+    monkeypatch.setattr("ops.doctor.checks.look", lambda _folder: disk.Disk(10 * disk.MIB, 8_192 * disk.MIB, 0))
     assert found(store, code=1)["disk", "disk"]["result"] == "wrong"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Event as Flag
+from typing import Any
 
 import pytest
 
@@ -13,13 +14,9 @@ from events.alarms import KNOWN, Alarm
 from events.errors import StoreUnavailable
 from events.redis.clock import APART_MICROS
 from events.redis.durability import KEPT_BY
-from ops.doctor.carrying import Check, carried_out
-from ops.doctor.deciding import beside, processes, redis
-from ops.doctor.deciding.beside import HeadFacts, SealsFacts, ValueFacts
-from ops.doctor.deciding.processes import JobFacts, WorkFacts
-from ops.doctor.deciding.redis import MemoryFacts, WayFacts, WritesFacts
-from ops.doctor.finding import DISK, REDIS, STORE, CheckFinding, Result, exit_code, told
-from ops.doctor.gathering.redis import without_password
+from ops.doctor import checks, servers
+from ops.doctor.findings import DISK, REDIS, STORE, Check, CheckFinding, Result, exit_code, report, run_all
+from ops.doctor.servers import without_password
 from ops.embedded.disk import MIB, Disk
 from tests.patience import PATIENCE
 from tests.rows import each_row
@@ -36,7 +33,7 @@ def results(found: list[CheckFinding]) -> list[tuple[str, Result]]:
 
 @each_row(("version", "result"), [("6.2.14", "ok"), ("7.0.15", "ok"), ("6.0.9", "wrong"), ("unknown", "unknown")])
 def test_redis_is_new_enough(version: str, result: Result) -> None:
-    assert redis.version(version).result == result
+    assert servers.version(version).result == result
 
 
 @each_row(
@@ -53,29 +50,28 @@ def test_redis_is_new_enough(version: str, result: Result) -> None:
     ],
 )
 def test_a_setting_that_loses_what_was_answered(name: str, value: str, limited: bool, result: Result) -> None:
-    assert results(redis.durability(GOOD | {name: value}, limited)) == [(name, result)]
+    assert results(servers.durability(GOOD | {name: value}, limited)) == [(name, result)]
 
 
 def test_sound_settings_are_one_line_and_settings_that_are_not_told_are_unknown() -> None:
-    assert results(redis.durability(GOOD, True)) == [("durability", "ok")]
-    (hidden,) = redis.durability(None, True)
+    assert results(servers.durability(GOOD, True)) == [("durability", "ok")]
+    (hidden,) = servers.durability(None, True)
     assert (hidden.result, hidden.failed) == ("unknown", False)
     for policy, found in {"noeviction": [], "volatile-lru": ["advice"], "allkeys-lru": ["wrong"]}.items():
-        assert [result for _, result in results(redis.durability(None, True, policy))[1:]] == found
+        assert [result for _, result in results(servers.durability(None, True, policy))[1:]] == found
 
 
 def test_writes_that_failed() -> None:
-    assert redis.writes(WritesFacts(True, True, True)).result == "ok"
-    for one in range(3):
-        facts = [True] * 3
-        facts[one] = False
-        assert redis.writes(WritesFacts(*facts)).result == "wrong"
+    fine = dict.fromkeys(("append_ok", "rewrite_ok", "save_ok"), True)
+    assert servers.writes(**fine).result == "ok"
+    for one in fine:
+        assert servers.writes(**fine | {one: False}).result == "wrong"
 
 
 def test_memory_that_is_nearly_full_or_much_fragmented() -> None:
-    assert redis.memory(MemoryFacts(None, 1 << 20, 20 << 20, None)).result == "ok"  # a small one always is
-    assert redis.memory(MemoryFacts(None, 1 << 30, 2 << 30, None)).result == "advice"
-    assert redis.memory(MemoryFacts("Redis uses 71%", 1, 1, 2)) == REDIS.advice(
+    assert servers.memory(None, 1 << 20, 20 << 20, None).result == "ok"  # a small one always is
+    assert servers.memory(None, 1 << 30, 2 << 30, None).result == "advice"
+    assert servers.memory("Redis uses 71%", 1, 1, 2) == REDIS.advice(
         "memory", "Redis uses 71%", "raise maxmemory (ENGRAMLOG_REDIS_MAXMEMORY), or `engramlog status --capacity`"
     )
 
@@ -91,22 +87,24 @@ def test_memory_that_is_nearly_full_or_much_fragmented() -> None:
     ],
 )
 def test_replicas(role: str, online: int, wanted: int, result: Result) -> None:
-    assert redis.replicas(role, online, wanted).result == result
+    assert servers.replicas(role, online, wanted).result == result
 
 
 @each_row(
-    ("facts", "found"),
+    ("host", "encrypted", "lets_anybody_in", "sealed", "found"),
     [
-        (WayFacts("127.0.0.1", False, True, True), [("password", "advice")]),
-        (WayFacts("127.0.0.1", False, False, True), [("password", "ok")]),
-        (WayFacts("10.0.0.1", False, True, True), [("password", "wrong"), ("tls", "advice")]),
-        (WayFacts("10.0.0.1", False, False, False), [("password", "ok"), ("tls", "wrong")]),
-        (WayFacts("10.0.0.1", True, False, False), [("password", "ok"), ("tls", "ok")]),
-        (WayFacts("10.0.0.1", True, None, False), [("password", "unknown"), ("tls", "ok")]),
+        ("127.0.0.1", False, True, True, [("password", "advice")]),
+        ("127.0.0.1", False, False, True, [("password", "ok")]),
+        ("10.0.0.1", False, True, True, [("password", "wrong"), ("tls", "advice")]),
+        ("10.0.0.1", False, False, False, [("password", "ok"), ("tls", "wrong")]),
+        ("10.0.0.1", True, False, False, [("password", "ok"), ("tls", "ok")]),
+        ("10.0.0.1", True, None, False, [("password", "unknown"), ("tls", "ok")]),
     ],
 )
-def test_the_way_to_a_redis_of_ones_own(facts: WayFacts, found: list[tuple[str, Result]]) -> None:
-    assert results(redis.way(facts)) == found
+def test_the_way_to_a_redis_of_ones_own(
+    host: str, encrypted: bool, lets_anybody_in: bool | None, sealed: bool, found: list[tuple[str, Result]]
+) -> None:
+    assert results(servers.way(host, encrypted=encrypted, lets_anybody_in=lets_anybody_in, sealed=sealed)) == found
 
 
 @each_row(
@@ -122,37 +120,43 @@ def test_a_redis_is_tried_without_who_one_is(url: str, bare: str) -> None:
 
 
 def test_kept_heads_and_rejections() -> None:
-    facts = HeadFacts(3, FOLDER / "heads.jsonl", 0, None)
-    assert beside.heads(facts, public=False).result == "ok"
-    assert beside.heads(facts, public=True).result == "advice"
-    assert beside.heads(facts._replace(sinks=1), public=True).result == "ok"
-    assert beside.heads(facts._replace(trouble="it was changed"), public=False).result == "wrong"
-    kept = ValueFacts(3, FOLDER / "rejections.jsonl", None, False)
-    assert beside.rejections(kept).result == "ok"
-    assert beside.rejections(kept._replace(trouble="line 3 cannot be read")).result == "wrong"
+    assert checks.heads(3, 0, None, public=False).result == "ok"
+    assert checks.heads(3, 0, None, public=True).result == "advice"
+    assert checks.heads(3, 1, None, public=True).result == "ok"
+    assert checks.heads(3, 0, "it was changed", public=False).result == "wrong"
+    file = FOLDER / "rejections.jsonl"
+    assert checks.rejections(3, file, None, apart=False).result == "ok"
+    assert checks.rejections(3, file, "line 3 cannot be read", apart=False).result == "wrong"
 
 
 @pytest.mark.parametrize(
-    ("facts", "result", "told"),
+    ("path", "trouble", "saved_at", "erased_at", "result", "told"),
     [
-        (SealsFacts(None), "ok", "each copy holds its own"),
-        (SealsFacts(FOLDER), "wrong", "never saved"),
-        (SealsFacts(FOLDER, "could be read by others (0644)"), "wrong", "(0644)"),
-        (SealsFacts(FOLDER, None, True, NOON - timedelta(minutes=1)), "ok", "1 minute ago"),
-        (SealsFacts(FOLDER, None, True, NOON - timedelta(hours=47)), "ok", "47 hours ago"),
-        (SealsFacts(FOLDER, None, True, NOON - timedelta(days=3)), "ok", "3 days ago"),
-        (SealsFacts(FOLDER, None, True, NOON, NOON - timedelta(seconds=1)), "ok", "0 minutes ago"),
-        (SealsFacts(FOLDER, None, True, NOON, NOON + timedelta(seconds=1)), "wrong", "before the newest erasure"),
+        (None, None, None, None, "ok", "each copy holds its own"),
+        (FOLDER, None, None, None, "wrong", "never saved"),
+        (FOLDER, "could be read by others (0644)", None, None, "wrong", "(0644)"),
+        (FOLDER, None, NOON - timedelta(minutes=1), None, "ok", "1 minute ago"),
+        (FOLDER, None, NOON - timedelta(hours=47), None, "ok", "47 hours ago"),
+        (FOLDER, None, NOON - timedelta(days=3), None, "ok", "3 days ago"),
+        (FOLDER, None, NOON, NOON - timedelta(seconds=1), "ok", "0 minutes ago"),
+        (FOLDER, None, NOON, NOON + timedelta(seconds=1), "wrong", "before the newest erasure"),
     ],
 )
-def test_the_seals_own_backup(facts: SealsFacts, result: Result, told: str) -> None:
-    found = beside.seals(facts, NOON)
+def test_the_seals_own_backup(
+    path: Path | None,
+    trouble: str | None,
+    saved_at: datetime | None,
+    erased_at: datetime | None,
+    result: Result,
+    told: str,
+) -> None:
+    found = checks.seals_backup(path, trouble, saved_at, erased_at, NOON)
     assert (found.result, told in found.found) == (result, True)
 
 
 def test_copies_cannot_be_seen_and_that_is_no_failure() -> None:
     for folder in (FOLDER, None):
-        found = beside.copies(folder, None, NOON)
+        found = checks.copies(folder, None, NOON)
         assert (found.result, found.failed) == ("unknown", False)
         assert "engramlog backup make" in found.advice
 
@@ -160,85 +164,84 @@ def test_copies_cannot_be_seen_and_that_is_no_failure() -> None:
 @each_row(("age", "result"), [(0, "ok"), (7, "ok"), (8, "advice")])
 def test_the_last_backup_is_told_with_its_age(age: int, result: Result) -> None:
     for folder in (FOLDER, None):
-        found = beside.copies(folder, NOON - timedelta(days=age, minutes=-1), NOON)
+        found = checks.copies(folder, NOON - timedelta(days=age, minutes=-1), NOON)
         assert (found.result, "the last backup was made" in found.found) == (result, True)
 
 
 def test_clocks() -> None:
-    assert beside.redis_clock(0, 0).result == "ok"
+    assert servers.redis_clock(0, 0).result == "ok"
     for sign in (1, -1):
-        assert beside.redis_clock(sign * (beside.FAR_MICROS + 1), 0).result == "advice"
-        assert beside.redis_clock(sign * (APART_MICROS + 1), 0).result == "wrong"
-    assert beside.newest_event(None, 0).result == "ok"
-    assert beside.newest_event(DAY, DAY).result == "ok"
-    assert beside.newest_event(DAY + 2_000_000, DAY).result == "wrong"
+        assert servers.redis_clock(sign * (servers.FAR_MICROS + 1), 0).result == "advice"
+        assert servers.redis_clock(sign * (APART_MICROS + 1), 0).result == "wrong"
+    assert servers.newest_event(None, 0).result == "ok"
+    assert servers.newest_event(DAY, DAY).result == "ok"
+    assert servers.newest_event(DAY + 2_000_000, DAY).result == "wrong"
 
 
 def test_disks() -> None:
-    assert beside.disk(FOLDER, Disk(4_096 * MIB, 8_192 * MIB, 10 * MIB)).result == "ok"
-    assert beside.disk(FOLDER, Disk(70 * MIB, 8_192 * MIB, 10 * MIB)).result == "advice"
-    assert beside.disk(FOLDER, Disk(20 * MIB, 8_192 * MIB, 10 * MIB)).result == "wrong"
+    assert checks.disk(FOLDER, Disk(4_096 * MIB, 8_192 * MIB, 10 * MIB)).result == "ok"
+    assert checks.disk(FOLDER, Disk(70 * MIB, 8_192 * MIB, 10 * MIB)).result == "advice"
+    assert checks.disk(FOLDER, Disk(20 * MIB, 8_192 * MIB, 10 * MIB)).result == "wrong"
 
 
-IDLE = WorkFacts(0, (), 0, 0.0, private=True)
+IDLE: dict[str, Any] = {"count": 0, "silent": (), "lag": 0, "waited": 0.0, "private": True}
 
 
 @each_row(
     ("facts", "workers", "backlog"),
     [
         (IDLE, "ok", "ok"),
-        (IDLE._replace(private=False), "advice", "ok"),
-        (IDLE._replace(private=False, lag=3, waited=90.0), "wrong", "advice"),
-        (IDLE._replace(lag=3, waited=90.0), "ok", "ok"),
-        (IDLE._replace(workers=2, lag=3, waited=1.0), "ok", "ok"),
-        (IDLE._replace(workers=2, lag=3, waited=90.0), "ok", "advice"),
+        (IDLE | {"private": False}, "advice", "ok"),
+        (IDLE | {"private": False, "lag": 3, "waited": 90.0}, "wrong", "advice"),
+        (IDLE | {"lag": 3, "waited": 90.0}, "ok", "ok"),
+        (IDLE | {"count": 2, "lag": 3, "waited": 1.0}, "ok", "ok"),
+        (IDLE | {"count": 2, "lag": 3, "waited": 90.0}, "ok", "advice"),
     ],
 )
-def test_workers_and_what_waits_for_them(facts: WorkFacts, workers: Result, backlog: Result) -> None:
-    assert results(processes.workers(facts)) == [("workers", workers)]
-    assert processes.backlog(facts).result == backlog
+def test_workers_and_what_waits_for_them(facts: dict[str, Any], workers: Result, backlog: Result) -> None:
+    assert results(checks.workers(**facts)) == [("workers", workers), ("backlog", backlog)]
 
 
 def test_workers_that_fell_silent() -> None:
-    assert results(processes.workers(IDLE._replace(workers=1, silent=["a"])))[1] == ("silent workers", "advice")
+    assert results(checks.workers(**IDLE | {"count": 1, "silent": ["a"]}))[1] == ("silent workers", "advice")
 
 
 def test_alarms_are_as_bad_as_they_are_and_say_what_to_do() -> None:
     meanings = {name: kind.meaning for name, kind in KNOWN.items()}
-    assert results(processes.alarms([], meanings)) == [("alarms", "ok")]
+    assert results(checks.alarms([])) == [("alarms", "ok")]
     standing = [
         Alarm(name, "", "it happened", 0, 0, 1, "me") for name in ("disk_full", "clock_back", "of a newer release")
     ]
-    found = processes.alarms(standing, meanings)
+    found = checks.alarms(standing)
     assert [one.result for one in found] == ["wrong", "advice", "advice"]
     assert found[0].advice == meanings["disk_full"]
 
 
 def test_owners_that_stand_still() -> None:
-    assert results(processes.owners([], 0)) == [("owners", "ok")]
-    assert results(processes.owners(["ada"], 0)) == [("quarantined owners", "wrong")]
-    assert results(processes.owners(["ada"], 1)) == [("locked owners", "wrong")]
-    assert results(processes.owners(["ada", "bob"], 1)) == [("locked owners", "wrong"), ("quarantined owners", "wrong")]
+    assert results(checks.owners([], 0)) == [("owners", "ok")]
+    assert results(checks.owners(["ada"], 0)) == [("quarantined owners", "wrong")]
+    assert results(checks.owners(["ada"], 1)) == [("locked owners", "wrong")]
+    assert results(checks.owners(["ada", "bob"], 1)) == [("locked owners", "wrong"), ("quarantined owners", "wrong")]
 
 
 @each_row(
     ("facts", "result"),
     [
-        (JobFacts(None, "me"), "ok"),
-        (JobFacts(None, wanted=False), "ok"),
-        (JobFacts(None), "advice"),
-        (JobFacts(None, "me", failed=1), "advice"),
-        (JobFacts(None, "me", stopped=["sweep"]), "advice"),
-        (JobFacts("no connection"), "wrong"),
+        ({"leader": "me"}, "ok"),
+        ({"wanted": False}, "ok"),
+        ({}, "advice"),
+        ({"leader": "me", "failed": 1}, "advice"),
+        ({"leader": "me", "stopped": ["sweep"]}, "advice"),
+        ({"problem": "no connection"}, "wrong"),
     ],
 )
-def test_jobs(facts: JobFacts, result: Result) -> None:
-    assert processes.jobs(facts).result == result
+def test_jobs(facts: dict[str, Any], result: Result) -> None:
+    assert checks.jobs(**facts).result == result
 
 
 def test_a_store_of_another_format_says_what_to_do() -> None:
-    assert processes.store_format("2", None).result == "ok"
-    found = processes.store_format("1", "use release 0.2, or an empty store")
+    assert checks.store_format("2", None).result == "ok"
+    found = checks.store_format("1", "use release 0.2, or an empty store")
     assert (found.result, found.advice) == ("wrong", "use release 0.2, or an empty store")
 
 
@@ -260,11 +263,11 @@ WRONG, FAILED, UNSEEN = STORE.wrong("a", ".", "."), STORE.failed("a", "."), STOR
 def test_exit_codes(found: list[CheckFinding], code: int, strict: int, worst: Result) -> None:
     assert exit_code(found) == code
     assert exit_code(found, strict=True) == strict
-    assert told("s", "now", found)["result"] == worst
+    assert report("s", "now", found)["result"] == worst
 
 
 def test_findings_are_told_by_group_and_counted() -> None:
-    answer = told(None, "now", [WRONG, DISK.ok("disk", "."), REDIS.ok("version", ".")])
+    answer = report(None, "now", [WRONG, DISK.ok("disk", "."), REDIS.ok("version", ".")])
     assert [one["group"] for one in answer["checks"]] == ["redis", "disk", "store"]
     assert answer["counts"] == {"wrong": 1, "advice": 0, "unknown": 0, "ok": 2}
 
@@ -283,7 +286,7 @@ def test_a_check_that_fails_is_unknown_and_the_others_go_on() -> None:
         Check(REDIS, "at fault", fails(KeyError("somebody's words"))),
         Check(STORE, "fine", lambda: [OK]),
     ]
-    found = carried_out(checks, PATIENCE)
+    found = run_all(checks, PATIENCE)
     assert [one.result for one in found] == ["unknown"] * 3 + ["ok"]
     assert all(one.failed for one in found[:3])
     assert "no connection" in found[0].found
@@ -298,6 +301,6 @@ def test_a_check_that_hangs_is_not_waited_for() -> None:
         never.wait()
         return [OK]
 
-    (found,) = carried_out([Check(REDIS, "hangs", hangs)], 0.05)
+    (found,) = run_all([Check(REDIS, "hangs", hangs)], 0.05)
     never.set()
     assert found == REDIS.failed("hangs", "no answer within 0.05 s")

@@ -18,8 +18,7 @@ from events.redis.log import RedisEventLog
 from events.redis.ready import await_loaded, refuse_kind
 from events.redis.wire import StoreClient, Wire, WirePool, connect
 from ops.clock import now_micros
-from ops.doctor.deciding.permissions import is_safe_to_open
-from ops.doctor.gathering.files import entry, folder_of
+from ops.doctor.permissions import entry, folder_of, is_safe_to_open
 from ops.embedded.server import EmbeddedRedis, find_redis_server, open_folder
 from ops.embedded.store import holds_store
 from ops.sealing.master import master_of

@@ -1,1 +1,0 @@
-"""What facts mean. Pure: nothing here asks anybody."""

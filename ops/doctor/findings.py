@@ -1,0 +1,164 @@
+"""What checks found, in order of their groups, and how checks run: at the same time, each bounded in time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from threading import Thread
+from time import monotonic
+from typing import Literal, NamedTuple, TypedDict, cast
+
+from events.errors import EngramlogError
+
+Result = Literal["ok", "advice", "wrong", "unknown"]
+WORST_FIRST: tuple[Result, ...] = ("wrong", "advice", "unknown", "ok")
+MOST_NAMED = 5
+
+
+class FindingShape(TypedDict):
+    """A finding as `--json` prints it."""
+
+    group: str
+    check: str
+    result: Result
+    found: str
+    advice: str | None
+    """None if there is nothing to do."""
+    failed: bool
+
+
+class DoctorReport(TypedDict):
+    """What `--json` prints."""
+
+    store_id: str | None
+    """None if the store could not be read."""
+    at: str
+    result: Result
+    """The worst of all; `unknown` only if a check could not run."""
+    counts: dict[Result, int]
+    checks: list[FindingShape]
+
+
+class CheckFinding(NamedTuple):
+    """What one check found, in one sentence, and what to do, in another."""
+
+    group: str
+    check: str
+    result: Result
+    found: str
+    advice: str | None = None
+    failed: bool = False
+    """For `unknown`: whether the check could not run. Otherwise it is something that cannot be seen from here at all."""
+
+
+class CheckGroup(NamedTuple):
+    """Checks that belong together; it makes their findings."""
+
+    name: str
+
+    def ok(self, check: str, found: str) -> CheckFinding:
+        """As it should be."""
+        return CheckFinding(self.name, check, "ok", found)
+
+    def advice(self, check: str, found: str, advice: str) -> CheckFinding:
+        """Sound, and could be better."""
+        return CheckFinding(self.name, check, "advice", found, advice)
+
+    def wrong(self, check: str, found: str, advice: str) -> CheckFinding:
+        """To be fixed before others are let in."""
+        return CheckFinding(self.name, check, "wrong", found, advice)
+
+    def unseen(self, check: str, found: str, advice: str) -> CheckFinding:
+        """Cannot be seen from here."""
+        return CheckFinding(self.name, check, "unknown", found, advice)
+
+    def failed(self, check: str, why: str) -> CheckFinding:
+        """A check that could not run."""
+        return CheckFinding(self.name, check, "unknown", f"not looked at: {why}", None, failed=True)
+
+
+ORDER = tuple(
+    CheckGroup(name)
+    for name in (
+        *("settings", "machine", "permissions", "sealing", "access", "redis"),
+        *("cluster", "backups", "clock", "disk", "processes", "store"),
+    )
+)
+SETTINGS, MACHINE, PERMISSIONS, SEALING, ACCESS, REDIS, CLUSTER, BACKUPS, CLOCK, DISK, PROCESSES, STORE = ORDER
+
+
+def exit_code(findings: Iterable[CheckFinding], *, strict: bool = False) -> int:
+    """1 if something is wrong, or under `strict` advised; else 3 if a check could not run; else 0."""
+    findings = list(findings)
+    if any(one.result == "wrong" or (strict and one.result == "advice") for one in findings):
+        return 1
+    return 3 if any(one.failed for one in findings) else 0
+
+
+def report(store_id: str | None, at: str, findings: Sequence[CheckFinding]) -> DoctorReport:
+    """All findings, in the order of the groups."""
+    place = {group.name: number for number, group in enumerate(ORDER)}
+    ordered = sorted(findings, key=lambda one: place[one.group])
+    counts = Counter(one.result for one in ordered)
+    results = [one.result for one in ordered if one.result != "unknown" or one.failed]
+    return {
+        "store_id": store_id,
+        "at": at,
+        "result": min(results, key=WORST_FIRST.index, default="ok"),
+        "counts": {result: counts[result] for result in WORST_FIRST},
+        "checks": [cast("FindingShape", one._asdict()) for one in ordered],
+    }
+
+
+def named(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    rest = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {rest:,} more" if rest > 0 else "")
+
+
+def many(count: int, one: str, several: str | None = None) -> str:
+    """A count with its word: `1 key`, `2 keys`."""
+    return f"{count:,} {one if count == 1 else several or f'{one}s'}"
+
+
+class Check(NamedTuple):
+    """A check to run."""
+
+    group: CheckGroup
+    name: str
+    """Used in the finding if the check cannot run."""
+    run: Callable[[], list[CheckFinding]]
+
+
+def run_all(checks: Sequence[Check], seconds: float) -> list[CheckFinding]:
+    """Findings of all checks, in their order, after at most this many seconds. A check that fails or hangs hides no other."""
+    results: list[list[CheckFinding] | None] = [None] * len(checks)
+
+    def run(number: int, check: Check) -> None:
+        results[number] = _run(check)
+
+    threads = [
+        Thread(target=run, args=(number, check), name=f"doctor {check.name}", daemon=True)
+        for number, check in enumerate(checks)
+    ]
+    ends = monotonic() + seconds
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(max(ends - monotonic(), 0.0))
+    findings = list[CheckFinding]()
+    for check, result in zip(checks, list(results), strict=True):
+        findings += [check.group.failed(check.name, f"no answer within {seconds:g} s")] if result is None else result
+    return findings
+
+
+def _run(check: Check) -> list[CheckFinding]:
+    try:
+        return check.run()
+    except EngramlogError as error:
+        why = error.message
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+    except Exception as error:  # noqa: BLE001 - a check at fault hides no other
+        why = f"{type(error).__name__} in the check itself"  # no more of it: its text may be anybody's
+    return [check.group.failed(check.name, why)]

@@ -1,1 +1,0 @@
-"""What asks files, Redis and the clock. Reads only."""

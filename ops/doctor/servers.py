@@ -1,0 +1,446 @@
+"""Checks of Redis: version, durability, memory, replicas, who it lets in, its clock, and the nodes of a Cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+import redis
+
+from api.services.auditing.supervision import OK, info, read_aof, replicas_online
+from api.work.outlook import outlook
+from events.envelope import from_micros, utc_text
+from events.errors import StoreUnavailable
+from events.partitions import LogKeys
+from events.redis.address import read_address
+from events.redis.admission import read_room
+from events.redis.clock import APART_MICROS, BACK_MICROS, redis_micros
+from events.redis.cluster.nodes import KnownNode, known_nodes, moving_slots
+from events.redis.durability import KEPT_BY, read_settings
+from events.redis.wire import Wire, connect
+from events.text.origins import is_loopback
+from ops.clock import now_micros
+from ops.doctor.findings import CLOCK, CLUSTER, REDIS, WORST_FIRST, CheckFinding, many, named
+from ops.doctor.reach import SECONDS, ReachedStore
+from ops.embedded.binary import OLDEST, release_of
+from projections.redis.debt import FoldDebt
+
+Findings = list[CheckFinding]
+POLICY = "maxmemory-policy"
+NO_EVICTION = "noeviction"
+WAITS_FROM = (7, 2)
+"""The first Redis that waits for the disk when it is asked to (WAITAOF)."""
+MUCH_FRAGMENTED = 1.5
+"""Memory of the process over that of its data, from which it is reported if it is also large."""
+LARGE = 256 << 20
+FAR_MICROS = 5_000_000
+"""Clocks further apart than this are advised about."""
+SLOTS = 16_384
+LOST = {
+    "appendonly": "what was answered is gone with Redis's end",
+    "appendfsync": "after a crash of the machine what was answered last is gone, and receipts say so (`fsynced: false`)",
+    "no-appendfsync-on-rewrite": "while its file is rewritten what was answered is not on disk yet",
+    "aof-load-truncated": "a file that was torn is cut at the next start without a word",
+    POLICY: "a full Redis forgets what it was told",
+}
+"""What is lost by each setting that is not one of `KEPT_BY`."""
+GRAVE = frozenset({("appendonly", "no"), ("appendfsync", "no")})
+"""Settings that lose data without a crash of the machine, or more than the last second."""
+SECRETS = frozenset({"username", "password"})
+"""What a URL may hold of credentials behind its `?`."""
+
+
+# One server
+
+
+def look_at_redis(reached: ReachedStore) -> Findings:
+    """Version, durability, the last writes, memory and replicas; of a Cluster by node. Raises StoreError."""
+    findings = dict[str, Findings]()
+    with closing(reached.wire()) as wire:
+        for name, server in wire.servers():
+            try:
+                findings[name] = _look_at_server(server, reached, _tags_on(wire, name, reached))
+            except StoreUnavailable as error:
+                if not wire.many:
+                    raise
+                cure = "nothing of that node was looked at until it does"
+                findings[name] = [REDIS.wrong("answers", error.message, cure)]
+        return joined(findings) if wire.many else findings[""]
+
+
+def _tags_on(wire: Wire, name: str, reached: ReachedStore) -> list[str]:
+    """The partitions on a server."""
+    tags = () if reached.identity is None else reached.identity.tags
+    return [tag for tag in tags if wire.node_of(LogKeys(tag).meta) == name]
+
+
+def _look_at_server(wire: Wire, reached: ReachedStore, tags: Sequence[str]) -> Findings:
+    settings, persistence, told = read_settings(wire), info(wire, "persistence"), info(wire, "memory")
+    room = read_room(wire, FoldDebt(tags)) if tags else read_room(wire)
+    positions = wire.answers([["HGET", LogKeys(tag).meta, "head"] for tag in tags]) if tags else []
+    warning = outlook(room, sum(int(one or 0) for one in positions) or 1).get(
+        "warning"
+    )  # also of a node without events
+    aof, saved = read_aof(persistence), persistence.get("rdb_last_bgsave_status", OK)
+    replication = info(wire, "replication")
+    return [
+        version(info(wire, "server").get("redis_version", "unknown")),
+        *durability(settings, room.limit is not None, told.get("maxmemory_policy", "")),
+        writes(append_ok=aof.write_ok, rewrite_ok=aof.rewrite_ok, save_ok=saved == OK),
+        memory(warning, room.used, int(told.get("used_memory_rss", "0")), room.limit),
+        replicas(replication.get("role", "master"), replicas_online(replication), reached.settings.min_replicas),
+    ]
+
+
+def version(told: str) -> CheckFinding:
+    """Which Redis."""
+    try:
+        known = release_of(told) >= OLDEST
+    except ValueError:
+        return REDIS.failed("version", f"it calls itself {told[:40]!r}")
+    if not known:
+        return REDIS.wrong("version", f"Redis {told} is too old", f"Redis {'.'.join(map(str, OLDEST))} or newer")
+    return REDIS.ok("version", f"Redis {told}")
+
+
+def durability(settings: Mapping[str, str] | None, limited: bool, policy: str = "") -> Findings:
+    """Whether an answered write is on disk and stays (`events.redis.durability`).
+
+    `settings`: None if Redis does not show them. `limited`: whether it has a maxmemory. `policy`: its eviction, which it also shows
+    to users who may not read its settings.
+    """
+    if settings is None:
+        text = "Redis does not tell its settings (CONFIG GET is not allowed): whether an answered write is on disk is not known"
+        cure = f"let this user read them, or look there yourself: {', '.join(KEPT_BY)}"
+        return [REDIS.unseen("durability", text, cure), *_eviction(policy, limited)]
+    changed = [name for name, good in KEPT_BY.items() if name != POLICY and settings[name] not in good]
+    findings = [*(_setting(name, settings[name], limited) for name in changed), *_eviction(settings[POLICY], limited)]
+    return findings or [REDIS.ok("durability", "every answered write is on disk, and nothing is evicted")]
+
+
+def _eviction(policy: str, limited: bool) -> Findings:
+    """Advice about eviction; none if a full Redis evicts nothing, or the policy cannot be read."""
+    if policy in ("", NO_EVICTION):
+        return []
+    if policy not in KEPT_BY[POLICY]:
+        return [_setting(POLICY, policy, limited)]
+    text = f"{policy}: a full Redis keeps the store, and forgets results of jobs"
+    return [REDIS.advice(POLICY, text, f"`CONFIG SET {POLICY} {NO_EVICTION}`, and in its file")]
+
+
+def _setting(name: str, value: str, limited: bool) -> CheckFinding:
+    allowed = NO_EVICTION if name == POLICY else "".join(sorted(KEPT_BY[name]))
+    judge = REDIS.wrong if (name, value) in GRAVE or (name == POLICY and limited) else REDIS.advice
+    return judge(name, f"{name} is {value}: {LOST[name]}", f"`CONFIG SET {name} {allowed}`, and in its file")
+
+
+def writes(*, append_ok: bool, rewrite_ok: bool, save_ok: bool) -> CheckFinding:
+    """How the last writes to disk ended."""
+    check, cure = "last writes", "look at Redis's log and its disk: full, read-only, or another user's"
+    ended = {
+        "the last write to the append-only file": append_ok,
+        "the last rewrite of it": rewrite_ok,
+        "the last snapshot (RDB)": save_ok,
+    }
+    if failed := [what for what, fine in ended.items() if not fine]:
+        return REDIS.wrong(check, f"{' and '.join(failed)} failed", cure)
+    return REDIS.ok(check, "the last write, rewrite and snapshot succeeded")
+
+
+def memory(warning: str | None, used: int, held: int, limit: int | None) -> CheckFinding:
+    """How much is left. `warning`: of `api.work.outlook`. `held`: bytes of the process (RSS)."""
+    check = "memory"
+    if warning:
+        cure = "raise maxmemory (ENGRAMLOG_REDIS_MAXMEMORY), or `engramlog status --capacity`"
+        return REDIS.advice(check, warning, cure)
+    if used and held - used > LARGE and held > MUCH_FRAGMENTED * used:
+        text = f"Redis holds {held / 1e6:,.0f} MB for {used / 1e6:,.0f} MB of data"
+        return REDIS.advice(check, text, "`CONFIG SET activedefrag yes`, or restart it when it is quiet")
+    of = "without a limit" if limit is None else f"of {limit / 1e6:,.0f} MB"
+    return REDIS.ok(check, f"{used / 1e6:,.1f} MB in use, {of}")
+
+
+def replicas(role: str, online: int, wanted: int) -> CheckFinding:
+    """Whether it is the primary, and as many replicas follow as appends wait for."""
+    check = "replicas"
+    if role != "master":
+        cure = "let ENGRAMLOG_REDIS_URL lead to the primary"
+        return REDIS.wrong(check, "this Redis is a replica: nothing can be written", cure)
+    if online < wanted:
+        follow = "follows" if online == 1 else "follow"
+        text = f"{many(online, 'replica')} {follow}, and appends wait for {wanted:,}"
+        cure = "bring the others back, or lower ENGRAMLOG_MIN_REPLICAS: until then each append waits a second in vain"
+        return REDIS.wrong(check, text, cure)
+    if not wanted and not online:
+        return REDIS.ok(check, "none, and none is asked for")
+    wait = ", as appends wait for" if wanted else "; no append waits for one (ENGRAMLOG_MIN_REPLICAS)"
+    return REDIS.ok(check, f"{many(online, 'replica')} online{wait}")
+
+
+def waiting(versions: Sequence[str]) -> CheckFinding:
+    """Whether every server knows the command by which an append waits for the disk."""
+    check, old = "wait for the disk", set[str]()
+    for told in versions:
+        try:
+            old |= set() if release_of(told) >= WAITS_FROM else {told}
+        except ValueError:
+            return REDIS.failed(check, f"it calls itself {told[:40]!r}")
+    if old:
+        nothing = "ENGRAMLOG_WAIT_FSYNC does nothing there, receipts say what the settings promise"
+        text = f"Redis {', '.join(sorted(old))} cannot wait for the disk: {nothing}"
+        newer = f"Redis {'.'.join(map(str, WAITS_FROM))} or newer"
+        return REDIS.advice(check, text, f"{newer}, or `appendfsync always` without ENGRAMLOG_WAIT_FSYNC")
+    return REDIS.ok(check, "each append waits until it is on disk (WAITAOF)")
+
+
+def look_at_waiting(reached: ReachedStore) -> Findings:
+    """The same of every server, if appends are to wait (ENGRAMLOG_WAIT_FSYNC). Raises StoreError."""
+    if not reached.settings.wait_fsync:
+        return []
+    with closing(reached.wire()) as wire:
+        return [waiting([info(one, "server").get("redis_version", "") for _, one in wire.servers()])]
+
+
+def redis_clock(redis_now: int, own: int) -> CheckFinding:
+    """Redis's clock against this machine's, microseconds since 1970."""
+    check, apart = "redis clock", redis_now - own
+    text = f"Redis's clock is {abs(apart) / 1e6:,.1f} s {'ahead of' if apart > 0 else 'behind'} this machine's"
+    if abs(apart) > APART_MICROS:
+        cure = "set the one that is wrong by NTP: events are refused as of the future, or hidden"
+        return CLOCK.wrong(check, text, cure)
+    if abs(apart) > FAR_MICROS:
+        return CLOCK.advice(check, text, "is NTP running on both?")
+    return CLOCK.ok(check, "Redis's clock and this machine's agree")
+
+
+def newest_event(recorded: int | None, redis_now: int) -> CheckFinding:
+    """The newest event's recorded time against Redis's clock. None: there is no event, or none with a time."""
+    check = "newest event"
+    if recorded is None:
+        return CLOCK.ok(check, "no event tells when it was recorded yet")
+    when = utc_text(from_micros(recorded))
+    if recorded - redis_now > BACK_MICROS:
+        text = f"the newest event was recorded {when}, which is in the future: Redis's clock went back"
+        return CLOCK.wrong(check, text, "set it by NTP: what is appended until then is recorded at that time")
+    return CLOCK.ok(check, f"recorded {when}")
+
+
+def look_at_clocks(reached: ReachedStore, own: Callable[[], int]) -> Findings:
+    """Redis's clock. `own`: this machine's, microseconds since 1970. Raises StoreError."""
+    with closing(reached.wire()) as wire:
+        before = own()
+        redis_now = redis_micros(wire)
+        findings = [redis_clock(redis_now, (before + own()) // 2)]
+        if reached.identity is not None:
+            recorded = wire.answers([["HGET", LogKeys(tag).meta, "rec"] for tag in reached.identity.tags])
+            findings.append(newest_event(max((int(one) for one in recorded if one), default=None), redis_now))
+    return findings
+
+
+# The way to a Redis of one's own, over TCP
+
+
+def way(host: str, *, encrypted: bool, lets_anybody_in: bool | None, sealed: bool) -> Findings:
+    """Who else can reach it, and who reads what passes. `lets_anybody_in`: without a password; None if that could not be tried."""
+    near = is_loopback(host)
+    return [_password(host, lets_anybody_in, near), *([] if near else [_encrypted(host, encrypted, sealed)])]
+
+
+def _password(host: str, lets_anybody_in: bool | None, near: bool) -> CheckFinding:
+    check = "password"
+    if lets_anybody_in is None:
+        return REDIS.failed(check, "it could not be tried whether Redis answers without one")
+    if not lets_anybody_in:
+        return REDIS.ok(check, "Redis asks for one")
+    cure = "an ACL user or `requirepass`, and the user and password in ENGRAMLOG_REDIS_URL"
+    if near:
+        text = "Redis answers without one: every program and user of this machine can read and write"
+        return REDIS.advice(check, text, cure)
+    return REDIS.wrong(check, f"Redis at {host} answers without one: who reaches it can read and write", cure)
+
+
+def _encrypted(host: str, encrypted: bool, sealed: bool) -> CheckFinding:
+    check = "tls"
+    if encrypted:
+        return REDIS.ok(check, "what passes is encrypted (rediss://)")
+    cure = "TLS in Redis, and rediss:// in ENGRAMLOG_REDIS_URL; or a private network that nobody else is in"
+    if sealed:
+        text = f"what passes to {host} is not encrypted; contents are sealed, the password is not"
+        return REDIS.advice(check, text, cure)
+    return REDIS.wrong(check, f"what passes to {host} can be read on the way, contents and password", cure)
+
+
+def look_at_way(reached: ReachedStore) -> Findings:
+    """The same of a Redis of one's own; of a Cluster of each node. Raises StoreError."""
+    url = reached.settings.redis_url
+    if url is None or url.startswith("unix:"):
+        return []
+    bare, address = without_password(url), read_address(url)
+    ways = {urlsplit(url).hostname or "localhost": bare}
+    if address.kind != "server":
+        query = bare.partition("?")[2]
+        with closing(reached.wire()) as wire:
+            names = [name for name, _ in wire.servers()]
+        scheme = "rediss" if address.tls else "redis"
+        ways = {name: f"{scheme}://{name}{f'?{query}' if query else ''}" for name in names}
+    sealed = reached.identity is not None and reached.identity.sealed is not None
+    findings = {
+        name: way(
+            urlsplit(to).hostname or name, encrypted=address.tls, lets_anybody_in=_lets_anybody_in(to), sealed=sealed
+        )
+        for name, to in ways.items()
+    }
+    return joined(findings) if len(findings) > 1 else next(iter(findings.values()))
+
+
+def without_password(url: str) -> str:
+    """The address of a Redis without credentials."""
+    parts = urlsplit(url)
+    query = urlencode([one for one in parse_qsl(parts.query) if one[0] not in SECRETS])
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=query))
+
+
+def _lets_anybody_in(url: str) -> bool | None:
+    """Whether Redis answers without credentials; None if it does not answer at all. `url`: without credentials."""
+    client = connect(url, timeout=SECONDS)
+    try:
+        client.ping()
+    except redis.ConnectionError as error:
+        return False if isinstance(error, redis.AuthenticationError) else None
+    except redis.ResponseError:
+        return False
+    except redis.RedisError:
+        return None
+    finally:
+        client.close()
+    return True
+
+
+# A Cluster: whether its nodes hold a store together
+
+
+def look_at_cluster(reached: ReachedStore) -> Findings:
+    """Slots, replicas, releases, clocks and places of partitions; nothing if the store is on one server. Raises StoreError."""
+    with closing(reached.wire()) as wire:
+        return _look_at_nodes(wire, reached) if wire.many else []
+
+
+def _look_at_nodes(wire: Wire, reached: ReachedStore) -> Findings:
+    nodes, moving = known_nodes(wire), 0
+    release, full, apart, held = dict[str, str](), dict[str, str | None](), dict[str, int](), dict[str, int]()
+    for name, server in wire.servers():
+        held[name] = len(_tags_on(wire, name, reached))
+        try:
+            release[name] = f"Redis {info(server, 'server').get('redis_version', 'unknown')}"
+            moving += moving_slots(server)
+            (told,) = server.pipeline([["CONFIG", "GET", "cluster-require-full-coverage"]])
+            before = now_micros()
+            seconds, micros = server.call("TIME")
+        except StoreUnavailable:
+            continue  # the check of that node reports that it does not answer
+        full[name] = told[1].decode() if isinstance(told, list) and len(told) == 2 else None
+        apart[name] = int(seconds) * 1_000_000 + int(micros) - (before + now_micros()) // 2
+    whole = [nodes_there(nodes), slots(nodes, moving), followed(nodes), covered(full), versions(release), clocks(apart)]
+    return whole if reached.identity is None else [*whole, places(held)]
+
+
+def joined(by_node: Mapping[str, Sequence[CheckFinding]]) -> Findings:
+    """Findings of all nodes, one a check: the worst result, with the nodes that have it."""
+    checks: dict[tuple[str, str], dict[str, CheckFinding]] = {}
+    for name, findings in by_node.items():
+        for one in findings:
+            checks.setdefault((one.group, one.check), {})[name] = one
+    return [_worst(found, nodes=len(by_node)) for found in checks.values()]
+
+
+def _worst(found: Mapping[str, CheckFinding], *, nodes: int) -> CheckFinding:
+    worst = min((one.result for one in found.values()), key=WORST_FIRST.index)
+    bad = {name: one for name, one in found.items() if one.result == worst}
+    texts: dict[str, list[str]] = {}
+    for name, one in bad.items():
+        texts.setdefault(one.found, []).append(name)
+    first = next(iter(bad.values()))
+    if len(texts) == 1 and len(bad) == nodes:
+        return first._replace(found=f"{first.found}, on each of {many(nodes, 'node')}")
+    text = "; ".join(f"{named(names)}: {text}" for text, names in texts.items())
+    return first._replace(found=text, failed=any(one.failed for one in bad.values()))
+
+
+def slots(nodes: Iterable[KnownNode], moving: int) -> CheckFinding:
+    """Whether every slot has a node that serves it. `moving`: how many are on their way."""
+    check = "slots"
+    missing = SLOTS - sum(one.slots for one in nodes if not one.gone)
+    if missing > 0:
+        text = f"{missing:,} of {SLOTS:,} slots have no node that serves them: partitions there wait"
+        return CLUSTER.wrong(check, text, "bring their node back, or `redis-cli --cluster fix`")
+    if moving:
+        way_ = "is on its way" if moving == 1 else "are on their way"
+        cure = "let the move end; where nobody moves anything, `redis-cli --cluster fix`"
+        return CLUSTER.advice(check, f"{many(moving, 'slot')} {way_} to another node", cure)
+    return CLUSTER.ok(check, f"all {SLOTS:,} slots have a node")
+
+
+def nodes_there(nodes: Sequence[KnownNode]) -> CheckFinding:
+    """Whether a node counts as gone."""
+    check = "nodes"
+    if gone := [one.name for one in nodes if one.gone]:
+        cure = "start it again, or `redis-cli --cluster del-node`"
+        return CLUSTER.wrong(check, f"the others take {named(gone)} for gone", cure)
+    serving = sum(1 for one in nodes if one.slots)
+    return CLUSTER.ok(check, f"{many(serving, 'primary', 'primaries')} and {many(len(nodes) - serving, 'other node')}")
+
+
+def followed(nodes: Sequence[KnownNode]) -> CheckFinding:
+    """Whether each primary has a replica that can take its place."""
+    check = "failover"
+    followed_ids = {one.follows for one in nodes if one.follows and not one.gone}
+    if alone := [one.name for one in nodes if one.slots and one.node_id not in followed_ids]:
+        text = f"no replica follows {named(alone)}: its partitions wait until it is back"
+        return CLUSTER.advice(check, text, "`redis-cli --cluster add-node ... --cluster-slave`")
+    return CLUSTER.ok(check, "each primary has a replica")
+
+
+def covered(by_node: Mapping[str, str | None]) -> CheckFinding:
+    """`cluster-require-full-coverage` by node; None if a node does not show it."""
+    check, setting = "coverage", "cluster-require-full-coverage"
+    if strict := [name for name, value in by_node.items() if value == "yes"]:
+        text = f"{setting} is yes on {named(strict)}: where one node's slots are lost, all the others stop too"
+        return CLUSTER.advice(check, text, f"`CONFIG SET {setting} no` on every node, and in its file")
+    if any(value is None for value in by_node.values()):
+        text = f"nodes do not tell {setting} (CONFIG GET is not allowed)"
+        return CLUSTER.unseen(check, text, "let it be `no` on every node")
+    return CLUSTER.ok(check, "where one node's slots are lost, the others go on")
+
+
+def versions(by_node: Mapping[str, str]) -> CheckFinding:
+    """Whether all run the same release."""
+    check = "versions"
+    if len(set(by_node.values())) > 1:
+        text = ", ".join(f"{name} {release}" for name, release in by_node.items())
+        return CLUSTER.advice(check, f"nodes are of different releases: {text}", "bring all to the newest")
+    return CLUSTER.ok(check, f"all nodes are of {next(iter(by_node.values()), 'one release')}")
+
+
+def clocks(apart: Mapping[str, int]) -> CheckFinding:
+    """How far apart the nodes' clocks are. `apart`: microseconds that each is ahead of this machine's."""
+    check = "clocks"
+    spread = max(apart.values()) - min(apart.values()) if apart else 0
+    if spread <= FAR_MICROS:
+        return CLUSTER.ok(check, f"clocks of the nodes are {spread / 1e6:.1f} s apart at most")
+    first, last = min(apart, key=lambda one: apart[one]), max(apart, key=lambda one: apart[one])
+    order = "events of one conversation may stand in the wrong order between owners"
+    text = f"the clock of {last} is {spread / 1e6:,.0f} s ahead of that of {first}: {order}"
+    return CLUSTER.advice(check, text, "NTP on every machine of the cluster")
+
+
+def places(by_node: Mapping[str, int]) -> CheckFinding:
+    """Where the partitions are, and whether a node has none. `by_node`: how many, of every node that has slots."""
+    check = "partitions"
+    text = ", ".join(f"{count} on {name}" for name, count in by_node.items())
+    empty = sum(1 for count in by_node.values() if not count)
+    if empty:
+        none = f"{many(empty, 'node')} {'holds' if empty == 1 else 'hold'} none, and nothing of this store"
+        more = "make the next store with more partitions (ENGRAMLOG_PARTITIONS)"
+        return CLUSTER.advice(check, f"{text}: {none}", f"move slots there (`redis-cli --cluster reshard`), or {more}")
+    return CLUSTER.ok(check, text)
