@@ -20,10 +20,10 @@ import msgspec
 from api.requests.secrets import refusal_told
 from api.services.auditing.replaying_all import StoreReplayer, WholeAsked, nothing_of
 from api.version import program_version
-from consumers.verify.scan import pairs
 from events.door.of_the_store import SYSTEM_OWNERS
 from events.errors import EngramlogError, StoreMismatch
 from events.partitions import LogKeys
+from events.redis.scan import pairs
 from events.redis.wire import Wire, connect
 from ops.garbage import look_seldom
 from ops.sealing.master import master_of

@@ -14,8 +14,8 @@ import redis
 from api.services.looking.times import TimeLines
 from api.services.reading import Reader
 from consumers.jobs.embedding import EmbeddingJob
+from consumers.verify.partition import verify_partition
 from consumers.verify.store import verify_store
-from consumers.verify.store_and_log import verify_partition
 from events.catalogue import (
     Access,
     Hit,

@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 from consumers.backup.proving import FINGERPRINT, HeldEntry, held_entries
 from consumers.backup.rows import BackupRow, RowKind
-from consumers.verify.scan import pairs
 from events.entry import dedupe_field
 from events.envelope import Stored
 from events.errors import DamagedState
 from events.partitions import ACCEPTED_KEY, MODELS_KEY, RESTORED, SEALS_FROM, STORE_KEY, LogKeys, dedupe_bucket
 from events.redis.gap import refuse_gap
+from events.redis.scan import pairs
 from events.redis.wire import Argument, Wire
 from projections.fold.builds import BuildKeys
 from projections.redis.model_uses import day_key

@@ -12,11 +12,11 @@ from itertools import islice
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from consumers.verify.scan import PAGE, keys_like
 from events.envelope import Stored
 from events.partitions import LogKeys
 from events.redis.log import entries
 from events.redis.opening import opened
+from events.redis.scan import PAGE, keys_like
 from events.redis.wire import Script, Wire
 from events.sealing.cipher import BODY_MARK, NO_SALT, SALT_BYTES
 from events.sealing.seals import erasure_of, is_tombstone, tombstone

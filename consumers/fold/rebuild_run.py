@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from consumers.verify.scan import keys_like
 from events.alarms import Alarms
 from events.partitions import REBUILD_KEY, LogKeys
+from events.redis.scan import keys_like
 from events.redis.wire import Wire
 from events.text.unreadable import UNREADABLE
 from projections.fold.builds import BuildKeys, is_build, next_build

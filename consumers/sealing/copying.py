@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 from consumers.fold.folder import Probe, unprobed
 from consumers.sealing.leaving import drop_other_builds
-from consumers.verify.scan import PAGE, pairs
 from events.entry import commitment
 from events.envelope import Stored
 from events.errors import DamagedState, OtherFormat
 from events.partitions import MOVED, SEALED_META, LogKeys
 from events.redis.gap import refuse_gap, refuse_holes
 from events.redis.log import entries
+from events.redis.scan import PAGE, pairs
 from events.redis.secrets import Chance
 from events.redis.wire import Argument, Script, Wire
 from events.sealing.cipher import BODY_MARK, SALT_BYTES, NotOpened, ValueCipher, body_about, open_body, seal_body

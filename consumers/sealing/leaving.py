@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from consumers.verify.scan import PAGE, keys_like
 from events.errors import StoreError, StoreUnavailable
 from events.partitions import LogKeys
 from events.redis.cluster.nodes import OtherNode, known_nodes, others
+from events.redis.scan import PAGE, keys_like
 from events.redis.wire import Wire
 from projections.fold.builds import is_build
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from consumers.verify.scan import PAGE, keys_like
+from events.redis.scan import PAGE, keys_like
 from events.redis.wire import Wire
 
 VECTOR_TABLES = (b"vec", b"vep", b"ven", b"vea", b"vem")

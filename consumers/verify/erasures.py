@@ -1,13 +1,12 @@
-"""Keys that were destroyed, against what the log tells of erasures: nobody is erased in silence, and nobody comes back so."""
+"""Keys that were destroyed and words that were erased, against the erasures in the log: no silent erasure, and no silent return."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from typing import NamedTuple
 
-from consumers.verify.scan import pairs
-from consumers.verify.verdict import Findings
-from consumers.verify.wiped import positions_digest, wiped_by
+from consumers.verify.findings import Findings
 from events.catalogue import OwnerErasure, WordsErasure
 from events.door.of_the_store import ERASURES, label_of
 from events.envelope import decode
@@ -15,9 +14,27 @@ from events.errors import FoldError, StoreError, StoreMismatch, UndecodableEvent
 from events.partitions import LogKeys, partition_of, position_text
 from events.redis.log import entries
 from events.redis.opening import opened
+from events.redis.scan import pairs
 from events.redis.secrets import readmission, whole_number
 from events.redis.wire import Wire
+from events.redis.wordless import read_left
 from events.sealing.seals import erasure_of, is_tombstone
+
+
+def wiped_by(wire: Wire, tag: str) -> dict[str, list[int]]:
+    """Erasure -> the seqs of the entries that lost their words by it, in order; under "" what no erasure wrote, with 0 for what is
+    no seq. Raises StoreError."""
+    found = dict[str, set[int]]()
+    for field, value in pairs(wire, LogKeys(tag).wordless):
+        left, seq = read_left(value), int(field) if field.isdigit() else 0
+        found.setdefault(left.erasure if left is not None and seq else "", set()).add(seq)
+    return {erasure: sorted(seqs) for erasure, seqs in found.items()}
+
+
+def positions_digest(partition: int, seqs: Iterable[int]) -> str:
+    """SHA-256 of the positions of entries, one a line, in the order of the log; 64 hexadecimal digits."""
+    return sha256("".join(f"{position_text(partition, seq)}\n" for seq in sorted(seqs)).encode()).hexdigest()
+
 
 READ_COUNT = 1_000
 MOST_NAMED = 20

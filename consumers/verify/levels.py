@@ -10,14 +10,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from consumers.verify.ledger import Ledger
-from consumers.verify.oracle import Oracle
-from consumers.verify.scan import pairs
+from consumers.verify.findings import Findings
+from consumers.verify.oracle import Ledger, Oracle
 from consumers.verify.sealing import Opening
-from consumers.verify.verdict import Findings
 from events.envelope import Stored
 from events.log import EventLog
 from events.partitions import LogKeys
+from events.redis.scan import pairs
 from events.redis.wire import Wire
 from events.sealing.seals import is_tombstone
 from events.text.unreadable import UNREADABLE

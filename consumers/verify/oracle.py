@@ -1,21 +1,33 @@
-"""A partition folded anew in memory, and what its stored state must be: the side of a verification that needs no store.
+"""What must be stored of a partition, computed in memory from its log alone.
 
-Of each change-log entry eight bytes of a hash over all its fields are kept, and the seq of each event: sixteen bytes an event
-beside the records, so that every number can be compared without holding the log.
+`Oracle` folds owners anew. Of each change-log entry eight bytes of a hash over all its fields are kept, and the seq of each event:
+sixteen bytes an event besides the records, so that every number can be compared without holding the log.
+
+`Ledger` holds everything besides folding: the chain at each position that somebody wrote down, dedupe, heads. Dedupe is compared by
+one number a bucket (the sum of hashes of its entries, as the digest of records is), so that millions of ids need no memory; only
+buckets that differ are read again, id by id.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
 import msgspec
 
+from consumers.verify.findings import MOST_UNOPENED_NAMED
+from events.catalogue import SIDE_EVENTS
+from events.entry import commitment, dedupe_field, fingerprint
 from events.envelope import Stored
 from events.parameters import Parameters
-from projections.fold.changelog import Entry
+from events.partitions import DEDUPE_BUCKETS, dedupe_bucket, partition_of, position_text
+from events.sealing.wordless import is_left
+from events.statement_digests import read
+from events.text.unreadable import UNREADABLE
+from events.trust import parted
+from projections.fold.changelog import FIRST_LINK, Entry, event_link
 from projections.fold.partition import (
     Checkpoint,
     Decoded,
@@ -28,6 +40,7 @@ from projections.fold.partition import (
     fold_batch,
 )
 from projections.fold.window import LIMITS, WindowLimits, slim
+from projections.lifecycle.rereading import is_outdated
 from projections.redis.store import slices
 
 MARK_BYTES = 8
@@ -152,3 +165,177 @@ class Oracle:
 
 def _untold(_stored: Stored, _error: Exception) -> None:
     """Why an owner stands still is compared, not told."""
+
+
+Differs = Callable[..., None]
+_MODULUS = 1 << 128
+
+
+class _Said(msgspec.Struct, frozen=True):
+    """What a body says about itself."""
+
+    type: str
+    schema_version: int
+    event_id: str
+    owner: str
+
+
+_SAID = msgspec.json.Decoder(_Said)
+
+
+def dedupe_value(one: Stored, secret: bytes) -> bytes:
+    """What the dedupe bucket holds for an entry, under its owner's secret."""
+    return fingerprint(secret, one.body) + b"%d" % one.seq
+
+
+def share(raw_id: bytes, value: bytes) -> int:
+    """An entry's part of its bucket's number."""
+    return int.from_bytes(blake2b(len(raw_id).to_bytes(4, "big") + raw_id + value, digest_size=16).digest(), "big")
+
+
+class Ledger:
+    """What must stand beside a partition's log, from its entries in order."""
+
+    def __init__(
+        self,
+        partition: int,
+        partitions: int,
+        wanted: Iterable[int] = (),
+        *,
+        sealed: bool = False,
+    ) -> None:
+        """`sealed`: whether the store is: of one that lies open no words are erased, and a salt that is missing proves nothing."""
+        self._sealed = sealed
+        self.seq = 0
+        self.chain = FIRST_LINK
+        self.chains: dict[int, bytes] = {}
+        """The chain at those of the seqs wanted that were passed."""
+        self.buckets = [0] * DEDUPE_BUCKETS
+        self.heads: dict[str, int] = {}
+        self.recorded = 0
+        """Recorded time of the newest entry; 0 before the first."""
+        self.owners: set[str] = set()
+        self.outdated: dict[str, int] = {}
+        """Owner -> seq of its newest entry of which older rules of sensitivity than today's judged the words."""
+        self.unopened_at: list[str] = []
+        self.erased = 0
+        """Entries of owners who were erased."""
+        self.wordless = 0
+        """Entries whose words were erased, of owners who were not."""
+        self.unopened = 0
+        """Entries whose body cannot be held against their commitment: the salt is gone."""
+        self.left_out: dict[bytes, int] = {}
+        """Field in dedupe -> seq, of entries of owners whose keys cannot be had, and of those whose words were erased: what stands
+        there cannot be proven."""
+        self._nameless: set[str] = set()
+        self._wanted = frozenset(wanted)
+        self._partition, self._partitions = partition, partitions
+
+    def feed(
+        self,
+        batch: Iterable[Stored],
+        secrets: Mapping[str, bytes],
+        differs: Differs,
+        locked: Collection[str] = (),
+        is_gone: Callable[[Stored], bool] = lambda _one: False,
+    ) -> None:
+        """Take entries that follow on the last; what contradicts itself is told. `secrets`: of the owners in the batch; `locked`:
+        owners whose keys cannot be had, which was told, or were destroyed; `is_gone`: whether an entry is
+        of an owner who was erased after it."""
+        for one in batch:
+            self.chain = event_link(self.chain, one)
+            self.seq = one.seq
+            self.owners.add(one.owner)
+            if one.seq in self._wanted:
+                self.chains[one.seq] = self.chain
+            secret, gone, left = secrets.get(one.owner), is_gone(one), self._sealed and is_left(one)
+            if gone or left or (secret is None and one.owner in locked):
+                self.left_out[dedupe_field(one.owner, one.raw_id)] = one.seq
+            elif secret is None:
+                if one.owner not in self._nameless:  # once: of a long log it would leave no place for other differences
+                    self._nameless.add(one.owner)
+                    differs("an owner without a secret", position=one.seq, fields=["o"], owner=one.owner)
+            else:
+                field = dedupe_field(one.owner, one.raw_id)
+                bucket = dedupe_bucket(field)
+                self.buckets[bucket] = (self.buckets[bucket] + share(field, dedupe_value(one, secret))) % _MODULUS
+            if is_outdated(one):
+                self.outdated[one.owner] = one.seq
+            if moves_head(one):
+                self.heads[one.owner] = one.seq
+            if problem := self._contradicts(one) + self._beside(one, gone, left):
+                differs(
+                    "an entry of the log that contradicts its own body", position=one.seq, fields=sorted(set(problem))
+                )
+
+    def _beside(self, one: Stored, gone: bool, left: bool) -> list[str]:
+        """The fields beside the body that no append could have written after the entries before."""
+        recorded, principal, level, digests, committed = one.beside[:5]
+        wrong = list[str]()
+        clock = one.beside[5:]
+        if not is_number(recorded) or (int(recorded) < self.recorded):
+            wrong.append("r")
+        else:
+            self.recorded = int(recorded)
+            if clock and not (is_number(clock[0]) and int(clock[0]) < self.recorded):
+                wrong.append("w")
+        if not principal:
+            wrong.append("p")
+        try:
+            rules, colon, figure = parted(level)[0].partition(b":")
+        except ValueError:
+            rules, colon, figure = b"", b"", b""
+        if not (colon and is_number(rules) and is_number(figure) and int(figure) <= 3):
+            wrong.append("l")
+        try:
+            read(digests)
+        except ValueError:
+            wrong.append("d")
+        if not one.salt:
+            self._count_shut(one, gone, left)
+        elif committed != commitment(one.salt, one.body):
+            wrong.append("c")
+        return wrong
+
+    def _count_shut(self, one: Stored, gone: bool, left: bool) -> None:
+        """An entry that cannot be held against its commitment."""
+        if gone:
+            self.erased += 1
+        elif left:
+            self.wordless += 1
+        else:
+            self.unopened += 1
+            if len(self.unopened_at) < MOST_UNOPENED_NAMED:
+                self.unopened_at.append(position_text(self._partition, one.seq))
+
+    def _contradicts(self, one: Stored) -> list[str]:
+        """The entry's fields that its body does not bear out; nothing of a body that cannot be read."""
+        wrong = [] if len(one.raw_id) == 16 else ["i"]
+        if partition_of(one.owner, self._partitions) != self._partition:
+            wrong.append("o")
+        try:
+            said = _SAID.decode(one.body)
+        except UNREADABLE:
+            return wrong
+        if one.kind != f"{said.type}.{said.schema_version}":
+            wrong.append("t")
+        if one.raw_id.hex() != said.event_id.replace("-", ""):
+            wrong.append("i")
+        if one.owner != said.owner:
+            wrong.append("o")
+        return sorted(set(wrong))
+
+
+def is_number(told: bytes) -> bool:
+    """Whether this is a whole number as an append writes one."""
+    return told.isdigit() and b"%d" % int(told) == told
+
+
+def moves_head(one: Stored) -> bool:
+    """Whether `expected_head` counts this entry."""
+    return one.kind.partition(".")[0] not in SIDE_EVENTS
+
+
+def bucket_number(held: Mapping[bytes, bytes]) -> int:
+    """The number of a bucket, from what it holds."""
+    return sum(share(raw_id, value) for raw_id, value in held.items()) % _MODULUS

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-from consumers.verify.scan import pairs
-from consumers.verify.verdict import LIES_OPEN, Findings
+from consumers.verify.findings import LIES_OPEN, Findings
 from events.catalogue import MemoryErased, TurnRecorded
 from events.entry import SECRET_BYTES
 from events.envelope import Stored, decode
 from events.errors import DamagedState, KeyUnavailable, OwnerErased, StoreMismatch, UndecodableEvent
 from events.partitions import LogKeys, position_text
 from events.redis.opening import as_shut, left_of, open_entry, opened_where_it_can_be
+from events.redis.scan import pairs
 from events.redis.secrets import readmission, whole_number
 from events.redis.wire import Wire
 from events.redis.wordless import memory_mark, owner_mark, turn_mark

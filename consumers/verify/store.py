@@ -5,8 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from consumers.verify.erasures import compare_erasures
-from consumers.verify.scan import keys_like, pairs
-from consumers.verify.verdict import Findings
+from consumers.verify.findings import Findings
 from events.errors import StoreMismatch
 from events.parameters import PARAMETER_SET
 from events.partitions import (
@@ -18,6 +17,7 @@ from events.partitions import (
     STORE_KEYS,
     spread_tags,
 )
+from events.redis.scan import keys_like, pairs
 from events.redis.wire import Wire
 from events.text.embedder_names import AUTO, MOST_NAMED
 from events.text.unreadable import UNREADABLE

@@ -10,12 +10,12 @@ from urllib.parse import quote, unquote
 
 import numpy as np
 
+from consumers.verify.findings import LIES_OPEN, Findings
 from consumers.verify.keys import Keys
 from consumers.verify.oracle import Oracle
-from consumers.verify.scan import pairs
 from consumers.verify.sealing import Opening
-from consumers.verify.verdict import LIES_OPEN, Findings
 from events.errors import DamagedState
+from events.redis.scan import pairs
 from events.redis.wire import Wire
 from events.sealing.cipher import VALUE_MARK, ValueCipher
 from projections.embedding.meaning import KEY_BYTES, content_key, embedded_text

@@ -235,7 +235,7 @@ def demo(
     json: Json = False,
 ) -> None:
     """A short story in Chinese and English on an embedded real Redis of its own: mention, negation, time, talk, context."""
-    from consumers.verify.store_and_log import verify_partition
+    from consumers.verify.partition import verify_partition
     from ops.commands.demo import Demo
     from ops.commands.demo_talk import DemoTalk
     from ops.commands.proof import verified, verify_identity

@@ -20,7 +20,7 @@ from events.errors import InputError, refused
 from events.partitions import LogKeys
 
 if TYPE_CHECKING:
-    from consumers.verify.verdict import Findings
+    from consumers.verify.findings import Findings
     from ops.processes.shares import PartitionDone, PartitionTask, Work
     from ops.store import OpenStore
 
@@ -317,7 +317,7 @@ def verify_identity(store: OpenStore) -> Findings:
 
 def verified(verdicts: list[Findings]) -> dict[str, Any]:
     """What a verification found, JSON-ready."""
-    from consumers.verify.verdict import MOST_UNOPENED_NAMED
+    from consumers.verify.findings import MOST_UNOPENED_NAMED
     from projections.fold.partition import DIGEST_MODULUS
 
     differences = [difference for verdict in verdicts for difference in verdict.differences]

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from consumers.jobs.lifecycle import owners_of
-from consumers.verify.scan import pairs
 from events.errors import KeyUnavailable, refused
 from events.partitions import LogKeys
+from events.redis.scan import pairs
 from events.redis.wire import Wire
 from projections.fold.builds import BuildKeys
 from projections.memory.record import Memory

@@ -28,7 +28,7 @@ from consumers.erasing.steps import (
 from consumers.fold.folder import Probe, unprobed
 from consumers.fold.rebuild import LEASE_MS, rebuild_partition, refuse_without_room
 from consumers.sealing.leaving import Rewritten
-from consumers.verify.store_and_log import verify_partition
+from consumers.verify.partition import verify_partition
 from events.catalogue import OwnerErasure
 from events.catalogue.erasing import Ground
 from events.door.of_the_store import ERASURES, label_of

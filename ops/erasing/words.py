@@ -18,8 +18,8 @@ from consumers.erasing.words import LogSoFar, fence_names, wipe_entries
 from consumers.fold.folder import Probe, unprobed
 from consumers.fold.rebuild import LEASE_MS, rebuild_partition, refuse_without_room
 from consumers.sealing.leaving import Rewritten
-from consumers.verify.store_and_log import verify_partition
-from consumers.verify.wiped import positions_digest, wiped_by
+from consumers.verify.erasures import positions_digest, wiped_by
+from consumers.verify.partition import verify_partition
 from events.catalogue import EventData, MemoryUnmerged
 from events.door.of_the_store import label_of
 from events.envelope import AnyEvent, derived_id, new_event_id, prepare, utc_text

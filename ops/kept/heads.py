@@ -9,7 +9,7 @@ from uuid import UUID
 
 import msgspec
 
-from consumers.verify.verdict import Findings
+from consumers.verify.findings import Findings
 from events.alarms import LOG_CHANGED
 from events.envelope import utc_text
 from events.errors import StoreMismatch, StoreUnavailable

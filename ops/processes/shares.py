@@ -20,8 +20,8 @@ import msgspec
 import redis
 
 from consumers.fold.rebuild import Rebuilt, rebuild_partition
-from consumers.verify.store_and_log import verify_partition
-from consumers.verify.verdict import Findings
+from consumers.verify.findings import Findings
+from consumers.verify.partition import verify_partition
 from events.errors import EngramlogError
 from ops.worker_id import new_worker_id
 

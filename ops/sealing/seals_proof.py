@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
-from consumers.verify.scan import elements, pairs
 from events.envelope import Stored, decode
 from events.errors import DamagedState, KeyUnavailable, OwnerErased, StoreMismatch, UndecodableEvent
 from events.partitions import LogKeys
 from events.redis.gap import refuse_gap, refuse_holes
 from events.redis.log import entries
 from events.redis.opening import left_of, open_entry
+from events.redis.scan import elements, pairs
 from events.redis.wire import Wire
 from events.sealing.cipher import BODY_MARK, NO_SALT, SALT_BYTES, ValueCipher
 from ops.sealing.seals_format import PartitionSeals, SealsHeader

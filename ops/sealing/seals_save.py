@@ -23,11 +23,11 @@ from pathlib import Path
 from secrets import token_bytes, token_hex
 from typing import IO, NamedTuple
 
-from consumers.verify.scan import elements, pairs
 from events.envelope import from_micros, utc_text
 from events.errors import EngramlogError, StoreMismatch, StoreUnavailable
 from events.partitions import SEALS_FROM, STORE_KEY, LogKeys
 from events.redis.log import entries
+from events.redis.scan import elements, pairs
 from events.redis.secrets import whole_number
 from events.redis.wire import Wire
 from events.sealing.cipher import NO_SALT, SALT_BYTES

@@ -13,7 +13,7 @@ from typing import Any
 
 import redis
 
-from consumers.verify.store_and_log import verify_partition
+from consumers.verify.partition import verify_partition
 from events.errors import StoreError
 from events.partitions import LogKeys
 from events.redis.log import RedisEventLog

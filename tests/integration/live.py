@@ -14,7 +14,7 @@ from typing import Any
 from redis import Redis
 
 from consumers.fold.worker import FoldWorker
-from consumers.verify.store_and_log import verify_partition
+from consumers.verify.partition import verify_partition
 from events.catalogue import MemoryCreated, MemoryMentioned
 from events.envelope import Prepared, derived_id, from_micros, prepare
 from events.errors import StoreUnavailable

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from consumers.fold.worker import FoldWorker
+from consumers.verify.partition import verify_partition
 from consumers.verify.store import verify_store
-from consumers.verify.store_and_log import verify_partition
 from events.door.of_the_store import ERASURES, label_of
 from events.envelope import Stored
 from events.errors import OwnerErased

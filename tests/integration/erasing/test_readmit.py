@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from consumers.fold.rebuild import rebuild_partition
+from consumers.verify.partition import verify_partition
 from consumers.verify.store import verify_store
-from consumers.verify.store_and_log import verify_partition
 from events.entry import SECRET_BYTES
 from events.errors import InputError, OwnerErased, OwnerQuarantined
 from events.partitions import LogKeys, partition_of

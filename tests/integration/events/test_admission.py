@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from consumers.fold.worker import FoldWorker
-from consumers.verify.store_and_log import verify_partition
+from consumers.verify.partition import verify_partition
 from events.envelope import Prepared
 from events.errors import StoreFull
 from events.redis.log import RedisEventLog

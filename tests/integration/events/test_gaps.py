@@ -10,7 +10,7 @@ import pytest
 
 from consumers.fold.folder import CommitLane, PartitionFolder
 from consumers.fold.rebuild import rebuild_partition
-from consumers.verify.store_and_log import verify_partition
+from consumers.verify.partition import verify_partition
 from events.errors import LogGap
 from events.partitions import LogKeys, partition_of
 from events.redis.wire import Wire

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from consumers.verify.store_and_log import verify_partition
+from consumers.verify.partition import verify_partition
 from events.errors import StoreFull, StoreUnavailable
 from tests.integration.live import Live, live_store, wait_until
 from tests.servers import RedisServer

@@ -13,7 +13,7 @@ import pytest
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from consumers.verify.store_and_log import verify_partition
+from consumers.verify.partition import verify_partition
 from events.partitions import LogKeys
 from events.sealing.compression import BODIES, VALUES
 from events.sealing.key_ring import KeyRing

@@ -11,8 +11,8 @@ from urllib.parse import unquote
 import msgspec
 import pytest
 
+from consumers.verify.findings import LIES_OPEN
 from consumers.verify.store import verify_store
-from consumers.verify.verdict import LIES_OPEN
 from events.catalogue import SynonymDefined
 from events.entry import SECRET_BYTES
 from events.redis.wire import Wire

@@ -11,7 +11,7 @@ import pytest
 from api.requests.pasts import Pasts
 from api.services.looking.times import TimeLines
 from api.work.patience import NeedsHeavyLane, Patience, with_patience
-from consumers.verify.store_and_log import verify_partition
+from consumers.verify.partition import verify_partition
 from events.envelope import from_micros, micros, utc_text
 from events.errors import BeyondHead, InputError
 from events.partitions import partition_of

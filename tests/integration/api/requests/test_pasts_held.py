@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from api.work.patience import NeedsHeavyLane, Patience, with_patience
-from consumers.verify.moments import PastComparison
-from consumers.verify.store_and_log import verify_partition
+from consumers.verify.partition import verify_partition
+from consumers.verify.past import PastComparison
 from events.partitions import partition_of
 from projections.fold.builds import FIRST_BUILD
 from projections.redis.moments import HEAD, MomentLimits

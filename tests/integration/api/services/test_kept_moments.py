@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from api.requests.pasts import Pasts
-from consumers.verify.store_and_log import verify_partition
+from consumers.verify.partition import verify_partition
 from events.partitions import partition_of
 from projections.fold.builds import FIRST_BUILD, BuildKeys
 from projections.past import moments

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from consumers.verify.store_and_log import verify_partition
+from consumers.verify.partition import verify_partition
 from events.errors import DamagedState
 from events.partitions import partition_of
 from projections.fold.builds import BuildKeys

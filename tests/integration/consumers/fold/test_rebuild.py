@@ -8,7 +8,7 @@ from threading import Thread
 import pytest
 
 from consumers.fold.rebuild import rebuild_partition, refuse_without_room
-from consumers.verify.store_and_log import verify_partition
+from consumers.verify.partition import verify_partition
 from events.errors import DamagedState, LostLease, StoreFull
 from events.partitions import partition_of
 from events.redis.wire import Wire

@@ -16,7 +16,7 @@ from consumers.jobs.rq.lent import Lent
 from consumers.jobs.rq.serving import JobResources
 from consumers.jobs.run import EMBEDDING, KINDS, run, serving
 from consumers.jobs.scheduler import JobScheduler
-from consumers.verify import store_and_log
+from consumers.verify import partition as verify_module
 from consumers.verify.keys import scan_partition
 from events.catalogue import (
     MemoryDeleted,
@@ -297,13 +297,13 @@ def test_a_first_walk_that_begins_while_a_store_is_verified_is_no_difference(
         assert stood.job.walk(number)["embedded"] == 3
         return found
 
-    monkeypatch.setattr(store_and_log, "scan_partition", scanned_before)
+    monkeypatch.setattr(verify_module, "scan_partition", scanned_before)
     tag = stood.live.identity.tags[number]
-    verdict = store_and_log.verify_partition(stood.live.client, number, tag)
+    verdict = verify_module.verify_partition(stood.live.client, number, tag)
     assert verdict.differences == []
     monkeypatch.undo()
     stood.live.client.hset(VectorKeys(tag).models, "nobody/7", "0")
-    verdict = store_and_log.verify_partition(stood.live.client, number, tag)
+    verdict = verify_module.verify_partition(stood.live.client, number, tag)
     assert [one["model"] for one in verdict.differences] == ["nobody/7"]
 
 

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from consumers.verify.oracle import Oracle
-from consumers.verify.store_and_log import verify_partition
+from consumers.verify.partition import verify_partition
 from events.catalogue import MemoryDeleted
 from events.errors import UnderReplicated
 from events.redis.log import RedisEventLog
@@ -258,8 +258,8 @@ def test_owners_that_stand_still_and_are_freed_are_proven_in_windows_however_the
         store.stop_worker("w1")
         whole = verify_partition(store.client, 0, store.identity.tags[0])
         assert whole.differences == []
-        monkeypatch.setattr("consumers.verify.store_and_log.READ_COUNT", 1)
+        monkeypatch.setattr("consumers.verify.partition.READ_COUNT", 1)
         for events, group in ((1, 1), (2, 1), (3, 2), (5, 3), (8, 100)):
             limits = WindowLimits(events=events, piece_events=2, group_events=group)
-            monkeypatch.setattr("consumers.verify.store_and_log.Oracle", partial(Oracle, limits=limits))
+            monkeypatch.setattr("consumers.verify.partition.Oracle", partial(Oracle, limits=limits))
             assert verify_partition(store.client, 0, store.identity.tags[0]) == whole

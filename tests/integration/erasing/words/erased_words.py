@@ -15,7 +15,7 @@ from fastapi.testclient import TestClient
 
 from api.application import Application
 from consumers.erasing.words import read_log
-from consumers.verify.wiped import wiped_by
+from consumers.verify.erasures import wiped_by
 from events.catalogue import (
     Access,
     FactAsserted,

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from consumers.fold.rebuild import rebuild_partition
-from consumers.verify.store_and_log import verify_partition
+from consumers.verify.partition import verify_partition
 from events.catalogue import MemoryErased, MemoryMentioned, MemoryMerged, TurnRecorded
 from events.sealing.wordless import is_left, is_wordless
 from projections.memory.record import Memory

@@ -1,22 +1,28 @@
-"""What questions made of an owner's past, times and kept moments, against its events: read from the log and folded again, as each
-moment says. One owner's records are held, and one moment's part at a time."""
+"""What questions left of an owner's past (index of the change log, times, kept moments) against its change log and its events.
+
+Events are read from the log and folded again, as each moment says. Records of one owner are in memory, and one part at a time.
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
+from consumers.verify.findings import LIES_OPEN, Findings
 from consumers.verify.oracle import ExpectedKeys
 from consumers.verify.sealing import Opening
-from consumers.verify.verdict import LIES_OPEN, Findings
 from events.envelope import Stored
 from events.errors import DamagedState, LogGap
 from events.partitions import parse_position
 from events.redis.wire import Wire
 from events.text.unreadable import UNREADABLE
 from projections.fold.builds import BuildKeys
+from projections.fold.changelog import unpack
 from projections.fold.owner import OwnerState, encode_owner, fold_on
 from projections.fold.partition import WorkingOwner
+from projections.past.entry_blocks import EntryHead, sum_of
 from projections.past.event_times import DROPPED, EventTimes, blocks_of, times_of
 from projections.past.folding import to_fold
 from projections.past.moments import (
@@ -31,9 +37,54 @@ from projections.past.moments import (
     started,
 )
 from projections.past.on_lines import EventsOnLines, on_lines_of
+from projections.redis.entry_index import HEAD as ENTRIES
+from projections.redis.entry_index import blocks, read_entry_head
 from projections.redis.moments import HEAD, TIMES, read_head_of_times, read_moments_head, read_parts, read_times
-from projections.redis.on_lines import read_head_of_lines, read_stored_lines
+from projections.redis.on_lines import LINES, read_head_of_lines, read_stored_lines
 from projections.redis.store import read_entries, read_owner, slices
+
+Pairs = set[tuple[int, int]]
+"""Sums of memory ids with names of packs."""
+
+
+class StoredIndex(NamedTuple):
+    """What an owner's index tells."""
+
+    head: EntryHead
+    pairs: Pairs
+
+
+def read_index(wire: Wire, keys: BuildKeys, owner: str, verdict: Findings) -> StoredIndex | None:
+    """The index as it is stored; None where it cannot be read, which is told."""
+    fields = {name.decode("utf-8", "backslashreplace") for name in wire.call("HKEYS", keys.index(owner))}
+    try:
+        head = read_entry_head(wire, keys, owner)
+        pairs = {pair for block in blocks(wire, keys, owner, head) for pair in block.pairs()}
+        of_times = times_fields(read_head_of_times(wire, keys, owner).events)
+        of_times |= times_fields(read_head_of_lines(wire, keys, owner).events, LINES)
+    except DamagedState as error:
+        verdict.differs("an index of a change log that cannot be read", owner=owner, problem=error.message)
+        return None
+    known = {ENTRIES, *(f"{ENTRIES}:{number + 1}" for number in range(head.blocks))} if head.blocks else set[str]()
+    if unknown := sorted(fields - known - of_times):
+        verdict.differs("fields of an index that nothing writes", owner=owner, fields=unknown[:20])
+    return StoredIndex(head, pairs)
+
+
+def compare_index(owner: str, stored: StoredIndex, packs: Sequence[tuple[bytes, bytes]], verdict: Findings) -> None:
+    """Tell where the index is not what its change log makes of it. `packs`: read after the index, and readable."""
+    if not stored.head.blocks:
+        return
+    told = {int(name): {sum_of(entry.memory_id) for entry in unpack(raw)[1]} for name, raw in packs}
+    names = sorted(told)
+    noted = {(one, names[at]) for one, name in stored.pairs if (at := bisect_left(names, name)) < len(names)}
+    last = bisect_left(names, stored.head.last)
+    # The last pack may have grown since.
+    whole = {(one, name) for name in names[:last] for one in told[name]}
+    there = whole | {(one, name) for name in names[last : last + 1] for one in told[name]}
+    if not whole <= noted <= there or last == len(names):
+        verdict.differs("an index that does not tell what its change log holds", owner=owner)
+
 
 READ = 500
 

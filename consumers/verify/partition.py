@@ -14,25 +14,21 @@ from typing import Any
 
 import redis
 
-from consumers.verify.index import StoredIndex, compare_index, read_index
+from consumers.verify.findings import Findings
 from consumers.verify.keys import (
     compare_builds,
     compare_deletions,
     compare_fields,
+    compare_log_keys,
     compare_recorded,
     scan_partition,
 )
-from consumers.verify.ledger import Ledger
 from consumers.verify.levels import believed_mark, compare_levels, compare_read
-from consumers.verify.log import compare_log_keys
-from consumers.verify.moments import PastComparison
-from consumers.verify.oracle import Oracle
-from consumers.verify.owner import StoredOwner, compare_owner, read_found, read_some
-from consumers.verify.packs import opened_packs
-from consumers.verify.scan import pairs
+from consumers.verify.oracle import Ledger, Oracle
+from consumers.verify.owner import StoredOwner, compare_owner, opened_packs, read_found, read_some
+from consumers.verify.past import PastComparison, StoredIndex, compare_index, read_index
 from consumers.verify.sealing import Opening, compare_gone, compare_salts, compare_secrets
 from consumers.verify.vectors import compare_vectors
-from consumers.verify.verdict import Findings
 from events.envelope import Stored
 from events.errors import DamagedState, LogGap
 from events.parameters import DEFAULTS, Parameters
@@ -40,6 +36,7 @@ from events.partitions import STORE_KEY, position_text
 from events.redis.clock import redis_ms
 from events.redis.gap import refuse_gap
 from events.redis.log import entries
+from events.redis.scan import pairs
 from events.redis.wire import Wire
 from events.sealing.cipher import ValueCipher
 from projections.fold.builds import BuildKeys, is_build, version_of
