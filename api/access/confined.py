@@ -9,7 +9,8 @@ from inspect import Parameter, Signature, signature
 from operator import attrgetter
 from typing import Any, Protocol
 
-from api.access.needs import NEEDS, Need, Told
+from api.operations.groups import NEEDS
+from api.operations.needs import Need, Told
 from api.requests.speaking import asked_by
 from events.catalogue.access import Looked
 from events.errors import AccessDenied
@@ -28,7 +29,7 @@ class Recorder(Protocol):
 
 
 class Confined:
-    """An application, for one caller. It has the services that stand in `NEEDS`, and nothing else."""
+    """An application, for one caller. It has the calls that stand in `NEEDS`, and nothing else."""
 
     def __init__(self, application: Any, caller: Caller, record: Recorder) -> None:
         self._application = application

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from api.cli.made import Call
 from api.operations.definition import Option
-from api.operations.looking.pictures import LOOK
+from api.operations.reports import LOOK
 from events.errors import refused
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ A route is made when it is asked for first: FastAPI and pydantic take a third of
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Coroutine
+from collections.abc import Callable, Coroutine
 from functools import cached_property, partial, wraps
 from inspect import Parameter, iscoroutinefunction, signature
 from math import isfinite
@@ -27,7 +27,7 @@ from api.http.problem import input_error
 from api.http.streamed import Pieces
 from api.requests.speaking import come_in_by
 from api.work.admission import Admission
-from api.work.classes import Work, work_of_route
+from api.work.patience import Work, takes
 from events.errors import refused
 from events.standing import OWN
 
@@ -163,14 +163,14 @@ _REQUEST = "request_in_hand"
 class AdmittedRoute(BodyRoute):
     """A route that asks for admission first."""
 
-    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
-        super().__init__(path, _admitted(endpoint, _work_of(path, options["methods"])), **options)
+    def __init__(self, path: str, endpoint: Callable[..., Any], work: Work, **options: Any) -> None:
+        super().__init__(path, _admitted(endpoint, work), **options)
 
 
 class LazyRoute(Route):
     """A path and its methods; the `AdmittedRoute` behind them is made for the first request, and for the OpenAPI document.
 
-    Raises LookupError at import if the table of classes of work does not name the route.
+    Raises LookupError at import if the endpoint takes a thread and nobody said of which class of work.
     """
 
     def __init__(
@@ -180,12 +180,15 @@ class LazyRoute(Route):
         self.path, self.endpoint, self.include_in_schema = path, endpoint, options.get("include_in_schema", True)
         self.name, self.methods, self._options = str(options.get("name")), set(methods or ["GET"]), options
         self.path_regex, self.path_format, self.param_convertors = compile_path(path)
-        _work_of(path, self.methods)
+        work: Work | None = Work.FREE if iscoroutinefunction(endpoint) else getattr(endpoint, "work", None)
+        if work is None:
+            raise LookupError(f"{self.methods} {path} has no class of work: mark its endpoint with `takes`")
+        self.work = work
 
     @classmethod
-    def deferred(cls, path: str, method: str, options: Callable[[], dict[str, Any]]) -> LazyRoute:
+    def deferred(cls, path: str, method: str, work: Work, options: Callable[[], dict[str, Any]]) -> LazyRoute:
         """A route whose endpoint and options are told only when it is made."""
-        route = cls(path, options, methods=[method])
+        route = cls(path, takes(work)(options), methods=[method])
         route._deferred = options
         return route
 
@@ -197,7 +200,7 @@ class LazyRoute(Route):
         options = self._options if self._deferred is None else self._deferred()
         endpoint = options.get("endpoint", self.endpoint)
         options = {name: value for name, value in options.items() if name != "endpoint"}
-        return AdmittedRoute(self.path, endpoint, methods=self.methods, **options)
+        return AdmittedRoute(self.path, endpoint, self.work, methods=self.methods, **options)
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """As of FastAPI's own routes."""
@@ -209,11 +212,6 @@ class LazyRoute(Route):
         await self.route.handle(scope, receive, send)
 
 
-def _work_of(path: str, methods: Collection[str]) -> Work:
-    (method,) = methods
-    return work_of_route("GET" if method == "HEAD" else method, path)
-
-
 def admission_of(request: Request) -> Admission:
     """The admission of the application that was asked."""
     found: Admission = request.app.state.admission
@@ -223,8 +221,6 @@ def admission_of(request: Request) -> Admission:
 def _admitted(endpoint: Callable[..., Any], work: Work) -> Callable[..., Any]:
     """The endpoint as a coroutine that runs it in its lane: what it takes is in the table, what it is given stays."""
     if iscoroutinefunction(endpoint):
-        if work is not Work.FREE:
-            raise TypeError(f"{endpoint.__name__} runs on the event loop, and is said to be {work.value}")
         return endpoint
 
     @wraps(endpoint)

@@ -10,13 +10,13 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 from pydantic_core import PydanticCustomError
 
 from api.access.confined import Recorder, checked_call
-from api.access.needs import Need
 from api.application import Application
 from api.http.access.callers import CALLER, caller_in
 from api.http.feed import Feeds
 from api.http.metrics.registry import Metrics
 from api.http.server.listener import listener_of
 from api.http.waiting import Waits
+from api.operations.needs import Need
 from events.catalogue.access import Verb
 from events.errors import AccessDenied
 from events.standing import Speaker as Speaks

@@ -93,7 +93,7 @@ def register(
         }
 
     method = "GET" if operation.body is None and sent is None else "POST"
-    router.routes.append(LazyRoute.deferred(operation.path, method, options))
+    router.routes.append(LazyRoute.deferred(operation.path, method, operation.work, options))
 
 
 def _awaited(endpoint: Callable[..., Any]) -> Callable[..., Any]:

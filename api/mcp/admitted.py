@@ -9,7 +9,7 @@ from typing import Any
 from api.mcp.connection import Connection
 from api.requests.speaking import come_in_by
 from api.work.admission import Admission
-from api.work.classes import Work
+from api.work.patience import Work
 
 
 def admitted(function: Callable[..., Any], work: Work, admission: Admission) -> Callable[..., Any]:

@@ -38,7 +38,7 @@ from api.requests.secrets import masked_name, refusal_told
 from api.requests.speaking import asked_by
 from api.version import program_version
 from api.work.admission import Admission
-from api.work.classes import RESOURCES, TOOLS
+from api.work.patience import Work
 from events.errors import AccessDenied, EngramlogError, InputError, NotFound
 
 Tell = Callable[..., None]
@@ -111,7 +111,7 @@ def tools_of(connection: Connection, admission: Admission, toolset: str) -> list
     tools = []
     for function, title, hints in TOOLSETS[toolset](connection):
         described = " ".join((function.__doc__ or "").split())
-        placed = admitted(function, TOOLS[function.__name__], admission)
+        placed = admitted(function, getattr(function, "work", Work.LIGHT), admission)
         tool = Tool.from_function(placed, title=title, description=described, annotations=hints)
         tool.parameters = of_arguments(tool.parameters)
         tool.fn_metadata.output_schema = of_answer(tool.fn_metadata.output_schema or {})
@@ -150,19 +150,15 @@ class MemoryServer(MCPServer[Any]):
         resources = Resources(connection)
         told: dict[str, Any] = {"mime_type": "application/json"}
 
-        def placed(function: Callable[..., Any], uri: str) -> Callable[..., Any]:
-            return admitted(function, RESOURCES[uri], admission)
+        def placed(function: Callable[..., Any]) -> Callable[..., Any]:
+            return admitted(function, Work.LIGHT, admission)
 
-        self.resource(ABOUT_URI, name="about", title="About this memory", **told)(placed(resources.about, ABOUT_URI))
-        self.resource(RECENT_URI, name="recent", title="Recent memories", **told)(placed(resources.recent, RECENT_URI))
-        self.resource(INBOX_URI, name="inbox", title="What waits for a person", **told)(
-            placed(resources.inbox, INBOX_URI)
-        )
+        self.resource(ABOUT_URI, name="about", title="About this memory", **told)(placed(resources.about))
+        self.resource(RECENT_URI, name="recent", title="Recent memories", **told)(placed(resources.recent))
+        self.resource(INBOX_URI, name="inbox", title="What waits for a person", **told)(placed(resources.inbox))
         # Ids hold / and .. as they like: they are looked up in a store, never opened as files.
         free = ResourceSecurity(exempt_params={"memory_key"})
-        self.resource(MEMORY_URI, name="memory", title="One memory", security=free, **told)(
-            placed(resources.memory, MEMORY_URI)
-        )
+        self.resource(MEMORY_URI, name="memory", title="One memory", security=free, **told)(placed(resources.memory))
         self.prompt(title="When to search memory")(when_to_search)
 
     async def _of_its_owner(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> Any:

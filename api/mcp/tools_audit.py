@@ -14,8 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import Field
 
 from api.mcp.connection import Connection
-from api.operations.answered import ANSWER, ANSWERS
-from api.operations.auditing import ABOVE, DIFF
+from api.operations.auditing import ABOVE, ANSWER, ANSWERS, DIFF
 from api.operations.definition import REQUIRED, Operation, Parameter, loaded_from
 from api.operations.events import EVENTS
 from api.operations.knowing import ASSOCIATIONS, FACTS
@@ -25,6 +24,7 @@ from api.operations.replaying import REPLAY
 from api.operations.reports import COMPARE
 from api.operations.searching import SEARCH
 from api.operations.store import ALARMS, STATUS
+from api.work.patience import Work
 
 MOST = 100
 """Entries of an answer: a model reads them all."""
@@ -196,6 +196,7 @@ def _tool(connection: Connection, audited: Audited) -> Callable[..., Any]:
 
     tool.__name__ = f"audit_{operation.name}"
     tool.__doc__ = audited.help or operation.summary
+    tool.work = Work.LIGHT if operation.work is Work.FREE else operation.work  # type: ignore[attr-defined]
     tool.__signature__ = _signature(audited, taken)  # type: ignore[attr-defined]
     return tool
 

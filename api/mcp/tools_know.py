@@ -18,6 +18,7 @@ from api.mcp.shapes import (
     MapNode,
     ReviewAnswer,
 )
+from api.work.patience import Work, takes
 
 Topic = Annotated[str, Field(description="In any language.")]
 
@@ -45,6 +46,7 @@ class KnowTools:
         names = ("topic", "confidence", "score", "message", "suggestions", "stats", "behind")
         return Assessed(evidence=evidence, **{name: told[name] for name in names})
 
+    @takes(Work.HEAVY)
     def memory_knowledge_map(
         self,
         topic: Annotated[

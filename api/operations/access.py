@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from api.choices import MOST_KEY_DAYS
+from api.operations import needs
 from api.operations.common import REASON
 from api.operations.definition import Body, Operation, Option, Parameter, Record
+from api.work.patience import Work
 
 GRANT = Record(
     "GrantTold",
@@ -56,6 +58,9 @@ _PRINCIPAL = Parameter(
 ME = Operation(
     name="me",
     call="keys.me",
+    needs=needs.ANYBODY,
+    work=Work.WATCH,
+    verb="me",
     path="/v1/me",
     title="Who am I?",
     tag="access",
@@ -67,6 +72,9 @@ ACCESS = Operation(
     name="access",
     help="Who has, or had, which keys and grants, now or on any day, and who said so. Tells no key.",
     call="keys.access",
+    needs=needs.AUDITS_ALL._replace(instead=("admin",)),
+    work=Work.WATCH,
+    verb="access",
     path="/v1/access",
     title="Who may do what",
     tag="access",
@@ -90,6 +98,9 @@ ISSUE = Operation(
     name="issue key",
     endpoint="issue_key",
     call="keys.issue",
+    needs=needs.ADMINISTERS,
+    work=Work.WATCH,
+    verb="make_key",
     path="/v1/keys",
     title="Make a key",
     tag="access",
@@ -130,6 +141,9 @@ REVOKE = Operation(
     name="revoke key",
     endpoint="revoke_key",
     call="keys.revoke",
+    needs=needs.ADMINISTERS,
+    work=Work.WATCH,
+    verb="revoke_key",
     path="/v1/keys/revoke",
     title="Revoke a key",
     tag="access",
@@ -158,6 +172,9 @@ SET_GRANTS = Operation(
     name="grant",
     endpoint="set_grants",
     call="keys.grant",
+    needs=needs.ADMINISTERS,
+    work=Work.WATCH,
+    verb="set_grants",
     path="/v1/grants",
     title="Say who may do what",
     tag="access",
@@ -186,6 +203,8 @@ READS = Operation(
     help="Who looked at what with a key: secrets, exports, hidden memories, other people's pasts, and who was refused.",
     endpoint="reads",
     call="reads.reads",
+    needs=needs.AUDITS_ALL._replace(instead=("admin",)),
+    verb="reads",
     path="/v1/reads",
     title="Who looked at what",
     tag="access",
@@ -209,4 +228,3 @@ READS = Operation(
     shown="generic:answer",
     example="Example: `engramlog access --reads -k 1000 --order oldest`",
 )
-OPERATIONS = (ME, ACCESS, ISSUE, REVOKE, SET_GRANTS, READS)

@@ -1,15 +1,19 @@
-"""What an auditor asks: what changed between two moments, and why one memory stands above another."""
+"""What an auditor asks: changes between two moments, ranks of two memories, weights over time, the prompt of an answer."""
 
 from __future__ import annotations
 
-from api.operations.common import MODE, OFFSET, TIMES, limit
-from api.operations.definition import Body, Operation, Option, Parameter
-from api.operations.places import MEMORY, OF_MEMORY, OF_PLACE, OWNER
+from api.operations import needs
+from api.operations.common import INCLUDE_FADED, MEMORY, MODE, OF_MEMORY, OF_PLACE, OFFSET, OWNER, PLACE, TIMES, limit
+from api.operations.definition import Body, Operation, Option, Parameter, without
 from api.operations.searching import QUERY, TERMS
+from api.work.patience import Work
+from projections.choices import RANKINGS
 
 DIFF = Operation(
     name="diff",
     call="differ.diff",
+    needs=needs.REPLAYS._replace(of_past=True),
+    work=Work.HEAVY,
     path=f"{OWNER}/diff",
     title="Diff",
     tag="owners",
@@ -88,6 +92,7 @@ DIFF = Operation(
     folds=True,
 )
 DIFF_POSTED = DIFF.but(
+    verb="diff",
     endpoint="diff_posted",
     title="Diff, asked in a body",
     body=Body(
@@ -104,6 +109,8 @@ LANGUAGE = Parameter(
 ABOVE = Operation(
     name="above",
     call="outranking.above",
+    needs=needs.READ,
+    verb="above",
     path=f"{MEMORY}/above",
     title="Why above",
     tag="memories",
@@ -121,4 +128,160 @@ ABOVE = Operation(
     help="Why one memory stands above another for a question, or below: each part of both scores. Leaves no trace.",
     folds=True,
 )
-OPERATIONS = (DIFF, DIFF_POSTED, ABOVE)
+
+
+ANSWERS = Operation(
+    name="answers",
+    call="answers.answers",
+    needs=needs.AUDITS,
+    work=Work.HEAVY,
+    verb="answers",
+    path=f"{OWNER}/answers",
+    title="Answers",
+    tag="owners",
+    question=(
+        Parameter("session", str | None, "Only turns of this session.", None, ("s1",)),
+        Parameter(
+            "since",
+            str | None,
+            "Injected then or later: RFC 3339 with a zone, or a day.",
+            None,
+            ("2026-11-22T00:00:00Z",),
+        ),
+        Parameter("until", str | None, "Injected then or before; a day is its end.", None, ("2026-11-23T00:00:00Z",)),
+        limit(20),
+        OFFSET,
+        *PLACE,
+    ),
+    answer="AnsweredTurns",
+    told="A page of turns.",
+    statuses=OF_PLACE,
+    more="With a turn: what was injected for it, each memory as it was then, and the block made again and compared. The turn is"
+    " named by its id, by a reply's, or by the position of the injection.",
+    route_help="The turns for which memories were put into a prompt, the newest first, with what was replied. Leaves no trace.",
+    shown="context:listed",
+    example="Example: `engramlog answers alice` or `engramlog answers alice D4:7`",
+    folds=True,
+)
+ANSWER = Operation(
+    name="answer",
+    call="answers.answer",
+    needs=needs.AUDITS._replace(of_past=True),
+    work=Work.HEAVY,
+    verb="answer",
+    path=f"{OWNER}/answers/{{turn_id}}",
+    title="Answer",
+    tag="owners",
+    question=PLACE,
+    answer="AnsweredInFull",
+    told="What was injected.",
+    statuses=OF_MEMORY,
+    help="What stood in the prompt of one answer: each memory as it was then, and the block as it was, with proof.",
+    shown="context:whole",
+    folds=True,
+)
+
+
+_SPAN = (
+    Parameter(
+        "since",
+        str | None,
+        "Begin at this instant; at the owner's first event on that line if not given.",
+        None,
+        ("2026-01-01T00:00:00Z",),
+        wire="from",
+        option=Option(("--from",)),
+    ),
+    Parameter(
+        "until",
+        str | None,
+        "End at this instant, past or future; now if not given.",
+        None,
+        ("2026-11-22T09:30:00Z",),
+        wire="to",
+        option=Option(("--to",)),
+    ),
+    Parameter("points", int, "Evenly spaced instants, 2 to 240; times rows at most 24,000.", 120, (120,)),
+    Parameter(
+        "line",
+        str,
+        "The time line that the instants are on: `happened`, each as `as_of` tells it; or `known`, each as `known` does.",
+        "happened",
+        ("happened", "known"),
+    ),
+)
+INSTANTS = Operation(
+    name="instants",
+    help="What memories weigh, and where they stand among each other, at many instants: a question's results, or by id.",
+    call="instants.instants",
+    needs=needs.REPLAYS._replace(of_past=True),
+    work=Work.HEAVY,
+    path=f"{OWNER}/instants",
+    title="Instants",
+    tag="owners",
+    question=(
+        Parameter(
+            "query",
+            str | None,
+            "A question, whose best results are rows, and by whose scores all rows are ranked.",
+            None,
+            ("What does she drink?",),
+        ),
+        Parameter(
+            "ids",
+            list[str],
+            "Memories that are rows, at most 200; with a query beside its results.",
+            [],
+            (["coffee", "tea"],),
+            option=Option(("--id",), "A memory that is a row; as often as needed, at most 200."),
+        ),
+        Parameter("results", int, "How many results of the query, 1 to 100.", 20, (20,)),
+        MODE,
+        Parameter(
+            "law",
+            str | None,
+            "Weigh by this law, whatever the owner chose; by the owner's own at each instant if not given.",
+            None,
+            ("ebbinghaus",),
+            option=Option(completes="laws"),
+        ),
+        Parameter(
+            "order",
+            str,
+            "By what rows are ranked without a query: `activated`, as `list` has them, or `weight`.",
+            "activated",
+            ("activated", "weight"),
+        ),
+        *_SPAN,
+        Parameter(
+            "ranking",
+            str,
+            "`conversation` or `text`: the other rankings go by more of time than a weight.",
+            RANKINGS[0],
+            RANKINGS[:2],
+        ),
+        *without(TERMS, "ranking", "near_project", "since", "until", "associations", "include_faded"),
+        INCLUDE_FADED,
+        *PLACE,
+    ),
+    answer="InstantsTold",
+    told="Weights and ranks, an element an instant.",
+    statuses=OF_PLACE,
+    more="Weights, and what is shown and why not, are those of each instant; of a score the part of words and meaning is that of"
+    " now, or of --known or --as-of. Leaves no trace.",
+    folds=True,
+)
+INSTANTS_POSTED = INSTANTS.but(
+    verb="instants",
+    endpoint="instants_posted",
+    title="Instants, asked in a body",
+    body=Body(
+        "InstantsWanted",
+        "Rows and a span: for more ids than an address holds.",
+        {
+            "rows": {"summary": "Rows on a screen", "value": {"ids": ["coffee", "tea"], "points": 60}},
+            "question": {"summary": "A question's results", "value": {"query": "What does she drink?"}},
+        },
+        required=True,
+    ),
+)

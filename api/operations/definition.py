@@ -12,8 +12,9 @@ from importlib import import_module
 from operator import attrgetter
 from typing import Any, NamedTuple
 
+from api.operations.needs import Need
 from api.operations.table import entries
-from api.work.classes import ROUTES, Work
+from api.work.patience import Work
 
 Given = dict[str, Any]
 """What was told, by the names of parameters."""
@@ -111,6 +112,11 @@ class Operation:
     path: str
     title: str
     tag: str
+    needs: Need | None = None
+    """What a caller with a key needs; None: no store is asked, or a command alone has it."""
+    work: Work = Work.LIGHT
+    verb: str = ""
+    """Its name in the client; empty if the client has none, or one that is written by hand."""
     question: tuple[Parameter, ...] = ()
     body: Body | None = None
     """None: it is asked by GET."""
@@ -119,6 +125,8 @@ class Operation:
     told: str = ""
     """What the answer is, in a few words."""
     statuses: tuple[int, ...] = ()
+    apart: bool = False
+    """Whether HTTP has an endpoint of its own for it, because one call of a service does not answer it."""
     endpoint: str = ""
     """Its name in OpenAPI, where that was published as another."""
     help: str = ""
@@ -170,6 +178,11 @@ class Operation:
         return "GET" if self.body is None else "POST", self.path
 
     @property
+    def is_routed(self) -> bool:
+        """Whether HTTP has it."""
+        return self.needs is not None or ":" in self.call
+
+    @property
     def asks(self) -> bool:
         """Whether it only asks."""
         return self.body is None or any(one.name == "trace" for one in self.question)
@@ -178,7 +191,7 @@ class Operation:
     def served(self) -> bool:
         """Whether a running service may carry it out for a command: it is of an owner, takes a moment, and asks, or may be told
         under a key."""
-        light = ROUTES.get(self.route) is Work.LIGHT and "owner" in self.subject
+        light = self.work is Work.LIGHT and "owner" in self.subject and self.needs is not None
         return light and ":" not in self.call and (self.asks or self.tells)
 
     def but(self, **other: Any) -> Operation:

@@ -1,11 +1,12 @@
-"""The events of the log themselves: of an owner, and of a partition of the whole store."""
+"""The log's events, and both time lines of an owner at a glance."""
 
 from __future__ import annotations
 
-from api.choices import MOST_EVENTS, MOST_WAIT
-from api.operations.common import CURSOR, LINES, ORDER, limit
+from api.choices import MOST_BUCKETS, MOST_EVENTS, MOST_WAIT
+from api.operations import needs
+from api.operations.common import CURSOR, LINES, OF_PLACE, ORDER, OWNER, PLACE, limit
 from api.operations.definition import Operation, Option, Parameter
-from api.operations.places import OWNER
+from api.work.patience import Work
 
 
 def _time(name: str, description: str) -> Parameter:
@@ -71,7 +72,11 @@ PAGE = (
 QUESTION = (*FILTERS, *LINES, *PAGE)
 EVENTS = Operation(
     name="events",
+    apart=True,
     call="events.events",
+    needs=needs.AUDITS,
+    work=Work.FREE,
+    verb="events",
     path=f"{OWNER}/events",
     title="Events of the log",
     tag="owners",
@@ -86,7 +91,11 @@ EVENTS = Operation(
 PARTITION_EVENTS = Operation(
     name="partition_events",
     help="The events of one partition of the store, whosever they are, as they lie in the log.",
+    apart=True,
     call="events.partition_events",
+    needs=needs.AUDITS_ALL,
+    work=Work.FREE,
+    verb="partition_events",
     path="/v1/partitions/{partition}/events",
     title="Events of a partition",
     tag="store",
@@ -97,4 +106,44 @@ PARTITION_EVENTS = Operation(
     " owner's events. Leaves no trace.",
     shown="events:events",
 )
-OPERATIONS = (EVENTS, PARTITION_EVENTS)
+
+
+TIMES_OF_OWNER = Operation(
+    name="times",
+    help="Both time lines at a glance: from when to when things happened and were recorded, and how many when. Leaves no trace.",
+    call="time_lines.times",
+    needs=needs.READ,
+    verb="times",
+    path=f"{OWNER}/times",
+    title="Time lines",
+    tag="owners",
+    question=(
+        Parameter(
+            "buckets",
+            int,
+            f"Into how many equal parts each line is cut: 1 to {MOST_BUCKETS}.",
+            120,
+            (120,),
+            option=Option(help="Into how many equal parts each line is cut."),
+        ),
+        Parameter(
+            "groups",
+            bool,
+            "Count each part by what its events do, too: `made`, `changed`, `ended`, `seen`, `talk`.",
+            False,
+            (True,),
+        ),
+        SPANS[0].but(description="Happened at this instant or later; a day begins by the owner's clocks."),
+        *SPANS[1:],
+        *PLACE,
+    ),
+    answer="OwnerTimes",
+    told="Ends and parts of both lines.",
+    statuses=OF_PLACE,
+    more="The ends and figures are of all events that count; `buckets` are of those that lie in every span that is told. An end"
+    " of a line that is not told is the first, or the last, of these. A purge changes none of it: what happened when stays.",
+    shown="events:lines",
+    example="Example: `engramlog events alice --times --since 2026-05-01 --until 2026-05-31 --groups`",
+    folds=True,
+    task="reading when it happened",
+)

@@ -2,61 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from api.operations import (
     access,
-    answered,
     auditing,
+    events,
     inbox,
     knowing,
     living,
     reading,
+    records,
     replaying,
     reports,
     saying,
+    searching,
     sources,
     store,
     writing,
 )
 from api.operations.definition import Operation
-from api.operations.events import EVENTS, PARTITION_EVENTS
-from api.operations.looking import instants, operate, proof, times
-from api.operations.looking.pictures import CURVES_SVG, MAP_SVG
-from api.operations.reading import REVEAL
-from api.operations.records import EXPORT, EXPORT_REVEALED, IMPORT_CHATS, IMPORT_RECORDS
-from api.operations.reports import EXTRACT
-from api.operations.searching import SEARCH
-from api.operations.writing import DELETE, DELETE_MANY, RESTORE_MANY
+from api.operations.needs import BESIDES, Need
 
-MADE_WHOLE: tuple[Operation, ...] = (
-    *reading.OPERATIONS,
-    *answered.OPERATIONS,
-    *saying.OPERATIONS,
-    *writing.OPERATIONS,
-    *knowing.OPERATIONS,
-    *living.OPERATIONS,
-    *inbox.OPERATIONS,
-    *reports.OPERATIONS,
-    *auditing.OPERATIONS,
-    *instants.OPERATIONS,
-    *replaying.OPERATIONS,
-    *sources.OPERATIONS,
-    *times.OPERATIONS,
-    *store.OPERATIONS,
-    *proof.OPERATIONS,
-    *operate.OPERATIONS,
-    *access.OPERATIONS,
+_MODULES = (
+    *(searching, reading, saying, writing, knowing, living, inbox, reports, auditing),
+    *(replaying, sources, events, store, access, records),
 )
+_ROUTED = tuple(
+    dict.fromkeys(
+        one for module in _MODULES for one in vars(module).values() if isinstance(one, Operation) and one.is_routed
+    )
+)
+ALL: tuple[Operation, ...] = tuple(one for one in _ROUTED if one.answer and one not in vars(records).values())
+"""Those that are asked and answered in JSON."""
+MADE_WHOLE: tuple[Operation, ...] = tuple(one for one in ALL if not one.apart)
 """Those that one call of a service answers."""
-ALL: tuple[Operation, ...] = (
-    SEARCH,
-    *MADE_WHOLE,
-    REVEAL,
-    DELETE,
-    DELETE_MANY,
-    RESTORE_MANY,
-    EXTRACT,
-    EVENTS,
-    PARTITION_EVENTS,
-)
-OF_FILES: tuple[Operation, ...] = (EXPORT, EXPORT_REVEALED, IMPORT_CHATS, IMPORT_RECORDS, CURVES_SVG, MAP_SVG)
+OF_FILES: tuple[Operation, ...] = tuple(one for one in _ROUTED if one not in ALL)
 """Those that stream lines, or answer pictures; the client has its own verbs of them."""
+NEEDS: Mapping[str, Need] = {
+    **{one.call: one.needs for one in _ROUTED if one.needs is not None},
+    **BESIDES,
+}
+"""What a caller with a key needs for each call of a service; nobody with a key makes any other call."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from api.operations.common import OFFSET, PLACE, REASONED, limit
+from api.operations import needs
+from api.operations.common import OF_PLACE, OF_VERBS, OFFSET, OWNER, PLACE, REASONED, limit
 from api.operations.definition import Body, Operation, Option, Parameter
-from api.operations.places import OF_PLACE, OF_VERBS, OWNER
 
 _ITEM = Parameter(
     "item",
@@ -19,6 +19,8 @@ INBOX = Operation(
     name="inbox",
     help="What waits for a person: changes of the user's own word by lower sources, and what others propose.",
     call="inbox.page",
+    needs=needs.REVIEW,
+    verb="inbox",
     path=f"{OWNER}/inbox",
     title="Inbox",
     tag="owners",
@@ -38,6 +40,8 @@ ACCEPT = Operation(
     name="accept",
     help="What waits is so: a person says it himself, and it is done or counts.",
     call="inbox.accept",
+    needs=needs.ANSWERS,
+    verb="accept",
     path=f"{OWNER}/inbox/accept",
     title="Accept",
     tag="owners",
@@ -53,6 +57,8 @@ AMEND = Operation(
     name="amend",
     help="What waits, in a person's own words: the memory says this from here on.",
     call="inbox.edit",
+    needs=needs.ANSWERS,
+    verb="amend",
     path=f"{OWNER}/inbox/edit",
     title="Amend",
     tag="owners",
@@ -89,6 +95,8 @@ REJECT = Operation(
     name="reject",
     help="What waits is not so: a change stays undone; a proposal goes, and what it says becomes no memory again.",
     call="inbox.reject",
+    needs=needs.ANSWERS,
+    verb="reject",
     path=f"{OWNER}/inbox/reject",
     title="Reject",
     tag="owners",
@@ -100,4 +108,3 @@ REJECT = Operation(
     shown="inbox:answered",
     example="Example: `engramlog inbox alice m-018f3c1e-7b2a-7000-8000-000000000002 --reject --reason 'never said so'`",
 )
-OPERATIONS = (INBOX, ACCEPT, AMEND, REJECT)

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
-from api.operations.common import AT, LINES, MODE, OFFSET, PLACE, SAID, limit
+from api.operations import needs
+from api.operations.common import (
+    AT,
+    LINES,
+    MEMORY,
+    MODE,
+    OF_MEMORY,
+    OF_PLACE,
+    OF_WRITES,
+    OFFSET,
+    OWNER,
+    PLACE,
+    SAID,
+    limit,
+)
 from api.operations.definition import Body, Operation, Option, Parameter
-from api.operations.places import MEMORY, OF_MEMORY, OF_PLACE, OF_WRITES, OWNER
+from api.work.patience import Work
 from projections.choices import LEAST_WEIGHT, MOST_NODES
 
 _INSTANT = (*LINES, AT)
@@ -18,6 +32,8 @@ TOPIC = Parameter(
 ASSESS = Operation(
     name="assess",
     call="knower.assess",
+    needs=needs.READ,
+    verb="assess",
     path=f"{OWNER}/assess",
     title="Assess",
     tag="owners",
@@ -31,6 +47,9 @@ ASSESS = Operation(
 MAP = Operation(
     name="map",
     call="knower.map",
+    needs=needs.READ,
+    work=Work.HEAVY,
+    verb="map",
     path=f"{OWNER}/map",
     title="Map",
     tag="owners",
@@ -58,6 +77,8 @@ MAP = Operation(
 ASSOCIATIONS = Operation(
     name="associations",
     call="knower.associations",
+    needs=needs.READ,
+    verb="associations",
     path=f"{MEMORY}/associations",
     title="Associations",
     tag="memories",
@@ -71,6 +92,8 @@ ASSOCIATIONS = Operation(
 FACTS = Operation(
     name="facts",
     call="facts.facts",
+    needs=needs.READ,
+    verb="facts",
     path=f"{OWNER}/facts",
     title="Facts",
     tag="owners",
@@ -92,6 +115,8 @@ SYNONYMS = Operation(
     name="synonyms",
     help="The synonyms that an owner defined, and what searches for a word look for. Leaves no trace.",
     call="synonyms.synonyms",
+    needs=needs.OF_THE_LOG,
+    verb="synonyms",
     path=f"{OWNER}/synonyms",
     title="Synonyms",
     tag="owners",
@@ -111,6 +136,8 @@ SYNONYM = Operation(
     help="Two words mean the same in this owner's searches from here on. At most 256 pairs; 0 takes one out.",
     endpoint="define",
     call="synonyms.define",
+    needs=needs.CORRECTS,
+    verb="define_synonym",
     path=f"{OWNER}/synonyms",
     title="Define a synonym",
     tag="owners",
@@ -139,4 +166,3 @@ SYNONYM = Operation(
     shown="knowing:defined",
     example="Example: `engramlog synonyms alice coffee 咖啡 --similarity 0.9`",
 )
-OPERATIONS = (ASSESS, MAP, ASSOCIATIONS, FACTS, SYNONYMS, SYNONYM)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from api.operations.common import OFFSET, PLACE, SAID, TIMES, limit
+from api.operations import needs
+from api.operations.common import MEMORY, OF_PLACE, OF_VERBS, OF_WRITES, OFFSET, OWNER, PLACE, SAID, TIMES, limit
 from api.operations.definition import Body, Operation, Option, Parameter
-from api.operations.places import MEMORY, OF_PLACE, OF_VERBS, OF_WRITES, OWNER
 
 _PAGE = (*TIMES, limit(50), OFFSET)
 HEALTH = Operation(
     name="health",
     call="living.health",
+    needs=needs.READ,
+    verb="health",
     path=f"{OWNER}/health",
     title="Health",
     tag="owners",
@@ -26,6 +28,8 @@ HEALTH = Operation(
 FADING = Operation(
     name="fading",
     call="living.fading",
+    needs=needs.READ,
+    verb="fading",
     path=f"{OWNER}/fading",
     title="Fading",
     tag="owners",
@@ -40,6 +44,8 @@ FADING = Operation(
 REVIEW = Operation(
     name="review",
     call="living.review",
+    needs=needs.READ,
+    verb="review",
     path=f"{OWNER}/review",
     title="Due for review",
     tag="owners",
@@ -69,6 +75,7 @@ REVIEW = Operation(
 REINFORCE = Operation(
     name="reinforce",
     call="living.reinforce",
+    needs=needs.SAYS,
     path=f"{MEMORY}/reinforce",
     title="Reinforce",
     tag="memories",
@@ -112,6 +119,8 @@ REINFORCE = Operation(
 GRADE = Operation(
     name="grade",
     call="living.grade",
+    needs=needs.ANSWERS,
+    verb="grade",
     path=f"{MEMORY}/grade",
     title="Grade",
     tag="memories",
@@ -135,6 +144,8 @@ GRADE = Operation(
 PROFILE = Operation(
     name="profile",
     call="living.profile",
+    needs=needs.READ,
+    verb="profile",
     path=f"{OWNER}/profile",
     title="Profile",
     tag="owners",
@@ -150,6 +161,8 @@ PROFILE = Operation(
 CHOOSE = Operation(
     name="choose",
     call="living.choose",
+    needs=needs.CORRECTS,
+    verb="choose_profile",
     path=f"{OWNER}/profile",
     title="Choose a profile",
     tag="owners",
@@ -195,6 +208,7 @@ LAWS = Operation(
     name="laws",
     help="Every law by which memories can be weighed: formula, factors, thresholds at the defaults, source. Opens no store.",
     call="api.laws:laws",
+    verb="laws",
     path="/v1/laws",
     title="Laws",
     tag="store",
@@ -205,6 +219,7 @@ LAWS = Operation(
 PARAMETERS = Operation(
     name="parameters",
     call="api.parameters:parameters",
+    verb="parameters",
     path="/v1/parameters",
     title="Parameters",
     tag="store",
@@ -216,4 +231,3 @@ PARAMETERS = Operation(
     shown="living:parameters",
     example="Example: `engramlog parameters` or `engramlog parameters --all --json | jq '.parameters[].name'`",
 )
-OPERATIONS = (HEALTH, FADING, REVIEW, REINFORCE, GRADE, PROFILE, CHOOSE, LAWS, PARAMETERS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from api.operations import needs
 from api.operations.common import (
     ACTOR,
     AFTER,
@@ -10,9 +11,14 @@ from api.operations.common import (
     CURSOR,
     INSPECT,
     KNOWN,
+    MEMORIES,
+    MEMORY,
     MODE,
+    OF_MEMORY,
+    OF_PLACE,
     OFFSET,
     ORDER,
+    OWNER,
     PLACE,
     REASON,
     TIMES,
@@ -21,8 +27,8 @@ from api.operations.common import (
     limit,
 )
 from api.operations.definition import NEVER, Body, Operation, Option, Parameter
-from api.operations.filtering import OF_ROWS, SORTED
-from api.operations.places import MEMORIES, MEMORY, OF_MEMORY, OF_PLACE, OWNER
+from api.operations.searching import OF_ROWS, SORTED
+from api.work.patience import Work
 
 PAGE = Option(("-k", "--limit"), "A page of so many changes, 1 to 1000; all without.", None, int | None)
 
@@ -30,6 +36,8 @@ LIST = Operation(
     name="list",
     help="An owner's memories, filtered and ordered, by default the newest activation first. Leaves no trace.",
     call="reader.list",
+    needs=needs.READ,
+    verb="list",
     path=MEMORIES,
     title="List",
     tag="memories",
@@ -48,6 +56,8 @@ COUNTS = Operation(
     name="counts",
     help="How many memories a list has by status, level, trust, tier, kind, tag and the rest, and by law. Leaves no trace.",
     call="counter.counts",
+    needs=needs.READ,
+    verb="counts",
     path=f"{OWNER}/counts",
     title="Counts",
     tag="owners",
@@ -64,6 +74,7 @@ COUNTS = Operation(
 GET = Operation(
     name="get",
     call="reader.get",
+    needs=needs.READ_OR_REVEAL,
     path=MEMORY,
     title="Get",
     tag="memories",
@@ -86,7 +97,9 @@ GET = Operation(
 )
 REVEAL = Operation(
     name="reveal",
+    apart=True,
     call="revealer.get",
+    needs=needs.REVEAL,
     path=f"{MEMORY}/reveal",
     title="Reveal",
     tag="memories",
@@ -128,6 +141,7 @@ def _time(name: str, description: str) -> Parameter:
 WHY = Operation(
     name="why",
     call="reader.why",
+    needs=needs.OF_THE_LOG,
     path=f"{MEMORY}/why",
     title="Why",
     tag="memories",
@@ -176,6 +190,7 @@ _CHANGES = (
 HISTORY = Operation(
     name="history",
     call="reader.history",
+    needs=needs.OF_THE_LOG,
     path=f"{MEMORY}/history",
     title="History",
     tag="memories",
@@ -189,6 +204,7 @@ HISTORY = Operation(
 OWNER_HISTORY = Operation(
     name="history",
     call="reader.history",
+    needs=needs.OF_THE_LOG,
     path=f"{OWNER}/history",
     title="History",
     tag="owners",
@@ -202,6 +218,8 @@ PROVENANCE = Operation(
     name="provenance",
     help="Where a memory comes from: turns, memories it was merged or corrected from, events; as a tree.",
     call="reader.provenance",
+    needs=needs.OF_THE_LOG,
+    verb="provenance",
     path=f"{MEMORY}/provenance",
     title="Provenance",
     tag="memories",
@@ -218,6 +236,9 @@ USES = Operation(
     name="uses",
     help="Which answers used a memory: the turns for which it was put into a prompt, and what was replied. Leaves no trace.",
     call="uses.uses",
+    needs=needs.AUDITS._replace(told="audit"),
+    work=Work.HEAVY,
+    verb="uses",
     path=f"{MEMORY}/uses",
     title="Uses",
     tag="memories",
@@ -232,6 +253,8 @@ USES = Operation(
 OWNER_STATS = Operation(
     name="stats",
     call="operator.stats",
+    needs=needs.READ_OR_OPERATE,
+    verb="stats",
     path=f"{OWNER}/stats",
     title="Statistics",
     tag="owners",
@@ -245,4 +268,3 @@ OWNER_STATS = Operation(
     example="Example: `engramlog stats` or `engramlog stats conv-26`",
     folds=True,
 )
-OPERATIONS = (LIST, COUNTS, GET, WHY, HISTORY, PROVENANCE, USES, OWNER_HISTORY, OWNER_STATS)

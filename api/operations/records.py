@@ -12,9 +12,10 @@ from api.choices import (
     SHAPE_NAMES,
     WAYS,
 )
-from api.operations.common import ACTOR, AFTER, LINES, PLACE, REASON
+from api.operations import needs
+from api.operations.common import ACTOR, AFTER, LINES, OF_PLACE, OF_WRITES, OWNER, PLACE, REASON
 from api.operations.definition import NEVER, Body, Operation, Option, Parameter
-from api.operations.places import OF_PLACE, OF_WRITES, OWNER
+from api.work.patience import Work
 
 _FORM = Parameter(
     "form",
@@ -50,7 +51,10 @@ _IDS = Parameter(
 )
 EXPORT = Operation(
     name="export",
+    apart=True,
     call="records.export",
+    needs=needs.EXPORT,
+    work=Work.STREAM,
     path=f"{OWNER}/export",
     title="Export",
     tag="owners",
@@ -69,7 +73,10 @@ EXPORT = Operation(
 EXPORT_REVEALED = Operation(
     name="export",
     endpoint="export_revealed",
+    apart=True,
     call="revealer.export",
+    needs=needs.EXPORT_SECRETS,
+    work=Work.STREAM,
     path=f"{OWNER}/export",
     title="Export with secrets",
     tag="owners",
@@ -122,7 +129,10 @@ LONG_TURNS = Parameter(
 IMPORT_RECORDS = Operation(
     name="import_records",
     endpoint="import_",
+    apart=True,
     call="records.take_in_whole",
+    needs=needs.IMPORT,
+    work=Work.HEAVY,
     path=f"{OWNER}/import/records",
     title="Import records",
     tag="owners",
@@ -160,7 +170,10 @@ IMPORT_RECORDS = Operation(
 )
 IMPORT_CHATS = Operation(
     name="import_chats",
+    apart=True,
     call="chats.take_in_whole",
+    needs=needs.IMPORT_CHATS,
+    work=Work.HEAVY,
     path=f"{OWNER}/chats",
     title="Import chats",
     tag="owners",

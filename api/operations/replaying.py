@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from api.operations.common import ACTOR, MODE, OFFSET, REASON, TIMES, limit
+from api.operations import needs
+from api.operations.common import ACTOR, MODE, OF_PLACE, OF_WRITES, OFFSET, OWNER, REASON, TIMES, limit
 from api.operations.definition import Body, Operation, Option, Parameter
-from api.operations.places import OF_PLACE, OF_WRITES, OWNER
+from api.work.patience import Work
 
 
 def _struck(name: str, description: str, option: str, example: str) -> Parameter:
@@ -68,6 +69,9 @@ MOST = Parameter(
 REPLAY = Operation(
     name="replay",
     call="replayer.replay",
+    needs=needs.REPLAYS._replace(of_past=True),
+    work=Work.HEAVY,
+    verb="replay",
     path=f"{OWNER}/replay",
     title="Replay",
     tag="owners",
@@ -124,6 +128,9 @@ REPLAY = Operation(
 RETRACT = Operation(
     name="retract",
     call="retracter.retract",
+    needs=needs.CORRECTS._replace(also=lambda _told: ("audit",)),
+    work=Work.HEAVY,
+    verb="retract",
     path=f"{OWNER}/retract",
     title="Retract",
     tag="owners",
@@ -178,4 +185,3 @@ RETRACT = Operation(
     folds=True,
     task="retracting",
 )
-OPERATIONS = (REPLAY, RETRACT)

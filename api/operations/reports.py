@@ -4,15 +4,32 @@ from __future__ import annotations
 
 from typing import Literal
 
-from api.choices import BUDGET, BY_HAND, MODEL, RULES
-from api.operations.common import OFFSET, PLACE, TIMES, TRACE, TRUST, limit
+from api.choices import BUDGET, BY_HAND, HEIGHT, HEIGHTS, LANGUAGES, MODEL, RULES, THEMES, WIDTH, WIDTHS
+from api.operations import needs
+from api.operations.common import (
+    MEMORY,
+    OF_MEMORY,
+    OF_PLACE,
+    OF_WRITES,
+    OFFSET,
+    OWNER,
+    PLACE,
+    TIMES,
+    TRACE,
+    TRUST,
+    limit,
+)
 from api.operations.definition import Body, Operation, Option, Parameter
-from api.operations.places import MEMORY, OF_MEMORY, OF_PLACE, OF_WRITES, OWNER
+from api.operations.knowing import MAP
+from api.work.patience import Work
 from projections.choices import WORKING_MESSAGES
 
 COMPARE = Operation(
     name="compare",
     call="comparer.compare",
+    needs=needs.REPLAYS,
+    work=Work.HEAVY,
+    verb="compare",
     path=f"{OWNER}/compare",
     title="Compare laws",
     tag="owners",
@@ -34,6 +51,9 @@ COMPARE = Operation(
 CURVES = Operation(
     name="curves",
     call="comparer.curves",
+    needs=needs.REPLAYS._replace(told="replay", of_past=True),
+    work=Work.HEAVY,
+    verb="curves",
     path=f"{MEMORY}/compare",
     title="Compare laws over time",
     tag="memories",
@@ -79,6 +99,7 @@ CURVES = Operation(
 CONTEXT = Operation(
     name="context",
     call="contexts.context",
+    needs=needs.READ_CONTEXT,
     path=f"{OWNER}/context",
     title="Context",
     tag="owners",
@@ -161,6 +182,9 @@ CONTEXT = Operation(
 CLEANUP = Operation(
     name="cleanup",
     call="cleaner.clean",
+    needs=needs.CLEANS,
+    work=Work.HEAVY,
+    verb="cleanup",
     path=f"{OWNER}/cleanup",
     title="Clean up",
     tag="owners",
@@ -192,6 +216,9 @@ CLEANUP = Operation(
 EPISODES = Operation(
     name="episodes",
     call="episodes.make",
+    needs=needs.MAKES,
+    work=Work.HEAVY,
+    verb="episodes",
     path=f"{OWNER}/episodes",
     title="Make episodes",
     tag="owners",
@@ -211,7 +238,10 @@ EPISODES = Operation(
 )
 EXTRACT = Operation(
     name="extract",
+    apart=True,
     call="extractor.extract",
+    needs=needs.MAKES,
+    work=Work.HEAVY,
     path=f"{OWNER}/extract",
     title="Extract",
     tag="owners",
@@ -236,6 +266,7 @@ EXTRACT = Operation(
 EMBEDDING = Operation(
     name="embedding",
     call="embeddings.coverage",
+    needs=needs.READ,
     path=f"{OWNER}/embedding",
     title="Vectors",
     tag="owners",
@@ -243,4 +274,39 @@ EMBEDDING = Operation(
     told="How many memories have a vector.",
     help="How many of the memories that hold text have a vector under the configured model; a job computes the others.",
 )
-OPERATIONS = (COMPARE, CURVES, CONTEXT, CLEANUP, EPISODES, EMBEDDING)
+
+
+_PANEL = "Of a picture"
+
+
+def _size(name: str, usual: int, bounds: tuple[int, int], narrow: int) -> Parameter:
+    told = f"Pixels, {bounds[0]} to {bounds[1]}."
+    return Parameter(name, int, told, usual, (narrow,), option=Option(panel=_PANEL))
+
+
+LOOK = (
+    Parameter("language", str, "Of its words: `en` or `zh`.", LANGUAGES[0], LANGUAGES, option=Option(panel=_PANEL)),
+    Parameter("theme", str, "`light` or `dark`.", THEMES[0], THEMES, option=Option(panel=_PANEL)),
+    _size("width", WIDTH, WIDTHS, 390),
+    _size("height", HEIGHT, HEIGHTS, 500),
+)
+CURVES_SVG = CURVES.but(
+    name="curves-svg",
+    endpoint="curves_picture",
+    path=f"{CURVES.path}.svg",
+    title="Picture of the laws over time",
+    question=(*CURVES.question, *LOOK),
+    answer="",
+    help="The same as `compare` tells of one memory, as a picture: curves, thresholds and what touched it. Leaves no trace.",
+    told="An SVG without scripts, styles and references; its parts say in `data-` attributes what they are.",
+)
+MAP_SVG = MAP.but(
+    name="map-svg",
+    endpoint="map_picture",
+    path=f"{MAP.path}.svg",
+    title="Picture of the map",
+    question=(*MAP.question, *LOOK),
+    answer="",
+    help="The same as `map` tells, as a picture: memories by weight, their associations, and clusters by name. Leaves no trace.",
+    told=CURVES_SVG.told,
+)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from api.operations.common import DRY_RUN, EVENT_ID, SAID, limit
+from api.operations import needs
+from api.operations.common import DRY_RUN, EVENT_ID, MEMORIES, MEMORY, OF_VERBS, OF_WRITES, OWNER, SAID, limit
 from api.operations.definition import Body, Operation, Option, Parameter, Record
-from api.operations.places import MEMORIES, MEMORY, OF_VERBS, OF_WRITES, OWNER
 from api.operations.writing import NOW, TURN_ID
 from projections.memory.defaults import CATEGORY, KIND
 
@@ -36,6 +36,7 @@ ADD = Operation(
     name="add",
     endpoint="remember",
     call="rememberer.add",
+    needs=needs.SAYS,
     path=MEMORIES,
     title="Remember",
     tag="memories",
@@ -137,6 +138,7 @@ EDIT = Operation(
     name="edit",
     help="Say the same thing better: new words under the same id, the older ones stay readable. Saying the same writes nothing.",
     call="rememberer.edit",
+    needs=needs.CORRECTS,
     path=f"{MEMORY}/edit",
     title="Edit",
     tag="memories",
@@ -169,6 +171,7 @@ MENTION = Operation(
     help="Somebody came back to it: it is active from here on, and fades more slowly. Where the user did, a"
     " negation is undone.",
     call="writer.mention",
+    needs=needs.SAYS,
     path=f"{MEMORY}/mention",
     title="Mention",
     tag="memories",
@@ -192,6 +195,7 @@ GROUND_REPORT = Operation(
     " back.",
     endpoint="report",
     call="grounds.report",
+    needs=needs.SAYS,
     path=f"{OWNER}/grounds",
     title="Report a digest",
     tag="owners",
@@ -227,4 +231,3 @@ GROUND_REPORT = Operation(
     more="Reported again it changes nothing. Where more memories rest on it than the limit, the answer says how many are left.",
     shown="records:ground_reported",
 )
-OPERATIONS = (ADD, EDIT, MENTION, GROUND_REPORT)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from api.operations.common import OFFSET, PLACE, REASONED, limit
+from api.operations import needs
+from api.operations.common import OF_PLACE, OF_WRITES, OFFSET, OWNER, PLACE, REASONED, limit
 from api.operations.definition import Body, Operation, Option, Parameter
 from api.operations.events import SPANS
-from api.operations.places import OF_PLACE, OF_WRITES, OWNER
+from api.work.patience import Work
 
 _SOURCE = (
     Parameter("session", str | None, "A conversation, by its id.", None, ("s1",)),
@@ -30,6 +31,9 @@ SET_ASIDE = Operation(
     help="Withhold all that a session, a principal or an actor said and says, and undo what it did, until it is brought back.",
     endpoint="set_aside",
     call="sources.set_aside",
+    needs=needs.CORRECTS,
+    work=Work.HEAVY,
+    verb="set_aside",
     path=f"{OWNER}/set-aside",
     title="Set aside",
     tag="owners",
@@ -55,6 +59,9 @@ BRING_BACK = Operation(
     help="What a source said counts again: it was set aside, and is no more.",
     endpoint="bring_back",
     call="sources.bring_back",
+    needs=needs.CORRECTS,
+    work=Work.HEAVY,
+    verb="bring_back",
     path=f"{OWNER}/bring-back",
     title="Bring back",
     tag="owners",
@@ -74,6 +81,8 @@ ASIDES = Operation(
     name="asides",
     help="Which sources are set aside, since when and why, and how many memories each withholds. Leaves no trace.",
     call="sources.asides",
+    needs=needs.AUDITS,
+    verb="asides",
     path=f"{OWNER}/set-aside",
     title="What is set aside",
     tag="owners",
@@ -89,6 +98,9 @@ SOURCES = Operation(
     name="sources",
     help="Who spoke to an owner: sessions, principals, actors, models, sources, by the names that `replay` strikes; in figures.",
     call="named_sources.sources",
+    needs=needs.AUDITS,
+    work=Work.HEAVY,
+    verb="sources",
     path=f"{OWNER}/sources",
     title="Who spoke",
     tag="owners",
@@ -126,4 +138,3 @@ SOURCES = Operation(
     example="Example: `engramlog events alice --sources --by session --search supplier`",
     folds=True,
 )
-OPERATIONS = (SOURCES, ASIDES, SET_ASIDE, BRING_BACK)

@@ -1,15 +1,20 @@
-"""The whole store: status, counts, owners, alarms, and owners whose fold stands still."""
+"""The whole store: status, jobs, capacity, models, owners, alarms, owners whose fold stands still, and heads of its chains."""
 
 from __future__ import annotations
 
 from api.choices import MOST_NAME, MOST_OWNERS, OWNERS_PAGE
-from api.operations.common import ACTOR
+from api.operations import needs
+from api.operations.common import ACTOR, OF_PLACE, OWNER, PLACE
 from api.operations.definition import Body, Operation, Option, Parameter
+from api.work.patience import Work
 
 STATUS = Operation(
     name="status",
     help="Partitions with head, checkpoint, lag, lease and quarantine; workers; memory.",
     call="operator.status",
+    needs=needs.OPERATES,
+    work=Work.WATCH,
+    verb="status",
     path="/v1/status",
     title="Status",
     tag="store",
@@ -21,6 +26,8 @@ STATUS = Operation(
 STATS = Operation(
     name="stats",
     call="operator.stats",
+    needs=needs.READ_OR_OPERATE,
+    work=Work.HEAVY,
     path="/v1/stats",
     title="Statistics",
     tag="store",
@@ -32,6 +39,9 @@ OWNERS = Operation(
     name="owners",
     help="Who has memories here: owners by name, in pages, with how many memories each has.",
     call="owners.owners",
+    needs=needs.ANYBODY,
+    work=Work.HEAVY,
+    verb="owners",
     path="/v1/owners",
     title="Owners",
     tag="store",
@@ -79,6 +89,9 @@ ALARMS = Operation(
     name="alarms",
     endpoint="standing",
     call="operator.alarms",
+    needs=needs.OPERATES,
+    work=Work.WATCH,
+    verb="alarms",
     path="/v1/alarms",
     title="Alarms",
     tag="store",
@@ -90,6 +103,8 @@ ALARMS = Operation(
 CLEAR = Operation(
     name="clear",
     call="operator.clear_alarm",
+    needs=needs.OPERATES,
+    work=Work.WATCH,
     path="/v1/alarms/clear",
     title="Clear an alarm",
     tag="store",
@@ -118,6 +133,8 @@ DEAD = Operation(
     name="dead list",
     endpoint="list_",
     call="operator.dead",
+    needs=needs.OPERATES,
+    work=Work.WATCH,
     path="/v1/dead",
     title="Quarantined owners",
     tag="dead letters",
@@ -131,6 +148,7 @@ DEAD_SHOW = Operation(
     name="dead show",
     endpoint="show",
     call="operator.dead_show",
+    needs=needs.Need("debug", recorded="debug"),
     path="/v1/dead/{owner}",
     title="Parked events",
     tag="dead letters",
@@ -145,6 +163,7 @@ DEAD_RETRY = Operation(
     name="dead retry",
     endpoint="retry",
     call="operator.dead_retry",
+    needs=needs.Need("operate"),
     path="/v1/dead/{owner}/retry",
     title="Retry",
     tag="dead letters",
@@ -160,6 +179,7 @@ DEAD_DISCARD = Operation(
     name="dead discard",
     endpoint="discard",
     call="operator.dead_discard",
+    needs=needs.DISCARDS,
     path="/v1/dead/{owner}/discard",
     title="Discard",
     tag="dead letters",
@@ -182,4 +202,140 @@ DEAD_DISCARD = Operation(
     shown="generic:answer",
     example='Example: `engramlog dead alice --discard 3:128 --reason "written by a broken producer"`',
 )
-OPERATIONS = (STATUS, STATS, OWNERS, ALARMS, CLEAR, DEAD, DEAD_SHOW, DEAD_RETRY, DEAD_DISCARD)
+
+
+JOBS = Operation(
+    name="jobs",
+    help="The lifecycle jobs: when each kind last ran and is due, what waits, and why one failed or stopped.",
+    call="job_queue.jobs",
+    needs=needs.OPERATES,
+    work=Work.WATCH,
+    verb="jobs",
+    path="/v1/jobs",
+    title="Jobs",
+    tag="store",
+    answer="JobBoard",
+    told="Each kind of job, and the jobs that run, wait or failed.",
+    shown="generic:answer",
+    example="Example: `engramlog status --jobs`, `engramlog status --jobs --json | jq '.jobs[] | select(.state == \"failed\")'`",
+)
+CAPACITY = Operation(
+    name="capacity",
+    help="Memory and disk until they are full, at the growth of the last days: what was measured, and what follows from it.",
+    call="capacities.capacity",
+    needs=needs.OPERATES,
+    work=Work.WATCH,
+    verb="capacity",
+    path="/v1/capacity",
+    title="Capacity",
+    tag="store",
+    question=(
+        Parameter("days", int, "Growth of the last so many days, 1 to 366.", 7, (7,), bounds={"ge": 1, "le": 366}),
+    ),
+    answer="Capacity",
+    told="Memory, disk, and until when they last.",
+    shown="generic:answer",
+    example="Example: `engramlog status --capacity --days 30`",
+)
+MODELS = Operation(
+    name="models",
+    help="The models that are set, and what asking them took: questions, tokens and costs, by use and day.",
+    call="model_uses.models",
+    needs=needs.OPERATES,
+    work=Work.WATCH,
+    verb="models",
+    path="/v1/models",
+    title="Models",
+    tag="store",
+    question=(
+        Parameter("days", int, "Day by day over the last so many, 1 to 366.", 30, (30,), bounds={"ge": 1, "le": 366}),
+    ),
+    answer="ModelsUsed",
+    told="The models that are set, and what asking them took.",
+    shown="generic:answer",
+    example="Example: `engramlog status --models --days 7`",
+)
+
+
+HEADS = Operation(
+    name="heads",
+    call="heads.heads",
+    needs=needs.AUDITS_ALL,
+    work=Work.HEAVY,
+    verb="heads",
+    path="/v1/heads",
+    title="Heads",
+    tag="store",
+    answer="ChainHeads",
+    told="The heads, with their times.",
+    help="The heads of the log's chains: what proves, written down where others hold it, that nothing before was changed.",
+    route_help="The heads of the log's chains with their times, beside those that this server keeps; and all of them as a line to"
+    " keep elsewhere. Reads only.",
+)
+CHECK_HEADS = Operation(
+    name="check heads",
+    endpoint="check_heads",
+    call="heads.check",
+    needs=needs.AUDITS_ALL,
+    work=Work.HEAVY,
+    verb="check_heads",
+    path="/v1/heads/check",
+    title="Check heads",
+    tag="store",
+    question=(
+        Parameter(
+            "text",
+            str,
+            "Kept heads: lines of a file of them, of one file or several, or the JSON of `heads`. At most 8,388,608 characters.",
+            examples=(
+                '{"n":1,"at":"2026-11-22T09:30:02Z","store":"6d0f…","heads":[[3,131,"5f0c…"]],"before":"0000…"}',
+            ),
+        ),
+        Parameter(
+            "most",
+            int,
+            "Events that are read at most, 1 to 1,000,000; what was not reached is told.",
+            200_000,
+            (200_000,),
+        ),
+    ),
+    body=Body(
+        "HeadsHeld",
+        "Heads that somebody holds.",
+        {
+            "line": {
+                "summary": "A line",
+                "value": {"text": '{"n":1,"at":"…","store":"6d0f…","heads":[[3,131,"5f0c…"]],"before":"0000…"}'},
+            }
+        },
+    ),
+    answer="HeadsCompared",
+    told="Which partitions agree, which do not, and what was not reached.",
+    help="Compare the log with heads that somebody holds: each chain that is named is computed anew from its first event.",
+)
+OWNER_HEADS = Operation(
+    name="owner heads",
+    endpoint="owner_heads",
+    call="owner_heads.heads",
+    needs=needs.READ,
+    verb="owner_heads",
+    path=f"{OWNER}/heads",
+    title="An owner's head",
+    tag="owners",
+    question=(
+        Parameter(
+            "chain",
+            str | None,
+            "Compare with this one: 64 hexadecimal digits.",
+            None,
+            ("5f0c" * 16,),
+            bounds={"max_length": 100},
+        ),
+        *PLACE,
+    ),
+    answer="OwnerHead",
+    told="The head, and whether it is the one that was told.",
+    statuses=OF_PLACE,
+    help="The head of an owner's chain, now or as of the past, and whether it is the one that was told. Leaves no trace.",
+    folds=True,
+)

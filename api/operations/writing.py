@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
-from api.operations.common import DRY_RUN, EVENT_ID, KEY, OCCURRED_AT, REASON, REASONED, SAID
+from api.operations import needs
+from api.operations.common import (
+    DRY_RUN,
+    EVENT_ID,
+    KEY,
+    MEMORIES,
+    MEMORY,
+    OCCURRED_AT,
+    OF_VERBS,
+    OWNER,
+    REASON,
+    REASONED,
+    SAID,
+)
 from api.operations.definition import Body, Operation, Option, Parameter
-from api.operations.places import MEMORIES, MEMORY, OF_VERBS, OWNER
 
 NOW = {"now": {"summary": "By the user, now", "value": {}}}
 TURN_ID = Parameter("turn_id", str | None, "The turn in which it was said.", None, ("D4:7",))
@@ -12,6 +24,7 @@ TURN_ID = Parameter("turn_id", str | None, "The turn in which it was said.", Non
 NEGATE = Operation(
     name="negate",
     call="writer.negate",
+    needs=needs.CORRECTS,
     path=f"{MEMORY}/negate",
     title="Negate",
     tag="memories",
@@ -53,6 +66,7 @@ CONFIRM = Operation(
     help="It holds, as if just said again: a negated memory comes back, whoever negated it."
     " What had replaced it stays, both flagged.",
     call="writer.confirm",
+    needs=needs.CORRECTS,
     path=f"{MEMORY}/confirm",
     title="Confirm",
     tag="memories",
@@ -71,6 +85,7 @@ SENSITIVITY = Operation(
     name="sensitivity",
     help="Say how sensitive a memory is, up or down: the one way down from what rules found in its words.",
     call="writer.set_sensitivity",
+    needs=needs.CORRECTS,
     path=f"{MEMORY}/sensitivity",
     title="Set the sensitivity",
     tag="memories",
@@ -119,7 +134,9 @@ WITH = (
 """How memories are deleted."""
 DELETE = Operation(
     name="delete",
+    apart=True,
     call="deleter.delete_many",
+    needs=needs.DELETES,
     path=f"{MEMORY}/delete",
     title="Delete",
     tag="memories",
@@ -138,7 +155,9 @@ DELETE = Operation(
 )
 DELETE_MANY = Operation(
     name="delete_many",
+    apart=True,
     call="deleter.delete_many",
+    needs=needs.DELETES,
     path=f"{MEMORIES}/delete",
     title="Delete many",
     tag="owners",
@@ -158,6 +177,7 @@ RESTORE = Operation(
     name="restore",
     help="Undo a soft delete: the memory comes back as it was, and with it what its deletion took along.",
     call="restorer.restore",
+    needs=needs.DELETES,
     path=f"{MEMORY}/restore",
     title="Restore",
     tag="memories",
@@ -170,7 +190,10 @@ RESTORE = Operation(
 )
 RESTORE_MANY = Operation(
     name="restore_many",
+    apart=True,
     call="many_restorer.restore_many",
+    needs=needs.DELETES,
+    verb="restore_many",
     path=f"{MEMORIES}/restore",
     title="Restore many",
     tag="owners",
@@ -195,6 +218,7 @@ RESTORE_MANY = Operation(
 UNMERGE = Operation(
     name="unmerge",
     call="writer.unmerge",
+    needs=needs.CORRECTS,
     path=f"{MEMORY}/unmerge",
     title="Un-merge",
     tag="memories",
@@ -209,6 +233,7 @@ UNMERGE = Operation(
 MERGE = Operation(
     name="merge",
     call="writer.merge",
+    needs=needs.CORRECTS,
     path=f"{OWNER}/merge",
     title="Merge",
     tag="owners",
@@ -262,5 +287,4 @@ PROMOTE = Operation(
     shown="memories:effects",
 )
 """A command alone: over HTTP nobody speaks as an operator."""
-OPERATIONS = (NEGATE, CONFIRM, SENSITIVITY, RESTORE, UNMERGE, MERGE)
 """Those whose routes say nothing that is not here."""

@@ -186,7 +186,7 @@ class Reader(MeaningReader):
         on_progress: Progress | None = None,
         **filters: Any,
     ) -> Listing:
-        """A page of an owner's memories. `filters`: those of `api.operations.filtering`. Raises InputError naming the field."""
+        """A page of an owner's memories. `filters`: those of `api.operations.searching`. Raises InputError naming the field."""
         checked, wanted, sorting = check_mode(mode), check_limit(limit, 1_000), sorting_of(sort, order)
         check_wanted(filters)
         told = TimesAsked(as_of=as_of, known=known, at=at)

@@ -16,9 +16,8 @@ from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 
 from api.work.buckets import Charge, charge_in_hand
-from api.work.classes import Work
 from api.work.lane import Lane, LaneLimits
-from api.work.patience import NeedsHeavyLane, Patience, with_patience
+from api.work.patience import NeedsHeavyLane, Patience, Work, with_patience
 from events.errors import EngramlogError, StoreUnavailable
 
 QUIET_SECONDS = 1.0

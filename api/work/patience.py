@@ -1,4 +1,4 @@
-"""How long a question may take, and whether anybody still waits for its answer: one `Patience` a question.
+"""Classes of work; how long a question may take, and whether anybody still waits for its answer: one `Patience` a question.
 
 Folds and comparisons are pure and know no clock. They take a `Check`, and call it between steps with how far they came; it
 raises where the question is to end. The one of the question in hand is `current_check()`, set by whoever admitted it; the
@@ -10,10 +10,46 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from enum import Enum
 from time import monotonic
+from typing import Any, TypeVar
 
 from events.errors import DeadlineExceeded, EngramlogError
 from projections.checks import Check, unchecked
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+class Work(Enum):
+    """What a question takes, and so which lane it runs in.
+
+    Heavy is what folds or reads all of an owner, however little of it is answered. What is light by its class and long by its
+    owner (a history of 50,000 events, an `as_of`) moves to the heavy lane by itself: see `weigh`.
+    """
+
+    LIGHT = "light"
+    """A moment, whatever the owner's size."""
+    APPEND = "append"
+    """Reads and writes events as they were sent: a moment for a few, seconds for many long ones. Ends if its client leaves."""
+    HEAVY = "heavy"
+    """Folds, reads or writes all of an owner, or of the store."""
+    STREAM = "stream"
+    """Heavy, and answered piece by piece: it also has a place among those that are being sent."""
+    WATCH = "watch"
+    """What supervisors ask: it waits in no lane, and has threads of its own, so that it is answered when nothing else is."""
+    FREE = "free"
+    """Answered where requests are received: asks no store, waits without a thread, or takes a lane for each look by itself."""
+
+
+def takes(work: Work) -> Callable[[_F], _F]:
+    """Mark an endpoint or a tool that is no operation with its class of work."""
+
+    def marked(function: _F) -> _F:
+        function.work = work  # type: ignore[attr-defined]
+        return function
+
+    return marked
+
 
 LIGHT_STEPS = 2_000
 """Events folded, or as much work, that a light question may take: about 60 ms. What takes more moves to the heavy lane."""

@@ -392,6 +392,34 @@ def counts(
     return Counts.decode(told)
 
 
+def provenance(
+    scope: Scope,
+    memory_id: str,
+    *,
+    owner: str | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+) -> Plan[Provenance]:
+    """Where a memory comes from: turns, memories it was merged or corrected from, events; as a tree.
+
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded: read your writes.
+    """
+    told = yield from ask(
+        scope,
+        got(
+            memory_path(scope.whose(owner), memory_id) + "/provenance",
+            as_of=spelled(as_of),
+            known=spelled(known),
+            after=after,
+        ),
+    )
+    return Provenance.decode(told)
+
+
 def uses(
     scope: Scope,
     memory_id: str,
@@ -426,248 +454,6 @@ def uses(
     return MemoryUses.decode(told)
 
 
-def events(
-    scope: Scope,
-    *,
-    owner: str | None = None,
-    types: Sequence[str] = (),
-    since: datetime | str | None = None,
-    until: datetime | str | None = None,
-    recorded_since: datetime | str | None = None,
-    recorded_until: datetime | str | None = None,
-    session: str | None = None,
-    principal: str | None = None,
-    actor: str | None = None,
-    late: bool | None = None,
-    turn: str | None = None,
-    memory: str | None = None,
-    correlation: str | None = None,
-    as_of: datetime | str | None = None,
-    known: datetime | str | None = None,
-    limit: int = 100,
-    cursor: str | None = None,
-    order: str | None = None,
-    wait: float | None = None,
-) -> Plan[LogEvents]:
-    """The events of the log themselves, turns and tool results too: by type, time, session, who; or as they come.
-
-    `types`: Only events of these types.
-    `since`: Happened at this instant or later; a day begins by the owner's clocks, of a partition in UTC.
-    `until`: Happened at this instant or before; a day ends likewise.
-    `recorded_since`: Taken in by the log at this instant or later.
-    `recorded_until`: Taken in by the log at this instant or before.
-    `session`: Only events of this session.
-    `principal`: Only what this principal brought, whole as an event tells it.
-    `actor`: Only what was done as user, assistant, judge, system or operator.
-    `late`: Only what was recorded more than five minutes after it happened.
-    `turn`: Only events that are about this turn, or name it.
-    `memory`: Only events that are about this memory, or name it.
-    `correlation`: Only events with this correlation id.
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `limit`: How many events a page, 1 to 1000. Default: 100.
-    `cursor`: The next page: what `next` said, with nothing else changed; or what `follow` said: what came since.
-    `order`: `oldest` or `newest` first. Default: oldest.
-    `wait`: Seconds, 0 to 20, that an empty page waits for the next event, oldest first; answered as soon as one comes.
-    """
-    told = yield from ask(
-        scope,
-        got(
-            path_of(scope.whose(owner), "events"),
-            types=types,
-            since=spelled(since),
-            until=spelled(until),
-            recorded_since=spelled(recorded_since),
-            recorded_until=spelled(recorded_until),
-            session=session,
-            principal=principal,
-            actor=actor,
-            late=late,
-            turn=turn,
-            memory=memory,
-            correlation=correlation,
-            as_of=spelled(as_of),
-            known=spelled(known),
-            limit=limit,
-            cursor=cursor,
-            order=order,
-            wait=wait,
-        ),
-    )
-    return LogEvents.decode(told)
-
-
-def partition_events(
-    scope: Scope,
-    partition: int,
-    *,
-    types: Sequence[str] = (),
-    since: datetime | str | None = None,
-    until: datetime | str | None = None,
-    recorded_since: datetime | str | None = None,
-    recorded_until: datetime | str | None = None,
-    session: str | None = None,
-    principal: str | None = None,
-    actor: str | None = None,
-    late: bool | None = None,
-    turn: str | None = None,
-    memory: str | None = None,
-    correlation: str | None = None,
-    as_of: datetime | str | None = None,
-    known: datetime | str | None = None,
-    limit: int = 100,
-    cursor: str | None = None,
-    order: str | None = None,
-    wait: float | None = None,
-) -> Plan[LogEvents]:
-    """The events of one partition of the store, whosever they are, as they lie in the log.
-
-    `types`: Only events of these types.
-    `since`: Happened at this instant or later; a day begins by the owner's clocks, of a partition in UTC.
-    `until`: Happened at this instant or before; a day ends likewise.
-    `recorded_since`: Taken in by the log at this instant or later.
-    `recorded_until`: Taken in by the log at this instant or before.
-    `session`: Only events of this session.
-    `principal`: Only what this principal brought, whole as an event tells it.
-    `actor`: Only what was done as user, assistant, judge, system or operator.
-    `late`: Only what was recorded more than five minutes after it happened.
-    `turn`: Only events that are about this turn, or name it.
-    `memory`: Only events that are about this memory, or name it.
-    `correlation`: Only events with this correlation id.
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `limit`: How many events a page, 1 to 1000. Default: 100.
-    `cursor`: The next page: what `next` said, with nothing else changed; or what `follow` said: what came since.
-    `order`: `oldest` or `newest` first. Default: oldest.
-    `wait`: Seconds, 0 to 20, that an empty page waits for the next event, oldest first; answered as soon as one comes.
-    """
-    told = yield from ask(
-        scope,
-        got(
-            of_all(scope, f"/v1/partitions/{partition}/events"),
-            types=types,
-            since=spelled(since),
-            until=spelled(until),
-            recorded_since=spelled(recorded_since),
-            recorded_until=spelled(recorded_until),
-            session=session,
-            principal=principal,
-            actor=actor,
-            late=late,
-            turn=turn,
-            memory=memory,
-            correlation=correlation,
-            as_of=spelled(as_of),
-            known=spelled(known),
-            limit=limit,
-            cursor=cursor,
-            order=order,
-            wait=wait,
-        ),
-    )
-    return LogEvents.decode(told)
-
-
-def answers(
-    scope: Scope,
-    *,
-    owner: str | None = None,
-    session: str | None = None,
-    since: datetime | str | None = None,
-    until: datetime | str | None = None,
-    limit: int = 20,
-    offset: int | None = None,
-    as_of: datetime | str | None = None,
-    known: datetime | str | None = None,
-    after: str | None = None,
-) -> Plan[AnsweredTurns]:
-    """What stood in the prompts of answers: the turns, and of one its memories and the block as it was. Leaves no trace.
-
-    `session`: Only turns of this session.
-    `since`: Injected then or later: RFC 3339 with a zone, or a day.
-    `until`: Injected then or before; a day is its end.
-    `limit`: How many, 1 to 1000. Default: 20.
-    `offset`: How many to pass over.
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded: read your writes.
-    """
-    told = yield from ask(
-        scope,
-        got(
-            path_of(scope.whose(owner), "answers"),
-            session=session,
-            since=spelled(since),
-            until=spelled(until),
-            limit=limit,
-            offset=offset,
-            as_of=spelled(as_of),
-            known=spelled(known),
-            after=after,
-        ),
-    )
-    return AnsweredTurns.decode(told)
-
-
-def answer(
-    scope: Scope,
-    turn_id: str,
-    *,
-    owner: str | None = None,
-    as_of: datetime | str | None = None,
-    known: datetime | str | None = None,
-    after: str | None = None,
-) -> Plan[AnsweredInFull]:
-    """What stood in the prompt of one answer: each memory as it was then, and the block as it was, with proof.
-
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded: read your writes.
-    """
-    told = yield from ask(
-        scope,
-        got(
-            path_of(scope.whose(owner), "answers", quoted(checked("turn_id", turn_id))),
-            as_of=spelled(as_of),
-            known=spelled(known),
-            after=after,
-        ),
-    )
-    return AnsweredInFull.decode(told)
-
-
-def provenance(
-    scope: Scope,
-    memory_id: str,
-    *,
-    owner: str | None = None,
-    as_of: datetime | str | None = None,
-    known: datetime | str | None = None,
-    after: str | None = None,
-) -> Plan[Provenance]:
-    """Where a memory comes from: turns, memories it was merged or corrected from, events; as a tree.
-
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded: read your writes.
-    """
-    told = yield from ask(
-        scope,
-        got(
-            memory_path(scope.whose(owner), memory_id) + "/provenance",
-            as_of=spelled(as_of),
-            known=spelled(known),
-            after=after,
-        ),
-    )
-    return Provenance.decode(told)
-
-
 def stats(
     scope: Scope,
     *,
@@ -696,6 +482,45 @@ def stats(
         ),
     )
     return OwnerStats.decode(told)
+
+
+def restore_many(
+    scope: Scope,
+    ids: Sequence[str],
+    *,
+    owner: str | None = None,
+    dry_run: bool | None = None,
+    actor: str | None = None,
+    occurred_at: datetime | str | None = None,
+    key: str | None = None,
+    reason: str | None = None,
+) -> Plan[RestoredMany]:
+    """Undo soft deletes of up to 1,000 memories, and of what went with them; told `deleted` of a deletion, it undoes that.
+
+    `ids`: At most 1,000 ids.
+    `dry_run`: Tell what would be restored and what would come with it; write nothing.
+    `actor`: Who says so: user, assistant or judge. Default: user.
+    `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
+    `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
+    `reason`: Why, in words; kept in the log.
+    """
+    told = yield from ask(
+        scope,
+        posted(
+            path_of(scope.whose(owner), "memories/restore"),
+            given(
+                {
+                    "ids": ids,
+                    "dry_run": dry_run,
+                    "actor": actor,
+                    "occurred_at": spelled(occurred_at),
+                    "key": scope.edge.new_id() if key is None else key,
+                    "reason": reason,
+                }
+            ),
+        ),
+    )
+    return RestoredMany.decode(told)
 
 
 def assess(
@@ -903,213 +728,6 @@ def define_synonym(
     return SynonymSaid.decode(told)
 
 
-def asides(
-    scope: Scope,
-    *,
-    owner: str | None = None,
-    as_of: datetime | str | None = None,
-    known: datetime | str | None = None,
-    after: str | None = None,
-) -> Plan[SourcesAside]:
-    """Which sources are set aside, since when and why, and how many memories each withholds. Leaves no trace.
-
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded: read your writes.
-    """
-    told = yield from ask(
-        scope, got(path_of(scope.whose(owner), "set-aside"), as_of=spelled(as_of), known=spelled(known), after=after)
-    )
-    return SourcesAside.decode(told)
-
-
-def sources(
-    scope: Scope,
-    *,
-    owner: str | None = None,
-    by: Sequence[str] = (),
-    search: str | None = None,
-    since: datetime | str | None = None,
-    until: datetime | str | None = None,
-    recorded_since: datetime | str | None = None,
-    recorded_until: datetime | str | None = None,
-    limit: int = 100,
-    offset: int | None = None,
-    as_of: datetime | str | None = None,
-    known: datetime | str | None = None,
-    after: str | None = None,
-) -> Plan[SourcesNamed]:
-    """Who spoke to an owner: sessions, principals, actors, models, sources, by the names that `replay` strikes; in figures.
-
-    `by`: Only names of these: session, principal, actor, model, source. [default: all].
-    `search`: Only names that hold this, in any case, width, and traditional or simplified.
-    `since`: Happened at this instant or later; a day begins by the owner's clocks.
-    `until`: Happened at this instant or before; a day ends likewise.
-    `recorded_since`: Taken in by the log at this instant or later.
-    `recorded_until`: Taken in by the log at this instant or before.
-    `limit`: How many, 1 to 1000. Default: 100.
-    `offset`: How many to pass over.
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded: read your writes.
-    """
-    told = yield from ask(
-        scope,
-        got(
-            path_of(scope.whose(owner), "sources"),
-            by=by,
-            search=search,
-            since=spelled(since),
-            until=spelled(until),
-            recorded_since=spelled(recorded_since),
-            recorded_until=spelled(recorded_until),
-            limit=limit,
-            offset=offset,
-            as_of=spelled(as_of),
-            known=spelled(known),
-            after=after,
-        ),
-    )
-    return SourcesNamed.decode(told)
-
-
-def times(
-    scope: Scope,
-    *,
-    owner: str | None = None,
-    buckets: int | None = None,
-    groups: bool | None = None,
-    since: datetime | str | None = None,
-    until: datetime | str | None = None,
-    recorded_since: datetime | str | None = None,
-    recorded_until: datetime | str | None = None,
-    as_of: datetime | str | None = None,
-    known: datetime | str | None = None,
-    after: str | None = None,
-) -> Plan[OwnerTimes]:
-    """Both time lines at a glance: from when to when things happened and were recorded, and how many when. Leaves no trace.
-
-    `buckets`: Into how many equal parts each line is cut. Default: 120.
-    `groups`: Count each part by what its events do, too: `made`, `changed`, `ended`, `seen`, `talk`.
-    `since`: Happened at this instant or later; a day begins by the owner's clocks.
-    `until`: Happened at this instant or before; a day ends likewise.
-    `recorded_since`: Taken in by the log at this instant or later.
-    `recorded_until`: Taken in by the log at this instant or before.
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded: read your writes.
-    """
-    told = yield from ask(
-        scope,
-        got(
-            path_of(scope.whose(owner), "times"),
-            buckets=buckets,
-            groups=groups,
-            since=spelled(since),
-            until=spelled(until),
-            recorded_since=spelled(recorded_since),
-            recorded_until=spelled(recorded_until),
-            as_of=spelled(as_of),
-            known=spelled(known),
-            after=after,
-        ),
-    )
-    return OwnerTimes.decode(told)
-
-
-def set_aside(
-    scope: Scope,
-    *,
-    owner: str | None = None,
-    session: str | None = None,
-    principal: str | None = None,
-    of_actor: str | None = None,
-    dry_run: bool | None = None,
-    actor: str | None = None,
-    occurred_at: datetime | str | None = None,
-    key: str | None = None,
-    reason: str | None = None,
-) -> Plan[SourceSaid]:
-    """Withhold all that a session, a principal or an actor said and says, and undo what it did, until it is brought back.
-
-    `session`: A conversation, by its id.
-    `principal`: Who brought it: `local`, a name in the settings of a side, a job (`job:extract`), a job with its model.
-    `of_actor`: In whose name it was said: user, assistant, judge, system or operator.
-    `dry_run`: Tell what it withholds and what it did to others; write nothing.
-    `actor`: Who says so: user, assistant or judge. Default: user.
-    `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
-    `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
-    `reason`: Why, in words; kept in the log.
-    """
-    told = yield from ask(
-        scope,
-        posted(
-            path_of(scope.whose(owner), "set-aside"),
-            given(
-                {
-                    "session": session,
-                    "principal": principal,
-                    "of_actor": of_actor,
-                    "dry_run": dry_run,
-                    "actor": actor,
-                    "occurred_at": spelled(occurred_at),
-                    "key": scope.edge.new_id() if key is None else key,
-                    "reason": reason,
-                }
-            ),
-        ),
-    )
-    return SourceSaid.decode(told)
-
-
-def bring_back(
-    scope: Scope,
-    *,
-    owner: str | None = None,
-    session: str | None = None,
-    principal: str | None = None,
-    of_actor: str | None = None,
-    dry_run: bool | None = None,
-    actor: str | None = None,
-    occurred_at: datetime | str | None = None,
-    key: str | None = None,
-    reason: str | None = None,
-) -> Plan[SourceSaid]:
-    """What a source said counts again: it was set aside, and is no more.
-
-    `session`: A conversation, by its id.
-    `principal`: Who brought it: `local`, a name in the settings of a side, a job (`job:extract`), a job with its model.
-    `of_actor`: In whose name it was said: user, assistant, judge, system or operator.
-    `dry_run`: Tell what it withholds and what it did to others; write nothing.
-    `actor`: Who says so: user, assistant or judge. Default: user.
-    `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
-    `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
-    `reason`: Why, in words; kept in the log.
-    """
-    told = yield from ask(
-        scope,
-        posted(
-            path_of(scope.whose(owner), "bring-back"),
-            given(
-                {
-                    "session": session,
-                    "principal": principal,
-                    "of_actor": of_actor,
-                    "dry_run": dry_run,
-                    "actor": actor,
-                    "occurred_at": spelled(occurred_at),
-                    "key": scope.edge.new_id() if key is None else key,
-                    "reason": reason,
-                }
-            ),
-        ),
-    )
-    return SourceSaid.decode(told)
-
-
 def health(
     scope: Scope,
     *,
@@ -1256,43 +874,73 @@ def grade(
     return Graded.decode(told)
 
 
-def restore_many(
+def profile(
     scope: Scope,
-    ids: Sequence[str],
     *,
     owner: str | None = None,
-    dry_run: bool | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+) -> Plan[OwnerProfile]:
+    """The law that an owner's recall and lifecycle go by, with its parameters; or choose another from here on.
+
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded: read your writes.
+    """
+    told = yield from ask(
+        scope, got(path_of(scope.whose(owner), "profile"), as_of=spelled(as_of), known=spelled(known), after=after)
+    )
+    return OwnerProfile.decode(told)
+
+
+def choose_profile(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    profile: str | None = None,
+    parameters: Mapping[str, float | int | str | bool] | None = None,
     actor: str | None = None,
     occurred_at: datetime | str | None = None,
     key: str | None = None,
-    reason: str | None = None,
-) -> Plan[RestoredMany]:
-    """Undo soft deletes of up to 1,000 memories, and of what went with them; told `deleted` of a deletion, it undoes that.
+) -> Plan[OwnerProfile]:
+    """Choose the law, change parameters, or both. It changes the owner, not its memories: nothing is lost by it.
 
-    `ids`: At most 1,000 ids.
-    `dry_run`: Tell what would be restored and what would come with it; write nothing.
+    `profile`: A law to live by; `engramlog parameters --laws` lists them.
+    `parameters`: Parameters by name; to undo one, set its default again.
     `actor`: Who says so: user, assistant or judge. Default: user.
     `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
     `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
-    `reason`: Why, in words; kept in the log.
     """
     told = yield from ask(
         scope,
         posted(
-            path_of(scope.whose(owner), "memories/restore"),
+            path_of(scope.whose(owner), "profile"),
             given(
                 {
-                    "ids": ids,
-                    "dry_run": dry_run,
+                    "profile": profile,
+                    "parameters": parameters,
                     "actor": actor,
                     "occurred_at": spelled(occurred_at),
                     "key": scope.edge.new_id() if key is None else key,
-                    "reason": reason,
                 }
             ),
         ),
     )
-    return RestoredMany.decode(told)
+    return OwnerProfile.decode(told)
+
+
+def laws(scope: Scope) -> Plan[Laws]:
+    """Every law by which memories can be weighed: formula, factors, thresholds at the defaults, source. Opens no store."""
+    told = yield from ask(scope, got("/v1/laws"))
+    return Laws.decode(told)
+
+
+def parameters(scope: Scope) -> Plan[ParametersKnown]:
+    """Every parameter that can be set of the laws and modes: default, bounds, and what it is. Opens no store."""
+    told = yield from ask(scope, got("/v1/parameters"))
+    return ParametersKnown.decode(told)
 
 
 def inbox(
@@ -1439,63 +1087,6 @@ def reject(
     return Answered.decode(told)
 
 
-def profile(
-    scope: Scope,
-    *,
-    owner: str | None = None,
-    as_of: datetime | str | None = None,
-    known: datetime | str | None = None,
-    after: str | None = None,
-) -> Plan[OwnerProfile]:
-    """The law that an owner's recall and lifecycle go by, with its parameters; or choose another from here on.
-
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded: read your writes.
-    """
-    told = yield from ask(
-        scope, got(path_of(scope.whose(owner), "profile"), as_of=spelled(as_of), known=spelled(known), after=after)
-    )
-    return OwnerProfile.decode(told)
-
-
-def choose_profile(
-    scope: Scope,
-    *,
-    owner: str | None = None,
-    profile: str | None = None,
-    parameters: Mapping[str, float | int | str | bool] | None = None,
-    actor: str | None = None,
-    occurred_at: datetime | str | None = None,
-    key: str | None = None,
-) -> Plan[OwnerProfile]:
-    """Choose the law, change parameters, or both. It changes the owner, not its memories: nothing is lost by it.
-
-    `profile`: A law to live by; `engramlog parameters --laws` lists them.
-    `parameters`: Parameters by name; to undo one, set its default again.
-    `actor`: Who says so: user, assistant or judge. Default: user.
-    `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
-    `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
-    """
-    told = yield from ask(
-        scope,
-        posted(
-            path_of(scope.whose(owner), "profile"),
-            given(
-                {
-                    "profile": profile,
-                    "parameters": parameters,
-                    "actor": actor,
-                    "occurred_at": spelled(occurred_at),
-                    "key": scope.edge.new_id() if key is None else key,
-                }
-            ),
-        ),
-    )
-    return OwnerProfile.decode(told)
-
-
 def compare(
     scope: Scope,
     *,
@@ -1571,92 +1162,27 @@ def curves(
     return Curves.decode(told)
 
 
-def replay(
-    scope: Scope,
-    *,
-    owner: str | None = None,
-    parameters: Mapping[str, float | int | str | bool] | None = None,
-    profile: str | None = None,
-    without: Sequence[str] = (),
-    without_turns: Sequence[str] = (),
-    without_sessions: Sequence[str] = (),
-    without_sources: Sequence[str] = (),
-    without_actors: Sequence[str] = (),
-    without_principals: Sequence[str] = (),
-    without_correlations: Sequence[str] = (),
-    without_models: Sequence[str] = (),
-    alone: bool | None = None,
-    query: str | None = None,
-    queries: Sequence[str] = (),
-    mode: str | None = None,
-    limit: int = 10,
-    most: int | None = None,
-    offset: int | None = None,
-    as_of: datetime | str | None = None,
-    known: datetime | str | None = None,
-    after: str | None = None,
-    at: datetime | str | None = None,
-) -> Plan[Replayed]:
-    """Fold an owner's events under other parameters, or without some of them, and show what differs. Writes nothing.
+def cleanup(
+    scope: Scope, *, owner: str | None = None, dry_run: bool | None = None, jobs: Sequence[str] = ()
+) -> Plan[Cleaned]:
+    """Do now what the lifecycle jobs do by themselves under `up`: record levels, delete what its law lets go, purge.
 
-    `parameters`: Parameters to force, by name.
-    `profile`: Fold and read under this law, whatever the owner chose.
-    `without`: Leave out the events of these ids or positions; `history` shows both.
-    `without_turns`: Leave out these turns, by their ids.
-    `without_sessions`: Leave out all that was said in these sessions.
-    `without_sources`: Leave out memories of these sources (user, assistant, judge, system or import), or that rest on
-    these URIs.
-    `without_actors`: Leave out all events of these actors.
-    `without_principals`: Leave out all that these brought: `local`, a name in the settings, a job, a job with its
-    model.
-    `without_correlations`: Leave out all events of these correlation ids.
-    `without_models`: Leave out all that these language models decided.
-    `alone`: Leave out what is named alone, and not what was decided from it.
-    `query`: Compare the order of this query's results too.
-    `queries`: Compare the order of these queries' results too, 20 at the most.
-    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Default: review.
-    `limit`: How many results of a query. Default: 10.
-    `most`: How many differences, struck events and memories that stay to tell, 1 to 1000 of each; the totals are told.
-    Default: 1000.
-    `offset`: How many to pass over.
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded: read your writes.
-    `at`: Compute weights at this instant, past or future, instead of now.
+    `dry_run`: Tell what a run would do right now, and change nothing.
+    `jobs`: sweep, review, merge, link, replay, levels, abstract or suggest; sweep and review if not given.
     """
     told = yield from ask(
-        scope,
-        posted(
-            path_of(scope.whose(owner), "replay"),
-            given(
-                {
-                    "set": parameters,
-                    "profile": profile,
-                    "without": without,
-                    "without_turns": without_turns,
-                    "without_sessions": without_sessions,
-                    "without_sources": without_sources,
-                    "without_actors": without_actors,
-                    "without_principals": without_principals,
-                    "without_correlations": without_correlations,
-                    "without_models": without_models,
-                    "alone": alone,
-                    "query": query,
-                    "queries": queries,
-                    "mode": mode,
-                    "limit": limit,
-                    "most": most,
-                    "offset": offset,
-                    "as_of": spelled(as_of),
-                    "known": spelled(known),
-                    "after": after,
-                    "at": spelled(at),
-                }
-            ),
-        ),
+        scope, posted(path_of(scope.whose(owner), "cleanup"), given({"dry_run": dry_run, "jobs": jobs}))
     )
-    return Replayed.decode(told)
+    return Cleaned.decode(told)
+
+
+def episodes(scope: Scope, *, owner: str | None = None, dry_run: bool | None = None) -> Plan[Left]:
+    """Make episodes of what was said: ten messages each, once they left working memory or their session ended.
+
+    `dry_run`: Tell what would be made and noted, and change nothing; asks no model.
+    """
+    told = yield from ask(scope, posted(path_of(scope.whose(owner), "episodes"), given({"dry_run": dry_run})))
+    return Left.decode(told)
 
 
 def diff(
@@ -1814,6 +1340,76 @@ def above(
     return Above.decode(told)
 
 
+def answers(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    session: str | None = None,
+    since: datetime | str | None = None,
+    until: datetime | str | None = None,
+    limit: int = 20,
+    offset: int | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+) -> Plan[AnsweredTurns]:
+    """What stood in the prompts of answers: the turns, and of one its memories and the block as it was. Leaves no trace.
+
+    `session`: Only turns of this session.
+    `since`: Injected then or later: RFC 3339 with a zone, or a day.
+    `until`: Injected then or before; a day is its end.
+    `limit`: How many, 1 to 1000. Default: 20.
+    `offset`: How many to pass over.
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded: read your writes.
+    """
+    told = yield from ask(
+        scope,
+        got(
+            path_of(scope.whose(owner), "answers"),
+            session=session,
+            since=spelled(since),
+            until=spelled(until),
+            limit=limit,
+            offset=offset,
+            as_of=spelled(as_of),
+            known=spelled(known),
+            after=after,
+        ),
+    )
+    return AnsweredTurns.decode(told)
+
+
+def answer(
+    scope: Scope,
+    turn_id: str,
+    *,
+    owner: str | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+) -> Plan[AnsweredInFull]:
+    """What stood in the prompt of one answer: each memory as it was then, and the block as it was, with proof.
+
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded: read your writes.
+    """
+    told = yield from ask(
+        scope,
+        got(
+            path_of(scope.whose(owner), "answers", quoted(checked("turn_id", turn_id))),
+            as_of=spelled(as_of),
+            known=spelled(known),
+            after=after,
+        ),
+    )
+    return AnsweredInFull.decode(told)
+
+
 def instants(
     scope: Scope,
     *,
@@ -1923,6 +1519,94 @@ def instants(
     return InstantsTold.decode(told)
 
 
+def replay(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    parameters: Mapping[str, float | int | str | bool] | None = None,
+    profile: str | None = None,
+    without: Sequence[str] = (),
+    without_turns: Sequence[str] = (),
+    without_sessions: Sequence[str] = (),
+    without_sources: Sequence[str] = (),
+    without_actors: Sequence[str] = (),
+    without_principals: Sequence[str] = (),
+    without_correlations: Sequence[str] = (),
+    without_models: Sequence[str] = (),
+    alone: bool | None = None,
+    query: str | None = None,
+    queries: Sequence[str] = (),
+    mode: str | None = None,
+    limit: int = 10,
+    most: int | None = None,
+    offset: int | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+    at: datetime | str | None = None,
+) -> Plan[Replayed]:
+    """Fold an owner's events under other parameters, or without some of them, and show what differs. Writes nothing.
+
+    `parameters`: Parameters to force, by name.
+    `profile`: Fold and read under this law, whatever the owner chose.
+    `without`: Leave out the events of these ids or positions; `history` shows both.
+    `without_turns`: Leave out these turns, by their ids.
+    `without_sessions`: Leave out all that was said in these sessions.
+    `without_sources`: Leave out memories of these sources (user, assistant, judge, system or import), or that rest on
+    these URIs.
+    `without_actors`: Leave out all events of these actors.
+    `without_principals`: Leave out all that these brought: `local`, a name in the settings, a job, a job with its
+    model.
+    `without_correlations`: Leave out all events of these correlation ids.
+    `without_models`: Leave out all that these language models decided.
+    `alone`: Leave out what is named alone, and not what was decided from it.
+    `query`: Compare the order of this query's results too.
+    `queries`: Compare the order of these queries' results too, 20 at the most.
+    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Default: review.
+    `limit`: How many results of a query. Default: 10.
+    `most`: How many differences, struck events and memories that stay to tell, 1 to 1000 of each; the totals are told.
+    Default: 1000.
+    `offset`: How many to pass over.
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded: read your writes.
+    `at`: Compute weights at this instant, past or future, instead of now.
+    """
+    told = yield from ask(
+        scope,
+        posted(
+            path_of(scope.whose(owner), "replay"),
+            given(
+                {
+                    "set": parameters,
+                    "profile": profile,
+                    "without": without,
+                    "without_turns": without_turns,
+                    "without_sessions": without_sessions,
+                    "without_sources": without_sources,
+                    "without_actors": without_actors,
+                    "without_principals": without_principals,
+                    "without_correlations": without_correlations,
+                    "without_models": without_models,
+                    "alone": alone,
+                    "query": query,
+                    "queries": queries,
+                    "mode": mode,
+                    "limit": limit,
+                    "most": most,
+                    "offset": offset,
+                    "as_of": spelled(as_of),
+                    "known": spelled(known),
+                    "after": after,
+                    "at": spelled(at),
+                }
+            ),
+        ),
+    )
+    return Replayed.decode(told)
+
+
 def retract(
     scope: Scope,
     *,
@@ -2003,39 +1687,361 @@ def retract(
     return Retracted.decode(told)
 
 
-def cleanup(
-    scope: Scope, *, owner: str | None = None, dry_run: bool | None = None, jobs: Sequence[str] = ()
-) -> Plan[Cleaned]:
-    """Do now what the lifecycle jobs do by themselves under `up`: record levels, delete what its law lets go, purge.
+def set_aside(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    session: str | None = None,
+    principal: str | None = None,
+    of_actor: str | None = None,
+    dry_run: bool | None = None,
+    actor: str | None = None,
+    occurred_at: datetime | str | None = None,
+    key: str | None = None,
+    reason: str | None = None,
+) -> Plan[SourceSaid]:
+    """Withhold all that a session, a principal or an actor said and says, and undo what it did, until it is brought back.
 
-    `dry_run`: Tell what a run would do right now, and change nothing.
-    `jobs`: sweep, review, merge, link, replay, levels, abstract or suggest; sweep and review if not given.
+    `session`: A conversation, by its id.
+    `principal`: Who brought it: `local`, a name in the settings of a side, a job (`job:extract`), a job with its model.
+    `of_actor`: In whose name it was said: user, assistant, judge, system or operator.
+    `dry_run`: Tell what it withholds and what it did to others; write nothing.
+    `actor`: Who says so: user, assistant or judge. Default: user.
+    `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
+    `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
+    `reason`: Why, in words; kept in the log.
     """
     told = yield from ask(
-        scope, posted(path_of(scope.whose(owner), "cleanup"), given({"dry_run": dry_run, "jobs": jobs}))
+        scope,
+        posted(
+            path_of(scope.whose(owner), "set-aside"),
+            given(
+                {
+                    "session": session,
+                    "principal": principal,
+                    "of_actor": of_actor,
+                    "dry_run": dry_run,
+                    "actor": actor,
+                    "occurred_at": spelled(occurred_at),
+                    "key": scope.edge.new_id() if key is None else key,
+                    "reason": reason,
+                }
+            ),
+        ),
     )
-    return Cleaned.decode(told)
+    return SourceSaid.decode(told)
 
 
-def episodes(scope: Scope, *, owner: str | None = None, dry_run: bool | None = None) -> Plan[Left]:
-    """Make episodes of what was said: ten messages each, once they left working memory or their session ended.
+def bring_back(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    session: str | None = None,
+    principal: str | None = None,
+    of_actor: str | None = None,
+    dry_run: bool | None = None,
+    actor: str | None = None,
+    occurred_at: datetime | str | None = None,
+    key: str | None = None,
+    reason: str | None = None,
+) -> Plan[SourceSaid]:
+    """What a source said counts again: it was set aside, and is no more.
 
-    `dry_run`: Tell what would be made and noted, and change nothing; asks no model.
+    `session`: A conversation, by its id.
+    `principal`: Who brought it: `local`, a name in the settings of a side, a job (`job:extract`), a job with its model.
+    `of_actor`: In whose name it was said: user, assistant, judge, system or operator.
+    `dry_run`: Tell what it withholds and what it did to others; write nothing.
+    `actor`: Who says so: user, assistant or judge. Default: user.
+    `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
+    `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
+    `reason`: Why, in words; kept in the log.
     """
-    told = yield from ask(scope, posted(path_of(scope.whose(owner), "episodes"), given({"dry_run": dry_run})))
-    return Left.decode(told)
+    told = yield from ask(
+        scope,
+        posted(
+            path_of(scope.whose(owner), "bring-back"),
+            given(
+                {
+                    "session": session,
+                    "principal": principal,
+                    "of_actor": of_actor,
+                    "dry_run": dry_run,
+                    "actor": actor,
+                    "occurred_at": spelled(occurred_at),
+                    "key": scope.edge.new_id() if key is None else key,
+                    "reason": reason,
+                }
+            ),
+        ),
+    )
+    return SourceSaid.decode(told)
 
 
-def laws(scope: Scope) -> Plan[Laws]:
-    """Every law by which memories can be weighed: formula, factors, thresholds at the defaults, source. Opens no store."""
-    told = yield from ask(scope, got("/v1/laws"))
-    return Laws.decode(told)
+def asides(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+) -> Plan[SourcesAside]:
+    """Which sources are set aside, since when and why, and how many memories each withholds. Leaves no trace.
+
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded: read your writes.
+    """
+    told = yield from ask(
+        scope, got(path_of(scope.whose(owner), "set-aside"), as_of=spelled(as_of), known=spelled(known), after=after)
+    )
+    return SourcesAside.decode(told)
 
 
-def parameters(scope: Scope) -> Plan[ParametersKnown]:
-    """Every parameter that can be set of the laws and modes: default, bounds, and what it is. Opens no store."""
-    told = yield from ask(scope, got("/v1/parameters"))
-    return ParametersKnown.decode(told)
+def sources(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    by: Sequence[str] = (),
+    search: str | None = None,
+    since: datetime | str | None = None,
+    until: datetime | str | None = None,
+    recorded_since: datetime | str | None = None,
+    recorded_until: datetime | str | None = None,
+    limit: int = 100,
+    offset: int | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+) -> Plan[SourcesNamed]:
+    """Who spoke to an owner: sessions, principals, actors, models, sources, by the names that `replay` strikes; in figures.
+
+    `by`: Only names of these: session, principal, actor, model, source. [default: all].
+    `search`: Only names that hold this, in any case, width, and traditional or simplified.
+    `since`: Happened at this instant or later; a day begins by the owner's clocks.
+    `until`: Happened at this instant or before; a day ends likewise.
+    `recorded_since`: Taken in by the log at this instant or later.
+    `recorded_until`: Taken in by the log at this instant or before.
+    `limit`: How many, 1 to 1000. Default: 100.
+    `offset`: How many to pass over.
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded: read your writes.
+    """
+    told = yield from ask(
+        scope,
+        got(
+            path_of(scope.whose(owner), "sources"),
+            by=by,
+            search=search,
+            since=spelled(since),
+            until=spelled(until),
+            recorded_since=spelled(recorded_since),
+            recorded_until=spelled(recorded_until),
+            limit=limit,
+            offset=offset,
+            as_of=spelled(as_of),
+            known=spelled(known),
+            after=after,
+        ),
+    )
+    return SourcesNamed.decode(told)
+
+
+def events(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    types: Sequence[str] = (),
+    since: datetime | str | None = None,
+    until: datetime | str | None = None,
+    recorded_since: datetime | str | None = None,
+    recorded_until: datetime | str | None = None,
+    session: str | None = None,
+    principal: str | None = None,
+    actor: str | None = None,
+    late: bool | None = None,
+    turn: str | None = None,
+    memory: str | None = None,
+    correlation: str | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    limit: int = 100,
+    cursor: str | None = None,
+    order: str | None = None,
+    wait: float | None = None,
+) -> Plan[LogEvents]:
+    """The events of the log themselves, turns and tool results too: by type, time, session, who; or as they come.
+
+    `types`: Only events of these types.
+    `since`: Happened at this instant or later; a day begins by the owner's clocks, of a partition in UTC.
+    `until`: Happened at this instant or before; a day ends likewise.
+    `recorded_since`: Taken in by the log at this instant or later.
+    `recorded_until`: Taken in by the log at this instant or before.
+    `session`: Only events of this session.
+    `principal`: Only what this principal brought, whole as an event tells it.
+    `actor`: Only what was done as user, assistant, judge, system or operator.
+    `late`: Only what was recorded more than five minutes after it happened.
+    `turn`: Only events that are about this turn, or name it.
+    `memory`: Only events that are about this memory, or name it.
+    `correlation`: Only events with this correlation id.
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `limit`: How many events a page, 1 to 1000. Default: 100.
+    `cursor`: The next page: what `next` said, with nothing else changed; or what `follow` said: what came since.
+    `order`: `oldest` or `newest` first. Default: oldest.
+    `wait`: Seconds, 0 to 20, that an empty page waits for the next event, oldest first; answered as soon as one comes.
+    """
+    told = yield from ask(
+        scope,
+        got(
+            path_of(scope.whose(owner), "events"),
+            types=types,
+            since=spelled(since),
+            until=spelled(until),
+            recorded_since=spelled(recorded_since),
+            recorded_until=spelled(recorded_until),
+            session=session,
+            principal=principal,
+            actor=actor,
+            late=late,
+            turn=turn,
+            memory=memory,
+            correlation=correlation,
+            as_of=spelled(as_of),
+            known=spelled(known),
+            limit=limit,
+            cursor=cursor,
+            order=order,
+            wait=wait,
+        ),
+    )
+    return LogEvents.decode(told)
+
+
+def partition_events(
+    scope: Scope,
+    partition: int,
+    *,
+    types: Sequence[str] = (),
+    since: datetime | str | None = None,
+    until: datetime | str | None = None,
+    recorded_since: datetime | str | None = None,
+    recorded_until: datetime | str | None = None,
+    session: str | None = None,
+    principal: str | None = None,
+    actor: str | None = None,
+    late: bool | None = None,
+    turn: str | None = None,
+    memory: str | None = None,
+    correlation: str | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    limit: int = 100,
+    cursor: str | None = None,
+    order: str | None = None,
+    wait: float | None = None,
+) -> Plan[LogEvents]:
+    """The events of one partition of the store, whosever they are, as they lie in the log.
+
+    `types`: Only events of these types.
+    `since`: Happened at this instant or later; a day begins by the owner's clocks, of a partition in UTC.
+    `until`: Happened at this instant or before; a day ends likewise.
+    `recorded_since`: Taken in by the log at this instant or later.
+    `recorded_until`: Taken in by the log at this instant or before.
+    `session`: Only events of this session.
+    `principal`: Only what this principal brought, whole as an event tells it.
+    `actor`: Only what was done as user, assistant, judge, system or operator.
+    `late`: Only what was recorded more than five minutes after it happened.
+    `turn`: Only events that are about this turn, or name it.
+    `memory`: Only events that are about this memory, or name it.
+    `correlation`: Only events with this correlation id.
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `limit`: How many events a page, 1 to 1000. Default: 100.
+    `cursor`: The next page: what `next` said, with nothing else changed; or what `follow` said: what came since.
+    `order`: `oldest` or `newest` first. Default: oldest.
+    `wait`: Seconds, 0 to 20, that an empty page waits for the next event, oldest first; answered as soon as one comes.
+    """
+    told = yield from ask(
+        scope,
+        got(
+            of_all(scope, f"/v1/partitions/{partition}/events"),
+            types=types,
+            since=spelled(since),
+            until=spelled(until),
+            recorded_since=spelled(recorded_since),
+            recorded_until=spelled(recorded_until),
+            session=session,
+            principal=principal,
+            actor=actor,
+            late=late,
+            turn=turn,
+            memory=memory,
+            correlation=correlation,
+            as_of=spelled(as_of),
+            known=spelled(known),
+            limit=limit,
+            cursor=cursor,
+            order=order,
+            wait=wait,
+        ),
+    )
+    return LogEvents.decode(told)
+
+
+def times(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    buckets: int | None = None,
+    groups: bool | None = None,
+    since: datetime | str | None = None,
+    until: datetime | str | None = None,
+    recorded_since: datetime | str | None = None,
+    recorded_until: datetime | str | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+) -> Plan[OwnerTimes]:
+    """Both time lines at a glance: from when to when things happened and were recorded, and how many when. Leaves no trace.
+
+    `buckets`: Into how many equal parts each line is cut. Default: 120.
+    `groups`: Count each part by what its events do, too: `made`, `changed`, `ended`, `seen`, `talk`.
+    `since`: Happened at this instant or later; a day begins by the owner's clocks.
+    `until`: Happened at this instant or before; a day ends likewise.
+    `recorded_since`: Taken in by the log at this instant or later.
+    `recorded_until`: Taken in by the log at this instant or before.
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded: read your writes.
+    """
+    told = yield from ask(
+        scope,
+        got(
+            path_of(scope.whose(owner), "times"),
+            buckets=buckets,
+            groups=groups,
+            since=spelled(since),
+            until=spelled(until),
+            recorded_since=spelled(recorded_since),
+            recorded_until=spelled(recorded_until),
+            as_of=spelled(as_of),
+            known=spelled(known),
+            after=after,
+        ),
+    )
+    return OwnerTimes.decode(told)
+
+
+def status(scope: Scope) -> Plan[StoreStatus]:
+    """Partitions with head, checkpoint, lag, lease and quarantine; workers; memory."""
+    told = yield from ask(scope, got(of_all(scope, "/v1/status")))
+    return StoreStatus.decode(told)
 
 
 def owners(
@@ -2054,16 +2060,34 @@ def owners(
     return OwnerPage.decode(told)
 
 
-def status(scope: Scope) -> Plan[StoreStatus]:
-    """Partitions with head, checkpoint, lag, lease and quarantine; workers; memory."""
-    told = yield from ask(scope, got(of_all(scope, "/v1/status")))
-    return StoreStatus.decode(told)
-
-
 def alarms(scope: Scope) -> Plan[AlarmsStanding]:
     """What stopped or was lost, until it is over or somebody has looked; exit code 1 while anything stands still."""
     told = yield from ask(scope, got(of_all(scope, "/v1/alarms")))
     return AlarmsStanding.decode(told)
+
+
+def jobs(scope: Scope) -> Plan[JobBoard]:
+    """The lifecycle jobs: when each kind last ran and is due, what waits, and why one failed or stopped."""
+    told = yield from ask(scope, got(of_all(scope, "/v1/jobs")))
+    return JobBoard.decode(told)
+
+
+def capacity(scope: Scope, *, days: int | None = None) -> Plan[Capacity]:
+    """Memory and disk until they are full, at the growth of the last days: what was measured, and what follows from it.
+
+    `days`: Growth of the last so many days, 1 to 366. Default: 7.
+    """
+    told = yield from ask(scope, got(of_all(scope, "/v1/capacity"), days=days))
+    return Capacity.decode(told)
+
+
+def models(scope: Scope, *, days: int | None = None) -> Plan[ModelsUsed]:
+    """The models that are set, and what asking them took: questions, tokens and costs, by use and day.
+
+    `days`: Day by day over the last so many, 1 to 366. Default: 30.
+    """
+    told = yield from ask(scope, got(of_all(scope, "/v1/models"), days=days))
+    return ModelsUsed.decode(told)
 
 
 def heads(scope: Scope) -> Plan[ChainHeads]:
@@ -2105,30 +2129,6 @@ def owner_heads(
         got(path_of(scope.whose(owner), "heads"), chain=chain, as_of=spelled(as_of), known=spelled(known), after=after),
     )
     return OwnerHead.decode(told)
-
-
-def jobs(scope: Scope) -> Plan[JobBoard]:
-    """The lifecycle jobs: when each kind last ran and is due, what waits, and why one failed or stopped."""
-    told = yield from ask(scope, got(of_all(scope, "/v1/jobs")))
-    return JobBoard.decode(told)
-
-
-def capacity(scope: Scope, *, days: int | None = None) -> Plan[Capacity]:
-    """Memory and disk until they are full, at the growth of the last days: what was measured, and what follows from it.
-
-    `days`: Growth of the last so many days, 1 to 366. Default: 7.
-    """
-    told = yield from ask(scope, got(of_all(scope, "/v1/capacity"), days=days))
-    return Capacity.decode(told)
-
-
-def models(scope: Scope, *, days: int | None = None) -> Plan[ModelsUsed]:
-    """The models that are set, and what asking them took: questions, tokens and costs, by use and day.
-
-    `days`: Day by day over the last so many, 1 to 366. Default: 30.
-    """
-    told = yield from ask(scope, got(of_all(scope, "/v1/models"), days=days))
-    return ModelsUsed.decode(told)
 
 
 def me(scope: Scope) -> Plan[WhoAsks]:

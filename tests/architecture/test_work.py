@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from contextlib import nullcontext
 from inspect import iscoroutinefunction
@@ -16,27 +15,19 @@ from fastapi.routing import iter_route_contexts
 from api.application import Application
 from api.http.admitted import AdmittedRoute, LazyRoute
 from api.http.app import create_app
+from api.http.made import new_router
+from api.http.reference import FILES
+from api.mcp.admitted import admitted
 from api.mcp.connection import Connection
 from api.mcp.server import MemoryServer
-from api.work.classes import RESOURCES, ROUTES, TOOLS, Work, work_of_route
+from api.work.admission import Admission
+from api.work.patience import Work
 
 
 @pytest.fixture(scope="module")
 def app() -> FastAPI:
     """The HTTP face of an application of which nothing is asked."""
     return create_app(cast("Application", MagicMock()))
-
-
-@pytest.fixture(scope="module")
-def auditing() -> MemoryServer:
-    """The MCP face of the same, for auditors."""
-    return MemoryServer(Connection(lambda: nullcontext(cast("Application", None)), "ada"), toolset="audit")
-
-
-@pytest.fixture(scope="module")
-def server() -> MemoryServer:
-    """The MCP face of the same."""
-    return MemoryServer(Connection(lambda: nullcontext(cast("Application", None)), "ada"))
 
 
 def routes_of(app: FastAPI) -> Iterator[tuple[str, str, Any]]:
@@ -47,34 +38,34 @@ def routes_of(app: FastAPI) -> Iterator[tuple[str, str, Any]]:
             yield method, str(context.path), route.route if isinstance(route, LazyRoute) else route
 
 
-def test_every_route_has_a_class_of_work_and_every_class_stands_for_a_route(app: FastAPI) -> None:
-    assert {(method, path) for method, path, _ in routes_of(app)} == set(ROUTES)
-
-
 def test_every_route_that_takes_a_thread_asks_for_admission(app: FastAPI) -> None:
-    unasked = [
-        (method, path)
-        for method, path, route in routes_of(app)
-        if ROUTES[method, path] is not Work.FREE and not isinstance(route, AdmittedRoute)
-    ]
-    assert unasked == []
-
-
-def test_no_endpoint_takes_a_thread_of_the_pool_that_nobody_bounds(app: FastAPI) -> None:
-    assert [path for _, path, route in routes_of(app) if not iscoroutinefunction(route.endpoint)] == []
+    routes = list(routes_of(app))
+    assert len(routes) > 80
+    unasked = [(method, path) for method, path, route in routes if not isinstance(route, AdmittedRoute)]
+    assert {path for _, path in unasked} == {"/", "/docs", "/console/{file:path}", "/v1/openapi.json", *FILES}
+    assert [path for _, path, route in routes if not iscoroutinefunction(route.endpoint)] == []
 
 
 def test_a_route_without_a_class_stops_the_application_from_starting() -> None:
-    with pytest.raises(LookupError, match=r"GET /v1/new has no class of work: say in api/work/classes\.py"):
-        work_of_route("GET", "/v1/new")
+    def endpoint() -> None: ...
+
+    with pytest.raises(LookupError, match=r"/v1/new has no class of work: mark its endpoint with `takes`"):
+        new_router().get("/v1/new")(endpoint)
 
 
-def test_every_tool_and_resource_has_a_class_of_work(server: MemoryServer, auditing: MemoryServer) -> None:
-    async def named() -> tuple[set[str], set[str]]:
-        tools = {tool.name for tool in [*await server.list_tools(), *await auditing.list_tools()]}
-        resources = {str(one.uri) for one in await server.list_resources()}
-        return tools, resources | {one.uri_template for one in await server.list_resource_templates()}
+def test_tools_and_resources_run_in_the_lane_of_their_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    lanes: dict[str, Work] = {}
 
-    tools, resources = asyncio.run(named())
-    assert tools == set(TOOLS)
-    assert resources == set(RESOURCES)
+    def noted(function: Any, work: Work, admission: Admission) -> Any:
+        lanes[function.__name__] = work
+        return admitted(function, work, admission)
+
+    monkeypatch.setattr("api.mcp.server.admitted", noted)
+    for toolset in ("agent", "audit"):
+        MemoryServer(Connection(lambda: nullcontext(cast("Application", None)), "ada"), toolset=toolset)
+    folds = {"uses", "answers", "answer", "replay", "compare", "diff"}
+    heavy = {name for name, work in lanes.items() if work is Work.HEAVY}
+    assert heavy == {"memory_knowledge_map", *(f"audit_{name}" for name in folds)}
+    assert {name for name, work in lanes.items() if work is Work.WATCH} == {"audit_status", "audit_alarms"}
+    assert len(lanes) == 36
+    assert set(lanes.values()) == {Work.LIGHT, Work.HEAVY, Work.WATCH}

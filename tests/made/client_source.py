@@ -16,87 +16,13 @@ from textwrap import wrap
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
-from api.operations.access import ACCESS, ISSUE, ME, READS, REVOKE, SET_GRANTS
-from api.operations.answered import ANSWER, ANSWERS
-from api.operations.auditing import ABOVE, DIFF_POSTED
+from api.operations.access import ISSUE, ME
 from api.operations.definition import REQUIRED, SPEAKER, Operation, Parameter, Record
-from api.operations.events import EVENTS, PARTITION_EVENTS
-from api.operations.inbox import ACCEPT, AMEND, INBOX, REJECT
-from api.operations.knowing import ASSESS, ASSOCIATIONS, FACTS, MAP, SYNONYM, SYNONYMS
-from api.operations.living import CHOOSE, FADING, GRADE, HEALTH, LAWS, PARAMETERS, PROFILE, REVIEW
-from api.operations.looking.instants import INSTANTS_POSTED
-from api.operations.looking.operate import CAPACITY, JOBS, MODELS
-from api.operations.looking.proof import CHECK_HEADS, HEADS, OWNER_HEADS
-from api.operations.looking.times import TIMES_OF_OWNER
-from api.operations.reading import COUNTS, LIST, OWNER_STATS, PROVENANCE, USES
-from api.operations.replaying import REPLAY, RETRACT
-from api.operations.reports import CLEANUP, COMPARE, CURVES, EPISODES
-from api.operations.searching import SEARCH
-from api.operations.sources import ASIDES, BRING_BACK, SET_ASIDE, SOURCES
-from api.operations.store import ALARMS, OWNERS, STATUS
-from api.operations.writing import RESTORE_MANY
+from api.operations.groups import ALL
+from api.operations.living import LAWS, PARAMETERS
 from tests.places import ROOT
 
-VERBS: Mapping[str, Operation] = {
-    "search": SEARCH,
-    "list": LIST,
-    "counts": COUNTS,
-    "uses": USES,
-    "events": EVENTS,
-    "partition_events": PARTITION_EVENTS,
-    "answers": ANSWERS,
-    "answer": ANSWER,
-    "provenance": PROVENANCE,
-    "stats": OWNER_STATS,
-    "assess": ASSESS,
-    "map": MAP,
-    "associations": ASSOCIATIONS,
-    "facts": FACTS,
-    "synonyms": SYNONYMS,
-    "define_synonym": SYNONYM,
-    "asides": ASIDES,
-    "sources": SOURCES,
-    "times": TIMES_OF_OWNER,
-    "set_aside": SET_ASIDE,
-    "bring_back": BRING_BACK,
-    "health": HEALTH,
-    "fading": FADING,
-    "review": REVIEW,
-    "grade": GRADE,
-    "restore_many": RESTORE_MANY,
-    "inbox": INBOX,
-    "accept": ACCEPT,
-    "amend": AMEND,
-    "reject": REJECT,
-    "profile": PROFILE,
-    "choose_profile": CHOOSE,
-    "compare": COMPARE,
-    "curves": CURVES,
-    "replay": REPLAY,
-    "diff": DIFF_POSTED,
-    "above": ABOVE,
-    "instants": INSTANTS_POSTED,
-    "retract": RETRACT,
-    "cleanup": CLEANUP,
-    "episodes": EPISODES,
-    "laws": LAWS,
-    "parameters": PARAMETERS,
-    "owners": OWNERS,
-    "status": STATUS,
-    "alarms": ALARMS,
-    "heads": HEADS,
-    "check_heads": CHECK_HEADS,
-    "owner_heads": OWNER_HEADS,
-    "jobs": JOBS,
-    "capacity": CAPACITY,
-    "models": MODELS,
-    "me": ME,
-    "access": ACCESS,
-    "make_key": ISSUE,
-    "revoke_key": REVOKE,
-    "set_grants": SET_GRANTS,
-    "reads": READS,
-}
+VERBS: Mapping[str, Operation] = {one.verb: one for one in ALL if one.verb}
 """Of the client, by name."""
 MADE = "Made by `make client` of the application's operations: change those, and make it again."
 FILE = ROOT / "client" / "engramlog" / "questions.py"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from api.cli.made import Call, command
 from api.cli.show import context as render
-from api.operations.answered import ANSWER, ANSWERS
+from api.operations.auditing import ANSWER, ANSWERS
 from api.operations.definition import Option, Parameter
 from events.errors import refused
 

@@ -12,8 +12,7 @@ from api.cli.made import Call, command
 from api.cli.show import events as render
 from api.cli.show.visible import visible_in
 from api.operations.definition import Option, Parameter
-from api.operations.events import EVENTS, PARTITION_EVENTS
-from api.operations.looking.times import TIMES_OF_OWNER
+from api.operations.events import EVENTS, PARTITION_EVENTS, TIMES_OF_OWNER
 from api.operations.sources import SOURCES
 from api.shapes import LogEvents, LoggedEvent
 from events.errors import refused

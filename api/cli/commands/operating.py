@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from api.cli.made import Call, command
 from api.operations.definition import Parameter
-from api.operations.looking.operate import CAPACITY, JOBS, MODELS
-from api.operations.store import OWNERS, STATUS
+from api.operations.store import CAPACITY, JOBS, MODELS, OWNERS, STATUS
 from events.errors import refused
 
 PARTS = {"jobs": JOBS, "capacity": CAPACITY, "models": MODELS, "owners": OWNERS}

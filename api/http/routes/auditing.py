@@ -17,7 +17,7 @@ from api.http.made import new_router, register
 from api.operations.definition import Operation
 from api.operations.events import EVENTS, PARTITION_EVENTS
 from api.requests.speaking import come_in_by
-from api.work.classes import Work
+from api.work.patience import Work
 
 router = new_router()
 

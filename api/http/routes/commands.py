@@ -29,17 +29,15 @@ from api.http.server.connection import AT_THE_FOLDER
 from api.http.server.listener import FORWARDED
 from api.operations.definition import Given, Operation
 from api.operations.groups import MADE_WHOLE
-from api.operations.searching import SEARCH
 from api.requests.secrets import refusal_told
 from api.requests.speaking import come_in_by
-from api.work.classes import Work
-from api.work.patience import NeedsHeavyLane, Patience, with_patience
+from api.work.patience import NeedsHeavyLane, Patience, Work, with_patience
 from events.errors import DeadlineExceeded, EngramlogError, ServerBusy, StoreUnavailable, TooManyRequests
 
 ADDRESS: Final = "/v1/command"
 MARK: Final = {"engramlog-command": "1", "cache-control": "no-store"}
 """A header by which a command knows that this door answered."""
-SERVED: Mapping[tuple[str, str], Operation] = {one.route: one for one in (SEARCH, *MADE_WHOLE) if one.served}
+SERVED: Mapping[tuple[str, str], Operation] = {one.route: one for one in MADE_WHOLE if one.served}
 """What may be asked and told here, by method and path."""
 LEFT = (TooManyRequests, ServerBusy, StoreUnavailable, DeadlineExceeded)
 """A command has a way of its own where the service has not the room or the time."""

@@ -14,6 +14,7 @@ from api.http.asking import AskedParts
 from api.http.batch import Batch, read_batch, read_lines
 from api.http.guard import LINES_TYPES, media_type
 from api.http.made import new_router
+from api.work.patience import Work, takes
 from events.errors import ConcurrencyError, EngramlogError, EventIdTaken, StoreUnavailable, UnderReplicated, refused
 from events.log import AppendReceipt
 
@@ -94,6 +95,7 @@ _ANSWERS[207] = _ANSWERS[200] | {
 
 
 @router.post("/v1/events", summary="Append events", responses=_ANSWERS, openapi_extra=_BODY)
+@takes(Work.APPEND)
 def append(
     parts: AskedParts, batch: Annotated[Batch, Depends(batch_of)], judge: Annotated[bool, _JUDGE] = False
 ) -> Response:

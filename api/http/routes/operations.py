@@ -24,8 +24,10 @@ RUN_SECONDS = 15.0
 """After so long a model is asked about no more turns in one request; what is `left` is for the next."""
 router = new_router()
 for operation in MADE_WHOLE:
-    add(router, operation)
-add(router, SEARCH, lambda parts: parts.metrics.search_seconds.time())
+    if operation is SEARCH:
+        add(router, operation, lambda parts: parts.metrics.search_seconds.time())
+    else:
+        add(router, operation)
 
 
 def check_size(count: int, what: str) -> None:

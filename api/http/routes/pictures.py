@@ -13,7 +13,7 @@ from api.http.answer import problems
 from api.http.asking import Parts
 from api.http.made import new_router, register
 from api.operations.definition import Operation
-from api.operations.looking.pictures import CURVES_SVG, LOOK, MAP_SVG
+from api.operations.reports import CURVES_SVG, LOOK, MAP_SVG
 
 if TYPE_CHECKING:
     from api.pictures.look import Look

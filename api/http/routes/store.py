@@ -13,6 +13,7 @@ from api.http.answer import Json, documented, problems
 from api.http.asking import Asked, AskedParts, Question
 from api.http.made import new_router
 from api.shapes import EmbedderStanding, ListeningTold
+from api.work.patience import Work, takes
 from events.errors import refused
 from events.schema import json_schemas
 from events.text.embedder_names import AUTO
@@ -41,6 +42,7 @@ _SCHEMA: dict[int | str, dict[str, Any]] = {
 
 
 @router.get("/v1/schema", summary="Event types", responses=_SCHEMA | problems())
+@takes(Work.LIGHT)
 def schema(asked: Annotated[SchemaAsked, Query()]) -> Response:
     """JSON Schema of every event's envelope, by type, or of one."""
     schemas = json_schemas()
@@ -60,6 +62,7 @@ async def health() -> Response:
 
 @router.head("/ready", include_in_schema=False)
 @router.get("/ready", summary="Ready?", tags=["supervision"], responses=documented("Ready", "Redis answers."))
+@takes(Work.WATCH)
 def ready(application: Asked) -> Response:
     """Whether Redis answers, how far each partition's fold is behind, which alarms stand; 503 where something stands still, or
     partitions of a Cluster cannot be reached."""
@@ -110,6 +113,7 @@ _METRICS: dict[int | str, dict[str, Any]] = {
 
 
 @router.get("/metrics", summary="Metrics", tags=["supervision"], responses=_METRICS, response_class=PlainTextResponse)
+@takes(Work.WATCH)
 def metrics(parts: AskedParts) -> Response:
     """Events, lag, quarantined owners, memories, memory used, search latency, appends by status."""
     parts.check("operate", None, "metrics")

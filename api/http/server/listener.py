@@ -22,7 +22,6 @@ from starlette.datastructures import Headers
 from starlette.routing import compile_path
 from starlette.types import Scope
 
-from api.access.needs import NEEDS
 from api.http.problem import Problem, plain_problem
 from api.operations.definition import Operation
 from api.operations.groups import ALL
@@ -164,7 +163,7 @@ def refused_operating(path: str, listener: Listener) -> Problem | None:
 
 def is_operating(operation: Operation) -> bool:
     """Whether an operation is about the store as a whole, or repairs it."""
-    need = NEEDS.get(operation.call)
+    need = operation.needs
     if need is None:
         return False
     if operation.call.startswith("operator.dead"):

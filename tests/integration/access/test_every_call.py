@@ -8,9 +8,9 @@ from importlib import import_module
 from pkgutil import walk_packages
 
 import api.operations
-from api.access.needs import NEEDS
 from api.http.routes import auditing, chats, console, events, feed, operations, pictures, records, store
 from api.operations.definition import Operation
+from api.operations.groups import NEEDS
 from events.schema import json_schemas
 from ops.joined import JoinedApplication
 from projections.access.grants import VERBS

@@ -16,8 +16,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from api.access.needs import NEEDS
 from api.exchange.exporting import ExportOptions
+from api.operations.groups import NEEDS
 from api.revealing import By
 from events.catalogue.access import Verb
 from events.errors import AccessDenied, NotFound

@@ -17,9 +17,8 @@ from httpx import Response
 from api.http.server.serve import serve
 from api.services.carrying import appender
 from api.work.admission import AdmissionLimits
-from api.work.classes import Work
 from api.work.lane import LaneLimits
-from api.work.patience import current_check
+from api.work.patience import Work, current_check
 from events.log import marked
 from events.redis.log import RedisEventLog
 from tests.given.http import SHOWN, HttpStore, app_of, client_of, created, http_store

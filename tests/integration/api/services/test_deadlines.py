@@ -14,9 +14,9 @@ from fastapi.testclient import TestClient
 
 from api.exchange.exporting import ExportOptions
 from api.exchange.importing_records import RecordOptions
+from api.operations.groups import ALL, OF_FILES
 from api.work.admission import AdmissionLimits
-from api.work.classes import ROUTES, Work
-from api.work.patience import NeedsHeavyLane, Patience, with_patience
+from api.work.patience import NeedsHeavyLane, Patience, Work, with_patience
 from events.errors import DeadlineExceeded
 from projections.checks import Bounds
 from projections.fold.changelog import Entry
@@ -29,7 +29,11 @@ from tests.rows import each_row
 
 MEMORIES = 600
 """More than lie between two checks."""
-HEAVY = sorted((method, path) for (method, path), work in ROUTES.items() if work in (Work.HEAVY, Work.STREAM))
+HEAVY = sorted(
+    ("POST" if one.name.startswith("import") else one.route[0], one.path)
+    for one in (*ALL, *OF_FILES)
+    if one.work in (Work.HEAVY, Work.STREAM)
+)
 
 
 def lines(of: str) -> bytes:

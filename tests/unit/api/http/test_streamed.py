@@ -11,7 +11,7 @@ import pytest
 
 from api.http.streamed import LEAST_RATE, SEND_SECONDS, SLOW_SECONDS, ClientPace, Pieces
 from api.work.admission import Admission
-from api.work.classes import Work
+from api.work.patience import Work
 from tests.rows import each_row
 
 PIECE = 64 * 1024

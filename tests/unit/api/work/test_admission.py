@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from api.work.admission import Admission, AdmissionLimits, ClientGone
-from api.work.classes import Work
 from api.work.lane import LaneLimits
-from api.work.patience import LIGHT_STEPS, current_check, weigh
+from api.work.patience import LIGHT_STEPS, Work, current_check, weigh
 from events.errors import DeadlineExceeded, StoreUnavailable, TooManyRequests
 from tests.waiting import until
 
