@@ -117,7 +117,6 @@ CLEANS = Need("delete", also=_foretells)
 DISCARDS = Need("operate", speaks=_actor)
 BESIDES: Mapping[str, Need] = {
     "reader.snapshot": READ,
-    "reader.count_changes": OF_THE_LOG,
     "writer.append": Need("produce", "events"),
     "rememberer.append_judged": Need("produce", "events"),
     "rememberer.add_turns": Need("produce", speaks=_of_turns),

@@ -262,17 +262,6 @@ class Histories(Snapshots):
             if cursor is None:
                 return
 
-    def count_changes(self, owner: str, memory_id: str | None = None) -> int:
-        """How many entries the change log of a memory, or of the owner, has; none of them is kept."""
-        with self._asked_of(owner, {}) as snapshot:
-            hidden = snapshot.view.hidden()
-            if memory_id is None and not hidden:
-                return snapshot.view.state.entries
-            self._weigh_search(owner, snapshot)
-        of = None if memory_id is None else [memory_id]
-        entries = self._views.changelogs.entries(owner, of, check=current_check())
-        return sum(1 for _, entry in entries if entry.memory_id not in hidden)
-
     def _entries(
         self,
         owner: str,

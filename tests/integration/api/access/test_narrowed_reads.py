@@ -65,7 +65,6 @@ CALLS: dict[str, Call] = {
     "reader.list": lambda app, owner, _memory, _word: app.reader.list(owner),
     "reader.get": lambda app, owner, memory, _word: app.reader.get(owner, memory),
     "reader.snapshot": _held_open,
-    "reader.count_changes": lambda app, owner, memory, _word: app.reader.count_changes(owner, memory),
     "reader.why": lambda app, owner, memory, _word: app.reader.why(owner, memory),
     "reader.history": lambda app, owner, memory, _word: [app.reader.history(owner, memory), app.reader.history(owner)],
     "reader.provenance": lambda app, owner, memory, _word: app.reader.provenance(owner, memory),
@@ -103,7 +102,7 @@ CALLS: dict[str, Call] = {
 }
 """Every call whose answer is narrowed, and how it is asked about a memory."""
 ABOUT_ONE = (
-    "reader.snapshot", "reader.count_changes",
+    "reader.snapshot",
     "reader.search", "reader.get", "reader.why", "reader.history", "reader.provenance", "outranking.above",
     "knower.associations", "revealer.get", "comparer.curves", "uses.uses", "contexts.context", "knower.assess",
 )  # fmt: skip
