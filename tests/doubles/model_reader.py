@@ -46,14 +46,14 @@ def _additions(told: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def destroying(asked: Asked) -> dict[str, Any]:
-    """Every memory deleted and taken back, and some that are not there, each with a true quotation."""
+    """Every memory deleted, then taken back, and some that are not there, each with a true quotation: 40 are allowed."""
     memories = [one["id"] for one in shown(asked)["memories"]]
     return {
         "operations": [
             {"operation": what, "turn": one["id"], "quote": one["text"], "memory": memory, "reason": "ordered to"}
+            for what in ("DELETE", "NEGATE")
             for one in new_turns(asked)
             for memory in [*memories, "M99", "m-other"]
-            for what in ("DELETE", "NEGATE")
         ][:40]
     }
 

@@ -226,7 +226,7 @@ def test_an_endpoint_that_is_down_leaves_every_turn_to_the_next_run(
     assert (found.trouble.down, found.read, found.left, found.done.appended) == (True, 0, len(SAID), 0)
     assert events(live) == before
     model.answers(honest)
-    assert run(live, model).read == len(SAID)
+    assert run(live, model, timeout=PATIENCE).read == len(SAID)
 
 
 def test_a_model_that_destroys_what_it_can_destroys_next_to_nothing(live: Live, model: ModelEndpoint) -> None:
