@@ -22,8 +22,7 @@ from api.exchange.importing_records import (
 )
 from api.exchange.record_shapes import CUT
 from api.exchange.rejections import KEYED_OTHERWISE, rejection_lines, told_here
-from api.requests.pasts import PIECE
-from api.requests.snapshots import Snapshot
+from api.requests.snapshots import PIECE, Snapshot
 from api.requests.speaking import importer
 from api.requests.timelines import LineTerms, told_lines
 from api.services.judging import Judging

@@ -9,37 +9,20 @@ from fastapi import FastAPI
 
 from api.application import Application
 from api.http import problem
-from api.http.access.bearer import Admits, in_force_of, is_open, nobody
-from api.http.access.callers import GONE, Callers, Provider
-from api.http.access.key_sessions import KeySessions
-from api.http.access.sessions import Sessions
 from api.http.asking import Parts
 from api.http.bodies import Bodies
-from api.http.console_files import serve_console
+from api.http.callers import GONE, Admits, Callers, Provider, in_force_of, is_open, nobody
 from api.http.document import describe
 from api.http.feed import Feeds, Limits
-from api.http.guard import Guard, Paced, Refused, untold
-from api.http.metrics.registry import Metrics, MetricSources
-from api.http.metrics.requests import Measured
-from api.http.metrics.store import readings
-from api.http.reference import serve_reference
-from api.http.routes import (
-    auditing,
-    chats,
-    commands,
-    console,
-    events,
-    feed,
-    operations,
-    pictures,
-    records,
-    store,
-)
+from api.http.guard import Guard, Measured, Paced, Refused, untold
+from api.http.metrics import Metrics, MetricSources, readings
+from api.http.pages import serve_console, serve_reference
+from api.http.routes import commands, console, events, feed, operations, records, store
 from api.http.routes.commands import AnswersFor, for_nobody
+from api.http.sessions import KeySessions, Sessions
 from api.http.waiting import Waits
 from api.version import program_version
-from api.work.admission import Admission, AdmissionLimits
-from api.work.buckets import UNBOUNDED, Buckets, Rates
+from api.work.admission import UNBOUNDED, Admission, AdmissionLimits, Buckets, Rates
 
 DESCRIPTION = """An event-sourced memory store for AI agents: one log, many readings, and a reason for every weight.
 
@@ -133,7 +116,7 @@ def create_app(
     app.state.key_sessions = keyed
     metrics.console_sessions.set_function(lambda: sessions.open + keyed.open)
     problem.install(app)
-    for module in (events, operations, pictures, auditing, records, chats, feed, store, commands, console):
+    for module in (events, operations, records, feed, store, commands, console):
         app.router.routes.extend(module.router.routes)  # include_router would make each a second time
     describe(app)
     serve_reference(app)

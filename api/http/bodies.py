@@ -1,6 +1,6 @@
 """Request bodies, taken in whole before a route sees them: as large and as deep as the table of limits says, and in time.
 
-Nothing of a body is parsed on the event loop: it is read there, counted, and parsed (`api.http.admitted`) by a few threads of
+Nothing of a body is parsed on the event loop: it is read there, counted, and parsed (`api.http.routing`) by a few threads of
 its own. How much JSON a text holds is counted on its bytes before any parser makes objects of it: a value costs a parser up to a
 hundred times its bytes (`[],[],[]`). The count is never less than what a parser makes up to the first thing that is no JSON.
 """
@@ -21,10 +21,10 @@ from anyio.to_thread import run_sync
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.http.access.bearer import MOST_OPEN, OPEN_POST
-from api.http.admitted import THREADS
+from api.http.callers import MOST_OPEN, OPEN_POST
 from api.http.guard import LINES_TYPES, media_type
 from api.http.problem import Problem, plain_problem, problem_of
+from api.http.routing import THREADS
 from events.errors import EngramlogError, InputError, RequestTooLarge, ServerBusy
 
 PIECE: Final = 256 * 1024

@@ -15,10 +15,10 @@ from anyio.to_thread import run_sync
 from fastapi import FastAPI, Request
 from starlette.responses import Response
 
-from api.http.access.bearer import is_open
-from api.http.admitted import LazyRoute
-from api.http.answer import SCHEMAS, ProblemShape, problems
+from api.http.asking import SCHEMAS, ProblemShape, problems
 from api.http.bodies import DEPTH, limit_of
+from api.http.callers import is_open
+from api.http.routing import LazyRoute
 
 PATH = "/v1/openapi.json"
 EXAMPLES = Path(__file__).with_name("examples.json")

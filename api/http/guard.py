@@ -1,22 +1,24 @@
 """What every request passes before a route sees it: who may call, and how its path is read.
 
 It comes by a listener that is for it, the Host must be this service, the Origin too if a browser sends one
-(`api.http.server.listener`). All but a few paths that tell nothing of anybody ask who it is (`api.http.access.callers`), and no
+(`api.http.server.listener`). All but a few paths that tell nothing of anybody ask who it is (`api.http.callers`), and no
 key takes more than its share: requests, bytes and CPU of each principal, in all and of one owner.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
+from time import perf_counter
+from typing import Any
 from urllib.parse import quote, unquote
 
+from prometheus_client import Counter, Histogram
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.http.access.bearer import KNOWN, MOST_OPEN, OPEN_POST, READS, Admits, unauthorized
-from api.http.access.callers import CALLER, Callers, caller_in
-from api.http.access.sessions import Sessions
+from api.http.callers import CALLER, KNOWN, MOST_OPEN, OPEN_POST, READS, Admits, Callers, caller_in, unauthorized
+from api.http.metrics import Metrics
 from api.http.problem import Problem, plain_problem, problem_of
 from api.http.server.listener import (
     OWN_HEADER,
@@ -27,7 +29,8 @@ from api.http.server.listener import (
     refused_place,
     refused_way,
 )
-from api.work.buckets import Buckets, charged
+from api.http.sessions import Sessions
+from api.work.admission import Buckets, charged
 from events.errors import EngramlogError, TooManyRequests
 from projections.access.recognising import Recognised
 
@@ -247,3 +250,65 @@ def owner_in(path: str) -> str | None:
             rest = path.removeprefix(begin)
             return unquote(rest if begin == "/mcp/" else rest.partition("/")[0]) or None
     return None
+
+
+TAKEN = "engramlog.taken"
+"""Where in a request's scope the route that took it writes its path, in braces; there where somebody counts."""
+
+
+def taken_by(scope: Mapping[str, Any], route: str) -> None:
+    """Note which route took a request."""
+    taken = scope.get(TAKEN)
+    if taken is not None:
+        taken.append(route)
+
+
+NONE, OTHER = "none", "other"
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+CLOSED = 499
+"""Told as the status where the client was gone before it was answered."""
+
+
+class Measured:
+    """ASGI middleware around all else."""
+
+    def __init__(self, app: ASGIApp, *, metrics: Metrics) -> None:
+        self._app = app
+        self._requests, self._seconds = metrics.requests, metrics.request_seconds
+        self._counters: dict[tuple[str, str, int], Counter] = {}
+        self._clocks: dict[tuple[str, str], Histogram] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand on, and count once it is over."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began, answered = perf_counter(), list[tuple[int, float]]()
+        taken: list[str] = []
+        scope[TAKEN] = taken
+
+        async def told(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                answered.append((message["status"], perf_counter()))
+            await send(message)
+
+        try:
+            await self._app(scope, receive, told)
+        except Exception:
+            if not answered:
+                answered.append((500, perf_counter()))
+            raise
+        finally:
+            status, at = answered[0] if answered else (CLOSED, perf_counter())
+            method = scope["method"] if scope["method"] in METHODS else OTHER
+            self._count(method, taken[0] if taken else NONE, status, at - began)
+
+    def _count(self, method: str, route: str, status: int, seconds: float) -> None:
+        counter = self._counters.get((method, route, status))
+        if counter is None:  # kept, for to find a label's series takes longer than to count
+            counter = self._counters[method, route, status] = self._requests.labels(method, route, str(status))
+        clock = self._clocks.get((method, route))
+        if clock is None:
+            clock = self._clocks[method, route] = self._seconds.labels(method, route)
+        counter.inc()
+        clock.observe(seconds)

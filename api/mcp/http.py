@@ -14,16 +14,15 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api.http.access.bearer import Admits
-from api.http.access.callers import Callers, caller_in
 from api.http.bodies import MCP, Bodies
+from api.http.callers import Admits, Callers, caller_in
 from api.http.guard import Guard, Paced
 from api.http.problem import problem_of
 from api.mcp.connection import Connection
 from api.mcp.resource import PATH, Described, challenged, insufficient, is_metadata
 from api.mcp.server import MemoryServer
 from api.requests.checks import check_owner
-from api.work.buckets import UNBOUNDED, Buckets, Rates
+from api.work.admission import UNBOUNDED, Buckets, Rates
 from events.errors import EngramlogError, refused
 from projections.access.provider import ProviderRules
 

@@ -17,7 +17,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api.http.access.bearer import READS
+from api.http.callers import READS
 from api.http.problem import Problem, plain_problem
 from api.http.server.listener import listener_of
 from projections.access.grants import VERBS

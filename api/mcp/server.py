@@ -257,7 +257,7 @@ def _sent_by(request: Any) -> AbstractContextManager[None]:
     """Everything within is asked by whoever sent an HTTP request, as the guard recognised him; without one by who started this."""
     if request is None:
         return nullcontext()
-    from api.http.access.callers import caller_in
+    from api.http.callers import caller_in
 
     caller = caller_in(request.scope)
     if caller is None:

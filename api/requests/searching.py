@@ -16,12 +16,13 @@ from typing import Any, NamedTuple
 import orjson
 
 from api.requests.checks import check_ranking, check_search_mode
-from api.shapes import MeaningCompared, Understood
+from api.shapes import MeaningCompared, SpansTold, Understood
 from events.errors import InputError, refused
 from projections.choices import RANKINGS
 from projections.ranking.conversation_dates import zoned_text
 from projections.ranking.filter_checks import check_name
 from projections.ranking.search_request import BY_MEANING, Filters, SearchRequest, filters_of
+from projections.reports.listing.wanted import RowsWanted
 
 MOST_OFFSET = 100_000
 _UNLESS_TOLD = {"ranking": RANKINGS[0], "search_mode": "hybrid", "min_relevance": 0.0}
@@ -139,4 +140,18 @@ def read_cursor(text: str, question: str) -> Cursor:
     whole = all(isinstance(part, kind) for part, kind in zip(found, kinds, strict=True))
     if not whole or found.question != question or not 0 < found.offset <= MOST_OFFSET:
         raise refused("cursor", text[:80], rule)
+    return found
+
+
+def spans_told(wanted: RowsWanted, zone: str) -> SpansTold:
+    """From when, and to when (not included), memories were made or revised, where a filter says so: RFC 3339 in the time zone."""
+    found, filters, updated = SpansTold(), wanted.filters, wanted.updated
+    if filters.since is not None:
+        found["since"] = zoned_text(filters.since, zone)
+    if filters.until is not None:
+        found["until"] = zoned_text(filters.until, zone)
+    if updated.since is not None:
+        found["updated_since"] = zoned_text(updated.since, zone)
+    if updated.until is not None:
+        found["updated_until"] = zoned_text(updated.until, zone)
     return found

@@ -14,9 +14,17 @@ import orjson
 from api.choices import MOST_CHANGES
 from api.requests.checks import check_limit, check_memory_id
 from api.requests.snapshots import Snapshot, Snapshots
-from api.requests.spans import WHOLE, TimeSpan, recorded_positions, span_of
 from api.requests.speaking import telling_in_hand
-from api.requests.timelines import LineTerms, Progress, TimesAsked, told_lines
+from api.requests.timelines import (
+    WHOLE,
+    LineTerms,
+    Progress,
+    TimesAsked,
+    TimeSpan,
+    recorded_positions,
+    span_of,
+    told_lines,
+)
 from api.services.asides import aside_by, aside_told
 from api.services.auditing.by_law import STORED, LawNumbers, check_law
 from api.shapes import AsideTold, Change, History

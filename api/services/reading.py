@@ -7,7 +7,6 @@ from typing import Any, Unpack
 
 from api.choices import MOST_CHANGES
 from api.requests.checks import check_limit, check_mode, check_query
-from api.requests.rows import spans_told
 from api.requests.searching import (
     FIRST_PAGE,
     Cursor,
@@ -17,6 +16,7 @@ from api.requests.searching import (
     question_digest,
     read_cursor,
     request_of,
+    spans_told,
     tell_filters,
 )
 from api.requests.snapshots import Snapshot

@@ -7,9 +7,8 @@ from functools import partial
 from typing import Any
 
 from api.requests.checks import check_memory_id, check_owner
-from api.requests.pasts import PIECE
 from api.requests.refusals import taken
-from api.requests.snapshots import Snapshot
+from api.requests.snapshots import PIECE, Snapshot
 from api.services.carrying.carried import carried_before
 from api.services.histories import SCANNED
 from api.services.many.report import told_of

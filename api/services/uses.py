@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Unpack
 
 from api.requests.checks import check_limit
-from api.requests.pasts import PIECE
+from api.requests.snapshots import PIECE
 from api.requests.timelines import LineTerms, told_lines
 from api.services.reading import Reader
 from api.shapes import MemoryUses, TurnSaid

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple, NoReturn
 
 from api.http.server.certificate import CERTIFICATE, KEY, Certificate
-from api.http.server.claiming import OPERATE, check_host
-from api.http.server.listener import OF_THIS_MACHINE, Listener
+from api.http.server.listener import OF_THIS_MACHINE, OPERATE, Listener, check_host
 from api.shapes import ListeningTold
 from events.errors import BadSetting
 from events.text.origins import is_loopback

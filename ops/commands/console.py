@@ -201,7 +201,7 @@ class _Chapters(Console):
 
 def _free(settings: Settings) -> int:
     """The port of the settings, or any where it is taken."""
-    from api.http.server.claiming import claim
+    from api.http.server.listener import claim
 
     try:
         claim(settings.host, settings.port).close()

@@ -38,7 +38,7 @@ def in_a_thread(work: Callable[[], None]) -> None:
 
 
 class ProviderKeys:
-    """See `api.http.access.callers.Provider`. Safe for threads."""
+    """See `api.http.callers.Provider`. Safe for threads."""
 
     def __init__(
         self,

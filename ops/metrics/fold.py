@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from api.http.metrics.build import of_process
+from api.http.metrics import of_process
 from consumers.fold.figures import FoldFigures
 
 

@@ -9,9 +9,7 @@ from typing import Any
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from api.application import Application
-from api.http.metrics.build import of_process
-from api.http.metrics.registry import CLOSENESSES
-from api.http.metrics.used import UsedCollector
+from api.http.metrics import CLOSENESSES, UsedCollector, of_process
 from ops.metrics.port import MetricsPort
 
 ANSWERED, REFUSED, UNKNOWN = "answered", "refused", "none"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from api.http.access.sessions import Sessions
+from api.http.sessions import Sessions
 from events.alarms import Alarms
 
 MANY = "console_codes_refused"

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from api.http.access.bearer import Admits
-from api.http.access.callers import GONE, Callers
+from api.http.callers import GONE, Admits, Callers
 from api.http.server.serve import Listening, ListeningServer, listening
 from api.mcp.connection import Connection
 from api.mcp.http import create_app
 from api.mcp.resource import PATH, audiences
-from api.work.buckets import KEY_RATES
+from api.work.admission import KEY_RATES
 from ops.beyond.listeners import listeners_of, require_key
 from ops.beyond.watch import certificate_tended
 from ops.garbage import started

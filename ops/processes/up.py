@@ -18,14 +18,13 @@ from typing import NamedTuple
 from fastapi import FastAPI
 
 from api.application import Application
-from api.http.access.bearer import in_force_of
-from api.http.access.sessions import Sessions
 from api.http.app import create_app
-from api.http.server.claiming import OPERATE, claim
-from api.http.server.listener import Listener
+from api.http.callers import in_force_of
+from api.http.server.listener import OPERATE, Listener, claim
 from api.http.server.serve import Listening, Server, serve, serve_on
+from api.http.sessions import Sessions
 from api.version import program_version
-from api.work.buckets import KEY_RATES
+from api.work.admission import KEY_RATES
 from events.errors import EmbeddedRedisError, EngramlogError, StoreError
 from ops.asking.same import answers_for
 from ops.beyond.listeners import Listeners, how_it_listens, listeners_of, require_key

@@ -9,7 +9,7 @@ from functools import partial
 from resource import RLIMIT_NOFILE, getrlimit
 from typing import TYPE_CHECKING
 
-from api.http.server.claiming import OPERATE, claim
+from api.http.server.listener import OPERATE, claim
 from events.errors import BadSetting, EngramlogError, StoreUnavailable
 from events.redis.wire import Wire, connect
 from events.text.embedder_names import NONE

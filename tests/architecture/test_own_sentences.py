@@ -11,8 +11,8 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 import api.http
-from api.http.made import shape_of
 from api.http.problem import input_error
+from api.http.routing import shape_of
 from api.operations.groups import ALL, OF_FILES
 from events.errors import InvalidEvent
 from events.schema import json_schemas

@@ -13,10 +13,9 @@ from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 
 from api.application import Application
-from api.http.admitted import AdmittedRoute, LazyRoute
 from api.http.app import create_app
-from api.http.made import new_router
-from api.http.reference import FILES
+from api.http.pages import FILES
+from api.http.routing import AdmittedRoute, LazyRoute, new_router
 from api.mcp.admitted import admitted
 from api.mcp.connection import Connection
 from api.mcp.server import MemoryServer

@@ -13,9 +13,8 @@ import yaml
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import Metric
 
-from api.http.metrics.registry import Metrics, MetricSources
-from api.http.metrics.requests import Measured
-from api.http.metrics.store import OF_STORE, readings
+from api.http.guard import Measured
+from api.http.metrics import OF_STORE, Metrics, MetricSources, readings
 from api.services.auditing.supervision import AppendOnlyFile, DiskRoom, Kept
 from consumers.fold.figures import FoldFigures
 from events.alarms import KNOWN

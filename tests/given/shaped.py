@@ -1,6 +1,6 @@
 """Every answer that a test gets over HTTP has the shape that its route documents: no field without a name, types right.
 
-The service answers what its services tell, without asking a model again (`api.http.answer.Json`): the client of the tests does.
+The service answers what its services tell, without asking a model again (`api.http.asking.Json`): the client of the tests does.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter, ValidationError
 
-from api.http.admitted import LazyRoute
-from api.http.answer import SCHEMAS
+from api.http.asking import SCHEMAS
+from api.http.routing import LazyRoute
 from engramlog import answers
 from engramlog.answers import Result
 

@@ -11,7 +11,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import orjson
 
-from api.http.answer import SCHEMAS
+from api.http.asking import SCHEMAS
 from api.http.document import EXAMPLES
 from engramlog import answers
 from engramlog.answers import Result

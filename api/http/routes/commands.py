@@ -21,12 +21,11 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from api.application import Application
-from api.http.access.callers import caller_in
-from api.http.admitted import admission_of, by_thread, read_json
 from api.http.asking import parts_of
-from api.http.made import new_router
-from api.http.server.connection import AT_THE_FOLDER
+from api.http.callers import caller_in
+from api.http.routing import admission_of, by_thread, new_router, read_json
 from api.http.server.listener import FORWARDED
+from api.http.server.serve import AT_THE_FOLDER
 from api.operations.definition import Given, Operation
 from api.operations.groups import MADE_WHOLE
 from api.requests.secrets import refusal_told

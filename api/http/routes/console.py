@@ -9,14 +9,11 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 from starlette.responses import Response
 
-from api.http.access.bearer import OPEN_POST, Admits, is_known, shown_in, unauthorized
-from api.http.access.callers import Callers, caller_in
-from api.http.access.key_sessions import KeySessions
-from api.http.access.sessions import SESSION_PREFIX, CodeRefused, SessionMade, Sessions
-from api.http.answer import Json, documented
-from api.http.asking import parts_of
-from api.http.made import PostedBody, new_router
+from api.http.asking import Json, documented, parts_of
+from api.http.callers import OPEN_POST, Admits, Callers, caller_in, is_known, shown_in, unauthorized
 from api.http.problem import plain_problem
+from api.http.routing import PostedBody, new_router
+from api.http.sessions import SESSION_PREFIX, CodeRefused, KeySessions, SessionMade, Sessions
 from projections.access.tokens import MOST_LETTERS
 
 router = new_router()

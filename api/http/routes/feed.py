@@ -13,11 +13,9 @@ from pydantic import Field
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from api.http.answer import problems
-from api.http.asking import AskedParts, Owner, Question, renewed
-from api.http.feed import Feeds
-from api.http.feed_client import Client
-from api.http.made import new_router
+from api.http.asking import AskedParts, Owner, Question, problems, renewed
+from api.http.feed import Client, Feeds
+from api.http.routing import new_router
 from api.operations.needs import WITHHELD_FROM
 from api.requests.checks import check_owner, position_of
 from events.errors import EngramlogError

@@ -1,4 +1,4 @@
-"""`/v1/owners/{owner}`: older records in, and all memories out."""
+"""`/v1/owners/{owner}`: older records and chats in, and all memories out."""
 
 from __future__ import annotations
 
@@ -8,24 +8,23 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from urllib.parse import quote
 
 import msgspec
+import orjson
 from fastapi import Depends, Request
 from starlette.responses import Response
 
-from api.http.admitted import by_thread
-from api.http.answer import Json, problems
-from api.http.asking import Parts
+from api.http.asking import Json, Parts, problems
 from api.http.guard import LINES_TYPES, media_type
-from api.http.made import new_router, register, shape_of
 from api.http.routes.operations import check_size, partly
-from api.http.streamed import Pieces, StreamCut
+from api.http.routing import Pieces, StreamCut, by_thread, new_router, register, shape_of
 from api.operations.definition import Given
-from api.operations.records import EXPORT, EXPORT_REVEALED, IMPORT_RECORDS
+from api.operations.records import EXPORT, EXPORT_REVEALED, IMPORT_CHATS, IMPORT_RECORDS
 from events.errors import ConcurrencyError, EngramlogError, refused
 from events.vocabulary import MAX_REQUEST_EVENTS
 
 if TYPE_CHECKING:
     from api.exchange.exporting import ExportOptions
     from api.exchange.records import Export
+
 
 PIECE_BYTES = 64 * 1024
 """What is sent at a time, and a memory more."""
@@ -221,4 +220,66 @@ register(
     ),
     sent=Annotated[Sent, Depends(records_of)],
     openapi_extra=_RECORDS,
+)
+
+
+_ONE_CONVERSATION: dict[str, Any] = {
+    "id": "c1",
+    "created_at": "2026-11-22T09:30:00Z",
+    "messages": [
+        {"role": "user", "content": "I drink coffee every morning"},
+        {"role": "assistant", "content": "Noted: coffee in the morning."},
+    ],
+}
+_TURN: dict[str, Any] = {
+    "turn_id": "D4:7",
+    "occurred_at": "2026-11-22T09:30:00Z",
+    "speaker": "user",
+    "session": "s1",
+    "text": "I drink coffee every morning",
+}
+_CONVERSATION = {"type": "object", "description": "A conversation in any of the shapes, or a turn for `lines`."}
+_CHATS = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {"oneOf": [{"type": "array", "items": _CONVERSATION}, _CONVERSATION]},
+                "examples": {
+                    "export": {"summary": "An export: a list of conversations", "value": [_ONE_CONVERSATION]},
+                    "one": {"summary": "One conversation", "value": _ONE_CONVERSATION},
+                },
+            },
+            "application/x-ndjson": {
+                "schema": {"type": "string", "description": "One conversation, or one turn, a line."},
+                "example": orjson.dumps(_TURN).decode() + "\n",
+            },
+        },
+    }
+}
+
+
+async def body_of(request: Request) -> bytes:
+    """The request's body; it is read into conversations by a thread, not here."""
+    return await request.body()
+
+
+def _import_chats(parts: Parts, owner: str, sent: bytes, asked: Any) -> Response:
+    told = asked.model_dump()
+    answer = parts.application.chats.take_in_whole(owner, sent, memories=not told.pop("turns_only"), **told)
+    done = answer.imported.imported.done
+    if (done.conflicts or done.failed) and not done.appended + done.already_appended:
+        raise ConcurrencyError(
+            "nothing was written: turns of these ids are in the log with other texts", **answer.as_dict()
+        )
+    return Json(answer.as_dict(), 200 if answer.whole else 207)
+
+
+register(
+    router,
+    IMPORT_CHATS,
+    _import_chats,
+    partly(IMPORT_CHATS, "Some turns stayed out, or wait: `conflicts`, `failed` and `quarantined` tell."),
+    sent=Annotated[bytes, Depends(body_of)],
+    openapi_extra=_CHATS,
 )

@@ -9,9 +9,8 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import Field
 from starlette.responses import PlainTextResponse, Response
 
-from api.http.answer import Json, documented, problems
-from api.http.asking import Asked, AskedParts, Question
-from api.http.made import new_router
+from api.http.asking import Asked, AskedParts, Json, Question, documented, problems
+from api.http.routing import new_router
 from api.shapes import EmbedderStanding, ListeningTold
 from api.work.patience import Work, takes
 from events.errors import refused

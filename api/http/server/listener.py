@@ -11,6 +11,7 @@ something must be of a kind that no page can send elsewhere without being asked 
 from __future__ import annotations
 
 import re
+import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -25,11 +26,13 @@ from starlette.types import Scope
 from api.http.problem import Problem, plain_problem
 from api.operations.definition import Operation
 from api.operations.groups import ALL
+from events.errors import BadSetting
 from events.text.origins import Origin, is_loopback, place_of
 from projections.access.grants import OF_THE_STORE
 
 if TYPE_CHECKING:
     from api.http.server.certificate import Certificate
+
 
 LISTENER: Final = "engramlog.listener"
 """Name in the state of an ASGI scope."""
@@ -236,3 +239,64 @@ def _followed(scope: Scope, headers: Headers) -> bool:
 
 def _short(told: list[str]) -> str:
     return repr(told[0][:80]) if len(told) == 1 else "none" if not told else f"{len(told)} of them"
+
+
+OPERATE = "ENGRAMLOG_OPERATE"
+
+
+def check_host(host: str, listener: Listener = OF_THIS_MACHINE, setting: str = "ENGRAMLOG_HOST") -> None:
+    """Raise BadSetting for an address that others could reach, unless the listener is made for them."""
+    if is_loopback(host):
+        return
+    if not listener.public:
+        raise BadSetting(
+            f"{setting}: got {host!r}; allowed: 127.0.0.1, ::1 or localhost; beyond this machine only with a certificate"
+            " (ENGRAMLOG_TLS_CERT_FILE) or a declared proxy (ENGRAMLOG_TRUSTED_PROXIES), and a key",
+            setting=setting,
+            got=host,
+            allowed="127.0.0.1, ::1 or localhost",
+        )
+    if address_of(host) is None:
+        allowed = "an address of this machine in digits, 0.0.0.0 or :: for all of them"
+        raise BadSetting(f"{setting}: got {host!r}; allowed: {allowed}", setting=setting, got=host, allowed=allowed)
+
+
+def claim(
+    host: str,
+    port: int,
+    setting: str = "ENGRAMLOG_PORT",
+    *,
+    listener: Listener = OF_THIS_MACHINE,
+) -> socket.socket:
+    """A socket on the port, which nobody can take from then on, and nobody is let in to yet. Raises as `listening` does."""
+    check_host(host, listener, OPERATE if setting == OPERATE else "ENGRAMLOG_HOST")
+    return bound(host, port, setting)
+
+
+def bound(host: str, port: int, setting: str) -> socket.socket:
+    """A socket bound there. Raises BadSetting where the port is taken."""
+    where = address(host)
+    family = socket.AF_INET6 if ":" in where else socket.AF_INET
+    found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, or asyncio leaves Nagle's wait on
+    try:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind((where, port))
+    except OSError as error:
+        raise taken(found, host, port, setting, error) from None
+    return found
+
+
+def address(host: str) -> str:
+    """In digits, as a socket is bound."""
+    return "127.0.0.1" if host.lower() == "localhost" else host
+
+
+def taken(listener: socket.socket, host: str, port: int, setting: str, error: OSError) -> BadSetting:
+    """The refusal of a port; the socket is closed."""
+    listener.close()
+    return BadSetting(
+        f"{setting}: got {port}; allowed: a free port of {address(host)}, 0 for any ({error.strerror})",
+        setting=setting,
+        got=port,
+        allowed="a free port, 0 for any",
+    )

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Unpack
 
 from api.requests.checks import check_id_of, check_limit
-from api.requests.spans import TimeSpan, span_of
-from api.requests.timelines import LineTerms, told_lines
+from api.requests.timelines import LineTerms, TimeSpan, span_of, told_lines
 from api.services.auditing.blocks import NOT_THERE, BlocksAgain
 from api.services.auditing.outcomes import outcomes_of
 from api.services.reading import Reader

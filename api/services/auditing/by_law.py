@@ -10,8 +10,7 @@ import logging
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from api.requests.pasts import Pasts
-from api.requests.snapshots import Snapshot
+from api.requests.snapshots import Pasts, Snapshot
 from api.requests.timelines import Progress
 from api.shapes import Change
 from api.work.patience import both, current_check, weigh

@@ -9,8 +9,7 @@ from api.choices import MOST_QUESTIONS
 from api.requests.checks import PRESENT, check_limit, check_mode, check_query, parse_as_of
 from api.requests.secrets import masked
 from api.requests.snapshots import Snapshot
-from api.requests.timelines import Progress, told_lines
-from api.requests.two_moments import KNOWN, TwoMoments, other_line, span_of
+from api.requests.timelines import KNOWN, Progress, TwoMoments, moments_of, other_line, told_lines
 from api.services.auditing.causes import AFTER, BEFORE, CauseFound, Causes, causes_told
 from api.services.auditing.questions import Questions
 from api.services.reading import Reader
@@ -86,7 +85,7 @@ class Differ:
         checked, wanted = check_mode(mode), check_limit(limit, MOST_MEMORIES)
         ranks = check_limit(results, field="results")
         _check_queries(queries)
-        span = span_of(line, since, until, as_of, known, self._log.now)
+        span = moments_of(line, since, until, as_of, known, self._log.now)
         asked = Questions(self._reader, owner, queries)
         with self._reader.beside(owner, span.first, span.second) as (first, second):
             zone = second.present.parameters.time_zone
@@ -181,7 +180,7 @@ class Differ:
         moments = (parse_as_of(one, owner, self._log.partitions) for one in (since, until) if one is not None)
         if any(one.seq is not None for one in moments):
             return None
-        span = span_of(other_line(line), since, until, None, None, self._log.now)
+        span = moments_of(other_line(line), since, until, None, None, self._log.now)
         try:
             with self._reader.beside(owner, span.first, span.second) as (first, second):
                 held = self._held(owner, first, second, mode, Questions(self._reader, owner, ()), 1)

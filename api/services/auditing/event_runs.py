@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from api.requests.pasts import PIECE, Pasts
+from api.requests.snapshots import PIECE, Pasts
 from api.work.patience import current_check, weigh
 from events.catalogue import EventDiscarded
 from events.envelope import Stored, decode

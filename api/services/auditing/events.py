@@ -14,7 +14,7 @@ from typing import NamedTuple, Unpack
 from api.choices import MOST_EVENTS, MOST_WAIT, PAUSE
 from api.requests.checks import check_limit, check_owner, parse_place
 from api.requests.snapshots import placed
-from api.requests.spans import TimeSpan, recorded_positions, span_of
+from api.requests.timelines import TimeSpan, recorded_positions, span_of
 from api.services.auditing.event_runs import EventRuns, OwnerPlaces, Run
 from api.services.auditing.events_wanted import (
     EventCursor,

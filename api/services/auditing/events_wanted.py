@@ -12,7 +12,7 @@ import msgspec
 import orjson
 
 from api.requests.checks import check_actor, check_id_of
-from api.requests.spans import WHOLE, TimeSpan
+from api.requests.timelines import WHOLE, TimeSpan
 from events.catalogue import EVENT_TYPES
 from events.entry import MOST_PRINCIPAL
 from events.envelope import AnyEvent, Stored, micros

@@ -11,8 +11,7 @@ from typing import NamedTuple, Unpack
 from api.requests.checks import check_limit, check_owner
 from api.requests.secrets import masked_name
 from api.requests.snapshots import Snapshot
-from api.requests.spans import TimeSpan, span_of
-from api.requests.timelines import LineTerms, Progress, told_lines
+from api.requests.timelines import LineTerms, Progress, TimeSpan, span_of, told_lines
 from api.services.asides import aside_told
 from api.services.auditing.owners_today import OwnersToday
 from api.services.reading import Reader

@@ -9,8 +9,7 @@ import orjson
 from msgspec import structs
 
 from api.requests.checks import parse_instant
-from api.requests.refusals import refusal_of
-from api.requests.refused import RefusedValues
+from api.requests.refusals import RefusedValues, refusal_of
 from api.requests.secrets import label_objection
 from api.requests.speaking import caller_in_hand, speaker
 from api.services.reading import Reader

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from api.requests.pasts import Past
-from api.requests.snapshots import Snapshot
+from api.requests.snapshots import Past, Snapshot
 from api.shapes import (
     ContextLine,
     ContextParts,

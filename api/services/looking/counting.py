@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from api.requests.checks import check_mode, check_owner
-from api.requests.rows import spans_told
+from api.requests.searching import spans_told
 from api.requests.timelines import Progress, TimesAsked, told_times
 from api.services.reading import Reader
 from api.shapes import Counts

@@ -10,8 +10,7 @@ from api.requests.checks import parse_as_of
 from api.requests.searching import check_terms, request_of
 from api.requests.secrets import masked
 from api.requests.snapshots import Snapshot
-from api.requests.timelines import Progress, TimesAsked, told_lines
-from api.requests.two_moments import HAPPENED
+from api.requests.timelines import HAPPENED, Progress, TimesAsked, told_lines
 from api.services.looking.instants_asked import (
     MOST_CELLS,
     EventsTimes,

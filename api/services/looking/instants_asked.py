@@ -8,8 +8,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from api.requests.checks import check_id_of, check_limit, check_mode, check_query, parse_instant
-from api.requests.timelines import Progress, TimesAsked
-from api.requests.two_moments import KNOWN, LINE_NAMES
+from api.requests.timelines import KNOWN, LINE_NAMES, Progress, TimesAsked
 from api.services.auditing.by_law import check_law
 from events.errors import refused
 from projections.laws.modes import Mode

@@ -12,7 +12,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from api.application import Application
-from api.http.access.callers import Callers
+from api.http.callers import Callers
 from api.mcp.connection import Connection
 from api.mcp.http import create_app
 from api.mcp.resource import audiences

@@ -8,7 +8,7 @@ from importlib import import_module
 from pkgutil import walk_packages
 
 import api.operations
-from api.http.routes import auditing, chats, console, events, feed, operations, pictures, records, store
+from api.http.routes import console, events, feed, operations, records, store
 from api.operations.definition import Operation
 from api.operations.groups import NEEDS
 from events.schema import json_schemas
@@ -17,7 +17,7 @@ from projections.access.grants import VERBS
 from projections.access.said import VERBS_OF_TYPES
 from tests.places import ROOT
 
-ROUTERS = (auditing, chats, console, events, feed, operations, pictures, records, store)
+ROUTERS = (console, events, feed, operations, records, store)
 UNCONFINED = {
     "reads.record": "what records a look, in the name of who looks",
     "access_follower.admitting": "what recognises a caller",

@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 from fastapi import FastAPI
 
-from api.http.access.bearer import is_open
+from api.http.callers import is_open
 from events.errors import EngramlogError
 from projections.access.grants import VERBS
 from projections.access.tokens import make_token

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from api.http.metrics.scrape import LATE, Scrape
-from api.http.metrics.store import KEPT, STATUS, StoreCollector, readings
-from api.http.server.claiming import bound
+from api.http.metrics import KEPT, LATE, STATUS, Scrape, StoreCollector, readings
+from api.http.server.listener import bound
 from api.services.auditing.supervision import AppendOnlyFile, Kept, Supervision
 from consumers.fold.figures import FoldFigures, Spread
 from events.errors import BadSetting, StoreUnavailable

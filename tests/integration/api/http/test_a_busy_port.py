@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from api.http.server.serve import claim, listening
+from api.http.server.listener import claim
+from api.http.server.serve import listening
 from events.errors import BadSetting
 from tests.patience import PATIENCE
 

@@ -16,9 +16,8 @@ import httpx2
 import pytest
 
 from api.http.server.certificate import Certificate
-from api.http.server.connection import ConnectionLimits
 from api.http.server.listener import Listener, operating_paths
-from api.http.server.serve import Listening, Server, serve
+from api.http.server.serve import ConnectionLimits, Listening, Server, serve
 from ops.clock import now
 from tests.given.access.certificates import NOW, Pair, certificate
 from tests.given.http import SHOWN, TOKEN, HttpStore, app_of, created, http_store

@@ -15,15 +15,15 @@ OPEN = """
 import json, sys
 from unittest.mock import MagicMock
 from fastapi.testclient import TestClient
-from api.http import console_files
+from api.http import pages
 from api.http.app import create_app
 
 with TestClient(create_app(MagicMock()), base_url="http://127.0.0.1:8733") as client:
     told = {}
-    for path in console_files.console_files():
+    for path in pages.console_files():
         answer = client.get("/" if path == "index.html" else f"/console/{path}")
         told[path] = [answer.status_code, len(answer.content)]
-    print(json.dumps([console_files.__file__, told]))
+    print(json.dumps([pages.__file__, told]))
 """
 
 

@@ -19,10 +19,10 @@ import api.cli.commands.reading
 import api.cli.commands.searching
 import api.cli.commands.writing  # noqa: F401 - registers its commands
 from api.cli.app import run
-from api.http import admitted as parsing
-from api.http.admitted import read_json
+from api.http import routing as parsing
 from api.http.bodies import OTHERS, SMALL, limit_of
-from api.http.server.serve import check_host
+from api.http.routing import read_json
+from api.http.server.listener import check_host
 from events.errors import BadSetting
 from tests.given.http import HttpStore, app_of, client_of, created, http_store, mentioned
 from tests.patience import PATIENCE

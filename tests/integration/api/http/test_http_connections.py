@@ -16,8 +16,7 @@ from fastapi import FastAPI
 from starlette.responses import StreamingResponse
 
 from api.http.feed import Limits
-from api.http.server.connection import ConnectionLimits
-from api.http.server.serve import Server, serve
+from api.http.server.serve import ConnectionLimits, Server, serve
 from tests.given.http import SHOWN, HttpStore, app_of, created
 from tests.rows import each_row
 

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from api.http.access.bearer import MOST_OPEN
-from api.http.access.sessions import IDLE_SECONDS, MOST_REFUSED, Sessions
 from api.http.app import create_app
-from api.http.console_files import HEADERS, MARKER, MEDIA_TYPES, console_files
+from api.http.callers import MOST_OPEN
+from api.http.pages import CONSOLE_HEADERS, MARKER, MEDIA_TYPES, console_files
 from api.http.server.serve import Server, serve
+from api.http.sessions import IDLE_SECONDS, MOST_REFUSED, Sessions
 from ops.token import TokenFile, make_token, rotate_token
 from tests.given.http import BASE, SHOWN, TOKEN, HttpStore, app_of, created, http_store
 from tests.patience import PATIENCE
@@ -98,7 +98,7 @@ def test_the_page_is_at_the_root_and_names_every_module_so_that_none_waits_for_a
 def test_every_file_has_the_headers_that_keep_it_to_itself(client: TestClient) -> None:
     for path in ["/", *(f"/console/{one}" for one in console_files() if one != "index.html")]:
         answer = client.get(path)
-        assert HEADERS.items() <= dict(answer.headers).items()
+        assert CONSOLE_HEADERS.items() <= dict(answer.headers).items()
         policy = dict(part.strip().partition(" ")[::2] for part in answer.headers["content-security-policy"].split(";"))
         assert policy == {
             "default-src": "'none'",
@@ -126,7 +126,7 @@ def test_what_a_browser_has_already_is_not_sent_again(client: TestClient) -> Non
         for told in (etag, f"W/{etag}", f'"x", {etag}', "*"):
             answer = client.get(path, headers={"if-none-match": told})
             assert (answer.status_code, answer.content, answer.headers["etag"]) == (304, b"", etag)
-            assert HEADERS.items() <= dict(answer.headers).items()
+            assert CONSOLE_HEADERS.items() <= dict(answer.headers).items()
         assert client.get(path, headers={"if-none-match": f'"{"0" * 32}"'}).status_code == 200
     etags = [one.etag for one in console_files().values()]
     assert len(set(etags)) == len({one.body for one in console_files().values()})

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from api.http.access.sessions import MOST_REFUSED
+from api.http.sessions import MOST_REFUSED
 from projections.access.keys import make_key
 from projections.access.tokens import make_token
 from tests.given.http import BASE, SHOWN, HttpStore, app_of, created, http_store

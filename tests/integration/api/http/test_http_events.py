@@ -9,7 +9,6 @@ from typing import Any
 import orjson
 import pytest
 
-from api.http import batch
 from api.http.routes import events as routes
 from engramlog.answers import Appended
 from events.errors import StoreFull
@@ -185,7 +184,7 @@ def test_a_body_too_large_to_be_read_once_more_is_refused_as_a_whole(
     http: HttpStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     content = json.dumps([created("n")]).encode()[:-1] + UNREADABLE
-    monkeypatch.setattr(batch, "MOST_LENIENT", len(content) - 1)
+    monkeypatch.setattr(routes, "MOST_LENIENT", len(content) - 1)
     answer = http.client.post("/v1/events", content=content, headers=JSON)
     assert (answer.status_code, answer.json()["field"]) == (422, "body")
 
@@ -199,15 +198,16 @@ def test_too_many_events_are_too_many_even_where_one_is_unreadable(http: HttpSto
 def test_a_body_is_read_by_a_thread_whatever_its_size(http: HttpStore, monkeypatch: pytest.MonkeyPatch) -> None:
     by: list[bool] = []
 
-    def watched(body: bytes) -> batch.Batch:
+    def watched(body: bytes) -> routes.Batch:
         try:
             asyncio.get_running_loop()
         except RuntimeError:
             by.append(False)
         else:
             by.append(True)
-        return batch.read_batch(body)
+        return read(body)
 
+    read = routes.read_batch
     monkeypatch.setattr(routes, "read_batch", watched)
     for size in (1, 300):
         content = json.dumps([created(f"thread{number}", "x" * 300) for number in range(size)])

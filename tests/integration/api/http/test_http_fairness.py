@@ -16,8 +16,7 @@ from httpx import Response
 
 from api.http.server.serve import serve
 from api.services.carrying import appender
-from api.work.admission import AdmissionLimits
-from api.work.lane import LaneLimits
+from api.work.admission import AdmissionLimits, LaneLimits
 from api.work.patience import Work, current_check
 from events.log import marked
 from events.redis.log import RedisEventLog

@@ -13,8 +13,7 @@ from threading import Thread
 import httpx2
 import pytest
 
-from api.http.feed import STOPPING, Feeds
-from api.http.feed_client import changes_of
+from api.http.feed import STOPPING, Feeds, changes_of
 from api.http.server.serve import Server, serve
 from events.errors import BadSetting
 from events.partitions import parse_position

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from api.http.feed import FAILED, ROLLED_BACK, STOPPING, Feeds, Limits
-from api.http.feed_client import SLOW, Client, FeedChange, changes_of, past_of
+from api.http.feed import FAILED, ROLLED_BACK, SLOW, STOPPING, Client, FeedChange, Feeds, Limits, changes_of, past_of
 from api.http.routes.feed import FeedResponse
 from events.envelope import Stored
 from events.errors import BeyondHead, DeadlineExceeded, LogGap, StoreUnavailable

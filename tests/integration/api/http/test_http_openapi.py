@@ -12,9 +12,9 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.testclient import TestClient
 
 from api.application import Application
-from api.http.access.bearer import is_open
-from api.http.answer import SCHEMAS
 from api.http.app import create_app
+from api.http.asking import SCHEMAS
+from api.http.callers import is_open
 from engramlog import answers
 from tests.given.http import BASE
 from tests.given.shaped import OutOfShape, check_shape

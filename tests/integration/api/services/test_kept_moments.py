@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from api.requests.pasts import Pasts
+from api.requests.snapshots import Pasts
 from consumers.verify.partition import verify_partition
 from events.partitions import partition_of
 from projections.fold.builds import FIRST_BUILD, BuildKeys

@@ -259,7 +259,7 @@ def test_an_export_that_ends_before_its_end_says_so_in_its_last_line(http: HttpS
 
     from api.exchange.exporting import ExportOptions
     from api.http.routes.records import _joined
-    from api.http.streamed import StreamCut
+    from api.http.routing import StreamCut
     from events.errors import StoreUnavailable
 
     def gone(memories: Sequence[Any]) -> Several[Any]:

@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from starlette.responses import PlainTextResponse
 
-from api.http.answer import Json, documented
+from api.http.asking import Json, documented
 from engramlog import answers
 from engramlog.answers import Result
 from tests.given.shaped import OutOfShape, shape_checks

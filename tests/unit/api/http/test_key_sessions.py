@@ -6,8 +6,7 @@ from itertools import count
 
 import pytest
 
-from api.http.access.key_sessions import MOST, MOST_OF_A_KEY, KeySessions
-from api.http.access.sessions import IDLE_SECONDS, LONGEST_SECONDS, Sessions
+from api.http.sessions import IDLE_SECONDS, LONGEST_SECONDS, MOST, MOST_OF_A_KEY, KeySessions, Sessions
 from projections.access.caller import Caller
 
 

@@ -12,8 +12,8 @@ from fastapi.testclient import TestClient
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from api.http import problem
-from api.http.admitted import BodyRoute, read_json
 from api.http.bodies import Bodies
+from api.http.routing import BodyRoute, read_json
 from events.errors import InputError
 
 JSON = {"content-type": "application/json"}

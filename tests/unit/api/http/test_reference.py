@@ -16,9 +16,9 @@ from fastapi.testclient import TestClient
 from pydantic import BaseModel, Field
 
 from api.application import Application
-from api.http.access.bearer import OPEN_PATHS
 from api.http.app import create_app
-from api.http.reference import FILES, HEADERS, serve_reference
+from api.http.callers import OPEN_PATHS
+from api.http.pages import FILES, REFERENCE_HEADERS, serve_reference
 from tests.rows import each_row
 
 BASE = "http://127.0.0.1:8733"
@@ -193,7 +193,7 @@ def test_the_policy_admits_files_of_this_service_alone_and_no_frame(client: Test
     assert answer.headers["cross-origin-resource-policy"] == "same-origin"
     assert answer.headers["referrer-policy"] == "no-referrer"
     assert answer.headers["cache-control"] == "no-store"
-    assert HEADERS.items() <= dict(answer.headers).items()
+    assert REFERENCE_HEADERS.items() <= dict(answer.headers).items()
 
 
 @each_row("path", SCRIPTS)

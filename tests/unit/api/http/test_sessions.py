@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.http.access.sessions import (
+from api.http.sessions import (
     CODE_SECONDS,
     IDLE_SECONDS,
     LONGEST_SECONDS,

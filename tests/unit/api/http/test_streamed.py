@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from api.http.streamed import LEAST_RATE, SEND_SECONDS, SLOW_SECONDS, ClientPace, Pieces
+from api.http.routing import LEAST_RATE, SEND_SECONDS, SLOW_SECONDS, ClientPace, Pieces
 from api.work.admission import Admission
 from api.work.patience import Work
 from tests.rows import each_row

@@ -11,7 +11,7 @@ from typing import Any, get_type_hints
 
 import api.application
 from api.application import Application
-from api.http.made import shape_of
+from api.http.routing import shape_of
 from api.operations.definition import NEVER, REQUIRED, Operation, loaded_from
 from api.operations.groups import ALL, MADE_WHOLE
 from api.operations.reading import REVEAL

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from api.work.admission import Admission, AdmissionLimits, ClientGone
-from api.work.lane import LaneLimits
+from api.work.admission import Admission, AdmissionLimits, ClientGone, LaneLimits
 from api.work.patience import LIGHT_STEPS, Work, current_check, weigh
 from events.errors import DeadlineExceeded, StoreUnavailable, TooManyRequests
 from tests.waiting import until

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.work.buckets import BURST_SECONDS, MOST_BUCKETS, OF_ONE_OWNER, Buckets, Rates
+from api.work.admission import BURST_SECONDS, MOST_BUCKETS, OF_ONE_OWNER, Buckets, Rates
 from events.errors import TooManyRequests
 
 

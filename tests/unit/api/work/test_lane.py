@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 
 import pytest
 
-from api.work.lane import Lane, LaneLimits
+from api.work.admission import Lane, LaneLimits
 from events.errors import TooManyRequests
 from tests.waiting import until
 

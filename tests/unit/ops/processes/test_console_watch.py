@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from api.http.access.sessions import MOST_REFUSED, CodeRefused, Sessions
+from api.http.sessions import MOST_REFUSED, CodeRefused, Sessions
 from events.alarms import KNOWN
 from ops.processes.console_watch import MANY, ConsoleWatch
 

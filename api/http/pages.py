@@ -1,10 +1,13 @@
-"""The console: `/` is its page, `/console/...` its files. They lie in the package, in `api/console`, and tell nothing of anybody.
+"""Pages of this service: `/` is the console, `/docs` the routes on one page, made from the OpenAPI document.
 
-What there is is found once, by listing the package: nothing that a request says is ever made into a path.
+Files of the console are in `api/console`, those of `/docs` in `page/`. They tell nothing of anybody, and nothing on them comes from
+another host. The console's files are listed once: nothing that a request says is ever made into a path. The templates of `/docs`
+name no route, and write as text whatever they are told (autoescape).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from hashlib import sha256
@@ -14,14 +17,41 @@ from importlib.resources.abc import Traversable
 from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
+import orjson
 from anyio.to_thread import run_sync
 from fastapi import FastAPI, Request
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 
-from api.http.access.bearer import CONSOLE_FILES
-from api.http.page_headers import page_headers
+from api.http.callers import CONSOLE_FILES
 from api.http.server.listener import CONSOLE_PAGE
+
+POLICY: Mapping[str, str] = {
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "style-src": "'self'",
+    "connect-src": "'self'",
+    "base-uri": "'none'",
+    "form-action": "'none'",
+    "frame-ancestors": "'none'",
+    "require-trusted-types-for": "'script'",
+    "trusted-types": "'none'",
+}
+"""Files of this service alone, nothing inline, no text that becomes markup or code; in nobody's frame."""
+
+
+def page_headers(more: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The headers; `more` of the policy is what a page has beyond `POLICY`, or otherwise. In nobody's window, and no referrer."""
+    policy = {**POLICY, **(more or {})}
+    return {
+        "content-security-policy": "; ".join(f"{name} {sources}" for name, sources in policy.items()),
+        "cross-origin-opener-policy": "same-origin",
+        "cross-origin-resource-policy": "same-origin",
+        "referrer-policy": "no-referrer",
+        "x-content-type-options": "nosniff",
+        "x-frame-options": "DENY",
+    }
+
 
 PAGE: Final = "index.html"
 MARKER: Final = "<!-- modules -->"
@@ -41,7 +71,7 @@ MEDIA_TYPES: Final[Mapping[str, str]] = {
     ".woff2": "font/woff2",
 }
 """By the end of a file's name. A file of another kind is not served; the tests find it."""
-HEADERS: Final = page_headers(
+CONSOLE_HEADERS: Final = page_headers(
     {
         "img-src": "'self' blob: data:",
         "font-src": "'self'",
@@ -87,7 +117,7 @@ async def _answered(request: Request, path: str) -> Response:
     found = (await run_sync(console_files)).get(path)
     if found is None:
         raise HTTPException(404)
-    headers = {**HEADERS, "etag": found.etag}
+    headers = {**CONSOLE_HEADERS, "etag": found.etag}
     if _is_held(request.headers.getlist("if-none-match"), found.etag):
         return Response(status_code=304, headers=headers)
     return Response(found.body, headers=headers | {"content-type": found.media_type})
@@ -124,3 +154,50 @@ def _media_type(path: str) -> str | None:
     """None of a kind that is not served."""
     of = PurePosixPath(path)
     return MEDIA_TYPES[".txt"] if LICENCE in of.name.lower() else MEDIA_TYPES.get(of.suffix)
+
+
+FILES = {"/docs/page.css": "text/css", "/docs/page.js": "text/javascript", "/docs/request.js": "text/javascript"}
+REFERENCE_HEADERS = page_headers()
+
+
+def serve_reference(app: FastAPI) -> None:
+    """Let `app` serve the page and its files. The page is made by a thread, when it is asked for first."""
+
+    @cache
+    def text() -> str:
+        return _page(app)
+
+    async def page(_request: Request) -> Response:
+        return HTMLResponse(await run_sync(text), headers=REFERENCE_HEADERS)
+
+    async def file(request: Request) -> Response:
+        path = request.url.path
+        return Response(_reference_file(path), media_type=FILES[path], headers=REFERENCE_HEADERS)
+
+    app.add_route("/docs", page, include_in_schema=False)
+    for path in FILES:
+        app.add_route(path, file, include_in_schema=False)
+
+
+@cache
+def _reference_file(path: str) -> bytes:
+    return files("api.http").joinpath("page", path.rpartition("/")[2]).read_bytes()
+
+
+def _page(app: FastAPI) -> str:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    made = Environment(loader=PackageLoader("api.http", "page"), autoescape=True, undefined=StrictUndefined)
+    made.trim_blocks = made.lstrip_blocks = True
+    made.filters |= {"coded": _coded, "json": _json, "sentence": lambda told: re.split(r"(?<=\.)\s", told)[0]}
+    return made.get_template("page.html").render(app.openapi())
+
+
+def _coded(told: str) -> str:
+    """A text as markup: between backticks code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(told))
+
+
+def _json(value: object) -> str:
+    """A text as it is; anything else as JSON on lines of its own."""
+    return value if isinstance(value, str) else orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()

@@ -1,22 +1,135 @@
-"""The store's figures for Prometheus, read when it is scraped. Their help begins with "Store:": all processes tell the same.
+"""Prometheus metrics of one API process: what this process did, and the store's state read when it is scraped.
 
-What could not be read is missing, and counted in `engramlog_scrape_errors_total`; a store that does not answer is `engramlog_up 0`.
+A family is either of this process, or of the store, which its help begins to say: those are the same from every process of a store,
+so that over several processes the former are summed, and of the latter the largest is taken.
 """
 
 from __future__ import annotations
 
+import platform
 from collections import Counter as Counts
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from functools import partial
+from threading import Condition, Thread
+from time import monotonic
+from typing import Any, NamedTuple
 
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from api.http.metrics.scrape import Scrape
 from api.services.auditing.supervision import AppendOnlyFile, DiskRoom, Kept
+from api.version import program_version
+from api.work.admission import NAMES, Lane
 from events.alarms import KNOWN
 from events.partitions import PASSING
+
+
+def of_process(registry: CollectorRegistry, component: str) -> None:
+    """Have a registry tell `engramlog_build_info` and `process_*` of this process. `component`: as its log lines have it."""
+    from projections.fold.owner import PROJECTION_VERSION
+
+    told = {
+        "component": component,
+        "version": program_version(),
+        "python": platform.python_version(),
+        "projection": str(PROJECTION_VERSION),
+    }
+    Gauge("engramlog_build_info", "1, with what this process is of.", list(told), registry=registry).labels(**told).set(
+        1
+    )
+    ProcessCollector(registry=registry)
+
+
+KEPT_SECONDS = 1.0
+"""How long what was read is kept, so that many scrapers cost what one costs."""
+MOST_SECONDS = 4.0
+"""How long a scrape waits for the store, less than the ten seconds that Prometheus waits for a scrape."""
+LATE = "late"
+"""Counted beside the parts: the store did not answer in time."""
+Read = Callable[[], Any]
+
+
+@dataclass
+class StoreRead:
+    """What one look at the store brought, by part; a part that could not be read is missing."""
+
+    parts: dict[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0
+    at: float = float("-inf")
+    """When it was read, by a steady clock."""
+
+
+class Scrape:
+    """Reads parts of the store, in a thread of its own: a Redis that hangs holds no scrape longer than `most_seconds`.
+
+    What comes late is for the next scrape. Safe for threads; at most one look at a time.
+    """
+
+    def __init__(self, parts: Mapping[str, Read], *, most_seconds: float = MOST_SECONDS) -> None:
+        self._parts = dict(parts)
+        self._most_seconds = most_seconds
+        self._changed = Condition()
+        self._kept: StoreRead | None = None
+        self._looking = False
+        self.errors: Counts[str] = Counts(dict.fromkeys((*self._parts, LATE), 0))
+        """How often each part could not be read."""
+
+    def read(self) -> StoreRead:
+        """What stands now, or did within the last second; empty where the store did not answer in time."""
+        end = monotonic() + self._most_seconds
+        with self._changed:
+            while not self._is_fresh():
+                if not self._looking:
+                    self._looking = True
+                    Thread(target=self._look, name="scrape", daemon=True).start()
+                if not self._changed.wait(max(end - monotonic(), 0.0)) and monotonic() >= end:
+                    self.errors[LATE] += 1
+                    return StoreRead(seconds=self._most_seconds)
+            assert self._kept is not None
+            return self._kept
+
+    def _is_fresh(self) -> bool:
+        return self._kept is not None and monotonic() - self._kept.at <= KEPT_SECONDS
+
+    def _look(self) -> None:
+        began, found = monotonic(), StoreRead()
+        for name, read in self._parts.items():
+            try:
+                found.parts[name] = read()
+            except Exception:  # noqa: BLE001 - whatever it is, the other parts are told, and that this one is missing
+                with self._changed:
+                    self.errors[name] += 1
+        found.at = monotonic()
+        found.seconds = found.at - began
+        with self._changed:
+            self._kept, self._looking = found, False
+            self._changed.notify_all()
+
+
+class UsedCollector(Collector):
+    """The caches of a process, which count by themselves."""
+
+    def __init__(self, caches: Callable[[], Mapping[tuple[str, str], int]]) -> None:
+        self._caches = caches
+
+    def describe(self) -> Iterator[Metric]:
+        """The names are told when scraped."""
+        return iter(())
+
+    def collect(self) -> Iterator[Metric]:
+        """One family."""
+        asked = CounterMetricFamily(
+            "engramlog_cache_questions",
+            "What was asked of a cache: an owner's view (memory, file, loaded) or a question's vectors (memory, computed).",
+            labels=["cache", "found"],
+        )
+        for (cache, found), count in self._caches().items():
+            asked.add_metric([cache, found], count)
+        yield asked
+
 
 STATUS, KEPT = "status", "kept"
 """The parts of a scrape: `operator.status`, and `supervision.kept`."""
@@ -267,3 +380,115 @@ def _of_disk(disk: DiskRoom | None, trouble: str | None) -> Iterator[Metric]:
     yield _store("engramlog_disk_bytes", "size of that disk.", disk and disk.total)
     wanted = "what should be free on it, so that the next rewrite has room."
     yield _store("engramlog_disk_wanted_bytes", wanted, disk and disk.wanted)
+
+
+SEARCH_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1.0, 2.5)
+"""Seconds; 0.2 is the published target for the 95th percentile."""
+APPEND_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+REQUEST_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0)
+CLOSENESSES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+class MetricSources(NamedTuple):
+    """Where figures are read that others keep. All by name."""
+
+    store: StoreReadings
+    caches: Callable[[], Mapping[tuple[str, str], int]] = dict
+    """How often something was asked of a cache, by its name and what came of it."""
+
+
+class Metrics:
+    """The registry of one application: nothing is global, so two applications in a process do not meet."""
+
+    def __init__(self, told: MetricSources) -> None:
+        self.registry = CollectorRegistry()
+        of_process(self.registry, "api")
+        self.search_seconds = Histogram(
+            "engramlog_search_seconds",
+            "Time to answer a search, without HTTP.",
+            buckets=SEARCH_BUCKETS,
+            registry=self.registry,
+        )
+        self.append_seconds = Histogram(
+            "engramlog_append_seconds",
+            "Time in which the log took a request of events, by whichever face it came: until they are on disk.",
+            buckets=APPEND_BUCKETS,
+            registry=self.registry,
+        )
+        self.append_events = Counter(
+            "engramlog_append_events",
+            "Events received at POST /v1/events, by the status of their receipt.",
+            ["status"],
+            registry=self.registry,
+        )
+        self.closeness = Histogram(
+            "engramlog_injected_closeness",
+            "How close memories that a search brought into a recorded block are to what the block was asked for, 0 to 1.",
+            buckets=CLOSENESSES,
+            registry=self.registry,
+        )
+        self.requests = Counter(
+            "engramlog_http_requests",
+            "Requests answered, by method, route and status; route none: no route has the path, or nobody may ask.",
+            ["method", "route", "status"],
+            registry=self.registry,
+        )
+        self.request_seconds = Histogram(
+            "engramlog_http_request_seconds",
+            "From the head of a request to the head of its answer.",
+            ["method", "route"],
+            buckets=REQUEST_BUCKETS,
+            registry=self.registry,
+        )
+        self.feed_clients = Gauge("engramlog_feed_clients", "Change feeds being read.", registry=self.registry)
+        self.feed_closed = Counter(
+            "engramlog_feed_closed",
+            "Change feeds that the server ended, by reason.",
+            ["reason"],
+            registry=self.registry,
+        )
+        self.console_sessions = Gauge(
+            "engramlog_console_sessions", "Sessions of the console that are open.", registry=self.registry
+        )
+        self.console_codes_refused = Counter(
+            "engramlog_console_codes_refused",
+            "Codes of the console that opened nothing, by reason; limited: too many others did.",
+            ["reason"],
+            registry=self.registry,
+        )
+        self.refused = Counter(
+            "engramlog_refused_questions",
+            "Questions answered 429 since their owner, or all together, had as many in hand as allowed; by class of work.",
+            ["work"],
+            registry=self.registry,
+        )
+        self.refused_requests = Counter(
+            "engramlog_refused_requests",
+            "Requests refused before a route saw them, by reason; connections, files: no more could be open.",
+            ["reason"],
+            registry=self.registry,
+        )
+        self.limited = Counter(
+            "engramlog_limited_requests",
+            "Requests answered 429 since a principal took more than a key may; by what there was too much of.",
+            ["what"],
+            registry=self.registry,
+        )
+        for what in NAMES:
+            self.limited.labels(what)  # told as 0 until the first
+        self._lanes = Gauge(
+            "engramlog_questions", "Questions in hand, by class of work.", ["work", "state"], registry=self.registry
+        )
+        self.registry.register(UsedCollector(told.caches))
+        self.registry.register(StoreCollector(Scrape(told.store)))
+
+    def watch_lanes(self, lanes: Iterable[Lane]) -> None:
+        """Tell from now on how many questions run and wait in each of these."""
+        for lane in lanes:
+            self.refused.labels(lane.name)  # told as 0 until the first
+            self._lanes.labels(lane.name, "running").set_function(partial(getattr, lane, "running"))
+            self._lanes.labels(lane.name, "waiting").set_function(partial(getattr, lane, "waiting"))
+
+    def text(self) -> bytes:
+        """Everything in the Prometheus text format."""
+        return generate_latest(self.registry)
