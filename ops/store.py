@@ -26,6 +26,7 @@ from ops.embedded.folder import Role
 from ops.embedded.private_folder import private_folder
 from ops.embedded.receipt_file import ReceiptFile, ReceiptKeeper, receipts_path
 from ops.embedded.server import EmbeddedRedis, find_redis_server, open_folder
+from ops.embedded.socket import url_of
 from ops.kept.value_file import ValueFile, values_path
 from ops.kept.value_keeper import KeepingLog, ValueKeeper
 from ops.sealing.key_file import NAME, lies_there, make_key_file
@@ -131,7 +132,7 @@ def reach_the_store(
     )
     with embedded:
         try:
-            yield Reached(f"unix://{embedded.socket_path}", embedded, mended)
+            yield Reached(url_of(embedded.socket_path), embedded, mended)
         except StoreUnavailable as error:
             if died := embedded.died():
                 raise EmbeddedRedisError(died) from error  # and why: its last lines, and its disk where that is full

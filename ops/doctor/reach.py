@@ -20,6 +20,7 @@ from events.redis.wire import StoreClient, Wire, WirePool, connect
 from ops.clock import now_micros
 from ops.doctor.permissions import entry, folder_of, is_safe_to_open
 from ops.embedded.server import EmbeddedRedis, find_redis_server, open_folder
+from ops.embedded.socket import url_of
 from ops.embedded.store import holds_store
 from ops.sealing.master import master_of
 from ops.settings import Settings
@@ -114,7 +115,7 @@ def reach(
     with embedded:
         reached.embedded = embedded
         try:
-            _open(reached, f"unix://{embedded.socket_path}", on_wait)
+            _open(reached, url_of(embedded.socket_path), on_wait)
             if embedded.recovery and reached.client is not None:  # the one thing that is told: only this start knows it
                 by = f"{socket.gethostname()}-{os.getpid()}"
                 RedisAlarms(WirePool(reached.client), by, silent).raised("log_cut", "", embedded.recovery)

@@ -8,6 +8,7 @@ import socket as sockets
 import stat
 import tempfile
 from pathlib import Path
+from urllib.parse import quote
 
 import redis
 from redis.backoff import NoBackoff
@@ -32,6 +33,11 @@ def connect(socket: Path, timeout: float = 5.0) -> redis.Redis:
         decode_responses=True,
         driver_info=DRIVER,
     )
+
+
+def url_of(socket: Path) -> str:
+    """The URL of the server behind `socket`; `#`, `?` and `%` in its path are quoted."""
+    return f"unix://{quote(os.fsencode(socket))}"
 
 
 def answers(socket: Path, pid: int) -> bool:

@@ -23,6 +23,7 @@ import redis
 from events.redis.wire import StoreClient, connect
 from ops.embedded import launch
 from ops.embedded.binary import RedisBinary
+from ops.embedded.socket import url_of
 
 MAGICS = (b"REDIS", b"VALKEY")
 """What an RDB begins with; digits of its version follow."""
@@ -109,7 +110,7 @@ class Scratch:
 
     def client(self) -> StoreClient:
         """A client of it."""
-        return connect(f"unix://{self._socket}", timeout=ANSWER_SECONDS)
+        return connect(url_of(self._socket), timeout=ANSWER_SECONDS)
 
     def wait(self) -> None:
         """Wait until it has loaded; from then on it is a primary that lets nothing expire by itself. Raises NotLoaded."""

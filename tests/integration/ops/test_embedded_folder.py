@@ -24,6 +24,8 @@ from ops.embedded.server import (
     write_store_file,
 )
 from ops.embedded.socket import connect
+from ops.settings import Settings
+from ops.store import open_the_store
 
 STORE = StoreFile(store_id="s1", partitions=2, tags=("0", "z"), newest_server_version="6.2.14")
 
@@ -270,3 +272,15 @@ def test_a_folder_keeps_the_newest_version_that_opened_it(tmp_path: Path) -> Non
     with open_folder(tmp_path, "command", binary=six()) as opened:
         create_store(opened)
     assert read_store_file(tmp_path) == newer
+
+
+def test_a_folder_of_any_name_is_opened(tmp_path: Path) -> None:
+    """`#`, `?` and `%` mean something in a URL; a folder `%41` is not the folder `A`."""
+    names, stores = ("#1", "?x", "%41", "A", "a b", "數據"), set()
+    for name in names:
+        folder = tmp_path / name
+        folder.mkdir(mode=0o700)
+        with open_the_store(Settings(data=folder)) as store:
+            stores.add(store.identity.store_id)
+            assert (folder / "store.json").is_file(), name
+    assert len(stores) == len(names)
