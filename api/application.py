@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from api.services.access.keys import AccessKeys
     from api.services.access.reads import Reads
     from api.services.accesses import AccessRecorder
+    from api.services.appender import CatchUp
     from api.services.auditing.answered import Answers
     from api.services.auditing.differing import Differ
     from api.services.auditing.events import Events
@@ -31,26 +32,22 @@ if TYPE_CHECKING:
     from api.services.auditing.replaying import Replayer
     from api.services.auditing.retracting import Retracter
     from api.services.auditing.supervision import Supervision
-    from api.services.carrying.appender import CatchUp
+    from api.services.capacity import Capacities
     from api.services.cleaning import Cleaner
     from api.services.comparing import Comparer
     from api.services.context import Contexts
+    from api.services.counting import Counter
+    from api.services.deleting import Deleter, ManyRestorer
     from api.services.episodes import Episodes
     from api.services.extracting import Extractor
     from api.services.facts import Facts
     from api.services.grounds import Grounds
+    from api.services.heads import Heads, OwnerHeads
     from api.services.inbox import Inbox
+    from api.services.instants import Instants
     from api.services.knowing import Knower
     from api.services.living import Living
-    from api.services.looking.capacity import Capacities
-    from api.services.looking.counting import Counter
-    from api.services.looking.heads import Heads, OwnerHeads
-    from api.services.looking.instants import Instants
-    from api.services.looking.jobs import JobQueue
-    from api.services.looking.models import ModelUses
-    from api.services.looking.times import TimeLines
-    from api.services.many.deleting import Deleter
-    from api.services.many.restoring import ManyRestorer
+    from api.services.model_uses import JobQueue, ModelUses
     from api.services.reading import Reader
     from api.services.remembering import Rememberer
     from api.services.restoring import Restorer
@@ -59,6 +56,7 @@ if TYPE_CHECKING:
     from api.services.store.owners import Owners
     from api.services.store.sources import Sources
     from api.services.synonyms import Synonyms
+    from api.services.times import TimeLines
     from api.services.uses import Uses
     from api.services.writing import Writer
     from events.log import EventLog
@@ -240,7 +238,7 @@ class Application(ABC):
 
     @joined
     def deleter(self) -> Deleter:
-        from api.services.many.deleting import Deleter
+        from api.services.deleting import Deleter
 
         return Deleter(self.log, self.reader, self.writer, self.views)
 
@@ -252,13 +250,13 @@ class Application(ABC):
 
     @joined
     def many_restorer(self) -> ManyRestorer:
-        from api.services.many.restoring import ManyRestorer
+        from api.services.deleting import ManyRestorer
 
         return ManyRestorer(self.log, self.reader, self.writer, self.views)
 
     @joined
     def counter(self) -> Counter:
-        from api.services.looking.counting import Counter
+        from api.services.counting import Counter
 
         return Counter(self.reader)
 
@@ -312,7 +310,7 @@ class Application(ABC):
 
     @joined
     def instants(self) -> Instants:
-        from api.services.looking.instants import Instants
+        from api.services.instants import Instants
 
         return Instants(self.log, self.reader, self.views)
 
@@ -378,13 +376,13 @@ class Application(ABC):
 
     @joined
     def time_lines(self) -> TimeLines:
-        from api.services.looking.times import TimeLines
+        from api.services.times import TimeLines
 
         return TimeLines(self.log, self.views, self.reader)
 
     @joined
     def owner_heads(self) -> OwnerHeads:
-        from api.services.looking.heads import OwnerHeads
+        from api.services.heads import OwnerHeads
 
         return OwnerHeads(self.reader)
 

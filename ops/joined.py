@@ -24,13 +24,12 @@ from ops.turn_reading import OFF, TurnReading
 if TYPE_CHECKING:
     from api.services.accesses import AccessRecorder
     from api.services.auditing.supervision import DiskRoom, Supervision
+    from api.services.capacity import Capacities
     from api.services.cleaning import Cleaner
     from api.services.episodes import Episodes
     from api.services.extracting import Extractor
-    from api.services.looking.capacity import Capacities
-    from api.services.looking.heads import Heads
-    from api.services.looking.jobs import JobQueue
-    from api.services.looking.models import ModelsNamed, ModelUses
+    from api.services.heads import Heads
+    from api.services.model_uses import JobQueue, ModelsNamed, ModelUses
     from api.services.store.embedding import Embeddings
     from api.services.store.operating import Operator
     from api.services.store.owners import Owners
@@ -194,25 +193,25 @@ class JoinedApplication(Application):
 
     @joined
     def heads(self) -> Heads:
-        from api.services.looking.heads import Heads
+        from api.services.heads import Heads
 
         return Heads(self._store.wires, self._store.identity, self._kept_heads)
 
     @joined
     def job_queue(self) -> JobQueue:
-        from api.services.looking.jobs import JobQueue
+        from api.services.model_uses import JobQueue
 
         return JobQueue(self._board)
 
     @joined
     def capacities(self) -> Capacities:
-        from api.services.looking.capacity import Capacities
+        from api.services.capacity import Capacities
 
         return Capacities(self._store.wires, self._store.identity.tags, self.supervision.kept)
 
     @joined
     def model_uses(self) -> ModelUses:
-        from api.services.looking.models import ModelUses
+        from api.services.model_uses import ModelUses
 
         return ModelUses(self._store.wires, self._models_named, lambda: self._ledger.lost)
 
@@ -226,7 +225,7 @@ class JoinedApplication(Application):
         self._ledger.note(asked)
 
     def _models_named(self) -> ModelsNamed:
-        from api.services.looking.models import ModelsNamed
+        from api.services.model_uses import ModelsNamed
 
         return ModelsNamed(self._model.chat_set, self._embedder_set())
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, Protocol
 
 import redis
 
-from api.services.looking.times import TimeLines
 from api.services.reading import Reader
+from api.services.times import TimeLines
 from consumers.jobs.embedding import EmbeddingJob
 from consumers.verify.partition import verify_partition
 from consumers.verify.store import verify_store

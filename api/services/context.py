@@ -15,7 +15,7 @@ from api.requests.checks import MAX_QUERY, check_id_of, check_owner, check_query
 from api.requests.speaking import caller_in_hand, telling_in_hand
 from api.requests.timelines import LineTerms, told_lines
 from api.services.accesses import AccessRecorder, BlockRequest, Read
-from api.services.looking.context_made import (
+from api.services.context_record import (
     MadeBlock,
     SearchedQuery,
     TalkAsked,

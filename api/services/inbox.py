@@ -13,7 +13,7 @@ from api.requests.checks import check_limit, check_owner
 from api.requests.refusals import taken
 from api.requests.snapshots import Snapshot
 from api.requests.timelines import LineTerms, told_lines
-from api.services.carrying.carrier import Given
+from api.services.carrier import Given
 from api.services.reading import Reader
 from api.services.writing import Writer
 from api.shapes import Answered, InboxItem, InboxPage

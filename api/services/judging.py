@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from api.requests.snapshots import Snapshot
-from api.services.carrying.carrier import TRIES, Carrier
+from api.services.carrier import TRIES, Carrier
 from api.work.patience import current_check, has_told, weigh
 from events.catalogue import EventData, MemoryCreated, MemoryMentioned
 from events.envelope import AnyEvent, Prepared, decode, derived_id, from_micros, micros

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, NotRequired, TypedDict, Unpack
 
 from api.requests.checks import check_id_of, check_limit, check_owner
 from api.requests.timelines import LineTerms, TimesAsked, told_lines, told_times
-from api.services.carrying.carrier import Given
+from api.services.carrier import Given
 from api.services.reading import Reader
 from api.services.writing import Writer
 from api.shapes import Change, Fading, Held, MemoryHealth, OwnerProfile, ReviewsDue

@@ -15,7 +15,7 @@ from api.requests.checks import check_memory_id, check_owner
 from api.requests.refusals import checked_key, refuse_rejected
 from api.requests.snapshots import Snapshot
 from api.requests.speaking import caller_in_hand
-from api.services.carrying.carrier import Given, Looked, Rehearsable
+from api.services.carrier import Given, Looked, Rehearsable
 from api.services.writing import Writer
 from api.shapes import PossibleConflict
 from api.work.patience import current_check

@@ -9,9 +9,9 @@ from typing import Any
 from api.requests.checks import check_memory_id, check_owner
 from api.requests.refusals import taken
 from api.requests.snapshots import PIECE, Snapshot
-from api.services.carrying.carried import carried_before
+from api.services.carrier import carried_before
+from api.services.deletion_report import told_of
 from api.services.histories import SCANNED
-from api.services.many.report import told_of
 from api.services.reading import Reader
 from api.services.writing import Writer
 from api.shapes import Change, Skipped

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 from api.requests.checks import check_owner
 from api.requests.secrets import masked
 from api.requests.timelines import LineTerms
-from api.services.carrying.carrier import Given
+from api.services.carrier import Given
 from api.services.reading import Reader
 from api.services.writing import Writer
 from api.shapes import SynonymPair, SynonymsKnown, WordExpansion

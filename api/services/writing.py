@@ -12,7 +12,7 @@ from typing import Any, Unpack
 
 from api.requests.checks import check_memory_id
 from api.requests.speaking import caller_in_hand
-from api.services.carrying.carrier import Carrier, Given, Rehearsable
+from api.services.carrier import Carrier, Given, Rehearsable
 from events.catalogue import EventData, MemoryMentioned, MemoryUnmerged, SensitivitySet
 from events.errors import EngramlogError, InvalidEvent, refused
 from events.standing import reach

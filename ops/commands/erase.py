@@ -250,7 +250,7 @@ def _erase_one(store: OpenStore, settings: Settings, owner: str, asked: _Asked) 
 def _erase_words(
     store: OpenStore, settings: Settings, owner: str, ids: Sequence[str], asked: _Asked, *, begun: bool = False
 ) -> dict[str, Any]:
-    from api.services.many.deleting import split_ids
+    from api.services.deleting import split_ids
     from ops.commands.erase_words import AskedWords, erase_words
 
     ids = tuple(split_ids(ids))

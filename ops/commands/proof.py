@@ -273,7 +273,7 @@ def verify(
 
 def _heads(partition: list[int] | None, against: list[Path], *, keep: bool, json: bool) -> None:
     """Show the heads, or compare those of a file; exit code 1 where the log does not meet them all."""
-    from api.services.looking.heads import Heads
+    from api.services.heads import Heads
     from ops.kept.head_file import HeadFile, heads_path, read_copy
     from ops.kept.heads import keep_now
     from ops.settings import load_settings

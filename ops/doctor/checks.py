@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import httpx2
 
 from api.services.access.following import AccessFollower
-from api.services.looking.standing import count_locked, read_partitions
+from api.services.nodes import count_locked, read_partitions
 from consumers.fold.presence import LEASE_MS, known_workers
 from consumers.jobs.status import lifecycle_status
 from events.alarms import KNOWN

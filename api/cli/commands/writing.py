@@ -142,7 +142,7 @@ def turns(
 )
 def delete(call: Call) -> None:
     """One or several: what of them was done, and what not, is told for each."""
-    from api.services.many.deleting import split_ids
+    from api.services.deleting import split_ids
     from projections.views.query import moment
 
     (undo,) = call.take("undo")

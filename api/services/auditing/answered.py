@@ -1,14 +1,17 @@
-"""From an answer to what stood in its prompt: turns for which memories were injected, and the block as it was. Leaves no trace."""
+"""From an answer to what stood in its prompt: turns for which memories were injected, and the block as it was. Leaves no trace.
+
+What became of an answer: how it went with memories, as it was reported for its turn or read out of its reply.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple, Unpack
 
 from api.requests.checks import check_id_of, check_limit
 from api.requests.timelines import LineTerms, TimeSpan, span_of, told_lines
 from api.services.auditing.blocks import NOT_THERE, BlocksAgain
-from api.services.auditing.outcomes import outcomes_of
 from api.services.reading import Reader
 from api.services.uses import said_whole, turn_told, without_text
 from api.shapes import (
@@ -18,13 +21,17 @@ from api.shapes import (
     BlockAsItWas,
     Injected,
     InjectedMemory,
+    OutcomeTold,
     Placed,
 )
 from api.work.patience import both, current_check
-from events.envelope import utc_text
+from events.catalogue import MemoryReinforced
+from events.envelope import Stored, decode, micros, utc_text
 from events.errors import NotFound
 from events.log import EventLog
 from events.partitions import position_text
+from projections.checks import Check
+from projections.fold.changelog import numbers_of
 from projections.fold.reasons import reason_told
 from projections.memory.deletion_view import forgotten_turns
 from projections.memory.sources import Asides
@@ -34,6 +41,65 @@ from projections.redis.said import all_said, said_among
 from projections.redis.view import RedisViews
 from projections.views.answered import TurnAnswered, answered_as, answers_to, turns_answered
 from projections.views.query import moment
+
+MOST_OUTCOMES = 100
+_REPORTS, _ = numbers_of(MemoryReinforced.__name__, "reinforce")
+_PIECE = 500
+
+
+class Outcomes(NamedTuple):
+    """The newest that are of one answer, oldest first, and how many others there are."""
+
+    told: list[OutcomeTold]
+    left_out: int
+
+
+def outcomes_of(
+    views: RedisViews, owner: str, partition: int, one: TurnAnswered, within: Collection[int] | None, check: Check
+) -> Outcomes:
+    """What was reported of an answer: all reports about the owner are looked at. `within`: only in these events of the owner.
+
+    Ids of turns are what producers chose: where several turns have one, what was reported under it is told of each.
+    """
+    turns = [turn for turn in (one.turn, *one.replies) if turn is not None]
+    named = {one.turn_id, *(turn.turn_id for turn in turns)} - {None}
+    causes = {turn.event_id for turn in turns}
+    newest, found = deque[OutcomeTold](maxlen=MOST_OUTCOMES), 0
+    for stored in _reports(views, owner, within, check):
+        event = decode(stored.kind, stored.body)
+        data = event.data
+        assert isinstance(data, MemoryReinforced)
+        by_turn = data.turn_id in named
+        if not by_turn and event.causation_id not in causes:
+            continue
+        found += 1
+        newest.append(
+            {
+                "position": position_text(partition, stored.seq),
+                "at": moment(micros(event.occurred_at)),
+                "memory": data.memory_id,
+                "outcome": data.outcome,
+                "from_memory": data.from_memory,
+                "actor": event.actor,
+                "principal": stored.principal,
+                "linked_by": "turn_id" if by_turn else "cause",
+            }
+        )
+    return Outcomes(list(newest), found - len(newest))
+
+
+def _reports(views: RedisViews, owner: str, within: Collection[int] | None, check: Check) -> Iterator[Stored]:
+    """Every report of how it went with a memory, in the order of the log, each once."""
+    entries = views.changelogs.entries(owner, check=check)
+    seqs = dict.fromkeys(entry.seq for _, entry in entries if entry.type == _REPORTS)
+    for piece in _pieces([seq for seq in seqs if within is None or seq in within]):
+        yield from views.stored(owner, piece)
+
+
+def _pieces(seqs: Sequence[int]) -> Iterator[Sequence[int]]:
+    for start in range(0, len(seqs), _PIECE):
+        yield seqs[start : start + _PIECE]
+
 
 MOST_ANSWERS = 1_000
 MOST_REPLIES = 20

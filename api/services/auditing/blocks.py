@@ -1,4 +1,7 @@
-"""Making a block again as it was handed out, and proving by its digest that it is the same."""
+"""Making a block again as it was handed out, and proving by its digest that it is the same.
+
+One memory that was put into a prompt: as it was then, and what became of it.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,7 @@ from typing import NamedTuple
 
 from api.choices import BUDGET
 from api.requests.snapshots import Snapshot
-from api.services.auditing.injected import injected_memory, reason_withheld
-from api.services.looking.context_made import TalkAsked, read_talk
+from api.services.context_record import TalkAsked, read_talk
 from api.services.reading import Reader
 from api.shapes import BlockAsItWas, InjectedMemory, WithheldFromBlock
 from events.catalogue import BlockMade, BroughtUp
@@ -18,15 +20,85 @@ from events.log import EventLog
 from events.partitions import parse_position, partition_of, position_text
 from projections.fold.reasons import reason_told
 from projections.language.prompt_text import TokenCount, estimated_tokens, is_chinese
+from projections.memory.columns import Columns, state_of
+from projections.memory.record import Memory
+from projections.memory.trust import trust_told
 from projections.memory.working_memory import Injection, set_aside_among
 from projections.prompt.block import Block, Line
 from projections.prompt.gathering import AskedTurn, always, material, rules_of
-from projections.prompt.lines import HIDDEN, IDLE, Rules, never_stood
+from projections.prompt.lines import HIDDEN, IDLE, Rules, never_stood, why_not
 from projections.prompt.message import read_message
 from projections.prompt.recipe import asked_digest, block_digest, close_of, wanted_of
 from projections.prompt.stable import TwoParts, in_two, stable_part
 from projections.redis.said import Recent
 from projections.redis.view import RedisViews
+from projections.views.corrected import corrections_in
+from projections.views.query import card, moment, status
+
+_HIDING = frozenset({"secret", "sensitive", "deleted"})
+"""Reasons for which words are told to nobody who asks about a block."""
+
+
+def reason_withheld(snapshot: Snapshot, memory_id: str, rules: Rules) -> str | None:
+    """Why the words of a memory are not told today, or cannot have stood in a block of then; None where they may be told."""
+    then, today = snapshot.view.get(memory_id), snapshot.present.get(memory_id)
+    if then is None or (today is not None and state_of(today) == Columns.PURGED):
+        return "unknown" if then is None else "purged"
+    reason = why_not(then, rules)
+    return reason if reason in _HIDING else never_stood(then)
+
+
+def injected_memory(
+    snapshot: Snapshot, memory_id: str, injection: Injection, block: Block, rules: Rules
+) -> InjectedMemory:
+    """What is told of a memory: its words of then where they may be told, its place in the block, and how it stands today."""
+    then, today = snapshot.view.get(memory_id), snapshot.present.get(memory_id)
+    reason = reason_withheld(snapshot, memory_id, rules)
+    part = next((name for name, lines in block.parts.items() if any(one.id == memory_id for one in lines)), None)
+    brought = next(
+        (one for one in (injection.block.retrieved if injection.block else ()) if one.memory_id == memory_id), None
+    )
+    told: InjectedMemory = {
+        "id": memory_id,
+        "part": part,
+        "rank": block.memories.index(memory_id) + 1 if part is not None else None,
+        "closeness": None if brought is None else brought.closeness,
+        "long_ago": brought is not None and brought.long_ago,
+        "memory": None,
+        "withheld": reason,
+        "weight": None,
+        "trust": None,
+        "created_at": None,
+        "status": "unknown" if today is None else status(today),
+        "trust_today": None if today is None else trust_told(today),
+        "since": [],
+    }
+    if then is None:
+        return told
+    view, now = snapshot.view, snapshot.now
+    if reason is None:
+        told["memory"] = card(then, "full" if brought is None else brought.level)["memory"]
+    told["weight"] = round(view.law.read(then, now, view.parameters).weight, 6)
+    told["trust"], told["created_at"] = trust_told(then), moment(then.created_at)
+    if today is not None:
+        told["since"] = list(dict.fromkeys(_since(snapshot, then, today)))
+    return told
+
+
+def _since(snapshot: Snapshot, then: Memory, today: Memory) -> Iterator[str]:
+    """What became of it, in the words of its status where it has one."""
+    before, after = status(then), status(today)
+    if today.is_negated and not then.is_negated:
+        yield "negated"
+    if today.version > then.version:
+        yield "revised"
+    if today.sensitivity > then.sensitivity:
+        yield "more sensitive"
+    if after != before and after not in ("live", "fading", "kept_version", "superseded"):
+        yield after
+    if corrections_in(snapshot.present, then.id) and not corrections_in(snapshot.view, then.id):
+        yield "corrected"
+
 
 UNTOLD = "the log does not say how this block was made: it is from before that was recorded, and is made again by the defaults"
 NO_KEY = "the owner had no secret when it was recorded, so there is no digest to compare with"

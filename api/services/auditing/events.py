@@ -2,40 +2,312 @@
 
 A page looks at so many events at the most, and tells how far it came. Cursors go by positions: a rebuild leaves them as they are.
 Leaves no trace.
+
+Which events of the log are asked for, and from where on: filters, bounds on both lines, and cursors, which go by positions.
+
+Where an owner's or a partition's events lie in the log, read run by run: bounded pieces in one order, with how far each looks.
+
+An owner's applied events are told by the store, those that wait behind a quarantine or were dropped there too; what is not folded
+yet is looked for in the log behind the checkpoint. So no page of an owner reads what others told before that.
 """
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from functools import cache, partial
+from hashlib import blake2b
+from itertools import chain
 from time import monotonic, sleep
-from typing import NamedTuple, Unpack
+from typing import Any, NamedTuple, TypedDict, Unpack
+
+import msgspec
+import orjson
 
 from api.choices import MOST_EVENTS, MOST_WAIT, PAUSE
-from api.requests.checks import check_limit, check_owner, parse_place
-from api.requests.snapshots import placed
-from api.requests.timelines import TimeSpan, recorded_positions, span_of
-from api.services.auditing.event_runs import EventRuns, OwnerPlaces, Run
-from api.services.auditing.events_wanted import (
-    EventCursor,
-    EventsWanted,
-    EventTerms,
-    cursor_text,
-    question_of,
-    read_cursor,
-    wanted_of,
-)
+from api.requests.checks import check_actor, check_id_of, check_limit, check_owner, parse_place
+from api.requests.snapshots import PIECE, Pasts, placed
+from api.requests.timelines import WHOLE, TimeSpan, recorded_positions, span_of
 from api.services.auditing.owners_today import OwnersToday
 from api.services.histories import ORDERS
 from api.services.reading import Reader
 from api.shapes import LogEvents, LoggedEvent, Warned
-from api.work.patience import current_check
-from events.envelope import Stored
-from events.errors import refused
+from api.work.patience import current_check, weigh
+from events.catalogue import EVENT_TYPES, EventDiscarded
+from events.entry import MOST_PRINCIPAL
+from events.envelope import AnyEvent, Stored, decode, micros
+from events.errors import DamagedState, StoreUnavailable, refused
+from events.lateness import lateness
 from events.log import EventLog
-from events.partitions import partition_of, position_text
-from projections.redis.view import RedisViews
-from projections.views.event_told import event_told
+from events.partitions import parse_position, partition_of, position_text
+from events.text.unreadable import UNREADABLE
+from projections.checks import Bounds
+from projections.fold.changelog import DECISIONS
+from projections.fold.named import names
+from projections.past.event_times import DROPPED
+from projections.redis.view import PartitionStanding, RedisViews
+from projections.views.event_told import event_of, event_told
+from projections.views.view import OwnerView
+
+_RULE = "what `next` or `follow` said on a page before, with nothing else changed in the question"
+
+
+class EventTerms(TypedDict, total=False):
+    """Which events, as they are asked for; nothing asked of a line says nothing of it."""
+
+    types: Sequence[str]
+    since: str | None
+    until: str | None
+    recorded_since: str | None
+    recorded_until: str | None
+    session: str | None
+    principal: str | None
+    actor: str | None
+    late: bool
+    turn: str | None
+    memory: str | None
+    correlation: str | None
+    as_of: str | None
+    known: str | None
+
+
+class _Head(msgspec.Struct, frozen=True):
+    """What filters ask of an envelope."""
+
+    actor: str
+    occurred_at: datetime
+    session_id: str | None = None
+    correlation_id: str | None = None
+
+
+_HEAD = msgspec.json.Decoder(_Head)
+
+
+class EventsWanted(NamedTuple):
+    """The same, checked. What cannot be read is asked for by type, position, principal and recorded time alone."""
+
+    types: frozenset[str] = frozenset()
+    session: str | None = None
+    principal: str | None = None
+    actor: str | None = None
+    late: bool = False
+    turn: str | None = None
+    memory: str | None = None
+    correlation: str | None = None
+    happened: TimeSpan = WHOLE
+
+    def holds(self, stored: Stored) -> bool:
+        """Whether an event is asked for."""
+        if self.types and stored.kind.rpartition(".")[0] not in self.types:
+            return False
+        if self.principal is not None and _principal(stored) != self.principal:
+            return False
+        return self._holds_envelope(stored) and self._holds_data(stored)
+
+    def _holds_envelope(self, stored: Stored) -> bool:
+        if self.happened == WHOLE and not self.late and self.actor is self.session is self.correlation is None:
+            return True
+        try:
+            head = _HEAD.decode(stored.body)
+            recorded = stored.recorded
+        except (*UNREADABLE, ValueError, IndexError):
+            return False
+        happened = micros(head.occurred_at)
+        return (
+            self.happened.holds(happened)
+            and self.actor in (None, head.actor)
+            and self.session in (None, head.session_id)
+            and self.correlation in (None, head.correlation_id)
+            and not (self.late and lateness(happened, recorded) is None)
+        )
+
+    def _holds_data(self, stored: Stored) -> bool:
+        if self.memory is None and self.turn is None:
+            return True
+        event = event_of(stored)
+        if event is None:
+            return False
+        named = self.memory is None or self.memory in names(event.data)
+        return named and (self.turn is None or self.turn in _turns(event))
+
+
+def _principal(stored: Stored) -> str | None:
+    try:
+        return stored.principal
+    except (ValueError, IndexError):
+        return None
+
+
+def _turns(event: AnyEvent) -> set[Any]:
+    """Turns that an event is about or names."""
+    data = event.data
+    alone = {getattr(data, name, None) for name in ("turn_id", "reply_to", "up_to")}
+    return alone.union(*(getattr(data, name, ()) for name in ("source_turns", "by_rules")))
+
+
+def wanted_of(terms: EventTerms) -> EventsWanted:
+    """Filters as they were asked for, but for instants. Raises InputError naming the field."""
+    types = tuple(terms.get("types", ()))
+    for one in types:
+        if one not in EVENT_TYPES:
+            raise refused("types", one, ", ".join(EVENT_TYPES))
+    ids = {name: terms.get(name) for name in ("session", "turn", "memory", "correlation")}
+    for name, value in ids.items():
+        if value is not None:
+            check_id_of(name, str(value))
+    principal, actor = terms.get("principal"), terms.get("actor")
+    if principal is not None and not (1 <= len(principal) <= 2 * MOST_PRINCIPAL and principal.isprintable()):
+        raise refused("principal", principal[:80], f"1 to {2 * MOST_PRINCIPAL} printable characters")
+    return EventsWanted(
+        frozenset(types),
+        terms.get("session"),
+        principal,
+        None if actor is None else check_actor(actor),
+        bool(terms.get("late", False)),
+        terms.get("turn"),
+        terms.get("memory"),
+        terms.get("correlation"),
+    )
+
+
+class EventCursor(NamedTuple):
+    """Where a page ended: all up to a position was looked at, or, newest first, all down to it."""
+
+    seq: int
+    newest: bool
+
+
+def question_of(whose: str | int, terms: EventTerms) -> str:
+    """What a cursor must have been made for."""
+    told = [whose, *([name, value] for name, value in sorted(terms.items()) if value)]
+    return blake2b(orjson.dumps(told), digest_size=9).hexdigest()
+
+
+def cursor_text(cursor: EventCursor, question: str) -> str:
+    """A cursor as callers hold it: URL-safe, opaque."""
+    return urlsafe_b64encode(orjson.dumps([cursor.seq, int(cursor.newest), question])).decode().rstrip("=")
+
+
+def read_cursor(text: str, question: str, *, newest: bool) -> EventCursor:
+    """The cursor. Raises InputError for one of another question, or of another order."""
+    try:
+        seq, order, asked = orjson.loads(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+    except (ValueError, TypeError):
+        raise refused("cursor", text[:80], _RULE) from None
+    whole = type(seq) is int and 0 <= seq < 1 << 53 and order in (0, 1)
+    if not whole or asked != question or bool(order) is not newest:
+        raise refused("cursor", text[:80], _RULE)
+    return EventCursor(seq, newest)
+
+
+_TRIES = 5
+_DISCARD = DECISIONS.index("discard")
+
+
+class Run(NamedTuple):
+    """Events in order, and the last seq that was looked at for them."""
+
+    events: list[Stored]
+    reached: int
+    looked: int
+    """How many entries were looked at: of others too, where a log is read through."""
+
+
+class OwnerPlaces(NamedTuple):
+    """Where an owner's events lie, as of one moment."""
+
+    view: OwnerView
+    """Without memories."""
+    standing: PartitionStanding
+    seqs: Sequence[int]
+    """Of those up to the checkpoint, ascending."""
+    folded: Sequence[int]
+    """Those of them that are applied, ascending."""
+
+    def is_folded(self, seq: int) -> bool:
+        """Whether an event is applied."""
+        return _in(self.folded, seq)
+
+
+class EventRuns:
+    """Reads the events of one store. Safe for threads."""
+
+    def __init__(self, log: EventLog, views: RedisViews, pasts: Pasts) -> None:
+        self._log, self._views, self._pasts = log, views, pasts
+
+    def places(self, owner: str) -> OwnerPlaces:
+        """Where an owner's events lie. Raises StoreUnavailable where its quarantine changes meanwhile."""
+        for _ in range(_TRIES):
+            view, standing = self._views.glance(owner)
+            folded, discards = self._applied(owner, standing, view.state.applied)
+            waiting = self._views.parked(owner, standing.build) if standing.quarantine is not None else []
+            if self._views.glance(owner)[1].quarantine == standing.quarantine:
+                beside = {seq for seq in (*waiting, *self._dropped(owner, discards)) if seq <= standing.checkpoint}
+                return OwnerPlaces(view, standing, sorted(beside.union(folded)) if beside else folded, folded)
+        raise StoreUnavailable(f"the quarantine of {owner} changes too fast to be read; come again", retry_after=1)
+
+    def _applied(self, owner: str, standing: PartitionStanding, applied: int) -> tuple[list[int], list[int]]:
+        """Seqs of what is applied, and of those of them that dropped something."""
+        try:
+            bounds = Bounds(current_check(), weigh)
+            times = self._views.moments.times(owner, standing.build, applied, self._pasts.source(owner), bounds)
+        except DamagedState:
+            times = None
+        if times is not None:
+            return times.seqs[:applied].tolist(), times.seqs[times.kinds == DROPPED].tolist()
+        entries = self._views.changelogs.entries(owner, check=current_check())
+        discards = [entry.seq for _, entry in entries if entry.decision == _DISCARD]
+        return self._views.changelogs.seqs(owner, current_check())[:applied], discards
+
+    def _dropped(self, owner: str, discards: Sequence[int]) -> Iterator[int]:
+        """Seqs of events that waited once and were dropped for good."""
+        for one in self._pasts.stored(owner, discards):
+            data = decode(one.kind, one.body).data
+            if isinstance(data, EventDiscarded):
+                yield parse_position(data.position)[1]
+
+    def of_owner(self, owner: str, places: OwnerPlaces, positions: range, *, newest: bool) -> Iterator[Run]:
+        """An owner's events at these positions."""
+        standing = places.standing
+        first, last = bisect_left(places.seqs, positions.start), bisect_left(places.seqs, positions.stop)
+        known = self._known(owner, places.seqs[first:last], newest=newest)
+        behind = range(max(positions.start, standing.checkpoint + 1), positions.stop)
+        rest = self.of_partition(standing.partition, behind, newest=newest, owner=owner)
+        return chain(rest, known) if newest else chain(known, rest)
+
+    def _known(self, owner: str, seqs: Sequence[int], *, newest: bool) -> Iterator[Run]:
+        ordered = seqs[::-1] if newest else seqs
+        for start in range(0, len(ordered), PIECE):
+            some = ordered[start : start + PIECE]
+            events = self._views.stored(owner, sorted(some), whole=False)
+            yield Run(events[::-1] if newest else events, some[-1], len(some))
+
+    def of_partition(
+        self, partition: int, positions: range, *, newest: bool, owner: str | None = None
+    ) -> Iterator[Run]:
+        """A partition's events at these positions; `owner`: only one's."""
+        for some in _pieces(positions, newest=newest):
+            events = self._log.read(partition, some.start - 1, len(some))
+            mine = [one for one in events if owner is None or one.owner == owner]
+            yield Run(mine[::-1] if newest else mine, some.start if newest else some.stop - 1, len(some))
+
+
+def _pieces(positions: range, *, newest: bool) -> Iterator[range]:
+    """Positions in pieces, those with the lowest or the highest first."""
+    if newest:
+        for stop in range(positions.stop, positions.start, -PIECE):
+            yield range(max(stop - PIECE, positions.start), stop)
+    else:
+        for start in range(positions.start, positions.stop, PIECE):
+            yield range(start, min(start + PIECE, positions.stop))
+
+
+def _in(ascending: Sequence[int], seq: int) -> bool:
+    place = bisect_left(ascending, seq)
+    return place < len(ascending) and ascending[place] == seq
+
 
 MOST_LOOKED = 4_000
 """Events that are looked at for one page."""

@@ -8,10 +8,9 @@ from typing import Any, Unpack, cast
 
 from api.requests.checks import check_limit, check_mode, check_owner
 from api.requests.timelines import TimesAsked, told_times
-from api.services.auditing.folding import FoldAsked, Refolder, Sides
+from api.services.auditing.folding import KINDS, FoldAsked, Refolder, Sides, StrikesAsked, named_in, strikes_of
 from api.services.auditing.parameters import check_parameter
 from api.services.auditing.questions import Questions, checked_questions
-from api.services.auditing.selecting import KINDS, StrikesAsked, named_in, strikes_of
 from api.services.reading import Reader
 from api.shapes import QuestionMoved, Replayed, ReplayedDiffer
 from api.work.patience import current_check

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from api.requests.checks import check_limit, parse_instant, parse_line
-from api.services.auditing.folding import FoldAsked, Refolder
+from api.services.auditing.folding import KINDS, FoldAsked, Refolder, StrikesAsked, named_in, strikes_of
 from api.services.auditing.parameters import check_parameter
 from api.services.auditing.questions import Questions, checked_questions
-from api.services.auditing.selecting import KINDS, StrikesAsked, named_in, strikes_of
 from api.services.reading import Reader
 from api.work.patience import current_check
 from events.errors import EngramlogError, FoldError, NotFound, OwnerErased, OwnerTooLarge, ReadError, refused

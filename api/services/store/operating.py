@@ -13,8 +13,7 @@ from api.requests.speaking import speaker
 from api.requests.timelines import TimesAsked
 from api.services.auditing.statistics import MOST_SUMMED_OWNERS, OwnerStatistics
 from api.services.auditing.supervision import info, read_aof, replicas_online
-from api.services.looking.nodes import HASTE_SECONDS, NodesRead, read_nodes, room_of
-from api.services.looking.standing import count_locked, workers_told
+from api.services.nodes import HASTE_SECONDS, NodesRead, count_locked, read_nodes, room_of, workers_told
 from api.services.writing import Writer
 from api.shapes import EmbedderStanding, ListeningTold, PartitionStatus, SealingTold
 from api.work.outlook import outlook

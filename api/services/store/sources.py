@@ -8,7 +8,7 @@ from typing import Any, Unpack, cast
 from api.requests.checks import check_actor, check_id_of, check_owner
 from api.requests.timelines import LineTerms
 from api.services.asides import aside_told
-from api.services.carrying.carrier import Given
+from api.services.carrier import Given
 from api.services.reading import Reader
 from api.services.writing import Writer
 from api.shapes import SomeMemories, SourcesAside

@@ -38,13 +38,13 @@ OTHERS = {"httpx2", "urllib.request", "rjieba"}
 OF_A_STORE_THAT_STAYS = {"consumers.jobs", "consumers.fold.worker", "ops.logs", "ops.worker", "api.http"}
 OF_OTHER_COMMANDS = {
     "api.exchange.chats", "api.exchange.records", "api.revealing", "api.services.cleaning", "api.services.context",
-    "api.services.many.deleting", "api.services.extracting", "api.services.knowing", "api.services.store",
+    "api.services.deleting", "api.services.extracting", "api.services.knowing", "api.services.store",
     "projections.lifecycle", "projections.prompt",
 }  # fmt: skip
 OF_JUDGING = {"projections.lifecycle", "rjieba"}
 """What is told is judged beside what is known, in two languages."""
 NEVER = SERVERS | PICTURES | OTHERS | OF_A_STORE_THAT_STAYS | OF_OTHER_COMMANDS
-OF_WRITING = {"api.services.writing", "api.services.carrying.carrier", "projections.decide.commands"}
+OF_WRITING = {"api.services.writing", "api.services.carrier", "projections.decide.commands"}
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 import api.services.auditing.events as service
-from api.services.auditing.events_wanted import EventCursor, cursor_text, question_of
+from api.services.auditing.events import EventCursor, cursor_text, question_of
 from api.work.patience import Patience, with_patience
 from consumers.fold.rebuild import rebuild_partition
 from events.catalogue import ToolResultRecorded, TurnRecorded
@@ -208,7 +208,7 @@ def test_a_page_that_finds_little_tells_how_far_it_looked_and_goes_on_there(
     owner = store.owner()
     store.tell(owner, created(), *(mentioned(day=number / 100) for number in range(40)), negated(day=9))
     monkeypatch.setattr(service, "MOST_LOOKED", 10)
-    monkeypatch.setattr("api.services.auditing.event_runs.PIECE", 5)
+    monkeypatch.setattr("api.services.auditing.events.PIECE", 5)
     for order in ("oldest", "newest"):
         first = store.app.events.events(owner, types=["MemoryNegated"], order=order)
         pages = [first]

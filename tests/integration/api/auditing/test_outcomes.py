@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from api.services.auditing.outcomes import MOST_OUTCOMES
+from api.services.auditing.answered import MOST_OUTCOMES
 from events.envelope import decode
 from events.errors import InputError
 from tests.acceptance.helpers.store import Store

@@ -15,7 +15,7 @@ from fastapi.testclient import TestClient
 from httpx import Response
 
 from api.http.server.serve import serve
-from api.services.carrying import appender
+from api.services import appender
 from api.work.admission import AdmissionLimits, LaneLimits
 from api.work.patience import Work, current_check
 from events.log import marked

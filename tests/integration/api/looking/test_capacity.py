@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from api.services.auditing.supervision import AppendOnlyFile, DiskRoom, Kept
-from api.services.looking.capacity import ELSEWHERE, Capacities
+from api.services.capacity import ELSEWHERE, Capacities
 from events.partitions import LogKeys
 from tests.given.http import HttpStore, created, http_store, mentioned
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from api.services.looking.models import ModelsNamed, ModelUses
+from api.services.model_uses import ModelsNamed, ModelUses
 from api.shapes import ChatSet
 from consumers.verify.store import verify_store
 from events.errors import ModelFailed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from api.services.many.restoring import ManyRestorer
+from api.services.deleting import ManyRestorer
 from api.services.writing import Writer
 from engramlog.answers import RestoredMany
 from events.errors import StoreUnavailable

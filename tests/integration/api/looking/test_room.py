@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from api.application import Application
-from api.services.looking.capacity import OUTSIDE
+from api.services.capacity import OUTSIDE
 from api.services.remembering import NewTurn
 from ops.joined import JoinedApplication
 from ops.settings import Settings

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from api.requests.snapshots import Pasts
-from api.services.looking.times import TimeLines
+from api.services.times import TimeLines
 from api.work.patience import NeedsHeavyLane, Patience, with_patience
 from consumers.verify.partition import verify_partition
 from events.envelope import from_micros, micros, utc_text

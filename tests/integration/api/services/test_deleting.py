@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
-from api.services.many.deleting import Deleter
+from api.services.deleting import Deleter
 from api.services.writing import Writer
 from events.errors import StoreUnavailable
 from events.log import AppendReceipt

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from api.services.store import owner_names
+from api.services.store import owners as owner_names
 from api.services.store.owners import Owners
 from events.redis import wire as wire_module
 from events.redis.wire import Wire, WirePool

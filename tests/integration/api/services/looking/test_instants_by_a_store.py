@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from api.services.looking.instants import MOST_MARKS
+from api.services.instants import MOST_MARKS
 from events.envelope import utc_text
 from events.errors import InputError, NotFound
 from projections.laws.modes import MODES

@@ -1,4 +1,7 @@
-"""Models as the settings name them, and what asking them took. Reads only."""
+"""Models as the settings name them, and what asking them took. Reads only.
+
+The lifecycle jobs of a store, and why one stopped. The queue is read by `consumers`, which `ops` hands in.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,23 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from api.requests.checks import check_limit
-from api.shapes import ChatSet, EmbedderSet, ModelsUsed, TokensUsed
+from api.shapes import ChatSet, EmbedderSet, JobBoard, ModelsUsed, TokensUsed
 from events.envelope import from_micros, utc_text
 from events.redis.clock import redis_micros
 from events.redis.wire import WirePool
 from projections.redis.model_uses import UseCounted, last_days, read_uses
+
+
+class JobQueue:
+    """Tells the jobs of one store. Safe for threads if `board` is."""
+
+    def __init__(self, board: Callable[[], JobBoard]) -> None:
+        self._board = board
+
+    def jobs(self) -> JobBoard:
+        """Every kind of job with how it last went, and the jobs that run, wait or failed, at most 200. Reads only."""
+        return self._board()
+
 
 DAYS, MOST_DAYS = 30, 366
 

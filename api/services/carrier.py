@@ -2,6 +2,8 @@
 
 A key is the caller's own word for one call. All ids of the call are made of it with the owner's secret, so that nobody who sees an
 id confirms a guess of the key; where the log has events under them, they are compared with what the command leads to.
+
+What was appended before under an id, with what it took along: read from the log, whatever has happened since.
 """
 
 from __future__ import annotations
@@ -14,14 +16,13 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 from api.requests.checks import check_memory_id, check_owner
 from api.requests.refusals import checked_key, refusal_of, refuse_rejected, taken
 from api.requests.snapshots import Snapshot
-from api.services.carrying.appender import Appender
-from api.services.carrying.carried import LogEvent
+from api.services.appender import Appender
 from api.services.histories import SCANNED
 from api.work.patience import has_told, weigh
 from events.catalogue import EventData, MemoryCreated, MemoryMerged, MemoryRevised
 from events.envelope import AnyEvent, decode, micros, new_event_id
 from events.errors import InputError, NotYetFolded, OwnerTooLarge
-from events.log import foreseen
+from events.log import EventLog, foreseen
 from events.partitions import parse_position, partition_of, position_text
 from events.statement_digests import digest
 from projections.decide.command import EVENT, OPTIONAL, Command, Ids, Made, decide
@@ -31,6 +32,41 @@ from projections.language.contradiction.change import Alike
 from projections.language.statements import statement
 from projections.memory.record import Memory
 from projections.views.foreseen import would_change
+
+PAGE = 500
+
+
+class LogEvent(NamedTuple):
+    """An event as the log has it."""
+
+    seq: int
+    event: AnyEvent
+
+
+def carried_before(log: EventLog, owner: str, event_ids: Collection[str]) -> dict[str, list[LogEvent]]:
+    """Those of these ids under which the owner has an event -> that event, and after it what names it as its cause.
+
+    What follows from an event is appended in the same request: it stands right behind it, or behind another one's of them.
+    Raises UnderReplicated as appending them again would.
+    """
+    seqs = log.seqs_of(owner, list(event_ids))
+    found: dict[str, list[LogEvent]] = {one: [] for one in sorted(seqs, key=seqs.__getitem__)}
+    if not found:
+        return found
+    log.prove(owner, seqs)
+    partition, at, last = partition_of(owner, log.partitions), min(seqs.values()) - 1, max(seqs.values())
+    weigh((last - at) // SCANNED)
+    while page := log.read(partition, at, PAGE):
+        for one in page:
+            event = decode(one.kind, one.body) if one.owner == owner else None
+            root = event and (event.event_id if event.event_id in found else event.causation_id)
+            if event is None or root not in found:
+                if one.seq > last:
+                    return found
+                continue
+            found[root].append(LogEvent(one.seq, event))
+        at = page[-1].seq
+    return found
 
 
 class BeforeVerbs(Appender):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from api.requests.checks import check_limit
 from api.services.auditing.supervision import AppendOnlyFile, DiskRoom, Kept
-from api.services.looking.nodes import read_nodes, room_of
+from api.services.nodes import read_nodes, room_of
 from api.shapes import AofCapacity, Capacity, DiskCapacity, Growth, MemoryCapacity, MemoryPart
 from api.work.outlook import outlook
 from events.admission import APPEND_FULL, Room

@@ -1,1 +1,0 @@
-"""How what somebody tells gets into the log: appended, looked at before, carried out once under a key."""

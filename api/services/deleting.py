@@ -1,0 +1,465 @@
+"""Deleting memories, with what was made of them. Whatever stays is named with the reason.
+
+Seed 003, "批量删除": ids separated in any way, core memories skipped. Deletions are soft and can be undone for 30 days.
+
+Carrying out what is asked of many memories at once: judged, appended in requests of at most 1,000 events, and told of each.
+
+Under a key it is carried out once: made again, it goes on where it was stopped, and answers as it did.
+
+Restoring many deleted memories with what their deletions took along: what undoes a deletion of many with one call.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Generic, NamedTuple, TypeVar
+
+from api.requests.checks import check_memory_id, check_owner
+from api.requests.refusals import checked_key, taken
+from api.requests.snapshots import Snapshot
+from api.services.carrier import LogEvent, carried_before
+from api.services.deletion_report import DeletionReport, ManyReport, RestorationReport
+from api.services.reading import Reader
+from api.services.restoring import causes, steps, taken_by, weigh_log, with_value
+from api.services.writing import Writer
+from events.catalogue import MemoryDeleted, MemoryRestored, ValueReadmitted, ValueRejected
+from events.envelope import AnyEvent, micros, new_event_id
+from events.errors import ConcurrencyError, EngramlogError, EventIdTaken, InputError, NotFound, UnderReplicated, refused
+from events.log import AppendReceipt, EventLog
+from events.partitions import parse_position, partition_of, position_text
+from events.standing import OWN, is_persons_word
+from events.vocabulary import MAX_REQUEST_EVENTS
+from projections.decide.command import Made
+from projections.decide.deleting import Delete, DeletionPlan, PlannedDeletion, plan_deletion, still_said
+from projections.decide.many import C, ManyPlan, P, requests_of
+from projections.decide.rejecting import rejected_values
+from projections.decide.restoring import TakenAlong
+from projections.decide.restoring_many import PlannedRestoration, Restore, plan_restoration
+from projections.fold.working_set import trouble_with
+from projections.memory.deletion_cascade import DeletionCascade
+from projections.memory.record import DAY, Memory
+from projections.redis.view import RedisViews
+
+R = TypeVar("R", bound=ManyReport)
+Progress = Callable[[int, int], None]
+Planner = Callable[[Mapping[str, Memory], Callable[[str], str]], ManyPlan[P]]
+"""From the memories that an event can change, and the ids of their events, to the plan."""
+
+
+class Cause(NamedTuple):
+    """Who asks for it, and when (microseconds since 1970)."""
+
+    actor: str
+    when: int
+    call: str | None = None
+    """What was asked for under a key, as an id that its events carry: another call under the key has another one."""
+
+
+def memories_named(owner: str, ids: Sequence[str], what: str) -> tuple[str, ...]:
+    """These ids, each once; `what` is to be done with them. Raises InputError for an owner or an id that cannot be, or for none."""
+    check_owner(owner)
+    wanted = tuple(check_memory_id(memory_id) for memory_id in dict.fromkeys(ids))
+    if not wanted:
+        raise refused("ids", "none", f"the ids of memories to {what}")
+    return wanted
+
+
+class ManyActs(ABC, Generic[C, P, R]):
+    """Carries out commands of one kind on one store. Safe for threads."""
+
+    event: type[MemoryDeleted | MemoryRestored]
+    """What happens to a memory."""
+    value: type[ValueRejected | ValueReadmitted]
+    """What is said with that of what it says."""
+    along: str
+    """Why a memory went along, told again; `{root}` names with what."""
+
+    def __init__(self, log: EventLog, reader: Reader, writer: Writer, views: RedisViews) -> None:
+        self._log = log
+        self._reader = reader
+        self._writer = writer
+        self._views = views
+
+    @abstractmethod
+    def _look(
+        self, command: C, cause: Cause, snapshot: Snapshot, memories: Mapping[str, Memory]
+    ) -> tuple[R, Planner[P]]:
+        """The report as it begins, and what plans once the view is held no more, and puts into the report what it finds."""
+
+    def _carry_out(
+        self,
+        command: C,
+        cause: Cause,
+        *,
+        key: str | None,
+        dry_run: bool,
+        on_progress: Progress,
+        event_ids: Mapping[str, str] | None = None,
+    ) -> R:
+        """Judge, append, wait for the fold, and tell. `event_ids`: of the events, by memory, where somebody told them."""
+        if key is not None:
+            checked_key(key)
+        keyed, named, before = None if dry_run else key, event_ids or {}, dict[str, list[LogEvent]]()
+        if keyed is not None:
+            id_of = self._writer.ids_of(command.owner, keyed)
+            named = {memory_id: id_of(name) for memory_id, name in command.names.items()}
+            cause = cause._replace(call=id_of(command.call))
+            before = self._before(command, keyed, named, cause)
+        answer, planned = self._judged(command, named, before, cause)
+        if answer.skipped and keyed is not None:  # an equal call may have been carried out since the look
+            before = self._before(command, keyed, named, cause)
+            answer, planned = self._judged(command, named, before, cause)
+        answer.dry_run = dry_run
+        if answer.refusal is not None:
+            return answer
+        if dry_run:
+            answer.done = [one.root for one in planned]
+            return answer
+        try:
+            written, receipts = self._write(command, answer, planned, cause, on_progress)
+        except (ConcurrencyError, EventIdTaken):
+            if keyed is None or before:
+                raise
+            before = self._before(command, keyed, named, cause)  # whoever sent the same at the same time was first
+            if len(before) < len(planned):
+                raise
+            written, receipts, answer.also = [], [], {}
+        if receipts:
+            self._tell(command, answer, written, receipts, cause)
+        if before:
+            self._tell_again(answer, before, new=bool(receipts))
+        return answer
+
+    def _judged(
+        self, command: C, named: Mapping[str, str], before: Mapping[str, list[LogEvent]], cause: Cause
+    ) -> tuple[R, list[P]]:
+        """With what nothing is done and why, and what is done with what goes along; nothing of what was done `before`."""
+        owner, wanted = command.owner, [memory_id for memory_id in command.wanted if memory_id not in before]
+        memories, refused_ids = dict[str, Memory](), dict[str, InputError]()
+        self._writer.await_told(owner, wanted)
+        with self._reader.snapshot(owner) as snapshot:
+            for memory_id in wanted:
+                try:
+                    memories[memory_id] = self._reader.memory(snapshot, owner, memory_id)
+                except NotFound as problem:
+                    refused_ids[memory_id] = problem
+            answer, planner = self._look(command, cause, snapshot, memories)
+        for memory_id, memory in list(memories.items()):
+            if trouble_with(memory) is not None and (trouble := self._trouble_of(owner, memory_id)) is not None:
+                refused_ids[memory_id] = trouble
+                del memories[memory_id]
+        plan = planner(memories, lambda memory_id: named.get(memory_id) or new_event_id())
+        answer.beyond_change = refused_ids
+        answer.values = [one.root for one in plan.planned if one.values]
+        answer.skipped = plan.skipped | {one: refusal.message for one, refusal in refused_ids.items()}
+        answer.also, answer.left = plan.also, plan.left
+        return answer, plan.planned
+
+    def _trouble_of(self, owner: str, memory_id: str) -> InputError | None:
+        """Why no verb can change this memory, in the words of all verbs."""
+        try:
+            self._writer.standing(owner, memory_id)
+        except InputError as problem:
+            return problem
+        return None
+
+    def _write(
+        self, command: C, answer: R, plan: Sequence[P], cause: Cause, on_progress: Progress
+    ) -> tuple[list[P], list[AppendReceipt]]:
+        """Append what is planned; what the store did not take is named in the answer."""
+        receipts: list[AppendReceipt] = []
+        written: list[P] = []
+        total = sum(planned.size for planned in plan)
+        for request in requests_of(plan):
+            events = [self._event(command, made, cause) for planned in request for made in planned.events(command)]
+            try:
+                receipts += self._writer.append_all(self._writer.ready(events))
+            except EngramlogError as problem:
+                if not receipts or isinstance(problem, UnderReplicated):  # the same call goes on with it
+                    raise
+                answer.error = problem
+                answer.skipped |= {one.root: f"not written: {problem.message}" for one in plan[len(written) :]}
+                answer.also = {memory_id: why for one in written for memory_id, why in one.reasons.items()}
+                break
+            written += request
+            on_progress(len(receipts), total)
+        return written, receipts
+
+    def _event(self, command: C, made: Made, cause: Cause) -> AnyEvent:
+        return self._writer.event(
+            made.data,
+            command.owner,
+            cause.when,
+            cause.actor,
+            event_id=made.event_id,
+            causation_id=made.causation_id,
+            correlation_id=cause.call,
+        )
+
+    def _tell(
+        self,
+        command: C,
+        answer: R,
+        written: Sequence[P],
+        receipts: list[AppendReceipt],
+        cause: Cause,  # noqa: ARG002 - of whoever takes more along
+    ) -> None:
+        """Wait for the fold, and read from the change log what became of each memory."""
+        self._writer.settle(receipts)
+        answer.position = receipts[-1].position or answer.position
+        answer.changes = self._writer.effects_of(command.owner, receipts)
+        with self._reader.snapshot(command.owner) as snapshot:
+            answer.warning = snapshot.told
+        did = {one["memory"]: one for one in answer.changes if one["event"] == self.event.__name__}
+        for planned in written:
+            if planned.root not in did:
+                answer.waiting.append(planned.root)
+            elif did[planned.root]["decision"] == "ignored":
+                answer.skipped[planned.root] = did[planned.root]["reason"]
+            else:
+                answer.done.append(planned.root)
+
+    def _before(self, command: C, key: str, named: Mapping[str, str], cause: Cause) -> dict[str, list[LogEvent]]:
+        """What the same call did before, by memory. Raises KeyTaken where something else was said under its key."""
+        owner = command.owner
+        carried = carried_before(self._log, owner, list(named.values()))
+        before = {memory_id: carried[event_id] for memory_id, event_id in named.items() if event_id in carried}
+        for memory_id, (first, *_) in before.items():
+            event = first.event
+            said = (event.data, event.actor, event.correlation_id)
+            if said != (command.data(memory_id), cause.actor, cause.call):
+                raise taken(key, position_text(partition_of(owner, self._log.partitions), first.seq))
+        return before
+
+    def _tell_again(self, answer: R, before: Mapping[str, list[LogEvent]], *, new: bool) -> None:
+        """Put what was done before under the same key into an answer. `new`: something else was done now."""
+        partition = partition_of(answer.owner, self._log.partitions)
+        last = max(one.seq for told in before.values() for one in told)
+        self._writer.settle_positions({partition: last})
+        with self._reader.snapshot(answer.owner) as snapshot:
+            answer.warning = snapshot.told
+        now = {*answer.done, *before}
+        answer.done = [one for one in answer.ids if one in now]
+        for root, (_, *along) in before.items():
+            went = [one.event.data.memory_id for one in along if isinstance(one.event.data, self.event)]
+            answer.also |= dict.fromkeys(went, self.along.format(root=root))
+            if root not in answer.values and any(isinstance(one.event.data, self.value) for one in along):
+                answer.values.append(root)
+        answer.position = position_text(partition, max(last, parse_position(answer.position)[1]) if new else last)
+
+
+class ManyRestorer(ManyActs[Restore, PlannedRestoration, RestorationReport]):
+    """Restores memories of one store. Safe for threads."""
+
+    event, value = MemoryRestored, ValueReadmitted
+    along = "it went with {root}, or was made of it"
+
+    def restore_many(
+        self,
+        owner: str,
+        ids: Sequence[str],
+        *,
+        actor: str = "user",
+        occurred_at: str | None = None,
+        dry_run: bool = False,
+        key: str | None = None,
+        reason: str = "",
+        on_progress: Progress = lambda _done, _total: None,
+    ) -> RestorationReport:
+        """Undo soft deletes, and those of what went with these memories and may stand now; in requests of at most 1,000 events.
+
+        `dry_run`: tells what would be done. `key`: of the call; made again under it, it goes on where it was stopped, and answers
+        as it did. `on_progress` is told (done, total) of the events.
+        Raises InputError for an owner, an id, a key, an actor or a time that cannot be: then nothing is written.
+        """
+        command = Restore(owner, memories_named(owner, ids, "restore"), reason)
+        cause = Cause(actor, self._writer.when(occurred_at))
+        return self._carry_out(command, cause, key=key, dry_run=dry_run, on_progress=on_progress)
+
+    def _look(
+        self, command: Restore, cause: Cause, snapshot: Snapshot, memories: Mapping[str, Memory]
+    ) -> tuple[RestorationReport, Planner[PlannedRestoration]]:
+        if any(one.deleted_at is not None for one in memories.values()):
+            weigh_log(snapshot)
+        view, partition, owner = snapshot.view, snapshot.partition, command.owner
+        columns, rejections = view.columns, view.state.rejections
+        said = {one.id: rejected_values(rejections, view.as_folded(one), view.get) for one in memories.values()}
+        lifts = owner[0] != OWN and is_persons_word(cause.actor, self._writer.by)
+
+        def planner(memories: Mapping[str, Memory], event_id: Callable[[str], str]) -> ManyPlan[PlannedRestoration]:
+            deletions = steps(self._views, owner, partition) if memories else {}
+            taken = TakenAlong(columns, deletions, memories.values(), partial(causes, self._views, owner))
+            return plan_restoration(memories, columns, taken, event_id, lambda memory: said[memory.id] if lifts else ())
+
+        return RestorationReport(owner, list(command.wanted), snapshot.position, warning=snapshot.told), planner
+
+
+ROUNDS = 3
+"""How often at most what was made meanwhile is looked for: a job that began before may end after."""
+_BETWEEN = re.compile(r"[\s,;，、；]+")
+"""What may stand between ids; none of it can stand inside one."""
+
+
+def split_ids(texts: Iterable[str]) -> list[str]:
+    """Ids separated by commas, semicolons, spaces or newlines in any mixture, Chinese ones too; each once, in order."""
+    return list(dict.fromkeys(memory_id for text in texts for memory_id in _BETWEEN.split(text) if memory_id))
+
+
+class Deleter(ManyActs[Delete, PlannedDeletion, DeletionReport]):
+    """Deletes memories of one store. Safe for threads."""
+
+    event, value = MemoryDeleted, ValueRejected
+    along = "it went with {root}"
+
+    def delete_many(
+        self,
+        owner: str,
+        ids: Sequence[str],
+        *,
+        actor: str = "user",
+        occurred_at: str | None = None,
+        with_sources: bool = False,
+        core: bool = False,
+        never: bool = False,
+        by_name: bool = False,
+        dry_run: bool = False,
+        event_id: str | None = None,
+        key: str | None = None,
+        reason: str = "",
+        on_progress: Progress = lambda _done, _total: None,
+    ) -> DeletionReport:
+        """Soft delete, in requests of at most 1,000 events; `on_progress` is told (done, total) of them.
+
+        `with_sources`: turns that say it are retracted too. `core`: core and system memories are meant where they are named.
+        `never`: what they say is rejected too, so that it becomes no memory again; a person says so. `by_name`: a single one is
+        meant by its name, and then a person rejects what it says, unless another memory says it too. `dry_run`: tells what would
+        be done. `event_id`: of the deletion of a single id; sent again, it changes nothing.
+        `key`: of the call; made again under it, it goes on where it was stopped, and answers as it did.
+        `reason`: why, in words; what goes along has it too.
+        Raises InputError for an owner, an id, a key, an actor or a time that cannot be: then nothing is written.
+        """
+        wanted = memories_named(owner, ids, "delete")
+        if event_id is not None and len(wanted) > 1:
+            raise refused("event_id", event_id, "nothing beside several ids: each deletion has an id of its own")
+        if event_id is not None and key is not None:
+            raise refused("event_id", event_id, "nothing beside a key: its id is made of that")
+        if event_id is not None and (known := self._known(owner, wanted[0], event_id.lower())) is not None:
+            return known
+        rejects = by_name and owner[0] != OWN and is_persons_word(actor, self._writer.by)
+        command = Delete(owner, wanted, reason, with_sources, core, never, rejects)
+        named = {} if event_id is None else {wanted[0]: event_id}
+        cause = Cause(actor, self._writer.when(occurred_at))
+        return self._carry_out(command, cause, key=key, dry_run=dry_run, on_progress=on_progress, event_ids=named)
+
+    def _look(
+        self,
+        command: Delete,
+        cause: Cause,
+        snapshot: Snapshot,
+        memories: Mapping[str, Memory],  # noqa: ARG002 - its plan looks at them later
+    ) -> tuple[DeletionReport, Planner[PlannedDeletion]]:
+        columns = snapshot.view.columns
+        cascade = DeletionCascade(columns)
+        answer = DeletionReport(command.owner, list(command.wanted), snapshot.position, warning=snapshot.told)
+        answer.restorable_until = cause.when + _kept(snapshot)
+
+        def planner(memories: Mapping[str, Memory], event_id: Callable[[str], str]) -> DeletionPlan:
+            plan = plan_deletion(command, memories, cascade, event_id, columns)
+            answer.still_said_in, answer.spared, answer.hidden = plan.still_said_in, plan.spares, plan.hidden
+            return plan
+
+        return answer, planner
+
+    def _tell_again(self, answer: DeletionReport, before: Mapping[str, list[LogEvent]], *, new: bool) -> None:
+        super()._tell_again(answer, before, new=new)
+        with self._reader.snapshot(answer.owner) as snapshot:
+            cascade, kept, partition = DeletionCascade(snapshot.view.columns), _kept(snapshot), snapshot.partition
+        answer.still_said_in, answer.hidden = still_said(cascade, answer.done), cascade.hidden_with(answer.done)
+        *_, (first, *_along) = before.values()
+        answer.restorable_until = micros(first.event.occurred_at) + kept
+        seqs = [one.seq for told in before.values() for one in told]
+        answer.changes = self._writer.effects(answer.owner, partition, seqs) + answer.changes
+
+    def _tell(
+        self,
+        command: Delete,
+        answer: DeletionReport,
+        written: Sequence[PlannedDeletion],
+        receipts: list[AppendReceipt],
+        cause: Cause,
+    ) -> None:
+        receipts = receipts + self._follow(command, answer, written, receipts, cause)
+        super()._tell(command, answer, written, receipts, cause)
+        known = dict.fromkeys([*answer.done, *answer.also], cause.when)
+        self._views.deletions.add(answer.owner, known, self._writer.when(None))
+
+    def _follow(
+        self,
+        command: Delete,
+        answer: DeletionReport,
+        written: Sequence[PlannedDeletion],
+        receipts: Sequence[AppendReceipt],
+        cause: Cause,
+    ) -> list[AppendReceipt]:
+        """Take along what was made of it between the look and the append."""
+        receipts_along: list[AppendReceipt] = []
+        for _ in range(ROUNDS):
+            self._writer.settle([*receipts, *receipts_along])
+            with self._reader.snapshot(answer.owner) as snapshot:
+                if snapshot.warning:
+                    break
+                cascade = DeletionCascade(snapshot.view.columns)
+                missed = [planned._replace(also=cascade.missed(planned.root)) for planned in written]
+            events = [
+                self._event(command, made, cause) for planned in missed for made in planned.events(command, root=False)
+            ]
+            if not events:
+                break
+            try:
+                receipts_along += self._writer.append_all(self._writer.ready(events[:MAX_REQUEST_EVENTS]))
+            except EngramlogError as problem:
+                answer.error = problem
+                break
+            answer.also |= {memory_id: why for planned in missed for memory_id, why in planned.reasons.items()}
+        return receipts_along
+
+    def _known(self, owner: str, memory_id: str, event_id: str) -> DeletionReport | None:
+        """What became of the same deletion where it was asked for before, else None."""
+        with self._reader.snapshot(owner) as snapshot:
+            row = snapshot.view.columns.row(memory_id)
+            deleted_at = None if row is None else snapshot.view.columns.memories[row].deleted_at
+            if deleted_at is None:
+                return None
+            cascade = DeletionCascade(snapshot.view.columns)
+            still_said_in, hidden = cascade.still_said_in(memory_id), cascade.hidden_with([memory_id])
+            kept = _kept(snapshot)
+            warning, partition = snapshot.told, snapshot.partition
+            weigh_log(snapshot)
+        deletions = steps(self._views, owner, partition)
+        if memory_id not in deletions or deletions[memory_id].event_id != event_id:
+            return None
+        self._log.prove(owner, self._log.seqs_of(owner, [event_id]))
+        along = taken_by(self._views, owner, deletions, deletions[memory_id])
+        went = [deletions[each].change for each in (memory_id, *along)]
+        changes = with_value(self._views, owner, partition, "reject", deletions[memory_id], went)
+        return DeletionReport(
+            owner,
+            [memory_id],
+            changes[-1]["position"],
+            done=[memory_id],
+            also=dict.fromkeys(along, f"it went with {memory_id}"),
+            still_said_in=still_said_in,
+            hidden=hidden,
+            values=[memory_id] if len(changes) > len(went) else [],
+            changes=changes,
+            restorable_until=deleted_at + kept,
+            warning=warning,
+        )
+
+
+def _kept(snapshot: Snapshot) -> int:
+    """For how long what is deleted can be restored, in microseconds."""
+    return int(snapshot.view.parameters.deleted_kept_days * DAY)
