@@ -1,6 +1,6 @@
 """What a running service answers to a command's question, and the error that a refusal of it stands for.
 
-What takes only a moment of a service is put to it. What is long, files, and how the service itself fares, are the command's own
+What takes only a moment of a service is put to it, the state of the store too. What is long, and files, are the command's own
 business. Nothing is told twice: where no answer comes to what tells something, or counts as recall, the command says so and ends.
 """
 

@@ -189,10 +189,10 @@ class Operation:
 
     @property
     def served(self) -> bool:
-        """Whether a running service may carry it out for a command: it is of an owner, takes a moment, and asks, or may be told
-        under a key."""
-        light = self.work is Work.LIGHT and "owner" in self.subject and self.needs is not None
-        return light and ":" not in self.call and (self.asks or self.tells)
+        """Whether a running service may carry it out for a command: it takes a moment, and asks, or may be told under a key."""
+        of_store = self.work is Work.WATCH and "owner" not in self.subject
+        quick = of_store or (self.work is Work.LIGHT and "owner" in self.subject)
+        return quick and self.needs is not None and not self.apart and (self.asks or self.tells)
 
     def but(self, **other: Any) -> Operation:
         """The same but for this."""

@@ -25,6 +25,8 @@ from ops.token_file import read_token
 SOCKET: Final = "api.sock"
 ADDRESS: Final = "/v1/command"
 REDIS: Final = "ENGRAMLOG_REDIS_URL"
+STORE_SECONDS: Final = 5.0
+"""How long an answer about the store may take: a command that looks why a service hangs answers by itself then."""
 
 
 def ask_service(route: tuple[str, str], given: Mapping[str, Any]) -> Reply | None:
@@ -38,7 +40,8 @@ def ask_service(route: tuple[str, str], given: Mapping[str, Any]) -> Reply | Non
         if token is None or not (token.isascii() and token.isprintable()):
             return None
         question = {"code": code_here(), "settings": told, "place": place(told), "route": route, "given": dict(given)}
-        answer = exchanged(folder / SOCKET, token, ADDRESS, json.dumps(question).encode())
+        patience = {} if "owner" in given else {"answer": STORE_SECONDS}
+        answer = exchanged(folder / SOCKET, token, ADDRESS, json.dumps(question).encode(), **patience)
     except (OSError, RuntimeError, ValueError, TypeError, EngramlogError, Unheard):
         return None  # nothing was asked
     except NoAnswer as lost:

@@ -30,7 +30,7 @@ from api.operations.definition import Given, Operation
 from api.operations.groups import MADE_WHOLE
 from api.requests.secrets import refusal_told
 from api.requests.speaking import come_in_by
-from api.work.patience import NeedsHeavyLane, Patience, Work, with_patience
+from api.work.patience import NeedsHeavyLane, Patience, with_patience
 from events.errors import DeadlineExceeded, EngramlogError, ServerBusy, StoreUnavailable, TooManyRequests
 
 ADDRESS: Final = "/v1/command"
@@ -70,7 +70,7 @@ async def command(request: Request) -> Response:
     try:
         call = _understood(asked, request.app.state.answers_for, (await parts_of(request)).application)
         admitted = partial(come_in_by, "terminal", call.carry_out)
-        told: bytes = await admission_of(request).run(Work.LIGHT, str(call.given["owner"]), admitted)
+        told: bytes = await admission_of(request).run(call.operation.work, str(call.given.get("owner", "")), admitted)
     except EngramlogError as error:
         left = isinstance(error, _Left) or (isinstance(error, LEFT) and not (call and call.may_have_told))
         document = {"left": error.message} if left else {"refused": refusal_told(error), "exit_code": error.exit_code}
@@ -125,7 +125,7 @@ def _understood(asked: Any, answers_for: AnswersFor, application: Application) -
         SERVED.get((route[0], route[1])) if len(route) == 2 and all(isinstance(one, str) for one in route) else None
     )
     given = asked["given"] if operation is not None else None
-    if operation is None or not isinstance(given, dict) or not isinstance(given.get("owner"), str):
+    if operation is None or not isinstance(given, dict) or not _names_owner(operation, given):
         raise _Left("no such call")
     recording = {"trace", "inspect"} if operation.traces else set()
     if not given.keys() <= {*operation.subject, *(one.name for one in operation.question), *recording}:
@@ -133,6 +133,10 @@ def _understood(asked: Any, answers_for: AnswersFor, application: Application) -
     if not answers_for(asked):
         raise _Left("other code, or other settings")
     return _Call(application, operation, given)
+
+
+def _names_owner(operation: Operation, given: Given) -> bool:
+    return "owner" not in operation.subject or isinstance(given.get("owner"), str)
 
 
 router.add_api_route(ADDRESS, command, methods=["POST"], include_in_schema=False)

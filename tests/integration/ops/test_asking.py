@@ -63,10 +63,25 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "POST /v1/owners/{owner}/context": ("context", "alice", "coffee", *UNSEEN),
     "GET /v1/owners/{owner}/set-aside": ("set-aside", "alice"),
     "GET /v1/dead/{owner}": ("dead", "alice"),
+    "GET /v1/dead": ("dead",),
+    "GET /v1/alarms": ("alarms",),
+    "GET /v1/models": ("status", "--models"),
+    "GET /v1/access": ("access",),
 }
 """Every command that only asks and has a running service answer, by the route of its operation."""
-NO_COMMAND = {"GET /v1/owners/{owner}/history", "GET /v1/owners/{owner}/embedding", "GET /v1/owners/{owner}/heads"}
+NO_COMMAND = {
+    "GET /v1/owners/{owner}/history",
+    "GET /v1/owners/{owner}/embedding",
+    "GET /v1/owners/{owner}/heads",
+    "GET /v1/me",
+}
 """`history` without an id asks by the path of one memory, and tells the owner's head; `embed` computes."""
+MOVING = {
+    "GET /v1/status": ("status",),
+    "GET /v1/jobs": ("status", "--jobs"),
+    "GET /v1/capacity": ("status", "--capacity"),
+}
+"""Their figures differ from one moment to the next."""
 TELLING: dict[str, tuple[str, ...]] = {
     "POST /v1/owners/{owner}/memories": ("add", "OWNER", "I live in Porto", "--tag", "place"),
     "POST /v1/owners/{owner}/memories/{memory_id}/edit": ("edit", "OWNER", "coffee", "I drink coffee at eight"),
@@ -190,6 +205,7 @@ def _environment(monkeypatch: pytest.MonkeyPatch, beside: Beside) -> None:
     monkeypatch.setenv("ENGRAMLOG_EXTRACTION", "off")
     monkeypatch.setattr(exchange, "HEARD_SECONDS", PATIENCE)
     monkeypatch.setattr(exchange.exchanged, "__kwdefaults__", {"heard": PATIENCE, "answer": PATIENCE})
+    monkeypatch.setattr("ops.asking.ask.STORE_SECONDS", PATIENCE)
     beside.calls.clear()
 
 
@@ -232,7 +248,7 @@ Ran = Callable[..., tuple[int, bytes, bytes]]
 
 def test_every_call_of_a_moment_has_a_command_here() -> None:
     asked = {" ".join(one.route) for one in SERVED.values() if one.asks}
-    assert asked == COMMANDS.keys() | NO_COMMAND
+    assert asked == COMMANDS.keys() | MOVING.keys() | NO_COMMAND
     assert {" ".join(one) for one in SERVED} - asked == TELLING.keys()
 
 
@@ -245,6 +261,26 @@ def test_both_ways_say_the_same(
     asked, alone = by_service(*words), by_itself(*words)
     assert beside.calls, "the service was not asked"
     assert unclocked(asked) == unclocked(alone)
+
+
+def test_the_state_of_the_store_has_the_same_parts_both_ways(beside: Beside, by_service: Ran, by_itself: Ran) -> None:
+    for words in MOVING.values():
+        (code, asked, _), (alone_code, alone, _) = by_service(*words, "--json"), by_itself(*words, "--json")
+        assert (code, json.loads(asked).keys()) == (alone_code, json.loads(alone).keys())
+    assert len(beside.calls) == len(MOVING)
+
+
+def test_a_service_that_hangs_leaves_the_state_of_the_store_to_the_command(
+    beside: Beside, by_service: Ran, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ops.asking.ask.STORE_SECONDS", 0.05)
+    free = Flag()
+    monkeypatch.setattr(beside.application.operator, "status", lambda: free.wait(PATIENCE))
+    try:
+        with pytest.raises(Opened):
+            by_service("status")
+    finally:
+        free.set()
 
 
 def given(beside: Beside, owner: str) -> None:
@@ -418,19 +454,14 @@ def test_a_service_of_other_code_is_asked_for_nothing(by_service: Ran, monkeypat
 @pytest.mark.parametrize(
     "words",
     [
-        ("status",),
         ("stats",),
         ("why", "alice", "m1", "--uses"),
-        ("alarms",),
         ("status", "--owners"),
-        ("status", "--jobs"),
-        ("status", "--capacity"),
-        ("status", "--models"),
         ("delete", "alice", "m1"),
         ("edit", "alice", "m1", "--tier", "core"),
     ],
 )
-def test_what_tells_what_is_long_and_how_the_service_fares_is_the_command_s_own(
+def test_what_tells_and_what_is_long_is_the_command_s_own(
     beside: Beside, by_service: Ran, words: tuple[str, ...]
 ) -> None:
     with pytest.raises(Opened):
