@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from threading import Lock
+from typing import TypeVar
 
 import numpy as np
 
@@ -19,9 +20,12 @@ from projections.embedding.use import UniversalEncoder
 from projections.embedding.usual import TEXTS, usual_of
 
 _BUNDLED: Mapping[str, Callable[[], Embedder]] = {"minilm": MiniLM, "use": UniversalEncoder}
+_E = TypeVar("_E", Embedded, EmbeddedQuestion)
 MOST_QUESTIONS = 256
+MOST_TEXTS = 32
+"""Texts whose vectors are remembered: what is added is compared with memories, and a moment later stored."""
 MOST_BYTES = 1 << 18
-"""Of a question's vectors; larger ones are not remembered, so all take 64 MiB at most."""
+"""Of the vectors of a question or text; larger ones are not remembered, so all take 72 MiB at most."""
 
 
 def embedder_named(setting: str, *, url: str | None = None, key: str | None = None) -> Embedder | None:
@@ -46,7 +50,7 @@ def _made(kind: str, name: str, url: str | None, key: str | None) -> Embedder:
 
 
 class CachingEmbedder:
-    """An Embedder that keeps the vectors of the last 256 questions of another. Safe for threads if the other is.
+    """An Embedder that keeps the vectors of the last 256 questions and 32 texts of another. Safe for threads if the other is.
 
     With the first question, or when it is loaded, it measures what is usual of the model, and tells that with every question. Texts
     that the other refuses are left out; where it refuses all but one, nothing is usual. Of questions that come meanwhile none
@@ -57,6 +61,7 @@ class CachingEmbedder:
         self._embedder = embedder
         self._lock = Lock()
         self._kept: OrderedDict[str, EmbeddedQuestion] = OrderedDict()
+        self._texts: OrderedDict[str, Embedded] = OrderedDict()
         self._measured_by: Future[Usual | None] | None = None
         """What is usual, or whoever measures it now; None before the first, and after one that failed."""
         self.is_loaded = False
@@ -80,10 +85,18 @@ class CachingEmbedder:
         self._measured()
 
     def texts(self, texts: Sequence[str]) -> list[Embedded]:
-        """The other's; texts are not remembered, their vectors are stored."""
-        found = self._embedder.texts(texts)
-        self.is_loaded = self.is_loaded or bool(found)
-        return found
+        """Vectors of texts, not to be changed: the next call with the same text returns the same arrays."""
+        with self._lock:
+            known = {text: self._texts[text] for text in texts if text in self._texts}
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        if missing:
+            made = dict(zip(missing, self._embedder.texts(missing), strict=True))
+            self.is_loaded = True
+            known |= made
+            with self._lock:
+                for text, one in list(made.items())[-MOST_TEXTS:]:
+                    _remember(self._texts, text, one, MOST_TEXTS)
+        return [known[text] for text in texts]
 
     def question(self, text: str) -> EmbeddedQuestion:
         """Vectors of a question, not to be changed: whoever asks the same is given the same arrays."""
@@ -96,14 +109,8 @@ class CachingEmbedder:
         found = self._embedder.question(text)
         self.is_loaded = True
         asked = found._replace(usual=self._measured())
-        asked.whole.setflags(write=False)
-        asked.pieces.setflags(write=False)
-        if asked.whole.nbytes + asked.pieces.nbytes <= MOST_BYTES:
-            with self._lock:
-                self._kept[text] = asked
-                self._kept.move_to_end(text)
-                while len(self._kept) > MOST_QUESTIONS:
-                    self._kept.popitem(last=False)
+        with self._lock:
+            _remember(self._kept, text, asked, MOST_QUESTIONS)
         return asked
 
     def _measured(self) -> Usual | None:
@@ -145,6 +152,17 @@ class CachingEmbedder:
             self.is_loaded = True
             return wholes
         return [whole for text in texts for whole in self._wholes([text])] if len(texts) > 1 else []
+
+
+def _remember(kept: OrderedDict[str, _E], text: str, vectors: _E, most: int) -> None:
+    """Keep the vectors of a text as the newest of `most`, unless they are too large."""
+    vectors.whole.setflags(write=False)
+    vectors.pieces.setflags(write=False)
+    if vectors.whole.nbytes + vectors.pieces.nbytes <= MOST_BYTES:
+        kept[text] = vectors
+        kept.move_to_end(text)
+        while len(kept) > most:
+            kept.popitem(last=False)
 
 
 def _awaited(measured: Future[Usual | None]) -> Usual | None:

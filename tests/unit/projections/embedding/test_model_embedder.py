@@ -14,7 +14,7 @@ from projections.embedding import embedder as model_embedder
 from projections.embedding import minilm as model_minilm
 from projections.embedding import openai as model_openai
 from projections.embedding import use as model_use
-from projections.embedding.embedder import MOST_QUESTIONS, CachingEmbedder, embedder_named
+from projections.embedding.embedder import MOST_QUESTIONS, MOST_TEXTS, CachingEmbedder, embedder_named
 from projections.embedding.meaning import Embedded, Usual, Vectors
 from projections.embedding.usual import TEXTS, usual_of
 from tests.doubles.embedding import WordEmbedder
@@ -81,6 +81,20 @@ def test_the_last_questions_are_remembered_and_the_others_not() -> None:
     assert len(words.questions) == asked
     remembered.question("question 1")
     assert len(words.questions) == asked + 1
+
+
+def test_the_last_texts_are_embedded_once_and_older_ones_again() -> None:
+    words = WordEmbedder()
+    remembered = CachingEmbedder(words)
+    [first] = remembered.texts(["I play the violin."])
+    other, again, twice = remembered.texts(["I play the harp.", "I play the violin.", "I play the harp."])
+    assert first is again
+    assert other is twice
+    assert words.embedded == ["I play the violin.", "I play the harp."]
+    remembered.texts([f"I own {at} bicycles." for at in range(MOST_TEXTS)])
+    asked = len(words.embedded)
+    remembered.texts(["I play the violin."])
+    assert len(words.embedded) == asked + 1
 
 
 def test_a_failure_is_not_remembered() -> None:
