@@ -53,6 +53,9 @@ class Stage:
 def term_values(view: OwnerView, reading: QuestionReading, stage: Stage) -> Values:
     """The values of the terms that apply to the question, each of shape (len(stage.rows),)."""
     values = _of_text(view, reading, stage)
+    # Outside a dialogue a turn that asks is most like the question, and answers it least.
+    asks = _having(stage, HAS_QUESTION) * (stage.index.session[stage.rows] != NONE)
+    values["asks"] = asks * (SETTINGS.asks_in_dialogue if reading.dialogue else 1.0)
     if reading.dialogue:
         values |= _of_place(reading, stage)
     values |= _of_speakers(view, reading, stage)
@@ -117,7 +120,6 @@ def _of_place(reading: QuestionReading, stage: Stage) -> Values:
         "answer": own[before] * asked,
         "session": _of_session(index.session[rows], own[rows]),
         "opening": np.where(index.session[rows] != NONE, np.exp(-index.place[rows] / OPENING_TURNS), 0.0),
-        "asks": _having(stage, HAS_QUESTION),
     }
 
 

@@ -29,8 +29,8 @@ class Weights:
     """text of the best turn of the session."""
     opening: float = 1.7
     """e^(-place in the session / 3): news are told first."""
-    asks: float = -0.5
-    """The turn holds a question."""
+    asks: float = -3.0
+    """The turn holds a question; in a dialogue this counts for a share."""
     assistant: float = 6.4
     """The question asks what the assistant said, and the assistant said this."""
     user: float = 3.1
@@ -78,6 +78,8 @@ class RankingConstants:
     """Share of `thread` that goes, in talk of short turns, where `window` and `asked` tell what goes on from a match ..."""
     phrase_less: float = 0.42
     """... and of `phrase`."""
+    asks_in_dialogue: float = 1 / 6
+    """Share of `asks` that counts in a dialogue."""
     synonym_share: float = 0.4
     """What a synonym of a term counts, times its similarity."""
     dialogue_from: float = 0.2

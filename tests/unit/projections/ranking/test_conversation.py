@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from projections.index.conversation_index import ConversationIndex
 from projections.index.indexed_terms import indexed_text
-from projections.ranking.conversation_weights import WEIGHTS
+from projections.ranking.conversation_weights import SETTINGS, WEIGHTS
 from projections.views.view import OwnerView
 from tests.examples import examples
 from tests.given.events import Told, created, deleted, folded, purged, revised
@@ -65,7 +65,20 @@ def test_an_answer_is_found_by_the_question_before_it_and_the_asker_s_next_turn_
     assert parts["c"]["answer"] == pytest.approx(WEIGHTS.answer)
     assert "answer" not in parts["d"]
     assert 0 < parts["d"]["thread"] <= WEIGHTS.thread
-    assert parts["b"]["asks"] == WEIGHTS.asks
+    assert parts["b"]["asks"] == pytest.approx(WEIGHTS.asks * SETTINGS.asks_in_dialogue)
+
+
+@each_row(
+    ("turn", "statement", "query"),
+    [
+        ("What kind of music do you like?", "I like the music of The Cure most.", "What music do I like?"),
+        ("你喜欢哪种风格的音乐呢？", "我开车只放草东的音乐。", "我喜欢什么音乐？"),
+    ],
+)
+def test_a_turn_that_asks_the_same_stands_below_a_statement_outside_a_dialogue(turn, statement, query) -> None:
+    asks = in_session(created(turn, "asks", speaker="user", source="user"), "s1")
+    view = viewed(asks, created(statement, "says", 1, source="user"))
+    assert next(iter(found(view, query))) == "says"
 
 
 @each_row(
