@@ -92,8 +92,8 @@ def populate(store: Live, rounds: int = 6) -> None:
     RedisDeletions(wires, store.identity.tags).add(STUCK, {"m0": 1}, store.log.now())
     logs = ChangeLogs(wires, store.identity.tags)
     views = RedisViews(store.client, store.identity.tags)
-    views.moments.limits = MomentLimits(1, 1, 1, 8)
-    views.on_lines.worth = 1
+    views.moments.limits = MomentLimits(1, 1, 8)
+    views.events.worth = 1
     reader = Reader(store.log, views)
     lines = TimeLines(store.log, views, reader)
     for owner in OWNERS:

@@ -31,11 +31,10 @@ from projections.memory.columns import Columns
 from projections.memory.handle import is_handle
 from projections.memory.record import Memory
 from projections.memory.timelines import Lines
-from projections.past.event_times import SAID, EventTimes
-from projections.past.folding import FoldedPast, behind, fold_from, nothing_folded, to_fold
-from projections.past.keeping import Passage
+from projections.past.events import OwnerEvents
+from projections.past.folding import FoldedPast, Passage, behind, fold_from, nothing_folded, to_fold
 from projections.past.moments import NotKept
-from projections.redis.moments import OwnerLog
+from projections.redis.owner_events import OwnerLog
 from projections.redis.view import PartitionStanding, RedisViews
 from projections.views.hidden import hidden_ids, purged_ids
 from projections.views.narrowed import shown_by, up_to
@@ -174,7 +173,8 @@ class Pasts:
     ) -> tuple[Past, Counted]:
         """The owner as of a place; what is purged or secret today stays so. Raises as `counted_of` does."""
         source = self.source(owner)
-        events = self._times(owner, build, view, source)
+        bounds = Bounds(current_check(), weigh)
+        events = self._views.moments.events(owner, build, view.state, source, bounds)
         log = Owned(
             lambda: self._views.changelogs.seqs(owner) if events is None else events.seqs.tolist(),
             view.parameters.time_zone,
@@ -196,7 +196,7 @@ class Pasts:
                 self._kept.move_to_end(key)
                 return self._kept[key], counted
         wanted = array("q", log.seqs() if counted.seqs is None else counted.seqs)
-        read = source._replace(read=lambda seqs: self.stored(owner, seqs, asked.get("on_progress")))
+        read = self.source(owner, asked.get("on_progress"))
         secret = self._log.secrets_of([owner]).get(owner, b"")
         past = self._folded(_Asked(owner, build, counted.lines, wanted, read, secret), view, events)
         with self._lock:
@@ -207,14 +207,7 @@ class Pasts:
                 del sizes[0]
         return past, counted
 
-    def _times(self, owner: str, build: str, view: OwnerView, source: OwnerLog) -> EventTimes | None:
-        try:
-            return self._views.moments.times(owner, build, view.state.applied, source, Bounds(current_check(), weigh))
-        except DamagedState as error:
-            logger.warning(error.message)
-            return None
-
-    def _folded(self, asked: _Asked, view: OwnerView, events: EventTimes | None) -> Past:
+    def _folded(self, asked: _Asked, view: OwnerView, events: OwnerEvents | None) -> Past:
         if events is not None:
             try:
                 return self._from_a_moment(asked, view, events)
@@ -249,7 +242,7 @@ class Pasts:
             secret=asked.secret,
         )
 
-    def _from_a_moment(self, asked: _Asked, view: OwnerView, events: EventTimes) -> Past:
+    def _from_a_moment(self, asked: _Asked, view: OwnerView, events: OwnerEvents) -> Past:
         """What counts after the nearest kept moment, folded."""
         happened, upto, limits = asked.lines.happened, len(asked.wanted), self._views.moments.limits
         first = 0 if happened is None else events.split(limits.before, limits.behind)
@@ -258,20 +251,20 @@ class Pasts:
         folded.memories.folds = False
         counting = events.counting(happened, upto)
         newest = int(events.happened[counting].max()) if len(counting) else 0
-        said = array("q", events.seqs[counting[events.kinds[counting] == SAID]].tobytes())
+        said = array("q", events.seqs[counting[events.silent[counting]]].tobytes())
         counted = array("q", events.seqs[counting].tobytes())
         seen = self._seen(asked, view, OwnerHistory(folded.owner, folded.memories, [], newest))
         later = asked._replace(source=self.source(asked.owner))  # whom this one told how far it came is gone by then
         return Past(seen, newest, counted, said, lambda: self._log_of(later), len(asked.wanted))
 
-    def _apart(self, asked: _Asked, view: OwnerView, events: EventTimes, first: int) -> FoldedPast | None:
+    def _apart(self, asked: _Asked, view: OwnerView, events: OwnerEvents, first: int) -> FoldedPast | None:
         """What was imported last, put behind what was told before it; None where that does not do."""
         numbers, read = events.counting(asked.lines.happened, first), asked.source.read
         before = fold_from(nothing_folded(), events, numbers, read, secret=asked.secret, check=current_check())
         return behind(before, self._after(asked, view, events, first)) if before.alone else None
 
     def _after(
-        self, asked: _Asked, view: OwnerView, events: EventTimes, first: int = 0, *, keeps: bool = True
+        self, asked: _Asked, view: OwnerView, events: OwnerEvents, first: int = 0, *, keeps: bool = True
     ) -> FoldedPast:
         """What counts from one event on, from the nearest moment; on a long way moments are kept for those who ask next.
 
@@ -301,9 +294,11 @@ class Pasts:
     def _seen(self, asked: _Asked, view: OwnerView, history: OwnerHistory) -> OwnerView:
         return OwnerView.of_history(asked.owner, history, present=view, bounds=Bounds(current_check(), weigh))
 
-    def source(self, owner: str) -> OwnerLog:
+    def source(self, owner: str, on_progress: Progress | None = None) -> OwnerLog:
         """The owner's log."""
-        return OwnerLog(lambda seqs: self.stored(owner, seqs), lambda position: self._holds(owner, position))
+        return OwnerLog(
+            lambda seqs: self.stored(owner, seqs, on_progress), lambda position: self._holds(owner, position)
+        )
 
     def _holds(self, owner: str, position: str) -> bool:
         partition, seq = parse_position(position)
@@ -554,6 +549,10 @@ class Snapshots:
     def secret(self, owner: str) -> bytes:
         """By what the owner's statements are told apart; empty where nothing was said of it yet."""
         return self._log.secrets_of([owner]).get(owner, b"")
+
+    def log_of(self, owner: str, on_progress: Progress | None = None) -> OwnerLog:
+        """The owner's log."""
+        return self._pasts.source(owner, on_progress)
 
     def stored(self, owner: str, seqs: Sequence[int], on_progress: Progress | None = None) -> Iterator[Stored]:
         """The owner's events at these seqs, read in pieces as they are asked for."""

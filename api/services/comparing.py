@@ -10,7 +10,7 @@ from api.requests.timelines import LineTerms, TimesAsked, told_lines, told_times
 from api.services.reading import Reader
 from api.work.patience import both, current_check
 from events.errors import refused
-from projections.past.touches import life_of
+from projections.past.life import life_of
 from projections.redis.view import RedisViews
 from projections.reports.comparison import compare_laws, curves
 from projections.views.query import card, moment

@@ -28,7 +28,7 @@ from projections.fold.changelog import id_text
 from projections.laws.modes import REASONS, Mode
 from projections.memory.columns import Columns, state_of
 from projections.memory.record import Memory
-from projections.past.kin import EventKin, KinEvent
+from projections.past.life import EventKin, KinEvent
 from projections.ranking.senses import MeantQuestion
 from projections.redis.view import RedisViews
 from projections.reports.held_scores import HeldScores, held_scores

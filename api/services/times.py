@@ -22,8 +22,7 @@ from events.log import EventLog
 from events.partitions import position_text
 from projections.checks import Bounds
 from projections.memory.timelines import Lines
-from projections.past.on_lines import EventsOnLines, Flags
-from projections.past.stepped import Integers
+from projections.past.events import Flags, Integers, OwnerEvents
 from projections.redis.view import RedisViews
 from projections.reports.time_lines import LineParts, ends_of, in_parts, late_among
 from projections.views.query import moment
@@ -39,12 +38,12 @@ class _Looked(NamedTuple):
     place: Snapshot
     known: bool
     """Whether anything of the owner is recorded."""
-    events: EventsOnLines
+    events: OwnerEvents
     happened: TimeSpan
     recorded: TimeSpan
 
     @property
-    def zoomed(self) -> EventsOnLines:
+    def zoomed(self) -> OwnerEvents:
         """Those that lie in every span."""
         events = self.events
         found = _within(events.happened, self.happened)
@@ -118,19 +117,19 @@ class TimeLines:
             spans = span_of(*happened, zone), span_of(*recorded, zone, "recorded_")
             upto = lines_of(asked, zone)
             weigh(view.state.applied // COUNTED_FOR_A_FOLDED)
-            found = self._views.on_lines.of(
+            found = self._views.events.of(
                 owner,
                 standing.build,
                 view.state,
-                lambda seqs: self._reader.stored(owner, seqs, lines.get("on_progress")),
+                self._reader.log_of(owner, lines.get("on_progress")),
                 bounds,
             )
             if found is not None:
                 place = self._placed(owner, placed(view, self._log.now(), standing), upto, found)
-                return _Looked(place, view.state.applied > 0, found.of(found.counting(upto)), *spans)
+                return _Looked(place, view.state.applied > 0, found.of(found.on_lines(upto)), *spans)
         raise StoreUnavailable(f"the projection of {owner} is replaced too fast to be read; come again", retry_after=1)
 
-    def _placed(self, owner: str, today: Snapshot, upto: Lines, events: EventsOnLines) -> Snapshot:
+    def _placed(self, owner: str, today: Snapshot, upto: Lines, events: OwnerEvents) -> Snapshot:
         """Where in the past it is asked about, as `Snapshots.snapshot` tells it, and from when on what happened lay ahead."""
         if upto.seq is None and upto.recorded is None:
             return today

@@ -23,7 +23,7 @@ from projections.fold.changelog import unpack
 from projections.fold.owner import OwnerState, encode_owner, fold_on
 from projections.fold.partition import WorkingOwner
 from projections.past.entry_blocks import EntryHead, sum_of
-from projections.past.event_times import DROPPED, EventTimes, blocks_of, times_of
+from projections.past.events import OwnerEvents, blocks_of, events_of
 from projections.past.folding import to_fold
 from projections.past.moments import (
     KeptMoment,
@@ -36,11 +36,10 @@ from projections.past.moments import (
     read_part,
     started,
 )
-from projections.past.on_lines import EventsOnLines, on_lines_of
 from projections.redis.entry_index import HEAD as ENTRIES
 from projections.redis.entry_index import blocks, read_entry_head
-from projections.redis.moments import HEAD, TIMES, read_head_of_times, read_moments_head, read_parts, read_times
-from projections.redis.on_lines import LINES, read_head_of_lines, read_stored_lines
+from projections.redis.moments import HEAD, read_moments_head, read_parts
+from projections.redis.owner_events import EVENTS, read_head_of_events, read_stored_events
 from projections.redis.store import read_entries, read_owner, slices
 
 Pairs = set[tuple[int, int]]
@@ -60,13 +59,13 @@ def read_index(wire: Wire, keys: BuildKeys, owner: str, verdict: Findings) -> St
     try:
         head = read_entry_head(wire, keys, owner)
         pairs = {pair for block in blocks(wire, keys, owner, head) for pair in block.pairs()}
-        of_times = times_fields(read_head_of_times(wire, keys, owner).events)
-        of_times |= times_fields(read_head_of_lines(wire, keys, owner).events, LINES)
+        events = read_head_of_events(wire, keys, owner).events
     except DamagedState as error:
         verdict.differs("an index of a change log that cannot be read", owner=owner, problem=error.message)
         return None
     known = {ENTRIES, *(f"{ENTRIES}:{number + 1}" for number in range(head.blocks))} if head.blocks else set[str]()
-    if unknown := sorted(fields - known - of_times):
+    known |= {EVENTS, *(f"{EVENTS}:{number}" for number in range(blocks_of(events)))} if events else set()
+    if unknown := sorted(fields - known):
         verdict.differs("fields of an index that nothing writes", owner=owner, fields=unknown[:20])
     return StoredIndex(head, pairs)
 
@@ -109,58 +108,45 @@ class PastComparison:
         """How many events are applied by now: readers may have made something of those that came meanwhile."""
 
     def compare(self) -> None:
-        """Times first: by them it is known which events each moment has."""
+        """Events first: moments say by their numbers which of them they have."""
         wire, keys, owner = self._wire, self._keys, self._owner
         before = wire.call("HGET", keys.moments(owner), HEAD)
         try:
             head = read_moments_head(wire, keys, owner)
-            times_head, lines_head = read_head_of_times(wire, keys, owner), read_head_of_lines(wire, keys, owner)
-            stored = read_times(wire, keys, owner, times_head)
-            lines = read_stored_lines(wire, keys, owner, lines_head)
+            events_head = read_head_of_events(wire, keys, owner)
+            stored = read_stored_events(wire, keys, owner, events_head)
             raw = wire.call("HGET", keys.owners, owner)
             now = read_owner(keys, owner, raw) if raw else self._mine.state
         except DamagedState as error:
             self._verdict.differs("what was made of a past that cannot be read", owner=owner, problem=error.message)
             return
         self._now = now.applied
-        if lines_head.events:
-            self._compare_lines(lines)
-        if not times_head.events and head is None:
+        if not events_head.events and head is None:
             return
         if head is not None and head.since > now.seq:
             self._verdict.differs("kept moments of more events than there are", owner=owner)
-        true = times_of(self._read(self._applied), self._held, lambda: ((), ()))
-        self._compare_times(stored, true)
+        try:
+            true = events_of(self._read(self._applied), self._held)
+        except ValueError:
+            self._verdict.differs("an entry whose recorded time is no number", owner=self._owner)
+            return
+        self._compare_events(stored, true)
         if head is not None and head.since <= self._mine.state.seq:  # else perhaps a purge came that is not folded here
             found = list(self._differences(head, true))
             if wire.call("HGET", keys.moments(owner), HEAD) == before:  # else they were made or taken away meanwhile
                 for what in found:
                     self._verdict.differs(what, owner=owner)
 
-    def _compare_times(self, stored: EventTimes, true: EventTimes) -> None:
+    def _compare_events(self, stored: OwnerEvents, true: OwnerEvents) -> None:
         many = min(len(stored), len(true))
         same = len(stored) <= self._now and all(
-            (getattr(stored, name)[:many] == getattr(true, name)[:many]).all() for name in ("seqs", "happened", "kinds")
+            (getattr(stored, name)[:many] == getattr(true, name)[:many]).all()
+            for name in ("seqs", "happened", "recorded", "marks")
         )
         if not same:
-            self._verdict.differs("an index of times that does not tell what the log holds", owner=self._owner)
+            self._verdict.differs("an index of events that does not match the log", owner=self._owner)
 
-    def _compare_lines(self, stored: EventsOnLines) -> None:
-        try:
-            true = on_lines_of(self._read(self._applied))
-        except ValueError:
-            self._verdict.differs("an entry whose recorded time is no number", owner=self._owner)
-            return
-        many = min(len(stored), len(true))
-        same = len(stored) <= self._now and all(
-            (getattr(stored, name)[:many] == getattr(true, name)[:many]).all() for name in EventsOnLines.__slots__
-        )
-        if not same:
-            self._verdict.differs(
-                "an index of both time lines that does not tell what the log holds", owner=self._owner
-            )
-
-    def _differences(self, head: MomentsHead, times: EventTimes) -> Iterator[str]:
+    def _differences(self, head: MomentsHead, events: OwnerEvents) -> Iterator[str]:
         fields = set(self._wire.call("HKEYS", self._keys.moments(self._owner)))
         if fields != {HEAD.encode(), *(b"%d" % one.number for one in head.kept)}:
             yield "kept moments that no head tells of, or that are gone"
@@ -174,25 +160,25 @@ class PastComparison:
                 path = head.path(last.number)
                 if path[-1].upto > self._now:
                     yield "kept moments of more events than there are"
-                if path := [one for one in path if one.upto <= len(times)]:
-                    yield from self._along(path, times, told)
+                if path := [one for one in path if one.upto <= len(events)]:
+                    yield from self._along(path, events, told)
         except (*UNREADABLE, ValueError, DamagedState) as error:
             yield f"kept moments that cannot be read: {error}"
 
-    def _along(self, path: Sequence[KeptMoment], times: EventTimes, told: set[int]) -> Iterator[str]:
+    def _along(self, path: Sequence[KeptMoment], events: OwnerEvents, told: set[int]) -> Iterator[str]:
         """Fold once along a path; each moment is compared where it stands, those that another path had are passed over."""
         last = path[-1]
         fits = all(
-            one.first == last.first and times.parting(one.happened, last.happened, one.upto, one.first) == one.upto
+            one.first == last.first and events.parting(one.happened, last.happened, one.upto, one.first) == one.upto
             for one in path
         )
         if not fits or any(one.upto >= two.upto for one, two in pairwise(path)):
             yield "kept moments that are not beginnings of each other"
             return
         try:
-            yield from self._folded(path, times, told, self._start(path, told))
+            yield from self._folded(path, events, told, self._start(path, told))
         except NotKept:  # what follows is about what is purged today
-            yield from self._folded(path, times, told, started(None, ()))
+            yield from self._folded(path, events, told, started(None, ()))
 
     def _start(self, path: Sequence[KeptMoment], told: set[int]) -> Start:
         """Behind what another path was compared by: paths have long beginnings in common."""
@@ -200,16 +186,16 @@ class PastComparison:
         raw = read_parts(self._wire, self._keys, self._owner, [one.number for one in known])
         return started(known[-1] if known else None, map(read_part, raw))
 
-    def _folded(self, path: Sequence[KeptMoment], times: EventTimes, told: set[int], start: Start) -> Iterator[str]:
+    def _folded(self, path: Sequence[KeptMoment], events: OwnerEvents, told: set[int], start: Start) -> Iterator[str]:
         last, state, memories, alone = path[-1], start.owner, start.memories, start.alone
-        counting, at = to_fold(start, times, last.happened, last.upto, last.first), 0
-        dropping = set(times.seqs[counting[times.kinds[counting] == DROPPED]].tolist())
+        counting, at = to_fold(start, events, last.happened, last.upto, last.first), 0
+        dropping = set(events.seqs[counting[events.dropping[counting]]].tolist())
         changed = dict[str, None]()
         purged = {one.id for one in self._mine.memories.values() if one.purged_at is not None}
         steps = fold_on(
             state,
             memories,
-            self._read(times.seqs[counting].tolist()),
+            self._read(events.seqs[counting].tolist()),
             lambda one, _event: one.seq in dropping,
             secret=self._mine.secret,
         )
@@ -253,8 +239,3 @@ class PastComparison:
 def _told(part: KeptPart, state: OwnerState) -> str:
     """Which part of it differs."""
     return "its records" if part.owner == encode_owner(state) else "its owner's state"
-
-
-def times_fields(events: int, name: str = TIMES) -> set[str]:
-    """The fields that an index of so many events has."""
-    return {name, *(f"{name}:{number}" for number in range(blocks_of(events)))} if events else set()

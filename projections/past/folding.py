@@ -1,13 +1,13 @@
-"""Folding what counts of an owner's past from a kept moment on. Pure.
+"""Folding what counts of an owner's past from a kept moment on, and keeping moments on the way.
 
-Where a past was imported behind what was told before, those before are folded by themselves, and what is behind them too, from a
-moment of its own. One is put behind the other where neither could have met: no event behind asked for a record of those before,
-and nothing that an owner has beside records is set by either.
+If a past was imported behind what was recorded before, the events before it are folded by themselves, and those behind it too, from
+a moment of their own. One is put behind the other if neither could have met: no event behind asked for a record of those before,
+and nothing that an owner has besides records is set by either.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -15,10 +15,98 @@ import msgspec
 from events.envelope import Stored
 from projections.checks import Check, unchecked
 from projections.fold.owner import FoldStep, OwnerState, ReadTurns, fold_on
-from projections.past.event_times import DROPPED, EventTimes
-from projections.past.keeping import MomentKeeper
-from projections.past.moments import KeptMemories, Start, is_alone, started
-from projections.past.stepped import Integers
+from projections.past.events import Integers, OwnerEvents
+from projections.past.moments import (
+    EVERY_EVENTS,
+    KeptMemories,
+    KeptMoment,
+    MomentsHead,
+    Start,
+    interval,
+    is_alone,
+    made_part,
+    started,
+    stored_part,
+)
+
+
+class Passage(NamedTuple):
+    """What a fold passes."""
+
+    events: OwnerEvents
+    happened: int | None
+    numbers: Integers
+    """Of the events that it folds."""
+    known: OwnerState
+    """The owner as whoever asks knows it."""
+    purged: frozenset[str]
+    """Ids of what is purged today."""
+    keyed: bool
+    """Whether the owner's secret is known: without it a state is another."""
+    first: int = 0
+    """As `KeptMoment.first`."""
+
+
+class Added(NamedTuple):
+    """A moment that is to be written."""
+
+    head: MomentsHead
+    """What is kept with it."""
+    number: int
+    part: bytes
+    gone: list[int]
+    """Numbers of those that go for it."""
+
+
+class MomentKeeper:
+    """Keeps a moment wherever enough was folded since the last: never of more bytes than the events that it spares."""
+
+    def __init__(
+        self,
+        head: MomentsHead,
+        start: Start,
+        passage: Passage,
+        write: Callable[[MomentsHead, Added], bool],
+        every: int = EVERY_EVENTS,
+    ) -> None:
+        """`write`: whether it was, onto what is kept so far; where it was not, somebody else keeps them, or nobody may."""
+        self._head, self._before, self._memories, self._passage = head, start.moment, start.memories, passage
+        self._write, self._every = write, interval(len(passage.events), every)
+        self._changed = dict[str, None]()
+        self._passed = self._since = self._bytes = self._least = 0
+        self._ended, self._alone = False, start.alone
+
+    def reading(self, stored: Iterable[Stored]) -> Iterator[Stored]:
+        """The events, as they pass."""
+        for one in stored:
+            self._bytes += len(one.body)
+            yield one
+
+    def took(self, step: FoldStep) -> None:
+        """After each event."""
+        self._passed += 1
+        self._alone = self._alone and is_alone(step.owner)
+        if self._ended:
+            return
+        self._changed.update(dict.fromkeys(step.changed))
+        self._since += 1
+        if self._since >= self._every and self._bytes >= self._least:
+            self._keep(step.owner)
+
+    def _keep(self, state: OwnerState) -> None:
+        passage, head = self._passage, self._head
+        part = stored_part(made_part(state, self._memories, self._changed, passage.purged, self._alone))
+        self._least = len(part)
+        if len(part) > self._bytes:
+            return
+        upto = int(passage.numbers[self._passed - 1]) + 1
+        kept = KeptMoment(head.made + 1, self._before, upto, passage.happened, len(part), passage.first)
+        with_it = head.with_one(kept, passage.events.size)
+        if with_it is None or not self._write(head, Added(with_it[0], kept.number, part, with_it[1])):
+            self._ended, self._changed = True, {}
+            return
+        self._head, self._before, self._changed = with_it[0], kept.number, {}
+        self._since = self._bytes = self._least = 0
 
 
 class FoldedPast(NamedTuple):
@@ -33,14 +121,14 @@ class FoldedPast(NamedTuple):
 Read = Callable[[Sequence[int]], Iterator[Stored]]
 
 
-def to_fold(start: Start, times: EventTimes, happened: int | None, upto: int, first: int = 0) -> Integers:
+def to_fold(start: Start, events: OwnerEvents, happened: int | None, upto: int, first: int = 0) -> Integers:
     """Numbers of the events to be folded behind a start, of those from one to another that had happened by an instant."""
-    return times.counting(happened, upto, max(first, start.upto))
+    return events.counting(happened, upto, max(first, start.upto))
 
 
 def fold_from(
     start: Start,
-    times: EventTimes,
+    events: OwnerEvents,
     numbers: Integers,
     read: Read,
     *,
@@ -53,8 +141,8 @@ def fold_from(
 
     Raises NotKept where one is about what is purged today, else as `fold_owner` does.
     """
-    seqs = times.seqs[numbers].tolist()
-    dropping = set(times.seqs[numbers[times.kinds[numbers] == DROPPED]].tolist())
+    seqs = events.seqs[numbers].tolist()
+    dropping = set(events.seqs[numbers[events.dropping[numbers]]].tolist())
     stored, owner, alone = read(seqs), start.owner, start.alone
     for _, step in fold_on(
         start.owner,

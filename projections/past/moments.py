@@ -21,7 +21,7 @@ from projections.memory.record import Memory, decode_memory, encode_memory, with
 from projections.past.summed import with_sum, without_sum
 
 if TYPE_CHECKING:  # numpy, which a fold worker does without
-    from projections.past.event_times import EventTimes
+    from projections.past.events import OwnerEvents
 
 EVERY_EVENTS = 512
 """Events from one moment to the next at least, and a 256th of all of the owner's: so many are folded for any answer, and as many
@@ -89,11 +89,11 @@ class MomentsHead(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 def begin_at(
-    head: MomentsHead, times: EventTimes, happened: int | None, upto: int, first: int = 0
+    head: MomentsHead, events: OwnerEvents, happened: int | None, upto: int, first: int = 0
 ) -> KeptMoment | None:
     """The furthest moment at which may begin what counts the first so many events, from one on, that had happened by an instant."""
     mine = [one for one in head.kept if one.first == first]
-    partings = {one: times.parting(one, happened, upto, first) for one in {kept.happened for kept in mine}}
+    partings = {one: events.parting(one, happened, upto, first) for one in {kept.happened for kept in mine}}
     fit = [one for one in mine if one.upto <= partings[one.happened]]
     return max(fit, key=lambda one: (one.upto, one.number), default=None)
 

@@ -42,7 +42,7 @@ from projections.redis.changelog import ChangeLogs, Mark, read_names, read_packs
 from projections.redis.deletions import RedisDeletions
 from projections.redis.erased_turns import ErasedTurns
 from projections.redis.moments import RedisMoments
-from projections.redis.on_lines import RedisOnLines
+from projections.redis.owner_events import RedisOwnerEvents
 from projections.redis.scripts import DELTA
 from projections.redis.sealed import cipher_of, open_pack, open_record
 from projections.redis.store import (
@@ -128,8 +128,8 @@ class RedisViews:
         self._wires = WirePool(client)
         self._passing = set[str]()
         self.changelogs = ChangeLogs(self._wires, tags)
-        self.moments = RedisMoments(self._wires, self.changelogs)
-        self.on_lines = RedisOnLines(self._wires, self.changelogs)
+        self.events = RedisOwnerEvents(self._wires, self.changelogs)
+        self.moments = RedisMoments(self._wires, self.changelogs, self.events)
         self._tags = list(tags)
         self.deletions = RedisDeletions(self._wires, self._tags)
         self.erased_turns = ErasedTurns(self._wires, self._tags)

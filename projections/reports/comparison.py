@@ -22,7 +22,7 @@ from projections.laws.law import Floats, Instants, Law
 from projections.laws.modes import REASONS, Visibility, reasons_told, visibility
 from projections.memory.columns import Columns
 from projections.memory.record import LEVELS, Memory
-from projections.past.touches import RecordTouch, State
+from projections.past.life import RecordTouch, State
 from projections.views.query import card, moment
 from projections.views.view import OwnerView
 

@@ -9,7 +9,7 @@ from projections.checks import Check, unchecked
 from projections.fold.owner import OwnerState
 from projections.fold.working_set import OwnerSettings
 from projections.memory.record import Memory
-from projections.past.refold import Refold, ToldEvent
+from projections.past.life import Refold, ToldEvent
 from projections.views.hidden import as_hidden_today
 from projections.views.view import OwnerView
 

@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from events.lateness import TOLERATED
-from projections.past.on_lines import EventsOnLines, number_of
-from projections.past.stepped import Bytes, Integers
+from projections.past.events import Bytes, Integers, OwnerEvents, number_of
 
 GROUPS = ("made", "changed", "ended", "seen", "talk")
 """What events of a type do, in a word."""
@@ -70,7 +69,7 @@ def ends_of(instants: Integers) -> LineEnds:
     return LineEnds(int(instants.min()), int(instants.max())) if len(instants) else LineEnds(None, None)
 
 
-def late_among(events: EventsOnLines) -> int:
+def late_among(events: OwnerEvents) -> int:
     """How many were recorded more than five minutes after they happened, as `events.lateness` has it of one."""
     return int((events.recorded - events.happened > TOLERATED).sum())
 

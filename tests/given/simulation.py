@@ -19,7 +19,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from events.catalogue import TurnRecorded
-from projections.past.touches import life_of
+from projections.past.life import life_of
 from projections.reports.comparison import curves
 from tests.given.events import Told, accessed, at, created, mentioned, negated, reinforced, stored
 

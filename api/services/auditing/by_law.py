@@ -22,11 +22,10 @@ from projections.fold.by_law import NO_WEIGHTS, ChangeWeights, LawReader
 from projections.fold.changelog import Entry
 from projections.fold.owner import OwnerState, dropping, fold_on
 from projections.laws import LAWS
-from projections.past.event_times import EventTimes
-from projections.past.folding import fold_from, to_fold
-from projections.past.keeping import Passage
+from projections.past.events import OwnerEvents
+from projections.past.folding import Passage, fold_from, to_fold
 from projections.past.moments import NotKept
-from projections.redis.moments import OwnerLog
+from projections.redis.owner_events import OwnerLog
 from projections.redis.view import RedisViews
 from projections.views.hidden import purged_ids
 
@@ -93,9 +92,10 @@ class LawNumbers:
     def _read(self, page: _Page) -> dict[tuple[int, str], ChangeWeights]:
         owner, past = page.owner, page.snapshot.past
         view, standing = self._views.glance(owner)
-        log = self._pasts.source(owner)._replace(read=lambda seqs: self._pasts.stored(owner, seqs, page.on_progress))
+        log = self._pasts.source(owner, page.on_progress)
         secret = self._log.secrets_of([owner]).get(owner, b"")
-        times = self._times(owner, standing.build, view.state.applied, log)
+        bounds = Bounds(current_check(), weigh)
+        times = self._views.moments.events(owner, standing.build, view.state, log, bounds)
         seqs = None if past is None else past.seqs
         if times is not None and (seqs is None or times.seqs[: len(seqs)].tolist() == list(seqs)):
             try:
@@ -122,15 +122,8 @@ class LawNumbers:
             reader.took(step)
         return reader.found
 
-    def _times(self, owner: str, build: str, applied: int, log: OwnerLog) -> EventTimes | None:
-        try:
-            return self._views.moments.times(owner, build, applied, log, Bounds(current_check(), weigh))
-        except DamagedState as error:
-            logger.warning(error.message)
-            return None
-
     def _from_a_moment(
-        self, page: _Page, build: str, state: OwnerState, times: EventTimes, log: OwnerLog, secret: bytes
+        self, page: _Page, build: str, state: OwnerState, times: OwnerEvents, log: OwnerLog, secret: bytes
     ) -> dict[tuple[int, str], ChangeWeights]:
         """What a fold reads that begins before the page's first event and ends behind its last."""
         moments, owner = self._views.moments, page.owner

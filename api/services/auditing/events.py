@@ -38,7 +38,7 @@ from api.work.patience import current_check, weigh
 from events.catalogue import EVENT_TYPES, EventDiscarded
 from events.entry import MOST_PRINCIPAL
 from events.envelope import AnyEvent, Stored, decode, micros
-from events.errors import DamagedState, StoreUnavailable, refused
+from events.errors import StoreUnavailable, refused
 from events.lateness import lateness
 from events.log import EventLog
 from events.partitions import parse_position, partition_of, position_text
@@ -46,7 +46,7 @@ from events.text.unreadable import UNREADABLE
 from projections.checks import Bounds
 from projections.fold.changelog import DECISIONS
 from projections.fold.named import names
-from projections.past.event_times import DROPPED
+from projections.fold.owner import OwnerState
 from projections.redis.view import PartitionStanding, RedisViews
 from projections.views.event_told import event_of, event_told
 from projections.views.view import OwnerView
@@ -241,25 +241,22 @@ class EventRuns:
         """Where an owner's events lie. Raises StoreUnavailable where its quarantine changes meanwhile."""
         for _ in range(_TRIES):
             view, standing = self._views.glance(owner)
-            folded, discards = self._applied(owner, standing, view.state.applied)
+            folded, discards = self._applied(owner, standing, view.state)
             waiting = self._views.parked(owner, standing.build) if standing.quarantine is not None else []
             if self._views.glance(owner)[1].quarantine == standing.quarantine:
                 beside = {seq for seq in (*waiting, *self._dropped(owner, discards)) if seq <= standing.checkpoint}
                 return OwnerPlaces(view, standing, sorted(beside.union(folded)) if beside else folded, folded)
         raise StoreUnavailable(f"the quarantine of {owner} changes too fast to be read; come again", retry_after=1)
 
-    def _applied(self, owner: str, standing: PartitionStanding, applied: int) -> tuple[list[int], list[int]]:
+    def _applied(self, owner: str, standing: PartitionStanding, state: OwnerState) -> tuple[list[int], list[int]]:
         """Seqs of what is applied, and of those of them that dropped something."""
-        try:
-            bounds = Bounds(current_check(), weigh)
-            times = self._views.moments.times(owner, standing.build, applied, self._pasts.source(owner), bounds)
-        except DamagedState:
-            times = None
-        if times is not None:
-            return times.seqs[:applied].tolist(), times.seqs[times.kinds == DROPPED].tolist()
+        bounds, source = Bounds(current_check(), weigh), self._pasts.source(owner)
+        events = self._views.moments.events(owner, standing.build, state, source, bounds)
+        if events is not None:
+            return events.seqs.tolist(), events.seqs[events.dropping].tolist()
         entries = self._views.changelogs.entries(owner, check=current_check())
         discards = [entry.seq for _, entry in entries if entry.decision == _DISCARD]
-        return self._views.changelogs.seqs(owner, current_check())[:applied], discards
+        return self._views.changelogs.seqs(owner, current_check())[: state.applied], discards
 
     def _dropped(self, owner: str, discards: Sequence[int]) -> Iterator[int]:
         """Seqs of events that waited once and were dropped for good."""

@@ -16,7 +16,7 @@ from projections.laws.modes import MODES, Mode
 from projections.memory.columns import Columns
 from projections.memory.record import DAY
 from projections.memory.timelines import Lines
-from projections.past.kin import EventKin
+from projections.past.life import EventKin
 from projections.ranking.recall import search
 from projections.ranking.search_request import FOLLOWING, SearchRequest
 from projections.reports.held_scores import held_scores

@@ -25,7 +25,7 @@ from tests.given.events import (
 )
 from tests.rows import each_row
 
-SOON = MomentLimits(least=1, times=1, fold=1, every=3)
+SOON = MomentLimits(least=1, fold=1, every=3)
 NEVER = MomentLimits(least=1 << 40)
 
 

@@ -24,6 +24,7 @@ from events.catalogue import SynonymDefined
 from events.envelope import Stored, decode, from_micros, utc_text
 from events.errors import InputError, NotFound
 from projections.redis.moments import MomentLimits
+from projections.redis.owner_events import WORTH
 from tests.acceptance.helpers.store import Store
 from tests.given.client import Service
 from tests.given.events import (
@@ -55,7 +56,7 @@ from tests.integration.api.auditing.test_lines_of_every_question import (
 )
 from tests.rows import each_row
 
-EAGER_MOMENTS = MomentLimits(least=1, times=1, fold=1, every=2, before=6, behind=1)
+EAGER_MOMENTS = MomentLimits(least=1, fold=1, every=2, before=6, behind=1)
 """Owners of few events keep moments too, so that a question begins at what another one left."""
 LATER = "2100-01-01T00:00:00Z"
 TURNS = ("t1", "t2", "t3")
@@ -347,6 +348,7 @@ def test_what_is_asked_of_the_past_is_what_an_owner_answers_to_whom_nothing_else
 ) -> None:
     log = told(store, data, st.one_of(events, more, data.draw(st.sampled_from([more, aside]))))
     store.app.views.moments.limits = data.draw(st.sampled_from([MomentLimits(), EAGER_MOMENTS]))
+    store.app.views.events.worth = data.draw(st.sampled_from([1, WORTH]))
     for _ in range(3):
         asked = asked_of(data, log)
         if asked.times == {"as_of": None, "known": None}:
@@ -452,6 +454,7 @@ def test_a_rebuild_changes_no_answer_about_the_past(running: Service) -> None:
 
     def answers() -> list[Any]:
         store.reader.pasts._kept.clear()  # a new process keeps none
+        store.app.views.events.forget()
         return [
             plain(ask(Asking(store, owner, times, times | {"at": None}, now)), {})
             for times, now in asked
@@ -459,6 +462,7 @@ def test_a_rebuild_changes_no_answer_about_the_past(running: Service) -> None:
         ]
 
     http.application.views.moments.limits = EAGER_MOMENTS
+    http.application.views.events.worth = 1
     before = answers()
     rebuild_partition(http.store.client, http.store.identity.tags[partition_of(store, owner)], holder="rebuild")
     assert not unlike(before, answers())

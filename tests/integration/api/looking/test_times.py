@@ -16,7 +16,7 @@ from events.envelope import from_micros, micros, utc_text
 from events.errors import BeyondHead, InputError
 from events.partitions import partition_of
 from projections.fold.builds import FIRST_BUILD, BuildKeys
-from projections.redis.on_lines import LINES, RedisOnLines
+from projections.redis.owner_events import EVENTS, RedisOwnerEvents
 from tests.acceptance.helpers.store import Store, day
 from tests.given.events import accessed, created, deleted, in_session, mentioned, negated, purged, set_aside
 from tests.given.said import said
@@ -162,8 +162,8 @@ def test_an_owner_that_stands_still_is_told_up_to_there(store: Store) -> None:
 def anew(store: Store, worth: int = 1) -> TimeLines:
     """As a process that was just started asks."""
     views = store.app.views
-    views.on_lines = RedisOnLines(views._wires, views.changelogs)
-    views.on_lines.worth = worth
+    views.events = RedisOwnerEvents(views._wires, views.changelogs)
+    views.events.worth = worth
     return store.app.time_lines
 
 
@@ -231,7 +231,7 @@ def verified(store: Store, owner: str) -> list[dict[str, Any]]:
     return verify_partition(client(store), partition, keys_of(store, owner).tag).differences
 
 
-@pytest.mark.parametrize("field", [LINES, f"{LINES}:0"])
+@pytest.mark.parametrize("field", [EVENTS, f"{EVENTS}:0"])
 def test_what_is_damaged_is_told_found_and_not_believed(
     store: Store, ada: str, field: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -256,7 +256,7 @@ def test_lines_of_another_history_are_found(store: Store, ada: str) -> None:
     anew(store).times(other)
     key = keys_of(store, ada).index(ada)
     client(store).hset(key, mapping=client(store).hgetall(keys_of(store, other).index(other)))
-    assert any("both time lines" in one["what"] for one in verified(store, ada))
+    assert any("index of events" in one["what"] for one in verified(store, ada))
     client(store).delete(key)
 
 
@@ -265,8 +265,8 @@ def test_what_is_kept_of_one_history_is_not_told_of_another(store: Store) -> Non
     owner = store.owner()
     store.tell(owner, created("I like tea", day=9))
     assert times(store, owner)["happened"]["last"] == day(9)
-    (known,) = (one for one in store.app.views.on_lines._held if one.owner == owner)
-    held = store.app.views.on_lines._held
+    (known,) = (one for one in store.app.views.events._held if one.owner == owner)
+    held = store.app.views.events._held
     held[known._replace(chain=bytes(32))] = held.pop(known)
     store.tell(owner, mentioned(day=10))
     assert times(store, owner)["happened"]["last"] == day(10)

@@ -16,17 +16,19 @@ from consumers.verify.past import PastComparison
 from events.partitions import partition_of
 from projections.fold.builds import FIRST_BUILD
 from projections.redis.moments import HEAD, MomentLimits
+from projections.redis.owner_events import EVENTS
 from tests.acceptance.helpers.store import Store, day, embedded_store
 from tests.given.events import created, deleted, mentioned, negated, purged
 from tests.rows import each_row
 
-SOON = MomentLimits(least=1, times=1, fold=1, every=3)
+SOON = MomentLimits(least=1, fold=1, every=3)
 LONG = 2_100
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     with embedded_store(tmp_path_factory.mktemp("held") / "data", sealed_by="none") as opened:
+        opened.app.views.events.worth = 1
         yield opened
 
 
@@ -46,7 +48,7 @@ def light(question: Callable[[], Any]) -> bool:
 
 def long_story(store: Store, monkeypatch: pytest.MonkeyPatch) -> str:
     """More events than a light question may fold."""
-    monkeypatch.setattr(store.app.views.moments, "limits", MomentLimits(least=1, times=1, fold=1, every=100))
+    monkeypatch.setattr(store.app.views.moments, "limits", MomentLimits(least=1, fold=1, every=100))
     owner = store.owner()
     for first in range(0, LONG, 300):
         store.tell(
@@ -181,7 +183,7 @@ def test_parts_that_changed_places_begin_no_past(
     assert "cannot be read" in caplog.text
 
 
-def test_a_block_of_times_that_somebody_went_on_with_is_read_as_far_as_the_head_tells(
+def test_a_block_of_events_that_somebody_went_on_with_is_read_as_far_as_the_head_tells(
     store: Store, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(store.app.views.moments, "limits", SOON)
@@ -189,12 +191,14 @@ def test_a_block_of_times_that_somebody_went_on_with_is_read_as_far_as_the_head_
     store.tell(owner, *(created(f"tea {number}", f"m{number}", day=number) for number in range(9)))
     store.reader.list(owner, as_of=day(5))
     key, redis = store.app.views.changelogs.keys(owner, FIRST_BUILD).index(owner), store.app.views._wires._client
-    head = redis.hget(key, "times")
+    head = redis.hget(key, EVENTS)
     store.tell(owner, created("more tea", "n", day=10))
     store.reader.list(owner, as_of=day(6))
-    assert redis.hget(key, "times") != head
-    redis.hset(key, "times", head)
+    assert head is not None
+    assert redis.hget(key, EVENTS) != head
+    redis.hset(key, EVENTS, head)
     store.reader._pasts._kept.clear()
+    store.app.views.events.forget()
     assert store.reader.list(owner, as_of=day(6))["total"] == 7
     assert caplog.text == ""
 

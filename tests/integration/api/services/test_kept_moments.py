@@ -18,7 +18,7 @@ from projections.redis.moments import HEAD, MomentLimits, RedisMoments
 from tests.acceptance.helpers.store import Store, day, embedded_store
 from tests.given.events import accessed, created, deleted, mentioned, negated, purged, revised
 
-SOON = MomentLimits(least=1, times=1, fold=1, every=3)
+SOON = MomentLimits(least=1, fold=1, every=3)
 NEVER = MomentLimits(least=1 << 40)
 SECRET_WORDS = "the blue door behind the mill"
 
@@ -27,6 +27,7 @@ SECRET_WORDS = "the blue door behind the mill"
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     with embedded_store(tmp_path_factory.mktemp("kept") / "data", sealed_by="none") as opened:
         opened.app.views.moments.limits = SOON
+        opened.app.views.events.worth = 1
         yield opened
 
 
@@ -55,6 +56,7 @@ def client(store: Store) -> Any:
 def forget(store: Store) -> None:
     """What a new process does not have."""
     store.reader._pasts._kept.clear()
+    store.app.views.events.forget()
 
 
 def asked(store: Store, owner: str, **times: Any) -> list[Any]:
@@ -166,7 +168,7 @@ def test_who_began_before_a_purge_keeps_nothing_after_it(
             store.tell(ada, story.pop())
         return made(*given)
 
-    monkeypatch.setattr("projections.past.keeping.made_part", meanwhile)
+    monkeypatch.setattr("projections.past.folding.made_part", meanwhile)
     forget(store)
     place = times_of(store, ada)[0]
     store.reader.list(ada, **place)
@@ -227,7 +229,7 @@ def test_damage_is_told_and_a_question_is_answered_from_the_log(
     assert differences(store, ada) == []
     keys, redis = keys_of(store, ada), client(store)
     last = max((name for name in redis.hkeys(keys.moments(ada)) if name.isdigit()), key=int)
-    key, field = (keys.index(ada), b"times:0") if what == "times" else (keys.moments(ada), last)
+    key, field = (keys.index(ada), b"events:0") if what == "times" else (keys.moments(ada), last)
     if what == "head":
         field = HEAD.encode()
     kept = redis.dump(key)
@@ -265,7 +267,7 @@ def test_a_build_that_is_not_live_gets_nothing(store: Store, ada: str) -> None:
     source = store.reader._pasts.source(ada)
     redis.hset(keys.log.meta, "live", f"{FIRST_BUILD}.77")
     try:
-        times = moments_of.times(ada, FIRST_BUILD, state.applied, source)
+        times = moments_of.events(ada, FIRST_BUILD, state, source)
         assert times is not None
         assert len(times) == state.applied
     finally:

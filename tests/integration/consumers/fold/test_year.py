@@ -17,7 +17,7 @@ from projections.fold.owner import OwnerHistory, fold_owner
 from projections.laws import LAWS
 from projections.laws.modes import due_levels, lasting, visibility
 from projections.memory.record import FULL
-from projections.past.touches import life_of
+from projections.past.life import life_of
 from projections.reports.comparison import curves
 from projections.views.view import OwnerView
 from tests.given.events import at, created, folded, mentioned, secret_of, stored

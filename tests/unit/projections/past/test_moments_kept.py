@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace as replaced
 
 import numpy as np
 from hypothesis import HealthCheck, example, given, settings
@@ -15,9 +16,17 @@ from events.envelope import Stored
 from projections.fold.owner import OwnerHistory, OwnerState, fold_owner
 from projections.memory.record import Memory, encode_memory
 from projections.memory.timelines import Lines
-from projections.past.event_times import EventTimes, TimesHead, blocks_of, read_blocks, stored_block, times_of
-from projections.past.folding import FoldedPast, behind, fold_from, nothing_folded, to_fold
-from projections.past.keeping import Added, MomentKeeper, Passage
+from projections.past.events import OwnerEvents, events_of
+from projections.past.folding import (
+    Added,
+    FoldedPast,
+    MomentKeeper,
+    Passage,
+    behind,
+    fold_from,
+    nothing_folded,
+    to_fold,
+)
 from projections.past.moments import (
     KeptMemories,
     KeptMoment,
@@ -88,8 +97,7 @@ class Kept:
 
     def __init__(self, log: Sequence[Stored], room: int) -> None:
         self.log = {one.seq: one for one in log}
-        self.times = times_of(log, held, lambda: ((), ()))
-        self.times = EventTimes(self.times.seqs, self.times.happened, self.times.kinds, room)
+        self.times = replaced(events_of(log, held), size=room)
         self.head, self.parts = MomentsHead(1), dict[int, bytes]()
         today = fold_owner(log, held=held, secret=SECRET)
         self.hidden = hidden_in(today.memories.values())
@@ -212,22 +220,13 @@ def test_a_moment_fits_if_and_only_if_both_count_the_same_of_its_first_events(
     happened: list[int], data: st.DataObject
 ) -> None:
     many = len(happened)
-    times = EventTimes(np.arange(many), np.array(happened, np.int64), np.zeros(many, np.uint8))
+    instants = np.array(happened, np.int64)
+    times = OwnerEvents(np.arange(many), instants, instants, np.zeros(many, np.uint8))
     bounds, places = st.none() | st.integers(-1, 6), st.integers(0, many)
     one, other, upto, wanted = (data.draw(each) for each in (bounds, bounds, places, places))
     kept = KeptMoment(1, 0, upto, one, 0)
     same = times.counting(one, upto).tolist() == times.counting(other, upto).tolist()
     assert (begin_at(MomentsHead(1, 1, (kept,)), times, other, wanted) == kept) == (same and upto <= wanted)
-
-
-@QUICK
-@given(st.lists(st.tuples(st.integers(1, 1 << 20), st.integers(-(1 << 60), 1 << 60), st.integers(0, 3)), max_size=30))
-def test_times_are_read_as_they_were_stored(told: list[tuple[int, int, int]]) -> None:
-    seqs, happened, kinds = (np.array([one[at] for one in told], np.int64) for at in range(3))
-    times = EventTimes(seqs.cumsum(), happened, kinds.astype(np.uint8), 7)
-    blocks = [stored_block(times, number) for number in range(blocks_of(len(told)))]
-    found = read_blocks(TimesHead(len(told), 7), blocks)
-    assert all((getattr(found, name) == getattr(times, name)).all() for name in ("seqs", "happened", "kinds"))
 
 
 def test_the_states_of_a_large_record_are_not_held_at_once() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from events.catalogue import EVENT_TYPES
 from events.lateness import lateness
-from projections.past.on_lines import EventsOnLines, number_of
+from projections.past.events import OwnerEvents, number_of
 from projections.reports.time_lines import GROUPS, in_parts, late_among
 from tests.examples import examples
 
@@ -63,5 +63,5 @@ def test_the_groups_together_are_all_that_lies_in_a_part(found: list[tuple[int, 
 @given(st.lists(st.tuples(st.integers(0, 10**9), st.integers(1, 10**9)), max_size=20))
 def test_late_is_what_the_project_calls_late(found: list[tuple[int, int]]) -> None:
     happened, recorded = array([at for at, _ in found]), array([at for _, at in found])
-    events = EventsOnLines(happened, happened, recorded, of_type("TurnRecorded", len(found)))
+    events = OwnerEvents(happened, happened, recorded, of_type("TurnRecorded", len(found)))
     assert late_among(events) == sum(lateness(*one) is not None for one in found)

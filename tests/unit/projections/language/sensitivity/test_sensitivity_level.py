@@ -37,8 +37,8 @@ from projections.language.sensitivity.event_level import (
 from projections.language.sensitivity.index import Index
 from projections.language.sensitivity.text_level import SECRET, detect_sensitivity
 from projections.memory.record import Memory
+from projections.past.life import life_of
 from projections.past.records import fold_records
-from projections.past.touches import life_of
 from tests.given.events import (
     Told,
     asserted,
