@@ -23,8 +23,7 @@ from consumers.fold.presence import LEASE_MS
 from consumers.jobs.episodes import EXTRACTIVE, OFF
 from consumers.jobs.job import JobValidator
 from consumers.jobs.lifecycle import RULE
-from consumers.jobs.rq.lent import Lent
-from consumers.jobs.rq.serving import JobResources
+from consumers.jobs.opened import JobResources, Lent
 from consumers.jobs.run import kinds_of, serving
 from consumers.jobs.scheduler import LEAST_MINUTES, JobScheduler
 from consumers.jobs.worker import JobWorker, store_queue

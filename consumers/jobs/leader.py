@@ -90,3 +90,8 @@ def has_work(wire: Wire, store_id: str, now_ms: int) -> bool:
 def done_field(kind: str, partition: int) -> str:
     """The field that says when a kind of job last ran through for a partition."""
     return f"{DONE}{kind}:{partition}"
+
+
+def folded_field(kind: str, partition: int) -> str:
+    """The field with the seq up to which a kind of job is done for a partition."""
+    return f"{kind}-to:{partition}"

@@ -11,10 +11,9 @@ from threading import Event as Flag
 from threading import Thread
 from time import monotonic
 
+from consumers.jobs.due import DueJobs
 from consumers.jobs.leader import has_work
-from consumers.jobs.rq.embedding import EmbedDue
-from consumers.jobs.rq.linking import LINKS, FoldedSince
-from consumers.jobs.run import EXTRACT, kinds_of
+from consumers.jobs.run import kinds_of
 from consumers.jobs.scheduler import JobScheduler
 from events.alarms import Alarms
 from events.errors import EngramlogError, StoreError, StoreMismatch
@@ -63,10 +62,8 @@ class JobSchedule:
             minutes=SWEEP_MINUTES,
             kinds=kinds,
             tell=tell,
-            due=self._due,
+            due=DueJobs(self._wire, self._store, identity.store_id, identity.tags, embedders),
         )
-        told = self._wire, self._store, identity.store_id, identity.tags
-        self._looks = FoldedSince(*told, (LINKS, EXTRACT)), EmbedDue(*told, embedders)
         self._checked = False
         self._watch = QueueWatch(alarms)
         self._trouble = ""
@@ -91,9 +88,6 @@ class JobSchedule:
         self._stop.set()
         if self._workers and self._thread.ident is not None:
             self._thread.join(seconds)
-
-    def _due(self, kind: str, partition: int) -> bool:
-        return all(look(kind, partition) for look in self._looks)
 
     def _leave(self) -> None:
         try:

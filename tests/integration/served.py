@@ -11,7 +11,7 @@ from typing import Any
 from uuid import uuid4
 
 from consumers.jobs.job import JobValidator
-from consumers.jobs.rq.serving import JobResources
+from consumers.jobs.opened import JobResources
 from consumers.jobs.run import run, serving
 from consumers.jobs.worker import JobWorker, store_queue
 from events.redis.wire import connect

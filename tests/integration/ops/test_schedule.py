@@ -14,7 +14,7 @@ import pytest
 from consumers.jobs.episodes import OFF
 from consumers.jobs.job import JobValidator
 from consumers.jobs.leader import has_work, queue_name
-from consumers.jobs.rq.serving import JobResources
+from consumers.jobs.opened import JobResources
 from consumers.jobs.run import kinds_of, serving
 from consumers.jobs.status import lifecycle_status
 from consumers.jobs.worker import JobWorker, store_queue

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from consumers.jobs.rq.serving import JobResources
+from consumers.jobs.opened import JobResources
 from consumers.jobs.run import JOBS, KINDS, kinds_of, run, serving
 from events.partitions import partition_of
 from events.redis.log import RedisEventLog

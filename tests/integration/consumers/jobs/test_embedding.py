@@ -12,8 +12,7 @@ import pytest
 
 from consumers.fold.rebuild import rebuild_partition
 from consumers.jobs.embedding import BATCH, EmbeddingJob
-from consumers.jobs.rq.lent import Lent
-from consumers.jobs.rq.serving import JobResources
+from consumers.jobs.opened import JobResources, Lent
 from consumers.jobs.run import EMBEDDING, KINDS, run, serving
 from consumers.jobs.scheduler import JobScheduler
 from consumers.verify import partition as verify_module

@@ -12,8 +12,8 @@ import pytest
 from consumers.jobs import episodes as redis_sessions
 from consumers.jobs import lifecycle as redis_lifecycle
 from consumers.jobs.episodes import EpisodeJob, Seen
-from consumers.jobs.rq.linking import LINKS
-from consumers.jobs.rq.serving import JobResources
+from consumers.jobs.kinds.links import LINKS
+from consumers.jobs.opened import JobResources
 from consumers.jobs.run import kinds_of, run, serving
 from consumers.jobs.scheduler import JobScheduler
 from events.envelope import AnyEvent, decode, from_micros, prepare

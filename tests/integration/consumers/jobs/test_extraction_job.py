@@ -13,8 +13,7 @@ import pytest
 from api.exchange.importing import ImportOptions, import_turns
 from consumers.jobs.job import JobValidator
 from consumers.jobs.leader import done_field, schedule_key
-from consumers.jobs.rq.lent import Lent
-from consumers.jobs.rq.serving import JobResources
+from consumers.jobs.opened import JobResources, Lent
 from consumers.jobs.run import FUNCTION, run, serving
 from consumers.jobs.scheduler import lifecycle_queue
 from consumers.jobs.status import lifecycle_status

@@ -15,7 +15,8 @@ import pytest
 from rq.registry import FailedJobRegistry, FinishedJobRegistry, ScheduledJobRegistry, StartedJobRegistry
 
 from consumers.jobs.lifecycle import LifecycleJobs, owners_of
-from consumers.jobs.run import UNFOLDED_IN_A_ROW, run, serving
+from consumers.jobs.opened import UNFOLDED_IN_A_ROW
+from consumers.jobs.run import run, serving
 from consumers.jobs.scheduler import JobScheduler
 from consumers.jobs.worker import ABANDONED_SECONDS
 from events.catalogue import MemoryDeleted

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from consumers.jobs import linking
-from consumers.jobs.leader import done_field, schedule_key
+from consumers.jobs.due import DueJobs
+from consumers.jobs.kinds.links import LINKS
+from consumers.jobs.leader import done_field, folded_field, schedule_key
 from consumers.jobs.linking import LinkingJob, folded_to
-from consumers.jobs.rq.linking import LINKS, FoldedSince, folded_field
 from consumers.jobs.run import LINKING, run, serving
 from consumers.jobs.scheduler import JobScheduler
 from events.partitions import partition_of
@@ -53,7 +54,7 @@ def linked(jobs: Jobs, owner: str) -> list[set[str]]:
 
 def ticked(live: Live, tick: int) -> int:
     """One tick's jobs in the queue; how many they were."""
-    due = FoldedSince(Wire(live.client), Wire(live.client), live.identity.store_id, live.identity.tags, (LINKS,))
+    due = DueJobs(Wire(live.client), Wire(live.client), live.identity.store_id, live.identity.tags, None)
     cron = JobScheduler(live.client, live.identity.store_id, 2, "scheduler", kinds=LINKING, due=due)
     return cron.enqueue(LINKS, tick * 300_000)
 

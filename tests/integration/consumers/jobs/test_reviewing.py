@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from consumers.jobs.lifecycle import LifecycleJobs
+from consumers.jobs.opened import JobResources, Lent
 from consumers.jobs.reviewing import MOST_ASKED, REFUSED_IN_A_ROW, ReviewJob, ReviewRun
-from consumers.jobs.rq.lent import Lent
-from consumers.jobs.rq.serving import JobResources
 from consumers.jobs.run import run, serving
 from events.catalogue import MemoryDeleted
 from events.envelope import AnyEvent, decode

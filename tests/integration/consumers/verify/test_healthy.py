@@ -14,8 +14,7 @@ import pytest
 
 from api.operations.table import entries
 from consumers.fold.worker import FoldWorker
-from consumers.jobs.rq.lent import Lent
-from consumers.jobs.rq.serving import JobResources
+from consumers.jobs.opened import JobResources, Lent
 from consumers.jobs.run import JOBS, run, serving
 from events.redis.wire import WirePool
 from ops.settings import load_settings

@@ -1,0 +1,1 @@
+"""The kinds of scheduled jobs, one module each: `run(opened, partition)` does the work of one job."""
