@@ -8,6 +8,7 @@ that was refused) by an operator. Raising the same alarm again counts, and costs
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from time import monotonic
 from typing import Any, Literal, NamedTuple, Protocol
 
 import msgspec
@@ -41,6 +42,8 @@ CLUSTER_WAITS = "cluster_waits"
 PARTITION_GAP = "partition_gap"
 LOG_CHANGED = "log_changed"
 JOBS_WAIT = "jobs_wait"
+JOBS_PATIENT_SECONDS = 5.0
+"""How long the job queue may be away, as during a failover, before it is an alarm."""
 REPLICAS_LACKING = "replicas_lacking"
 WRITES_FAIL = "redis_writes_fail"
 KNOWN: Mapping[str, AlarmKind] = {
@@ -295,6 +298,45 @@ class TellingAlarms:
 
     def cleared(self, name: str, subject: str = "") -> None:
         """Nothing: nothing is kept."""
+
+
+class ConditionAlarm:
+    """Follows one condition: raises its alarm once the trouble lasts, and clears it when that is over. Only changes are sent."""
+
+    def __init__(
+        self,
+        alarms: Alarms,
+        name: str,
+        subject: str = "",
+        *,
+        patient_seconds: float = 0.0,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        """`patient_seconds`: how long trouble may last before it is an alarm."""
+        self._alarms = alarms
+        self._key = name, subject
+        self._patient_seconds = patient_seconds
+        self._clock = clock
+        self._since: float | None = None
+        self.reported: str | None = ""
+        """The trouble reported last; "" at first: an earlier process may have left the alarm."""
+
+    def report(self, trouble: str | None) -> bool:
+        """Report the trouble, or None for none; whether this changed the alarm."""
+        if trouble is None:
+            self._since = None
+        else:
+            self._since = self._clock() if self._since is None else self._since
+            if self._clock() - self._since < self._patient_seconds:
+                return False
+        if trouble == self.reported:
+            return False
+        self.reported = trouble
+        if trouble is None:
+            self._alarms.cleared(*self._key)
+        else:
+            self._alarms.raised(*self._key, trouble)
+        return True
 
 
 def one_line(text: str, most: int) -> str:

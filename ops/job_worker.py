@@ -14,7 +14,6 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from threading import Event as Flag
-from threading import Thread
 from typing import Any
 
 import redis
@@ -27,6 +26,7 @@ from consumers.jobs.opened import JobResources, Lent
 from consumers.jobs.run import kinds_of, serving
 from consumers.jobs.scheduler import LEAST_MINUTES, JobScheduler
 from consumers.jobs.worker import JobWorker, store_queue
+from events.alarms import JOBS_PATIENT_SECONDS, JOBS_WAIT, ConditionAlarm
 from events.errors import EngramlogError, StoreError, StoreMismatch
 from events.redis.alarms import RedisAlarms
 from events.redis.ready import refuse_kind
@@ -34,11 +34,11 @@ from events.redis.wire import Wire, WirePool, connect
 from events.sealing.seals import MasterKey
 from ops.clock import now
 from ops.embedders import embed_minutes, embedders_of
+from ops.every import Every
 from ops.logs import start_logging, teller
 from ops.models import chat_of
 from ops.processes.ending import over
 from ops.processes.job_ending import Ending
-from ops.processes.queue_watch import QueueWatch
 from ops.sealing.master import master_of
 from ops.settings import load_settings
 from ops.tracebacks import reason_of, tell_words, words_are_told
@@ -60,7 +60,13 @@ class Attendant:
     """What goes on beside the jobs, in a thread: the schedule, the beat of a running job, and whether the parent lives."""
 
     def __init__(
-        self, cron: JobScheduler | None, stop: Flag, tell: Tell, parent: int | None, ending: Ending, watch: QueueWatch
+        self,
+        cron: JobScheduler | None,
+        stop: Flag,
+        tell: Tell,
+        parent: int | None,
+        ending: Ending,
+        watch: ConditionAlarm,
     ) -> None:
         """Without `cron` whoever started this process keeps the schedule."""
         self._cron = cron
@@ -69,15 +75,16 @@ class Attendant:
         self._parent = parent
         self._ending = ending
         self._watch = watch
-        self._thread = Thread(target=self._attend, name="attendant", daemon=True)
+        self._looks = 0
+        self._every = Every(ATTEND_SECONDS, self._attend, "attendant", tell)
 
     def start(self) -> None:
         """Begin."""
-        self._thread.start()
+        self._every.start()
 
     def end(self) -> None:
-        """Wait for its last look, then let another lead at once. The flag must be set."""
-        self._thread.join()
+        """Wait for its last look, then let another lead at once."""
+        self._every.stop()
         try:
             if self._cron is not None:
                 self._cron.leave()
@@ -85,24 +92,24 @@ class Attendant:
             self._tell("schedule not handed over", reason=error.message)
 
     def _attend(self) -> None:
-        looks = 0
-        while not self._stop.wait(ATTEND_SECONDS if looks else 0):
-            if _orphaned(self._parent):
-                self._tell("parent gone")
-                os.kill(os.getpid(), signal.SIGTERM)
-                return
-            try:
-                if self._cron is not None:
-                    self._cron.tend(self._cron.now_ms())
-                    self._watch.worked()
-                if looks % int(BEAT_SECONDS / ATTEND_SECONDS) == 0 and self._ending.worker is not None:
-                    self._ending.worker.beat()
-            except Exception as error:  # noqa: BLE001 - the thread's end would end all scheduling unnoticed
-                expected = isinstance(error, EngramlogError | redis.RedisError | OSError)
-                self._tell("schedule waits", reason=reason_of(error), alarm=not expected)
-                if self._cron is not None:
-                    self._watch.failed(reason_of(error))
-            looks += 1
+        if self._stop.is_set():
+            return
+        if _orphaned(self._parent):
+            self._tell("parent gone")
+            os.kill(os.getpid(), signal.SIGTERM)
+            return
+        try:
+            if self._cron is not None:
+                self._cron.tend(self._cron.now_ms())
+                self._watch.report(None)
+            if self._looks % int(BEAT_SECONDS / ATTEND_SECONDS) == 0 and self._ending.worker is not None:
+                self._ending.worker.beat()
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is an alarm that jobs wait
+            expected = isinstance(error, EngramlogError | redis.RedisError | OSError)
+            self._tell("schedule waits", reason=reason_of(error), alarm=not expected)
+            if self._cron is not None:
+                self._watch.report(reason_of(error))
+        self._looks += 1
 
 
 def nothing_embedded(_default: str) -> None:
@@ -145,7 +152,7 @@ def run_job_worker(
     client = connect(queue_url or url, timeout=timeout)
     setting = "ENGRAMLOG_QUEUE_URL" if queue_url else "ENGRAMLOG_REDIS_URL"
     alarms = RedisAlarms(WirePool(connect(url, timeout=timeout)), worker_id, tell)
-    watch = QueueWatch(alarms)
+    watch = ConditionAlarm(alarms, JOBS_WAIT, patient_seconds=JOBS_PATIENT_SECONDS)
     if not _is_queue(client, setting, stop, tell, parent, watch):
         alarms.close()
         client.close()
@@ -215,7 +222,9 @@ def _identity(
     return identity
 
 
-def _is_queue(client: redis.Redis, setting: str, stop: Flag, tell: Tell, parent: int | None, watch: QueueWatch) -> bool:
+def _is_queue(
+    client: redis.Redis, setting: str, stop: Flag, tell: Tell, parent: int | None, watch: ConditionAlarm
+) -> bool:
     """Wait until the queue's Redis answers and is one that a queue can lie on; False where the process is to stop before."""
     while not stop.is_set() and not _orphaned(parent):
         wire = Wire(client)
@@ -224,7 +233,7 @@ def _is_queue(client: redis.Redis, setting: str, stop: Flag, tell: Tell, parent:
         except EngramlogError as error:
             refused = isinstance(error, StoreMismatch)
             tell("queue refused" if refused else "queue not reached", reason=error.message, alarm=refused)
-            watch.failed(error.message)
+            watch.report(error.message)
         else:
             return True
         finally:

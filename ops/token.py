@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable
 from hashlib import sha256
 from hmac import compare_digest
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
-from events.alarms import Alarms
 from ops.embedded.private_folder import private_folder
 from ops.settings import Settings
 from ops.token_file import NAME, NEW_ONE, TokenFileUnusable, read_token, unusable_token
@@ -135,26 +133,8 @@ class GivenToken:
         """Its hash."""
         return self._hash
 
-
-class TokenWatch:
-    """Raises an alarm while nobody can be admitted, and clears it once somebody can."""
-
-    def __init__(self, admits: Callable[[str], bool], alarms: Alarms) -> None:
-        self._admits = admits if isinstance(admits, TokenFile) else None
-        self._alarms = alarms
-        self._told: str | None = ""
-        """What was told last; at first whatever an earlier process left."""
-
-    def tend(self) -> None:
-        """Look, and tell what has changed."""
-        trouble = None if self._admits is None else self._admits.trouble()
-        if trouble == self._told:
-            return
-        self._told = trouble
-        if trouble is None:
-            self._alarms.cleared("token_unusable")
-        else:
-            self._alarms.raised("token_unusable", "", trouble)
+    def trouble(self) -> None:
+        """None: a token of the environment stays usable."""
 
 
 def _hashed(token: str) -> bytes:

@@ -10,7 +10,7 @@ from events.errors import EngramlogError
 from ops.catch_up import FoldCatchUp, Tell
 from ops.embedded.folder import Role
 from ops.embedders import meanings_of
-from ops.erasing.watch import ErasedWatch
+from ops.erasing.watch import watch_erased
 from ops.joined import JoinedApplication
 from ops.models import model_of
 from ops.settings import Settings
@@ -93,8 +93,8 @@ def application_on(
     if store.embedded is not None and store.embedded.owned:
         catch_up.fold_leftovers(on_wait)
     application.restored = ask_kept_values(store, catch_up, tell)
-    erased = ErasedWatch(store)
-    if stays:
+    erased = watch_erased(store)
+    if stays and store.client.seals.is_on:
         erased.start()
     try:
         yield application

@@ -10,8 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from threading import Event as Flag
-from threading import Lock, Thread
+from threading import Lock
 from uuid import UUID
 
 import msgspec
@@ -22,6 +21,7 @@ from events.redis.log import RedisEventLog
 from events.redis.receipts import NewestReceipt
 from events.text.unreadable import UNREADABLE
 from ops.embedded.file_lock import FileLock
+from ops.every import Every
 from ops.settings import Settings
 
 EVERY_SECONDS = 1.0
@@ -106,11 +106,9 @@ class ReceiptKeeper:
         self.file = file
         self._log = log
         self._alarms = alarms
-        self._seconds = seconds
         self._saved: dict[int, NewestReceipt] = {}
         self._lock = Lock()
-        self._stop = Flag()
-        self._thread = Thread(target=self._run, name="receipts", daemon=True)
+        self._every = Every(seconds, self.save, "receipts", at_once=False)
         self._unclear = True
         """Whether an alarm of ours, or of a process before us, may stand."""
         self.moved = False
@@ -123,17 +121,12 @@ class ReceiptKeeper:
         except StoreError as error:
             self._alarms.raised(NOT_KEPT, str(self.file.path), error.message)
         self._log.remember(self._saved)
-        self._thread.start()
+        self._every.start()
 
     def stop(self) -> None:
         """Keep what moved since, and end."""
-        self._stop.set()
-        self._thread.join(STOP_SECONDS)
+        self._every.stop(STOP_SECONDS)
         self.save()
-
-    def _run(self) -> None:
-        while not self._stop.wait(self._seconds):
-            self.save()
 
     def save(self) -> None:
         """Write down what moved since it was written last; an alarm where that cannot be done, and it is tried again."""

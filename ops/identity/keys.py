@@ -13,7 +13,7 @@ from threading import Lock, Thread
 from time import monotonic
 from typing import Any
 
-from events.alarms import Alarms
+from events.alarms import ConditionAlarm
 from events.errors import IdentityUnavailable
 from ops.identity.fetching import SECONDS, NotTold, keys_at
 from ops.settings import Settings
@@ -145,27 +145,11 @@ class ProviderKeys:
             self._tell("identity provider reached again")
 
 
-class IdentityWatch:
-    """Raises an alarm while the keys of the identity provider cannot be asked for, and clears it once they can."""
-
-    def __init__(self, keys: ProviderKeys | None, alarms: Alarms) -> None:
-        self._keys = keys
-        self._alarms = alarms
-        self._told: str | None = ""
-        """What was told last; at first whatever an earlier process left."""
-
-    def tend(self) -> None:
-        """Look, and tell what has changed."""
-        if self._keys is not None:
-            self._keys.look()
-        trouble = None if self._keys is None else self._keys.trouble()
-        if trouble == self._told:
-            return
-        self._told = trouble
-        if trouble is None:
-            self._alarms.cleared(ALARM)
-        else:
-            self._alarms.raised(ALARM, "", trouble)
+def look_for_keys(keys: ProviderKeys | None, alarm: ConditionAlarm) -> None:
+    """Ask for the provider's keys if it is time to, and report whether they could be had."""
+    if keys is not None:
+        keys.look()
+    alarm.report(None if keys is None else keys.trouble())
 
 
 def provider_of(settings: Settings, tell: Callable[..., Any]) -> ProviderKeys | None:

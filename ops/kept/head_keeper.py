@@ -6,9 +6,6 @@ the checkpoint another chain, and later events would hide that.
 
 from __future__ import annotations
 
-from threading import Event as Flag
-from threading import Thread
-
 from events.alarms import LOG_CHANGED, Alarms
 from events.envelope import utc_text
 from events.errors import EngramlogError, LogGap
@@ -16,6 +13,7 @@ from events.heads import Head, HeadBook
 from events.partitions import LogKeys
 from events.redis.wire import Wire
 from ops.clock import now
+from ops.every import Every
 from ops.kept.head_file import HeadFile, heads_path
 from ops.kept.head_sinks import HeadSinks
 from ops.settings import Settings
@@ -31,7 +29,7 @@ SECONDS = 10.0
 
 
 class HeadKeeper:
-    """One thread that keeps the heads of a store until it is stopped."""
+    """Keeps the heads of a store, from a thread of its own until it is stopped."""
 
     def __init__(self, store: OpenStore, settings: Settings, *, sinks: bool = True) -> None:
         self._identity = store.identity
@@ -49,26 +47,21 @@ class HeadKeeper:
         self._unsure = set(range(store.identity.partitions))
         """Partitions whose alarm may be active."""
         self._changed: list[str] = []
-        self._stop = Flag()
-        self._thread = Thread(target=self._run, name="heads", daemon=True)
+        self._every = Every(SECONDS, self.look_quietly, "heads", at_end=self._end)
 
     def start(self) -> None:
         """Look at once, and then every few seconds."""
-        self._thread.start()
+        self._every.start()
 
     def stop(self, seconds: float = STOP_SECONDS) -> None:
         """Write down what moved since the last look, and end, for which is waited so long at most."""
-        self._stop.set()
-        self._thread.join(seconds)
+        self._every.stop(seconds)
 
     def close(self) -> None:
         """Close its connection, where it never was started."""
         self._wire.close()
 
-    def _run(self) -> None:
-        while not self._stop.is_set():
-            self.look_quietly()
-            self._stop.wait(SECONDS)
+    def _end(self) -> None:
         self.look_quietly()
         self._wire.close()
 

@@ -1,4 +1,4 @@
-"""Tells an operator what strangers tried at the console's door: a link that was shown twice, and many codes that open nothing."""
+"""What strangers tried at the console: a link that was used twice, and many invalid codes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from events.alarms import Alarms
 MANY = "console_codes_refused"
 
 
-class ConsoleWatch:
-    """Looks at what was refused, and tells what is new."""
+class ConsoleRefusals:
+    """Logs and raises what the console refused since the last check."""
 
     def __init__(self, sessions: Sessions, alarms: Alarms, tell: Callable[..., None]) -> None:
         self._sessions = sessions
@@ -19,8 +19,8 @@ class ConsoleWatch:
         self._tell = tell
         self._used = self._limited = 0
 
-    def tend(self) -> None:
-        """Look. What comes in thousands is told once a look."""
+    def check(self) -> None:
+        """Report what is new, as one line however many there were."""
         used, limited = self._sessions.refused["used"], self._sessions.refused["limited"]
         if used > self._used:
             self._tell(

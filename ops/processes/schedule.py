@@ -7,24 +7,24 @@ stays keeps the schedule, and job workers run while something waits, runs or is 
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import Event as Flag
-from threading import Thread
+from contextlib import suppress
 from time import monotonic
 
 from consumers.jobs.due import DueJobs
 from consumers.jobs.leader import has_work
 from consumers.jobs.run import kinds_of
 from consumers.jobs.scheduler import JobScheduler
-from events.alarms import Alarms
+from events.alarms import JOBS_PATIENT_SECONDS, JOBS_WAIT, Alarms, ConditionAlarm
 from events.errors import EngramlogError, StoreError, StoreMismatch
 from events.redis.ready import refuse_kind
 from events.redis.wire import Wire, connect
 from ops.embedders import embed_minutes, embedders_of
-from ops.processes.queue_watch import QueueWatch
+from ops.every import Every
 from ops.settings import Settings
 from ops.tracebacks import reason_of
 from ops.worker_id import new_worker_id
 from projections.redis.create import StoreIdentity
+from projections.redis.restored import still_stands
 
 LOOK_SECONDS = 1.0
 REST_SECONDS = 20.0
@@ -65,29 +65,31 @@ class JobSchedule:
             due=DueJobs(self._wire, self._store, identity.store_id, identity.tags, embedders),
         )
         self._checked = False
-        self._watch = QueueWatch(alarms)
+        self._watch = ConditionAlarm(alarms, JOBS_WAIT, patient_seconds=JOBS_PATIENT_SECONDS)
         self._trouble = ""
         self._nothing_since: float | None = None
-        self._stop = Flag()
-        self._thread = Thread(target=self._run, name="schedule", daemon=True)
+        restored = identity.restored
+        self._is_copy = restored is not None and restored.stands
+        """Whether the store was restored and nobody took it over yet: no job decides anything on it."""
+        self._every = Every(LOOK_SECONDS, self._look_quietly, "schedule", tell, at_end=self._leave)
 
     def start(self) -> None:
         """Begin, unless no job worker is to run: then nothing is scheduled."""
         if self._workers:
-            self._thread.start()
+            self._every.start()
 
     @property
     def rests(self) -> bool:
-        """Whether job workers have nothing to do, and had not for a while, nor will have every minute."""
+        """Whether job workers may do nothing, or have had nothing to do for a while and will not have every minute."""
+        if self._is_copy:
+            return True
         since = self._nothing_since
         rest = REST_SECONDS if self._seldom else LONG_REST_SECONDS
         return since is not None and monotonic() - since >= rest
 
     def stop(self, seconds: float) -> None:
         """Have another lead at once; what takes longer than this is left behind."""
-        self._stop.set()
-        if self._workers and self._thread.ident is not None:
-            self._thread.join(seconds)
+        self._every.stop(seconds)
 
     def _leave(self) -> None:
         try:
@@ -97,25 +99,25 @@ class JobSchedule:
         for one in (self._wire, self._client, self._store, self._kept):
             one.close()
 
-    def _run(self) -> None:
-        pause = 0.0
-        while not self._stop.wait(pause):
-            pause = LOOK_SECONDS
-            try:
-                self._look()
-                self._trouble = ""
-                self._watch.worked()
-            except Exception as error:  # noqa: BLE001 - the thread's end would end all scheduling unnoticed
-                self._nothing_since = None  # who cannot tell lets them look themselves
-                expected = isinstance(error, EngramlogError)
-                self._watch.failed(reason := reason_of(error))
-                if reason != self._trouble:
-                    what = "queue refused" if isinstance(error, StoreMismatch) else "schedule waits"
-                    self._tell(what, reason=reason, alarm=not expected)
-                self._trouble = reason
-        self._leave()
+    def _look_quietly(self) -> None:
+        try:
+            self._look()
+            self._trouble = ""
+            self._watch.report(None)
+        except Exception as error:  # noqa: BLE001 - whatever it is, job workers look for themselves then
+            self._nothing_since = None
+            expected = isinstance(error, EngramlogError)
+            self._watch.report(reason := reason_of(error))
+            if reason != self._trouble:
+                what = "queue refused" if isinstance(error, StoreMismatch) else "schedule waits"
+                self._tell(what, reason=reason, alarm=not expected)
+            self._trouble = reason
 
     def _look(self) -> None:
+        if self._is_copy:
+            with suppress(StoreError):
+                self._is_copy = still_stands(self._store)
+            return
         if not self._checked:
             refuse_kind(self._wire, self._setting)
             self._checked = True

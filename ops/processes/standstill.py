@@ -15,23 +15,16 @@ STILL_SECONDS = 30.0
 
 
 class Standstill:
-    """Raises `partition_stands_still` for each partition that does not move, and clears it when it does.
-
-    `tend` is called as often as one likes, with the monotonic time in seconds.
-    """
+    """Raises `partition_stands_still` for each partition that does not move, and clears it when it does."""
 
     def __init__(self, status: Callable[[], Mapping[str, Any]], alarms: Alarms) -> None:
         self._status = status
         self._alarms = alarms
         self._seen: dict[int, tuple[int, float]] = {}
         self._still: set[int] = set()
-        self._next = 0.0
 
-    def tend(self, now: float) -> None:
-        """Look, when it is time. A store that does not answer is somebody else's to tell."""
-        if now < self._next:
-            return
-        self._next = now + LOOK_SECONDS
+    def look(self, now: float) -> None:
+        """Look; `now` in monotonic seconds. A store that does not answer is reported elsewhere."""
         try:
             partitions = self._status()["partitions"]
         except EngramlogError:

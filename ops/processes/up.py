@@ -25,37 +25,41 @@ from api.http.server.serve import Listening, Server, serve, serve_on
 from api.http.sessions import Sessions
 from api.version import program_version
 from api.work.admission import KEY_RATES
+from events.alarms import ConditionAlarm
 from events.errors import EmbeddedRedisError, EngramlogError, StoreError
 from ops.asking.same import answers_for
 from ops.beyond.listeners import Listeners, how_it_listens, listeners_of, require_key
-from ops.beyond.watch import CertificateWatch, RefusedWatch
+from ops.beyond.watch import LOOK_SECONDS as CERTIFICATE_SECONDS
+from ops.beyond.watch import CertificateWatch, RefusedRequests
 from ops.catch_up import FoldCatchUp
 from ops.clock import lasting_seconds
 from ops.embedded.disk import DiskGuard, look
 from ops.embedded.folder import Role
 from ops.embedded.private_folder import private_folder
 from ops.embedders import chosen_at_start, load_in_background, meanings_of
+from ops.every import Every
 from ops.garbage import started
-from ops.identity.keys import IdentityWatch, ProviderKeys, provider_of
+from ops.identity.keys import ALARM as IDENTITY
+from ops.identity.keys import ProviderKeys, look_for_keys, provider_of
 from ops.joined import JoinedApplication
 from ops.kept.head_keeper import HeadKeeper
 from ops.metrics.port import ports_of, refuse_taken
 from ops.models import model_of
 from ops.processes.banner import ConsoleLink, Served
-from ops.processes.console_watch import ConsoleWatch
-from ops.processes.copy_watch import CopyWatch
+from ops.processes.console_watch import ConsoleRefusals
 from ops.processes.ending import END_SECONDS, EndBounds, end_by_signal
 from ops.processes.file_limit import FEW_FILES, raise_file_limit
 from ops.processes.folder_socket import FolderSocket
 from ops.processes.memory import give_back
 from ops.processes.schedule import JobSchedule
+from ops.processes.standstill import LOOK_SECONDS as STILL_LOOK_SECONDS
 from ops.processes.standstill import Standstill
 from ops.processes.stay import Stay
 from ops.processes.workers import Workers
-from ops.sealing.watch import KeyWatch
+from ops.sealing.watch import watch_master_key
 from ops.settings import Settings
 from ops.store import OpenStore, check_queue, open_the_store
-from ops.token import GivenToken, TokenFile, TokenWatch, admits_of
+from ops.token import GivenToken, TokenFile, admits_of
 from ops.wiring import ask_kept_values, kept_heads
 from projections.redis.meanings import Meanings
 
@@ -262,23 +266,24 @@ def _serve(
     application.operator.listening = partial(how_it_listens, front.listeners)
     application.accesses.start()
     sessions = Sessions(in_force_of(admits), page=_page(front), clock=lasting_seconds)
-    refused, provider = RefusedWatch(of_api), provider_of(settings, of_api)
-    app = _app(application, settings, admits, sessions, refused.one, provider)
+    refused, provider = RefusedRequests(of_api), provider_of(settings, of_api)
+    app = _app(application, settings, admits, sessions, refused.count, provider)
     server = _listening(app, settings, front, of_api)
     keeper = HeadKeeper(store, settings)
     keeper.start()
     schedule = JobSchedule(store.url, store.identity, settings, partial(tell, component="lifecycle"), store.alarms)
-    copy = CopyWatch(store, schedule.start)
-    keys = KeyWatch(store.client.seals, store.alarms, of_api).start()
-    watches = (
-        TokenWatch(admits, store.alarms),
-        ConsoleWatch(sessions, store.alarms, of_api),
-        CertificateWatch(front.listeners.certificate, store.alarms, of_api),
-        IdentityWatch(provider, store.alarms),
-        keys,
-        refused,
-    )
+    schedule.start()
+    keys = watch_master_key(store.client.seals, store.alarms, of_api)
+    token, identity = (ConditionAlarm(store.alarms, name) for name in ("token_unusable", IDENTITY))
     guard, standstill = _guard(store), Standstill(application.operator.status, store.alarms)
+    checks = (
+        Every(STILL_LOOK_SECONDS, lambda: standstill.look(monotonic())),
+        Every(1.0, lambda: token.report(admits.trouble())),
+        Every(1.0, ConsoleRefusals(sessions, store.alarms, of_api).check),
+        Every(CERTIFICATE_SECONDS, CertificateWatch(front.listeners.certificate, store.alarms, of_api).check),
+        Every(1.0, partial(look_for_keys, provider, identity)),
+        Every(1.0, refused.report),
+    )
     _tell_ready(server, settings, front, tell)
     ready_at = monotonic()
     try:
@@ -290,10 +295,9 @@ def _serve(
             if guard is not None:
                 guard.tend(monotonic())
             # Where the disk is full their queue takes no writes either, and they would die and start for ever.
-            jobs.pause(paused=copy.stands or (guard is not None and guard.locked) or schedule.rests)
-            standstill.tend(monotonic())
-            for watch in (workers, jobs, copy, *watches):
-                watch.tend()
+            jobs.pause(paused=schedule.rests or (guard is not None and guard.locked))
+            for part in (workers, jobs, *checks):
+                part.tend()
             if _leaves(front, server, store, tell):
                 end.begin()
                 continue

@@ -1,59 +1,38 @@
-"""What is watched of a service whose store is sealed: whether its master key can be had."""
+"""Whether the master key of a sealed store can be had: a key service may fail."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import Event as Flag
-from threading import Thread
 from typing import Final
 
-from events.alarms import KEYS_UNAVAILABLE, Alarms
+from events.alarms import KEYS_UNAVAILABLE, Alarms, ConditionAlarm
 from events.sealing.seals import Seals
+from ops.every import Every
 
 LOOK_SECONDS: Final = 5.0
 OPEN_STORE = "a master key is set, and this store lies open: `engramlog seal` brings it over"
-"""What is told once of settings that seal nothing."""
+"""Logged once for settings that seal nothing."""
 Tell = Callable[..., None]
 
 
-class KeyWatch:
-    """Has a thread look whether the master key can be had, for a key service may be slow; raises an alarm while it cannot."""
+def watch_master_key(seals: Seals, alarms: Alarms, tell: Tell) -> Every:
+    """Ask for the master key every few seconds in a thread, for a key service may be slow; an alarm while it cannot be had."""
+    alarm = ConditionAlarm(alarms, KEYS_UNAVAILABLE)
 
-    def __init__(self, seals: Seals, alarms: Alarms, tell: Tell, seconds: float = LOOK_SECONDS) -> None:
-        self._seals = seals
-        self._alarms = alarms
-        self._tell = tell
-        self._seconds = seconds
-        self._over = Flag()
-        self._told: str | None = ""
-        """What was told last; at first whatever an earlier process left."""
-        if not seals.is_on and seals.master is not None:
-            tell("store lies open", what=OPEN_STORE, alarm=True)
-
-    def start(self) -> KeyWatch:
-        """Begin to look, where there is a key to look for."""
-        if self._seals.is_on:
-            Thread(target=self._look, name="master key", daemon=True).start()
-        return self
-
-    def stop(self) -> None:
-        """Look no more."""
-        self._over.set()
-
-    def tend(self) -> None:
-        """Tell what has changed; waits for nobody."""
-        reason = (self._seals.standing().reason or None) if self._seals.is_on else None
-        if reason == self._told:
+    def check() -> None:
+        seals.look()
+        before, reason = alarm.reported, seals.standing().reason or None
+        if not alarm.report(reason):
             return
-        before, self._told = self._told, reason
-        if reason is None:
-            self._alarms.cleared(KEYS_UNAVAILABLE)
-            if before:
-                self._tell("master key can be had again")
-        else:
-            self._alarms.raised(KEYS_UNAVAILABLE, "", reason)
-            self._tell("master key cannot be had", reason=reason, alarm=True)
+        if reason is not None:
+            tell("master key cannot be had", reason=reason, alarm=True)
+        elif before:
+            tell("master key can be had again")
 
-    def _look(self) -> None:
-        while not self._over.wait(self._seconds):
-            self._seals.look()
+    every = Every(LOOK_SECONDS, check, "master key", tell)
+    if seals.is_on:
+        return every.start()
+    alarm.report(None)
+    if seals.master is not None:
+        tell("store lies open", what=OPEN_STORE, alarm=True)
+    return every

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from events.alarms import ACCESSES_LOST
+from events.alarms import ACCESSES_LOST, ConditionAlarm
 from events.catalogue import EventDiscarded
 from events.errors import StoreUnavailable
 from events.redis.wire import Wire
-from ops.processes.queue_watch import QueueWatch
 from projections.fold.builds import BuildKeys
 from tests.given.alarms import KeptAlarms
 from tests.given.http import created, http_store, mentioned
@@ -170,12 +169,12 @@ def test_an_alarm_of_a_worker_before_it_ends_where_nobody_stands_still(redis_ser
 def test_a_queue_that_is_away_for_a_while_is_an_alarm_until_it_answers() -> None:
     alarms = KeptAlarms()
     alarms.raised("jobs_wait", "", "of a process before")
-    watch = QueueWatch(alarms, patient_seconds=0.05)
-    watch.worked()
+    watch = ConditionAlarm(alarms, "jobs_wait", patient_seconds=0.05)
+    watch.report(None)
     assert not alarms.standing
-    watch.failed("no connection to Redis")
+    watch.report("no connection to Redis")
     assert not alarms.standing, "a failover is no alarm"
-    wait_until(lambda: watch.failed("no connection to Redis") or alarms.standing)
+    wait_until(lambda: watch.report("no connection to Redis") or alarms.standing)
     assert alarms.standing == {("jobs_wait", ""): "no connection to Redis"}
-    watch.worked()
+    watch.report(None)
     assert not alarms.standing

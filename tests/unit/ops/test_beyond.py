@@ -14,7 +14,7 @@ from api.http.server.listener import OF_THIS_MACHINE
 from events.errors import BadSetting
 from ops.beyond.listeners import FIRST_KEY, Listeners, how_it_listens, listeners_of, require_key
 from ops.beyond.settings import asked_name
-from ops.beyond.watch import CertificateWatch, RefusedWatch, certificate_tended
+from ops.beyond.watch import CertificateWatch, RefusedRequests, certificate_tended
 from ops.clock import now
 from ops.settings import Settings, load_settings
 from projections.access.book import AccessBook, Key
@@ -224,7 +224,7 @@ class Turning:
 
     def tend(self, watch: CertificateWatch, seconds: float = 3.0) -> None:
         self.seconds += seconds
-        watch.tend()
+        watch.check()
 
     def now(self) -> datetime:
         return self.at
@@ -283,17 +283,17 @@ def test_a_certificate_is_tended_where_nothing_else_turns(tmp_path: Path) -> Non
 
 def test_what_was_refused_is_told_once_a_minute_with_few_addresses() -> None:
     told, clock = list[dict[str, Any]](), Turning()
-    watch = RefusedWatch(lambda _fact, **facts: told.append(facts), lambda: clock.seconds)
-    watch.tend()
+    watch = RefusedRequests(lambda _fact, **facts: told.append(facts), lambda: clock.seconds)
+    watch.report()
     assert not told
     for number in range(1_000):
-        watch.one("stranger", f"203.0.113.{number % 250}")
-    watch.tend()
-    watch.one("place", "x" * 500)
-    watch.tend()
+        watch.count("stranger", f"203.0.113.{number % 250}")
+    watch.report()
+    watch.count("place", "x" * 500)
+    watch.report()
     assert [one["reasons"] for one in told] == [{"stranger": 1_000}]
     assert len(told[0]["addresses"]) == 8
     clock.seconds += 61
-    watch.tend()
+    watch.report()
     assert told[1]["reasons"] == {"place": 1}
     assert told[1]["addresses"] == ["x" * 64]

@@ -30,7 +30,7 @@ def looked(store: Store, alarms: KeptAlarms, *moves: tuple[float, int, int]) -> 
     standstill, found = Standstill(store.status, alarms), []
     for second, head, checkpoint in moves:
         store.head, store.checkpoint = head, checkpoint
-        standstill.tend(second)
+        standstill.look(second)
         found.append(SUBJECT in alarms.standing)
     return found
 
@@ -58,9 +58,9 @@ def test_a_store_that_does_not_answer_is_not_taken_for_one_that_stands_still() -
     store, alarms = Store(), KeptAlarms()
     standstill = Standstill(store.status, alarms)
     store.head = 5
-    standstill.tend(0)
+    standstill.look(0)
     store.away = True
-    standstill.tend(LOOK_SECONDS)
+    standstill.look(LOOK_SECONDS)
     store.away = False
-    standstill.tend(STILL_SECONDS + LOOK_SECONDS)
+    standstill.look(STILL_SECONDS + LOOK_SECONDS)
     assert not alarms.standing

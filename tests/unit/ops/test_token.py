@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from events.alarms import KNOWN
+from events.alarms import KNOWN, ConditionAlarm
 from events.errors import BadSetting
 from ops.embedded.folder import UnusableFolder
 from ops.embedded.private_folder import private_folder
 from ops.main import main
 from ops.settings import Settings, load_settings
-from ops.token import TokenFile, TokenFileUnusable, TokenWatch, admits_of, make_token, read_token, rotate_token
+from ops.token import TokenFile, TokenFileUnusable, admits_of, make_token, read_token, rotate_token
 from projections.language.sensitivity.text_level import detect_sensitivity
 from tests.rows import each_row
 
@@ -118,11 +118,11 @@ class Kept:
 
 def test_a_token_that_nobody_can_use_any_more_raises_an_alarm_until_there_is_one(folder: Path) -> None:
     alarms = Kept()
-    watch = TokenWatch(TokenFile(folder), alarms)
+    admits, alarm = TokenFile(folder), ConditionAlarm(alarms, "token_unusable")
     told = []
     for harm in (lambda: None, (folder / "token").unlink, lambda: None, lambda: rotate_token(folder)):
         harm()
-        watch.tend()
+        alarm.report(admits.trouble())
         told.append([text for _, text in alarms.told])
     gone = f"the API's token {folder / 'token'} is gone; `engramlog token --rotate` makes a new one"
     assert told == [[""], ["", gone], ["", gone], ["", gone, ""]]

@@ -7,9 +7,18 @@ from typing import Any
 
 import pytest
 
+from events.alarms import ConditionAlarm
 from events.errors import IdentityUnavailable
 from ops.identity.fetching import NotTold
-from ops.identity.keys import AGAIN_SECONDS, FRESH_SECONDS, HELD_SECONDS, RETRY_SECONDS, IdentityWatch, ProviderKeys
+from ops.identity.keys import (
+    AGAIN_SECONDS,
+    ALARM,
+    FRESH_SECONDS,
+    HELD_SECONDS,
+    RETRY_SECONDS,
+    ProviderKeys,
+    look_for_keys,
+)
 from projections.access.provider_keys import keys_in
 from tests.given.access.provider import RULES, jwk, key_set
 
@@ -124,15 +133,15 @@ class Kept:
 
 def test_an_alarm_stands_while_the_keys_cannot_be_asked_for_and_ends_by_itself() -> None:
     scene, alarms = Scene(), Kept()
-    watch = IdentityWatch(scene.keys, alarms)  # type: ignore[arg-type]
+    alarm = ConditionAlarm(alarms, ALARM)  # type: ignore[arg-type]
     scene.kinds = None
-    watch.tend()
-    watch.tend()
+    look_for_keys(scene.keys, alarm)
+    look_for_keys(scene.keys, alarm)
     scene.now, scene.kinds = AGAIN_SECONDS, [0]
-    watch.tend()
+    look_for_keys(scene.keys, alarm)
     assert alarms.lines == [
         ("raised", "identity_unreachable", "http://127.0.0.1/keys: answered 500; and no key is known any more"),
         ("cleared", "identity_unreachable"),
     ]
-    IdentityWatch(None, alarms).tend()  # type: ignore[arg-type]
+    look_for_keys(None, ConditionAlarm(alarms, ALARM))  # type: ignore[arg-type]
     assert alarms.lines[-1] == ("cleared", "identity_unreachable"), "what an earlier process left is cleared"

@@ -6,7 +6,7 @@ from typing import Any
 
 from api.http.sessions import MOST_REFUSED, CodeRefused, Sessions
 from events.alarms import KNOWN
-from ops.processes.console_watch import MANY, ConsoleWatch
+from ops.processes.console_watch import MANY, ConsoleRefusals
 
 
 class Heard:
@@ -39,15 +39,15 @@ def refused(sessions: Sessions, code: str) -> None:
 
 def test_a_link_that_was_used_twice_is_told_once_and_nothing_is_told_of_what_was_in_order() -> None:
     sessions, heard = Sessions(lambda: b"", clock=lambda: 0.0), Heard()
-    watch = ConsoleWatch(sessions, heard, heard.tell)
+    watch = ConsoleRefusals(sessions, heard, heard.tell)
     code = sessions.code(b"").code
     sessions.redeem(code)
-    watch.tend()
+    watch.check()
     assert heard.lines == []
     refused(sessions, code)
     refused(sessions, code)
-    watch.tend()
-    watch.tend()
+    watch.check()
+    watch.check()
     (line,) = heard.lines
     assert (line["times"], line["alarm"], "twice" in line["fact"]) == (2, True, True)
     assert code not in str(line)
@@ -56,15 +56,15 @@ def test_a_link_that_was_used_twice_is_told_once_and_nothing_is_told_of_what_was
 
 def test_many_codes_that_open_nothing_raise_an_alarm_until_somebody_has_looked() -> None:
     sessions, heard = Sessions(lambda: b"", clock=lambda: 0.0), Heard()
-    watch = ConsoleWatch(sessions, heard, heard.tell)
+    watch = ConsoleRefusals(sessions, heard, heard.tell)
     for number in range(MOST_REFUSED):
         refused(sessions, f"egc1_{number}")
-    watch.tend()
+    watch.check()
     assert heard.alarms == []
     for number in range(7):
         refused(sessions, f"egc1_{number}")
-    watch.tend()
-    watch.tend()
+    watch.check()
+    watch.check()
     assert [(name, subject) for name, subject, _ in heard.alarms] == [(MANY, "")]
     assert heard.alarms[0][2].startswith("7 codes")
     assert (KNOWN[MANY].severity, KNOWN[MANY].ends) == ("warning", "operator")
