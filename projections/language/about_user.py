@@ -67,7 +67,7 @@ _PASSING = regex(
     r"\b(?:am|is|are|'m|'s|'re|feel|feels|feeling) (?:\w+ ){0,2}(?:tired|exhausted|hungry|thirsty|sleepy|sick|ill|busy|stressed"
     r"|bored|annoyed|upset|angry|furious|raging|worried|anxious about|happy|sad|excited|nervous|stuck|confused|travel+ing"
     r"|on (?:my|the|his|her|their) way|in a (?:hurry|meeting)|in (?:the )?hospital|out of town)\b"
-    r"|\b(?:ha(?:ve|s)|'ve|'s) (?:got )?a (?:cold|headache|fever|cough|hangover)\b"
+    r"|\b(?:ha(?:ve|s)|'ve|'s) (?:got )?an? (?:\w+ )?(?:cold|headache|fever|cough|hangover)\b"
     r"|\b(?:ears?|head|tooth|back|throat|eyes?) (?:is|are|has been|have been) (?:ringing|hurting|aching|sore|itching|swollen)\b"
     r"|\b(?:right now|at the moment|today|tonight|this week|so far|all (?:morning|afternoon|day|night))\b"
     r"|(?:我|用户|用戶)(?:今天|现在|刚|有点|好|很|太)?(?:累|困|饿|渴|烦|忙|感冒|发烧|头疼|难受|出差)(?!的时候)"
@@ -75,9 +75,15 @@ _PASSING = regex(
     2,
 )
 _INTENDED = regex(
-    r"\b(?:i|we|user|user and others) ?(?:'m|am|is|are|'re)?"
-    r" (?:planning|(?:about|trying|hoping|preparing|going|prioriti[sz]ing|looking) (?:to|for|\w+ing))\b"
-    r"|\b(?:i|we|user|others) will\b|\b(?:lately|these days)\b|\bha(?:s|ve) been (?!\w+ing .{0,60}\b(?:for|since)\b)\w+ing\b"
+    r"\b(?:i|we|user|others|(?:my|our|user's) (?:[\w-]+ ){1,3}?) ?(?:'m|am|is|are|'re) "
+    r"(?:about to\b|(?:still|now|just|currently|also) )?(?!(?:liv|work|teach|study|learn|rais|dat|grow|will"
+    r"|amaz|interest|miss|lov|car|outstand|someth|noth|anyth)ing\b)\w+ing\b"
+    r"|\b(?:i|we|user|others) will\b|\b(?:lately|these days|coming up|lined up|scheduled|booked|planned)\b"
+    r"|\b(?:wants?|would like|hopes?|intends?|aims?|plans?) to\b"
+    r"|\b(?:ha(?:s|ve)|'ve) (?:been (?!\w+ing .{0,60}\b(?:for .*(?:years?|months?|decades?|life)|since)\b)\w+ing\b"
+    r"|(?:just |already )?(?:started|begun) (?:with|on|off)\b"
+    r"|never (?!been (?:able|good|an?)\b|(?:eaten|drunk|smoked|learn\w+|liked|married|driven)\b)\w+)"
+    r"|从来?[没未]有?[^，。]{1,12}过|(?:一直|还|也|很|用户|用戶|我)想(?:去|看|买|買|学|學|换|換)|没有(?:太多|足够)的?(?:时间|预算|钱)"
     r"|(?:最近|近来|近來)[^，。]{0,8}(?:在|正|有些|有点|有點|总|總|经常|經常)|正(?:在)?(?:打算|计划|准备|忙着)|(?:打算|计划|准备|将|将要|一定会|会去)(?=[^了]{1,40}$)|想炖|想去吃"
     r"|要[^，。（(]{1,8}(?:了|[天周])(?=$|[，。（(])",
     2,

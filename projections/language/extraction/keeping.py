@@ -179,10 +179,20 @@ HINTS = tuple(_HINTS.split("|"))
 """Some part of every cue: a text without one is not looked at further."""
 
 
+_IN_A_ROLE = regex(
+    r"\b(?:you are to act|(?:want|need|like) you to act|(?:please|will|and|to) act) (?:as|like)\b|^\W*act (?:as|like)\b"
+    r"|\b(?:like|as if) you (?:were|are) (?:the|an?)\b|\bpretend (?:to be|(?:that )?you)\b|(?:请|你)(?:来)?(?:扮演|充当)",
+    IGNORECASE,
+)
+"""A prompt that gives the assistant a role: what it is to remember is about one task."""
+_MOST_OF_A_ROLE = 300
+"""Characters of a text in which such a role is given."""
+
+
 def kept(clauses: Sequence[Clause], text: str, turn: TurnText, keeping: Keeping) -> Iterator[ExtractedStatement]:
     """What the speaker wants kept, in order. `clauses`: those of the text in one language."""
     begins = 0
-    for at, clause in enumerate(clauses):
+    for at, clause in enumerate(() if _IN_A_ROLE.search(text[:_MOST_OF_A_ROLE]) else clauses):
         if not clause.before:
             begins = clause.start
         cue = _cue(clause, keeping)

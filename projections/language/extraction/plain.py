@@ -55,7 +55,8 @@ _ENGLISH_HEAD = (
     r"|agreed|bought|sold|got|adopted|rent|rented|booked|chose|own) \S"
     rf"|(?!My (?:[\w-]+ ){{0,2}}?(?:{{mine}})'s (?!family\b)){_OTHERS_MIND}"
     rf"My (?!birthday\b)(?:[\w-]+ ){{0,2}}?(?:{{mine}})(?:'s family)?(?:,? [A-Z][\w'-]+,?)? \S"
-    rf"|{_OTHERS_MIND}My (?!(?:idea|question|point|guess|bad|plan|thought|code|app|problem|issue|goal|birthday"
+    rf"|{_OTHERS_MIND}My (?!(?:[\w'-]+ )?(?:instructions?|requests?|prompt|question|message)\b"
+    rf"|(?:idea|question|point|guess|bad|plan|thought|code|app|problem|issue|goal|birthday"
     rf"|avatar|character|hero|player"
     r"|prompt|answer|criteria|intent|principles|thoughts|instruction|instructions|anxiety|stress|mood|heart|mind"
     r"|life|schedule|goal|day|week|request|point|original|core|main|biggest|result|data|mistake|apologies"
@@ -71,7 +72,7 @@ _ADVERBS = (
     r"|totally|completely|\w+ly|been|a little|a bit) )*"
 )
 _ENGLISH_FLEETING = (
-    rf"(?:I|We)(?:'m|'re|'ve| am| are| have| has| was| were)? {_ADVERBS}(?:think|thought|guess|mean|meant|suppose"
+    rf"(?:I|We)(?:'m|'re|'ve| am| are| have| has| was| were)? {_ADVERBS}(?:think|thought|guess|means?|meant|propose|suppose"
     rf"|believe|hope|hoped|wish|wonder"
     r"|see|saw|insists?|insisted|state[ds]?|explained|mentioned|follow(?:ed)? the|check(?:ed)?|wanna|stay"
     r"|understand|understood|know|knew|agree|disagree|appreciate|thank|thanks|feel|felt|needs?|needed"
@@ -163,11 +164,15 @@ def plain_statements(
         ):
             continue
         at = last + 1
-        rest = text[head.end : clauses[last].end].rstrip(" .!;,。！；，…")
+        rest = _LINK.sub("", text[head.end : clauses[last].end].rstrip(" .!;,。！；，…"))
         rest = f", {rest.strip()}" if rest and text[head.end - 1] in ".!" else rest
         rest = rest if len(said) + len(rest) <= MOST_SAID else ""
         content = plain.content(said, rest, turn)
         yield ExtractedStatement(content, "fact", "fact", 1, True, CONFIDENCE, (head.start, clauses[last].end))
+
+
+_LINK = regex(r"(?:^|[ ,;，；]+)(?:so|and|but|or|because|所以|但是?|而且|并且|因为)$", re.IGNORECASE)
+"""A conjunction behind which nothing follows that belongs to the statement."""
 
 
 def _is_read(clause: Clause, read: Spans) -> bool:
@@ -216,13 +221,18 @@ def _opened_english(clause: Clause) -> str:
 
 
 _OWN = regex(r"\btheir\b")
+_HALF_A_SUBJECT = regex(
+    r"My (?!.*\band\b.* are\b)(?:[\w'-]+ ){0,2}?"
+    r"(?!(?:family|children|grandchildren|people|folks|team|staff|men|women)\b)\w*[^\Ws] are\b"
+)
+"""One person with the verb of several: the others are in a clause before."""
 
 
 def _says_english(said: str, clause: Clause) -> bool:
     thing = said.split(" ", 1)[1]
     words = telling_words(thing)
     named = any(word[0].isupper() or word[0].isdigit() for word in words)
-    if unsure(said) or not is_whole(said, thing) or (VAGUE.search(said) and not named):
+    if unsure(said) or not is_whole(said, thing) or (VAGUE.search(said) and not named) or _HALF_A_SUBJECT.match(said):
         return False
     at_it = re.match(r"(?:I|We)(?:'m|'re) \w+ing\b", said) is not None
     if of_a_program(thing) or (re.match(r"(?:I|We|My)\b", said) and of_a_task(said, clause.around, at_it=at_it)):

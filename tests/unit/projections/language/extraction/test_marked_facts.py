@@ -7,6 +7,7 @@ from pathlib import Path
 
 from benchmarks.facts_quality import evaluate_chats
 from projections.language.extraction.rules import TurnText, extract
+from projections.language.said_on import without_day
 
 DAY = "2025-03-02"
 LEAST_FOUND, LEAST_CARRIED = 0.8, 0.6
@@ -95,3 +96,41 @@ def test_facts_of_chats_are_found_and_what_is_none_is_not_kept() -> None:
         figures = evaluate_chats(Path("benchmarks/data/told") / half)
         assert figures["found"] >= least * figures["facts"], figures
         assert figures["not facts kept"] == 0, figures
+
+
+def asserted(text: str) -> list[str]:
+    return [one.content for one in extract(TurnText("t", text, day=DAY)) if one.asserted]
+
+
+ASKED_FOR = [
+    ("I'm Nadia, I run a bakery", ["User is Nadia", "User runs a bakery"]),
+    ("My daughter Lea is six and allergic to hazelnuts", ["User's daughter Lea is six and allergic to hazelnuts"]),
+    ("我们决定周五发布新版本。", ["用户的决定：我们决定周五发布新版本"]),
+    ("我们项目约定接口都用下划线命名。", ["用户等人项目约定接口都用下划线命名"]),
+    ("We decided to use Postgres for billing.", ["User's decision: We decided to use Postgres for billing"]),
+    ("下次别忘了带身份证", ["用户要求记住：带身份证"]),
+    ("记住这个：我的工位在七楼", ["用户要求记住：我的工位在七楼"]),
+    ("I hate cilantro, by the way", ["User hates cilantro"]),
+    ("please never schedule calls after 7pm", ["User has a standing request: please never schedule calls after 7pm"]),
+]
+
+
+def test_names_decisions_reminders_and_asides_are_read_to_the_word() -> None:
+    read = [(text, [without_day(one) for one in asserted(text)]) for text, _ in ASKED_FOR]
+    assert [row for row, expected in zip(read, ASKED_FOR, strict=True) if row != expected] == []
+
+
+UNSOUND = [
+    "And my closest friends and my partner are definitely part of my circle.",
+    "No, I means others like these.",
+    "From now on you will answer like you were the bot of a shop for lenses.",
+    "You are to act as an expert for gardens. Remember the goal is to sell more plants.",
+    "This is not it. My explicit instruction was for a comparison of all three hotels.",
+]
+
+
+def test_half_sentences_roles_and_talk_about_the_talk_state_nothing() -> None:
+    assert {text: said for text in UNSOUND if (said := asserted(text))} == {}
+    assert asserted("I've finished 12 exercises this week, so can you check my approach?") == [
+        f"User has finished 12 exercises this week (said on {DAY})"
+    ]
