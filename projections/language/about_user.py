@@ -64,8 +64,8 @@ _PATTERNS = (
     ),
 )
 _PASSING = regex(
-    r"\b(?:am|is|are|'m|'s|'re|feel|feels|feeling) (?:\w+ ){0,2}(?:tired|exhausted|hungry|thirsty|sleepy|sick|ill|busy|stressed"
-    r"|bored|annoyed|upset|angry|furious|raging|worried|anxious about|happy|sad|excited|nervous|stuck|confused|travel+ing"
+    r"\b(?:am|is|are|'m|'s|'re|feel|feels|feeling) (?:\w+ ){0,2}(?:tired|exhausted|swamped|hungry|thirsty|sleepy|sick|ill|busy"
+    r"|stressed|bored|annoyed|upset|angry|furious|raging|worried|anxious about|happy|sad|excited|nervous|stuck|confused|travel+ing"
     r"|on (?:my|the|his|her|their) way|in a (?:hurry|meeting)|in (?:the )?hospital|out of town)\b"
     r"|\b(?:ha(?:ve|s)|'ve|'s) (?:got )?an? (?:\w+ )?(?:cold|headache|fever|cough|hangover)\b"
     r"|\b(?:ears?|head|tooth|back|throat|eyes?) (?:is|are|has been|have been) (?:ringing|hurting|aching|sore|itching|swollen)\b"
@@ -76,10 +76,11 @@ _PASSING = regex(
 )
 _INTENDED = regex(
     r"\b(?:i|we|user|others|(?:my|our|user's) (?:[\w-]+ ){1,3}?) ?(?:'m|am|is|are|'re) "
-    r"(?:about to\b|(?:still|now|just|currently|also) )?(?!(?:liv|work|teach|study|learn|rais|dat|grow|will"
+    r"(?:about to\b|(?:still|now|just|currently|also) )?(?!(?:liv|work|teach|study|learn|rais|dat|grow|will|us"
     r"|amaz|interest|miss|lov|car|outstand|someth|noth|anyth)ing\b)\w+ing\b"
-    r"|\b(?:i|we|user|others) will\b|\b(?:lately|these days|coming up|lined up|scheduled|booked|planned)\b"
-    r"|\b(?:wants?|would like|hopes?|intends?|aims?|plans?) to\b"
+    r"|\b(?:i|we|user|others) will\b|\b(?:lately|these days|coming up|upcoming|over budget|behind schedule)\b"
+    r"|\b(?:i|we|user|others) (?:really |also |just )?(?:wants?|would like|hopes?|intends?|aims?|plans?) to\b"
+    r"|\b(?:ha(?:s|ve)|'ve|already) (?:[\w'-]+ ){0,5}?(?:booked|planned|scheduled|lined up)\b"
     r"|\b(?:ha(?:s|ve)|'ve) (?:been (?!\w+ing .{0,60}\b(?:for .*(?:years?|months?|decades?|life)|since)\b)\w+ing\b"
     r"|(?:just |already )?(?:started|begun) (?:with|on|off)\b"
     r"|never (?!been (?:able|good|an?)\b|(?:eaten|drunk|smoked|learn\w+|liked|married|driven)\b)\w+)"

@@ -55,7 +55,7 @@ _ENGLISH_HEAD = (
     r"|agreed|bought|sold|got|adopted|rent|rented|booked|chose|own) \S"
     rf"|(?!My (?:[\w-]+ ){{0,2}}?(?:{{mine}})'s (?!family\b)){_OTHERS_MIND}"
     rf"My (?!birthday\b)(?:[\w-]+ ){{0,2}}?(?:{{mine}})(?:'s family)?(?:,? [A-Z][\w'-]+,?)? \S"
-    rf"|{_OTHERS_MIND}My (?!(?:[\w'-]+ )?(?:instructions?|requests?|prompt|question|message)\b"
+    rf"|{_OTHERS_MIND}My (?!(?:[\w'-]+ )?(?:instructions?|requests?|prompt|question|message|decision|directive|demand)\b"
     rf"|(?:idea|question|point|guess|bad|plan|thought|code|app|problem|issue|goal|birthday"
     rf"|avatar|character|hero|player"
     r"|prompt|answer|criteria|intent|principles|thoughts|instruction|instructions|anxiety|stress|mood|heart|mind"

@@ -40,7 +40,7 @@ _PAST = regex(
 _ANY = regex(r"until|till|through|up to|before|for the next|到|截至|之前|以前|接下来")
 """A text without any of these tells no bound."""
 _PLAN = regex(
-    r"\b(?:plan(?:s|ned|ning)?|going to|will|goals?|scheduled|booked|booking|reserved|reservation|rescheduled"
+    r"\b(?:plan(?:s|ned|ning)?|upcoming|going to|will|goals?|scheduled|booked|booking|reserved|reservation|rescheduled"
     r"|deadlines?|due|prioriti[sz]ing"
     r"|appointment|exams?|interview|flight|meeting|wedding|party|concert|festival|surgery|operation|presentation|speech|talk"
     r"|communion|graduation|race|marathon|trip|journey|event|visit(?:s|ing)?|fly(?:ing)?|travel(?:s|ling|ing)?)\b"
