@@ -21,7 +21,7 @@ from projections.language.extraction.plain import Plain, plain_statements
 from projections.language.extraction.shape import Clause, ExtractedStatement, StatedTriple, TurnText
 from projections.language.extraction.taking_back import Corrected, Denial, HeldTo, Taken, taken_back
 from projections.language.extraction.text import talk_of
-from projections.language.extraction.turn_before import answered, corrected, with_people
+from projections.language.extraction.turn_before import answered, with_people
 from projections.language.keywords.text import extracted
 from projections.language.patterns import regex
 from projections.language.said_on import without_day
@@ -59,9 +59,6 @@ def read_turn(turn: TurnText) -> TurnReading:
     found: dict[str, ExtractedStatement] = {}
     for statement in _statements(talk.text, turn, by_language, [one.said.span for one in taken]):
         found.setdefault(statement.content, statement._replace(span=talk.span(statement.span)))
-    if (own := corrected(turn, han=holds_han(turn.text))) is not None:
-        for statement in read_turn(turn._replace(text=own, asked="", before="")).statements:
-            found.setdefault(statement.content, statement._replace(span=(0, len(turn.text))))
     placed = [one._replace(said=_with_keywords(one.said)._replace(span=talk.span(one.said.span))) for one in taken]
     stated = tuple(_with_keywords(one) for one in _most(list(found.values())))
     return TurnReading(stated, tuple(sorted(placed, key=lambda one: one.said.span)))

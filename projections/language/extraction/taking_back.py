@@ -111,6 +111,7 @@ _FORMS_ENGLISH = (
     r"{open}{{0,3}}(?={strong}){open}{{1,3}}{meant}?(?P<new>{value})(?: now| instead| actually)?$",
     r"(?:I meant(?: to say)?|make (?:that|it)) (?P<new>{value})(?: instead)?$",
     r"(?:it's |it is |that's )?actually,? (?P<new>{value})(?: now)?$",
+    r"(?P<no>no|nope)[,.:;]? {meant}?(?:(?:in|at|on|from) )?(?P<new>{value})$",
 )
 _FORMS_CHINESE = (
     "{open}{{0,3}}{meant}?(?P<new>{value})[，, ]*(?:而)?不是(?P<old>{value})$",
@@ -119,6 +120,7 @@ _FORMS_CHINESE = (
     "(?:我是说|我说的是|我的意思是|应该是|改成|改为)(?P<new>{value})(?:才对|了|吧)*$",
     "(?:其实)?现在是(?P<new>{value})了$",
     "其实(?:应该)?是(?P<new>{value})的?$",
+    "(?P<no>不是?)[，,。 ]+(?:应该)?是?(?P<new>{value})的?$",
 )
 
 
@@ -317,6 +319,9 @@ def _corrected(sentence: Sequence[Clause], text: str, turn: TurnText, *, han: bo
             continue
         new, old = _value(found["new"]), _value(found.groupdict().get("old") or "")
         sort = sort_of(new)
+        if "no" in found.groupdict():  # a bare "no": only the one value of its sort that the assistant just said
+            guessed = values_of(sort, turn.asked) if sort else []
+            old = guessed[0] if len(guessed) == 1 else new
         if (
             not new
             or _NO_VALUE.search(new)

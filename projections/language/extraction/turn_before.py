@@ -1,8 +1,7 @@
-"""Reading a turn with the turn before it: who "he" is, which question a short answer answers, what a "no" corrects.
+"""Reading a turn with the turn before it: who "he" is, and which question a short answer answers. English and Chinese.
 
-English and Chinese. "She's a paramedic" after "my wife" says who is one; "Two, and a third on the way" says something with its
-question; "No, Friday" corrects the one day that the assistant named. A person is taken only if one person fits: nearest first,
-in this turn, in the question before it, in the speaker's turn before that.
+"She's a paramedic" after "my wife" says who is one; "Two, and a third on the way" says something with its question. A person is
+taken only if one person fits: nearest first, in this turn, in the question before it, in the speaker's turn before that.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from projections.language.extraction.english_words import pets
 from projections.language.extraction.shape import Clause, ExtractedStatement, TurnText
 from projections.language.lexicon import either, words
 from projections.language.patterns import regex
-from projections.language.scripts import holds_han
 from projections.language.times.names import MONTHS, WEEKDAYS
 from projections.language.traditional import SIMPLIFIED
 
@@ -189,86 +187,3 @@ def answered(
     asks = question[0].strip(" ，。.！!?？\n") + ("？" if han else "?")
     content = f"{turn.name or '用户'}答“{asks}”：{said}" if han else f'{turn.name or "User"} answered "{asks}": {said}'
     yield ExtractedStatement(f"{content}{day}", "fact", "fact", 1, True, 0.6, (start, end))
-
-
-_VALUE = r"[^\W_](?:[\w'&:.-]*\w)?(?: [^\W_](?:[\w'&:.-]*\w)?){0,3}?"
-_NO_BUT = regex(
-    r"\s*(?:(?:no|nope|wrong|not quite)\b[,.:;! –-]+|(?=it's [^.!?]+ not ))"
-    r"(?:(?:actually|sorry|it's|it is|I'm|I said|make that|at|in|on|from),? )*"
-    rf"(?P<new>{_VALUE})(?:,? (?:and )?not (?:(?:at|in|on|from) )?(?P<old>{_VALUE}))?\s*(?:[.!]|$)",
-    re.IGNORECASE,
-)
-_NO_BUT_CHINESE = regex(
-    "\\s*(?:不是?|不对|错了)[，,。！ ]*(?:应该)?(?:是|叫|在)?(?P<new>[^，。！？ ]{1,8}?)"
-    "(?:[，,]?(?:不是|而不是)(?P<old>[^，。！？ ]{1,8}?))?[。！]?(?:$|(?<=[。！]))"
-)
-_NUMBER = r"(?:\d[\d:.,]*(?: ?[ap]m)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
-_KINDS_OF_VALUES = (
-    regex(rf"\b(?:{'|'.join((*WEEKDAYS, *MONTHS))})\b", re.IGNORECASE),
-    regex(rf"\b{_NUMBER}\b", re.IGNORECASE),
-    regex(r"(?<![.!?] )(?<!^)\b(?!I\b)[A-Z][\w'-]+(?: [A-Z][\w'-]+)*"),
-    regex("(?:周|星期|礼拜)[一二三四五六日天]"),
-    regex("[\\d零〇一二两三四五六七八九十百千万]+[点岁号月年个元块]半?"),
-    regex("(?<=在)[\u4e00-\u9fff]{2,4}(?=$|上班|工作|住)|(?<=叫)[\u4e00-\u9fff]{1,4}$"),
-)
-_GUESS = regex(
-    r"^(?:(?:so|and|ah|oh|ok|okay|great|noted|got it|right|nice|lovely|then|well)\b[,.!]? )*"
-    r"(?:(?:I (?:assume|take it|guess|suppose|see|think)|you (?:said|mentioned|told me)"
-    r"|sounds like|it seems)(?: that)? )?(?:do (?=you ))?"
-    r"(?P<said>.+?)(?:,? (?:right|correct|then|yes|no|noted|I (?:see|guess|assume|suppose|take it)))*$",
-    re.IGNORECASE,
-)
-_GUESS_CHINESE = regex("^(?:(?:好的|那么?|所以|看来|记得)，?)*(?P<said>.+?)(?:，?(?:对吧|对吗|是吧|是吗|吧|吗))?$")
-_YOU = (("you're", "I'm"), ("you are", "I'm"), ("you've", "I've"), ("your", "my"), ("yours", "mine"))
-_MOST_GUESSED = 100
-
-
-def corrected(turn: TurnText, *, han: bool) -> str | None:
-    """What the assistant just said of the speaker, in the first person and with the value that the speaker put right.
-
-    "No, Friday, not Thursday." after "So your exam is on Thursday?": my exam is on Friday. None unless one sentence names the
-    speaker and one value of that kind.
-    """
-    no = (_NO_BUT_CHINESE if han else _NO_BUT).match(turn.text.replace("’", "'"))
-    if no is None or not turn.asked:
-        return None
-    new, old = no["new"], no["old"]
-    said = [one.strip(" ，") for one in re.split(r"[.!?。！？\n]+", turn.asked.replace("’", "'"))]
-    named = {
-        (one, value)
-        for one in said
-        if len(one) <= _MOST_GUESSED
-        and re.search(r"[您你]|\byou", one, re.IGNORECASE)
-        and not re.search('["“”「」:：]', one)
-        for value in _values(_bare(one, han=han), new)
-    }
-    if len(named) != 1:
-        return None
-    guess, value = named.pop()
-    bare = _bare(guess, han=han)
-    if value == new or (old is not None and old.casefold() != value.casefold()) or bare.count(value) != 1:
-        return None
-    own = re.sub("[您你]们?", "我", bare) if han else _as_own(bare)
-    return None if own is None else own.replace(value, new) + ("。" if han else ".")
-
-
-def _bare(guess: str, *, han: bool) -> str:
-    """A guess without the words that only make it one: "So ..., right?"."""
-    found = (_GUESS_CHINESE if han else _GUESS).match(guess)
-    return guess if found is None else found["said"]
-
-
-def _values(guess: str, new: str) -> list[str]:
-    """The values in a guess that are of the kind of the one that replaces them."""
-    kind = next((one for one in _KINDS_OF_VALUES if one.fullmatch(new) or one.fullmatch(f"X {new}", 2)), None)
-    if kind is None:  # a name, whose kind only its place tells
-        kind = _KINDS_OF_VALUES[-1] if holds_han(new) else None
-    return [] if kind is None else [found[0] for found in kind.finditer(guess)]
-
-
-def _as_own(guess: str) -> str | None:
-    """A sentence about "you" in the first person; None if "you" is not its subject."""
-    for yours, mine in _YOU:
-        guess = re.sub(rf"\b{yours}\b", mine, guess, flags=re.IGNORECASE)
-    guess = re.sub(r"^you\b", "I", guess, flags=re.IGNORECASE)
-    return None if re.search(r"\byou", guess, re.IGNORECASE) else guess[:1].upper() + guess[1:]

@@ -262,16 +262,21 @@ def _sentences_with(one: Corrected, text: str, *, by_assistant: bool = False) ->
     if len(text) > 2_000:
         return []
     said = (found[0].strip() for found in re.finditer(r"[^.!?。！？\n]+(?:\.(?=\w)[^.!?。！？\n]+)*[.!?。！？]*", text))
-    told = [
-        sentence for sentence in said if len(sentence) <= 200 and (by_assistant or not sentence.endswith(("?", "？")))
-    ]
+    out = _NO_GUESS.search if by_assistant else regex("[?？]$").search
+    told = [sentence for sentence in said if len(sentence) <= 200 and out(sentence) is None]
     plain = [_of_user(sentence) if by_assistant else sentence.rstrip(".!。！ ") for sentence in told]
     return [(sentence, old) for sentence in plain if (old := _value_in(one, sentence))]
 
 
+_NO_GUESS = regex(
+    r"^(?:(?:did|do|does|is|are|was|were|has|have|can|could|will|would|should|what|which|who|where|when|how)\b)|[\"“”「」]",
+    re.IGNORECASE,
+)
+"""A question that states nothing, or somebody's words: "Are you in London?"."""
 _GUESSES = regex(
-    r"^(?:(?:so|noted|okay|ok|got it|understood|and|right|I(?:'ll)? (?:take it|assume|suppose|imagine|guess|understand))\b[,:. ]*"
-    r"(?:that )?)+|,? (?:I (?:take it|assume|suppose|imagine|guess)|right|correct|then|is that right|don't you)$"
+    r"^(?:(?:so|lovely|great|nice|ah|oh|noted|okay|ok|got it|understood|and|right"
+    r"|I(?:'ll)? (?:take it|assume|suppose|imagine|guess|understand))\b[,:. ]*"
+    r"(?:that )?)+|,? (?:I (?:take it|assume|suppose|imagine|guess)|right|correct|then|noted|is that right|don't you)$"
     "|^(?:好的?|明白了?|收到|那么?|所以|了解)[，, ]*|(?:[，,]?(?:对吗|对吧|是吗|是吧|没错吧)|[吗吧呢])$",
     re.IGNORECASE,
 )
@@ -286,6 +291,7 @@ def _of_user(sentence: str) -> str:
     said = _GUESSES.sub("", _GUESSES.sub("", sentence.rstrip(".!?。！？ ")))
     for pattern, into in _TO_SPEAKER:
         said = pattern.sub(into, said)
+    said = re.sub("^my ", "My ", said)
     return third_person(said, "User") if re.match(r"(?:I|My)\b", said) else in_third(said)
 
 

@@ -208,6 +208,19 @@ GUESSED = [
     ),
     ("I take it you close on Thursdays?", "No, Mondays, not Thursdays.", "User corrected: User closes on Mondays"),
     ("您住在北京吧？", "不是北京，是上海。", "用户更正：用户住在上海"),
+    ("So your exam is on Thursday.", "No, Friday.", "User corrected: User's exam is on Friday"),
+    ("Your exam is on Thursday, noted.", "It's Friday, not Thursday.", "User corrected: User's exam is on Friday"),
+    ("It depends. You are in London, I take it?", "No, Bristol. Thanks!", "User corrected: User is in Bristol"),
+    ("好的，您的牙医预约在周四。", "不是，是周五。", "用户更正：用户的牙医预约在周五"),
+]
+NOT_GUESSED = [
+    ("Lovely!", "No, Bristol."),
+    ("You flew from London to Paris?", "No, Bristol."),
+    ("Did Anna write to you about London?", "No, Bristol."),
+    ('You wrote "I live in London".', "No, Bristol."),
+    ("Your exam is on Thursday.", "No, Friday, not Monday."),
+    ("You are in London, I take it?", "No thanks."),
+    ("您住在北京吧？", "不用，谢谢。"),
 ]
 
 
@@ -215,6 +228,22 @@ GUESSED = [
 def test_a_correction_puts_right_what_the_assistant_said(guess: str, said: str, content: str) -> None:
     after = carried_out(turn(guess, "a1", 1, source="assistant"), turn(said, "t1", 1.1))
     assert [one.partition(" (said")[0].partition("（")[0] for one in made(after)] == [content]
+
+
+def test_a_bare_no_corrects_only_the_one_value_that_the_assistant_just_stated() -> None:
+    rows = [
+        (guess, said, made(carried_out(turn(guess, "a1", 1, source="assistant"), turn(said, "t1", 1.1))))
+        for guess, said in NOT_GUESSED
+    ]
+    assert [row for row in rows if row[2]] == []
+    before = turn("I flew to Paris in May.", "t0", 0.9)
+    after = carried_out(
+        before, turn("You live in London?", "a1", 1, source="assistant"), turn("No, Bristol.", "t1", 1.1)
+    )
+    assert [one for one in made(after) if "Bristol" in one] == [
+        "User corrected: User lives in Bristol (said on 2024-01-02)"
+    ]
+    assert any("Paris" in one for one in held(after))
 
 
 def test_a_denial_before_its_evidence_comes_is_not_outdone_by_it() -> None:
