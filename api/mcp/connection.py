@@ -2,6 +2,8 @@
 
 The owner is a fact of the connection: of the process over stdio, of the URL over HTTP. No tool takes it as an argument, so
 nothing that a model is talked into saying reaches another owner. Who asks is a fact of it too: he has the store as he may use it.
+
+A server over standard input and output that is confined to a key: whose it is, is looked up anew at each call.
 """
 
 from __future__ import annotations
@@ -13,11 +15,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from api.requests.checks import check_owner
 from api.requests.speaking import asked_by, caller_in_hand
-from events.errors import InputError
+from events.errors import AccessDenied, InputError
 from projections.access.caller import Caller
 
 if TYPE_CHECKING:
     from api.application import Application, Opener
+
 
 _OWNER: ContextVar[str] = ContextVar("owner")
 WhoAsks = Callable[["Application"], Caller]
@@ -27,6 +30,20 @@ WhoAsks = Callable[["Application"], Caller]
 def in_hand(_application: Application) -> Caller:
     """Whoever was told with the request; over standard input and output, whoever started the server."""
     return caller_in_hand()
+
+
+def confined_to(key: str) -> WhoAsks:
+    """Whoever has this key, or this token made of one, as the book of the store says now; revoked, it opens nothing at once."""
+
+    def who(application: Application) -> Caller:
+        from projections.access.recognising import recognised
+
+        found = recognised(application.access_follower.admitting(), key, application.log.now())
+        if found.caller is None:
+            raise AccessDenied(f"ENGRAMLOG_KEY: got {found.got}; allowed: a key of this store that lives")
+        return found.caller
+
+    return who
 
 
 class Session(NamedTuple):

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import orjson
 
 from api.mcp.connection import Connection
-from api.mcp.recorded import marked
+from api.mcp.recorded import ToolAnswer, marked
 
 RECENT = 20
 ABOUT_URI = "memory://about"
@@ -74,5 +74,5 @@ def _uri(memory_key: str) -> str:
     return MEMORY_URI.replace("{+memory_key}", quote(memory_key, safe="/:@+"))
 
 
-def _json(document: dict[str, Any]) -> str:
+def _json(document: ToolAnswer) -> str:
     return orjson.dumps(marked(document), option=orjson.OPT_INDENT_2).decode()

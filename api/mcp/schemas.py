@@ -12,17 +12,62 @@ from typing import Any
 UNSAID = ("title", "$defs", "additionalProperties")
 """What a schema says that its names say already."""
 NULL = {"type": "null"}
-FOR_PROGRAMS = frozenset(
-    [
-        "recorded_text", "position", "sizes", "tokens", "budget", "session", "turn_id", "recorded", "dropped", "left_out", "stats",
-        "search_strategy_used", "expanded_keywords", "context_tags", "emotional_filter", "tags", "updated_at", "source_turns",
-        "strength_before", "strength_after", "next_review_at", "below_min_importance", "next_due_at", "truncated", "revised",
-        "version", "hidden_with", "sensitivity", "behind", "created_at", "category", "status", "topic", "mentioned",
-    ]
-)  # fmt: skip
-"""Fields of answers that no agent acts on: answers have them, and docs/mcp.md describes them."""
-MOST_NAMED = 9
-"""Fields of a listed object that are named; an entry of the change log has more, and explains itself."""
+_CHANGED = {"memory_key": "string", "message": "string", "changes": "array"}
+_FOUND = {
+    "total_found": "integer",
+    "results": "array: memory_key, summary, content_preview, memory_type, relevance_score, score, created_at, keywords, metadata",
+    "withheld": "object",
+    "hint": ": What to try next.",
+}
+ANSWERS: Mapping[str, Mapping[str, str]] = {
+    "memory_context": {
+        "block": "string",
+        "stable_id": "string",
+        "turn": "string",
+        "parts": "object: What the parts of a block hold, in their order.",
+        "memory_keys": "array",
+    },
+    "search_memories": _FOUND,
+    "memory_contextual_search": _FOUND,
+    "get_memory_detail": {
+        "memory_key": "string",
+        "content": "string",
+        "memory_type": "string",
+        "score": "number",
+        "keywords": "array",
+        "metadata": "object",
+    },
+    "add_memory": {
+        "memory_key": "string",
+        "created": "boolean: False: known already.",
+        "ended": "array",
+        "waiting": "array: Waits for the user's answer.",
+        "possible_conflicts": "array: Ask which holds.",
+        "memory": "string",
+    },
+    "add_turns": {"memory_keys": "array", "created": "boolean: False: known already."},
+    "update_memory": _CHANGED,
+    "reinforce_memory": _CHANGED,
+    "delete_memory": _CHANGED
+    | {"deleted": "boolean", "also": "array", "left_alone": "array", "still_said_in": "array"},
+    "memory_assess_knowledge": {
+        "confidence": "string",
+        "score": "number",
+        "message": "string",
+        "suggestions": "array",
+        "evidence": "array: memory_key, score, snippet, confidence, updated_at",
+    },
+    "memory_knowledge_map": {
+        "nodes": "array: memory_key, label, memory_type, score, depth, cluster",
+        "edges": "array: from_key, to_key, weight, link, keywords",
+        "clusters": "array: cluster, label, memory_keys",
+    },
+    "memory_review_due": {
+        "memories": "array: memory_key, memory, memory_type, score, importance, due_at, days_overdue",
+        "due": "integer",
+    },
+}
+"""The fields of each answer that an agent acts on: the type, and after a colon words. docs/mcp.md describes the others."""
 UNSET = (None, "", False)
 """Defaults that an argument has as nobody would expect another."""
 
@@ -32,38 +77,31 @@ def of_arguments(schema: Mapping[str, Any]) -> dict[str, Any]:
     return _flat(schema, schema.get("$defs", {}))
 
 
-def of_answer(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema of a tool's answer: the fields that an agent acts on."""
-    fields = _flat(schema, schema.get("$defs", {}), null={}).get("properties", {})
-    shown = {name: _outline(field) for name, field in fields.items() if field and name not in FOR_PROGRAMS}
-    return {"type": "object", "properties": shown}
+def of_answer(tool: str) -> dict[str, Any]:
+    """The schema of a tool's answer: the fields that an agent acts on; of an auditor's tool any object."""
+    return {"type": "object", "properties": {name: _field(told) for name, told in ANSWERS.get(tool, {}).items()}}
 
 
-def _flat(
-    schema: Mapping[str, Any], definitions: Mapping[str, Any], null: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
-    """The schema with its references followed. `null`: what stands for a kind that may be null; None for the kind itself."""
+def _field(told: str) -> dict[str, Any]:
+    kind, _, words = told.partition(": ")
+    return ({"type": kind} if kind else {}) | ({"description": words} if words else {})
+
+
+def _flat(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema with its references followed, without null as a kind."""
     if "$ref" in schema:
         own = {name: value for name, value in schema.items() if name != "$ref"}
         schema = {**definitions[schema["$ref"].rpartition("/")[2]], **own}
     if NULL in schema.get("anyOf", ()):
         (kind,) = (one for one in schema["anyOf"] if one != NULL)
-        schema = {**(kind if null is None else null), **{name: schema[name] for name in schema if name != "anyOf"}}
+        schema = {**kind, **{name: schema[name] for name in schema if name != "anyOf"}}
     flat = {name: value for name, value in schema.items() if name not in UNSAID and value != ""}
     if flat.get("default", NULL) in UNSET:
         del flat["default"]
     if "enum" in flat:
         flat.pop("type", None)
     if "items" in flat:
-        flat["items"] = _flat(flat["items"], definitions, null)
+        flat["items"] = _flat(flat["items"], definitions)
     if "properties" in flat:
-        flat["properties"] = {name: _flat(one, definitions, null) for name, one in flat["properties"].items()}
+        flat["properties"] = {name: _flat(one, definitions) for name, one in flat["properties"].items()}
     return flat
-
-
-def _outline(field: Mapping[str, Any]) -> dict[str, Any]:
-    """A field of an answer: its type, and either its description or the names of what is in it."""
-    told = {name: field[name] for name in ("type", "description") if name in field}
-    if 2 < len(fields := field.get("items", {}).get("properties", ())) <= MOST_NAMED:
-        told["description"] = ", ".join(fields)
-    return told

@@ -1,7 +1,7 @@
 """The MCP server: tools, resources and prompts over the service layer that the other faces stand on too.
 
 What a client is told of a failure: our errors in their own words, for they say what to do; of anything else only that it
-happened. What a tool was told never reaches a log line.
+happened. What a tool was told never reaches a log line. Tools and resources run where their class of work says, for the owner of their connection.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from functools import cache
+from functools import cache, partial, wraps
 from importlib.resources import files
 from typing import Annotated, Any, Literal, Protocol
 
@@ -23,7 +23,6 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, ToolAnnotations
 from pydantic import Field, ValidationError
 
-from api.mcp.admitted import admitted
 from api.mcp.connection import Connection
 from api.mcp.recorded import IDS, as_recorded, cleaned
 from api.mcp.resources import ABOUT_URI, INBOX_URI, MEMORY_URI, RECENT_URI, Resources
@@ -35,17 +34,28 @@ from api.mcp.tools_say import SayTools
 from api.mcp.tools_search import SearchTools
 from api.requests.ids import decoded_id
 from api.requests.secrets import masked_name, refusal_told
-from api.requests.speaking import asked_by
+from api.requests.speaking import asked_by, come_in_by
 from api.version import program_version
 from api.work.admission import Admission
 from api.work.patience import Work
 from events.errors import AccessDenied, EngramlogError, InputError, NotFound
 
+
+def admitted(function: Callable[..., Any], work: Work, admission: Admission) -> Callable[..., Any]:
+    """The function as a coroutine that asks for admission first; its arguments and its answer stay."""
+
+    @wraps(function)
+    async def placed(*args: Any, **given: Any) -> Any:
+        return await admission.run(work, Connection.told_owner(), partial(come_in_by, "mcp", function, *args, **given))
+
+    return placed
+
+
 Tell = Callable[..., None]
 
 
 class OnCall(Protocol):
-    """Told of a call of a tool."""
+    """ToolAnswer of a call of a tool."""
 
     def __call__(self, tool: str, *, answered: bool) -> None: ...
 
@@ -114,7 +124,7 @@ def tools_of(connection: Connection, admission: Admission, toolset: str) -> list
         placed = admitted(function, getattr(function, "work", Work.LIGHT), admission)
         tool = Tool.from_function(placed, title=title, description=described, annotations=hints)
         tool.parameters = of_arguments(tool.parameters)
-        tool.fn_metadata.output_schema = of_answer(tool.fn_metadata.output_schema or {})
+        tool.fn_metadata.output_schema = of_answer(tool.name)
         tools.append(tool)
     return tools
 

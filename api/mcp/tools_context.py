@@ -10,7 +10,7 @@ from pydantic import Field
 
 from api.choices import BUDGET, MOST_BUDGET
 from api.mcp.connection import Connection
-from api.mcp.shapes import ContextAnswer, ContextIds, ContextPart
+from api.mcp.recorded import ToolAnswer
 from projections.prompt.block import LEAST_BUDGET, PARTS
 
 _ID_DIGITS = 16
@@ -36,7 +36,7 @@ class ContextTools:
         ] = "auto",
         trace: Annotated[bool, Field(description="You answer with it: record its memories as used.")] = False,
         stable_id: Annotated[str, Field(description="For two parts: new, or the stable_id you have.")] = "",
-    ) -> ContextAnswer:
+    ) -> ToolAnswer:
         """What to know before you answer: the time, what holds, standing instructions, the conversation, what may matter.
 
         Call it once, as a turn begins. Nothing is recorded without trace.
@@ -50,17 +50,16 @@ class ContextTools:
         names = ("turn", "sizes", "tokens", "budget", "session", "turn_id", "dropped", "left_out", "position", "behind")
         parts = {
             part: [
-                ContextPart(kind=one["kind"], id=one["id"], closeness=one.get("closeness"))
-                for one in told["parts"][part]
+                {"kind": one["kind"], "id": one["id"], "closeness": one.get("closeness")} for one in told["parts"][part]
             ]
             for part in PARTS
         }
-        return ContextAnswer(
-            block="" if split else told["block"],
-            stable=None if now == stable_id else stable,
-            stable_id=now,
-            parts=ContextIds(**parts),
-            memory_keys=told["injected"],
-            recorded=told["recorded"]["status"],
+        return {
+            "block": "" if split else told["block"],
+            "stable": None if now == stable_id else stable,
+            "stable_id": now,
+            "parts": parts,
+            "memory_keys": told["injected"],
+            "recorded": told["recorded"]["status"],
             **{name: told[name] for name in names},
-        )
+        }

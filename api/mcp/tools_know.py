@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from api.mcp.connection import Connection
-from api.mcp.shapes import (
-    Assessed,
-    DueMemory,
-    EvidenceFound,
-    KnowledgeMap,
-    MapCluster,
-    MapEdge,
-    MapNode,
-    ReviewAnswer,
-)
+from api.mcp.recorded import ToolAnswer
 from api.work.patience import Work, takes
 
 Topic = Annotated[str, Field(description="In any language.")]
@@ -29,22 +20,17 @@ class KnowTools:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def memory_assess_knowledge(self, topic: Topic) -> Assessed:
+    def memory_assess_knowledge(self, topic: Topic) -> ToolAnswer:
         """How sure the memories make you of a topic, before you rely on them: confidence, evidence, and what to do if unsure."""
         with self._connection.session() as asked:
             told: Mapping[str, Any] = asked.application.knower.assess(asked.owner, topic)
-        evidence = [
-            EvidenceFound(
-                memory_key=one["id"],
-                score=one["relevance"],
-                snippet=one["snippet"],
-                confidence=one["confidence"],
-                updated_at=one["updated_at"],
-            )
-            for one in told["evidence"]
-        ]
         names = ("topic", "confidence", "score", "message", "suggestions", "stats", "behind")
-        return Assessed(evidence=evidence, **{name: told[name] for name in names})
+        return {
+            "evidence": [
+                _chosen(one, ("snippet", "confidence", "updated_at"), score="relevance") for one in told["evidence"]
+            ],
+            **{name: told[name] for name in names},
+        }
 
     @takes(Work.HEAVY)
     def memory_knowledge_map(
@@ -56,68 +42,53 @@ class KnowTools:
         depth: Annotated[int, Field(ge=1, le=4)] = 2,
         min_score: Annotated[float, Field(ge=0, le=1)] = 0.3,
         limit: Annotated[int, Field(ge=1, le=200)] = 36,
-    ) -> KnowledgeMap:
+    ) -> ToolAnswer:
         """What is known around a topic, or of everything, as a graph: memories, why they are joined, and clusters of them."""
         with self._connection.session() as asked:
             told = asked.application.knower.map(asked.owner, topic, depth=depth, least=min_score, limit=limit)
-        return KnowledgeMap(
-            topic=told["topic"],
-            nodes=[
-                MapNode(
-                    memory_key=one["id"],
-                    label=one["label"],
-                    memory_type=one["kind"],
-                    score=one["weight"],
-                    depth=one["depth"],
-                    cluster=one["cluster"],
-                )
-                for one in told["nodes"]
-            ],
-            edges=[
-                MapEdge(
-                    from_key=one["from"],
-                    to_key=one["to"],
-                    weight=one["weight"],
-                    link=one["link"],
-                    keywords=[word for reason in one["reasons"] for word in reason["keywords"]],
-                )
+        node = {"memory_type": "kind", "score": "weight"}
+        return {
+            "topic": told["topic"],
+            "nodes": [_chosen(one, ("label", "depth", "cluster"), **node) for one in told["nodes"]],
+            "edges": [
+                {
+                    "from_key": one["from"],
+                    "to_key": one["to"],
+                    "weight": one["weight"],
+                    "link": one["link"],
+                    "keywords": [word for reason in one["reasons"] for word in reason["keywords"]],
+                }
                 for one in told["edges"]
             ],
-            clusters=[
-                MapCluster(cluster=one["id"], label=one["label"], memory_keys=one["members"])
-                for one in told["clusters"]
+            "clusters": [
+                {"cluster": one["id"], "label": one["label"], "memory_keys": one["members"]} for one in told["clusters"]
             ],
-            truncated=told["truncated"],
-            behind=told["behind"],
-        )
+            "truncated": told["truncated"],
+            "behind": told["behind"],
+        }
 
     def memory_review_due(
         self,
         min_importance: Annotated[float, Field(ge=0, le=1)] = 0.5,
         memory_type: str | None = None,
         limit: Annotated[int, Field(ge=1, le=50)] = 10,
-    ) -> ReviewAnswer:
+    ) -> ToolAnswer:
         """Memories worth confirming with the user before they fade, most pressing first."""
         with self._connection.session() as asked:
             told = asked.application.living.review(
                 asked.owner, min_importance=min_importance, limit=limit, kind=memory_type
             )
-        memories = [
-            DueMemory(
-                memory_key=one["id"],
-                memory=one["memory"],
-                memory_type=one["kind"],
-                score=one["priority"],
-                importance=one["importance"],
-                due_at=one["due_at"],
-                days_overdue=one["days_overdue"],
-            )
-            for one in told["memories"]
-        ]
-        return ReviewAnswer(
-            behind=told["behind"],
-            memories=memories,
-            due=told["due"],
-            below_min_importance=told["left_out"],
-            next_due_at=told["next_due_at"],
-        )
+        due, renamed = ("memory", "importance", "due_at", "days_overdue"), {"memory_type": "kind", "score": "priority"}
+        return {
+            "behind": told["behind"],
+            "memories": [_chosen(one, due, **renamed) for one in told["memories"]],
+            "due": told["due"],
+            "below_min_importance": told["left_out"],
+            "next_due_at": told["next_due_at"],
+        }
+
+
+def _chosen(memory: Any, names: Sequence[str], **renamed: str) -> ToolAnswer:
+    """These fields of a memory, after its key; `renamed`: others, by the names that agents have for them."""
+    told = {"memory_key": memory["id"]} | {name: memory[field] for name, field in renamed.items()}
+    return told | {name: memory[name] for name in names}

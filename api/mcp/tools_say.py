@@ -11,8 +11,8 @@ from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import PydanticCustomError
 
 from api.mcp.connection import Connection, Session
-from api.mcp.shapes import AlsoDeleted, Deleted, Reinforced, Remembered, TurnsRemembered, Updated, logged
-from api.mcp.tools_search import MemoryKey, conflicting
+from api.mcp.recorded import ToolAnswer
+from api.mcp.tools_search import MemoryKey, conflicting, logged
 from api.requests.speaking import caller_in_hand
 from events.errors import InputError, NotFound, refused
 from events.vocabulary import Category
@@ -73,7 +73,7 @@ class SayTools:
         said_by: SaidBy = "user",
         occurred_at: Annotated[str | None, Field(description="RFC 3339 with a zone; default: now.")] = None,
         idempotency_key: Key = None,
-    ) -> Remembered:
+    ) -> ToolAnswer:
         """Remember one thing for good: a preference, a fact about the user, a decision, a lesson. Search first, and
         update what it replaces. Not for small talk, guesses or passwords.
         """
@@ -94,31 +94,31 @@ class SayTools:
             if told["mentioned"] is None and (undone := _undone(told, told["id"])) is not None:
                 raise InputError(f"it was not kept: {undone}", field="content")
             text, sensitivity = _as_shown(asked, told["id"])
-        return Remembered(
-            memory_key=told["id"],
-            created=told["created"],
-            mentioned=told["mentioned"] is not None,
-            ended=[one["id"] for one in told["ended"]],
-            waiting=[one["id"] for one in told["waiting"]],
-            possible_conflicts=conflicting(told),
-            memory=text,
-            sensitivity=sensitivity,
-            position=told["position"],
-        )
+        return {
+            "memory_key": told["id"],
+            "created": told["created"],
+            "mentioned": told["mentioned"] is not None,
+            "ended": [one["id"] for one in told["ended"]],
+            "waiting": [one["id"] for one in told["waiting"]],
+            "possible_conflicts": conflicting(told),
+            "memory": text,
+            "sensitivity": sensitivity,
+            "position": told["position"],
+        }
 
     def add_turns(
         self,
         turns: Annotated[list[SaidTurn], Field(min_length=1, max_length=100)],
         session: str | None = None,
         idempotency_key: Key = None,
-    ) -> TurnsRemembered:
+    ) -> ToolAnswer:
         """Record messages of a conversation word for word, so that they can be found later."""
         from projections.decide.remembering import NewTurn
 
         said = [NewTurn(one.role, one.words, one.speaker, one.occurred_at) for one in turns]
         with self._connection.session() as asked:
             told = asked.application.rememberer.add_turns(asked.owner, said, session=session, key=idempotency_key)
-        return TurnsRemembered(memory_keys=told["turns"], created=told["created"], position=told["position"])
+        return {"memory_keys": told["turns"], "created": told["created"], "position": told["position"]}
 
     def update_memory(
         self,
@@ -131,7 +131,7 @@ class SayTools:
         keywords: list[str] | None = None,
         said_by: SaidBy = "user",
         idempotency_key: Again = None,
-    ) -> Updated:
+    ) -> ToolAnswer:
         """Correct a memory: say the same more exactly, or, with no_longer_true, that it stopped being so ("I don't drink coffee any
         more"). History keeps both.
         """
@@ -157,14 +157,14 @@ class SayTools:
                     asked.owner, key, content, summary=summary, keywords=keywords, actor=said_by, key=idempotency_key
                 )
                 done = f"version {told['version']}" + ("" if told["revised"] else ": it said so already")
-        return Updated(
-            memory_key=key,
-            revised=told.get("revised", False),
-            version=told.get("version"),
-            replaced_by=told.get("replaced_by"),
-            message=_waits(told) or _undone(told, key) or done,
-            changes=[logged(one) for one in told["changes"]],
-        )
+        return {
+            "memory_key": key,
+            "revised": told.get("revised", False),
+            "version": told.get("version"),
+            "replaced_by": told.get("replaced_by"),
+            "message": _waits(told) or _undone(told, key) or done,
+            "changes": [logged(one) for one in told["changes"]],
+        }
 
     def delete_memory(
         self,
@@ -173,7 +173,7 @@ class SayTools:
         dry_run: Annotated[bool, Field(description="Only report what would go.")] = False,
         reason: str = "",
         idempotency_key: Again = None,
-    ) -> Deleted:
+    ) -> ToolAnswer:
         """Delete a memory because the user wants it gone, with what was made only of it. The user can restore it for a while.
         If still_said_in names messages, ask whether they should go too.
         """
@@ -199,17 +199,17 @@ class SayTools:
         else:
             message = _waits(told) or _undone(told, memory_key) or "; ".join(answer.skipped.values())
         done = bool(answer.deleted) and not answer.dry_run
-        return Deleted(
-            memory_key=memory_key,
-            deleted=done,
-            restorable_until=told["restorable_until"] if done else None,
-            also=[AlsoDeleted(memory_key=one, reason=reason) for one, reason in answer.also.items()],
-            left_alone=[AlsoDeleted(memory_key=one, reason=reason) for one, reason in answer.left.items()],
-            still_said_in=answer.still_said_in,
-            hidden_with=answer.hidden,
-            message=message,
-            changes=[logged(one) for one in told["changes"]],
-        )
+        return {
+            "memory_key": memory_key,
+            "deleted": done,
+            "restorable_until": told["restorable_until"] if done else None,
+            "also": [{"memory_key": one, "reason": reason} for one, reason in answer.also.items()],
+            "left_alone": [{"memory_key": one, "reason": reason} for one, reason in answer.left.items()],
+            "still_said_in": answer.still_said_in,
+            "hidden_with": answer.hidden,
+            "message": message,
+            "changes": [logged(one) for one in told["changes"]],
+        }
 
     def reinforce_memory(
         self,
@@ -224,7 +224,7 @@ class SayTools:
         from_memory: Annotated[str | None, Field(description="A memory that led to its use.")] = None,
         turn_id: Annotated[str | None, Field(description="The turn answered with it.")] = None,
         idempotency_key: Again = None,
-    ) -> Reinforced:
+    ) -> ToolAnswer:
         """Report that a memory came up again, still holds, helped or misled: it lasts longer, or fades faster. Confirming brings
         back what was negated, but not what a person rejected.
         """
@@ -251,14 +251,14 @@ class SayTools:
                 )
                 done, before = "; ".join(told["remarks"]) or f"reinforced: {outcome}", told["before"]
         after = told.get("after") or {}
-        return Reinforced(
-            memory_key=key,
-            strength_before=before.get("strength"),
-            strength_after=after.get("strength"),
-            next_review_at=after.get("next_review_at"),
-            message=_waits(told) or done,
-            changes=[logged(one) for one in told["changes"]],
-        )
+        return {
+            "memory_key": key,
+            "strength_before": before.get("strength"),
+            "strength_after": after.get("strength"),
+            "next_review_at": after.get("next_review_at"),
+            "message": _waits(told) or done,
+            "changes": [logged(one) for one in told["changes"]],
+        }
 
 
 def _as_shown(asked: Session, memory_key: str) -> tuple[str, int | None]:

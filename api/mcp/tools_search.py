@@ -1,29 +1,70 @@
-"""Tools that look for memories and read one."""
+"""Tools that look for memories and read one.
+
+What to try next, told beside an answer where little was found or something was left out; none of it in anybody's words.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from api.mcp.connection import Connection, Session
-from api.mcp.shapes import (
-    GIST,
-    PREVIEW,
-    ContextualAnswer,
-    FoundMemory,
-    MemoryDetail,
-    Reasons,
-    SearchAnswer,
-    clipped,
-    logged,
-)
-from api.requests.hints import search_hint
-from api.shapes import Found, Hit, ToldBeside, Why
+from api.mcp.recorded import ToolAnswer
+from api.shapes import Change, Found, Hit, ToldBeside, Why, Withheld
 from events.errors import refused
+from projections.laws.modes import AGED
 
+LEAST_RELEVANCE = 0.6
+"""What seed 001 (section 3.1.2) asks for unless told. Here it marks and does not cut: of questions about conversations only
+one in seven has any memory that reaches it, and with the cut the right one is among the first five in 7 of 100, not 79."""
+UNTOLD = ("sensitive", "deleted", "rejected")
+"""What no agent is told how to see."""
+
+
+def search_hint(found: Found, least: float | None, less_relevant: Callable[[], Found]) -> str | None:
+    """What to make of an answer, and what else there is; `less_relevant` asks again without a least relevance."""
+    hint = None
+    if least is None:
+        hint = _marked(found["results"])
+    elif not found["results"] and least > 0:
+        hint = _below(less_relevant(), least)
+    told = [one for one in (hint, *_left_out(found["withheld"])) if one is not None]
+    return "; ".join(told) or None
+
+
+def _left_out(withheld: Sequence[Withheld]) -> list[str]:
+    """How much is withheld that could be seen, and by which argument."""
+    aged = sum(one["count"] for one in withheld if one["reason"] in AGED)
+    past = sum(one["count"] for one in withheld if one["reason"] not in (*AGED, *UNTOLD))
+    told = [f"{aged} more are old and match less: include_faded=true shows them"] if aged else []
+    return told + ([f"{past} more do not hold as they were said: mode=review shows them, marked"] if past else [])
+
+
+def _marked(results: Sequence[Hit]) -> str | None:
+    """That none of what is shown is surely meant, where that is so."""
+    best = max((one["relevance"] for one in results), default=1.0)
+    if best >= LEAST_RELEVANCE:
+        return None
+    return f"none reaches a relevance of {LEAST_RELEVANCE:g} (the best {best:.2f}): leads, to be checked before you rely on them"
+
+
+def _below(below: Found, least: float) -> str | None:
+    """What there is under the least relevance asked for, which nothing reaches; None where there is nothing."""
+    if not below["results"]:
+        return None
+    best = int(max(one["relevance"] for one in below["results"]) * 100) / 100
+    return f"nothing reaches {least:g}; {below['total']} memories are less relevant: ask for at most {best:.2f}, or for none"
+
+
+Terms = dict[str, Any]
+"""How to search, as `Reader.search` takes it."""
+PREVIEW = 200
+"""Characters of a memory's text in a search result (seed 001, section 3.1.2)."""
+GIST = 80
+"""Characters of the gist of a memory that has no summary."""
 MOST_RESULTS = 20
 MOST_CHANGES = 100
 Query = Annotated[str, Field(description="In the user's own words, any language.")]
@@ -82,12 +123,12 @@ class SearchTools:
         mode: Annotated[
             Literal["normal", "review"], Field(description="review: also what no longer holds.")
         ] = "normal",
-    ) -> SearchAnswer:
+    ) -> ToolAnswer:
         """Search this user's past conversations: if the user refers to something earlier ("as before", "the plan from last time"),
         if their preferences or history matter, or if a reference is unclear. What no longer holds is left out, or
         `corrected` in a message's metadata; what is old is marked `long_ago`.
         """
-        terms: dict[str, Any] = {
+        terms: Terms = {
             "search_mode": search_mode,
             "keywords": keywords or (),
             "kinds": memory_types or (),
@@ -96,7 +137,7 @@ class SearchTools:
             **_times(time_range),
         }
         with self._connection.session() as session:
-            return SearchAnswer(**_search(session, query, limit, min_relevance_score, terms))
+            return _search(session, query, limit, min_relevance_score, terms)
 
     def memory_contextual_search(
         self,
@@ -115,18 +156,18 @@ class SearchTools:
         ] = None,
         limit: Annotated[int, Field(ge=1, le=MOST_RESULTS)] = 10,
         include_faded: bool | None = None,
-    ) -> ContextualAnswer:
+    ) -> ToolAnswer:
         """Search by the situation in which something was said: "the bug we chased late at night", "what worked last time"."""
         terms = {"tags": context_tags or (), "feeling": emotional_filter, "include_faded": include_faded}
         with self._connection.session() as session:
             found = _search(session, query, limit, 0.0, terms | _times(time_range))
-        return ContextualAnswer(**found, context_tags=context_tags or [], emotional_filter=emotional_filter)
+        return found | {"context_tags": context_tags or [], "emotional_filter": emotional_filter}
 
     def get_memory_detail(
         self,
         memory_key: MemoryKey,
         reasons: Annotated[bool, Field(description="Also its weight, changes and sources.")] = False,
-    ) -> MemoryDetail:
+    ) -> ToolAnswer:
         """Everything about one memory: its whole text, versions, corrections, associations. With reasons for "how do you know
         that?". Secrets stay withheld.
         """
@@ -134,40 +175,52 @@ class SearchTools:
             reader, owner, named = session.application.reader, session.owner, session.named(memory_key)
             told = reader.get(owner, named, trace=not reasons)
             why = reader.why(owner, named, limit=MOST_CHANGES, order="newest") if reasons else None
+        detail: Mapping[str, object] = told
         again = ("id", "content", "memory", "summary", "category", "status", "created_at", "updated_at", "tags")
         apart = {*again, "behind", "kind", "keywords", "extracted_keywords", "weight", "source_turns"}
         apart |= {"as_of", "known", "at"}
-        return MemoryDetail(
-            behind=told["behind"],
-            memory_key=told["id"],
-            content=told["content"],
-            summary=told["summary"],
-            memory_type=told["kind"],
-            category=told["category"],
-            score=told["weight"],
-            status=told["status"],
-            created_at=told["created_at"],
-            updated_at=told["updated_at"],
-            keywords=[one["word"] for one in told["extracted_keywords"]],
-            tags=told["tags"],
-            source_turns=told["source_turns"],
-            metadata={name: value for name, value in told.items() if name not in apart} | _flags(told),
-            reasons=None if why is None else _reasons(why),
+        same = (
+            "behind",
+            "content",
+            "summary",
+            "category",
+            "status",
+            "created_at",
+            "updated_at",
+            "tags",
+            "source_turns",
         )
+        return {
+            "memory_key": told["id"],
+            **{name: detail[name] for name in same},
+            "memory_type": told["kind"],
+            "score": told["weight"],
+            "keywords": [one["word"] for one in told["extracted_keywords"]],
+            "metadata": {name: value for name, value in told.items() if name not in apart} | _flags(told),
+            "reasons": None if why is None else _reasons(why),
+        }
 
 
-def _reasons(why: Why) -> Reasons:
+def _reasons(why: Why) -> ToolAnswer:
     nodes = [
         {("memory_key" if name == "id" else name): value for name, value in node.items()}
         for node in why["provenance"]["nodes"]
     ]
-    return Reasons(
-        law=why["law"],
-        factors=why["factors"],
-        weights_by_law=why["laws"],
-        changes=[logged(one) for one in reversed(why["changes"])],
-        provenance=nodes,
-    )
+    return {
+        "law": why["law"],
+        "factors": why["factors"],
+        "weights_by_law": why["laws"],
+        "changes": [logged(one) for one in reversed(why["changes"])],
+        "provenance": nodes,
+    }
+
+
+def logged(change: Change) -> ToolAnswer:
+    """A change-log entry as an agent needs it; `memory_key` is null where it is about the owner, such as a chosen profile."""
+    entry: Mapping[str, Any] = change
+    names = ("time", "event", "decision", "reason", "old_weight", "new_weight", "position")
+    told = {"memory_key": change["memory"]} | {name: entry[name] for name in names}
+    return told | {name: entry.get(name) for name in ("actor", "said_reason", "late_by")}
 
 
 def _times(time_range: list[str] | None) -> dict[str, str | None]:
@@ -178,7 +231,7 @@ def _times(time_range: list[str] | None) -> dict[str, str | None]:
     return {"since": time_range[0] or None, "until": time_range[1] or None}
 
 
-def _search(session: Session, query: str, limit: int, least: float | None, terms: dict[str, Any]) -> dict[str, Any]:
+def _search(session: Session, query: str, limit: int, least: float | None, terms: Terms) -> ToolAnswer:
     reader = session.application.reader
     if not 1 <= limit <= MOST_RESULTS:
         raise refused("limit", limit, f"a whole number from 1 to {MOST_RESULTS}")
@@ -206,7 +259,7 @@ def _strategy(found: Found) -> str:
     return f"{found['search_mode']}: {how} ({meaning['model']}, {meaning['embedded']} of {meaning['of']} embedded)"
 
 
-def _told(session: Session, results: list[Hit]) -> list[FoundMemory]:
+def _told(session: Session, results: list[Hit]) -> list[ToolAnswer]:
     """Results with what only the record tells: a summary and keywords, none of them of a secret."""
     answer = []
     with session.application.reader.snapshot(session.owner) as snapshot:
@@ -216,20 +269,27 @@ def _told(session: Session, results: list[Hit]) -> list[FoundMemory]:
             keywords = () if row is None else snapshot.view.keywords(row)
             memory = snapshot.view.get(one["id"])
             shown = memory is not None and memory.content == one["memory"]
+            metadata = {name: card[name] for name in (*_METADATA, *_TOLD_IF_THERE) if name in card} | _flags(one)
+            summary = memory.summary if shown and memory is not None else None
             answer.append(
-                FoundMemory(
-                    memory_key=one["id"],
-                    summary=(memory.summary if shown and memory is not None else None) or clipped(one["memory"], GIST),
-                    content_preview=one["memory"][:PREVIEW],
-                    memory_type=one["kind"],
-                    relevance_score=one["relevance"],
-                    score=one["score"],
-                    created_at=one["created_at"],
-                    keywords=[keyword.word for keyword in keywords],
-                    metadata={name: card[name] for name in (*_METADATA, *_TOLD_IF_THERE) if name in card} | _flags(one),
-                )
+                {
+                    "memory_key": one["id"],
+                    "summary": summary or clipped(one["memory"], GIST),
+                    "content_preview": one["memory"][:PREVIEW],
+                    "memory_type": one["kind"],
+                    "relevance_score": one["relevance"],
+                    "score": one["score"],
+                    "created_at": one["created_at"],
+                    "keywords": [keyword.word for keyword in keywords],
+                    "metadata": metadata,
+                }
             )
     return answer
+
+
+def clipped(text: str, most: int) -> str:
+    """The first characters of a text, with a sign where there is more."""
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
 def conflicting(told: Mapping[str, Any]) -> list[dict[str, str]]:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from api.mcp.confined import confined_to
-from api.mcp.connection import Connection, in_hand
+from api.mcp.connection import Connection, confined_to, in_hand
 from api.mcp.server import MemoryServer
 from api.mcp.stdio import serve
 from api.work.admission import Admission

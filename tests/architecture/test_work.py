@@ -16,9 +16,8 @@ from api.application import Application
 from api.http.app import create_app
 from api.http.pages import FILES
 from api.http.routing import AdmittedRoute, LazyRoute, new_router
-from api.mcp.admitted import admitted
 from api.mcp.connection import Connection
-from api.mcp.server import MemoryServer
+from api.mcp.server import MemoryServer, admitted
 from api.work.admission import Admission
 from api.work.patience import Work
 

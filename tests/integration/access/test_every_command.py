@@ -176,7 +176,7 @@ READS_KEY = {
     "ops/commands/keys.py": "`engramlog key narrow`, which asks nobody",
     "ops/environment.py": "where it is named, and left out of what is told",
     "ops/processes/mcp.py": "`engramlog mcp`, which confines itself to it",
-    "api/mcp/confined.py": "the refusal of it",
+    "api/mcp/connection.py": "the refusal of it",
     "ops/settings.py": "the setting of `engramlog mcp`",
 }
 """Files that name the key of the environment."""

@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from api.application import Application
-from api.mcp.confined import confined_to
+from api.mcp.connection import confined_to
 from api.requests.speaking import asked_by
 from api.services.extracting import Extractor
 from api.services.remembering import NewTurn

@@ -15,8 +15,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from api.mcp.confined import confined_to
-from api.mcp.connection import Connection
+from api.mcp.connection import Connection, confined_to
 from api.mcp.server import MemoryServer
 from projections.access.tokens import make_token
 from tests.given.access.mcp_http import asking, posted, served, with_agent
