@@ -1,7 +1,8 @@
 """The MCP server: tools, resources and prompts over the service layer that the other faces stand on too.
 
 What a client is told of a failure: our errors in their own words, for they say what to do; of anything else only that it
-happened. What a tool was told never reaches a log line. Tools and resources run where their class of work says, for the owner of their connection.
+happened. What a tool was told never reaches a log line.
+Tools and resources run where their class of work says, for the owner of their connection.
 """
 
 from __future__ import annotations
