@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, overload
 from events.log import written_to
 
 if TYPE_CHECKING:
-    from api.access.confined import Confined
+    from api.access import Confined
     from api.exchange.chats import Chats
     from api.exchange.records import Records
     from api.revealing import Revealer
@@ -120,7 +120,7 @@ class Application(ABC):
         """The same as one caller may use it: itself for whoever may do everything, else what `api.access` lets him reach."""
         if caller.is_unlimited and caller.key_id is None:
             return self
-        from api.access.confined import Confined
+        from api.access import Confined
 
         confined: Confined = Confined(self, caller, self.reads.record)
         return cast("Application", confined)

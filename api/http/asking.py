@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 from pydantic_core import PydanticCustomError
 from starlette.responses import Response
 
-from api.access.confined import Recorder, checked_call
+from api.access import Recorder, checked_call
 from api.application import Application
 from api.http.callers import CALLER, caller_in
 from api.http.feed import Feeds

@@ -20,9 +20,9 @@ from api.http.sessions import SESSION_PREFIX, KeySessions, Sessions
 from api.showing import CURL
 from projections.access.book import AccessBook
 from projections.access.caller import AT_THE_FOLDER, Caller
-from projections.access.provider_keys import ProviderKey
+from projections.access.keys import TokenRefused, TokenSaid, read_token
+from projections.access.provider import ProviderKey
 from projections.access.recognising import SECOND, UNKNOWN, Recognised, is_of_a_key, recognised, still
-from projections.access.tokens import TokenRefused, TokenSaid, read_token
 
 if TYPE_CHECKING:
     from projections.access.provider import ProviderRules, Signed

@@ -1,4 +1,4 @@
-"""What a caller with a key needs for an operation. Each operation names its need; see `api.access.confined`.
+"""What a caller with a key needs for an operation. Each operation names its need; see `api.access`.
 
 This module imports the standard library alone, because commands load operations.
 """

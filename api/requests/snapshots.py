@@ -21,7 +21,7 @@ from events.envelope import AnyEvent, Stored
 from events.errors import DamagedState, EngramlogError, LogGap, NotFound, refused
 from events.log import EventLog
 from events.partitions import parse_position, partition_of, position_text
-from projections.access.telling import ToldUpTo
+from projections.access.caller import ToldUpTo
 from projections.checks import Bounds
 from projections.fold.changelog import Entry
 from projections.fold.owner import OwnerHistory, OwnerState, fold_owner

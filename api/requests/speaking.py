@@ -15,8 +15,7 @@ from events.log import Behalf, EventLog
 from events.standing import Path, Speaker
 from events.trust import ASSERTED
 from events.vocabulary import Trust
-from projections.access.caller import AT_THE_FOLDER, Caller
-from projections.access.telling import ToldUpTo
+from projections.access.caller import AT_THE_FOLDER, Caller, ToldUpTo
 
 _PATH: ContextVar[Path] = ContextVar("path", default="terminal")
 _CALLER: ContextVar[Caller] = ContextVar("caller", default=AT_THE_FOLDER)

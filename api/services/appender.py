@@ -22,7 +22,7 @@ from events.partitions import parse_position, partition_of
 from events.standing import Objection, Speaker
 from events.validation import judged, make_event, read_events, ready
 from events.vocabulary import Trust
-from projections.access.said import check_said
+from projections.access.caller import check_said
 from projections.fold.changelog import describe
 from projections.redis.view import RedisViews
 

@@ -24,7 +24,7 @@ from events.envelope import derived_id, new_event_id
 from events.errors import refused
 from events.log import AppendReceipt, EventLog
 from events.standing import PERSONS, reach
-from projections.access.telling import telling_of
+from projections.access.caller import telling_of
 from projections.decide.command import EVENT, Ids
 from projections.decide.commands import Edit
 from projections.decide.remembering import DOES, NOTHING, Consequence, NewTurn, RecordTurns, Remember, says

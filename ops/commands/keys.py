@@ -97,8 +97,7 @@ def _made(key: str, asked: list[GrantAsked], subject: str | None, minutes: int) 
     from events.envelope import from_micros, utc_text
     from ops.clock import now_micros
     from projections.access.grants import told
-    from projections.access.keys import id_in
-    from projections.access.tokens import grants_of, make_token
+    from projections.access.keys import grants_of, id_in, make_token
 
     now = now_micros() // MICROS
     grants: list[Any] = [told(one) for one in grants_of(asked)]

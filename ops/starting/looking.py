@@ -22,7 +22,7 @@ from ops.embedded.disk import look
 from ops.embedded.private_folder import private_folder
 from ops.embedded.server import find_redis_server, look_into_folder
 from ops.embedders import chosen_at_start, embedders_of
-from ops.identity.fetching import NotTold, keys_at
+from ops.identity.keys import NotTold, keys_at
 from ops.metrics.port import ports_of, refuse_taken
 from ops.models import model_of
 from ops.processes.file_limit import ENOUGH, FEW_FILES

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from events.catalogue import Grant, GrantsSet, KeyIssued, KeyRevoked
 from events.envelope import micros
 
+KeyState = Literal["live", "expired", "revoked"]
 MOST_LIVE = 2
 """Keys of a principal that live at once: the one in use, and the one that takes its place."""
 
@@ -25,8 +26,8 @@ class Key(NamedTuple):
     expires_at: int | None = None
     revoked_at: int | None = None
 
-    def state(self, now: int) -> str:
-        """`live`, `expired` or `revoked`."""
+    def state(self, now: int) -> KeyState:
+        """What it is at an instant."""
         if self.revoked_at is not None:
             return "revoked"
         return "expired" if self.expires_at is not None and now >= self.expires_at else "live"

@@ -1,26 +1,38 @@
-"""Who asks, and what he may do. Pure: the instant is an argument.
+"""Who asks, what he may do, what he is told, and which events he may send. Pure: the instant is an argument.
 
-A caller has layers of grants: those of his key's principal, and where he shows a token made of the key, what that token asks for.
-He may do what a grant of every layer lets do, so a token can never do more than its key.
+A caller has layers of grants: those of his key's principal, and if he shows a token made of the key, what that token asks for.
+He may do what a grant of every layer allows, so a token can never do more than its key.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple, TypedDict, get_args
 
-from events.catalogue import Grant
+from events.catalogue import Grant, SensitivitySet
 from events.catalogue.access import Verb
 from events.entry import LOCAL
-from events.envelope import from_micros, utc_text
+from events.envelope import AnyEvent, from_micros, utc_text
 from events.errors import AccessDenied
 from events.trust import lowest
-from events.vocabulary import Trust
-from projections.access.grants import ALL, VERBS, grants, is_named, told
-from projections.access.told import ToldCaller
+from events.vocabulary import Reading, Trust
+from projections.access.grants import ALL, LEAST_TOLD, VERBS, ToldGrant, grants, is_named, told
 from projections.memory.record import SECRET
 
 Layer = tuple[Grant, ...]
+
+
+class ToldCaller(TypedDict):
+    """Who asks, and what he may do."""
+
+    principal: str
+    key: str | None
+    token: str | None
+    unlimited: bool
+    grants: list[ToldGrant]
+    narrowed_to: list[ToldGrant] | None
+    expires_at: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,3 +141,106 @@ class Caller:
 
 AT_THE_FOLDER = Caller(LOCAL)
 """Whoever shows the token of the data folder, or is at the store itself."""
+
+
+MODES: tuple[Reading, ...] = get_args(Reading)
+"""From the narrowest."""
+HIDES_NOTHING = MODES[-1]
+
+
+class ToldUpTo(NamedTuple):
+    """Up to what a call is told."""
+
+    mode: Reading
+    """What this mode does not show is to the caller as if it were not there."""
+    most: int
+    """The most sensitive memories that are told; a secret's text is another matter (`reveal`)."""
+
+    @property
+    def by_mode(self) -> bool:
+        """Whether the mode hides anything."""
+        return self.mode != HIDES_NOTHING
+
+    @property
+    def by_sensitivity(self) -> bool:
+        """Whether it withholds more than secrets, which every answer withholds."""
+        return self.most < LEAST_TOLD
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether anything is kept from the caller that is not kept from everybody."""
+        return self.by_mode or self.by_sensitivity
+
+
+def telling_of(caller: Caller, verb: Verb, owner: str, asked: str | None = None) -> ToldUpTo | None:
+    """What a caller is told of an owner by a verb; None: all of it. `asked`: the mode that the call asks for.
+
+    Mode and sensitivity are those of grants that let do both at once: the highest sensitivity that he has in the mode asked, or
+    in any where none is, and then the widest mode in which he has as much.
+    """
+    if caller.is_unlimited:
+        return None
+    highest = {mode: caller.most_sensitive(verb, owner, mode) for mode in MODES}
+    most = highest[asked] if asked in highest else max(highest.values())
+    mode = next((one for one in reversed(MODES) if highest[one] >= most), MODES[0])
+    found = ToldUpTo(mode, most)
+    return found if found.is_narrow else None
+
+
+VERBS_OF_TYPES: Mapping[str, Verb] = {
+    "TurnRecorded": "produce",
+    "ToolResultRecorded": "produce",
+    "MemoryCreated": "produce",
+    "MemoryMentioned": "produce",
+    "MemoriesAccessed": "produce",
+    "MemoryReinforced": "produce",
+    "MemoriesLinked": "produce",
+    "FactAsserted": "produce",
+    "GroundChanged": "produce",
+    "TurnsExtracted": "produce",
+    "MemoryNegated": "correct",
+    "MemoryRevised": "correct",
+    "MemoryMerged": "correct",
+    "MemoryUnmerged": "correct",
+    "MemoryCompressed": "correct",
+    "MemoryPromoted": "correct",
+    "MemoryKept": "correct",
+    "FactRetracted": "correct",
+    "SynonymDefined": "correct",
+    "ProfileChosen": "correct",
+    "ParametersChanged": "correct",
+    "SensitivitySet": "correct",
+    "SensitivityRaised": "correct",
+    "ValueRejected": "correct",
+    "ValueReadmitted": "correct",
+    "SourceSetAside": "correct",
+    "SourceBroughtBack": "correct",
+    "MemoryDeleted": "delete",
+    "MemoryRestored": "delete",
+    "MemoryPurged": "delete",
+    "MemoryErased": "delete",
+    "EventDiscarded": "operate",
+    "ReviewGraded": "review",
+    "ReviewSettled": "review",
+    "MemoriesRevealed": "reveal",
+    "KeyIssued": "admin",
+    "KeyRevoked": "admin",
+    "GrantsSet": "admin",
+    "ReadRecorded": "admin",
+    "OwnerErasure": "admin",
+    "WordsErasure": "admin",
+}
+"""By type."""
+
+
+def check_said(caller: Caller, event: AnyEvent) -> AccessDenied | None:
+    """Why a caller may not send this event, or None."""
+    try:
+        caller.check(VERBS_OF_TYPES[event.type], event.owner, actor=event.actor)
+        if event.type == SensitivitySet.__name__ and event.data.level < SECRET:
+            caller.check("reveal", event.owner, sensitivity=SECRET)  # nobody looks what it is now: it may be a secret
+    except AccessDenied as error:
+        return AccessDenied(
+            f"event {event.event_id}, {event.type}: {error.message}", **{**error.context, "event_id": event.event_id}
+        )
+    return None

@@ -7,7 +7,7 @@ is a regular expression, and no name of the store's own (`:`) is covered by any.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import get_args
+from typing import TypedDict, get_args
 
 from events.catalogue import Grant
 from events.catalogue.access import OWNERS_RULE, Verb
@@ -15,7 +15,6 @@ from events.errors import refused
 from events.standing import OWN
 from events.text.invisible import INVISIBLE
 from events.vocabulary import is_id
-from projections.access.told import ToldGrant
 from projections.choices import VERBS_OF_ACCESS
 
 VERBS: tuple[Verb, ...] = get_args(Verb)
@@ -29,6 +28,17 @@ LEAST_TOLD = 2
 OF_LITTLE: frozenset[Verb] = frozenset({"produce", "read"})
 DESCRIBED: Mapping[str, str] = VERBS_OF_ACCESS
 """What each verb lets do."""
+
+
+class ToldGrant(TypedDict):
+    """A grant, whole."""
+
+    verbs: list[str]
+    owners: list[str]
+    modes: list[str]
+    sensitivity: int
+    actors: list[str]
+    trust: str
 
 
 def covers(pattern: str, owner: str) -> bool:

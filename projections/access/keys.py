@@ -1,20 +1,34 @@
-"""The text of a key, and what the store keeps of it. Pure but for making one.
+"""Keys, and tokens made of a key offline. Pure but for making a key.
 
-`egl_<8 letters and digits>_<43 characters>_<6 hexadecimal digits>`: its id, 32 random bytes as base64url, and what tells a slip.
+A key is `egl_<8 letters and digits>_<43 characters>_<6 hexadecimal digits>`: its id, 32 random bytes as base64url, and a check sum.
 The bytes are the seed of an Ed25519 key. The store keeps the public key, so that what the seed signs is known again, and the
 SHA-256 of the text; a random secret needs no slow hash.
+
+A token is a JWT that the key's seed signs (EdDSA), narrower than the key, with an end. Any library of JWTs makes one: `alg` EdDSA,
+`typ` `egl+jwt`, `kid` the key's id; `exp` and `iat` in seconds; `grants` as of a key; `sub`, the name of its bearer in the audit.
+It ends no later than the key, and can do nothing that the key cannot.
 """
 
 from __future__ import annotations
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from hmac import compare_digest
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+import jwt
+import orjson
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from pydantic import TypeAdapter, ValidationError
+
+from events.catalogue import Grant
+from events.catalogue.access import MOST_GRANTS
+from events.errors import InputError, refused
+from events.shape import checked
+from events.wording import allowed_words
+from projections.access.grants import ToldGrant, check_grant
 
 PREFIX = "egl_"
 SEED_BYTES = 32
@@ -70,3 +84,135 @@ def digest_of(text: str) -> str:
 
 def _check(body: str) -> str:
     return sha256(body.encode()).hexdigest()[:6]
+
+
+ALGORITHM = "EdDSA"
+KIND = "egl+jwt"
+LONGEST_SECONDS = 366 * 86_400
+LEEWAY_SECONDS = 300
+"""So far ahead the clock of whoever made it may be."""
+MOST_LETTERS = 8_192
+MOST_SUBJECT = 128
+OVER = "a token that is over"
+_GRANT: TypeAdapter[Any] = TypeAdapter(checked(Grant))
+
+
+class TokenRefused(ValueError):
+    """What is shown is no token of a key, or one that is over; its text says which, and holds nothing of it."""
+
+
+class NotSigned(TokenRefused):
+    """Its key did not sign it."""
+
+
+class TokenSaid(NamedTuple):
+    """What a token says, once its signature is known."""
+
+    grants: tuple[Grant, ...]
+    begins: int
+    """Seconds since 1970, as its end."""
+    ends: int
+    subject: str | None
+
+
+def key_named(shown: str) -> str | None:
+    """The id of the key that a token says it is made of; None where it says none. Nothing is believed by that."""
+    if len(shown) > MOST_LETTERS or shown.count(".") != 2:
+        return None
+    try:
+        header = jwt.get_unverified_header(shown)
+    except jwt.PyJWTError:
+        return None
+    key_id = header.get("kid")
+    return key_id if header.get("typ") == KIND and isinstance(key_id, str) else None
+
+
+def read_token(shown: str, public: bytes) -> TokenSaid:
+    """What a token says, signed by the key with this public half, whenever that holds. Raises TokenRefused."""
+    try:
+        said = jwt.decode(
+            shown,
+            Ed25519PublicKey.from_public_bytes(public),
+            algorithms=[ALGORITHM],
+            options={
+                "require": ["exp", "iat"], "verify_exp": False, "verify_iat": False, "verify_nbf": False, "verify_aud": False,
+                "verify_sub": False,
+            },
+        )  # fmt: skip
+    except (jwt.PyJWTError, ValueError):
+        raise NotSigned("a token that its key did not sign") from None
+    ends, begins, subject = _seconds(said, "exp"), _seconds(said, "iat"), said.get("sub")
+    if not 0 < ends - begins <= LONGEST_SECONDS:
+        raise TokenRefused("a token without an end, or with one more than 366 days after its beginning")
+    if subject is not None and not (
+        isinstance(subject, str) and 1 <= len(subject) <= MOST_SUBJECT and subject.isprintable()
+    ):
+        raise TokenRefused(f"a token whose sub is not 1 to {MOST_SUBJECT} printable characters")
+    return TokenSaid(_grants(said.get("grants")), begins, ends, subject)
+
+
+def check_holds(said: TokenSaid, now: int) -> None:
+    """Raises TokenRefused for what a token says that does not hold. `now`: seconds since 1970."""
+    if said.begins > now + LEEWAY_SECONDS:
+        raise TokenRefused("a token that has not begun")
+    if now >= said.ends:
+        raise TokenRefused(OVER)
+
+
+def make_token(
+    key: str, grants: Sequence[Mapping[str, Any] | ToldGrant], *, now: int, seconds: int, subject: str | None = None
+) -> str:
+    """A token of a key for these grants, for so many seconds. Raises InputError; whether the key may all that, the service says."""
+    if not 1 <= seconds <= LONGEST_SECONDS:
+        raise refused("seconds", seconds, f"1 to {LONGEST_SECONDS:,}")
+    try:
+        _grants(grants)
+        seed = seed_of(key)
+    except ValueError as error:
+        raise InputError(f"token: {error}", field="token") from None
+    said: dict[str, Any] = {"iat": now, "exp": now + seconds, "grants": grants}
+    if subject is not None:
+        said["sub"] = subject
+    private = Ed25519PrivateKey.from_private_bytes(seed)
+    return jwt.encode(said, private, algorithm=ALGORITHM, headers={"typ": KIND, "kid": id_in(key)})
+
+
+def _grants(said: Any) -> tuple[Grant, ...]:
+    if not isinstance(said, list) or not 1 <= len(said) <= MOST_GRANTS:
+        raise TokenRefused(f"a token whose grants are not a list of 1 to {MOST_GRANTS}")
+    try:
+        return grants_of(said)
+    except InputError as error:
+        raise TokenRefused(f"a token whose grants cannot be read ({error})") from None
+
+
+def as_grant(said: Any) -> Grant:
+    """A grant of its JSON. Raises ValidationError, and TypeError for what no JSON is."""
+    found = _GRANT.validate_json(orjson.dumps(said))
+    return Grant(**{name: getattr(found, name) for name in Grant.__struct_fields__})
+
+
+def grants_of(said: Sequence[Mapping[str, Any]]) -> tuple[Grant, ...]:
+    """Grants of their JSON. Raises InputError that says which of them cannot be one, and why."""
+    if len(said) > MOST_GRANTS:
+        raise refused("grants", f"{len(said)} of them", f"at most {MOST_GRANTS}")
+    found = []
+    for number, one in enumerate(said):
+        try:
+            found.append(check_grant(as_grant(one), f"grants[{number}]"))
+        except TypeError:
+            raise refused(f"grants[{number}]", type(one).__name__, "an object of JSON") from None
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise refused(
+                f"grants[{number}]{where and '.' + where}", str(first["input"])[:80], allowed_words(first)
+            ) from None
+    return tuple(found)
+
+
+def _seconds(said: dict[str, Any], name: str) -> int:
+    value = said[name]
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TokenRefused(f"a token whose {name} is no whole number of seconds")
+    return value

@@ -1,7 +1,7 @@
-"""Tokens of a company's own identity provider: JWTs that its keys sign (OpenID Connect, RFC 9068). Pure.
+"""Tokens of a company's own identity provider (OpenID Connect, RFC 9068), and the keys that sign them (JWKS, RFC 7517). Pure.
 
-What counts is who signed, for whom (`iss`, `aud`), until when (`exp`) and who it is (`sub`). What he may do stands in this store:
-the grants of the principal `oidc/SUB`. Where a claim of scopes is named, `engramlog:VERB` in it narrows them further.
+What counts is who signed, for whom (`iss`, `aud`), until when (`exp`) and who it is (`sub`). What he may do is in this store:
+the grants of the principal `oidc/SUB`. If a claim of scopes is named, `engramlog:VERB` in it narrows them further.
 """
 
 from __future__ import annotations
@@ -11,14 +11,79 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 import jwt
+import orjson
+from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, EllipticCurvePublicKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from msgspec.structs import replace
 
 from events.text.invisible import INVISIBLE
 from projections.access.book import AccessBook
 from projections.access.caller import Caller, Layer
 from projections.access.grants import VERBS
-from projections.access.provider_keys import ProviderKey
-from projections.access.tokens import KIND, TokenRefused
+from projections.access.keys import KIND, TokenRefused
+
+MOST_KEYS = 100
+MOST_KEY_ID = 256
+RSA_BITS = range(2_048, 8_193)
+PublicKey = RSAPublicKey | EllipticCurvePublicKey | Ed25519PublicKey
+
+
+class ProviderKey(NamedTuple):
+    """A public key, and by which algorithms alone it may have signed."""
+
+    public: PublicKey
+    algorithms: frozenset[str]
+
+
+def keys_in(document: bytes) -> dict[str, ProviderKey]:
+    """The keys of a set by their ids. What is no key for signatures, is private, weak or of another kind is passed over.
+
+    Raises ValueError for what is no set, and for one without a key that can be used.
+    """
+    try:
+        told = orjson.loads(document)
+    except orjson.JSONDecodeError:
+        raise ValueError("no JSON") from None
+    entries = told.get("keys") if isinstance(told, dict) else None
+    if not isinstance(entries, list) or len(entries) > MOST_KEYS:
+        raise ValueError(f"no set of at most {MOST_KEYS} keys")
+    found = dict[str, ProviderKey]()
+    for entry in entries:
+        read = _read(entry) if isinstance(entry, dict) else None
+        if read is not None:
+            found.setdefault(entry["kid"], read)
+    if not found:
+        raise ValueError("no key that can be used")
+    return found
+
+
+def _read(entry: Mapping[str, Any]) -> ProviderKey | None:
+    """One key; None where it is none for signatures by an algorithm that is taken."""
+    key_id, operations = entry.get("kid"), entry.get("key_ops")
+    if not isinstance(key_id, str) or not 1 <= len(key_id) <= MOST_KEY_ID or entry.get("use", "sig") != "sig":
+        return None
+    if entry.get("kty") not in ("RSA", "EC", "OKP") or "d" in entry:
+        return None
+    if operations is not None and not (isinstance(operations, list) and "verify" in operations):
+        return None
+    try:
+        public = jwt.PyJWK(dict(entry)).key
+    except (jwt.PyJWTError, ValueError, TypeError, KeyError):
+        return None
+    may = _algorithms(public)
+    named = entry.get("alg")
+    algorithms = may if named is None else may.intersection([named] if isinstance(named, str) else [])
+    return ProviderKey(public, algorithms) if algorithms else None
+
+
+def _algorithms(public: object) -> frozenset[str]:
+    if isinstance(public, RSAPublicKey):
+        return frozenset({"RS256", "PS256"}) if public.key_size in RSA_BITS else frozenset()
+    if isinstance(public, EllipticCurvePublicKey):
+        return frozenset({"ES256"}) if isinstance(public.curve, SECP256R1) else frozenset()
+    return frozenset({"EdDSA"}) if isinstance(public, Ed25519PublicKey) else frozenset()
+
 
 OF_PROVIDER = "oidc/"
 """How the principals of an identity provider begin; nobody is given a key under such a name."""
@@ -26,7 +91,7 @@ SCOPE = "engramlog:"
 ALGORITHMS = frozenset({"RS256", "PS256", "ES256", "EdDSA"})
 MOST_LETTERS = 16_384
 """Of a token."""
-MOST_KEY_ID, MOST_SUBJECT, MOST_CLIENT = 256, 255, 128
+MOST_SUBJECT, MOST_CLIENT = 255, 128
 MOST_AUDIENCES, MOST_SCOPES = 64, 256
 MOST_PRINCIPAL = 64
 LEEWAY_SECONDS = 10

@@ -9,8 +9,17 @@ from typing import Literal, NamedTuple
 
 from projections.access.book import AccessBook, Key
 from projections.access.caller import Caller
-from projections.access.keys import digest_of, id_in
-from projections.access.tokens import OVER, NotSigned, TokenRefused, TokenSaid, check_holds, key_named, read_token
+from projections.access.keys import (
+    OVER,
+    NotSigned,
+    TokenRefused,
+    TokenSaid,
+    check_holds,
+    digest_of,
+    id_in,
+    key_named,
+    read_token,
+)
 
 SECOND = 1_000_000
 ReadToken = Callable[[str, bytes], TokenSaid]

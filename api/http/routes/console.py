@@ -14,7 +14,7 @@ from api.http.callers import OPEN_POST, Admits, Callers, caller_in, is_known, sh
 from api.http.problem import plain_problem
 from api.http.routing import PostedBody, new_router
 from api.http.sessions import SESSION_PREFIX, CodeRefused, KeySessions, SessionMade, Sessions
-from projections.access.tokens import MOST_LETTERS
+from projections.access.keys import MOST_LETTERS
 
 router = new_router()
 TAG = "console"

@@ -16,6 +16,7 @@ from api.requests.secrets import masked
 from api.requests.speaking import asked_by, caller_in_hand
 from api.services.access.following import AccessEvent, AccessFollower
 from api.services.writing import Writer
+from api.shapes import AccessTold, GrantsTold, KeyKnown, KeyMade, KeyRevokedTold, WhoAsks
 from events.catalogue import GrantsSet, KeyIssued, KeyRevoked
 from events.catalogue.access import PRINCIPAL_RULE, Principal
 from events.door.of_the_store import ACCESS, access_id
@@ -27,10 +28,8 @@ from events.partitions import parse_position, partition_of
 from projections.access.book import MOST_LIVE, AccessBook, Key
 from projections.access.caller import AT_THE_FOLDER
 from projections.access.grants import told
-from projections.access.keys import MadeKey, make_key
+from projections.access.keys import MadeKey, grants_of, make_key
 from projections.access.provider import OF_PROVIDER
-from projections.access.tokens import grants_of
-from projections.access.told import GrantsOf, IssuedKey, RevokedKey, ToldAccess, ToldCaller, ToldKey
 
 _PRINCIPAL: TypeAdapter[str] = TypeAdapter(Principal)
 DAY = 86_400_000_000
@@ -56,11 +55,11 @@ class AccessKeys:
         self._chance = chance
         self._saying = Lock()
 
-    def me(self) -> ToldCaller:
+    def me(self) -> WhoAsks:
         """Who asks, and what he may do."""
         return caller_in_hand().as_dict()
 
-    def access(self, *, as_of: str | None = None, principal: str | None = None) -> ToldAccess:
+    def access(self, *, as_of: str | None = None, principal: str | None = None) -> AccessTold:
         """Everybody who has, or had, a key or a grant, with both; `as_of`: as it was then, an instant, at the
         end of a day (UTC), or at a position of `:access`. Holds no key.
 
@@ -106,7 +105,7 @@ class AccessKeys:
         days: int | None = None,
         reason: str = "",
         actor: str = "user",
-    ) -> IssuedKey:
+    ) -> KeyMade:
         """Make a key for a principal, and with `grants` set what he may do. The key is told here and never again.
 
         It ends at `expires_at`, or after so many `days`; told neither, by no date.
@@ -147,6 +146,7 @@ class AccessKeys:
             book, position = self._say(said, actor)
         except UnderReplicated as error:
             raise self._taken_back(made[0].key_id, error) from error
+        assert position is not None  # there is always a key to say
         key = made[0]
         return {
             "key": key.text,
@@ -169,7 +169,7 @@ class AccessKeys:
         told = f"{error.message} The key {key_id} was shown to nobody, {done}"
         return UnderReplicated(told, error.context["receipts"])
 
-    def revoke(self, key_id: str, *, reason: str = "", actor: str = "user") -> RevokedKey:
+    def revoke(self, key_id: str, *, reason: str = "", actor: str = "user") -> KeyRevokedTold:
         """From here on a key, and every token made of it, opens nothing. Raises InputError for a key that is none."""
         self._check_himself()
         found: list[Key] = []
@@ -195,7 +195,7 @@ class AccessKeys:
 
     def grant(
         self, principal: str, *, grants: Sequence[Mapping[str, Any]], reason: str = "", actor: str = "user"
-    ) -> GrantsOf:
+    ) -> GrantsTold:
         """From here on these are all of a principal's grants; none: he may do nothing. Raises InputError."""
         self._check_himself()
         _check_principal(principal, self._own())
@@ -285,7 +285,7 @@ def _about(data: Any, book: AccessBook) -> str | None:
     return str(data.principal)
 
 
-def _key_told(key: Key, now: int) -> ToldKey:
+def _key_told(key: Key, now: int) -> KeyKnown:
     return {
         "key_id": key.key_id,
         "state": key.state(now),

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from api.services.auditing.events import Events
 from api.services.writing import Writer
-from api.shapes import LoggedEvent
+from api.shapes import LoggedEvent, ReadsTold, ReadTold
 from events.catalogue import ReadRecorded
 from events.catalogue.access import Looked
 from events.door.of_the_store import READS
@@ -26,7 +26,6 @@ from events.standing import Speaker
 from events.validation import make_event, ready
 from events.vocabulary import is_id
 from projections.access.caller import Caller
-from projections.access.told import ToldRead, ToldReads
 
 DENIED_SECONDS = 60.0
 """A refusal like another is told after so long at the soonest."""
@@ -86,7 +85,7 @@ class Reads:
 
     def reads(
         self, *, limit: int = 100, cursor: str | None = None, order: str = "newest", **spans: str | None
-    ) -> ToldReads:
+    ) -> ReadsTold:
         """Who looked at what, page by page, newest first."""
         page = self._events.events(READS, limit=limit, cursor=cursor, order=order, **spans)  # type: ignore[arg-type]
         reads = [_read_told(one) for one in page["events"] if one["type"] == ReadRecorded.__name__]
@@ -139,7 +138,7 @@ class Reads:
         self._writer.append_all([ready(event, by)])
 
 
-def _read_told(one: LoggedEvent) -> ToldRead:
+def _read_told(one: LoggedEvent) -> ReadTold:
     data = one["data"] or {}
     return {
         "position": one["position"],

@@ -22,8 +22,7 @@ from events.catalogue.access import Verb
 from events.door.of_the_store import ACCESS, access_id
 from events.envelope import from_micros
 from projections.access.grants import VERBS
-from projections.access.keys import make_key, seed_of
-from projections.access.tokens import grants_of, make_token
+from projections.access.keys import grants_of, make_key, make_token, seed_of
 from tests.given.http import TOKEN, HttpStore, created, event
 
 Json = dict[str, Any]

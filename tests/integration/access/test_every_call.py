@@ -13,8 +13,8 @@ from api.operations.definition import Operation
 from api.operations.groups import NEEDS
 from events.schema import json_schemas
 from ops.joined import JoinedApplication
+from projections.access.caller import VERBS_OF_TYPES
 from projections.access.grants import VERBS
-from projections.access.said import VERBS_OF_TYPES
 from tests.places import ROOT
 
 ROUTERS = (console, events, feed, operations, records, store)

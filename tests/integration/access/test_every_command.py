@@ -29,7 +29,7 @@ from ops.processes.folder_socket import FolderSocket
 from ops.settings import Settings
 from ops.token import TokenFile
 from projections.access.grants import VERBS
-from projections.access.tokens import make_token
+from projections.access.keys import make_token
 from tests.given.access import everybody as given
 from tests.given.access.everybody import FOREIGN
 from tests.given.http import HttpStore, http_store

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from api.http.callers import is_open
 from events.errors import EngramlogError
 from projections.access.grants import VERBS
-from projections.access.tokens import make_token
+from projections.access.keys import make_token
 from tests.given.access import everybody as given
 from tests.given.access.everybody import CANARIES, FOREIGN, ROUTES, STREAMS, WHOLE, Asked, asked
 from tests.given.http import HttpStore, created, http_store

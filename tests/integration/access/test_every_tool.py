@@ -12,7 +12,7 @@ import pytest
 
 from events.catalogue.access import Verb
 from projections.access.grants import VERBS
-from projections.access.tokens import make_token
+from projections.access.keys import make_token
 from tests.given.access import everybody as given
 from tests.given.access.everybody import CANARIES, FOREIGN
 from tests.given.access.mcp_calls import REFUSED, Call, Tried, offered, resource, tool, tried

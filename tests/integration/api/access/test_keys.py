@@ -11,7 +11,7 @@ import pytest
 
 from events.door.of_the_store import ACCESS, READS, access_id
 from events.errors import AccessDenied, EngramlogError, InputError
-from projections.access.tokens import make_token
+from projections.access.keys import make_token
 from tests.given.http import HttpStore, created, http_store
 from tests.patience import PATIENCE
 from tests.rows import each_row

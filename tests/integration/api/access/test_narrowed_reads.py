@@ -23,7 +23,7 @@ from events.catalogue.access import Verb
 from events.errors import AccessDenied, NotFound
 from projections.access.caller import Caller
 from projections.access.grants import check_grant
-from projections.access.tokens import as_grant
+from projections.access.keys import as_grant
 from projections.memory.record import SECRET
 from tests.given.http import HttpStore, created, event, http_store
 

@@ -13,7 +13,7 @@ from api.revealing import By
 from events.errors import AccessDenied, NotFound, StoreUnavailable
 from projections.access.caller import AT_THE_FOLDER, Caller
 from projections.access.grants import check_grant
-from projections.access.tokens import as_grant
+from projections.access.keys import as_grant
 from tests.given.http import HttpStore, created, event, http_store
 
 Json = dict[str, Any]

@@ -10,8 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from api.http.sessions import MOST_REFUSED
-from projections.access.keys import make_key
-from projections.access.tokens import make_token
+from projections.access.keys import make_key, make_token
 from tests.given.http import BASE, SHOWN, HttpStore, app_of, created, http_store
 
 SESSION, CODES = "/v1/console/session", "/v1/console/codes"

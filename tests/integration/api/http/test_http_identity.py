@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from ops.identity.fetching import keys_at
-from ops.identity.keys import ProviderKeys
+from ops.identity.keys import ProviderKeys, keys_at
 from projections.access.provider import ProviderRules
 from tests.given.access.mcp_http import asking, posted, served, with_agent
 from tests.given.access.provider import AUDIENCE, FakeProvider, fake_provider, jwk, token

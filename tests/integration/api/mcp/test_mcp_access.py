@@ -17,7 +17,7 @@ from mcp.client.stdio import stdio_client
 
 from api.mcp.connection import Connection, confined_to
 from api.mcp.server import MemoryServer
-from projections.access.tokens import make_token
+from projections.access.keys import make_token
 from tests.given.access.mcp_http import asking, posted, served, with_agent
 from tests.given.http import HttpStore, created, http_store
 from tests.given.mcp import TOOLS, Agent, environment, stdio, talk

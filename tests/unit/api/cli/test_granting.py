@@ -12,7 +12,7 @@ from api.cli.granting import NAMES, SHORT, VERBS, grants_asked, written_out
 from events.errors import InputError
 from projections.access.grants import DESCRIBED
 from projections.access.grants import VERBS as OF_THE_CATALOGUE
-from projections.access.tokens import grants_of
+from projections.access.keys import grants_of
 from tests.rows import each_row
 
 

@@ -9,17 +9,17 @@ import pytest
 
 from events.alarms import ConditionAlarm
 from events.errors import IdentityUnavailable
-from ops.identity.fetching import NotTold
 from ops.identity.keys import (
     AGAIN_SECONDS,
     ALARM,
     FRESH_SECONDS,
     HELD_SECONDS,
     RETRY_SECONDS,
+    NotTold,
     ProviderKeys,
     look_for_keys,
 )
-from projections.access.provider_keys import keys_in
+from projections.access.provider import keys_in
 from tests.given.access.provider import RULES, jwk, key_set
 
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from events.catalogue import EVENT_TYPES, Grant
 from events.errors import InputError
+from projections.access.caller import VERBS_OF_TYPES
 from projections.access.grants import DESCRIBED, VERBS, check_grant, check_pattern, covers, grants, is_named, told
-from projections.access.said import VERBS_OF_TYPES
-from projections.access.tokens import as_grant
+from projections.access.keys import as_grant
 from tests.rows import each_row
 
 

@@ -17,18 +17,19 @@ from pydantic import TypeAdapter
 from events.catalogue import Grant
 from events.catalogue.access import PRINCIPAL_RULE, Principal
 from projections.access.book import AccessBook
+from projections.access.keys import TokenRefused
 from projections.access.provider import (
+    MOST_KEYS,
     MOST_LETTERS,
     Claims,
     ProviderRules,
     caller_of_claims,
     canonical,
+    keys_in,
     principal_of,
     read_claims,
     signed_by,
 )
-from projections.access.provider_keys import MOST_KEYS, keys_in
-from projections.access.tokens import TokenRefused
 from tests.given.access.provider import AUDIENCE, ISSUER, KINDS, NOW, RULES, jwk, key_set, private_key, token
 from tests.rows import each_row
 

@@ -18,9 +18,8 @@ from events.errors import InputError
 from projections.access.book import AccessBook
 from projections.access.caller import Caller
 from projections.access.grants import told
-from projections.access.keys import MadeKey, id_in, make_key, seed_of
+from projections.access.keys import LONGEST_SECONDS, MadeKey, id_in, make_key, make_token, seed_of
 from projections.access.recognising import as_of_now, recognised
-from projections.access.tokens import LONGEST_SECONDS, make_token
 from tests.rows import each_row
 
 NOW = 1_800_000_000

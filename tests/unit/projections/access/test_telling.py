@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from projections.access.caller import AT_THE_FOLDER, Caller
-from projections.access.telling import ToldUpTo, telling_of
-from projections.access.tokens import as_grant
+from projections.access.caller import AT_THE_FOLDER, Caller, ToldUpTo, telling_of
+from projections.access.keys import as_grant
 from tests.rows import each_row
 
 ALL = ["normal", "review", "debug"]

@@ -11,8 +11,7 @@ from events.envelope import micros
 from events.errors import InputError
 from events.text.urls import without_secrets
 from events.validation import make_event
-from projections.access.keys import make_key
-from projections.access.tokens import make_token
+from projections.access.keys import make_key, make_token
 from projections.language.sensitivity.text_level import SECRET, detect_sensitivity
 from tests.rows import each_row
 

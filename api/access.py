@@ -14,8 +14,7 @@ from api.operations.needs import Need, Told
 from api.requests.speaking import asked_by
 from events.catalogue.access import Looked
 from events.errors import AccessDenied
-from projections.access.caller import Caller
-from projections.access.telling import ToldUpTo, telling_of
+from projections.access.caller import Caller, ToldUpTo, telling_of
 from projections.memory.record import SECRET
 
 _PAST = ("as_of", "known")
