@@ -2,7 +2,8 @@
 
 The examples are own sentences in `data/change`, none of them from a set that is measured: `reports` report a change of the
 speaker, `states` say what is so, `imagines` imagine, quote, joke, deny or speak of others. Each report is also put into two of the
-`frames` ("I dreamt that {}"), chosen by its number. Ridge regression to 1 and -1, both sides with equal weight.
+`frames` ("I dreamt that {}"), chosen by its number. `updates` has pairs, a statement and a later one that ends it; `beside` pairs on
+one topic that both hold: what ends another is a report, and all other statements of the pairs say what is so. Ridge regression to 1 and -1, both sides with equal weight.
 """
 
 from __future__ import annotations
@@ -26,6 +27,10 @@ RIDGE = 3.0
 def main() -> None:
     """Fit and write the weights; those of MiniLM to the English examples."""
     reports, states, imagines, frames = map(_lines, ("reports", "states", "imagines", "frames"))
+    for name, later in (("updates", reports), ("beside", states)):
+        pairs = [line.split("\t") for line in _lines(name)]
+        states += [old for old, _ in pairs]
+        later += [new for _, new in pairs]
     framed = []
     for number, text in enumerate(reports):
         fitting = [frame for frame in frames if holds_han(frame) == holds_han(text)]
@@ -51,7 +56,7 @@ def fit(encoder: Embedder, positive: Sequence[str], negative: Sequence[str]) -> 
 
 
 def _lines(name: str) -> list[str]:
-    return (EXAMPLES / f"{name}.txt").read_text("utf-8").splitlines()
+    return next(EXAMPLES.glob(f"{name}.*")).read_text("utf-8").splitlines()
 
 
 if __name__ == "__main__":

@@ -54,8 +54,8 @@ class Change(NamedTuple):
 
 REPORTS, IMAGINES, NEARNESS, LEAD = 1.7, -2.1, 5.8, 5.3
 """Weights of the score: of both ratings, of the nearness, and of its lead over the second nearest."""
-WORDS = 0.3
-"""Added to `reports` if the statement has a word of change."""
+WORDS, CLEAR = 0.3, 0.15
+"""Added to `reports` if the statement has a word of change, and taken from `imagines` if that is a clear one."""
 LEAST_NEARNESS, LEAST_IMAGINES, MOST_LEAD = 0.3, -0.5, 0.15
 """A statement is about none that is less near; a lower rating as imagined and a larger lead add nothing to the score."""
 
@@ -78,18 +78,21 @@ USUAL = 0.36
 
 _CLEAR = (
     r"\b(?:misspoke|from now on|quit|gave (?:up|away)|sold|traded|swapp?ed|switched|moved"
-    r"|changed|replaced|renamed|cancell?ed|called off|broke up|divorced|retired|promoted|postponed)\b"
-    r"|改|换[成了到]|搬|跳槽|辞职|离职|分手|卖[了掉]|取消|推迟|[涨降]到|说错"
+    r"|changed|replaced|renamed|rebranded|cancell?ed|called off|broke up|divorced|retired|promoted|postponed"
+    r"|typ(?:o|ing error)|oops|i meant|mixed (?:that|it|them) up)\b"
+    r"|改|换[成了到]|搬|跳槽|辞职|离职|分手|卖[了掉]|取消|推迟|[涨降]到|[说写打记搞弄][错岔混]|算了|停药"
 )
 _CLEAR_WORDS = regex(_CLEAR)
 """Words that by themselves report a change, also in a sentence too short for the model to rate."""
 _WORDS = regex(
-    rf"{_CLEAR}|\b(?:correction|no longer|not \w+ing\b.{{0,30}}any ?more|instead|married|raised|stopped|now)\b"
-    r"|不再|不[^,，。！!？?、了]{1,8}了|结婚了|现在"
+    rf"{_CLEAR}|\b(?:correction|no longer|not \w+ing\b.{{0,30}}any ?more|instead|married|raised|stopped|now"
+    r"|these days|nowadays|from (?:here|today) on|since)\b"
+    r"|不再|不[^,，。！!？?、了]{1,8}了|结婚了|现在|如今|以后|从今|没了"
 )
 _SUPPOSED = regex(
     r"\b(?:if|unless|suppos\w+|imagine|pretend|wish(?:es)?|would|could|might|maybe|perhaps|should|thinking (?:of|about)"
-    r"|dream(?:t|ed|s)?|jok(?:e|es|ing)|kidding|almost|nearly|some ?day|whether|rumou?rs?|april fool'?s?|have not|did not)\b"
+    r"|dream(?:t|ed|s)?|jok(?:e|es|ing)|kidding|almost|nearly|some ?day|whether|rumou?rs?|april fool'?s?|did not"
+    r"|have not(?!.*\b(?:since|in (?:weeks|months|years|ages))))\b"
     r"|谣[传言]|传言|愚人节|真想|没说|如果|要是|假如|假设|万一|倘若|若是|想象|做?梦|开玩笑|差点|该不该|要不要|是不是|会不会|也许|可能"
     r"|听说|据说|[他她谁]们?说|劝我|还没"
 )
@@ -97,7 +100,8 @@ _SUPPOSED = regex(
 _QUOTED = regex(r"[“\"「『][^”\"」』]{6,}[”\"」』]")
 _ASKS = regex(r"[?？][”\"」』]?$|[吗么呢][。.]?$")
 _ANOTHER = regex(
-    r"\b(?:too(?! [a-z])|also|as well|second|additional|besides|both)\b|也|又(?!能|可以)|还[有爱喜在会要]|另外|同时|以及"
+    r"\b(?:too(?! [a-z])|also|as well|second(?!-hand)|additional|besides|both(?! \w+s\b))\b"
+    r"|也|又(?!能|可以)|还[有爱喜在会要]|另外|同时|以及"
 )
 """Words for something that holds beside what is known."""
 _BY_OTHERS = regex(
@@ -116,6 +120,7 @@ _SUBJECT = regex(
         rf"|^\W*(?:我们?|咱|用户)?[家的]?({kin.chinese()}|{_OTHERS_CHINESE})(?![和跟]我)"
     )
 )
+_OF_SPEAKER = regex(r"^\W*(?:i|we)\b|^\W*(?:我|咱)")
 
 
 def changed(new: str, known: Sequence[str], alike: Alike) -> Change | None:
@@ -136,7 +141,8 @@ def changed(new: str, known: Sequence[str], alike: Alike) -> Change | None:
     one_topic = _share_a_name(new, known[at]) or bool(attributes(new) & attributes(known[at]))
     ends = rating.reports >= _ENDS.reports and rating.imagines <= _ENDS.imagines and score >= _ENDS.score
     ends = ends and best - second >= _ENDS.lead and one_topic
-    ends = ends and not _BY_OTHERS.search(_plain(new))
+    plain = _plain(new)
+    ends = ends and _WORDS.search(plain) is not None and not _BY_OTHERS.search(plain)
     return Change(at, ends, "the speaker reports a change")
 
 
@@ -157,13 +163,17 @@ def _rating(new: str, known: Sequence[str], alike: Alike) -> Rating:
     if rating is None:
         rating = Rating(0.7 if has_words else -1.0, LEAST_IMAGINES, [USUAL] * len(known))
     reports = rating.reports + WORDS * has_words
-    return rating._replace(reports=max(reports, _ENDS.reports) if is_clear else reports)
+    if is_clear:
+        return rating._replace(reports=max(reports, _ENDS.reports), imagines=rating.imagines - CLEAR)
+    return rating._replace(reports=reports)
 
 
 def _about_others(new: str, known: str) -> bool:
-    """Whether a statement begins with other people than a known one, which does not mention them either."""
-    (people, mentioned), (subjects, _) = _people(known), _people(new)
-    return bool(subjects) and subjects != people and not subjects & mentioned
+    """Whether one of two statements begins with people whom the other does not mention: "we" and "I" do not stand for them."""
+    (people, mentioned), (subjects, others) = _people(known), _people(new)
+    if not subjects:
+        return not people <= others and _OF_SPEAKER.match(_plain(new)) is not None
+    return subjects != people and not subjects & mentioned
 
 
 def _nearness(new: str, known: str, cosine: float) -> float:
