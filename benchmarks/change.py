@@ -2,8 +2,9 @@
 
 The examples are own sentences in `data/change`, none of them from a set that is measured: `reports` report a change of the
 speaker, `states` say what is so, `imagines` imagine, quote, joke, deny or speak of others. Each report is also put into two of the
-`frames` ("I dreamt that {}"), chosen by its number. `updates` has pairs, a statement and a later one that ends it; `beside` pairs on
-one topic that both hold: what ends another is a report, and all other statements of the pairs say what is so. Ridge regression to 1 and -1, both sides with equal weight.
+`frames` ("I dreamt that {}"), chosen by its number. `updates` has pairs, a statement and a later one that ends it; `beside` has
+pairs on one topic that both hold. What ends another statement is a report; all others of these pairs say what is so.
+Ridge regression to 1 and -1, both sides with equal weight.
 """
 
 from __future__ import annotations

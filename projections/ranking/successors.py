@@ -30,7 +30,7 @@ MOST = 200
 EQUALLY = 0.2
 """The share of the older score that the newer of two statements has to reach, to stand above the older one."""
 FIRST = 5
-"""The best matches, among which a statement that reports a change stands above older ones that are near to it."""
+"""The best matches: among them a newer statement stands above an older one, if both may contradict or it reports a change."""
 REPORTS, IMAGINES, NEAR = 0.4, 0.3, 0.3
 """Its least rating as a report, its most as imagined (`change.Rating`), and its least cosine to the older one."""
 MOST_ROUNDS = 4
@@ -100,14 +100,14 @@ def _may_be_outdated(this: RunningSearch, ranked: Ranked) -> Iterator[tuple[int,
     """Of two matches that may contradict each other the older and the newer, if the question asks for both about equally."""
     columns, places = this.view.columns, best(ranked.scores, ranked.rows, MOST)
     scores = dict(zip(ranked.rows[places].tolist(), ranked.scores[places].tolist(), strict=True))
-    for new, score in scores.items():
+    for at, (new, score) in enumerate(scores.items()):
         memory = columns.memories[new]
         for old in map(columns.row, memory.conflicts):
             if (
                 old is not None
                 and old in scores
                 and columns.memories[old].worded_at < memory.worded_at
-                and score >= EQUALLY * scores[old]
+                and (at < FIRST or score >= EQUALLY * scores[old])
             ):
                 yield old, new
 

@@ -94,7 +94,7 @@ _SUPPOSED = regex(
     r"|dream(?:t|ed|s)?|jok(?:e|es|ing)|kidding|almost|nearly|some ?day|whether|rumou?rs?|april fool'?s?|did not"
     r"|have not(?!.*\b(?:since|in (?:weeks|months|years|ages))))\b"
     r"|谣[传言]|传言|愚人节|真想|没说|如果|要是|假如|假设|万一|倘若|若是|想象|做?梦|开玩笑|差点|该不该|要不要|是不是|会不会|也许|可能"
-    r"|听说|据说|[他她谁]们?说|劝我|还没"
+    r"|听说|据说|网上|网友|有人(?!了)|[他她谁]们?说|劝我|还没"
 )
 """Words of those who suppose, deny, joke or report."""
 _QUOTED = regex(r"[“\"「『][^”\"」』]{6,}[”\"」』]")
@@ -106,7 +106,7 @@ _ANOTHER = regex(
 """Words for something that holds beside what is known."""
 _BY_OTHERS = regex(
     r"^(?!.*\b(?:i|me|my|mine|we|us|our|ours)\b)\W*(?:in )?(?:the|an?|his|her|their|he|she|they|some\w*|every\w*)\b"
-    r"|\b(?:said|says|wrote|writes|claim(?:s|ed)?|swears)\b|说|写着|声称"
+    r"|\b(?:said|says|told|wrote|writes|claim(?:s|ed)?|swears)\b|说|写着|声称"
 )
 """What others do or report, without a word of the speaker: it marks at most."""
 _USER = regex(r"^User(?:'s)? |^用户")

@@ -20,6 +20,8 @@ BY_WORDS = [
 ENDS = [
     ("I drink coffee every morning", "I switched to tea"), ("I live in Leeds", "I moved to York"),
     ("我每天喝咖啡", "我换成茶了"),
+    ("The concert is on Saturday.", "I misspoke, the concert is on Sunday."),
+    ("I cycle to work on a Dawes.", "Sold the Dawes, picked up a second-hand Brompton instead."),
     ("I drive a red Ford Focus.", "Traded the Focus for an electric Kia."),
     ("The dentist is on Tuesday at nine.", "The dentist moved me to Thursday at eleven."),
     ("We track bugs in Jira.", "We replaced Jira with Linear."),
@@ -28,8 +30,7 @@ ENDS = [
 ]  # fmt: skip
 MARKED = [
     ("My mother-in-law is coming in July.", "My mother-in-law isn't coming any more."),
-    ("The concert is on Saturday.", "I misspoke, the concert is on Sunday."),
-    ("I wear a wristwatch.", "I gave the watch away."),
+    ("I wear a wristwatch.", "I gave the watch away."), ("I bite my nails.", "Haven't bitten a nail since Easter."),
 ]  # fmt: skip
 NOTHING = [
     ("我住在北京。", "我搬到上海了，不过只住一个夏天。"),
@@ -45,6 +46,7 @@ NOTHING = [
     ("我开大众。", "要是把大众卖了就好了。"), ("我和小林结婚了。", "昨晚梦见我和小林离婚了。"),
     ("我住在苏州。", "我朋友说：“我从苏州搬走了。”"), ("我用苹果手机。", "同事都劝我把苹果换成华为。"),
     ("我养了一只猫。", "上周又养了一只狗。"),
+    ("My brother Al is getting married in May.", "We got married at the town hall yesterday."),
 ]  # fmt: skip
 
 
@@ -55,6 +57,15 @@ def rated(*near: float) -> Rating:
 def test_a_report_of_a_change_ends_the_one_statement_that_it_is_about() -> None:
     changes = {new: changed(new, [old, *BESIDE], ALIKE) for old, new in ENDS}
     assert [new for new, change in changes.items() if change is None or change[:2] != (0, True)] == []
+
+
+def test_what_others_report_and_what_has_no_word_of_change_ends_nothing() -> None:
+    beside = [
+        ("我上夜班。", "昨晚夜班来了个急诊，没合眼。"), ("我吃着降压药。", "降压药快吃完了，要去开。"),
+        ("My number ends in 77.", "He told me that he had changed his number."),
+    ]  # fmt: skip
+    changes = [changed(new, [old, *BESIDE], ALIKE) for old, new in beside]
+    assert [change for change in changes if change is not None and change.sure] == []
 
 
 def test_both_are_marked_if_it_may_be_outdated() -> None:
