@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from api.application import Application, joined
 from api.choices import MODEL, RULES
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from api.services.store.embedding import Embeddings
     from api.services.store.operating import Operator
     from api.services.store.owners import Owners
-    from api.shapes import EmbedderSet, EmbedderStanding, JobBoard
+    from api.shapes import EmbedderSet, EmbedderStanding, JobBoard, Schedule
     from consumers.jobs.lifecycle import LifecycleJobs
     from events.heads import HeadBook
     from projections.models.chat import Chat
@@ -165,12 +165,12 @@ class JoinedApplication(Application):
             wires=store.wires,
         )
 
-    def _schedule(self) -> dict[str, Any]:
+    def _schedule(self) -> Schedule:
         from consumers.jobs.status import lifecycle_status
 
         identity = self._store.identity
         with self._queue.wire() as wire:
-            return lifecycle_status(wire, identity.store_id, identity.partitions)
+            return cast("Schedule", lifecycle_status(wire, identity.store_id, identity.partitions))
 
     def _board(self) -> JobBoard:
         from consumers.jobs.board import job_board

@@ -91,11 +91,13 @@ class SayTools:
                 occurred_at=occurred_at,
                 key=idempotency_key,
             )
-            if told["mentioned"] is None and (undone := _undone(told, told["id"])) is not None:
+            memory_key = told["id"]
+            assert memory_key is not None, "a memory that is added has an id"
+            if told["mentioned"] is None and (undone := _undone(told, memory_key)) is not None:
                 raise InputError(f"it was not kept: {undone}", field="content")
-            text, sensitivity = _as_shown(asked, told["id"])
+            text, sensitivity = _as_shown(asked, memory_key)
         return {
-            "memory_key": told["id"],
+            "memory_key": memory_key,
             "created": told["created"],
             "mentioned": told["mentioned"] is not None,
             "ended": [one["id"] for one in told["ended"]],

@@ -394,14 +394,14 @@ class Carrier(BeforeVerbs):
         position = position_text(partition, seqs[-1]) if seqs else snapshot.position
         return Carried(answer | {"position": position, "changes": changes} | snapshot.told, seqs, at, again)
 
-    def done(self, owner: str, events: Sequence[AnyEvent], answer: dict[str, Any]) -> dict[str, Any]:
+    def done(self, owner: str, events: Sequence[AnyEvent], answer: Mapping[str, object]) -> Mapping[str, Any]:
         """Append, wait for the fold, and tell what each event did; `quarantined` where they are parked instead."""
         receipts = self.append_all(self.ready(events))
         self.settle(receipts)
-        answer |= {"owner": owner, "position": receipts[-1].position, "changes": self.effects_of(owner, receipts)}
+        told = {"owner": owner, "position": receipts[-1].position, "changes": self.effects_of(owner, receipts)}
         snapshot = self._reader.glance(owner)
         assert snapshot is not None
-        return answer | snapshot.told
+        return {**answer, **told, **snapshot.told}
 
 
 def texts_in(data: Iterable[EventData]) -> int:

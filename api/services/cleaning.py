@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from api.choices import BY_HAND
 from api.requests.checks import check_owner
 from api.services.reading import Reader
+from api.shapes import Cleaned
 from api.work.patience import current_check
 from api.work.runs import RunReport
 from events.errors import EngramlogError, StoreError, refused
@@ -83,7 +84,7 @@ class Cleaner:
         dry_run: bool = False,
         jobs: Sequence[str] = BY_HAND,
         on_progress: Progress = lambda _done, _total: None,
-    ) -> dict[str, Any]:
+    ) -> Cleaned:
         """One owner: what was decided, or with `dry_run` what would be, which changes nothing and leaves no trace.
 
         Raises OwnerQuarantined where the owner's state stands still, ConcurrencyError where it never does.
@@ -92,7 +93,7 @@ class Cleaner:
         answer = self._run(check_owner(owner), dry_run, chosen, on_progress)
         with self._reader.snapshot(owner) as snapshot:
             kept_days = snapshot.view.parameters.deleted_kept_days
-        return answer | {"dry_run": dry_run, "jobs": chosen, "kept_days": kept_days}
+        return cast("Cleaned", {**answer, "dry_run": dry_run, "jobs": chosen, "kept_days": kept_days})
 
     def clean_all(
         self,

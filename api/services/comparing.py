@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Unpack, cast
 
 from api.pictures.text import short
 from api.requests.checks import check_limit, parse_instant
 from api.requests.timelines import LineTerms, TimesAsked, told_lines, told_times
 from api.services.reading import Reader
+from api.shapes import Compared, Curves
 from api.work.patience import both, current_check
 from events.errors import refused
 from projections.past.life import life_of
@@ -28,13 +29,13 @@ class Comparer:
         self._reader = reader
         self._views = views
 
-    def compare(self, owner: str, *, limit: int = 20, offset: int = 0, **times: Unpack[TimesAsked]) -> dict[str, Any]:
+    def compare(self, owner: str, *, limit: int = 20, offset: int = 0, **times: Unpack[TimesAsked]) -> Compared:
         """Every law's weights of the owner's memories, what each shows in normal mode, and where they disagree most."""
         wanted = check_limit(limit, MOST_MEMORIES)
         with self._reader.snapshot(owner, **times) as snapshot:
             answer = compare_laws(snapshot.view, snapshot.now, wanted, max(offset, 0), current_check())
             told = {"owner": owner, "instant": moment(snapshot.now)} | told_times(times)
-            return answer | told | snapshot.place
+            return cast("Compared", answer | told | snapshot.place)
 
     def curves(
         self,
@@ -45,7 +46,7 @@ class Comparer:
         until: str | None = None,
         points: int = 200,
         **times: Unpack[LineTerms],
-    ) -> dict[str, Any]:
+    ) -> Curves:
         """One memory's weights under every law over time, each on the record as it was then, with what touched it.
 
         From its creation until now, or until the past that is asked about, unless told.
@@ -71,4 +72,4 @@ class Comparer:
             raise refused("to", moment(end), f"an instant not before {moment(start)}, where the curves begin")
         title = f"{memory_id}: {short(text, TITLE_COLUMNS)}" if text else memory_id
         told = {"owner": owner, "id": memory_id, "title": title, "window": {"from": moment(start), "to": moment(end)}}
-        return told | curves(life, start, end, points, partition, check) | told_lines(times) | place
+        return cast("Curves", told | curves(life, start, end, points, partition, check) | told_lines(times) | place)

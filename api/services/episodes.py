@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol, cast
 
 from api.requests.checks import check_owner
 from api.services.cleaning import Progress
+from api.shapes import Episode, Left, Used
 from api.work.patience import current_check
 from api.work.runs import RunReport
 from events.catalogue import MemoryCreated
@@ -53,9 +54,7 @@ class Episodes:
         self._log = log
         self._settle = settle
 
-    def make(
-        self, owner: str, *, dry_run: bool = False, on_progress: Progress = lambda _done, _total: None
-    ) -> dict[str, Any]:
+    def make(self, owner: str, *, dry_run: bool = False, on_progress: Progress = lambda _done, _total: None) -> Left:
         """Episodes that fall due and uses that are not noted yet; with `dry_run` what would be, which changes nothing.
 
         Running it again, or after it was killed, does nothing twice. Raises OwnerQuarantined where the owner's state stands
@@ -73,20 +72,26 @@ class Episodes:
             self._settle({partition: self._log.head(partition)})
         del answer["decisions"]
         made = {one.action: [each for each in left.decisions if each.action == one.action] for one in left.decisions}
-        return answer | {
-            "dry_run": dry_run,
-            "counts": dict(Counter(one.action for one in left.decisions)),
-            "episodes": [_episode(one) for one in made.get("summarise", ())],
-            "uses": [
-                {"memory_id": one.ids[0], "session": one.session, "at": moment(one.said_at), "reason": one.reason}
-                for one in made.get("use", ())
-            ],
-        }
+        counts = dict(Counter(one.action for one in left.decisions))
+        episodes = [_episode(one) for one in made.get("summarise", ())]
+        uses = [_used(one) for one in made.get("use", ())]
+        return cast("Left", answer | {"dry_run": dry_run, "counts": counts, "episodes": episodes, "uses": uses})
 
 
-def _episode(made: Decision) -> dict[str, Any]:
+def _used(made: Decision) -> Used:
+    assert made.said_at is not None, "it follows from what was said"
+    return {
+        "memory_id": made.ids[0],
+        "session": made.session,
+        "at": moment(made.said_at),
+        "reason": made.reason,
+    }
+
+
+def _episode(made: Decision) -> Episode:
     data = made.data
     assert isinstance(data, MemoryCreated), "episodes are memories"
+    assert made.said_at is not None, "of what was said"
     return {
         "memory_id": data.memory_id,
         "session": made.session,

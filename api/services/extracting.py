@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 from zlib import crc32
 
 from api.choices import MODEL, RULES
 from api.requests.checks import check_owner
 from api.services.cleaning import Progress
 from api.services.reading import Reader
+from api.shapes import Extracted, Statement
 from api.work.patience import current_check
 from api.work.runs import RunReport
 from events.errors import BadSetting, ConcurrencyError, refused
@@ -60,14 +61,14 @@ class Extractor:
         self._settle = settle
         self._one_at_a_time = tuple(Lock() for _ in range(LOCKS))
 
-    def rehearse(self, owner: str, by: str = RULES) -> dict[str, Any]:
+    def rehearse(self, owner: str, by: str = RULES) -> Extracted:
         """What the unread turns would become, and why; appends nothing and leaves no trace. A model is asked about the next ten.
 
         Raises BadSetting where a model is meant and none is configured, ModelFailed.
         """
         way = self._way(by)
         self._level(check_owner(owner))
-        told: dict[str, Any] = {"by": RULES}
+        told: Mapping[str, object] = {"by": RULES}
         if by == MODEL:
             found, ran = way.rehearse(owner, check=current_check())
             answer = ran.as_dict()
@@ -83,7 +84,7 @@ class Extractor:
                 "statements": [_told(one) for one in found],
                 "position": snapshot.position,
             }
-        return answer | told | snapshot.told
+        return cast("Extracted", {**answer, **told, **snapshot.told})
 
     def extract(
         self,
@@ -92,7 +93,7 @@ class Extractor:
         *,
         stop: Callable[[], bool] = lambda: False,
         on_progress: Progress = lambda _done, _total: None,
-    ) -> dict[str, Any]:
+    ) -> Extracted:
         """Append what follows from the unread turns. Running it again, or after it was killed, does nothing twice.
 
         A model that fails ends the run with `trouble`, and `left` turns for the next one; so does `stop`, asked before each piece
@@ -105,7 +106,7 @@ class Extractor:
             answer = way.extract(owner, stop=stop, on_progress=on_progress, check=current_check()).as_dict()
         if answer["appended"]:
             self._level(owner)
-        return {"owner": owner, "dry_run": False} | answer
+        return cast("Extracted", {"owner": owner, "dry_run": False} | answer)
 
     def read_again(self, owner: str) -> Mapping[str, Any]:
         """What all turns would become by the rules of today, whoever read them first; appends nothing and leaves no trace.
@@ -161,7 +162,7 @@ class Extractor:
             self._settle({partition: head})
 
 
-def _told(verdict: Verdict) -> dict[str, Any]:
+def _told(verdict: Verdict) -> Statement:
     """A verdict, JSON-ready; nothing of a secret."""
     said = verdict.statement
     secret = detect_sensitivity(said.content) >= SECRET

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import cast
 
 from msgspec import structs
 from pydantic_core import PydanticCustomError
@@ -13,6 +13,7 @@ from api.requests.secrets import masked
 from api.services.histories import SCANNED
 from api.services.reading import Reader
 from api.services.writing import Writer
+from api.shapes import Reported
 from api.work.patience import weigh
 from events.catalogue import GroundChanged
 from events.envelope import AnyEvent, micros
@@ -43,7 +44,7 @@ class Grounds:
         actor: str = "user",
         occurred_at: str | None = None,
         key: str | None = None,
-    ) -> dict[str, Any]:
+    ) -> Reported:
         """This uri has this digest now: an event for each memory that rests on it and was last known with another one.
 
         Told again it finds nothing to do; under the `key` of the first time it answers as then.
@@ -66,7 +67,7 @@ class Grounds:
         if key is not None and (again := self._before(owner, key, ids, told, most, actor)) is not None:
             return again
         due = [one for one in found if one.since <= when]
-        answer: dict[str, Any] = {
+        answer: dict[str, object] = {
             "uri": masked(uri),
             "digest": digest,
             "withheld": [one.memory_id for one in due[:most] if one.digest != digest],
@@ -75,22 +76,20 @@ class Grounds:
             "newer": len(found) - len(due),
         }
         if not due:
-            return answer | {"owner": owner, "position": position, "changes": []} | warning
+            return cast("Reported", {**answer, "owner": owner, "position": position, "changes": [], **warning})
         events = [
             self._writer.event(structs.replace(told, memory_id=one.memory_id), owner, when, actor, event_id=ids(name))
             for one, name in zip(due[:most], _names(most), strict=False)
         ]
         try:
-            return self._writer.done(owner, events, answer)
+            return cast("Reported", self._writer.done(owner, events, answer))
         except (ConcurrencyError, EventIdTaken):  # whoever sent the same at the same time was first
             again = None if key is None else self._before(owner, key, ids, told, most, actor)
             if again is None:
                 raise
             return again
 
-    def _before(
-        self, owner: str, key: str, ids: Ids, told: GroundChanged, most: int, actor: str
-    ) -> dict[str, Any] | None:
+    def _before(self, owner: str, key: str, ids: Ids, told: GroundChanged, most: int, actor: str) -> Reported | None:
         """What the same report did under this key before; None where nothing was said under it. Raises KeyTaken."""
 
         def agrees(events: Sequence[AnyEvent]) -> bool:
@@ -119,7 +118,8 @@ class Grounds:
                 "owner": owner,
                 "position": position_text(partition, seqs[-1]),
                 "changes": changes,
-            } | snapshot.told
+                **snapshot.told,
+            }
 
 
 def _about(data: GroundChanged) -> GroundChanged:

@@ -6,14 +6,14 @@ Reading leaves no trace. What is written is appended by the `Writer`, and what i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, NotRequired, TypedDict, Unpack
+from typing import Any, NamedTuple, NotRequired, TypedDict, Unpack, cast
 
 from api.requests.checks import check_id_of, check_limit, check_owner
 from api.requests.timelines import LineTerms, TimesAsked, told_lines, told_times
 from api.services.carrier import Given
 from api.services.reading import Reader
 from api.services.writing import Writer
-from api.shapes import Change, Fading, Held, MemoryHealth, OwnerProfile, ReviewsDue
+from api.shapes import Change, Fading, Graded, Held, MemoryHealth, OwnerProfile, Reinforced, ReviewsDue
 from events.catalogue import MemoryReinforced, ParametersChanged, ProfileChosen, ReviewGraded
 from events.errors import InputError, refused
 from events.parameters import DEFAULTS, NAMES, ParameterValue
@@ -97,7 +97,7 @@ class Living:
         from_memory: str | None = None,
         turn_id: str | None = None,
         **given: Unpack[Given],
-    ) -> dict[str, Any]:
+    ) -> Reinforced:
         """It was put to use: what each law reads of it before and after, at the instant at which it happened.
 
         `turn_id`: the turn, or the reply, in which it was; `answers` tells the outcome beside it.
@@ -121,9 +121,9 @@ class Living:
                 reason = change["reason"]
                 remarks.append(reason if change["decision"] == "ignored" else reason.partition("; ")[2])
         told = {"outcome": outcome, "from_memory": from_memory, "turn_id": turn_id}
-        return {**told, **answer, "remarks": [*filter(None, remarks)]}
+        return cast("Reinforced", {**told, **answer, "remarks": [*filter(None, remarks)]})
 
-    def grade(self, owner: str, memory_id: str, grade: int, **given: Unpack[Given]) -> dict[str, Any]:
+    def grade(self, owner: str, memory_id: str, grade: int, **given: Unpack[Given]) -> Graded:
         """It was reviewed and graded, 0 (forgotten) to 5 (at once): the next review by each scheduler, and which decides.
 
         Raises as `reinforce` does.
@@ -135,12 +135,8 @@ class Living:
             schedule = self._reader.memory(snapshot, owner, memory_id).schedule
             decides = snapshot.view.parameters.scheduler
         folded = schedule is not None and "quarantined" not in answer
-        return {
-            "grade": grade,
-            **answer,
-            "decides": decides,
-            "schedulers": next_reviews(schedule) if folded and schedule is not None else None,
-        }
+        reviews = next_reviews(schedule) if folded and schedule is not None else None
+        return cast("Graded", {"grade": grade, **answer, "decides": decides, "schedulers": reviews})
 
     def _happened(
         self, owner: str, memory_id: str, data: Any, given: Given, *, beside: str | None = None
@@ -187,7 +183,7 @@ class Living:
         profile: str | None = None,
         parameters: Mapping[str, ParameterValue] | None = None,
         **given: Unpack[Given],
-    ) -> dict[str, Any]:
+    ) -> OwnerProfile:
         """From here on the owner's law, its parameters, or both, in one batch. Names and bounds are checked in validation."""
         check_owner(owner)
         told: list[Any] = []
@@ -201,7 +197,7 @@ class Living:
         done = self._writer.carry_out(owner, Tell(tuple(told)), **given)
         as_of = done.answer["position"] if done.again else None
         with self._reader.snapshot(owner, as_of=as_of) as snapshot:
-            return {**self._profile(snapshot.view), **told_lines({}), **done.answer}
+            return cast("OwnerProfile", {**self._profile(snapshot.view), **told_lines({}), **done.answer})
 
     def _profile(self, view: OwnerView) -> ProfileInForce:
         answer = _profile(view)

@@ -17,7 +17,7 @@ from api.requests.snapshots import Snapshot
 from api.requests.speaking import caller_in_hand
 from api.services.carrier import Given, Looked, Rehearsable
 from api.services.writing import Writer
-from api.shapes import PossibleConflict
+from api.shapes import Edited, Effects, PossibleConflict, Remembered
 from api.work.patience import current_check
 from events.catalogue import Ground, MemoryRevised
 from events.envelope import derived_id, new_event_id
@@ -103,7 +103,7 @@ class Rememberer:
         confirm: bool = False,
         event_id: str | None = None,
         **told: Unpack[MemoryTold],
-    ) -> dict[str, Any]:
+    ) -> Remembered:
         """One new memory, or a mention of the one that says it already: `mentioned`, and then `id`, is that one.
 
         `created` tells whether it is new: it is not where a proposal finds the inbox full, and `changes` says so. `ended`,
@@ -162,7 +162,7 @@ class Rememberer:
         refused_by_fold = any(one["memory"] == new and one["decision"] == "ignored" for one in told_of)
         created = not done.again and done.answer["mentioned"] is None and not refused_by_fold
         named = self._named(owner, done.answer)
-        return {"created": created} | done.answer | named
+        return cast("Remembered", {"created": created, **done.answer, **named})
 
     def _judged(self, snapshot: Snapshot, command: Remember, actor: str, when: int, value: bytes) -> Consequence:
         """What follows from what is told; nothing where the owner's state stands still, or nothing is known of him."""
@@ -191,17 +191,17 @@ class Rememberer:
         with self._writer.newest(owner) as (snapshot, _):
             return says(snapshot.view.get(memory_id), content)
 
-    def _named(self, owner: str, answer: Mapping[str, Any]) -> dict[str, Any]:
+    def _named(self, owner: str, answer: Mapping[str, Any]) -> Mapping[str, list[PossibleConflict]]:
         """What it ended, what it would end but waits, what ended it, and what it may contradict, each with its text."""
         held = {one["memory"] for one in answer["changes"] if one["decision"] == "wait"}
-        found = {
+        found: dict[str, list[str]] = {
             "ended": [one for one in answer["ended"] if one not in held],
             "waiting": [one for one in answer["ended"] if one in held],
             "ended_by": answer["ended_by"],
             "conflicting": answer["conflicting"],
         }
         if not any(found.values()):
-            return found
+            return {name: [] for name in found}
         if not _may_read(owner):
             return {name: [] for name in found}
         told = self._writer.told_records(owner, [one for ids in found.values() for one in ids])
@@ -231,7 +231,7 @@ class Rememberer:
 
     def add_turns(
         self, owner: str, turns: Sequence[NewTurn], *, session: str | None = None, key: str | None = None
-    ) -> dict[str, Any]:
+    ) -> TurnsRecorded:
         """Turns in the order in which they were said; each is recorded, and has a memory by which it can be found."""
         check_owner(owner)
         if not 1 <= len(turns) <= MOST_TURNS:
@@ -240,7 +240,7 @@ class Rememberer:
         command = RecordTurns(tuple(turns))
         done = self._writer.carry_out(owner, command, ids=turn_ids(owner, base), session=session, key=key)
         self._turns_written(owner)
-        return {"created": not done.again} | done.answer
+        return cast("TurnsRecorded", {"created": not done.again, **done.answer})
 
     def edit(
         self,
@@ -255,7 +255,7 @@ class Rememberer:
         grounds: Grounds | None = None,
         metadata: Mapping[str, str | int | float | bool] | None = None,
         **given: Unpack[Rehearsable],
-    ) -> dict[str, Any]:
+    ) -> Edited:
         """A new version of what a memory says; the older ones stay readable. Saying what it says already writes nothing.
 
         What is given replaces what there was; the rest stays.
@@ -278,7 +278,7 @@ class Rememberer:
         done = self._writer.carry_out(owner, Edit(data), live=(memory_id,), look=look, **given)
         versions = [one["version"] for one in done.answer["changes"] if one["memory"] == memory_id]
         version = versions[-1] if versions else self._writer.standing(owner, memory_id).version
-        return done.answer | {"version": version}
+        return cast("Edited", {**done.answer, "version": version})
 
 
 def _may_read(owner: str) -> bool:
@@ -302,6 +302,13 @@ def _lines(told: Mapping[str, Memory], ids: Sequence[str], hidden: Collection[st
     for one in map(told.get, ids):
         if one is not None and state_of(one) == Columns.LIVE:
             yield {"id": one.id, "memory": UNREAD if one.id in hidden else card(one, "full")["memory"]}
+
+
+class TurnsRecorded(Effects):
+    """What recording turns did: the ids of their memories, in order."""
+
+    created: bool
+    turns: list[str]
 
 
 class JudgedLine(TypedDict):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 from api.requests.checks import check_memory_id, check_owner
 from api.requests.refusals import taken
@@ -14,7 +13,7 @@ from api.services.deletion_report import told_of
 from api.services.histories import SCANNED
 from api.services.reading import Reader
 from api.services.writing import Writer
-from api.shapes import Change, Skipped
+from api.shapes import Change, Restored, Skipped
 from api.work.patience import current_check, weigh
 from events.catalogue import MemoryRestored
 from events.envelope import decode, derived_id, new_event_id
@@ -95,7 +94,7 @@ class Restorer:
         event_id: str | None = None,
         key: str | None = None,
         reason: str = "",
-    ) -> dict[str, Any]:
+    ) -> Restored:
         """Undo a soft delete, and that of what went with it and may stand now.
 
         `also` names what came back too, `not_restored` what went with it and stays deleted, each with the reason.
@@ -144,11 +143,9 @@ class Restorer:
         with self._reader.snapshot(owner) as snapshot:
             warning = snapshot.told
         changes = self._writer.effects_of(owner, receipts)
-        return _told(owner, memory_id, back, left, receipts[-1].position, changes) | warning
+        return {**_told(owner, memory_id, back, left, receipts[-1].position or "", changes), **warning}
 
-    def _before(
-        self, owner: str, memory_id: str, event_id: str, key: str, actor: str, reason: str
-    ) -> dict[str, Any] | None:
+    def _before(self, owner: str, memory_id: str, event_id: str, key: str, actor: str, reason: str) -> Restored | None:
         """What the same call did under this key before, else None. Raises KeyTaken where it did something else."""
         done = carried_before(self._log, owner, [event_id]).get(event_id)
         if not done:
@@ -162,9 +159,9 @@ class Restorer:
         back = [one.event.data.memory_id for one in along if isinstance(one.event.data, MemoryRestored)]
         with self._reader.snapshot(owner) as snapshot:
             position = position_text(partition, done[-1].seq)
-            return _told(owner, memory_id, back, [], position, changes) | snapshot.told
+            return {**_told(owner, memory_id, back, [], position, changes), **snapshot.told}
 
-    def _known(self, owner: str, memory: Memory, event_id: str) -> dict[str, Any] | None:
+    def _known(self, owner: str, memory: Memory, event_id: str) -> Restored | None:
         """What the same restoration did where it was asked for before, else None."""
         if memory.restored_at is None:
             return None
@@ -178,7 +175,7 @@ class Restorer:
         back = taken_by(self._views, owner, found, found[memory.id])
         changes = [found[one].change for one in (memory.id, *back)]
         changes = with_value(self._views, owner, partition, "readmit", found[memory.id], changes)
-        return _told(owner, memory.id, back, [], changes[-1]["position"], changes) | warning
+        return {**_told(owner, memory.id, back, [], changes[-1]["position"], changes), **warning}
 
     def _judged(self, owner: str, memory: Memory) -> tuple[list[str], list[Skipped]]:
         """What comes back too, and what stays deleted and why."""
@@ -201,9 +198,9 @@ def _told(
     memory_id: str,
     back: list[str],
     left: list[Skipped],
-    position: str | None,
+    position: str,
     changes: list[Change],
-) -> dict[str, Any]:
+) -> Restored:
     also = [told_of(one, f"it went with {memory_id}, or was made of it") for one in back]
     return {
         "id": memory_id,

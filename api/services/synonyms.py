@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Unpack, cast
 
 from api.requests.checks import check_owner
 from api.requests.secrets import masked
@@ -10,7 +10,7 @@ from api.requests.timelines import LineTerms
 from api.services.carrier import Given
 from api.services.reading import Reader
 from api.services.writing import Writer
-from api.shapes import SynonymPair, SynonymsKnown, WordExpansion
+from api.shapes import SynonymPair, SynonymSaid, SynonymsKnown, WordExpansion
 from events.catalogue import SynonymDefined
 from events.errors import refused
 from events.text.saying import is_text
@@ -30,7 +30,7 @@ class Synonyms:
 
     def define(
         self, owner: str, word: str, synonym: str, *, similarity: float = 0.8, **given: Unpack[Given]
-    ) -> dict[str, Any]:
+    ) -> SynonymSaid:
         """From here on the owner's searches for one of two words find the other; with a similarity of 0 they do not.
 
         The same pair again takes the new similarity. Raises InputError for words or a similarity that cannot be.
@@ -44,7 +44,7 @@ class Synonyms:
             raise refused("synonym", synonym, f"another word than {word}")
         data = SynonymDefined(keyword=word, synonym=synonym, similarity=float(similarity))
         told = {"word": word, "synonym": synonym, "similarity": float(similarity)}
-        return self._writer.carry_out(owner, Tell((data,), told=told), **given).answer
+        return cast("SynonymSaid", self._writer.carry_out(owner, Tell((data,), told=told), **given).answer)
 
     def synonyms(self, owner: str, *, of: str | None = None, **times: Unpack[LineTerms]) -> SynonymsKnown:
         """The owner's own pairs, by their words; of a word also what it is looked for by, and which of that is known to all.

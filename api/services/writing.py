@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from typing import Any, Unpack
+from typing import Unpack, cast
 
 from api.requests.checks import check_memory_id
 from api.requests.speaking import caller_in_hand
 from api.services.carrier import Carrier, Given, Rehearsable
+from api.shapes import Effects, LevelSet
 from events.catalogue import EventData, MemoryMentioned, MemoryUnmerged, SensitivitySet
 from events.errors import EngramlogError, InvalidEvent, refused
 from events.standing import reach
@@ -36,7 +37,7 @@ class Writer(Carrier):
         turn_id: str | None = None,
         never: bool = False,
         **given: Unpack[Rehearsable],
-    ) -> dict[str, Any]:
+    ) -> Effects:
         """It is no longer so. With a correction, a new memory is created that replaces it, in one batch.
 
         `never`: it was never so, and what it says becomes no memory again, whoever says it; a person's to say.
@@ -46,7 +47,7 @@ class Writer(Carrier):
         command = Negate(memory_id, correction, replaced_by, resolution, reason, turn_id, source, never, reaches)
         command.check()
         try:
-            return self.carry_out(owner, command, **given).answer
+            return cast("Effects", self.carry_out(owner, command, **given).answer)
         except InvalidEvent as problem:
             raise problem if problem.field != "content" else problem.of("correction") from None
 
@@ -58,7 +59,7 @@ class Writer(Carrier):
         similarity: float | None = None,
         turn_id: str | None = None,
         **given: Unpack[Rehearsable],
-    ) -> dict[str, Any]:
+    ) -> Effects:
         """Somebody came back to it, in words alike by so much: it is active from here on.
 
         Where its owner did, a negation is undone, whoever or whatever judged it. What had replaced it stays, and both are flagged
@@ -67,12 +68,12 @@ class Writer(Carrier):
         data = MemoryMentioned(memory_id=check_memory_id(memory_id), similarity=similarity, turn_id=turn_id)
         return self.tell(owner, memory_id, data, live=(memory_id,), **given)
 
-    def confirm(self, owner: str, memory_id: str, **given: Unpack[Rehearsable]) -> dict[str, Any]:
+    def confirm(self, owner: str, memory_id: str, **given: Unpack[Rehearsable]) -> Effects:
         """It holds: as if its owner had just said it again, in the same words. Where that was rejected, it is so no more."""
         command = Confirm(MemoryMentioned(memory_id=check_memory_id(memory_id)), self.rejected_of(owner, memory_id))
-        return self.carry_out(owner, command, live=(memory_id,), **given).answer
+        return cast("Effects", self.carry_out(owner, command, live=(memory_id,), **given).answer)
 
-    def unmerge(self, owner: str, into: str, *, reason: str = "", **given: Unpack[Rehearsable]) -> dict[str, Any]:
+    def unmerge(self, owner: str, into: str, *, reason: str = "", **given: Unpack[Rehearsable]) -> Effects:
         """Undo a merge: the sources come back as they were."""
         return self.tell(owner, into, MemoryUnmerged(into=check_memory_id(into), reason=reason), **given)
 
@@ -85,20 +86,22 @@ class Writer(Carrier):
         into: str | None = None,
         reason: str = "",
         **given: Unpack[Rehearsable],
-    ) -> dict[str, Any]:
+    ) -> Effects:
         """Several memories become a new one; without a summary it says what the newest says, and what others add to that."""
-        return self.carry_out(owner, Merge(tuple(sources), summary, into or None, reason), **given).answer
+        return cast(
+            "Effects", self.carry_out(owner, Merge(tuple(sources), summary, into or None, reason), **given).answer
+        )
 
     def promote(
         self, owner: str, memory_id: str, *, to: str = "core", reason: str = "", **given: Unpack[Given]
-    ) -> dict[str, Any]:
+    ) -> Effects:
         """An operator moves it to another tier: in core or system it stands in every prompt; in fact or episode no longer."""
         given.setdefault("actor", "operator")
-        return self.carry_out(owner, Promote(check_memory_id(memory_id), to, reason), **given).answer
+        return cast("Effects", self.carry_out(owner, Promote(check_memory_id(memory_id), to, reason), **given).answer)
 
     def set_sensitivity(
         self, owner: str, memory_id: str, level: int, *, reason: str, **given: Unpack[Rehearsable]
-    ) -> dict[str, Any]:
+    ) -> LevelSet:
         """A person says how sensitive a memory is, 0 (public) to 3 (secret): the one way down from what rules found.
 
         Of a turn the answer names the statements drawn from it that are told at a lower level: they do not become as sensitive. It
@@ -114,7 +117,8 @@ class Writer(Carrier):
         with suppress(EngramlogError), self._reader.snapshot(owner) as snapshot:  # what was written is told nonetheless
             turn = snapshot.view.get(memory_id)
             left = None if turn is None else statements_left(snapshot.view.columns, turn, level)
-        return answer if left is None else answer | {"statements": left}
+        told = cast("LevelSet", answer)
+        return told if left is None else {**told, "statements": left}
 
     def _check_lowered(self, owner: str, memory_id: str, level: int) -> None:
         """Who lowers a level shows the text to whoever reads at the lower one, himself too: so it has to be told to him already."""
@@ -128,6 +132,8 @@ class Writer(Carrier):
 
     def tell(
         self, owner: str, memory_id: str, data: EventData, *, live: Collection[str] = (), **given: Unpack[Rehearsable]
-    ) -> dict[str, Any]:
+    ) -> Effects:
         """One event about one memory that stands."""
-        return self.carry_out(owner, Tell((data,), (memory_id,), {"id": memory_id}), live=live, **given).answer
+        return cast(
+            "Effects", self.carry_out(owner, Tell((data,), (memory_id,), {"id": memory_id}), live=live, **given).answer
+        )

@@ -77,11 +77,11 @@ def cleanup(call: Call) -> None:
             _uncompared(answer["compared"], owner)
             raise typer.Exit(PARTLY if _failures([answer]) else 0)
         with _bar(call.json) as advance:
-            answer = application.cleaner.clean_all(**call.given, on_progress=advance)
-    call.print(answer, _everyone)
-    _uncompared(answer["compared"], "OWNER")
-    stopped = _failures(answer["decided"])
-    raise typer.Exit(PARTLY if answer["failed"] or stopped else 0)
+            everyone = application.cleaner.clean_all(**call.given, on_progress=advance)
+    call.print(everyone, _everyone)
+    _uncompared(everyone["compared"], "OWNER")
+    stopped = _failures(everyone["decided"])
+    raise typer.Exit(PARTLY if everyone["failed"] or stopped else 0)
 
 
 def _embed(call: Call, owner: str | None) -> None:
@@ -96,7 +96,7 @@ def _embed(call: Call, owner: str | None) -> None:
     raise typer.Exit(PARTLY if answer["failed"] or answer["left"] else 0)
 
 
-def _embedded(answer: dict[str, Any]) -> None:
+def _embedded(answer: Mapping[str, Any]) -> None:
     by = ", ".join(answer.get("models", ())) or answer["model"]
     done = Text.assemble(("done ", "bold green"), f"{answer['embedded']:,} texts embedded by {by}")
     done.append(f", {answer['already']:,} had been, {answer['left']:,} left; {answer['dropped']:,} vectors dropped")
@@ -127,7 +127,7 @@ def _bar(as_json: bool) -> Iterator[cleaning.Progress]:
         yield lambda done, total: bar.update(number, completed=done, total=total)
 
 
-def _one(answer: dict[str, Any]) -> None:
+def _one(answer: Mapping[str, Any]) -> None:
     if answer["dry_run"]:
         _planned([answer], several=False)
     _counted(answer["counts"], answer["dry_run"], [answer])
@@ -137,7 +137,7 @@ def _one(answer: dict[str, Any]) -> None:
     _purged(answer)
 
 
-def _everyone(answer: dict[str, Any]) -> None:
+def _everyone(answer: Mapping[str, Any]) -> None:
     if answer["dry_run"]:
         _planned(answer["decided"], several=True)
     _counted(answer["counts"], answer["dry_run"], answer["decided"])
@@ -178,7 +178,7 @@ def _uncompared(compared: Mapping[str, Any] | None, owner: str) -> None:
         )
 
 
-def _planned(answers: list[dict[str, Any]], *, several: bool) -> None:
+def _planned(answers: Sequence[Mapping[str, Any]], *, several: bool) -> None:
     """What a run would do, or ask: action, memory, since when it is due, and why."""
     if not any(answer["decisions"] or answer["asked"] for answer in answers):
         return
@@ -215,7 +215,7 @@ def _question(asked: dict[str, Any], reviewer: str) -> dict[str, Any]:
     return {"action": "ask", "ids": [asked["id"]], "due_at": asked["due_at"], "reason": why}
 
 
-def _reviewed(answers: list[dict[str, Any]], dry_run: bool) -> None:
+def _reviewed(answers: Sequence[Mapping[str, Any]], dry_run: bool) -> None:
     """What a reviewer that is no rule was asked, or would be, and what came of it."""
     asked = sum(len(answer["asked"]) for answer in answers)
     left, held, tokens = (
@@ -253,7 +253,7 @@ def _found(answers: Sequence[Mapping[str, Any]], dry_run: bool) -> None:
         out.print(Text(failure, "yellow"))
 
 
-def _counted(counts: dict[str, int], dry_run: bool, answers: list[dict[str, Any]]) -> None:
+def _counted(counts: dict[str, int], dry_run: bool, answers: Sequence[Mapping[str, Any]]) -> None:
     if not counts:
         if not any(answer["asked"] for answer in answers):
             out.print("[green]Nothing is due.[/]")
@@ -268,7 +268,7 @@ def _restorable(how_long: str, owner: Text) -> None:
     )
 
 
-def _purged(answer: dict[str, Any]) -> None:
+def _purged(answer: Mapping[str, Any]) -> None:
     if answer["counts"].get("purge"):
         out.print(
             f"What {'would be purged leaves' if answer['dry_run'] else 'was purged is gone from'} every record, view, search,"

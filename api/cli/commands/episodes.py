@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import typer
@@ -11,6 +12,7 @@ from api.cli.app import opened, out, progress
 from api.cli.made import PARTLY, Call, command
 from api.cli.show.tables import Column, ident, tabulate, words
 from api.operations.reports import EPISODES
+from api.shapes import Left
 
 SHOWN = 100
 """Rows shown in a table."""
@@ -37,7 +39,7 @@ def episodes(call: Call) -> None:
         raise typer.Exit(PARTLY)
 
 
-def _told(answer: dict[str, Any]) -> None:
+def _told(answer: Left) -> None:
     made, used = answer["episodes"], answer["uses"]
     _table((Column("said", "at", is_time=True), words("episode", "content")), made)
     _table((ident("memory", "memory_id"), Column("used", "at", is_time=True), words("why", "reason")), used)
@@ -51,7 +53,7 @@ def _told(answer: dict[str, Any]) -> None:
         out.print(Text(f"stopped: {answer['failure']}; what is left is made by the next run", "yellow"))
 
 
-def _table(columns: tuple[Column, ...], rows: list[dict[str, Any]]) -> None:
+def _table(columns: tuple[Column, ...], rows: Sequence[Mapping[str, Any]]) -> None:
     if not rows:
         return
     tabulate(columns, rows[:SHOWN], out)

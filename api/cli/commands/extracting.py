@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import typer
@@ -15,6 +15,7 @@ from api.cli.made import PARTLY, Call, command
 from api.cli.show.tables import Column, ident, tabulate, words
 from api.operations.definition import Parameter
 from api.operations.reports import EXTRACT
+from api.shapes import Statement
 from events.errors import refused
 
 COLOURS = {
@@ -99,7 +100,7 @@ def _told(answer: Mapping[str, Any]) -> None:
         out.print(Text(f"{answer['left']:,} turns are still to be read", "yellow"))
 
 
-def table(statements: list[dict[str, Any]], console: Console = out) -> None:
+def table(statements: Sequence[Statement], console: Console = out) -> None:
     """What every statement would become."""
     if not statements:
         return

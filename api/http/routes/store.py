@@ -66,7 +66,7 @@ def ready(application: Asked) -> Response:
     """Whether Redis answers, how far each partition's fold is behind, which alarms stand; 503 where something stands still, or
     partitions of a Cluster cannot be reached."""
     status = application.operator.status()
-    unreachable = sorted(number for one in status["unreachable"] for number in one["partitions"])
+    unreachable = sorted(number for one in status["unreachable"] or () for number in one["partitions"])
     stopped = any(alarm["severity"] == "stopped" for alarm in status["alarms"])
     stopped = stopped or bool(unreachable or status["unread"])
     return Json(

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from api.requests.checks import check_owner
 from api.services.reading import Reader
+from api.shapes import Embedding
 from api.work.runs import RunReport
 from events.errors import BadSetting, EmbedderFailed, EngramlogError, StoreError
 from events.log import EventLog
@@ -62,12 +63,12 @@ class Embeddings:
         self._reader = reader
         self._settle = settle
 
-    def coverage(self, owner: str) -> dict[str, Any]:
+    def coverage(self, owner: str) -> Embedding:
         """How many of an owner's memories have a vector, of how many that hold text; `model` is null without an embedder."""
         with self._reader.snapshot(check_owner(owner)) as snapshot:
             meanings = self._meanings
             told = nothing_compared(snapshot.view) if meanings is None else meanings.coverage(snapshot.view, owner)
-            return {"owner": owner, **told, "position": snapshot.position} | snapshot.told
+            return {"owner": owner, **told, "position": snapshot.position, **snapshot.told}
 
     def embed(self, owner: str, *, on_progress: Progress = lambda _done, _total: None) -> dict[str, Any]:
         """Compute what is missing for one owner, after everything of it is folded.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from heapq import nsmallest
 from time import monotonic, sleep
-from typing import Any, TypeVar, Unpack
+from typing import Any, Literal, TypeVar, Unpack, cast
 
 from api.requests.checks import check_owner, position_of
 from api.requests.speaking import speaker
@@ -15,7 +15,25 @@ from api.services.auditing.statistics import MOST_SUMMED_OWNERS, OwnerStatistics
 from api.services.auditing.supervision import info, read_aof, replicas_online
 from api.services.nodes import HASTE_SECONDS, NodesRead, count_locked, read_nodes, room_of, workers_told
 from api.services.writing import Writer
-from api.shapes import EmbedderStanding, ListeningTold, PartitionStatus, SealingTold
+from api.shapes import (
+    AccessFigures,
+    AlarmCleared,
+    AlarmsStanding,
+    AlarmStanding,
+    DeadOwner,
+    DeadOwners,
+    Discarded,
+    EmbedderStanding,
+    ListeningTold,
+    OwnerCount,
+    PartitionStatus,
+    Retried,
+    Schedule,
+    SealingTold,
+    StoreStats,
+    StoreStatus,
+    Stuck,
+)
 from api.work.outlook import outlook
 from api.work.patience import current_check
 from events.admission import Room
@@ -49,10 +67,10 @@ LARGEST = 50
 """Owners that the statistics of a store name."""
 OWNERS_AT_ONCE = 500
 _T = TypeVar("_T")
-Workers = dict[str, dict[str, Any]]
+Unread = Literal["alarms", "workers", "restored", "backed_up"]
+Workers = Mapping[str, Mapping[str, Any]]
 KnownWorkers = Callable[[Wire, int], tuple[Workers, Workers]]
 """Those that live at a time of Redis's clock, milliseconds, and those that gave no sign of life since a lease time."""
-Schedule = Callable[[], dict[str, Any]]
 NOTICE = "contents are not sealed: memories of sensitivity 3 are withheld from answers but not encrypted at rest"
 SEALED_NOTICE = "contents are sealed under the master key {}: without it nobody can read them"
 OPEN_NOTICE = "; a master key is set, and this store lies open: `engramlog seal` brings it over"
@@ -69,7 +87,7 @@ class Operator:
         statistics: OwnerStatistics,
         writer: Writer,
         known_workers: KnownWorkers,
-        schedule: Schedule,
+        schedule: Callable[[], Schedule],
         alarms: RedisAlarms,
         *,
         let_go: Callable[[int], None] = lambda _partition: None,
@@ -99,7 +117,7 @@ class Operator:
         self.listening: Callable[[], ListeningTold | None] = lambda: None
         """How this process is asked; None where it serves nobody."""
 
-    def status(self) -> dict[str, Any]:
+    def status(self) -> StoreStatus:
         """Every partition's head, checkpoint, lag, lease and quarantined owners; workers; memory; scheduled jobs; alarms; what was
         recorded of accesses in this process, and lost in any since the alarm of it was last cleared; what compares meanings.
 
@@ -107,7 +125,7 @@ class Operator:
         """
         with self._wires.wire() as wire, in_haste(wire, HASTE_SECONDS):
             read = read_nodes(wire, self._identity.tags)
-            now_ms, partitions, unread = read.now_ms, read.partitions, list[str]()
+            now_ms, partitions, unread = read.now_ms, read.partitions, list[Unread]()
             no_workers: tuple[Workers, Workers] = {}, {}
             workers, silent = _kept_at(
                 wire, read, "workers", WORKERS_KEY, unread, lambda: self._known_workers(wire, now_ms), no_workers
@@ -132,7 +150,7 @@ class Operator:
                 lambda: _backed_up(wire.call("HGET", STORE_KEY, BACKED_UP)),
                 None,
             )
-            alarms: Sequence[Mapping[str, Any]] = _kept_at(
+            alarms: list[AlarmStanding] = _kept_at(
                 wire, read, "alarms", ALARMS_KEY, unread, lambda: self._standing(wire, partitions), []
             )
         lost = sum(alarm["count"] for alarm in alarms if alarm["name"] == ACCESSES_LOST)
@@ -153,10 +171,10 @@ class Operator:
             "nodes": read.nodes,
             "unreachable": read.away,
             "unread": unread,
-            "memory": memory,
+            "memory": dict(memory),
             "lifecycle": self._schedule(),
             "alarms": alarms,
-            "accesses": {**self._accesses(), "lost": lost},
+            "accesses": cast("AccessFigures", {**self._accesses(), "lost": lost}),
             "embedder": self._embedder(),
             "listening": self.listening(),
             "restored": None if restored is None else restored.told,
@@ -191,13 +209,13 @@ class Operator:
             "problem": found.reason or None,
         }
 
-    def alarms(self) -> dict[str, Any]:
+    def alarms(self) -> AlarmsStanding:
         """Every alarm that stands, the worst and newest first."""
         with self._wires.wire() as wire, in_haste(wire, HASTE_SECONDS):
             partitions = read_nodes(wire, self._identity.tags).partitions
             return {"alarms": self._standing(wire, partitions)}
 
-    def _standing(self, wire: Wire, partitions: Sequence[PartitionStatus]) -> list[dict[str, Any]]:
+    def _standing(self, wire: Wire, partitions: Sequence[PartitionStatus]) -> list[AlarmStanding]:
         """The same, once the logs of these partitions were looked at: perhaps nobody folds them, and nobody appends."""
         tags = [self._identity.tags[one["partition"]] for one in partitions]
         with suppress(StoreUnavailable):  # of a node that was just lost; the next look tells
@@ -214,7 +232,7 @@ class Operator:
                         self._gaps.discard(subject)
                         self._alarms.cleared(PARTITION_GAP, subject)
                 self._on_head(one["partition"], one["head"])
-        return [as_dict(alarm, _told) for alarm in self._alarms.standing()]
+        return [cast("AlarmStanding", as_dict(alarm, _told)) for alarm in self._alarms.standing()]
 
     def _look_at_servers(self, wire: Wire, tags: Sequence[str]) -> None:
         """Raise alarms of servers of these partitions that do not write their file, which then take not even the alarm, or that
@@ -238,7 +256,7 @@ class Operator:
             elif (alarm, name) in standing:
                 self._alarms.cleared(alarm, name)
 
-    def clear_alarm(self, name: str, subject: str | None = None, *, face: str) -> dict[str, Any]:
+    def clear_alarm(self, name: str, subject: str | None = None, *, face: str) -> AlarmCleared:
         """Acknowledge an alarm, or all of a name: it goes until it is raised again. The log tells it, with the
         `face` (`http` or `command`) by which it was said. Raises InputError for an unknown name."""
         if name not in KNOWN:
@@ -248,7 +266,7 @@ class Operator:
         if name == RECEIPT_LOST:  # this process knows receipts of others, which no other may come to forget
             for partition in stood & ({subject} if subject is not None else stood):
                 self._let_go(int(partition))
-        return {"name": name, "subject": subject, "cleared": cleared} | self.alarms()
+        return {"name": name, "subject": subject, "cleared": cleared, **self.alarms()}
 
     def stats(self, owner: str | None = None, **times: Unpack[TimesAsked]) -> Any:
         """One owner in figures (`OwnerStatistics`), or how many owners, events and memories the store holds.
@@ -262,10 +280,10 @@ class Operator:
             return self._store_stats()
         return self._statistics.stats(owner, **times)
 
-    def _store_stats(self) -> dict[str, Any]:
+    def _store_stats(self) -> StoreStats:
         wire = self._wire()
         try:
-            count, largest = 0, list[dict[str, Any]]()
+            count, largest = 0, list[OwnerCount]()
             for number, keys in self._live_builds(wire):
                 for page in _owner_pages(wire, keys, number, count, current_check()):
                     count += len(page)
@@ -282,15 +300,15 @@ class Operator:
             "memories": status["memories"],
             "lag": status["lag"],
             "memory": status["memory"],
-            "largest_owners": largest[:LARGEST],
+            "largest_owners": [{**one} for one in largest[:LARGEST]],
             "figures": figures,
             "figures_of": {"owners": summed, "left_out": count - summed},
         }
 
-    def dead(self) -> dict[str, Any]:
+    def dead(self) -> DeadOwners:
         """Every quarantined owner with why, and how many of its events wait."""
         wire = self._wire()
-        found = []
+        found = list[Stuck]()
         try:
             for number, keys in self._live_builds(wire):
                 answer = wire.call("HGETALL", keys.quarantine)
@@ -313,7 +331,7 @@ class Operator:
             wire.close()
         return {"quarantined": sorted(found, key=lambda one: one["owner"])}
 
-    def dead_show(self, owner: str) -> dict[str, Any]:
+    def dead_show(self, owner: str) -> DeadOwner:
         """One owner's parked events: positions, types and which of them cannot be read. Contents are not shown."""
         number, keys = self._build_of(owner)
         wire = self._wire()
@@ -330,7 +348,7 @@ class Operator:
             wire.close()
         parked = []
         for one in stored:
-            item: dict[str, Any] = {
+            item: dict[str, object] = {
                 "position": position_text(number, one.seq),
                 "kind": one.kind,
                 "bytes": len(one.body),
@@ -342,7 +360,7 @@ class Operator:
             parked.append(item)
         return {"owner": owner, "position": position_text(number, why.seq), "reason": why.reason, "parked": parked}
 
-    def dead_retry(self, owner: str) -> dict[str, Any]:
+    def dead_retry(self, owner: str) -> Retried:
         """Ask the lease holder to fold an owner's parked events again, and wait until it has tried."""
         self.dead_show(owner)
         _, keys = self._build_of(owner)
@@ -362,9 +380,11 @@ class Operator:
             freed = not wire.call("HEXISTS", keys.quarantine, owner)
         finally:
             wire.close()
-        return {"owner": owner, "freed": freed} | ({} if freed else {"dead": self.dead_show(owner)})
+        if freed:
+            return {"owner": owner, "freed": True}
+        return {"owner": owner, "freed": False, "dead": self.dead_show(owner)}
 
-    def dead_discard(self, owner: str, position: str, reason: str, *, actor: str = "operator") -> dict[str, Any]:
+    def dead_discard(self, owner: str, position: str, reason: str, *, actor: str = "operator") -> Discarded:
         """Drop one parked event for good, by an event of its own; the owner's other parked events fold then."""
         shown = self.dead_show(owner)
         position_of(position, owner, self._log.partitions, "position")
@@ -380,10 +400,12 @@ class Operator:
         receipts = self._writer.append_all([ready(event, speaker(self._log))])
         self._writer.settle(receipts)
         left = [one for one in self.dead()["quarantined"] if one["owner"] == owner]
+        written = receipts[0].position
+        assert written is not None, "`append_all` raises for what is not written"
         return {
             "owner": owner,
             "discarded": position,
-            "position": receipts[0].position,
+            "position": written,
             "freed": not left,
             "still": left,
         }
@@ -403,7 +425,7 @@ class Operator:
 
 
 def _kept_at(
-    wire: Wire, read: NodesRead, what: str, key: str, unread: list[str], ask: Callable[[], _T], empty: _T
+    wire: Wire, read: NodesRead, what: Unread, key: str, unread: list[Unread], ask: Callable[[], _T], empty: _T
 ) -> _T:
     """What lies under one key of the store; empty, and told as unread, where its node of a Cluster is away."""
     if not read.is_away(wire, key):
@@ -436,9 +458,7 @@ def _told(micros: int) -> str:
 _OWN = frozenset(name.encode() for name in SYSTEM_OWNERS)
 
 
-def _owner_pages(
-    wire: Wire, keys: BuildKeys, partition: int, before: int, check: Check
-) -> Iterator[list[dict[str, Any]]]:
+def _owner_pages(wire: Wire, keys: BuildKeys, partition: int, before: int, check: Check) -> Iterator[list[OwnerCount]]:
     """A partition's owners with how many memories each has, in pages; each owner once. `before`: how many were told before."""
     seen: set[bytes] = set()
     cursor = b"0"
@@ -447,7 +467,7 @@ def _owner_pages(
         cursor, page = wire.call("HSCAN", keys.owners, cursor, "COUNT", OWNERS_AT_ONCE)
         names = [name for name in page[::2] if name not in seen and name not in _OWN]
         seen.update(names)
-        told = []
+        told = list[OwnerCount]()
         for start in range(0, len(names), OWNERS_AT_ONCE):
             some = [name.decode() for name in names[start : start + OWNERS_AT_ONCE]]
             for name in some:

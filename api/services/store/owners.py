@@ -11,9 +11,10 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from api.choices import MOST_NAME, MOST_OWNERS, OWNERS_PAGE
+from api.shapes import OwnerCount, OwnerPage
 from api.work.patience import current_check
 from events.door.of_the_store import SYSTEM_OWNERS
 from events.errors import refused
@@ -127,7 +128,7 @@ class Owners:
         search: str | None = None,
         limit: int = OWNERS_PAGE,
         among: Caller | None = None,
-    ) -> dict[str, Any]:
+    ) -> OwnerPage:
         """Up to `limit` (1 to 1,000) owners in the order of their names, of those that begin with `prefix` and follow `after`.
 
         `search`: only names that hold this, by `part_folded`. `next`: what to give as `after` for the next page, None on the last.
@@ -150,7 +151,7 @@ class Owners:
                 page += [(name, number, keys) for name in found[begin : begin + limit + 1]]
             page.sort(key=lambda one: one[0])
             counts = wire.answers([["HLEN", keys.records(name)] for name, _, keys in page[:limit]])
-        told = [
+        told: list[OwnerCount] = [
             {"owner": name, "partition": number, "memories": int(count)}
             for (name, number, _), count in zip(page, counts, strict=False)
         ]

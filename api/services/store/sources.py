@@ -11,7 +11,7 @@ from api.services.asides import aside_told
 from api.services.carrier import Given
 from api.services.reading import Reader
 from api.services.writing import Writer
-from api.shapes import SomeMemories, SourcesAside
+from api.shapes import SomeMemories, SourceSaid, SourcesAside
 from api.work.patience import current_check
 from events.catalogue import SourceBroughtBack, SourceSetAside
 from events.errors import refused
@@ -45,7 +45,7 @@ class Sources:
         reason: str = "",
         dry_run: bool = False,
         **given: Unpack[Given],
-    ) -> dict[str, Any]:
+    ) -> SourceSaid:
         """From here on what a source said, and says, is withheld, until it is brought back; a person's to say.
 
         `session` is the source's, not one in which this is said; what is named together must hold together.
@@ -56,9 +56,10 @@ class Sources:
         source = _checked(owner, session, principal, of_actor)
         told, place = self._told(owner, source)
         if dry_run:
-            return {"owner": owner, **told, "dry_run": True, "changes": [], **place}
+            return cast("SourceSaid", {"owner": owner, **told, "dry_run": True, "changes": [], **place})
         data = SourceSetAside(session=session, principal=principal, actor=cast("Actor | None", of_actor), reason=reason)
-        return self._writer.carry_out(owner, Tell((data,), told={**told, "dry_run": False}), **given).answer
+        done = self._writer.carry_out(owner, Tell((data,), told={**told, "dry_run": False}), **given)
+        return cast("SourceSaid", done.answer)
 
     def bring_back(
         self,
@@ -69,7 +70,7 @@ class Sources:
         reason: str = "",
         dry_run: bool = False,
         **given: Unpack[Given],
-    ) -> dict[str, Any]:
+    ) -> SourceSaid:
         """What a source said and did counts again. Raises InputError for one that is not set aside under this name."""
         session = given.pop("session", None)
         source = _checked(owner, session, principal, of_actor)
@@ -83,8 +84,8 @@ class Sources:
         command = BringBack((data,), told={**told, "dry_run": dry_run}, stands=stands, source=_named(source))
         if dry_run:
             command.events({}, lambda name: name)
-            return {"owner": owner, **command.told, "changes": [], **place}
-        return self._writer.carry_out(owner, command, **given).answer
+            return cast("SourceSaid", {"owner": owner, **command.told, "changes": [], **place})
+        return cast("SourceSaid", self._writer.carry_out(owner, command, **given).answer)
 
     def asides(self, owner: str, **times: Unpack[LineTerms]) -> SourcesAside:
         """What is set aside now, the newest first, and how many memories each withholds. Leaves no trace."""
