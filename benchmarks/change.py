@@ -1,4 +1,4 @@
-"""Fits the two rows of weights by which the judge rates a statement: `python -m benchmarks.change` writes them.
+"""Fits the two rows of weights by which the judge rates a statement, and the mean question: `python -m benchmarks.change`.
 
 The examples are own sentences in `data/change`, none of them from a set that is measured: `reports` report a change of the
 speaker, `states` say what is so, `imagines` imagine, quote, joke, deny or speak of others. Each report is also put into two of the
@@ -15,10 +15,12 @@ from pathlib import Path
 import numpy as np
 
 from projections.embedding import minilm
+from projections.embedding.idle import FIXED
 from projections.embedding.likeness import WEIGHTS
 from projections.embedding.meaning import Embedder
 from projections.embedding.minilm import MiniLM
 from projections.embedding.use import UniversalEncoder
+from projections.embedding.usual import QUESTIONS
 from projections.language.scripts import holds_han
 
 EXAMPLES = Path(__file__).parent / "data" / "change"
@@ -42,6 +44,7 @@ def main() -> None:
             texts = [[text for text in part if not holds_han(text)] for part in texts]
         rows = [fit(encoder, texts[0], texts[1]), fit(encoder, texts[2], texts[0])]
         np.save(WEIGHTS[encoder.model], np.array(rows, np.float32))
+    np.save(QUESTIONS, np.mean([one.whole for one in UniversalEncoder().texts(FIXED)], axis=0))
 
 
 def fit(encoder: Embedder, positive: Sequence[str], negative: Sequence[str]) -> np.ndarray:

@@ -135,7 +135,7 @@ class CachingEmbedder:
         wholes = self._wholes(TEXTS)
         if len(wholes) < 2:
             return None
-        usual = usual_of(np.stack(wholes))
+        usual = usual_of(np.stack(wholes), self.model)
         usual.centre.setflags(write=False)
         return usual
 

@@ -75,6 +75,8 @@ class Usual(NamedTuple):
     """What all have in common, shape (d,); zero where that is little."""
     spread: float
     """Standard deviation of the cosines of unrelated texts, without what is common."""
+    questions: Vectors | None = None
+    """What is taken from a question's whole before it is compared, shape (d,); None: nothing."""
 
 
 class EmbeddedQuestion(NamedTuple):
@@ -118,7 +120,10 @@ class Sense:
     """How many rows hold text, and so should have vectors."""
 
     def cosines(self, rows: Rows) -> Floats:
-        """Cosine of the question and of each of the rows, which have vectors, without what all of the model's vectors share."""
+        """Cosine of the question and of each of the rows, which have vectors, without what all of the model's vectors share.
+
+        Less what the row has in common with questions at large, where `usual` has that.
+        """
         found: Floats = self._of_all[rows]
         return found
 
@@ -126,6 +131,8 @@ class Sense:
     def _of_all(self) -> Floats:
         """The same of all rows: a ranking, what it withholds and what it tells ask for some of them each."""
         asked, usual = self.question.whole, self.question.usual
+        if usual is not None and usual.questions is not None:
+            asked = asked - usual.questions
         if usual is None or not usual.centre.any():
             return (self.wholes @ asked).astype(np.float64)
         centre = usual.centre.astype(np.float64)

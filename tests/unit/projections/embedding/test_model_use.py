@@ -10,7 +10,9 @@ import pytest
 from events.errors import BadSetting, EmbedderFailed
 from projections.embedding import use as model_use
 from projections.embedding.embedder import CachingEmbedder
+from projections.embedding.idle import FIXED
 from projections.embedding.use import DIMENSIONS, MOST_LETTERS, UniversalEncoder
+from projections.embedding.usual import QUESTION_SHARE
 from tests.doubles.odd_texts import ODD_TEXTS
 from tests.rows import each_row
 
@@ -52,6 +54,14 @@ PAIRS = [
 def test_chinese_and_english_lie_in_one_space(use: UniversalEncoder, question: str, near: str, far: str) -> None:
     asked, (one, other) = use.question(question), use.texts([near, far])
     assert asked.whole @ one.whole > asked.whole @ other.whole + 0.05
+
+
+def test_the_stored_mean_question_is_that_of_the_fixed_messages(use: UniversalEncoder) -> None:
+    usual, fixed = CachingEmbedder(use).question("who?").usual, use.texts(FIXED)
+    assert usual is not None
+    assert usual.questions is not None
+    mean = np.mean([one.whole for one in fixed], axis=0)
+    np.testing.assert_allclose(usual.questions, QUESTION_SHARE * mean, atol=1e-5)
 
 
 def test_its_vectors_have_no_common_part_that_would_silence_it(use: UniversalEncoder) -> None:

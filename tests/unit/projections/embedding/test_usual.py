@@ -42,6 +42,12 @@ def test_without_a_centre_cosines_are_those_of_the_vectors_themselves() -> None:
         np.testing.assert_array_equal(found, (wholes @ asked)[[4, 0]].astype(np.float64))
 
 
+def test_what_questions_have_in_common_is_taken_from_a_question() -> None:
+    wholes, asked, questions = unrelated(0.0, 2, 5), unrelated(0.0, 3, 1)[0], unrelated(0.0, 4, 1)[0]
+    found = sense_of(asked, wholes, Usual(np.zeros(SIZE, np.float32), 0.1, questions)).cosines(np.arange(5))
+    np.testing.assert_allclose(found, wholes @ asked - wholes @ questions, atol=1e-6)
+
+
 @given(common=st.floats(0.7, 0.95), seed=st.integers(0, 1_000))
 def test_cosines_are_those_between_the_differences_from_the_centre(common: float, seed: int) -> None:
     usual = usual_of(unrelated(common))
