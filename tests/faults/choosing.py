@@ -22,7 +22,7 @@ AREAS = {
     "laws": "projections/laws/*.py",
     "decide": "projections/decide/*.py",
     "past": "projections/past/*.py",
-    "access": "projections/access/*.py api/access/*.py",
+    "access": "projections/access/*.py api/access.py",
     "ranking": "projections/ranking/**/*.py",
     "worker": "consumers/fold/*.py",
     "verify": "consumers/verify/*.py",
