@@ -12,7 +12,7 @@ from api.cli.app import out, show
 
 if TYPE_CHECKING:
     from ops.doctor.findings import DoctorReport
-    from ops.starting.checking import Starts
+    from ops.doctor.starting import Starts
 
 BAD_SETTING = 2
 
@@ -23,8 +23,8 @@ def check_start(starts: Starts, given: Mapping[str, Any], *, as_json: bool) -> N
     Ends with 0 where it would start, 1 where it would not, 2 where a setting cannot be right, 3 where that could not be looked at.
     """
     from ops.doctor.findings import CheckFinding, exit_code
+    from ops.doctor.starting import would_start, wrong_settings
     from ops.settings import read_settings
-    from ops.starting.checking import would_start, wrong_settings
     from ops.worker import url_of_a_worker
 
     settings, wrong = read_settings()

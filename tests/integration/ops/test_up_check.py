@@ -19,11 +19,11 @@ from events.errors import EngramlogError
 from events.partitions import STORE_KEY
 from events.redis.wire import Wire
 from ops.doctor.findings import DoctorReport
+from ops.doctor.starting import would_start
 from ops.embedded.server import open_folder
 from ops.processes.up import up
 from ops.sealing.key_file import make_key_file
 from ops.settings import load_settings
-from ops.starting.checking import would_start
 from projections.redis.create import open_store
 from tests.acceptance.helpers.cli import Cli
 from tests.integration.live import wait_until
@@ -346,7 +346,7 @@ HANGS = "doctor open files"
 
 def test_a_check_that_hangs_hides_no_other(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     ended = SimpleNamespace(told=socket.socketpair())
-    monkeypatch.setattr("ops.starting.looking.look_at_file_limit", lambda: ended.told[0].recv(1) and [])
+    monkeypatch.setattr("ops.doctor.starting.look_at_file_limit", lambda: ended.told[0].recv(1) and [])
 
     def others_looked() -> float:
         wait_until(lambda: {one.name for one in enumerate_threads() if one.name.startswith("doctor ")} <= {HANGS})

@@ -1,26 +1,48 @@
-"""What `up` and `worker` need of this machine and of others, each looked at by what refuses it at a start. Nothing is changed."""
+"""What `up --check` and `worker --check` look at, each by the code that refuses it at a start. Nothing is changed."""
 
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from resource import RLIMIT_NOFILE, getrlimit
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from api.http.server.listener import OPERATE, claim
-from events.errors import BadSetting, EngramlogError, StoreUnavailable
+from events.envelope import from_micros, utc_text
+from events.errors import BadSetting, EngramlogError, StoreMismatch, StoreUnavailable
+from events.redis.ready import STORE_SETTING, refuse_replica
 from events.redis.wire import Wire, connect
 from events.text.embedder_names import NONE
 from ops.beyond.listeners import listeners_of
+from ops.clock import now_micros
+from ops.doctor import checks, servers
 from ops.doctor.checks import disk
-from ops.doctor.findings import MACHINE, PERMISSIONS, REDIS, SEALING, STORE, CheckFinding, CheckGroup
+from ops.doctor.findings import (
+    ACCESS,
+    CLOCK,
+    CLUSTER,
+    DISK,
+    MACHINE,
+    PERMISSIONS,
+    REDIS,
+    SEALING,
+    SETTINGS,
+    STORE,
+    Check,
+    CheckFinding,
+    CheckGroup,
+    DoctorReport,
+    report,
+    run_all,
+)
 from ops.doctor.permissions import folder_of
-from ops.doctor.reach import SECONDS
+from ops.doctor.reach import SECONDS, ReachedStore, reach
 from ops.embedded.disk import look
 from ops.embedded.private_folder import private_folder
 from ops.embedded.server import find_redis_server, look_into_folder
+from ops.embedded.store import holds_store
 from ops.embedders import chosen_at_start, embedders_of
 from ops.identity.keys import NotTold, keys_at
 from ops.metrics.port import ports_of, refuse_taken
@@ -30,6 +52,8 @@ from ops.sealing.master import master_of
 from ops.settings import Settings
 from ops.store import check_queue
 from ops.token_file import read_token
+from projections.access.book import AccessBook
+from projections.redis.create import StoreIdentity, check_parameters
 
 if TYPE_CHECKING:
     from ops.beyond.listeners import Listeners
@@ -252,3 +276,130 @@ def _reached(check: str, host: object, url: str | None) -> list[CheckFinding]:
         why = error.strerror or type(error).__name__
         return [MACHINE.advice(check, f"{host} is not reached: {why}", "what is asked of it fails until it is")]
     return []
+
+
+Starts = Literal["up", "worker"]
+CHECK_SECONDS = 8.0
+"""How long all checks side by side take at most; those of the store follow on those of the machine."""
+LOADING_SECONDS = 1.0
+"""How long a Redis that loads its data set is looked at: a start waits for it, which is no fault."""
+
+
+def wrong_settings(errors: Sequence[BadSetting]) -> DoctorReport:
+    """Every setting that cannot be right; nothing else was looked at."""
+    found = [refused(SETTINGS, str(one.context.get("setting", "setting")), one) for one in errors]
+    return report(None, utc_text(from_micros(now_micros())), found)
+
+
+def would_start(settings: Settings, starts: Starts = "up", *, seconds: float = CHECK_SECONDS) -> DoctorReport:
+    """What would not work of a start with these settings; nothing is started, made, mended or kept.
+
+    `wrong` is what the start refuses, by its own words; what it passes over is `advice`.
+    """
+    of_machine = _of_a_service(settings) if starts == "up" else _of_a_worker(settings)
+    found = [SETTINGS.ok("settings", "all of them can be used"), *run_all(of_machine, seconds)]
+    identity = None
+    if settings.redis_url is not None:
+        with reach(settings, loading_seconds=LOADING_SECONDS, may_be_new=True) as reached:
+            identity = reached.identity
+            found += [
+                *checks.unreached(reached),
+                *_opens(reached, starts),
+                *run_all(_of_the_store(reached, starts), seconds),
+            ]
+    elif starts == "up" and checks.is_public(settings):
+        found += _first_key_of_a_folder(settings)
+    if starts == "up":
+        found += run_all(_of_meanings(settings, identity), seconds)
+    return report(None if identity is None else identity.store_id, utc_text(from_micros(now_micros())), found)
+
+
+def _first_key_of_a_folder(settings: Settings) -> list[CheckFinding]:
+    """Whether a key lives of a store whose Redis does not run now."""
+    with suppress(OSError):
+        if not holds_store(folder_of(settings)):
+            return checks.first_key(settings, AccessBook())
+    cure = "`engramlog doctor` starts its Redis for a moment and looks"
+    return [ACCESS.unseen("first key", "open to others a key is needed; whether one lives is not seen", cure)]
+
+
+def _of_a_worker(settings: Settings) -> list[Check]:
+    return [
+        Check(MACHINE, "metrics ports", partial(look_at_metrics_ports, settings, 1)),
+        Check(SEALING, "master key", partial(look_at_master_key, settings)),
+    ]
+
+
+def _of_a_service(settings: Settings) -> list[Check]:
+    now = from_micros(now_micros())
+    embedded = [
+        Check(REDIS, "private redis", partial(look_at_private_redis, settings)),
+        Check(DISK, "disk", partial(look_at_disk, settings)),
+    ]
+    return [
+        Check(MACHINE, "ports", partial(look_at_ports, settings)),
+        Check(MACHINE, "metrics ports", partial(look_at_metrics_ports, settings, settings.workers)),
+        Check(MACHINE, "open files", look_at_file_limit),
+        Check(PERMISSIONS, "data folder", partial(look_at_folder, settings)),
+        Check(PERMISSIONS, "token", partial(look_at_token, settings)),
+        Check(SEALING, "master key", partial(look_at_master_key, settings)),
+        Check(ACCESS, "listening", partial(checks.look_at_listening, settings, now)),
+        Check(REDIS, "queue", partial(look_at_queue, settings)),
+        Check(MACHINE, "identity provider", partial(look_at_provider, settings)),
+        *(embedded if settings.redis_url is None else []),
+    ]
+
+
+def _of_meanings(settings: Settings, identity: StoreIdentity | None) -> list[Check]:
+    return [
+        Check(MACHINE, "embedder", partial(look_at_embedder, settings, identity)),
+        Check(MACHINE, "model", partial(look_at_model, settings)),
+    ]
+
+
+def _opens(reached: ReachedStore, starts: Starts) -> list[CheckFinding]:
+    """Whether a start could open the store that is there: its format, its parameters, its master key."""
+    if reached.client is None:
+        return []
+    try:
+        if reached.trouble is not None:
+            raise reached.trouble
+        if reached.identity is None:
+            return [STORE.ok("opens", f"no store is there yet: `engramlog {starts}` makes it")]
+        check_parameters(reached.known)
+    except EngramlogError as error:
+        return [refused(STORE, "opens", error)]
+    return [STORE.ok("opens", f"store {reached.known.store_id} of log format {reached.known.format}")]
+
+
+def _of_the_store(reached: ReachedStore, starts: Starts) -> list[Check]:
+    if reached.client is None:
+        return []
+    opened = [Check(ACCESS, "first key", partial(checks.look_at_first_key, reached))] if starts == "up" else []
+    return [
+        *([Check(REDIS, "primary", partial(_look_at_primary, reached))] if starts == "up" else []),
+        Check(REDIS, "redis", lambda: softened(servers.look_at_redis(reached))),
+        Check(REDIS, "wait for the disk", lambda: softened(servers.look_at_waiting(reached))),
+        Check(CLUSTER, "cluster", partial(_look_at_cluster, reached)),
+        Check(CLOCK, "redis clock", lambda: softened(servers.look_at_clocks(reached, now_micros))),
+        *(opened if reached.trouble is None else []),
+    ]
+
+
+def _look_at_primary(reached: ReachedStore) -> list[CheckFinding]:
+    """Whether one Redis takes writes: a replica takes none. Raises StoreError."""
+    with closing(reached.wire()) as wire:
+        try:
+            refuse_replica(wire, STORE_SETTING)
+        except StoreMismatch as error:
+            return [refused(REDIS, "primary", error)]
+    return []
+
+
+def _look_at_cluster(reached: ReachedStore) -> list[CheckFinding]:
+    """A Cluster's nodes: slots that nobody serves stop a start, the rest is advice. Raises StoreError."""
+    found = servers.look_at_cluster(reached)
+    whole: Mapping[bool, list[CheckFinding]] = {
+        part: [one for one in found if (one.check == "slots") is part] for part in (True, False)
+    }
+    return [*whole[True], *softened(whole[False])]
