@@ -10,11 +10,10 @@ from fastapi import FastAPI
 from api.application import Application
 from api.http import problem
 from api.http.asking import Parts
-from api.http.bodies import Bodies
 from api.http.callers import GONE, Admits, Callers, Provider, in_force_of, is_open, nobody
 from api.http.document import describe
 from api.http.feed import Feeds, Limits
-from api.http.guard import Guard, Measured, Paced, Refused, untold
+from api.http.guard import Guard, Refused, untold
 from api.http.metrics import Metrics, MetricSources, readings
 from api.http.pages import serve_console, serve_reference
 from api.http.routes import commands, console, events, feed, operations, records, store
@@ -121,12 +120,8 @@ def create_app(
     describe(app)
     serve_reference(app)
     serve_console(app)
-    app.add_middleware(Bodies)
     buckets = Buckets(rates, on_refused=lambda what: metrics.limited.labels(what).inc())
-    app.add_middleware(Paced, buckets=buckets)  # outside of the bodies: who took too much sends none
-    # only who may call may send
-    app.add_middleware(Guard, admits=admits, is_open=is_open, callers=callers, refused=refused)
-    app.add_middleware(Measured, metrics=metrics)  # the outermost: who is refused counts too
+    app.add_middleware(Guard, callers=callers, is_open=is_open, refused=refused, buckets=buckets, metrics=metrics)
     return app
 
 

@@ -12,28 +12,34 @@ from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from http import HTTPStatus
 from io import BytesIO
+from itertools import accumulate
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import anyio
-import numpy as np
 from anyio.to_thread import run_sync
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.http.callers import MOST_OPEN, OPEN_POST
-from api.http.guard import LINES_TYPES, media_type
+from api.http.callers import KNOWN, MOST_OPEN, OPEN_POST
 from api.http.problem import Problem, plain_problem, problem_of
-from api.http.routing import THREADS
 from events.errors import EngramlogError, InputError, RequestTooLarge, ServerBusy
 
 PIECE: Final = 256 * 1024
 """Bytes looked at together: a millisecond, so that other threads get their turn."""
 _DELETED: Final = bytes(set(range(256)) - set(b"[]{},"))
-_STEPS: Final = np.zeros(256, np.int8)
-_STEPS[list(b"[{")] = 1
-_STEPS[list(b"]}")] = -1
-_STEPS.setflags(write=False)
+_STEPS: Final = {ord(","): 0, ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+JSON_TYPES: Final = frozenset({"application/json"})
+LINES_TYPES: Final = frozenset(
+    {"application/x-ndjson", "application/ndjson", "application/jsonl", "application/jsonlines"}
+)
+THREADS: Final = "engramlog.threads"
+"""Where in a request's scope stands which threads parse its body."""
+
+
+def media_type(headers: Headers) -> str:
+    """The content type without its parameters, in lower case."""
+    return headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 class Most(NamedTuple):
@@ -120,9 +126,8 @@ class _Counter:
     def _descend(self, structure: bytes) -> None:
         if not structure:
             return
-        depths = np.cumsum(_STEPS[np.frombuffer(structure, np.uint8)], dtype=np.int64)
-        deepest = self._depth + int(depths.max())
-        self._depth += int(depths[-1])
+        depths = list(accumulate(map(_STEPS.__getitem__, structure), initial=self._depth))
+        deepest, self._depth = max(depths), depths[-1]
         if deepest > self._most.depth:
             raise InputError(
                 f"{self._what}: got arrays and objects more than {self._most.depth} deep; allowed: at most"
@@ -150,13 +155,15 @@ SMALL: Final = BodyLimit(MIB, Most(20_000, DEPTH))
 """Of every route that is not named below."""
 MCP: Final = BodyLimit(16 * MIB, Most(100_000, DEPTH))
 """Of a request of the MCP server: a hundred turns of 64 KiB, escaped."""
+OF_STRANGERS: Final = BodyLimit(MOST_OPEN, Most(20, DEPTH))
+"""Of every request without a token."""
 OTHERS: Final[Mapping[str, BodyLimit]] = MappingProxyType(
     {
         "/v1/heads/check": BodyLimit(16 * MIB, Most(100, DEPTH)),
         "/v1/events": BodyLimit(64 * MIB, Most(500_000, DEPTH)),
         "/v1/owners/{owner}/import/records": BodyLimit(64 * MIB, Most(500_000, DEPTH)),
         "/v1/owners/{owner}/chats": BodyLimit(16 * MIB, Most(1_000_000, DEPTH)),
-        OPEN_POST: BodyLimit(MOST_OPEN, Most(20, DEPTH)),
+        OPEN_POST: OF_STRANGERS,
     }
 )
 
@@ -197,29 +204,23 @@ class _TooLarge(Exception):
 
 
 class Bodies:
-    """ASGI middleware within the guard: only who may call may send."""
+    """Reads the bodies of requests that the guard lets pass, for one event loop."""
 
-    def __init__(
-        self, app: ASGIApp, *, limits: Callable[[str], BodyLimit] = limit_of, seconds: float = SECONDS
-    ) -> None:
-        self._app = app
+    def __init__(self, *, limits: Callable[[str], BodyLimit] = limit_of, seconds: float = SECONDS) -> None:
         self._limits = limits
         self._seconds = seconds
         self._large, self._huge = asyncio.Semaphore(MOST_LARGE), asyncio.Lock()
         self._threads = anyio.CapacityLimiter(READERS)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answered(self, handed_to: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
         """Take the body in and hand the request on, or refuse it."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         scope = {**scope, THREADS: self._threads}
         headers = Headers(scope=scope)
         length = headers.get("content-length")
         if length in (None, "0") and "transfer-encoding" not in headers:
-            await self._app(scope, receive, send)
+            await handed_to(scope, receive, send)
             return
-        limit = self._limits(scope["path"])
+        limit = self._limits(scope["path"]) if scope.get(KNOWN, True) else OF_STRANGERS
         announced = limit.size if length is None else int(length)
         app: ASGIApp | None = _refusal(headers, announced, limit)
         async with AsyncExitStack() as held:
@@ -229,7 +230,7 @@ class Bodies:
                         await self._place(held, huge=announced > HUGE)
                     body = await self._read(receive, limit)
                     await self._count(body, limit, lines=media_type(headers) in LINES_TYPES)
-                    app, receive = self._app, _replayed(body, receive)
+                    app, receive = handed_to, _replayed(body, receive)
                     del body  # what follows holds it no longer than it needs
                 except _Gone:
                     return

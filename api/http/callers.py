@@ -21,11 +21,10 @@ from api.showing import CURL
 from projections.access.book import AccessBook
 from projections.access.caller import AT_THE_FOLDER, Caller
 from projections.access.keys import TokenRefused, TokenSaid, read_token
-from projections.access.provider import ProviderKey
 from projections.access.recognising import SECOND, UNKNOWN, Recognised, is_of_a_key, recognised, still
 
 if TYPE_CHECKING:
-    from projections.access.provider import ProviderRules, Signed
+    from projections.access.provider import ProviderKey, ProviderRules, Signed
 
 
 Admits = Callable[[str], bool]

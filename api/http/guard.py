@@ -1,8 +1,10 @@
-"""What every request passes before a route sees it: who may call, and how its path is read.
+"""What every request passes before a route sees it: who may call, how much, how its path is read, and its body.
 
 It comes by a listener that is for it, the Host must be this service, the Origin too if a browser sends one
 (`api.http.server.listener`). All but a few paths that tell nothing of anybody ask who it is (`api.http.callers`), and no
-key takes more than its share: requests, bytes and CPU of each principal, in all and of one owner.
+key takes more than its share: requests, bytes and CPU of each principal, in all and of one owner. Requests are counted by route and
+status, refused ones too; no label has a path or a word of a caller: a request that no route took is of the route `none`, one of an
+unknown method `other`.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from prometheus_client import Counter, Histogram
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.http.callers import CALLER, KNOWN, MOST_OPEN, OPEN_POST, READS, Admits, Callers, caller_in, unauthorized
+from api.http.bodies import JSON_TYPES, LINES_TYPES, Bodies, media_type
+from api.http.callers import CALLER, KNOWN, MOST_OPEN, OPEN_POST, READS, Callers, unauthorized
 from api.http.metrics import Metrics
 from api.http.problem import Problem, plain_problem, problem_of
 from api.http.server.listener import (
@@ -29,19 +32,11 @@ from api.http.server.listener import (
     refused_place,
     refused_way,
 )
-from api.http.sessions import Sessions
 from api.work.admission import Buckets, charged
 from events.errors import EngramlogError, TooManyRequests
 from projections.access.recognising import Recognised
 
-JSON_TYPES = frozenset({"application/json"})
 Refused = Callable[[str, str], None]
-LINES_TYPES = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl", "application/jsonlines"})
-
-
-def media_type(headers: Headers) -> str:
-    """The content type without its parameters, in lower case."""
-    return headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def closed(_method: str, _path: str) -> bool:
@@ -58,37 +53,107 @@ def plainly_challenged(_scope: Scope, _path: str) -> str:
     return ""
 
 
+TAKEN = "engramlog.taken"
+"""Where in a request's scope the route that took it writes its path, in braces; there where somebody counts."""
+
+
+def taken_by(scope: Mapping[str, Any], route: str) -> None:
+    """Note which route took a request."""
+    taken = scope.get(TAKEN)
+    if taken is not None:
+        taken.append(route)
+
+
+NONE, OTHER = "none", "other"
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+CLOSED = 499
+"""Told as the status where the client was gone before it was answered."""
+
+
+class RequestCounts:
+    """Requests by method, route and status, and how long their answers took to begin."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._requests, self._seconds = metrics.requests, metrics.request_seconds
+        self._counters: dict[tuple[str, str, int], Counter] = {}
+        self._clocks: dict[tuple[str, str], Histogram] = {}
+
+    def count(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count one request."""
+        method = method if method in METHODS else OTHER
+        counter = self._counters.get((method, route, status))
+        if counter is None:  # kept, for to find a label's series takes longer than to count
+            counter = self._counters[method, route, status] = self._requests.labels(method, route, str(status))
+        clock = self._clocks.get((method, route))
+        if clock is None:
+            clock = self._clocks[method, route] = self._seconds.labels(method, route)
+        counter.inc()
+        clock.observe(seconds)
+
+
 class Guard:
-    """ASGI middleware around the application. `sessions` show what they have in place of the token; what `is_open`, by method
-    and path, is answered without."""
+    """The ASGI middleware around the application: it counts, refuses, recognises, paces, reads the body, and hands on."""
 
     def __init__(
         self,
         app: ASGIApp,
         *,
-        admits: Admits,
-        sessions: Sessions | None = None,
+        callers: Callers,
         is_open: Callable[[str, str], bool] = closed,
-        callers: Callers | None = None,
         refused: Refused = untold,
         challenged: Callable[[Scope, str], str] = plainly_challenged,
+        buckets: Buckets | None = None,
+        bodies: Bodies | None = None,
+        metrics: Metrics | None = None,
     ) -> None:
-        """`refused` is told why a request by a public listener was refused, and from where it came. `challenged` tells, by scope
-        and path, what a challenge says besides (RFC 6750): where it stands who gives tokens."""
+        """What `is_open`, by method and path, is answered without a token.
+
+        `refused` gets the reason and the address of each request that a public listener refuses. `challenged` returns, by scope and
+        path, what a challenge says besides (RFC 6750): where tokens are issued. `buckets`: what a key may take; none without.
+        """
         self._app = app
+        self._callers = callers
+        self._is_open = is_open
         self._refused = refused
         self._challenged = challenged
-        self._callers = callers or Callers(admits, sessions)
-        self._is_open = is_open
+        self._buckets = buckets or Buckets()
+        self._bodies = bodies or Bodies()
+        self._counts = None if metrics is None else RequestCounts(metrics)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse, or hand on with the path as it was sent."""
+        """Refuse, or hand on with the path as it was sent; count either."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
         if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})  # there is none, and none gets past
             return
+        began, answered = perf_counter(), list[tuple[int, float]]()
+        taken: list[str] = []
+        scope[TAKEN] = taken
+
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                answered.append((message["status"], perf_counter()))
+                headers = MutableHeaders(
+                    scope=message
+                )  # an answer is what it says it is, and nobody on the way keeps it
+                headers["x-content-type-options"] = "nosniff"
+                headers.setdefault("cache-control", "no-store")
+            await send(message)
+
+        try:
+            await self._passed(scope, receive, sent)
+        except Exception:
+            if not answered:
+                answered.append((500, perf_counter()))
+            raise
+        finally:
+            if self._counts is not None:
+                status, at = answered[0] if answered else (CLOSED, perf_counter())
+                self._counts.count(scope["method"], taken[0] if taken else NONE, status, at - began)
+
+    async def _passed(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers, listener = Headers(scope=scope), listener_of(scope)
         path, found = _path_as_sent(scope), Recognised(None)
         refusal = self._refused_here(scope, path, headers, listener)
@@ -99,12 +164,40 @@ class Guard:
                 if not self._is_open(scope["method"], path):
                     refusal = problem_of(error)
         refusal = refusal or self._refused_stranger(scope, path, found, headers)
-        refusal = refusal or _refused_length(path, headers) or self._refused_body(scope, headers)
+        refusal = refusal or _refused_length(path, headers) or _refused_body(scope, headers)
         if refusal is not None:
-            await refusal(scope, receive, _plainly(send))
+            await refusal(scope, receive, send)
             return
-        known = found.caller is not None
-        await self._app({**scope, "path": path, KNOWN: known, CALLER: found.caller}, receive, _plainly(send))
+        caller = found.caller
+        scope = {**scope, "path": path, KNOWN: caller is not None, CALLER: caller}
+        if caller is None or caller.is_unlimited or not self._buckets.bound:
+            await self._bodies.answered(self._app, scope, receive, send)
+        else:
+            await self._paced(caller.name, scope, receive, send)
+
+    async def _paced(self, name: str, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse with when to come again, or hand on and charge what it takes. A caller who took too much sends no body."""
+        owner = owner_in(scope["path"])
+        try:
+            self._buckets.take(name, owner)
+        except TooManyRequests as error:
+            await problem_of(error)(scope, receive, send)
+            return
+
+        async def received() -> Message:
+            message = await receive()
+            self._buckets.charge(name, owner, size=len(message.get("body", b"")))
+            return message
+
+        async def sent(message: Message) -> None:
+            self._buckets.charge(name, owner, size=len(message.get("body", b"")))
+            await send(message)
+
+        end = charged(lambda seconds: self._buckets.charge(name, owner, cpu=seconds))
+        try:
+            await self._bodies.answered(self._app, scope, received, sent)
+        finally:
+            end()
 
     def _refused_here(self, scope: Scope, path: str, headers: Headers, listener: Listener) -> Problem | None:
         """The refusal of what does not come by this way, or is not meant for it; whoever asks is not looked at."""
@@ -139,18 +232,19 @@ class Guard:
                 reason, asked_from(str(peer[0]) if peer else "", headers.getlist("x-forwarded-for"), listener)
             )
 
-    def _refused_body(self, scope: Scope, headers: Headers) -> Problem | None:
-        has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
-        if not has_body and (scope["method"] in READS or headers.get(OWN_HEADER)):
-            return None
-        if media_type(headers) not in JSON_TYPES | LINES_TYPES:
-            bare = "" if has_body else "; without a body the header Engramlog-Request: 1 will do"
-            return plain_problem(
-                HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-                f"Content-Type: got {headers.get('content-type', 'none')[:80]!r}; allowed: application/json"
-                f" (POST /v1/events also: application/x-ndjson){bare}",
-            )
+
+def _refused_body(scope: Scope, headers: Headers) -> Problem | None:
+    has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
+    if not has_body and (scope["method"] in READS or headers.get(OWN_HEADER)):
         return None
+    if media_type(headers) not in JSON_TYPES | LINES_TYPES:
+        bare = "" if has_body else "; without a body the header Engramlog-Request: 1 will do"
+        return plain_problem(
+            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+            f"Content-Type: got {headers.get('content-type', 'none')[:80]!r}; allowed: application/json"
+            f" (POST /v1/events also: application/x-ndjson){bare}",
+        )
+    return None
 
 
 def _refused_framing(scope: Scope, headers: Headers) -> Problem | None:
@@ -185,19 +279,6 @@ def _refused_length(path: str, headers: Headers) -> Problem | None:
     return None
 
 
-def _plainly(send: Send) -> Send:
-    """`send` whose answers are what they say they are, and are kept by nobody on the way."""
-
-    async def plainly(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            headers["x-content-type-options"] = "nosniff"
-            headers.setdefault("cache-control", "no-store")
-        await send(message)
-
-    return plainly
-
-
 def _path_as_sent(scope: Scope) -> str:
     """The path still percent-encoded. A server decodes it whole, which makes `%2F` inside an id look like a separator."""
     raw = scope.get("raw_path")
@@ -207,42 +288,6 @@ def _path_as_sent(scope: Scope) -> str:
 _BEFORE_OWNERS = ("/v1/owners/", "/mcp/")
 
 
-class Paced:
-    """ASGI middleware behind the guard: whoever shows the folder's token is not counted."""
-
-    def __init__(self, app: ASGIApp, *, buckets: Buckets) -> None:
-        self._app = app
-        self._buckets = buckets
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse with when to come again, or hand on and count what it takes."""
-        caller = caller_in(dict(scope)) if scope["type"] == "http" and self._buckets.bound else None
-        if caller is None or caller.is_unlimited:
-            await self._app(scope, receive, send)
-            return
-        name, owner = caller.name, owner_in(scope["path"])
-        try:
-            self._buckets.take(name, owner)
-        except TooManyRequests as error:
-            await problem_of(error)(scope, receive, send)
-            return
-
-        async def received() -> Message:
-            message = await receive()
-            self._buckets.charge(name, owner, size=len(message.get("body", b"")))
-            return message
-
-        async def sent(message: Message) -> None:
-            self._buckets.charge(name, owner, size=len(message.get("body", b"")))
-            await send(message)
-
-        end = charged(lambda seconds: self._buckets.charge(name, owner, cpu=seconds))
-        try:
-            await self._app(scope, received, sent)
-        finally:
-            end()
-
-
 def owner_in(path: str) -> str | None:
     """The owner whom a path names, percent-encoded as it was sent; None where it names none."""
     for begin in _BEFORE_OWNERS:
@@ -250,65 +295,3 @@ def owner_in(path: str) -> str | None:
             rest = path.removeprefix(begin)
             return unquote(rest if begin == "/mcp/" else rest.partition("/")[0]) or None
     return None
-
-
-TAKEN = "engramlog.taken"
-"""Where in a request's scope the route that took it writes its path, in braces; there where somebody counts."""
-
-
-def taken_by(scope: Mapping[str, Any], route: str) -> None:
-    """Note which route took a request."""
-    taken = scope.get(TAKEN)
-    if taken is not None:
-        taken.append(route)
-
-
-NONE, OTHER = "none", "other"
-METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-CLOSED = 499
-"""Told as the status where the client was gone before it was answered."""
-
-
-class Measured:
-    """ASGI middleware around all else."""
-
-    def __init__(self, app: ASGIApp, *, metrics: Metrics) -> None:
-        self._app = app
-        self._requests, self._seconds = metrics.requests, metrics.request_seconds
-        self._counters: dict[tuple[str, str, int], Counter] = {}
-        self._clocks: dict[tuple[str, str], Histogram] = {}
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand on, and count once it is over."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        began, answered = perf_counter(), list[tuple[int, float]]()
-        taken: list[str] = []
-        scope[TAKEN] = taken
-
-        async def told(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                answered.append((message["status"], perf_counter()))
-            await send(message)
-
-        try:
-            await self._app(scope, receive, told)
-        except Exception:
-            if not answered:
-                answered.append((500, perf_counter()))
-            raise
-        finally:
-            status, at = answered[0] if answered else (CLOSED, perf_counter())
-            method = scope["method"] if scope["method"] in METHODS else OTHER
-            self._count(method, taken[0] if taken else NONE, status, at - began)
-
-    def _count(self, method: str, route: str, status: int, seconds: float) -> None:
-        counter = self._counters.get((method, route, status))
-        if counter is None:  # kept, for to find a label's series takes longer than to count
-            counter = self._counters[method, route, status] = self._requests.labels(method, route, str(status))
-        clock = self._clocks.get((method, route))
-        if clock is None:
-            clock = self._clocks[method, route] = self._seconds.labels(method, route)
-        counter.inc()
-        clock.observe(seconds)

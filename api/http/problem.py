@@ -17,7 +17,6 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from api.requests.secrets import refusal_told
 from events.errors import EngramlogError, InputError
 from events.wording import allowed_words
 
@@ -54,6 +53,8 @@ def problem(kind: str, status: int, detail: str, context: Mapping[str, Any], hea
 
 def problem_of(error: EngramlogError) -> Problem:
     """One of our errors as an answer."""
+    from api.requests.secrets import refusal_told
+
     told = refusal_told(error)
     context = {name: told[name] for name in error.context if name in told}
     return problem(type(error).__name__, error.status, told["message"], context, {})

@@ -39,8 +39,9 @@ from api.http.asking import (
     Unrevealed,
     documented,
 )
+from api.http.bodies import JSON_TYPES, THREADS, media_type
 from api.http.callers import caller_in
-from api.http.guard import JSON_TYPES, media_type, taken_by
+from api.http.guard import taken_by
 from api.http.problem import input_error
 from api.operations.definition import NEVER, REQUIRED, SPEAKER, Given, Operation, Parameter, Record
 from api.requests.speaking import come_in_by
@@ -127,8 +128,6 @@ class Pieces(StreamingResponse):
             await super().__call__(scope, receive, send)
 
 
-THREADS: Final = "engramlog.threads"
-"""Where in a request's scope stands which threads parse its body."""
 DIGITS: Final = 20
 """Longest whole number, with its sign: Python takes time with the square of its digits."""
 SHOWN: Final = 100

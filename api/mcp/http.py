@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.http.bodies import MCP, Bodies
 from api.http.callers import Admits, Callers, caller_in
-from api.http.guard import Guard, Paced
+from api.http.guard import Guard
 from api.http.problem import problem_of
 from api.mcp.connection import Connection
 from api.mcp.resource import PATH, Described, challenged, insufficient, is_metadata
@@ -44,13 +44,13 @@ def create_app(
         max_request_body_size=MCP.size,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # the guard does it
     )
-    owned = _Owned(Bodies(served, limits=lambda _path: MCP), connection, rules)
     return Guard(
-        Paced(Described(owned, rules), buckets=Buckets(rates)),
-        admits=admits,
+        Described(_Owned(served, connection, rules), rules),
+        callers=callers or Callers(admits),
         is_open=is_metadata,
-        callers=callers,
         challenged=partial(challenged, rules),
+        buckets=Buckets(rates),
+        bodies=Bodies(limits=lambda _path: MCP),
     )
 
 

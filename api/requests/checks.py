@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date, datetime
-from typing import NamedTuple, get_args
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError
@@ -15,7 +15,9 @@ from events.partitions import parse_position, partition_of
 from events.text.saying import is_text
 from events.vocabulary import EARLIEST, ID_RULE, Actor, check_id
 from projections.choices import MAX_RESULTS, RANKINGS, SEARCH_MODES
-from projections.laws.modes import MODES, Mode
+
+if TYPE_CHECKING:
+    from projections.laws.modes import Mode
 
 ACTORS: tuple[str, ...] = get_args(Actor)
 MAX_QUERY = 10_000
@@ -63,6 +65,8 @@ def check_id_of(field: str, value: str) -> str:
 
 def check_mode(mode: str) -> Mode:
     """The mode, or InputError."""
+    from projections.laws.modes import MODES
+
     for known in MODES:
         if mode == known:
             return known

@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
-from api.http.server.listener import bound
+from api.http.server.ports import bound
 from events.errors import BadSetting
 from events.text.origins import is_loopback
 

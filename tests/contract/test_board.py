@@ -13,7 +13,7 @@ import yaml
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import Metric
 
-from api.http.guard import Measured
+from api.http.guard import RequestCounts
 from api.http.metrics import OF_STORE, Metrics, MetricSources, readings
 from api.services.auditing.supervision import AppendOnlyFile, DiskRoom, Kept
 from consumers.fold.figures import FoldFigures
@@ -88,7 +88,7 @@ def all_told() -> Iterator[CollectorRegistry]:
     aof = AppendOnlyFile(True, 1, 1, True, True, False, 1, 0)
     kept = Kept("7.0.15", aof, DiskRoom(2, 3, 1), None)
     metrics = Metrics(MetricSources(readings(lambda: STATUS, lambda: kept), lambda: {("view", "memory"): 1}))
-    Measured(None, metrics=metrics)._count("GET", "/x", 200, 0.1)  # type: ignore[arg-type]
+    RequestCounts(metrics).count("GET", "/x", 200, 0.1)
     for counter, labels in ((metrics.append_events, 1), (metrics.feed_closed, 1), (metrics.refused, 1)):
         counter.labels(*["x"] * labels)
     metrics._lanes.labels("light", "running").set(1)

@@ -24,11 +24,9 @@ from api.application import Application
 from api.http.asking import parts_of
 from api.http.callers import caller_in
 from api.http.routing import admission_of, by_thread, new_router, read_json
-from api.http.server.listener import FORWARDED
-from api.http.server.serve import AT_THE_FOLDER
+from api.http.server.listener import AT_THE_FOLDER, FORWARDED
 from api.operations.definition import Given, Operation
 from api.operations.groups import MADE_WHOLE
-from api.requests.secrets import refusal_told
 from api.requests.speaking import come_in_by
 from api.work.patience import NeedsHeavyLane, Patience, with_patience
 from events.errors import DeadlineExceeded, EngramlogError, ServerBusy, StoreUnavailable, TooManyRequests
@@ -72,6 +70,8 @@ async def command(request: Request) -> Response:
         admitted = partial(come_in_by, "terminal", call.carry_out)
         told: bytes = await admission_of(request).run(call.operation.work, str(call.given.get("owner", "")), admitted)
     except EngramlogError as error:
+        from api.requests.secrets import refusal_told
+
         left = isinstance(error, _Left) or (isinstance(error, LEFT) and not (call and call.may_have_told))
         document = {"left": error.message} if left else {"refused": refusal_told(error), "exit_code": error.exit_code}
         told = json.dumps(document, default=str).encode()

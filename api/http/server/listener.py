@@ -24,6 +24,7 @@ from starlette.routing import compile_path
 from starlette.types import Scope
 
 from api.http.problem import Problem, plain_problem
+from api.http.server.ports import bound
 from api.operations.definition import Operation
 from api.operations.groups import ALL
 from events.errors import BadSetting
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 LISTENER: Final = "engramlog.listener"
 """Name in the state of an ASGI scope."""
+AT_THE_FOLDER: Final = "folder"
+"""Replaces the network address of a caller at a unix socket; the user's number follows."""
 MOST_HOPS: Final = 16
 """So many addresses of X-Forwarded-For are looked at, from the last one on."""
 HTTPS_PORT: Final = 443
@@ -271,32 +274,3 @@ def claim(
     """A socket on the port, which nobody can take from then on, and nobody is let in to yet. Raises as `listening` does."""
     check_host(host, listener, OPERATE if setting == OPERATE else "ENGRAMLOG_HOST")
     return bound(host, port, setting)
-
-
-def bound(host: str, port: int, setting: str) -> socket.socket:
-    """A socket bound there. Raises BadSetting where the port is taken."""
-    where = address(host)
-    family = socket.AF_INET6 if ":" in where else socket.AF_INET
-    found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, or asyncio leaves Nagle's wait on
-    try:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind((where, port))
-    except OSError as error:
-        raise taken(found, host, port, setting, error) from None
-    return found
-
-
-def address(host: str) -> str:
-    """In digits, as a socket is bound."""
-    return "127.0.0.1" if host.lower() == "localhost" else host
-
-
-def taken(listener: socket.socket, host: str, port: int, setting: str, error: OSError) -> BadSetting:
-    """The refusal of a port; the socket is closed."""
-    listener.close()
-    return BadSetting(
-        f"{setting}: got {port}; allowed: a free port of {address(host)}, 0 for any ({error.strerror})",
-        setting=setting,
-        got=port,
-        allowed="a free port, 0 for any",
-    )

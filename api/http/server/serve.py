@@ -21,11 +21,10 @@ from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from api.http.problem import problem_of
-from api.http.server.listener import LISTENER, OF_THIS_MACHINE, Listener, claim, taken
+from api.http.server.listener import AT_THE_FOLDER, LISTENER, OF_THIS_MACHINE, Listener, claim
+from api.http.server.ports import taken
 from events.errors import EngramlogError, ServerBusy
 
-AT_THE_FOLDER = "folder"
-"""Replaces the network address of a caller at a unix socket; the user's number follows."""
 HEAD_BYTES = 32 * 1024
 """Of a request's line and headers together."""
 TOLD = 100

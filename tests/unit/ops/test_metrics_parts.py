@@ -10,7 +10,7 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
 from api.http.metrics import KEPT, LATE, STATUS, Scrape, StoreCollector, readings
-from api.http.server.listener import bound
+from api.http.server.ports import bound
 from api.services.auditing.supervision import AppendOnlyFile, Kept, Supervision
 from consumers.fold.figures import FoldFigures, Spread
 from events.errors import BadSetting, StoreUnavailable

@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import orjson
 import pytest
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.http import bodies
 from api.http.bodies import MIB, OTHERS, SMALL, Bodies, BodyLimit, Most, limit_of
+from api.http.callers import KNOWN, MOST_OPEN
 from tests.rows import each_row
 
 LIMIT = BodyLimit(100, Most(10, 5))
@@ -67,9 +69,23 @@ async def ask(app: Any, receive: Receive, *headers: tuple[bytes, bytes], path: s
     return start["status"], orjson.loads(body["body"]), dict(start["headers"])
 
 
-def limited(app: Any = echo, **given: Any) -> Bodies:
-    """The middleware with a limit of a hundred bytes."""
-    return Bodies(app, limits=lambda _path: LIMIT, **given)
+def limited(app: Any = echo, **given: Any) -> ASGIApp:
+    """An application that takes bodies of a hundred bytes."""
+    return partial(Bodies(limits=lambda _path: LIMIT, **given).answered, app)
+
+
+def test_a_stranger_sends_no_more_than_a_key() -> None:
+    async def story() -> None:
+        scope = {"type": "http", "path": "/ready", "headers": [JSON, length(MOST_OPEN + 1)], KNOWN: False}
+        told: list[Message] = []
+
+        async def send(message: Message) -> None:
+            told.append(message)
+
+        await Bodies().answered(echo, scope, pieces(b" " * (MOST_OPEN + 1)), send)
+        assert told[0]["status"] == 413
+
+    asyncio.run(story())
 
 
 def length(size: int) -> tuple[bytes, bytes]:
@@ -136,7 +152,7 @@ async def trickle() -> Message:
 @each_row("sender", [never, trickle])
 def test_a_sender_who_does_not_come_to_an_end_is_answered(sender: Callable[[], Awaitable[Message]]) -> None:
     async def story() -> None:
-        app = Bodies(echo, seconds=0.05)
+        app = partial(Bodies(seconds=0.05).answered, echo)
         status, told, headers = await ask(app, pieces(b"[1,", then=sender), length(MIB))
         assert (status, told["error"], headers[b"connection"]) == (408, "RequestTimeout", b"close")
 
@@ -149,7 +165,7 @@ def test_large_bodies_have_few_places_and_small_ones_never_wait_for_them(monkeyp
 
     async def story() -> None:
         large: dict[str, Any] = {"path": "/v1/events"}
-        app = Bodies(echo)
+        app = partial(Bodies().answered, echo)
         held = [
             asyncio.create_task(ask(app, pieces(b" ", then=never), length(2 * MIB), **large))
             for _ in range(bodies.MOST_LARGE)
@@ -173,7 +189,7 @@ def test_of_very_large_bodies_one_is_in_hand_beside_a_large_one(monkeypatch: pyt
 
     async def story() -> None:
         huge: tuple[Any, dict[str, Any]] = (length(bodies.HUGE + 1), {"path": "/v1/events"})
-        app = Bodies(echo)
+        app = partial(Bodies().answered, echo)
         held = asyncio.create_task(ask(app, pieces(b" ", then=never), huge[0], **huge[1]))
         await asyncio.sleep(0)
         assert (await ask(app, never, huge[0], **huge[1]))[0] == 503
@@ -193,7 +209,7 @@ def test_a_larger_body_is_counted_by_a_thread(monkeypatch: pytest.MonkeyPatch) -
 
     async def story() -> None:
         for size in (bodies.COUNTED_AT_ONCE, bodies.COUNTED_AT_ONCE + 1):
-            assert (await ask(Bodies(echo), pieces(b" " * size), length(size)))[0] == 200
+            assert (await ask(partial(Bodies().answered, echo), pieces(b" " * size), length(size)))[0] == 200
 
     asyncio.run(story())
     assert by == [True, False]
