@@ -52,14 +52,14 @@ def context_blocks(
     if message.need != "no":
         sense = None if meanings is None else meanings.asked(at.view, query)
         results = search(at, query, CANDIDATES, request, sense)["results"]
-    closeness, turn = closenesses(at.view, query, results), AskedTurn(text, conversation((), text), message)
+    closeness, talk = closenesses(at.view, query, results), conversation((), text)
     language, blocks = "zh" if is_chinese(text) else "en", list[Block]()
     for budget in budgets:
         wanted = Wanted(budget, 0, True, language, 0.0, 0, stable_room(budget, None))
         rules = rules_of(at.view, wanted)
-        holds = always(at.view, at.now, turn.talk, rules)
+        holds, turn = always(at.view, at.now, talk, rules), AskedTurn(text, talk, message, wanted)
         stable = stable_part(at.view, at.now, holds, rules, wanted, estimated_tokens)
-        found = related(at.view, at.now, results, closeness, turn, wanted, rules, stable.holds)
-        held = material(at.view, at.now, 0, turn, 0, rules, stable.holds, found)
+        found = related(at.view, at.now, results, closeness, turn, rules, stable.holds)
+        held = material(at.view, at.now, 0, turn, rules, stable.holds, found)
         blocks.append(in_two(stable, held, wanted, estimated_tokens).whole)
     return blocks

@@ -127,14 +127,14 @@ def made_of(
     gone = {one.seq for one in set_aside_among(said.said, view.state.asides)}
     talk = request.talk([one for one in said.said if one.seq not in gone])
     rules = rules_of(view, wanted, None if snapshot.past is None else snapshot.present)
-    asked, holds = AskedTurn(request.text, talk, message), always(view, now, talk, rules)
+    asked, holds = AskedTurn(request.text, talk, message, wanted), always(view, now, talk, rules)
     stable = stable_part(view, now, holds, rules, wanted, count, check=current_check())
     holds = stable.holds
     close: list[Close] = []
     if found is not None:
         closeness = closenesses(view, found.query, found.results)
-        close = related(view, now, found.results, closeness, asked, wanted, rules, holds)
-    held = material(view, now, snapshot.partition, asked, wanted.messages, rules, holds, close)
+        close = related(view, now, found.results, closeness, asked, rules, holds)
+    held = material(view, now, snapshot.partition, asked, rules, holds, close)
     left_out = dict(holds.standing.left_out)
     if gone:
         left_out["said by a source that is set aside"] = len(gone)

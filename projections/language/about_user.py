@@ -70,19 +70,26 @@ _PASSING = regex(
     r"|\b(?:ha(?:ve|s)|'ve|'s) (?:got )?an? (?:\w+ )?(?:cold|headache|fever|cough|hangover)\b"
     r"|\b(?:ears?|head|tooth|back|throat|eyes?) (?:is|are|has been|have been) (?:ringing|hurting|aching|sore|itching|swollen)\b"
     r"|\b(?:right now|at the moment|today|tonight|this week|so far|all (?:morning|afternoon|day|night))\b"
+    r"|\b(?:am|is|are|'m|'re) (?:checking in|following up|reaching out|eager|keen|curious|initiating"
+    r"|uploading|waiting|looking forward)\b"
+    r"|^(?:i|user) (?:\w+ly )?(?:asked (?!to remember)|requested|demanded|instructed)"
     r"|(?:我|用户|用戶)(?:今天|现在|刚|有点|好|很|太)?(?:累|困|饿|渴|烦|忙|感冒|发烧|头疼|难受|出差)(?!的时候)"
     r"|(?:儿子|女儿|孩子|爸|妈|先生|太太|老公|老婆)(?:今天|现在|刚|有点)?(?:感冒|发烧|头疼|生病|病|住院)了|(?:我|用户|用戶)(?:刚刚|剛剛|现在没有|現在沒有)|今天|今晚|此刻|这周|這週",
     2,
 )
+_FORMULA = regex(r"\\\(|[=≈×÷] ?[\d(]")
 _INTENDED = regex(
     r"\b(?:i|we|user|others|(?:my|our|user's) (?:[\w-]+ ){1,3}?) ?(?:'m|am|is|are|'re) "
-    r"(?:about to\b|(?:still|now|just|currently|also) )?(?!(?:liv|work|teach|study|learn|rais|dat|grow|will|us"
+    r"(?:about to\b|(?:still|now|just|currently|also) )?(?!(?:liv|work|teach|learn|rais|dat|grow|will|us"
     r"|amaz|interest|miss|lov|car|outstand|someth|noth|anyth)ing\b)\w+ing\b"
     r"|\b(?:i|we|user|others) will\b|\b(?:lately|these days|coming up|upcoming|over budget|behind schedule)\b"
+    r"|\d ?% (?:to|towards?|done|of the way)\b"
+    r"|\basked to remember: (?!.*\b(?:user|they|their|them)\b)|要求记住：(?!.*(?:我|用户|自己))"
     r"|\b(?:i|we|user|others) (?:really |also |just )?(?:wants?|would like|hopes?|intends?|aims?|plans?) to\b"
     r"|\b(?:ha(?:s|ve)|'ve|already) (?:[\w'-]+ ){0,5}?(?:booked|planned|scheduled|lined up)\b"
     r"|\b(?:ha(?:s|ve)|'ve) (?:been (?!\w+ing .{0,60}\b(?:for .*(?:years?|months?|decades?|life)|since)\b)\w+ing\b"
     r"|(?:just |already )?(?:started|begun) (?:with|on|off)\b"
+    r"|(?:the )?(?:[\w'-]+ ){1,4}(?:ready|helping)\b"
     r"|never (?!been (?:able|good|an?)\b|(?:eaten|drunk|smoked|learn\w+|liked|married|driven)\b)\w+)"
     r"|从来?[没未]有?[^，。]{1,12}过|(?:一直|还|也|很|用户|用戶|我)想(?:去|看|买|買|学|學|换|換)|没有(?:太多|足够)的?(?:时间|预算|钱)"
     r"|(?:最近|近来|近來)[^，。]{0,8}(?:在|正|有些|有点|有點|总|總|经常|經常)|正(?:在)?(?:打算|计划|准备|忙着)|(?:打算|计划|准备|将|将要|一定会|会去)(?=[^了]{1,40}$)|想炖|想去吃"
@@ -96,8 +103,8 @@ INTENTION_DAYS = 180
 
 @lru_cache(maxsize=1 << 12)
 def about_user(text: str) -> int | None:
-    """The place of a statement in `CLASSES`; None if it is too long to be a line of a profile."""
-    if len(text) > MOST_READ:
+    """The place of a statement in `CLASSES`; None if it is too long to be a line of a profile, or a formula."""
+    if len(text) > MOST_READ or _FORMULA.search(text):
         return None
     return next((place for place, pattern in enumerate(_PATTERNS) if pattern.search(text)), len(CLASSES) - 1)
 

@@ -5,7 +5,7 @@ changes only when one of its memories changes, so a provider's prompt cache keep
 
 Every recorded text is one line that begins with its handle, made harmless by `prompt_text`: no text can end the block, begin a
 part of it, or stand for another. If the budget is short, the first line of the first part is kept first, then each part keeps its
-share; the rest of the budget goes to the parts in the order of `Layout.shares`, but not to an earlier conversation. Within a part
+share; the rest of the budget goes to the parts in the order of its layout, but not to an earlier conversation. Within a part
 the last lines to be kept are dropped first.
 """
 
@@ -55,20 +55,12 @@ TITLES: Mapping[str, Mapping[str, str]] = {
 OPEN, CLOSE = "<memory>", "</memory>"
 
 
-class Layout(NamedTuple):
-    """The parts of one half of a block."""
-
-    shares: Mapping[str, float]
-    """What each part may take before the rest of the budget is given away, in this order."""
-    timed: bool
-    """Whether it begins with the time; without it, the half is empty if it has no line."""
-
-
-STABLE = Layout({"instructions": 0.25, "core": 0.35, "profile": 0.40}, timed=False)
-TURN = Layout(
-    {"retrieved": 0.45, "instructions": 0.25, "remembered": 0.30, "unconfirmed": 0.10, "tools": 0.10, "earlier": 0.15},
-    timed=True,
-)
+Layout = Mapping[str, float]
+"""The parts of one half of a block: what each may take before the rest of the budget is given away, in this order."""
+STABLE: Layout = {"instructions": 0.25, "core": 0.35, "profile": 0.40}
+TURN: Layout = {
+    "retrieved": 0.45, "instructions": 0.25, "remembered": 0.30, "unconfirmed": 0.10, "tools": 0.10, "earlier": 0.15,
+}  # fmt: skip
 
 
 class Line(NamedTuple):
@@ -87,6 +79,7 @@ class Material(NamedTuple):
     """The lines that a half could hold, each part as it is to be shown; `keep` orders the parts whose first lines matter least."""
 
     time: str = ""
+    """The first line; without it, a half without other lines is empty."""
     parts: Mapping[str, Sequence[Line]] = {}
     keep: Mapping[str, Sequence[int]] = {}
     """Part -> indices of its lines, the first to be kept first; as shown if the part is absent."""
@@ -116,10 +109,15 @@ def build(
 ) -> Block:
     """Build one half from what fits; never over `budget` tokens as `count` counts them, empty if not even the time fits."""
     titles = TITLES[language]
-    time = material.time if layout.timed else None
-    offered = {part: [_harmless(line) for line in material.parts.get(part, ())] for part in layout.shares}
+    time = one_line(material.time)
+    offered = {
+        part: [
+            line._replace(text=one_line(line.text), note=one_line(line.note)) for line in material.parts.get(part, ())
+        ]
+        for part in layout
+    }
     left = budget - count(_written(time, {}, titles) + "\n")
-    given = {part: max(left, 0) * share for part, share in layout.shares.items()}
+    given = {part: max(left, 0) * share for part, share in layout.items()}
     texts = {
         part: [_spelled(line, LONGEST[part], int(given[part]) - count(f"[{titles[part]}]\n"), count) for line in lines]
         for part, lines in offered.items()
@@ -128,7 +126,7 @@ def build(
     while True:
         chosen = {part: sorted(at for name, at in taken if name == part) for part in texts}
         shown = {part: [texts[part][at] for at in places] for part, places in chosen.items()}
-        text = _written(time, shown, titles) if taken or layout.timed else ""
+        text = _written(time, shown, titles) if taken or time else ""
         if (tokens := count(text)) <= budget:
             break
         if not taken:
@@ -173,10 +171,6 @@ def _fill(
     return taken
 
 
-def _harmless(line: Line) -> Line:
-    return line._replace(text=one_line(line.text), note=one_line(line.note))
-
-
 def _spelled(line: Line, most: int, room: int, count: TokenCount) -> str:
     """One line of the block: its handle, a note, and at most `most` tokens of its text; if possible within `room` tokens."""
     name = line.id if line.kind == "tool" else handle_of(line.id)
@@ -184,10 +178,10 @@ def _spelled(line: Line, most: int, room: int, count: TokenCount) -> str:
     return head + (cut(line.text, min(most, max(SHORTEST, room - count(head))), count) or "…")
 
 
-def _written(time: str | None, shown: Mapping[str, Sequence[str]], titles: Mapping[str, str]) -> str:
+def _written(time: str, shown: Mapping[str, Sequence[str]], titles: Mapping[str, str]) -> str:
     lines = [OPEN, titles["frame"]]
-    if time is not None:
-        lines += [f"[{titles['time']}]", one_line(time)]
+    if time:
+        lines += [f"[{titles['time']}]", time]
     for part in PARTS:
         if shown.get(part):
             lines += [f"[{titles[part]}]", *shown[part]]

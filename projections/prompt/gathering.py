@@ -26,7 +26,6 @@ from projections.memory.record import Memory
 from projections.memory.suggestion import is_asked_again, suggested_by
 from projections.memory.working_memory import Conversation
 from projections.prompt.block import CLOSE, TITLES, Block, Line, Material
-from projections.prompt.instructions import standing_instructions
 from projections.prompt.lines import (
     Rules,
     StandingLines,
@@ -45,6 +44,7 @@ from projections.prompt.lines import (
     withdrawn,
 )
 from projections.prompt.message import MessageRead, Related
+from projections.prompt.profile import standing_instructions
 from projections.views.corrected import corrections_in, seen_at
 from projections.views.view import OwnerView
 
@@ -107,6 +107,7 @@ class AskedTurn(NamedTuple):
     talk: Conversation
     """The conversation that it belongs to."""
     message: MessageRead
+    wanted: Wanted
 
 
 class Always(NamedTuple):
@@ -154,15 +155,12 @@ def rules_of(view: OwnerView, wanted: Wanted, today: OwnerView | None = None) ->
 
 def always(view: OwnerView, now: int, talk: Conversation, rules: Rules) -> Always:
     """What always holds, the session's episodes, and the user's standing instructions."""
-    seen, stable = seen_at(view, now, "normal"), stable_rules(view, rules)
-    standing, asked = standing_memories(view.columns, seen, talk, rules), standing_instructions(view.columns, stable)
+    stable = stable_rules(view, rules)
+    standing = standing_memories(view.columns, seen_at(view, now, "normal"), talk, rules, stable)
+    asked = standing_instructions(view, stable)
     standing.left_out.update(asked.left_out)
-    core = [memory for memory in standing.core if why_not(memory, stable) is None]
-    standing.left_out.update({"sensitive": len(standing.core) - len(core)} if len(core) < len(standing.core) else {})
-    if view.is_narrowed:
-        core = [memory for memory in core if not view.hides(memory.id)]
-    instructions = [memory for memory in asked.shown if not (view.is_narrowed and view.hides(memory.id))]
-    return Always(standing._replace(core=core), instructions)
+    core = [memory for memory in standing.core if not view.hides(memory.id)]
+    return Always(standing._replace(core=core), [memory for memory in asked.shown if not view.hides(memory.id)])
 
 
 def stable_rules(view: OwnerView, rules: Rules) -> Rules:
@@ -176,7 +174,6 @@ def related(
     results: Sequence[Match],
     closeness: Sequence[float],
     asked: AskedTurn,
-    wanted: Wanted,
     rules: Rules,
     holds: Always,
 ) -> list[Close]:
@@ -191,12 +188,14 @@ def related(
     # A conversation of another day is not in the block: what was said in it may be related.
     talk = asked.talk._replace(messages=()) if is_earlier(asked.talk, holds.standing.episodes, now) else asked.talk
     others = view.index(SaidNames).projects
-    others -= {project for project in others if len(others) == 1 or project in _topic(asked)}
+    before = asked.talk.messages[-2:] if asked.message.continues else ()
+    topic = "\n".join([*(turn.text for turn in before), asked.text]).casefold()
+    others -= {project for project in others if len(others) == 1 or project in topic}
     fall = 0 if asked.message.continues else FALL  # the turns before are searched for too, and may score better
-    most = UNSURE if asked.message.need == "unsure" and wanted.related == "auto" else MOST_LINES
+    most = UNSURE if asked.message.need == "unsure" and asked.wanted.related == "auto" else MOST_LINES
     for result, close in zip(results, closeness, strict=True):
         memory = view.get(result["id"])
-        if memory is None or close < wanted.threshold or len(found) == most:
+        if memory is None or close < asked.wanted.threshold or len(found) == most:
             continue
         if not asked.message.several and result["score"] < max(STOP * best, fall * last):
             break
@@ -212,16 +211,10 @@ def related(
             continue
         shown += [memory] if memory.trust else []
         found.append(Close(memory.id, result["level"], round(close, 6)))
-    if asked.message.orders and asked.message.need == "yes" and not wanted.threshold:
+    if asked.message.orders and asked.message.need == "yes" and not asked.wanted.threshold:
         rest = [one for one in holds.rest if (one.project or "").casefold() not in others]
         found += [Close(one.id, "full", None) for one in rest if not any(_says_the_same(one, other) for other in shown)]
     return found
-
-
-def _topic(asked: AskedTurn) -> str:
-    """The message, and the last two turns if it continues them; lower case."""
-    before = asked.talk.messages[-2:] if asked.message.continues else ()
-    return "\n".join([*(turn.text for turn in before), asked.text]).casefold()
 
 
 def never_related(memory: Memory) -> bool:
@@ -247,24 +240,15 @@ def _says_the_same(memory: Memory, shown: Memory) -> bool:
 
 
 def material(
-    view: OwnerView,
-    now: int,
-    partition: int,
-    asked: AskedTurn,
-    messages: int,
-    rules: Rules,
-    holds: Always,
-    close: Sequence[Close],
+    view: OwnerView, now: int, partition: int, asked: AskedTurn, rules: Rules, holds: Always, close: Sequence[Close]
 ) -> Material:
     """What the turn part could hold; `left_out` of `holds.standing` counts what it may not.
 
     Instructions that the search found are first, in its order.
     """
-    talk, standing = asked.talk, holds.standing
+    talk, standing, messages = asked.talk, holds.standing, asked.wanted.messages
     episodes = [
-        memory_line(memory, memory.content, rules)
-        for memory in standing.episodes
-        if not said_already(memory, talk, asked.text)
+        memory_line(memory, rules) for memory in standing.episodes if not said_already(memory, talk, asked.text)
     ]
     said = message_lines(talk.messages[-messages:] if messages else (), rules, now)
     tools, hidden = tool_lines(talk, asked.text, partition, rules)
@@ -311,7 +295,7 @@ def _lines(
     days = [local(memory.created_at, rules.zone).date() for memory, _ in found]
     lines: tuple[list[Line], list[Line]] = ([], [])
     for (memory, closeness), day in zip(found, days, strict=True):
-        line = memory_line(memory, memory.content, rules, closeness, with_hour=days.count(day) > 1)
+        line = memory_line(memory, rules, closeness, with_hour=days.count(day) > 1)
         lines[memory.id in updates or is_unconfirmed(memory)].append(line)
     return lines
 

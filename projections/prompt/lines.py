@@ -7,7 +7,7 @@ Never: a secret, what was negated or superseded, what was deleted, a turn that s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -79,26 +79,18 @@ class Rules(NamedTuple):
 
 
 def why_not(memory: Memory, rules: Rules) -> str | None:
-    """Why a memory that normal mode shows may not stand in a prompt as true, or None."""
-    return next(_against(memory, rules), None)
-
-
-def _against(memory: Memory, rules: Rules) -> Iterator[str]:
-    """All that stands against it, what weighs most first."""
-    if memory.sensitivity >= SECRET:
-        yield "secret"
-    if memory.is_negated:
-        yield "negated"
-    if memory.id in rules.withdrawn:
-        yield rules.withdrawn[memory.id]
-    if memory.sensitivity > rules.most_sensitive:
-        yield "sensitive"
-    if memory.trust < rules.least_trust:
-        yield "trust"
-    told = [turn in rules.forgotten for turn in memory.source_turns]
+    """The weightiest reason why a memory that normal mode shows may not be in a prompt as true, or None."""
+    forgotten = [turn in rules.forgotten for turn in memory.source_turns]
     drawn = memory.source == "judge" and rules.erased.isdisjoint(memory.source_turns)
-    if any(told) and (not is_statement(memory) or (drawn and all(told))):
-        yield "deleted"
+    reasons = (
+        ("secret", memory.sensitivity >= SECRET),
+        ("negated", memory.is_negated),
+        (rules.withdrawn.get(memory.id, ""), memory.id in rules.withdrawn),
+        ("sensitive", memory.sensitivity > rules.most_sensitive),
+        ("trust", memory.trust < rules.least_trust),
+        ("deleted", any(forgotten) and (not is_statement(memory) or (drawn and all(forgotten)))),
+    )
+    return next((reason for reason, applies in reasons if applies), None)
 
 
 def never_stood(memory: Memory) -> str | None:
@@ -114,9 +106,7 @@ def withdrawn(today: Columns, most_sensitive: int) -> dict[str, str]:
     return found | dict.fromkeys(deleted_memories(today), "deleted")
 
 
-def memory_line(
-    memory: Memory, text: str, rules: Rules, relevance: float | None = None, *, with_hour: bool = False
-) -> Line:
+def memory_line(memory: Memory, rules: Rules, relevance: float | None = None, *, with_hour: bool = False) -> Line:
     """A memory with the day it was made, who said it, what of it no longer holds, and what it may contradict.
 
     `with_hour`: the time of day too, for a block in which other lines are of the same day.
@@ -125,9 +115,9 @@ def memory_line(
     notes = [f"{said:%Y-%m-%d %H:%M}" if with_hour else f"{said:%Y-%m-%d}", memory.speaker or "", _trust(memory, rules)]
     if memory.conflicts:
         notes.append(f"{CONFLICT[rules.language]} {' '.join(map(handle_of, memory.conflicts[:3]))}")
-    notes.append(_until(text, memory.worded_at, rules))
-    notes += _corrections(memory.id, rules)
-    return Line("memory", memory.id, dated(text, memory.worded_at, rules.zone), _noted(notes, rules), relevance)
+    notes += [_until(memory.content, memory.worded_at, rules), *_corrections(memory.id, rules)]
+    text = dated(memory.content, memory.worded_at, rules.zone)
+    return Line("memory", memory.id, text, _noted(notes, rules), relevance)
 
 
 def holding_line(memory: Memory, rules: Rules) -> Line:
@@ -192,43 +182,43 @@ class StandingLines(NamedTuple):
     left_out: Counter[str]
 
 
-def standing_memories(columns: Columns, seen: Visibility, talk: Conversation, rules: Rules) -> StandingLines:
-    """Memories that always hold, whatever their weight, and the session's episodes that normal mode shows.
+def standing_memories(
+    columns: Columns, seen: Visibility, talk: Conversation, rules: Rules, stable: Rules
+) -> StandingLines:
+    """Memories that always hold, whatever their weight, by the rules of the stable part, and episodes that normal mode shows.
 
-    Without those that sum up nothing but the newest messages, which the block tells anyway: older ones have their places.
+    Episodes are those of the session, without those that sum up only the newest messages: the block has the messages.
     """
     left_out: Counter[str] = Counter()
 
-    def allowed(rows: Iterable[int]) -> list[Memory]:
-        found = [columns.memories[int(row)] for row in rows]
-        reasons = [why_not(memory, rules) for memory in found]
+    def allowed(rows: Iterable[int], rules: Rules) -> list[Memory]:
+        memories = [columns.memories[int(row)] for row in rows]
+        reasons = [why_not(memory, rules) for memory in memories]
         left_out.update(reason for reason in reasons if reason is not None)
-        return [memory for memory, reason in zip(found, reasons, strict=True) if reason is None]
+        return [memory for memory, reason in zip(memories, reasons, strict=True) if reason is None]
 
     live = (columns.standing() == Columns.LIVE) & (columns.tier <= Columns.CORE)
     firm = np.flatnonzero(live)
     holding = [int(row) for row in firm if always_holds(columns.memories[row])]
     left_out.update({NO_GROUND: len(firm) - len(holding)} if len(firm) > len(holding) else {})
-    core = allowed(holding)
+    core = allowed(holding, stable)
     core.sort(key=lambda one: (one.tier != "system", -one.importance, -one.created_at, one.id))
     tier = np.flatnonzero(seen.shown & (columns.tier == Columns.EPISODE))
     session = talk.session
-    episodes = allowed(int(row) for row in tier if session is not None and columns.memories[row].session == session)
-    episodes = [one for one in episodes if not _sums_up_the_newest(one, talk)]
+    own = (int(row) for row in tier if session is not None and columns.memories[row].session == session)
+    episodes = [one for one in allowed(own, rules) if not _sums_up_the_newest(one, talk)]
     episodes.sort(key=lambda one: (one.created_at, one.id))
     return StandingLines(core[:MOST_CORE], episodes[-MOST_EPISODES:], left_out)
 
 
 def said_already(memory: Memory, conversation: Conversation, text: str) -> bool:
     """Whether a memory only repeats a message that the block or the turn itself tells: its words, or the turn as its one source."""
-    if memory.content.strip() == text.strip() or (
-        conversation.turn_id is not None and memory.source_turns == (conversation.turn_id,)
-    ):
+    content, turn_id = memory.content.strip(), conversation.turn_id
+    if content == text.strip() or (turn_id is not None and memory.source_turns == (turn_id,)):
         return True
     messages = {turn.turn_id: turn.text.strip() for turn in conversation.messages}
-    if any(messages.get(turn) == memory.content.strip() for turn in memory.source_turns):
-        return True
-    return _sums_up_the_newest(memory, conversation)
+    repeats = any(messages.get(turn) == content for turn in memory.source_turns)
+    return repeats or _sums_up_the_newest(memory, conversation)
 
 
 def _sums_up_the_newest(memory: Memory, conversation: Conversation) -> bool:
@@ -242,7 +232,7 @@ def message_lines(messages: Sequence[Turn], rules: Rules, now: int) -> list[Line
     today = local(now, rules.zone).date()
     lines = []
     for one in messages:
-        day, text = local(one.at, rules.zone).date(), _tellable(one, rules)
+        day, text = local(one.at, rules.zone).date(), HIDDEN[rules.language] if is_withheld(one, rules) else one.text
         notes = ["" if day == today else day.isoformat(), _known_as(one.name, rules, one.level)]
         notes += [_until(text, one.at, rules), *_corrections(one.turn_id, rules)]
         lines.append(Line("turn", one.turn_id, text, _noted(notes, rules)))
@@ -250,19 +240,14 @@ def message_lines(messages: Sequence[Turn], rules: Rules, now: int) -> list[Line
 
 
 def is_earlier(conversation: Conversation, episodes: Sequence[Memory], now: int) -> bool:
-    """Whether nothing was said in the session for a day: what stands of it is no conversation that goes on."""
-    said_at = [conversation.messages[-1].at] if conversation.messages else [one.created_at for one in episodes[-1:]]
-    return any(now - one > IDLE for one in said_at)
+    """Whether the session had no message for a day, so that it does not go on."""
+    times = [conversation.messages[-1].at] if conversation.messages else [one.created_at for one in episodes[-1:]]
+    return any(now - time > IDLE for time in times)
 
 
 def is_withheld(turn: Turn, rules: Rules) -> bool:
     """Whether a block does not show the text of a turn."""
-    gone = turn.is_erased or turn.turn_id in rules.forgotten
-    return gone or not at_most(rules.most_sensitive, turn.text, turn.level)
-
-
-def _tellable(turn: Turn, rules: Rules) -> str:
-    return HIDDEN[rules.language] if is_withheld(turn, rules) else turn.text
+    return turn.is_erased or turn.turn_id in rules.forgotten or not at_most(rules.most_sensitive, turn.text, turn.level)
 
 
 def _known_as(name: str, rules: Rules, level: int | None = None) -> str:

@@ -1,7 +1,7 @@
-"""Whether a memory says what the user himself said: a turn of his that stands unchanged, in which the rules of extraction read it.
+"""Whether a memory is what the user said: written by the user, or read by the rules of extraction in an unchanged turn of theirs.
 
-What stands in every prompt needs this ground: no memory that somebody else writes, revises or merges has it, and neither does
-what an assistant or a tool says.
+Every line of the stable part needs this ground. A memory that somebody else writes, revises or merges does not have it, and
+neither does what an assistant or a tool says.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import numpy as np
 
 from events.trust import ASSERTED, ORDER
 from projections.language.extraction.rules import TurnText, extract
-from projections.language.extraction.shape import ExtractedStatement
 from projections.memory.columns import Columns
 from projections.memory.deletion_view import turns_behind
 from projections.memory.episode import local
@@ -22,81 +21,73 @@ from projections.memory.record import Memory
 from projections.prompt.lines import Rules
 
 NOT_THE_USERS = "not the user's words"
-"""Why a memory does not stand in every prompt."""
+"""Why a memory is not in the stable part."""
 MOST_KEPT = 10_000
-"""Turns whose readings are kept; all are forgotten beyond."""
+"""Turns whose statements are kept; beyond it all are dropped."""
 MOST_TURNS = 20
 """Turns behind a memory that are read for it, the first."""
-_BYTES_A_READING = 300
-
-
-def own_words(memory: Memory, columns: Columns, standing: np.ndarray, rules: Rules) -> Iterator[ExtractedStatement]:
-    """What the rules read in the user's own turns that says just this memory, and is asserted."""
-    for turn in _turns(memory, columns, standing, rules):
-        yield from (one for one in _read(turn, rules.zone) if one.content == memory.content)
-
-
-def _turns(memory: Memory, columns: Columns, standing: np.ndarray, rules: Rules) -> Iterator[Memory]:
-    """Turns behind it that the user said, and that stand unchanged."""
-    for turn_id in turns_behind(memory):
-        row = None if turn_id in rules.forgotten else columns.row(turn_id)
-        if row is None or standing[row] not in (Columns.LIVE, Columns.MERGED):
-            continue
-        turn = columns.memories[row]
-        if is_turn(turn) and turn.source == "user" and not turn.versions and turn.speaker == memory.speaker:
-            yield turn
-
-
-def _read(turn: Memory, zone: str) -> list[ExtractedStatement]:
-    """What a turn asserts."""
-    day = local(turn.created_at, zone).date().isoformat()
-    told = extract(TurnText(turn.id, turn.content, "user", turn.speaker, day))
-    return [one for one in told if one.asserted]
-
-
-def _told_by_itself(memory: Memory, columns: Columns) -> bool:
-    """Whether the user wrote it, and the words are his; a merge has them where it keeps those of one that it joins."""
-    if memory.merged_from:
-        rows = (columns.row(one) for one in memory.merged_from)
-        joined = [columns.memories[row] for row in rows if row is not None]
-        return any(one.content == memory.content and not one.merged_from and _is_his(one) for one in joined)
-    return _is_his(memory)
-
-
-def _is_his(memory: Memory) -> bool:
-    return memory.source == "user" and memory.trust == ORDER[ASSERTED] and memory.revised_by is None
+_BYTES_A_TURN = 300
 
 
 class OwnWords:
-    """What turns say, kept level with a view: a turn is read once, whatever is asked of it, until it changes."""
+    """The statements of turns, kept with a view: each turn is read once until it changes."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, dict[str, frozenset[str]]] = {}
-        """By turn and time zone."""
-        self._letters = 0
+        self._kept: dict[str, dict[str, dict[str, str]]] = {}
+        """Turn -> time zone -> content of each statement that it asserts, with its kind."""
+        self._characters = 0
 
     def put(self, _row: int, memory: Memory) -> None:
-        """Take in a row that is new or has changed."""
-        self._letters -= sum(len(one) for said in self._kept.pop(memory.id, {}).values() for one in said)
+        """Drop the statements of a row that is new or has changed."""
+        self._characters -= sum(map(len, (text for kinds in self._kept.pop(memory.id, {}).values() for text in kinds)))
 
     def holds(self, memory: Memory, columns: Columns, standing: np.ndarray, rules: Rules) -> bool:
-        """Whether the user told it: by itself and in nobody else's words since, or in a turn that says just this."""
-        if _told_by_itself(memory, columns):
-            return True
-        turns = islice(_turns(memory, columns, standing, rules), MOST_TURNS)
-        return any(memory.content in self._said(turn, rules.zone) for turn in turns)
+        """Whether the user wrote the memory, or a turn of theirs states it."""
+        return _is_written_by_user(memory, columns) or any(self.kinds(memory, columns, standing, rules))
 
-    def _said(self, turn: Memory, zone: str) -> frozenset[str]:
-        said = self._kept.get(turn.id, {}).get(zone)
-        if said is None:
+    def kinds(self, memory: Memory, columns: Columns, standing: np.ndarray, rules: Rules) -> Iterator[str]:
+        """The kinds of the statements that turns of the user make in just the words of the memory."""
+        for turn in islice(_turns(memory, columns, standing, rules), MOST_TURNS):
+            if (kind := self._statements(turn, rules.zone).get(memory.content)) is not None:
+                yield kind
+
+    def _statements(self, turn: Memory, zone: str) -> dict[str, str]:
+        statements = self._kept.get(turn.id, {}).get(zone)
+        if statements is None:
             if len(self._kept) >= MOST_KEPT:
                 self._kept.clear()
-                self._letters = 0
-            said = frozenset(one.content for one in _read(turn, zone))
-            self._kept.setdefault(turn.id, {})[zone] = said
-            self._letters += sum(map(len, said))
-        return said
+                self._characters = 0
+            day = local(turn.created_at, zone).date().isoformat()
+            read = extract(TurnText(turn.id, turn.content, "user", turn.speaker, day))
+            statements = {statement.content: statement.kind for statement in read if statement.asserted}
+            self._kept.setdefault(turn.id, {})[zone] = statements
+            self._characters += sum(map(len, statements))
+        return statements
 
     def bytes_used(self) -> int:
-        """About how much it takes."""
-        return _BYTES_A_READING * len(self._kept) + 2 * self._letters
+        """About how many bytes it takes."""
+        return _BYTES_A_TURN * len(self._kept) + 2 * self._characters
+
+
+def _turns(memory: Memory, columns: Columns, standing: np.ndarray, rules: Rules) -> Iterator[Memory]:
+    """The user's unchanged turns behind a memory."""
+    for turn_id in turns_behind(memory):
+        row = None if turn_id in rules.forgotten else columns.row(turn_id)
+        if row is not None and standing[row] in (Columns.LIVE, Columns.MERGED):
+            turn = columns.memories[row]
+            if is_turn(turn) and turn.source == "user" and not turn.versions and turn.speaker == memory.speaker:
+                yield turn
+
+
+def _is_written_by_user(memory: Memory, columns: Columns) -> bool:
+    """Whether the user wrote its words; of a merge, whether it has the words of one that the user wrote."""
+    rows = (columns.row(part) for part in memory.merged_from)
+    parts = [columns.memories[row] for row in rows if row is not None] if memory.merged_from else [memory]
+    return any(
+        part.content == memory.content
+        and part.source == "user"
+        and part.trust == ORDER[ASSERTED]
+        and part.revised_by is None
+        and not (memory.merged_from and part.merged_from)
+        for part in parts
+    )

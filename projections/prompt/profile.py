@@ -1,15 +1,16 @@
-"""The profile: what the user said about themselves and their people, for every prompt. Pure.
+"""What the user said for every prompt: the profile, and standing instructions. Pure.
 
-Only what the user said or confirmed is in it. Its order: name and form of address; household and health that others must know;
-home; work; lasting preferences; plans; the rest. Within a class the memory confirmed most often is first, then the newest. A line
-leaves when its memory is negated, replaced, merged or deleted, or when the day of its plan is over. Without a day a state leaves
-after seven days, an intention after half a year.
+Only what the user said or confirmed is in them, whatever its weight. The order of the profile: name and form of address; household
+and health that others must know; home; work; lasting preferences; plans; the rest. Within a class the memory confirmed most often
+is first, then the newest. A line leaves when its memory is negated, replaced, merged or deleted, or when the day of its plan is
+over. Without a day a state leaves after seven days, an intention after half a year.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 
 import numpy as np
 
@@ -31,6 +32,32 @@ MOST_LINES = 60
 """Lines of a profile at most."""
 MOST_LOOKED_AT = 400
 """Statements that are looked at, the newest."""
+MOST_INSTRUCTIONS = 10
+MOST_INSTRUCTIONS_READ = 100
+"""The newest instructions that are looked at."""
+
+
+def standing_instructions(view: OwnerView, rules: Rules) -> Chosen:
+    """The newest standing instructions that a turn of the user asks for in these words, and how many others there are by reason."""
+    columns, own = view.columns, view.index(OwnWords)
+    standing = columns.standing()
+    live = np.flatnonzero((standing == Columns.LIVE) & (columns.kind == columns.kind_number(INSTRUCTION))).tolist()
+    newest = sorted(
+        (columns.memories[row] for row in live), key=lambda one: (-one.created_at, -one.created_seq, one.id)
+    )
+    shown: list[Memory] = []
+    left_out: Counter[str] = Counter()
+    for memory in newest[:MOST_INSTRUCTIONS_READ]:
+        if len(shown) == MOST_INSTRUCTIONS:
+            break
+        reason = why_not(memory, rules)
+        if reason is None and INSTRUCTION not in own.kinds(memory, columns, standing, rules):
+            reason = NOT_THE_USERS
+        if reason is None:
+            shown.append(memory)
+        else:
+            left_out[reason] += 1
+    return Chosen(shown, left_out)
 
 
 def profile_of(view: OwnerView, now: int, rules: Rules, elsewhere: frozenset[str], check: Check = unchecked) -> Chosen:
@@ -69,15 +96,8 @@ def _newest(columns: Columns, standing: np.ndarray) -> Iterator[Memory]:
     """The newest statements that hold, the newest first."""
     rows = np.flatnonzero(standing == Columns.LIVE)
     order = np.lexsort((columns.created_seq[rows], columns.created_at[rows]))[::-1]
-    looked = 0
-    for row in rows[order].tolist():
-        memory = columns.memories[row]
-        if memory.kind == INSTRUCTION or not is_statement(memory):
-            continue
-        looked += 1
-        if looked > MOST_LOOKED_AT:
-            return
-        yield memory
+    newest = (columns.memories[row] for row in rows[order].tolist())
+    return islice((one for one in newest if one.kind != INSTRUCTION and is_statement(one)), MOST_LOOKED_AT)
 
 
 def _why_not(memory: Memory, now: int, rules: Rules) -> str | None:

@@ -52,13 +52,9 @@ def recipe(handed: Handed, asked: str, wanted: Wanted, trust: str | None, secret
         sensitive=wanted.sensitive,
         proactive=wanted.related != "never",
         trust=next((one for one in trusts if one == trust), None),
-        retrieved=tuple(map(_brought, handed.close)),
+        retrieved=tuple(BroughtUp(**one._asdict()) for one in handed.close),
         stable=StableMade(budget=wanted.stable, language=handed.stable.language, profile=handed.stable.profile),
     )
-
-
-def _brought(one: Close) -> BroughtUp:
-    return BroughtUp(memory_id=one.memory_id, level=one.level, closeness=one.closeness)  # type: ignore[arg-type]
 
 
 def wanted_of(made: BlockMade) -> Wanted:

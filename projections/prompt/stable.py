@@ -84,8 +84,8 @@ def stable_part(
 
 def in_two(stable: StablePart, held: Material, wanted: Wanted, count: TokenCount) -> TwoParts:
     """Both halves of what was gathered, together never over the budget; no text is in both."""
-    shown = [line for part in stable.block.parts.values() for line in part if line.id not in stable.block.shortened]
-    texts = {line.text for line in shown}
+    first, shortened = stable.block.parts, stable.block.shortened
+    texts = {line.text for lines in first.values() for line in lines if line.id not in shortened}
     lines = [line for line in held.parts.get("retrieved", ()) if line.text not in texts]
     held = held._replace(parts={**held.parts, "retrieved": lines})
     room = wanted.budget - stable.block.tokens
@@ -97,9 +97,7 @@ def in_two(stable: StablePart, held: Material, wanted: Wanted, count: TokenCount
             break
         # the two halves and the line break between them are counted as one text
         room = min(room, turn.tokens) - (tokens - wanted.budget)
-    first = stable.block.parts["instructions"]
-    parts = (
-        stable.block.parts | turn.parts | {"instructions": list(dict.fromkeys([*first, *turn.parts["instructions"]]))}
-    )
+    instructions = dict.fromkeys([*first["instructions"], *turn.parts["instructions"]])
+    parts = first | turn.parts | {"instructions": list(instructions)}
     dropped = {part: number for part, number in stable.block.dropped.items() if part != "instructions"} | turn.dropped
     return TwoParts(stable, turn, Block(text, tokens, parts, dropped))

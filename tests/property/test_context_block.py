@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.language.prompt_text import estimated_tokens
+from projections.language.prompt_text import estimated_tokens, one_line
 from projections.memory.handle import handle_of
 from projections.prompt.block import CLOSE, OPEN, PARTS, STABLE, TITLES, TURN, Layout, Line, Material, build
 
@@ -45,8 +45,8 @@ def test_every_line_between_the_tags_is_a_title_or_begins_with_a_handle(material
     told = block.text.split("\n")
     assert (told[0], told[-1]) == (OPEN, CLOSE)
     assert not set("".join(told[1:-1])) & set("<>")
-    parts = [part for part in PARTS if part in layout.shares and block.parts[part]]
-    expected = [f"[{TITLES[language]['time']}]", told[3]] if layout.timed else []
+    parts = [part for part in PARTS if part in layout and block.parts[part]]
+    expected = [f"[{TITLES[language]['time']}]", told[3]] if one_line(material.time) else []
     for part in parts:
         expected.append(f"[{TITLES[language][part]}]")
         names = [line.id if line.kind == "tool" else handle_of(line.id) for line in block.parts[part]]
@@ -59,7 +59,7 @@ def test_every_line_between_the_tags_is_a_title_or_begins_with_a_handle(material
 @given(MATERIALS, LAYOUTS, st.integers(0, 900))
 def test_the_lines_shown_and_dropped_make_up_what_there_was(material: Material, layout: Layout, budget: int) -> None:
     block = build(material, budget, layout)
-    for part in layout.shares:
+    for part in layout:
         offered = [line.id for line in material.parts[part]]
         shown = [line.id for line in block.parts[part]]
         assert shown == offered[: len(shown)]

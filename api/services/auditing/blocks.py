@@ -155,7 +155,7 @@ class BlocksAgain:
         gone = {one.seq for one in set_aside_among(said.said, view.state.asides)}
         talk = request.talk([one for one in said.said if one.seq not in gone])
         message = read_message(request.text, [turn.text for turn in talk.messages if now - turn.at <= IDLE])
-        asked = AskedTurn(request.text, talk, message)
+        asked = AskedTurn(request.text, talk, message, wanted)
         profile = () if made.stable is None else made.stable.profile
 
         def block(rules: Rules) -> TwoParts:
@@ -163,7 +163,7 @@ class BlocksAgain:
             stable = stable_part(view, now, holds, rules, wanted, self._count, profile)
             holds = stable.holds
             close = [one for one in close_of(made) if one.memory_id not in holds.ids]
-            held = material(view, now, snapshot.partition, asked, wanted.messages, rules, holds, close)
+            held = material(view, now, snapshot.partition, asked, rules, holds, close)
             return in_two(stable, held, wanted, self._count)
 
         today = rules_of(view, wanted, snapshot.present)

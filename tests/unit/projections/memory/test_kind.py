@@ -65,7 +65,7 @@ def test_a_turn_imported_under_any_kind_tells_what_of_it_no_longer_holds(kind: s
         "ada", folded(said(kind), created("tea", "m", 1, source_turns=("t1",)), negated("m", 2))
     )
     rules = Rules("UTC", "en", 1, frozenset(), partial(corrections_in, view))
-    assert "no longer" in memory_line(view.columns.memories[0], "I like tea", rules).note
+    assert "no longer" in memory_line(view.columns.memories[0], rules).note
 
 
 @each_row("kind", KINDS)

@@ -12,7 +12,6 @@ from projections.prompt.block import (
     STABLE,
     TITLES,
     TURN,
-    Layout,
     Line,
     Material,
     build,
@@ -22,7 +21,7 @@ from tests.given.events import at
 from tests.rows import each_row
 
 TIME = time_line(at(0), "Asia/Shanghai", "en")
-EVERY = Layout(dict.fromkeys(PARTS, 1 / len(PARTS)), timed=True)
+EVERY = dict.fromkeys(PARTS, 1 / len(PARTS))
 """All parts in one block."""
 
 
@@ -50,7 +49,7 @@ FULL = Material(
 
 def test_the_two_halves_read_in_a_fixed_order_and_each_line_begins_with_its_handle() -> None:
     frame = ["<memory>", TITLES["en"]["frame"]]
-    assert build(FULL, 500, STABLE).text.split("\n") == [
+    assert build(FULL._replace(time=""), 500, STABLE).text.split("\n") == [
         *frame,
         "[Standing instructions from the user]",
         "- [min] 2024-01-01: User has a standing request: always answer in French",

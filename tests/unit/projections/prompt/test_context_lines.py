@@ -69,5 +69,5 @@ def test_a_relative_day_is_followed_by_its_date_and_a_written_date_stays() -> No
     told = {}
     for text in rows:
         [memory] = viewed(created(text, "m")).columns.memories
-        told[text] = memory_line(memory, memory.content, rules()).text
+        told[text] = memory_line(memory, rules()).text
     assert told == rows

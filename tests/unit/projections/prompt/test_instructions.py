@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from projections.lifecycle import plan
 from projections.memory.deletion_view import forgotten_turns
-from projections.prompt.instructions import MOST_INSTRUCTIONS, NOT_THE_USERS, standing_instructions
 from projections.prompt.lines import Rules
+from projections.prompt.own_words import NOT_THE_USERS
+from projections.prompt.profile import MOST_INSTRUCTIONS, standing_instructions
 from projections.views.view import OwnerView
 from tests.given.events import Told, at, created, deleted, negated, revised
 from tests.rows import each_row
@@ -17,11 +18,11 @@ ASKED = turn("Always answer in French.", "t1", 1)
 
 def shown(view: OwnerView, most_sensitive: int = 1) -> list[str]:
     rules = Rules("UTC", "en", most_sensitive, forgotten_turns(view.columns))
-    return [one.content for one in standing_instructions(view.columns, rules).shown]
+    return [one.content for one in standing_instructions(view, rules).shown]
 
 
 def left_out(view: OwnerView) -> dict[str, int]:
-    return dict(standing_instructions(view.columns, Rules("UTC", "en", 1, forgotten_turns(view.columns))).left_out)
+    return dict(standing_instructions(view, Rules("UTC", "en", 1, forgotten_turns(view.columns))).left_out)
 
 
 def made(view: OwnerView) -> str:
