@@ -6,23 +6,22 @@ import asyncio
 import copy
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from functools import wraps
-from inspect import Parameter, signature
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
+from typing import ParamSpec, Self, TypeVar
 from urllib.parse import urlsplit
 
 import httpx2
 
-from engramlog import deleting, following, many, pictures, questions, reading, talk, writing
-from engramlog.arguments import as_called, check
+from engramlog import deleting, following, many, pictures, reading, talk, writing
 from engramlog.authority import trusting
-from engramlog.errors import EngramlogError, Unreachable, refused
+from engramlog.errors import Unreachable, refused
 from engramlog.following import SILENCE, Changed, Messages, changes_in
 from engramlog.home import URL as HOME
 from engramlog.home import AsyncHomeTransport, HomeTransport, home_of
+from engramlog.questions import Questions
 from engramlog.token import Told, token_for
+from engramlog.verb import Verb, as_called
 from engramlog.wire import Answer, Lost, Outcome, Pause, Plan, Request, Retry, Scope, got, path_of, refusal_of
 
 URL = "http://127.0.0.1:8733"
@@ -31,67 +30,15 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Verb(Generic[P, R]):
-    """A plan as a method: of a `Memory` it returns the result, of an `AsyncMemory` something to await that does."""
-
-    def __init__(self, plan: Callable[Concatenate[Scope, P], Plan[R]], name: str | None = None) -> None:
-        asked = signature(plan)
-        scopeless = [one for one in asked.parameters.values() if one.name != "scope"]
-        self._plan = plan
-        self.__doc__ = plan.__doc__
-        self.__name__ = name or plan.__name__
-        result = str(asked.return_annotation).removeprefix("Plan[").removesuffix("]")
-        self._signature = asked.replace(parameters=scopeless, return_annotation=result)
-        self.__signature__ = asked.replace(
-            parameters=[Parameter("self", Parameter.POSITIONAL_OR_KEYWORD), *scopeless], return_annotation=result
-        )
-
-    @overload
-    def __get__(self, client: None, kind: type) -> Self: ...
-    @overload
-    def __get__(self, client: Memory, kind: type) -> Callable[P, R]: ...
-    @overload
-    def __get__(self, client: AsyncMemory, kind: type) -> Callable[P, Coroutine[Any, Any, R]]: ...
-    def __get__(self, client: Memory | AsyncMemory | None, kind: type) -> Any:
-        """The method of a client, or the verb itself where a class is asked."""
-        if client is None:
-            return self
-
-        @wraps(self._plan)
-        def verb(*args: P.args, **named: P.kwargs) -> Any:
-            given = dict(zip(self._signature.parameters, args, strict=False)) | named
-            return client.carry_out(self._checked(self._plan(client.scope, *args, **named), given))
-
-        verb.__name__ = self.__name__
-        verb.__signature__ = self._signature  # type: ignore[attr-defined]
-        return verb
-
-    def _checked(self, plan: Plan[R], given: dict[str, Any]) -> Plan[R]:
-        asked = self._signature.parameters
-        try:
-            check(asked, given)
-            return (yield from plan)
-        except EngramlogError as error:
-            as_called(asked, error)
-            raise
-
-    def __call__(self, client: Verbs, *args: P.args, **named: P.kwargs) -> Any:
-        """The verb of a client: `Memory.search(memory, ...)` is `memory.search(...)`."""
-        return getattr(client, self.__name__)(*args, **named)
-
-
-class Verbs:
+class Verbs(Questions):
     """Everything that can be asked and told of an owner's memories."""
 
     add = Verb(writing.add)
     add_many = Verb(many.add_many)
     append = Verb(many.append)
-    search = Verb(questions.search)
     context = Verb(reading.context)
     get = Verb(reading.get)
     get_all = Verb(reading.get_all)
-    list = Verb(questions.list_, "list")
-    counts = Verb(questions.counts)
     edit = Verb(writing.update, "edit")
     update = Verb(writing.update)
     import_chats = Verb(talk.import_chats)
@@ -108,65 +55,10 @@ class Verbs:
     merge = Verb(writing.merge)
     unmerge = Verb(writing.unmerge)
     restore = Verb(writing.restore)
-    restore_many = Verb(questions.restore_many)
     why = Verb(reading.why)
     export = Verb(following.export)
-    events = Verb(questions.events)
-    partition_events = Verb(questions.partition_events)
-    uses = Verb(questions.uses)
-    answers = Verb(questions.answers)
-    answer = Verb(questions.answer)
-    provenance = Verb(questions.provenance)
-    stats = Verb(questions.stats)
-    assess = Verb(questions.assess)
-    map = Verb(questions.map_, "map")
-    associations = Verb(questions.associations)
-    facts = Verb(questions.facts)
-    synonyms = Verb(questions.synonyms)
-    define_synonym = Verb(questions.define_synonym)
-    asides = Verb(questions.asides)
-    sources = Verb(questions.sources)
-    times = Verb(questions.times)
-    set_aside = Verb(questions.set_aside)
-    bring_back = Verb(questions.bring_back)
-    health = Verb(questions.health)
-    fading = Verb(questions.fading)
-    review = Verb(questions.review)
-    grade = Verb(questions.grade)
-    inbox = Verb(questions.inbox)
-    accept = Verb(questions.accept)
-    amend = Verb(questions.amend)
-    reject = Verb(questions.reject)
-    profile = Verb(questions.profile)
-    choose_profile = Verb(questions.choose_profile)
-    compare = Verb(questions.compare)
-    curves = Verb(questions.curves)
     curves_picture = Verb(pictures.curves_picture)
     map_picture = Verb(pictures.map_picture)
-    replay = Verb(questions.replay)
-    retract = Verb(questions.retract)
-    diff = Verb(questions.diff)
-    above = Verb(questions.above)
-    instants = Verb(questions.instants)
-    cleanup = Verb(questions.cleanup)
-    episodes = Verb(questions.episodes)
-    laws = Verb(questions.laws)
-    parameters = Verb(questions.parameters)
-    owners = Verb(questions.owners)
-    status = Verb(questions.status)
-    alarms = Verb(questions.alarms)
-    heads = Verb(questions.heads)
-    check_heads = Verb(questions.check_heads)
-    owner_heads = Verb(questions.owner_heads)
-    jobs = Verb(questions.jobs)
-    capacity = Verb(questions.capacity)
-    models = Verb(questions.models)
-    me = Verb(questions.me)
-    access = Verb(questions.access)
-    make_key = Verb(questions.make_key)
-    revoke_key = Verb(questions.revoke_key)
-    set_grants = Verb(questions.set_grants)
-    reads = Verb(questions.reads)
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope

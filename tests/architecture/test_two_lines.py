@@ -41,7 +41,7 @@ def of_commands() -> dict[str, set[str]]:
 
 
 def of_client() -> dict[str, set[str]]:
-    verbs = [name for name, value in vars(Verbs).items() if isinstance(value, Verb)]
+    verbs = [name for name in dir(Verbs) if isinstance(getattr(Verbs, name), Verb)]
     return {f"memory.{name}": set(inspect.signature(getattr(Memory(), name)).parameters) for name in verbs}
 
 

@@ -97,6 +97,6 @@ def test_a_refusal_of_the_service_names_the_argument_as_the_verb_calls_it(memory
 
 
 def test_both_clients_have_the_same_door_for_every_verb() -> None:
-    verbs = [name for name, value in vars(Verbs).items() if isinstance(value, Verb)]
+    verbs = [name for name in dir(Verbs) if isinstance(getattr(Verbs, name), Verb)]
     assert verbs
     assert all(getattr(Memory, name) is getattr(AsyncMemory, name) for name in verbs)

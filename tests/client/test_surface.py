@@ -30,7 +30,7 @@ OF_ALL = {
 }
 """Of the whole store: no owner is asked for, and a client of one owner asks for none but the laws, their
 parameters, and who it is."""
-VERBS = sorted(name for name, value in vars(Verbs).items() if isinstance(value, Verb))
+VERBS = sorted(name for name in dir(Verbs) if isinstance(getattr(Verbs, name), Verb))
 NAMED: dict[str, dict[str, Any]] = {"set_sensitivity": {"reason": "made up"}}
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
     **{name: () for name in MADE if "memory_id" not in MADE[name].subject},

@@ -42,6 +42,8 @@ def questions() -> str:
     """The source of the verbs."""
     answers = sorted({one.answer for one in VERBS.values()})
     functions = "\n\n".join(_verb(name, operation) for name, operation in VERBS.items())
+    names = ((name, f'{name}_, "{name}"' if name in dir(builtins) else name) for name in VERBS)
+    verbs = "\n".join(f"    {name} = Verb({plan})" for name, plan in names)
     return f'''"""Verbs that ask once. Each is a plan (see `engramlog.wire`). What is not given is as the service has it.
 
 {MADE}
@@ -55,10 +57,16 @@ from datetime import datetime
 from engramlog.answers import {", ".join(answers)}
 from engramlog.edge import spelled
 from engramlog.reading import memory_path
+from engramlog.verb import Verb
 from engramlog.wire import Plan, Scope, ask, checked, given, got, of_all, pairs, path_of, posted, quoted
 
 
 {functions}
+
+class Questions:
+    """The verbs that ask once, as methods of a client."""
+
+{verbs}
 '''
 
 

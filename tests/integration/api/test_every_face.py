@@ -223,7 +223,7 @@ def tools_tried(running: Running) -> Mapping[str, Told]:
     return found
 
 
-VERBS = sorted(name for name, one in vars(Verbs).items() if isinstance(one, Verb))
+VERBS = sorted(name for name in dir(Verbs) if isinstance(getattr(Verbs, name), Verb))
 GIVEN: Mapping[str, tuple[Any, ...]] = {
     "above": ("coffee", "tea", "what do I drink?"),
     "accept": ("ITEM",),
