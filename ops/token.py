@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import os
 import secrets
+from contextlib import suppress
 from hashlib import sha256
 from hmac import compare_digest
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
+from ops.durable import replace_file, written_beside
 from ops.embedded.private_folder import private_folder
 from ops.settings import Settings
 from ops.token_file import NAME, NEW_ONE, TokenFileUnusable, read_token, unusable_token
@@ -24,46 +26,30 @@ PREFIX = "egt1_"
 
 
 def make_token(folder: Path) -> str:
-    """The token of a data folder, made where it has none yet; of several that make it at once one wins."""
+    """The token of a data folder, made if it has none yet; of several that are made at once one wins."""
+    path = folder / NAME
     while (found := read_token(folder)) is None:
-        made = _written(folder)
         try:
-            os.link(made, folder / NAME)  # as a whole, and only where there is none
-        except FileExistsError:
-            continue
+            with written_beside(path, _new_token()) as made, suppress(FileExistsError):
+                os.link(made, path)  # as a whole, and only if there is none
         except OSError as error:
-            raise unusable_token(folder / NAME, f"cannot be written ({error.strerror})") from None
-        finally:
-            made.unlink(missing_ok=True)
+            raise unusable_token(path, f"cannot be written ({error.strerror})") from None
     return found
 
 
 def rotate_token(folder: Path) -> str:
-    """A new token in place of whatever lies there; the old one is refused from the next request on."""
-    made = _written(folder)
+    """Replace the token; the old one is refused from the next request on."""
     try:
-        made.replace(folder / NAME)
+        replace_file(folder / NAME, _new_token(), keep_name=False)
     except OSError as error:
-        made.unlink(missing_ok=True)
         raise unusable_token(folder / NAME, f"cannot be replaced ({error.strerror})") from None
     found = read_token(folder)
     assert found is not None
     return found
 
 
-def _written(folder: Path) -> Path:
-    """A new token in a file of its own beside."""
-    path = folder / f".{NAME}.{secrets.token_hex(8)}"
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(f"{PREFIX}{secrets.token_urlsafe(32)}\n".encode())
-            file.flush()
-            os.fsync(descriptor)
-    except OSError as error:
-        path.unlink(missing_ok=True)
-        raise unusable_token(path, f"cannot be written ({error.strerror})") from None
-    return path
+def _new_token() -> bytes:
+    return f"{PREFIX}{secrets.token_urlsafe(32)}\n".encode()
 
 
 class _Seen(NamedTuple):

@@ -19,6 +19,7 @@ from typing import IO, Any, NamedTuple
 from consumers.backup.rows import BackupRow, DamagedRows, RowKind, frame, rows
 from events.errors import InputError, StoreUnavailable
 from ops.backup.manifest import MOST_BYTES, NAMES, BackupFile, BackupManifest, DamagedManifest, read_manifest
+from ops.durable import sync_folder
 from ops.owned import OTHERS
 
 LEVEL = 3
@@ -241,12 +242,12 @@ def made_whole(path: Path, probe: Callable[[str], None]) -> Iterator[Path]:
     try:
         _drop_left(path.parent, beside)
         yield beside
-        _sync(beside)
+        sync_folder(beside)
         probe("before it has its name")
         if os.path.lexists(path):
             raise _no_place(path, "which is there by now")
         beside.rename(path)
-        _sync(path.parent)
+        sync_folder(path.parent)
         probe("after it has its name")
     except OSError as error:
         raise _unwritten(path, error) from error
@@ -302,7 +303,7 @@ def drop_backup(path: Path) -> str | None:
         if not path.name.endswith(MAKING):
             path = path.rename(path.with_name(f".{path.name}{MAKING}"))
         shutil.rmtree(path)
-        _sync(path.parent)
+        sync_folder(path.parent)
     except BlockingIOError:
         return "is being checked or restored"
     except OSError as error:
@@ -341,14 +342,6 @@ def write_file(path: Path, raw: bytes) -> None:
         file.write(raw)
         file.flush()
         os.fsync(file.fileno())
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _unusable(path: Path, what: str) -> BackupUnusable:

@@ -15,8 +15,8 @@ import msgspec
 
 from events.errors import EmbeddedRedisError
 from events.text.unreadable import UNREADABLE
+from ops.durable import replace_file
 from ops.embedded.disk import told_if_full
-from ops.embedded.store import replace_file
 
 Role = Literal["up", "shared", "command"]
 """What runs the server: `engramlog up`, a process that lives long and lets others join it meanwhile, or one command."""

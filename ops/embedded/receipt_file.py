@@ -7,7 +7,6 @@ asks for those events as for its own (`events.redis.receipts`): what is gone is 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from threading import Lock
@@ -20,7 +19,7 @@ from events.errors import StoreError, StoreUnavailable
 from events.redis.log import RedisEventLog
 from events.redis.receipts import NewestReceipt
 from events.text.unreadable import UNREADABLE
-from ops.embedded.file_lock import FileLock
+from ops.durable import FileLock, replace_file
 from ops.every import Every
 from ops.settings import Settings
 
@@ -87,14 +86,7 @@ class ReceiptFile:
 
     def _write(self, kept: Mapping[int, NewestReceipt]) -> None:
         held = _Held(self._store_id, {p: (one.seq, UUID(bytes=one.raw_id)) for p, one in sorted(kept.items())})
-        fresh = self.path.with_name(f".{self.path.name}.new")
-        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        try:
-            os.write(descriptor, msgspec.json.encode(held))
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        fresh.replace(self.path)
+        replace_file(self.path, msgspec.json.encode(held), locked=True, keep_name=False)
 
 
 class ReceiptKeeper:

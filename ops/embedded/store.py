@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 
 import msgspec
 import redis
 
 from events.errors import EmbeddedRedisError, StoreMismatch
+from ops.durable import replace_file
 from ops.embedded.socket import connect
 
 STORE_KEY = "engramlog:store"
@@ -82,25 +81,6 @@ def refuse_other_store(folder: Path, socket: Path, store: StoreFile, recovery: s
         recorded=store.store_id,
         found=found,
     )
-
-
-def replace_file(path: Path, content: bytes) -> None:
-    """Write, fsync and rename, so that a reader or a crash never sees half of it. Raises OSError."""
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 def _numbers(version: str) -> tuple[int, ...]:

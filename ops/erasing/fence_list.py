@@ -22,7 +22,7 @@ from events.redis.secrets import readmission
 from events.redis.wire import Wire
 from events.sealing.seals import is_tombstone
 from events.text.unreadable import UNREADABLE
-from ops.embedded.file_lock import FileLock
+from ops.durable import FileFull, FileLock, append_lines
 from ops.embedded.private_file import NotPrivate, read_private
 from ops.settings import Settings
 
@@ -103,21 +103,9 @@ class FenceList:
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with FileLock(self.path):
-                descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-                try:
-                    at = _whole(descriptor)
-                    if at + len(line) > MOST_BYTES:
-                        raise self._unusable(f"is full: {at:,} of {MOST_BYTES:,} bytes")
-                    os.ftruncate(descriptor, at)  # what a dying writer left is no line
-                    os.pwrite(descriptor, line, at)
-                    os.fsync(descriptor)
-                finally:
-                    os.close(descriptor)
-                folder = os.open(self.path.parent, os.O_RDONLY)
-                try:
-                    os.fsync(folder)
-                finally:
-                    os.close(folder)
+                append_lines(self.path, line, MOST_BYTES, os.O_NOFOLLOW)
+        except FileFull as full:
+            raise self._unusable(f"is full: {full.size:,} of {MOST_BYTES:,} bytes") from None
         except OSError as error:
             raise self._unusable(f"cannot be written: {error.strerror}") from error
 
@@ -127,14 +115,6 @@ class FenceList:
             " who was erased could come back with an old copy of the store",
             file=str(self.path),
         )
-
-
-def _whole(descriptor: int) -> int:
-    """How many bytes of a file are whole lines."""
-    size = os.fstat(descriptor).st_size
-    while size and os.pread(descriptor, 1, size - 1) != b"\n":
-        size -= 1
-    return size
 
 
 def came_back(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep]) -> Iterator[tuple[str, str, str]]:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from events.errors import InputError, StoreUnavailable
 from events.heads import Head, HeadBook, copied_book, line_number, next_line, read_book, write_line
-from ops.embedded.file_lock import FileLock
+from ops.durable import FileLock, append_lines, file_state, sync_folder, written_beside
 from ops.settings import Settings
 
 MOST_BYTES = 8 * 1024 * 1024
@@ -36,7 +36,7 @@ class HeadFile:
     def read(self) -> HeadBook:
         """What is kept, with what was put aside before. Raises StoreUnavailable where it cannot be read."""
         try:
-            state = _state(self.path) if self.path.exists() else None
+            state = file_state(self.path)
             if state is None or state != self._known:
                 raw = b"".join(one.read_bytes() for one in (aside(self.path), self.path) if one.exists())
                 self._book, self._known = read_book(raw), state
@@ -70,8 +70,10 @@ class HeadFile:
                     self._turn_over(at, store)
                 book = self.read()
                 line = write_line(next_line(book, at, store, heads, kind, reason))
-                self._write(line, book.torn)
-                self._take(book, line)
+                append_lines(self.path, line)
+                book.take(line.rstrip(b"\n"))  # known without reading it again
+                book.torn = 0
+                self._known = file_state(self.path)
         except OSError as error:
             raise StoreUnavailable(f"heads cannot be kept: {error}", file=str(self.path)) from error
         return line
@@ -82,55 +84,12 @@ class HeadFile:
         if book.torn:
             os.truncate(self.path, max(self.path.stat().st_size - book.torn, 0))
         newest = [head for partition in sorted(book.expected) if (head := book.newest(partition)) is not None]
-        self._write_anew(write_line(next_line(book, at, store, newest)))
+        line = write_line(next_line(book, at, store, newest))
+        with written_beside(self.path, line, locked=True) as fresh:  # it is there before the old one leaves its name
+            self.path.replace(aside(self.path))
+            fresh.replace(self.path)
+        sync_folder(self.path.parent)
         self._known = None
-
-    def _write_anew(self, line: bytes) -> None:
-        """The line as a whole new file, which is there before the old one leaves its name: killed between, nothing is lost."""
-        fresh = self.path.with_name(f".{self.path.name}.new")
-        fresh.unlink(missing_ok=True)
-        self._put(fresh, line, 0)
-        self.path.replace(aside(self.path))
-        fresh.replace(self.path)
-        self._sync_folder()
-
-    def _take(self, book: HeadBook, line: bytes) -> None:
-        """What was written is known without reading it again."""
-        book.take(line.rstrip(b"\n"))
-        book.torn = 0
-        self._known = _state(self.path)
-
-    def _write(self, line: bytes, torn: int) -> None:
-        new = not self.path.exists()
-        self._put(self.path, line, 0 if new else torn)
-        if new:
-            self._sync_folder()
-
-    @staticmethod
-    def _put(path: Path, line: bytes, torn: int) -> None:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            size = os.fstat(descriptor).st_size
-            if torn:  # what a dying writer left is no line, and nobody's hash runs over it
-                size -= min(torn, size)
-                os.ftruncate(descriptor, size)
-            os.pwrite(descriptor, line, size)
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-    def _sync_folder(self) -> None:
-        folder = os.open(self.path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-
-
-def _state(path: Path) -> tuple[int, int, int]:
-    """What changes when somebody writes a file."""
-    now = path.stat()
-    return now.st_ino, now.st_size, now.st_mtime_ns
 
 
 def aside(path: Path) -> Path:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from events.errors import StoreUnavailable
-from ops.embedded.file_lock import FileLock
+from ops.durable import FileFull, FileLock, append_lines, file_state, replace_file
 from ops.kept.values import KeptValue, Line, ValueBook, is_of, read_values, with_secret, write_lines
 from ops.settings import Settings
 
@@ -38,7 +37,7 @@ class ValueFile:
     def read(self) -> ValueBook:
         """What is kept; nothing where there is no file. Raises StoreUnavailable where it cannot be read."""
         try:
-            state = _state(self.path) if self.path.exists() else None
+            state = file_state(self.path)
             if state is None:
                 self._book, self._known = ValueBook(self.store, self._partitions), None
             elif state != self._known:
@@ -57,7 +56,12 @@ class ValueFile:
                 book = self.read()
                 new = [one for one in lines if not isinstance(one, KeptValue) or one.event not in book.kept]
                 if new:
-                    self._write(write_lines(new), book.torn)
+                    append_lines(self.path, write_lines(new), self._most)
+        except FileFull as full:
+            text = (
+                f"the file of kept rejections is full: {full.size:,} of {self._most:,} bytes; more are in the log alone"
+            )
+            raise StoreUnavailable(text, file=str(self.path)) from None
         except OSError as error:
             raise StoreUnavailable(f"rejections cannot be kept: {error}", file=str(self.path)) from error
 
@@ -85,46 +89,7 @@ class ValueFile:
                     found = anew(line)
                     changed += found is not None
                     kept += [line] if found is None else [found] if found else []
-                beside = self.path.with_name(f".{self.path.name}.new")
-                descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-                with os.fdopen(descriptor, "wb") as file:
-                    file.write(b"\n".join([*kept, rest]))
-                    file.flush()
-                    os.fsync(file.fileno())
-                beside.replace(self.path)
-                self._keep_name()
+                replace_file(self.path, b"\n".join([*kept, rest]), locked=True)
                 return changed
         except OSError as error:
             raise StoreUnavailable(f"kept rejections cannot be written anew: {error}", file=str(self.path)) from error
-
-    def _keep_name(self) -> None:
-        """Have the folder on disk, which tells the file's name."""
-        folder = os.open(self.path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-
-    def _write(self, lines: bytes, torn: int) -> None:
-        is_new = not self.path.exists()
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            size = max(os.fstat(descriptor).st_size - torn, 0)  # what a dying writer left is no line
-            if size + len(lines) > self._most:
-                full = (
-                    f"the file of kept rejections is full: {size:,} of {self._most:,} bytes; more are in the log alone"
-                )
-                raise StoreUnavailable(full, file=str(self.path))
-            os.ftruncate(descriptor, size)
-            os.pwrite(descriptor, lines, size)
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        if is_new:
-            self._keep_name()
-
-
-def _state(path: Path) -> tuple[int, int, int]:
-    """What changes when somebody writes a file."""
-    now = path.stat()
-    return now.st_ino, now.st_size, now.st_mtime_ns

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
-from secrets import token_bytes, token_hex
+from secrets import token_bytes
 from threading import Lock
 
 from events.errors import BadSetting, KeyUnavailable
 from events.sealing.key_ring import KEY_BYTES, KeyRing, key_id
 from events.sealing.seals import Wrapped
+from ops.durable import sync_folder, written_beside
 from ops.embedded.private_file import NotPrivate, read_private
 
 NAME = "master-key"
@@ -119,7 +120,7 @@ def make_key_file(path: Path) -> bool:
     if lies_there(path):
         return False
     try:
-        with _beside(path, f"{_HEAD}{line_of(token_bytes(KEY_BYTES))}\n") as beside:
+        with written_beside(path, f"{_HEAD}{line_of(token_bytes(KEY_BYTES))}\n".encode()) as beside:
             os.link(beside, path)
     except FileExistsError:
         return False
@@ -127,7 +128,7 @@ def make_key_file(path: Path) -> bool:
         raise KeyFileUnusable(
             f"no master key file can be made at {path} ({error.strerror}); nothing was made"
         ) from None
-    _sync_folder(path)
+    sync_folder(path.parent)
     return True
 
 
@@ -182,40 +183,17 @@ def _replace(path: Path, text: str) -> None:
     if len(_raw(text)) > LONGEST:
         raise _unusable(path, f"would have more than {LONGEST:,} bytes; drop keys that nothing needs any more")
     try:
-        with _beside(path, text) as beside:
+        with written_beside(path, _raw(text)) as beside:
             read_key_file(beside)
             beside.replace(path)
     except OSError as error:
         raise _unusable(path, f"cannot be written anew ({error.strerror})") from None
-    _sync_folder(path)
-
-
-@contextmanager
-def _beside(path: Path, text: str) -> Iterator[Path]:
-    """A file beside another, on disk, of this user alone; it goes in the end, unless it took the other's place. Raises OSError."""
-    beside = path.with_name(f".{path.name}.{token_hex(8)}")
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(_raw(text))
-            file.flush()
-            os.fsync(file.fileno())
-        yield beside
-    finally:
-        beside.unlink(missing_ok=True)
+    sync_folder(path.parent)
 
 
 def _raw(text: str) -> bytes:
     """What `_held` read: its comments may be in any language, and in any bytes."""
     return text.encode("utf-8", "surrogateescape")
-
-
-def _sync_folder(path: Path) -> None:
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 def line_of(key: bytes) -> str:

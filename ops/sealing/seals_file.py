@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
-from secrets import token_hex
 from typing import IO, NamedTuple, TypeVar
 
 from events.errors import InputError, KeyUnavailable, StoreMismatch, StoreUnavailable
 from events.sealing.seals import MasterKey, Wrapped
-from ops.embedded.file_lock import FileLock
+from ops.durable import FileLock, replace_file, sync_folder
 from ops.embedded.private_file import NotPrivate, open_private
 from ops.sealing.seals_format import (
     CommonSeals,
@@ -114,19 +113,10 @@ def in_turn(path: Path, seconds: float = TURN_SECONDS) -> Iterator[None]:
 def replace_seals(path: Path, write: Callable[[IO[bytes]], None]) -> int:
     """Write a file of seals in place of the one before, on disk when this returns: a reader, and a crash, finds the one or the
     other. Gives its size. Raises StoreUnavailable: then the one before stays."""
-    beside = path.with_name(f".{path.name}.{token_hex(8)}")
     try:
-        try:
-            descriptor = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-            with os.fdopen(descriptor, "w+b") as file:
-                write(file)
-                file.flush()
-                os.fsync(file.fileno())
-                size = os.fstat(file.fileno()).st_size
-            beside.replace(path)
-        finally:
-            beside.unlink(missing_ok=True)
-        _sync(path.parent)
+        size = replace_file(path, write, keep_name=False)
+        with suppress(PermissionError):  # a folder that may be written to and not read
+            sync_folder(path.parent)
     except OSError as error:
         raise _unwritten(path, error) from error
     return size
@@ -188,13 +178,3 @@ def _unusable(path: Path, what: str) -> SealsUnusable:
 
 def _unwritten(path: Path, error: OSError) -> StoreUnavailable:
     return StoreUnavailable(f"the seals cannot be saved in {path}: {error.strerror}", file=str(path))
-
-
-def _sync(folder: Path) -> None:
-    """Have the folder on disk, which tells the files' names."""
-    with suppress(PermissionError):  # a folder that may be written to and not read
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

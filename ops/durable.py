@@ -1,0 +1,143 @@
+"""Files that survive a crash: replaced as a whole, or appended to line by line, by one process at a time."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from secrets import token_hex
+from time import monotonic, sleep
+from typing import IO
+
+LOOK_SECONDS = 0.05
+_BLOCK = 4_096
+_NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+Content = bytes | Callable[[IO[bytes]], None]
+"""What a file shall contain, or what writes it."""
+
+
+class FileLock:
+    """The lock file next to a file, held for the length of a `with`. Raises OSError if it cannot be had."""
+
+    def __init__(self, path: Path, seconds: float | None = None) -> None:
+        """`seconds`: how long to wait for it; None: without end."""
+        self._path = path.with_name(f".{path.name}.lock")
+        self._seconds = seconds
+        self._descriptor = -1
+
+    def __enter__(self) -> None:
+        self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        if self._seconds is None:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+            return
+        end = monotonic() + self._seconds
+        while True:
+            try:
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                if monotonic() >= end:
+                    os.close(self._descriptor)
+                    raise
+                sleep(LOOK_SECONDS)
+
+    def __exit__(self, *_: object) -> None:
+        with suppress(OSError):
+            os.close(self._descriptor)
+
+
+class FileFull(Exception):
+    """A file takes no more lines."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(size)
+        self.size = size
+        """Bytes of the file now."""
+
+
+def append_lines(path: Path, lines: bytes, most: int | None = None, flags: int = 0) -> None:
+    """Append whole lines to a private file; on disk when this returns. Under its lock.
+
+    An unfinished line, which a killed process left, is cut off first. Raises FileFull if the file would have more than `most`
+    bytes, and OSError.
+    """
+    is_new = not path.exists()
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | flags, 0o600)
+    try:
+        size = _whole_lines(descriptor)
+        if most is not None and size + len(lines) > most:
+            raise FileFull(size)
+        os.ftruncate(descriptor, size)
+        os.pwrite(descriptor, lines, size)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    if is_new:
+        sync_folder(path.parent)
+
+
+def _whole_lines(descriptor: int) -> int:
+    """How many bytes of a file are whole lines."""
+    size = os.fstat(descriptor).st_size
+    while size:
+        start = max(size - _BLOCK, 0)
+        if (at := os.pread(descriptor, size - start, start).rfind(b"\n")) >= 0:
+            return start + at + 1
+        size = start
+    return 0
+
+
+def replace_file(path: Path, content: Content, *, locked: bool = False, keep_name: bool = True) -> int:
+    """Replace a file as a whole: readers, and a crash, see the old one or the new one. Returns its size. Raises OSError.
+
+    `locked`: see `written_beside`. `keep_name`: sync the folder too, so that the new one also survives a power failure.
+    """
+    with written_beside(path, content, locked=locked) as fresh:
+        size = fresh.stat().st_size
+        fresh.replace(path)
+    if keep_name:
+        sync_folder(path.parent)
+    return size
+
+
+@contextmanager
+def written_beside(path: Path, content: Content, *, locked: bool = False) -> Iterator[Path]:
+    """A new private file next to another, on disk; removed at the end unless it was renamed. Raises OSError.
+
+    `locked`: the caller holds the file's lock, so the name is fixed, and what a killed process left there is removed.
+    """
+    fresh = path.with_name(f".{path.name}.new" if locked else f".{path.name}.{token_hex(8)}")
+    if locked:
+        fresh.unlink(missing_ok=True)
+    try:
+        with os.fdopen(os.open(fresh, _NEW, 0o600), "w+b") as file:
+            if isinstance(content, bytes):
+                file.write(content)
+            else:
+                content(file)
+            file.flush()
+            os.fsync(file.fileno())
+        yield fresh
+    finally:
+        with suppress(OSError):
+            fresh.unlink(missing_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the names of a folder's files on disk. Raises OSError."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def file_state(path: Path) -> tuple[int, int, int] | None:
+    """What changes if a process writes a file; None if there is none. Raises OSError."""
+    try:
+        now = path.stat()
+    except FileNotFoundError:
+        return None
+    return now.st_ino, now.st_size, now.st_mtime_ns
