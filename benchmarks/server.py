@@ -16,7 +16,7 @@ import redis
 
 from events.errors import EmbeddedRedisError
 from events.redis.log import RedisEventLog
-from events.redis.wire import Wire, connect
+from events.redis.wire import connect, open_wire
 from events.sealing.seals import Seals
 from ops.embedded import launch as embedded_launch
 from ops.embedded.binary import RedisBinary, find_redis_server
@@ -44,7 +44,7 @@ class BenchServer:
         """An empty store, not sealed, in place of whatever there was."""
         self.client.flushall()
         self.client.seals = Seals(None)
-        wire = Wire(self.client)
+        wire = open_wire(self.client)
         identity = open_store(wire, store_id="bench", partitions=partitions)
         wire.close()
         return identity

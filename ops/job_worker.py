@@ -30,7 +30,7 @@ from events.alarms import JOBS_PATIENT_SECONDS, JOBS_WAIT, ConditionAlarm
 from events.errors import EngramlogError, StoreError, StoreMismatch
 from events.redis.alarms import RedisAlarms
 from events.redis.ready import refuse_kind
-from events.redis.wire import Wire, WirePool, connect
+from events.redis.wire import WirePool, connect, open_wire
 from events.sealing.seals import MasterKey
 from ops.clock import now
 from ops.embedders import embed_minutes, embedders_of
@@ -210,7 +210,7 @@ def _identity(
         if _orphaned(parent):
             tell("parent gone")
             break
-        wire = Wire(client)
+        wire = open_wire(client)
         try:
             identity = known_identity(wire)
         except EngramlogError as error:
@@ -227,7 +227,7 @@ def _is_queue(
 ) -> bool:
     """Wait until the queue's Redis answers and is one that a queue can lie on; False where the process is to stop before."""
     while not stop.is_set() and not _orphaned(parent):
-        wire = Wire(client)
+        wire = open_wire(client)
         try:
             refuse_kind(wire, setting)
         except EngramlogError as error:

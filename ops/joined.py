@@ -13,7 +13,7 @@ from api.application import Application, joined
 from api.choices import MODEL, RULES
 from consumers.fold.presence import LEASE_MS, known_workers
 from events.redis.append import TAKES_NOTHING
-from events.redis.wire import Wire, WirePool, connect
+from events.redis.wire import Wire, WirePool, connect, open_wire
 from ops.catch_up import FoldCatchUp, Tell
 from ops.clock import now
 from ops.embedding_queue import EmbeddingQueue
@@ -321,7 +321,7 @@ class JoinedApplication(Application):
         return LifecycleJobs(self.log, self.views, self._catch_up, self._meanings)
 
     def _wire(self) -> Wire:
-        return Wire(self._store.client)
+        return open_wire(self._store.client)
 
 
 def _disk_of(folder: Path) -> DiskRoom:

@@ -18,7 +18,7 @@ import msgspec
 
 from api.requests.secrets import refusal_told
 from events.errors import EngramlogError
-from events.redis.wire import Wire, connect
+from events.redis.wire import connect, open_wire
 from ops.garbage import look_seldom
 from ops.processes.shares import PartitionTask, ToldLine, do_one, told
 from ops.sealing.master import master_of
@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     clean_tracebacks()
     settings = load_settings()
     client = connect(store_url(settings), timeout=settings.redis_timeout, master=master_of(settings))
-    known_identity(Wire(client))  # and with it whether the store is sealed
+    known_identity(open_wire(client))  # and with it whether the store is sealed
     tell_words(not client.seals.is_on)
     given = _Input()
     Thread(target=given.read, name="input", daemon=True).start()

@@ -24,7 +24,7 @@ from events.door.of_the_store import SYSTEM_OWNERS
 from events.errors import EngramlogError, StoreMismatch
 from events.partitions import LogKeys
 from events.redis.scan import pairs
-from events.redis.wire import Wire, connect
+from events.redis.wire import Wire, connect, open_wire
 from ops.garbage import look_seldom
 from ops.sealing.master import master_of
 from ops.settings import Settings, load_settings
@@ -163,7 +163,7 @@ def _owners(settings: Settings, partition: int) -> list[str]:
 @contextmanager
 def _wire(settings: Settings) -> Iterator[Wire]:
     client = connect(store_url(settings), timeout=settings.redis_timeout, master=master_of(settings))
-    wire = Wire(client)
+    wire = open_wire(client)
     try:
         yield wire
     finally:

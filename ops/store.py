@@ -19,7 +19,7 @@ from events.redis.alarms import RedisAlarms
 from events.redis.log import RedisEventLog
 from events.redis.proving import Proof
 from events.redis.ready import STORE_SETTING, await_loaded, refuse_eviction, refuse_kind, refuse_replica
-from events.redis.wire import StoreClient, Wire, WirePool, connect
+from events.redis.wire import StoreClient, Wire, WirePool, connect, open_wire
 from ops.clock import now_micros
 from ops.embedded.disk import DiskGuard, look
 from ops.embedded.folder import Role
@@ -81,7 +81,7 @@ class OpenStore:
 
     def wire(self) -> Wire:
         """A connection of one's own."""
-        return Wire(self.client)
+        return open_wire(self.client)
 
     def close(self) -> None:
         """Close every idle connection."""
@@ -162,7 +162,7 @@ def open_the_store(
 def _check(settings: Settings, url: str, role: Role, on_wait: Callable[[str], None] | None) -> None:
     """That a Redis of somebody's own can hold a store, and has loaded what it has."""
     client = connect(url, timeout=settings.redis_timeout)
-    wire = Wire(client)
+    wire = open_wire(client)
     try:
         seconds = SHARED_SECONDS if role == "shared" else LOADING_SECONDS
         await_loaded(wire, seconds, on_wait)
@@ -184,7 +184,7 @@ def check_queue(url: str | None, timeout: float) -> None:
     if not url:
         return
     client = connect(url, timeout=timeout)
-    wire = Wire(client)
+    wire = open_wire(client)
     try:
         with suppress(StoreUnavailable):
             refuse_kind(wire, "ENGRAMLOG_QUEUE_URL")
@@ -248,7 +248,7 @@ def tell_restored(restored: FromBackup | None, alarms: RedisAlarms) -> None:
 @contextmanager
 def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: Tell) -> Iterator[OpenStore]:
     client = connect(url, timeout=settings.redis_timeout)
-    wire = Wire(client)
+    wire = open_wire(client)
     data = folder_of(embedded)
     mine = None if data is None or settings.sealed_by is not None else data / NAME
     if mine is not None and not lies_there(mine) and read_identity(wire) is None and make_key_file(mine):

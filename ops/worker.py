@@ -20,7 +20,7 @@ from consumers.fold.presence import LEASE_MS
 from consumers.fold.worker import FoldWorker
 from events.errors import BadSetting, EngramlogError
 from events.redis.alarms import RedisAlarms
-from events.redis.wire import Script, Wire, WirePool, connect
+from events.redis.wire import Script, WirePool, connect, open_wire
 from events.sealing.seals import MasterKey
 from events.text.urls import holds_secret
 from ops.garbage import look_seldom
@@ -124,7 +124,7 @@ def _identity(client: redis.Redis, stop: Flag, tell: Callable[..., None]) -> Sto
     """The store behind a client, waited for; None where the process is to stop before."""
     identity = None
     while identity is None and not stop.is_set():
-        wire = Wire(client)
+        wire = open_wire(client)
         try:
             identity = known_identity(wire)
         except EngramlogError as error:

@@ -32,7 +32,7 @@ from events.catalogue import (
 )
 from events.envelope import from_micros, prepare_body
 from events.partitions import STORE_KEY
-from events.redis.wire import Wire, WirePool
+from events.redis.wire import WirePool, open_wire
 from projections.embedding.choosing import Embedders
 from projections.redis.changelog import ChangeLogs
 from projections.redis.create import StoreIdentity
@@ -131,7 +131,7 @@ def findings(store: Held, key: bytes | None = None) -> list[dict[str, Any]]:
     """What a verification finds: of the whole store, or of the partition of a key and of what belongs to none."""
     numbers = [n for n, tag in enumerate(store.identity.tags) if key is None or key.startswith(f"{{{tag}}}:".encode())]
     found = [one for n in numbers for one in verify_partition(store.client, n, store.identity.tags[n]).differences]
-    wire = Wire(store.client)
+    wire = open_wire(store.client)
     try:
         return found + verify_store(wire, store_id=store.identity.store_id).differences
     finally:

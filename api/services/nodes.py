@@ -19,7 +19,7 @@ from events.partitions import STORE_KEY, LogKeys
 from events.redis.durability import read_durability
 from events.redis.haste import in_haste
 from events.redis.recorded import recorded_in
-from events.redis.wire import Argument, Wire
+from events.redis.wire import Argument, ServerWire, Wire
 from projections.fold.builds import BuildKeys, is_build, next_build
 from projections.redis.debt import FoldDebt
 from projections.redis.store import read_stuck
@@ -168,7 +168,8 @@ def read_nodes(wire: Wire, tags: Sequence[str]) -> NodesRead:
     """Every server and every partition that can be read. Raises StoreUnavailable where no server can be, or one server cannot."""
     with in_haste(wire, HASTE_SECONDS):
         held, nowhere = _held(wire, tags)
-        slots, replicas = wire.slots_of(), wire.replicas_of()
+        cluster = wire.cluster
+        slots, replicas = ({}, {}) if cluster is None else (cluster.slots_of(), cluster.replicas_of())
         found = [_Looked.at(name, one, wire.many) for name, one in wire.servers()]
         if all(one.error is not None for one in found):
             raise next(one.error for one in found if one.error is not None)
@@ -252,7 +253,7 @@ class _Looked(NamedTuple):
     fsynced: bool | None = None
 
     @classmethod
-    def at(cls, name: str, wire: Wire, many: bool) -> _Looked:
+    def at(cls, name: str, wire: ServerWire, many: bool) -> _Looked:
         """Ask it. Raises StoreUnavailable where there is no other server."""
         try:
             clock, memory, replication = wire.pipeline([["TIME"], ["INFO", "memory"], ["INFO", "replication"]])

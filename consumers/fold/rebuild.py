@@ -24,7 +24,7 @@ from events.partitions import LogKeys
 from events.redis.clock import redis_ms
 from events.redis.gap import refuse_gap
 from events.redis.log import entries
-from events.redis.wire import Wire, as_store_error
+from events.redis.wire import Wire, as_store_error, open_wire
 from projections.fold.builds import BuildKeys, next_build
 from projections.fold.changelog import FIRST_LINK
 from projections.fold.partition import Checkpoint
@@ -78,8 +78,8 @@ def rebuild_partition(
     Raises LogGap where the log is not whole, LostLease while another rebuild of the partition holds the new build, and
     StoreError where Redis refuses.
     """
-    tend, load, read = Wire(client), Wire(client), Wire(client)
-    lane = CommitLane(Wire(client), probe=probe)
+    tend, load, read = open_wire(client), open_wire(client), open_wire(client)
+    lane = CommitLane(open_wire(client), probe=probe)
     try:
         live = (tend.call("HGET", LogKeys(tag).meta, "live") or b"").decode()
         keys = BuildKeys(tag, next_build(live))

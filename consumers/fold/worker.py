@@ -27,7 +27,7 @@ from events.parameters import DEFAULTS, Parameters
 from events.partitions import ranges
 from events.redis.clock import redis_ms
 from events.redis.log import entries
-from events.redis.wire import Script, Wire, as_store_error
+from events.redis.wire import Script, as_store_error, open_wire
 from projections.redis.retire import drop_retired_builds
 from projections.redis.scripts import COMMIT
 
@@ -67,9 +67,9 @@ class FoldWorker:
         """
         self.worker_id = worker_id
         self._tags, self._tell, self._alarms = list(tags), tell, alarms or TellingAlarms(tell)
-        self._load, self._tend = Wire(client), Wire(client)
-        self._lane = CommitLane(Wire(client), script, probe, figures)
-        self._prefetch = Prefetch(Wire(client), self._tags)
+        self._load, self._tend = open_wire(client), open_wire(client)
+        self._lane = CommitLane(open_wire(client), script, probe, figures)
+        self._prefetch = Prefetch(open_wire(client), self._tags)
         for wire in (self._load, self._tend, self._lane.wire, self._prefetch.wire):
             # what waits is set aside, and keeps nothing else waiting
             wire.patience, wire.answer_seconds = 0.0, ANSWER_SECONDS

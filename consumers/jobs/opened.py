@@ -18,7 +18,7 @@ from consumers.jobs.lifecycle import RULE, LifecycleJobs, owners_of
 from events.alarms import OWNER_TOO_LARGE, Alarms
 from events.errors import EngramlogError, NotYetFolded, OwnerTooLarge, StoreError, StoreMismatch
 from events.redis.log import RedisEventLog
-from events.redis.wire import Wire, WirePool, connect
+from events.redis.wire import Wire, WirePool, connect, open_wire
 from events.sealing.seals import MasterKey
 from events.sealing.untold import OF_THE_STORE
 from projections.choices import VIEW_BYTES
@@ -150,7 +150,7 @@ class OpenedStore:
         self._queue = queue
         with ExitStack() as stack:
             client = stack.enter_context(closing(connect(served.url, timeout=served.timeout, master=served.master)))
-            self.wire = stack.enter_context(closing(Wire(client)))
+            self.wire = stack.enter_context(closing(open_wire(client)))
             self.tags = tags = _tags(self.wire, store_id)
             self.log = served.log(client, tags, read_debt=FoldDebt(tags), marker=MARKER, principal=principal)
             self.views = RedisViews(client, tags, most_bytes=KEPT_BYTES, most_of_one=served.view_bytes)

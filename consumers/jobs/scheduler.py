@@ -21,7 +21,7 @@ from consumers.jobs.job import FAILED_SECONDS, JOB_SECONDS, RETRY
 from consumers.jobs.leader import BESIDE, SINCE, Leader, queue_name, schedule_key
 from consumers.jobs.run import FUNCTION, KINDS, Kind
 from events.redis.clock import redis_ms
-from events.redis.wire import Wire, as_store_error
+from events.redis.wire import as_store_error, open_wire
 
 LEAST_MINUTES = 60
 _MINUTE_MS = 60_000
@@ -49,7 +49,7 @@ class JobScheduler:
         due: Callable[[str, int], bool] = lambda _kind, _partition: True,
     ) -> None:
         """`due`: whether a kind of job has work in a partition; if not, it is not enqueued at this tick."""
-        self._wire = Wire(client)
+        self._wire = open_wire(client)
         self._store_id = store_id
         self._key = schedule_key(store_id)
         self._partitions = partitions
@@ -142,7 +142,7 @@ class JobScheduler:
 
         `client` makes a connection of its own for a thread other than the one that tends.
         """
-        wire = self._wire if client is None else Wire(client)
+        wire = self._wire if client is None else open_wire(client)
         self._leader.leave(wire)
         wire.close()
 

@@ -16,8 +16,9 @@ import msgspec
 from events.errors import StoreError, StoreUnavailable
 from events.partitions import LogKeys
 from events.redis.cluster.nodes import OtherNode, known_nodes, others
+from events.redis.cluster.slot_map import SlotMap
 from events.redis.scan import PAGE, keys_like
-from events.redis.wire import Wire
+from events.redis.wire import ServerWire, Wire
 from projections.fold.builds import is_build
 
 LOOK_SECONDS = 0.05
@@ -95,7 +96,7 @@ def rewrite_files(wire: Wire, *, on_wait: OnWait = lambda _told: None, again: st
     Of a Cluster each node does, one after the other; a replica once it has all that its primary has, as far as it can be reached.
     Raises StoreUnavailable where it began and could not end, for want of disk say: what was there before is still there then.
     """
-    if not wire.many:
+    if wire.cluster is None:
         found, replicas = _rewritten(wire, on_wait, again), _replicas(wire)
         unproven = [
             f"replica {one} writes its own files: run BGREWRITEAOF there, and BGSAVE where it dumps, once it has caught up"
@@ -114,15 +115,15 @@ def rewrite_files(wire: Wire, *, on_wait: OnWait = lambda _told: None, again: st
     unproven = [f"node {name}: {one}" for name, of in done.items() for one in of.not_proven]
     beside = others(known_nodes(wire))
     for one in beside:
-        unproven += _rewritten_beside(wire, one, offsets.get(one.primary), on_wait, again)
+        unproven += _rewritten_beside(wire.cluster, one, offsets.get(one.primary), on_wait, again)
     aof, dump = ({name: getattr(of, field) for name, of in done.items()} for field in ("aof", "dump"))
     return Rewritten(_of_all(aof), _of_all(dump), [f"{one.name} ({one.what})" for one in beside], unproven)
 
 
-def _rewritten_beside(wire: Wire, node: OtherNode, offset: int | None, on_wait: OnWait, again: str) -> list[str]:
+def _rewritten_beside(cluster: SlotMap, node: OtherNode, offset: int | None, on_wait: OnWait, again: str) -> list[str]:
     """Have a node that holds no slots write its files anew; what could not be seen to. `offset`: up to where a replica must have
     followed first."""
-    link = wire.beside(node.name)
+    link = ServerWire(cluster.beside(node.name))
     try:
         if offset is not None and not _has_caught_up(link, offset, on_wait):
             why = "it does not catch up with its primary"

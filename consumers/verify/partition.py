@@ -37,7 +37,7 @@ from events.redis.clock import redis_ms
 from events.redis.gap import refuse_gap
 from events.redis.log import entries
 from events.redis.scan import pairs
-from events.redis.wire import Wire
+from events.redis.wire import Wire, open_wire
 from events.sealing.cipher import ValueCipher
 from projections.fold.builds import BuildKeys, is_build, version_of
 from projections.fold.owner import PROJECTION_VERSION
@@ -61,7 +61,7 @@ def verify_partition(
     on_progress: Progress = lambda _done, _all: None,
 ) -> Findings:
     """Compare one partition's live build with its log. The verdict has the chain at the seqs `chain_at`."""
-    verdict, wire = Findings(partition), Wire(client)
+    verdict, wire = Findings(partition), open_wire(client)
     try:
         verification = _Verification(wire, tag, verdict, base, chain_at, on_progress)
         with suppress(_CannotReadOn):  # it was told; what lies behind it can be compared with nothing

@@ -10,11 +10,12 @@ from __future__ import annotations
 import errno
 import os
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha1
 from queue import Empty, LifoQueue
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import hiredis
 import redis
@@ -27,6 +28,9 @@ from events.errors import EngramlogError, StoreError, StoreFull, StoreUnavailabl
 from events.partitions import STORE_KEY
 from events.redis.address import read_address
 from events.sealing.seals import SEALED_FIELD, MasterKey, Seals
+
+if TYPE_CHECKING:
+    from events.redis.cluster.slot_map import SlotMap
 
 DRIVER = DriverInfo()
 """Made once: redis-py would read its package's metadata anew for each connection."""
@@ -43,8 +47,10 @@ class StoreClient(redis.Redis):
     """A client of a store's Redis, with what opens its seals."""
 
     seals: Seals
-    wire_kind: ClassVar[type[Wire] | None] = None
-    """What `Wire(client)` makes; a wire to one server where it is None."""
+
+    def open_wire(self) -> Wire:
+        """A wire of its own; nothing is connected yet."""
+        return ServerWire(self)
 
     @classmethod
     def of(cls, url: str, seals: Seals, **options: Any) -> StoreClient:
@@ -190,27 +196,124 @@ packed: Callable[[tuple[Argument, ...]], bytes] = hiredis.pack_command  # type: 
 """The bytes of a command; the stub of hiredis knows tuples of one only."""
 
 
-class Wire:
-    """One connection; of a Cluster's client one to each node (`events.redis.cluster.wire`), behind the same face.
+class Wire(ABC):
+    """A connection to the servers of a store: one server (`ServerWire`), or the nodes of a Cluster (`ClusterWire`).
 
-    `generation` grows with each new connection made under it; not for two threads at once."""
+    Not for two threads at once."""
 
-    many: ClassVar[bool] = False
-    """Whether keys lie on several servers."""
+    seals: Seals
+    """Seals and opens what goes through it; the same for all wires of a client."""
+    generation: int
+    """Grows with every new connection, and with every slot of a Cluster that moved: nothing remembered may be trusted then."""
+    cluster: SlotMap | None = None
+    """The nodes of the Cluster; None for one server."""
     patience: float = 0.0
-    """Seconds for which what surely was not carried out is tried again; on one server nothing is."""
+    """Seconds for which commands that surely were not carried out are sent again; for one server none are."""
     answer_seconds: float = 0.0
     """How long a node of a Cluster may take to answer; one server may take as long as the client lets it."""
 
-    def __new__(cls, client: redis.Redis) -> Wire:  # noqa: PYI034 - that of a Cluster where the client leads to one
-        """Of the kind that leads to where the client leads."""
-        kind: type[Wire] = getattr(client, "wire_kind", None) or cls
-        return super().__new__(kind)
+    @property
+    def many(self) -> bool:
+        """Whether keys are on several servers."""
+        return self.cluster is not None
+
+    @property
+    @abstractmethod
+    def is_open(self) -> bool:
+        """Whether a connection of this generation is open; else the next call makes another."""
+
+    @abstractmethod
+    def connect(self) -> None:
+        """Connect if it is not; a call that follows is sent on this connection, or fails. Raises StoreUnavailable."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Drop all connections; the next call makes new ones."""
+
+    @abstractmethod
+    def refresh(self) -> None:
+        """Drop connections that were cut while they were idle, before anything is sent."""
+
+    @abstractmethod
+    def send(self, *arguments: Argument) -> None:
+        """Send one command; `receive` returns its answer, in order."""
+
+    @abstractmethod
+    def send_together(self, commands: Sequence[bytes]) -> None:
+        """Send EVALSHAs that `packed` made, in one write for each server; `receive` returns their answers, in order."""
+
+    @abstractmethod
+    def receive(self, *, timeout: float | None = None) -> Any:
+        """The next answer. Raises StoreUnavailable on a broken connection, `redis.ResponseError` on a refusal."""
+
+    @abstractmethod
+    def call(self, *arguments: Argument) -> Any:
+        """One command and its answer; a refusal becomes a StoreError."""
+
+    @abstractmethod
+    def pipeline(self, commands: Sequence[Sequence[Argument]]) -> list[Any]:
+        """Many commands in one write for each server; the answer to a refused one is its `redis.ResponseError`."""
+
+    def answers(self, commands: Sequence[Sequence[Argument]]) -> list[Any]:
+        """The answers to all of these commands, in their order; 500 in one write. Raises StoreError at the first refusal."""
+        found: list[Any] = []
+        for start in range(0, len(commands), _AT_ONCE):
+            for answer in self.pipeline(commands[start : start + _AT_ONCE]):
+                if isinstance(answer, redis.ResponseError):
+                    raise as_store_error(answer)
+                found.append(answer)
+        return found
+
+    @abstractmethod
+    def load(self, script: Script) -> None:
+        """Load a script if its server has not seen it. Raises StoreError."""
+
+    @abstractmethod
+    def load_again(self, script: Script) -> None:
+        """Load a script that a server does not know any more. Raises StoreError."""
+
+    @abstractmethod
+    def evalsha(self, script: Script, keys: Sequence[Argument], arguments: Sequence[Argument]) -> list[Argument]:
+        """The command that runs a script, which is loaded first if the server of its keys has not seen it."""
+
+    @abstractmethod
+    def run(self, script: Script, keys: Sequence[Argument], arguments: Sequence[Argument]) -> Any:
+        """Run a script and return its answer; a refusal becomes a StoreError."""
+
+    @abstractmethod
+    def node_of(self, key: Argument) -> str:
+        """The server that holds a key: host:port of a node, "" for one server. Raises StoreUnavailable."""
+
+    @abstractmethod
+    def servers(self) -> list[tuple[str, ServerWire]]:
+        """Every server that holds keys of the store, by name, and the wire to it: for commands about a server. One that cannot be
+        reached raises StoreUnavailable once it is asked."""
+
+    @abstractmethod
+    def at(self, key: Argument) -> ServerWire:
+        """The wire to the server that holds a key, for a command about that server. Raises StoreUnavailable."""
+
+    @abstractmethod
+    def standing(self, key: Argument) -> object:
+        """The connection to the server that holds a key, as an object that is another after each loss."""
+
+    @abstractmethod
+    def about(self, keys: Sequence[Argument], commands: Sequence[Sequence[Argument]]) -> list[list[Any]]:
+        """For each key the answers of its server to commands about all that was written through this wire (WAIT, WAITAOF): a
+        refusal as its error, nothing of a server that was lost. Raises StoreUnavailable."""
+
+
+def open_wire(client: redis.Redis) -> Wire:
+    """A wire to the server or the Cluster of a client. Nothing is connected yet."""
+    return client.open_wire() if isinstance(client, StoreClient) else ServerWire(client)
+
+
+class ServerWire(Wire):
+    """One connection to one server."""
 
     def __init__(self, client: redis.Redis) -> None:
         self._pool = client.connection_pool
-        self.seals: Seals = getattr(client, "seals", None) or Seals()
-        """What opens and seals what goes down it; the same for all wires of a client."""
+        self.seals = getattr(client, "seals", None) or Seals()
         self._connection: Any = None
         self._loaded: set[str] = set()
         self._outstanding = 0
@@ -220,13 +323,12 @@ class Wire:
 
     @property
     def is_open(self) -> bool:
-        """Whether the connection of this generation still stands; else the next call makes another."""
+        """See `Wire`."""
         return self._connection is not None
 
     @property
     def peer(self) -> str:
-        """The server at the other end, host:port; "" where there is no connection, or by
-        a socket of this machine."""
+        """The server at the other end, host:port; "" without a connection, or through a socket of this machine."""
         host, port = (getattr(self._connection, name, None) for name in ("host", "port"))
         return f"{host}:{port}" if host else ""
 
@@ -242,7 +344,7 @@ class Wire:
         return self._connection
 
     def connect(self) -> None:
-        """Connect where it is not; a call that follows is sent on this connection, or fails. Raises StoreUnavailable."""
+        """See `Wire`."""
         try:
             self._open()
         except (redis.RedisError, OSError) as error:
@@ -259,14 +361,14 @@ class Wire:
         return self._connection
 
     def close(self) -> None:
-        """Drop the connection; the next call makes a new one."""
+        """See `Wire`."""
         connection, self._connection = self._connection, None
         self._outstanding = 0
         if connection is not None:
             connection.disconnect()
 
     def refresh(self) -> None:
-        """Drop a connection that was cut while it was idle, before anything is sent on it."""
+        """See `Wire`."""
         try:
             if self._connection is not None and self._connection.can_read():
                 self.close()
@@ -274,7 +376,7 @@ class Wire:
             self.close()
 
     def send(self, *arguments: Argument) -> None:
-        """Send one command; its answer is had by `receive`, in order."""
+        """See `Wire`."""
         connection = self._ready(arguments[:1])
         try:
             connection.send_packed_command([packed(arguments)])
@@ -284,7 +386,7 @@ class Wire:
             raise as_store_error(error, reading=self._reading) from error
 
     def send_together(self, commands: Sequence[bytes]) -> None:
-        """Send writing commands that `packed` made, in one write; their answers are had by `receive`, in order."""
+        """See `Wire`."""
         connection = self._ready(("EVALSHA",))
         try:
             connection.send_packed_command([b"".join(commands)])
@@ -294,7 +396,7 @@ class Wire:
             raise as_store_error(error, reading=self._reading) from error
 
     def receive(self, *, timeout: float | None = None) -> Any:
-        """The next answer. Raises StoreUnavailable on a broken connection, `redis.ResponseError` on a refusal."""
+        """See `Wire`."""
         connection = self._connection
         if connection is None:
             raise StoreUnavailable(f"the connection to Redis was lost before it answered; {AGAIN}", retry_after=1)
@@ -317,7 +419,7 @@ class Wire:
             return True  # `receive` says how
 
     def call(self, *arguments: Argument) -> Any:
-        """One command and its answer; a refusal becomes a StoreError."""
+        """See `Wire`."""
         self.send(*arguments)
         try:
             return self.receive()
@@ -335,7 +437,7 @@ class Wire:
             raise as_store_error(error, reading=self._reading) from error
 
     def pipeline(self, commands: Sequence[Sequence[Argument]]) -> list[Any]:
-        """Many commands in one write; an answer that is a refusal stands as its `redis.ResponseError`."""
+        """See `Wire`."""
         self.send_all(commands)
         answers = []
         for _ in commands:
@@ -345,33 +447,23 @@ class Wire:
                 answers.append(error)
         return answers
 
-    def answers(self, commands: Sequence[Sequence[Argument]]) -> list[Any]:
-        """The answers to all of these commands, in their order; 500 in one write. Raises StoreError at the first refusal."""
-        found: list[Any] = []
-        for start in range(0, len(commands), _AT_ONCE):
-            for answer in self.pipeline(commands[start : start + _AT_ONCE]):
-                if isinstance(answer, redis.ResponseError):
-                    raise as_store_error(answer)
-                found.append(answer)
-        return found
-
     def load(self, script: Script) -> None:
-        """Load a script where this connection has not seen it. Raises StoreError."""
+        """See `Wire`."""
         if script.sha not in self._loaded or self._connection is None:
             self.load_again(script)
 
     def load_again(self, script: Script) -> None:
-        """Load a script that the server does not know, or no more. Raises StoreError."""
+        """See `Wire`."""
         self.call("SCRIPT", "LOAD", script.body)
         self._loaded.add(script.sha)
 
     def evalsha(self, script: Script, keys: Sequence[Argument], arguments: Sequence[Argument]) -> list[Argument]:
-        """The command that runs a script, which is loaded first where this connection has not seen it."""
+        """See `Wire`."""
         self.load(script)
         return ["EVALSHA", script.sha, len(keys), *keys, *arguments]
 
     def run(self, script: Script, keys: Sequence[Argument], arguments: Sequence[Argument]) -> Any:
-        """Run a script and give its answer; a refusal becomes a StoreError."""
+        """See `Wire`."""
         for _ in range(2):
             self.send(*self.evalsha(script, keys, arguments))
             try:
@@ -382,42 +474,24 @@ class Wire:
                 self._loaded.discard(script.sha)
         raise forgotten(script)
 
-    def node_of(self, _key: Argument) -> str:
-        """The server that holds a key, by name; "" where there is one server."""
+    def node_of(self, key: Argument) -> str:  # noqa: ARG002
+        """See `Wire`."""
         return ""
 
-    def servers(self) -> list[tuple[str, Wire]]:
-        """Every server that holds keys of the store, by name, and the wire to it: for commands about a server, with nothing on its
-        way. One that cannot be reached raises StoreUnavailable once it is asked."""
+    def servers(self) -> list[tuple[str, ServerWire]]:
+        """See `Wire`."""
         return [("", self)]
 
-    def slots_of(self) -> dict[str, int]:
-        """By server of a Cluster how many slots it holds; nothing of one server. Raises StoreUnavailable."""
-        return {}
-
-    def replicas_of(self) -> dict[str, list[str]]:
-        """By server of a Cluster the names of its replicas, as the cluster tells them; nothing of one server. Raises
-        StoreUnavailable."""
-        return {}
-
-    def beside(self, name: str) -> Wire:
-        """A wire of one's own to a node of a Cluster that holds no slots, by its name; one server has none beside it."""
-        raise ValueError(f"no node of a Cluster: {name}")
-
-    def rest(self) -> None:
-        """Close what a Cluster's client keeps open beside its wires; of one server there is nothing."""
-
-    def at(self, _key: Argument) -> Wire:
-        """The wire to the server that holds a key, for a command about that server; with nothing on its way."""
+    def at(self, key: Argument) -> ServerWire:  # noqa: ARG002
+        """See `Wire`."""
         return self
 
-    def standing(self, _key: Argument) -> object:
-        """The connection to the server that holds a key, as something that is another after each loss."""
+    def standing(self, key: Argument) -> object:  # noqa: ARG002
+        """See `Wire`."""
         return self.generation
 
     def about(self, keys: Sequence[Argument], commands: Sequence[Sequence[Argument]]) -> list[list[Any]]:
-        """For each key what its server answers to commands about all that was written down this wire (WAIT, WAITAOF); a refusal as
-        its error. Raises StoreUnavailable."""
+        """See `Wire`."""
         return [self.pipeline(commands)] * len(keys) if keys else []
 
 
@@ -439,7 +513,7 @@ class WirePool:
             wire = self._idle.get_nowait()
             wire.refresh()
         except Empty:
-            wire = Wire(self._client)
+            wire = open_wire(self._client)
         try:
             yield wire
         except UnderReplicated:  # all was answered

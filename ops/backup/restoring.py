@@ -40,7 +40,7 @@ from events.admission import APPEND_FULL
 from events.envelope import from_micros, utc_text
 from events.errors import BadSetting, DamagedState, InputError, StoreFull, StoreMismatch
 from events.partitions import ACCEPTED_KEY, FORMAT, LogKeys
-from events.redis.wire import Wire, connect
+from events.redis.wire import Wire, connect, open_wire
 from ops.backup.checking import check_backup, entries_of, refuse_fields, rows_of_store, store_fields
 from ops.backup.folder import BackupFolder
 from ops.backup.manifest import NAMES
@@ -165,7 +165,7 @@ def _reached(settings: Settings, on_wait: Wait) -> Iterator[OldStore]:
             raise InUse(f"another process runs on {embedded.folder}: a backup is brought into a store that nobody uses")
         client = connect(url, timeout=settings.redis_timeout)
         try:
-            with closing(Wire(client)) as wire:
+            with closing(open_wire(client)) as wire:
                 identity = read_identity(wire)
             yield OldStore(client, identity or _NOBODY, embedded, settings)
         finally:

@@ -59,7 +59,8 @@ def company(wire: Wire, lease_ms: int) -> Company:
         Other("worker", name, f"holds {len(facts.get('partitions', ()))} partition(s)") for name, facts in live.items()
     ]
     connected, servers = list[Other](), wire.servers()
-    wire.rest()
+    if wire.cluster is not None:
+        wire.cluster.rest()  # our own connections to its nodes are not company
     for _, server in servers:
         mine, listed = server.pipeline([["CLIENT", "ID"], ["CLIENT", "LIST"]])
         for answer in (mine, listed):

@@ -13,7 +13,7 @@ import redis
 from consumers.fold.presence import LEASE_MS
 from consumers.sealing.vectors import count_vectors
 from events.errors import EmbeddedRedisError, StoreError, StoreMismatch
-from events.redis.wire import Wire, connect
+from events.redis.wire import Wire, connect, open_wire
 from ops.bringing.alone import Company, await_alone, company
 from ops.embedded.folder import read_server_file
 from ops.embedded.server import EmbeddedRedis
@@ -50,7 +50,7 @@ class OldStore:
 
     def wire(self) -> Wire:
         """A connection of one's own."""
-        return Wire(self.client)
+        return open_wire(self.client)
 
 
 @contextmanager
@@ -62,7 +62,7 @@ def old_store(settings: Settings, *, on_wait: Callable[[str], None] | None = Non
         if embedded is not None and not embedded.owned:
             raise InUse(f"{_who(embedded.folder)} runs on {embedded.folder}: stop it first; nothing was changed")
         client = connect(url, timeout=settings.redis_timeout)
-        wire = Wire(client)
+        wire = open_wire(client)
         try:
             identity = read_identity(wire)
         finally:

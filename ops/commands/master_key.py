@@ -47,7 +47,7 @@ class _Sealed(NamedTuple):
 @contextmanager
 def _sealed(settings: Settings) -> Iterator[_Sealed]:
     """The store of these settings, without what reads memories. Raises StoreMismatch where there is none, or it lies open."""
-    from events.redis.wire import Wire, connect
+    from events.redis.wire import connect, open_wire
     from ops.commands.notices import patient
     from ops.kept.value_file import ValueFile, values_path
     from ops.sealing.master import key_in, master_of
@@ -57,7 +57,7 @@ def _sealed(settings: Settings) -> Iterator[_Sealed]:
     with reach_the_store(settings, on_wait=patient(err)) as (url, embedded, _):
         folder = folder_of(embedded)
         client = connect(url, timeout=settings.redis_timeout, master=master_of(settings, folder))
-        wire = Wire(client)
+        wire = open_wire(client)
         try:
             identity = known_identity(wire)
             if identity is None:

@@ -16,7 +16,7 @@ from events.errors import EngramlogError, StoreError, StoreMismatch
 from events.redis.alarms import RedisAlarms
 from events.redis.log import RedisEventLog
 from events.redis.ready import await_loaded, refuse_kind
-from events.redis.wire import StoreClient, Wire, WirePool, connect
+from events.redis.wire import StoreClient, Wire, WirePool, connect, open_wire
 from ops.clock import now_micros
 from ops.doctor.permissions import entry, folder_of, is_safe_to_open
 from ops.embedded.server import EmbeddedRedis, find_redis_server, open_folder
@@ -57,7 +57,7 @@ class ReachedStore:
 
     def wire(self) -> Wire:
         """A connection of one's own. Raises StoreError where Redis was not reached."""
-        return Wire(self.reached)
+        return open_wire(self.reached)
 
     @property
     def reached(self) -> StoreClient:
@@ -169,7 +169,7 @@ def _open(
     try:
         master = master_of(settings, reached.folder)
         client = connect(url, timeout=min(settings.redis_timeout, SECONDS), master=master)
-        wire = Wire(client)
+        wire = open_wire(client)
         try:
             if reached.embedded is None:
                 await_loaded(wire, loading_seconds, on_wait)

@@ -13,7 +13,7 @@ from api.http.server.listener import OPERATE, claim
 from events.envelope import from_micros, utc_text
 from events.errors import BadSetting, EngramlogError, StoreMismatch, StoreUnavailable
 from events.redis.ready import STORE_SETTING, refuse_replica
-from events.redis.wire import Wire, connect
+from events.redis.wire import open_wire, Wire, connect
 from events.text.embedder_names import NONE
 from ops.beyond.listeners import listeners_of
 from ops.clock import now_micros
@@ -213,7 +213,7 @@ def look_at_queue(settings: Settings) -> list[CheckFinding]:
         return [refused(REDIS, "queue", error)]
     client = connect(url, timeout=min(settings.redis_timeout, SECONDS))
     try:
-        with closing(Wire(client)) as wire:
+        with closing(open_wire(client)) as wire:
             wire.call("EXISTS", "engramlog")
     except StoreUnavailable as error:
         return [REDIS.advice("queue", f"ENGRAMLOG_QUEUE_URL: {error.message}", "no job is done until it answers")]

@@ -33,7 +33,7 @@ from events.redis.cluster.nodes import known_nodes, others
 from events.redis.log import entries
 from events.redis.opening import opened_where_it_can_be
 from events.redis.secrets import read_lines
-from events.redis.wire import Argument, Wire, connect
+from events.redis.wire import Argument, Wire, connect, open_wire
 from events.sealing.cipher import NO_SALT, SALT_BYTES, ValueCipher
 from events.sealing.wordless import without_words
 from ops.embedded.binary import find_redis_server
@@ -210,7 +210,7 @@ class _Search:
         with self._reached("redis"):
             for node in client.slots.primaries():
                 self.server(f"redis {node.name}", node.client, is_alone=False)
-            for one in others(known_nodes(Wire(client))):
+            for one in others(known_nodes(open_wire(client))):
                 with self._reached(f"redis {one.name}"), client.slots.beside(one.name) as replica:
                     self._files_of(f"redis {one.name}", replica)
 

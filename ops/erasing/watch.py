@@ -7,7 +7,7 @@ from typing import Final
 
 from events.errors import StoreError
 from events.redis.secrets import read_lines
-from events.redis.wire import Wire
+from events.redis.wire import open_wire
 from events.sealing.seals import is_tombstone
 from ops.every import Every
 from ops.store import OpenStore
@@ -33,7 +33,7 @@ def forget_erased(store: OpenStore) -> list[str]:
     held, gone = {*store.views.held_owners(), *seals.held_owners()}, list[str]()
     if not held:
         return gone
-    wire = Wire(store.client)
+    wire = open_wire(store.client)
     try:
         for some in slices(sorted(held), AT_ONCE):
             gone += [owner for owner, line in read_lines(wire, tags, some).items() if is_tombstone(line)]

@@ -17,7 +17,7 @@ from consumers.jobs.scheduler import JobScheduler
 from events.alarms import JOBS_PATIENT_SECONDS, JOBS_WAIT, Alarms, ConditionAlarm
 from events.errors import EngramlogError, StoreError, StoreMismatch
 from events.redis.ready import refuse_kind
-from events.redis.wire import Wire, connect
+from events.redis.wire import connect, open_wire
 from ops.embedders import embed_minutes, embedders_of
 from ops.every import Every
 from ops.settings import Settings
@@ -44,9 +44,9 @@ class JobSchedule:
     def __init__(self, url: str, identity: StoreIdentity, settings: Settings, tell: Tell, alarms: Alarms) -> None:
         self._client = connect(settings.queue_url or url, timeout=settings.redis_timeout)
         self._setting = "ENGRAMLOG_QUEUE_URL" if settings.queue_url else "ENGRAMLOG_REDIS_URL"
-        self._wire = Wire(self._client)
+        self._wire = open_wire(self._client)
         self._kept = connect(url, timeout=settings.redis_timeout)
-        self._store = Wire(self._kept)
+        self._store = open_wire(self._kept)
         """Of the store itself; a queue may lie elsewhere."""
         self._store_id = identity.store_id
         self._workers = settings.job_workers

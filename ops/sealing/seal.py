@@ -22,7 +22,7 @@ from consumers.sealing.vectors import drop_vectors
 from events.admission import APPEND_FULL
 from events.errors import BadSetting, StoreError, StoreFull, StoreMismatch
 from events.partitions import FORMAT, LogKeys
-from events.redis.wire import StoreClient, Wire, connect
+from events.redis.wire import StoreClient, Wire, connect, open_wire
 from events.sealing.key_ring import KEY_BYTES, KeyRing
 from events.sealing.seals import MasterKey
 from ops.bringing.frame import ALONE_SECONDS, CURE, Bar, OldStore, Progress, brought_over, what_is_there
@@ -254,7 +254,7 @@ def _drop_failures(store: OldStore, wire: Wire) -> list[str]:
         drop_failures(wire, name)
         return []
     client = connect(url, timeout=store.settings.redis_timeout)
-    queue = Wire(client)
+    queue = open_wire(client)
     try:
         drop_failures(queue, name)
     except StoreError as error:

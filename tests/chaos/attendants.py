@@ -16,7 +16,7 @@ import redis
 from events.errors import StoreError
 from events.log import EventLog
 from events.partitions import LogKeys
-from events.redis.wire import Wire
+from events.redis.wire import Wire, open_wire
 from projections.fold.builds import BuildKeys
 from projections.fold.partition import Quarantine
 from projections.redis.store import decode_quarantine, read_checkpoint
@@ -42,7 +42,7 @@ class Attendant(Thread, ABC):
 
     def __init__(self, client: redis.Redis, tags: Sequence[str]) -> None:
         super().__init__(daemon=True, name=type(self).__name__)
-        self.wire = Wire(client)
+        self.wire = open_wire(client)
         self.tags = list(tags)
         self._stop_asked = Flag()
         self.failure: BaseException | None = None

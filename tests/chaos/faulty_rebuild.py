@@ -7,7 +7,7 @@ import sys
 
 from consumers.fold.rebuild import rebuild_partition
 from events.errors import EngramlogError
-from events.redis.wire import Wire, connect
+from events.redis.wire import connect, open_wire
 from ops.logs import start_logging, teller
 from projections.redis.create import read_identity
 from tests.chaos.fate import fated, parser
@@ -20,7 +20,7 @@ def main() -> int:
     start_logging()
     tell = teller(rebuild=os.getpid())
     client = connect(options.url)
-    wire = Wire(client)
+    wire = open_wire(client)
     try:
         identity = read_identity(wire)
         assert identity is not None

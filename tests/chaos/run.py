@@ -17,7 +17,7 @@ from consumers.verify.partition import verify_partition
 from events.errors import StoreError
 from events.partitions import LogKeys
 from events.redis.log import RedisEventLog
-from events.redis.wire import Wire
+from events.redis.wire import Wire, open_wire
 from projections.language.marks import MARKER
 from projections.redis.create import open_store
 from projections.redis.store import read_checkpoint
@@ -68,7 +68,7 @@ def run(plan: Plan, folder: Path) -> Report:
         stack.callback(server.close)
         server.start()
         client = server.client()
-        wire = Wire(client)
+        wire = open_wire(client)
         tags = open_store(wire, store_id=STORE_ID, partitions=plan.partitions).tags
         log, ledger = RedisEventLog(client, tags, marker=MARKER), Ledger()
         stack.callback(log.close)

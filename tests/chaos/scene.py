@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from events.redis.wire import Wire, connect
+from events.redis.wire import connect, open_wire
 from projections.redis.create import open_store
 from tests.chaos.cast import LAUNCHER, ROOT, Actor, Server, wait_until
 from tests.chaos.traffic import Traffic
@@ -81,7 +81,7 @@ def on_a_redis(folder: Path, seed: int) -> Iterator[tuple[Ground, Traffic]]:
         stack.callback(server.close)
         server.start()
         client = server.client()
-        wire = Wire(client)
+        wire = open_wire(client)
         open_store(wire, store_id=STORE_ID, partitions=PARTITIONS)
         wire.close()
         traffic = Traffic(client, seed)

@@ -10,7 +10,7 @@ from typing import Any
 
 from events.envelope import derived_id, prepare
 from events.redis.log import RedisEventLog
-from events.redis.wire import Wire
+from events.redis.wire import open_wire
 from events.validation import make_event
 from projections.redis.create import open_store
 from projections.redis.store import read_checkpoint
@@ -31,7 +31,7 @@ class Stage:
     def __init__(self, folder: Path, server: Server) -> None:
         self.server = server
         self.client = server.client()
-        self.wire = Wire(self.client)
+        self.wire = open_wire(self.client)
         self.tags = open_store(self.wire, store_id=STORE_ID, partitions=1).tags
         self.log = RedisEventLog(self.client, self.tags)
         self.ledger = Ledger()
@@ -144,14 +144,14 @@ class Flip:
 
     def cut(self) -> None:
         """From here on the replica knows nothing new; it must have the checkpoint that the stage shows."""
-        keys, wire = live_keys(self._stage.wire, self._stage.tags[0]), Wire(self._replica.client())
+        keys, wire = live_keys(self._stage.wire, self._stage.tags[0]), open_wire(self._replica.client())
         wait_until(lambda: read_checkpoint(wire, keys).seq == self._stage.checkpoint(), "the replica follows")
         wire.call("REPLICAOF", "NO", "ONE")
         wire.close()
 
     def there_and_back(self) -> None:
         """The replica's data become the server's: what came after the cut is gone."""
-        wire = Wire(self._stage.client)
+        wire = open_wire(self._stage.client)
         wire.call("REPLICAOF", "127.0.0.1", self._replica.port)
         wait_until(lambda: _in_step(self._stage.server), "the old primary has taken over the replica's data")
         wire.call("REPLICAOF", "NO", "ONE")

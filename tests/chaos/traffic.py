@@ -14,7 +14,7 @@ from events.errors import StoreError
 from events.partitions import LogKeys, partition_of
 from events.redis.alarms import RedisAlarms
 from events.redis.log import RedisEventLog
-from events.redis.wire import Wire, WirePool
+from events.redis.wire import WirePool, open_wire
 from projections.language.marks import MARKER
 from projections.redis.create import read_identity
 from projections.redis.debt import FoldDebt
@@ -36,7 +36,7 @@ class Traffic:
 
     def __init__(self, client: redis.Redis, seed: int, *, busy: int = 4, rounds: int = 2, producers: int = 2) -> None:
         self.client = client
-        self.wire = Wire(client)
+        self.wire = open_wire(client)
         identity = read_identity(self.wire)
         assert identity is not None, "the store is made before its traffic"
         self.tags = identity.tags

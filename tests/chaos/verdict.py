@@ -12,7 +12,7 @@ from events.envelope import Stored
 from events.marks import UNMARKED, Marker
 from events.partitions import LogKeys
 from events.redis.log import RedisEventLog
-from events.redis.wire import Wire
+from events.redis.wire import Wire, open_wire
 from projections.fold.builds import BuildKeys
 from projections.redis.store import read_checkpoint
 from tests.chaos.beside import judge_beside
@@ -53,7 +53,7 @@ def judge(
     """
     verdict = Verdict()
     lines = by_id(ledger.lines)
-    log, wire = RedisEventLog(client, tags), Wire(client)
+    log, wire = RedisEventLog(client, tags), open_wire(client)
     places: dict[bytes, tuple[int, int]] = {}
     for partition, tag in enumerate(tags):
         written = _read_log(log, partition, lines, places, verdict)

@@ -6,7 +6,7 @@ from typing import Any
 
 import redis
 
-from events.redis.wire import Wire
+from events.redis.wire import open_wire
 from projections.redis.scripts import COMMIT
 from tests.rows import each_row
 
@@ -22,7 +22,7 @@ def committed(client: redis.Redis, **asked: Any) -> list[bytes]:
     told = {"epoch": EPOCH, "start": START, "seq": SEQ, "event": EVENT} | asked
     client.hset(CHECKPOINT, mapping={"epoch": EPOCH, "seq": START})
     client.xadd(STREAM, {"t": "kind", "i": EVENT}, id=f"{SEQ}-0")
-    wire = Wire(client)
+    wire = open_wire(client)
     try:
         answer: list[bytes] = wire.run(COMMIT, [CHECKPOINT, STREAM, RECORDS], [*told.values(), *WRITTEN])
         return answer

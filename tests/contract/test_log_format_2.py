@@ -16,7 +16,7 @@ from events.marks import Marker, Marks
 from events.memory_log import InMemoryEventLog
 from events.partitions import STORE_KEY, LogKeys, spread_tags
 from events.redis.log import RedisEventLog
-from events.redis.wire import Wire
+from events.redis.wire import open_wire
 from events.text.invisible import HIDDEN
 from projections.redis.create import open_store
 from tests.given.alarms import KeptAlarms
@@ -328,7 +328,7 @@ def test_a_store_of_an_older_layout_is_refused_in_one_sentence_and_left_as_it_is
     redis_client: redis.Redis, told: str | None
 ) -> None:
     redis_client.flushall()
-    wire = Wire(redis_client)
+    wire = open_wire(redis_client)
     open_store(wire, store_id="s", partitions=PARTITIONS)
     redis_client.hdel(STORE_KEY, "format")
     if told is not None:

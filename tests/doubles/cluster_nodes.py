@@ -15,7 +15,7 @@ from events.redis.address import StoreAddress, read_address
 from events.redis.cluster.client import ClusterClient
 from events.redis.cluster.routing import slot_of
 from events.redis.cluster.wire import ClusterWire
-from events.redis.wire import Wire
+from events.redis.wire import open_wire
 from events.sealing.seals import Seals
 
 HOST = "127.0.0.1"
@@ -208,7 +208,7 @@ class Clock:
 
 def wire_to(cluster: FakeCluster, patience: float = 0.0) -> ClusterWire:
     """A wire of its own."""
-    found = Wire(cluster.client)
+    found = open_wire(cluster.client)
     assert isinstance(found, ClusterWire)
     found.patience = patience
     return found

@@ -22,7 +22,7 @@ from events.log import AppendReceipt
 from events.partitions import DEFAULT_PARTITIONS, partition_of
 from events.redis.log import RedisEventLog
 from events.redis.secrets import Chance
-from events.redis.wire import Wire, connect
+from events.redis.wire import connect, open_wire
 from events.sealing.seals import MasterKey
 from events.validation import make_event
 from events.vocabulary import Actor
@@ -55,7 +55,7 @@ class Live:
         chance: Chance = token_bytes,
     ) -> None:
         self.client = connect(url, timeout=timeout, master=master)
-        self.identity: StoreIdentity = open_store(Wire(self.client), store_id="test", partitions=partitions)
+        self.identity: StoreIdentity = open_store(open_wire(self.client), store_id="test", partitions=partitions)
         self.log = RedisEventLog(self.client, self.identity.tags, chance=chance)
         self.facts: list[tuple[str, dict[str, Any]]] = []
         self._running: list[tuple[Flag, Thread, FoldWorker]] = []
@@ -127,7 +127,7 @@ class Live:
 
     def folded_of(self, partition: int) -> bool:
         """Whether a partition's checkpoint is its head."""
-        wire, tag = Wire(self.client), self.identity.tags[partition]
+        wire, tag = open_wire(self.client), self.identity.tags[partition]
         try:
             live = (wire.call("HGET", f"{{{tag}}}:meta", "live") or b"").decode()
             return read_checkpoint(wire, BuildKeys(tag, live)).seq == self.log.head(partition)

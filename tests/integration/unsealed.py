@@ -12,7 +12,7 @@ from consumers.fold.worker import FoldWorker
 from events.envelope import Stored
 from events.partitions import partition_of
 from events.redis.log import RedisEventLog
-from events.redis.wire import StoreClient, Wire, connect
+from events.redis.wire import StoreClient, connect, open_wire
 from ops.bringing.frame import OldStore
 from ops.sealing.key_file import KeyFile, make_key_file
 from ops.sealing.seal import carry_out
@@ -73,7 +73,7 @@ class Unsealed:
     def store(self) -> OldStore:
         """As `old_store` gives it."""
         client = connect(self.server.url, timeout=10.0)
-        wire = Wire(client)
+        wire = open_wire(client)
         identity = read_identity(wire)
         wire.close()
         assert identity is not None
@@ -106,7 +106,7 @@ class Unsealed:
 
     def begin(self) -> None:
         """The client opens what the store has sealed."""
-        wire = Wire(self.client)
+        wire = open_wire(self.client)
         known_identity(wire)
         wire.close()
 
@@ -117,7 +117,7 @@ class Unsealed:
 
     def told(self) -> dict[str, Any]:
         """All that must be the same afterwards: events, chains, digests, records."""
-        log, wire = self.log(), Wire(self.client)
+        log, wire = self.log(), open_wire(self.client)
         found: dict[str, Any] = {}
         for number, tag in enumerate(self.tags):
             build = (wire.call("HGET", f"{{{tag}}}:meta", "live") or b"").decode()

@@ -9,7 +9,7 @@ import redis
 from events.redis.address import StoreAddress
 from events.redis.cluster.slot_map import SlotMap
 from events.redis.cluster.wire import ClusterWire
-from events.redis.wire import StoreClient, WirePool
+from events.redis.wire import StoreClient, Wire, WirePool
 from events.sealing.seals import Seals
 
 PATIENCE_SECONDS = 5.0
@@ -22,13 +22,15 @@ DIAL_SECONDS = 2.0
 class ClusterClient(StoreClient):
     """Holds the map of the cluster, one for all wires. A command about a server, which names none, is refused."""
 
-    wire_kind = ClusterWire
-
     slots: SlotMap
     patience: float
     timeout: float
     """Seconds to wait for an answer."""
     _beside: WirePool
+
+    def open_wire(self) -> Wire:
+        """See `StoreClient`."""
+        return ClusterWire(self)
 
     @classmethod
     def at(cls, address: StoreAddress, seals: Seals, options: dict[str, Any]) -> ClusterClient:

@@ -10,12 +10,12 @@ import redis
 
 from events.errors import StoreUnavailable
 from events.redis.cluster.routing import ReadMany
-from events.redis.wire import AGAIN, Wire
+from events.redis.wire import AGAIN, ServerWire
 
 UNKNOWN = f"whether it was written is not known, {AGAIN}"
 
 
-class NodeLink(Wire):
+class NodeLink(ServerWire):
     """One connection, made once: what was lost is not made anew behind the back of the wire that counts connections."""
 
     failed: StoreUnavailable | None = None

@@ -45,7 +45,7 @@ from events.redis.cluster.routing import (
     word,
 )
 from events.redis.cluster.slot_map import ClusterNode
-from events.redis.wire import AGAIN, READS, Argument, Script, Wire, as_store_error, forgotten, refusal_code
+from events.redis.wire import AGAIN, READS, Argument, Script, ServerWire, Wire, as_store_error, forgotten, refusal_code
 
 if TYPE_CHECKING:
     from events.redis.cluster.client import ClusterClient
@@ -58,12 +58,10 @@ HANGS_SECONDS = 1.0
 class ClusterWire(Wire):
     """Not for two threads at once, as every wire."""
 
-    many = True
-
     def __init__(self, client: ClusterClient) -> None:
         self.seals = client.seals
         self.patience, self.answer_seconds = client.patience, client.timeout
-        self._map = client.slots
+        self.cluster = self._map = client.slots
         self._links: dict[str, NodeLink] = {}
         self._at: dict[int, str] = {}
         """By slot the node that it was used on last: where that changes, what is remembered may be of another history."""
@@ -101,9 +99,9 @@ class ClusterWire(Wire):
         """The node that holds a key, host:port. Raises StoreUnavailable."""
         return self._map.node_of(slot_of(as_key(key))).name
 
-    def servers(self) -> list[tuple[str, Wire]]:
+    def servers(self) -> list[tuple[str, ServerWire]]:
         """Each primary by name and the wire to it. Raises StoreUnavailable where nobody tells the nodes."""
-        found: list[tuple[str, Wire]] = []
+        found: list[tuple[str, ServerWire]] = []
         for node in self._map.primaries():
             try:
                 found.append((node.name, self._linked(node)))
@@ -113,23 +111,7 @@ class ClusterWire(Wire):
                 found.append((node.name, link))
         return found
 
-    def slots_of(self) -> dict[str, int]:
-        """By primary how many slots it holds. Raises StoreUnavailable."""
-        return self._map.slots_of()
-
-    def replicas_of(self) -> dict[str, list[str]]:
-        """By primary the names of its replicas, as the cluster tells them. Raises StoreUnavailable."""
-        return self._map.replicas_of()
-
-    def beside(self, name: str) -> Wire:
-        """A wire of one's own to a node that holds no slots, such as a replica, for a command about that server."""
-        return Wire(self._map.beside(name))
-
-    def rest(self) -> None:
-        """Close what this process keeps open beside its wires: who is connected to a node is somebody else then."""
-        self._map.rest()
-
-    def at(self, key: Argument) -> Wire:
+    def at(self, key: Argument) -> ServerWire:
         """The wire to the node that holds a key, for a command about that server. Raises StoreUnavailable."""
         return self._patient(lambda: self._link(slot_of(as_key(key)))[1])
 

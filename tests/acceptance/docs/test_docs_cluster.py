@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from events.redis.wire import Wire
+from events.redis.wire import open_wire
 from tests.chaos.cast import wait_until
 from tests.given.http import created, http_store
 from tests.servers import RedisServer, wheel_server
@@ -30,7 +30,7 @@ def test_a_user_who_may_no_more_than_the_page_says_is_enough_for_a_store(binary:
     try:
         with server.client() as client:
             rule = re.findall(r"^ACL SETUSER .*?(?=^```)", told("acl"), re.DOTALL | re.MULTILINE)[0]
-            wire = Wire(client)
+            wire = open_wire(client)
             assert wire.call(*rule.replace("\\\n", " ").split()) == b"OK"
             wire.close()
         url = f"{server.url}?username=engramlog&password=SECRET"

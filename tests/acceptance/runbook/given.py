@@ -11,7 +11,7 @@ from pathlib import Path
 from events.catalogue import MemoryCreated
 from events.envelope import Prepared, canonical, from_micros, new_event_id, prepare, prepare_body, utc_text
 from events.redis.log import RedisEventLog
-from events.redis.wire import Wire, connect
+from events.redis.wire import connect, open_wire
 from events.validation import make_event
 from projections.redis.create import read_identity
 from tests.acceptance.runbook.night import Night
@@ -61,7 +61,7 @@ def unreadable(url: str, owner: str) -> str:
 def _appended(url: str, event: Callable[[int], Prepared]) -> str:
     client = connect(url)
     try:
-        identity = read_identity(Wire(client))
+        identity = read_identity(open_wire(client))
         assert identity is not None
         log = RedisEventLog(client, identity.tags)
         (receipt,) = log.append([event(log.now())])

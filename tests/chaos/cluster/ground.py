@@ -15,7 +15,7 @@ from events.errors import StoreError
 from events.partitions import LogKeys, partition_of
 from events.redis.alarms import RedisAlarms
 from events.redis.receipts import RECEIPT_LOST
-from events.redis.wire import Wire, WirePool, connect
+from events.redis.wire import WirePool, connect, open_wire
 from projections.redis.create import open_store
 from projections.redis.store import read_checkpoint
 from tests.chaos.attendants import live_keys
@@ -54,7 +54,7 @@ class ClusterGround:
     def __init__(self, cluster: GivenCluster, queue_url: str, folder: Path, safety: Safety, seed: int) -> None:
         self.cluster, self.safety, self.folder, self.book = cluster, safety, folder, Book()
         self.client = connect(cluster.url)
-        self.wire = Wire(self.client)
+        self.wire = open_wire(self.client)
         self.tags = open_store(self.wire, store_id=STORE_ID, partitions=PARTITIONS).tags
         self._queue_url = queue_url
         self._operator = RedisAlarms(WirePool(self.client), "operator", lambda _fact, **_told: None)

@@ -16,7 +16,7 @@ from time import monotonic
 from typing import Any
 
 from events.partitions import LogKeys
-from events.redis.wire import Wire, connect
+from events.redis.wire import connect, open_wire
 from projections.redis.create import open_store
 from projections.redis.store import read_checkpoint
 from tests.chaos.attendants import live_keys
@@ -80,7 +80,7 @@ class Fleet:
     def __init__(self, url: str, queue_url: str, folder: Path, *, producers: int = 2, seed: int = 1) -> None:
         self.url, self.queue_url, self.folder = url, queue_url, folder
         self.client = connect(url)
-        self.wire = Wire(self.client)
+        self.wire = open_wire(self.client)
         self.tags = open_store(self.wire, store_id=STORE_ID, partitions=PARTITIONS).tags
         self.ledger = Ledger()
         self.services: list[tuple[Member, str]] = []
@@ -231,7 +231,7 @@ class FoldWatch(Thread):
 
     def run(self) -> None:
         """Look until told to end."""
-        wire = Wire(self._client)
+        wire = open_wire(self._client)
         since: dict[str, tuple[int, float]] = {}
         while not self._stop_asked.wait(LOOK_SECONDS):
             for tag in self._tags:

@@ -9,7 +9,7 @@ import pytest
 from consumers.backup import laying
 from events.errors import DamagedState
 from events.partitions import ACCEPTED_KEY, MODELS_KEY, LogKeys
-from events.redis.wire import Wire
+from events.redis.wire import Wire, open_wire
 from ops.backup import checking
 from ops.backup.folder import open_backup
 from ops.backup.restoring import restore_backup
@@ -23,7 +23,7 @@ from tests.servers import RedisServer
 
 def tables(client: Any, tags: tuple[str, ...]) -> dict[str, Any]:
     """All of a store's log and what stands beside it, but what is of now."""
-    wire, found = Wire(client), dict[str, Any]()
+    wire, found = open_wire(client), dict[str, Any]()
     for tag in tags:
         keys = LogKeys(tag)
         found[keys.stream] = wire.call("XRANGE", keys.stream, "-", "+")

@@ -14,7 +14,7 @@ from events.redis.alarms import RedisAlarms
 from events.redis.cluster.client import ClusterClient
 from events.redis.log import RedisEventLog
 from events.redis.proving import UNPROVED, Proof
-from events.redis.wire import Wire, WirePool
+from events.redis.wire import Wire, WirePool, open_wire
 from projections.fold.builds import FIRST_BUILD, BuildKeys
 from projections.redis.debt import FoldDebt
 from projections.redis.store import read_checkpoint
@@ -71,12 +71,12 @@ class OnCluster(Live):
 
     def state(self) -> list[tuple[int, bytes, int]]:
         """Of each partition how far it is folded, the chain over its events, and the digest of all that came of them."""
-        return state_of(Wire(self.client), self.identity.tags)
+        return state_of(open_wire(self.client), self.identity.tags)
 
     def state_elsewhere(self, url: str) -> list[tuple[int, bytes, int]]:
         """The same of the log as it stands, folded by one worker on one Redis."""
         with Live(url, PARTITIONS).client as client:
-            copy, wire = Wire(client), Wire(self.client)
+            copy, wire = open_wire(client), open_wire(self.client)
             for tag in self.identity.tags:
                 copied(wire, copy, tag)
             worker = FoldWorker(client, self.identity.tags, "elsewhere")

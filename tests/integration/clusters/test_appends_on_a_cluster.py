@@ -13,7 +13,7 @@ from events.log import AppendReceipt
 from events.partitions import LogKeys
 from events.redis.proving import Proof
 from events.redis.receipts import RECEIPT_LOST
-from events.redis.wire import Wire, connect
+from events.redis.wire import connect, open_wire
 from tests.given.clusters.cluster import GivenCluster
 from tests.integration.clusters.on_cluster import PARTITIONS, OnCluster, on_cluster, written
 from tests.integration.live import wait_until
@@ -74,7 +74,7 @@ def test_while_a_slot_is_moved_what_left_and_what_stayed_is_read_at_once(store: 
     keys = LogKeys(store.identity.tags[moved])
     count = int(store.node(moved).ask("CLUSTER COUNTKEYSINSLOT", slot))
     store.cluster.begin_move(slot, store.node(other))
-    wire = Wire(store.client)
+    wire = open_wire(store.client)
     for _ in range(count):
         assert store.cluster.move_keys(slot, 1) == 1
         assert seqs(store, moved) == [1, 2, 3]

@@ -18,7 +18,7 @@ from events.envelope import Stored
 from events.errors import OwnerErased
 from events.heads import Head
 from events.partitions import LogKeys, partition_of
-from events.redis.wire import StoreClient, Wire, connect
+from events.redis.wire import StoreClient, Wire, connect, open_wire
 from events.sealing.seals import is_tombstone
 from ops.erasing.fence_list import ErasureStep, FenceList, list_path
 from ops.erasing.owner import ALARM, ErasureCertificate, ErasurePlan, carry_out
@@ -95,14 +95,14 @@ class Erasing:
     def client(self) -> StoreClient:
         """A process with the key, which knows no owner's yet."""
         client = connect(self.server.url, timeout=10.0, master=master_of(self.settings))
-        known_identity(Wire(client))
+        known_identity(open_wire(client))
         return client
 
     @contextmanager
     def wire(self) -> Iterator[Wire]:
         """A connection of a process of its own."""
         client = self.client()
-        wire = Wire(client)
+        wire = open_wire(client)
         try:
             yield wire
         finally:
@@ -196,7 +196,7 @@ class Erasing:
     def differences(self) -> list[dict[str, Any]]:
         """What `engramlog verify` tells."""
         client = self.client()
-        wire = Wire(client)
+        wire = open_wire(client)
         verdicts = [verify_partition(client, number, tag) for number, tag in enumerate(self.identity.tags)]
         verdicts.append(verify_store(wire))
         wire.close()

@@ -11,7 +11,7 @@ from consumers.verify.partition import verify_partition
 from events.envelope import Prepared
 from events.errors import StoreFull
 from events.redis.log import RedisEventLog
-from events.redis.wire import Wire
+from events.redis.wire import open_wire
 from projections.redis.debt import FoldDebt
 from tests.integration.live import Live, live_store, wait_until
 from tests.servers import RedisServer
@@ -95,7 +95,7 @@ def test_one_request_larger_than_the_room_is_refused_before_any_of_it_is_written
 
 def test_the_debt_is_what_the_log_holds_beyond_the_checkpoints(redis_server: RedisServer) -> None:
     with live_store(redis_server.url, partitions=4) as store:
-        debt, connection = FoldDebt(store.identity.tags), Wire(store.client)
+        debt, connection = FoldDebt(store.identity.tags), open_wire(store.client)
         events = [store.created(f"owner-{n}", f"m{n}") for n in range(40)]
         store.append(*events)
         told = debt(connection)

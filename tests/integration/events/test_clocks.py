@@ -12,7 +12,7 @@ from consumers.jobs.leader import Leader
 from consumers.jobs.status import lifecycle_status
 from events.envelope import from_micros, utc_text
 from events.partitions import WORKERS_KEY
-from events.redis.wire import Wire, connect
+from events.redis.wire import Wire, connect, open_wire
 from ops.clock import now_micros
 from projections.fold.builds import BuildKeys
 from projections.redis.create import open_store
@@ -28,7 +28,7 @@ TTL = 3_000
 
 @pytest.fixture
 def wire(redis_server: RedisServer) -> Wire:
-    return Wire(connect(redis_server.url))
+    return open_wire(connect(redis_server.url))
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_a_leader_that_died_before_the_clock_went_back_leads_no_more(redis_serve
     seconds, _ = wire.call("TIME")
     now = int(seconds) * 1_000
     assert Leader(wire, "test", "dead").tend(now + HOUR)
-    told = lifecycle_status(Wire(connect(redis_server.url)), "test", 1)["leader"]
+    told = lifecycle_status(open_wire(connect(redis_server.url)), "test", 1)["leader"]
     assert (told, Leader(wire, "test", "next").tend(now)) == (None, True)
 
 
@@ -76,7 +76,7 @@ def test_a_worker_folds_at_once_what_one_left_who_died_before_the_clock_went_bac
     live = Live(redis_server.url, partitions=2)
     try:
         ahead = now_micros() // 1_000 + HOUR
-        wire = Wire(live.client)
+        wire = open_wire(live.client)
         for tag in live.identity.tags:
             build = wire.call("HGET", f"{{{tag}}}:meta", "live").decode()
             assert take_lease(wire, BuildKeys(tag, build), "dead", now_ms=ahead, ttl_ms=TTL)

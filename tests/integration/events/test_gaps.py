@@ -13,7 +13,7 @@ from consumers.fold.rebuild import rebuild_partition
 from consumers.verify.partition import verify_partition
 from events.errors import LogGap
 from events.partitions import LogKeys, partition_of
-from events.redis.wire import Wire
+from events.redis.wire import open_wire
 from projections.fold.builds import FIRST_BUILD, BuildKeys
 from projections.redis.store import read_checkpoint, take_lease
 from projections.redis.view import RedisViews
@@ -55,7 +55,7 @@ def _lay(store: Live, entries: Entries) -> None:
 
 
 def _checkpoint(store: Live) -> int:
-    wire = Wire(store.client)
+    wire = open_wire(store.client)
     seq = read_checkpoint(wire, BuildKeys(_keys(store).tag, FIRST_BUILD)).seq
     wire.close()
     return seq
@@ -159,11 +159,11 @@ def test_a_batch_with_a_hole_is_refused_whole_by_the_folder_itself(redis_server:
     """What is looked at now and then may have been whole a moment ago; what is folded is looked at always."""
     with live_store(redis_server.url, partitions=1) as store:
         store.append(*(store.created(BROKEN, f"m{n}") for n in range(6)))
-        stored, wire = store.log.read(0, 0), Wire(store.client)
+        stored, wire = store.log.read(0, 0), open_wire(store.client)
         keys = BuildKeys(store.identity.tags[0], FIRST_BUILD)
         lease = take_lease(wire, keys, "me", now_ms=0, ttl_ms=60_000)
         assert lease is not None
-        lane = CommitLane(Wire(store.client))
+        lane = CommitLane(open_wire(store.client))
         folder = PartitionFolder(lease, wire, lane)
         with pytest.raises(LogGap, match="no entry 3, and goes on at 4"):
             folder.feed([*stored[:2], *stored[3:]])

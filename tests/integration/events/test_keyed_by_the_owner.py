@@ -11,7 +11,7 @@ from api.services.reading import Reader
 from consumers.fold.rebuild import rebuild_partition
 from events.entry import keyed
 from events.partitions import LogKeys
-from events.redis.wire import Wire
+from events.redis.wire import open_wire
 from projections.fold.builds import BuildKeys
 from projections.fold.changelog import Entry, unpack
 from projections.redis.changelog import read_packs
@@ -35,7 +35,7 @@ def keys_of(store: Live, owner: str) -> BuildKeys:
 
 def logged(store: Live, owner: str) -> list[Entry]:
     """The owner's change log as it is stored."""
-    return unpack(read_packs(Wire(store.client), keys_of(store, owner), owner))[1]
+    return unpack(read_packs(open_wire(store.client), keys_of(store, owner), owner))[1]
 
 
 def hashes(store: Live, owner: str) -> list[bytes]:

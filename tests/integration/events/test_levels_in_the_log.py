@@ -8,7 +8,7 @@ from consumers.verify import levels as redis_levels
 from consumers.verify.levels import Levels
 from events.catalogue import TurnRecorded
 from events.redis.log import RedisEventLog
-from events.redis.wire import Wire
+from events.redis.wire import open_wire
 from projections.fold.owner import fold_owner
 from projections.language.marks import MARKER
 from projections.language.sensitivity.event_level import LEVEL_RULES, _of_name, judged_under
@@ -65,7 +65,7 @@ def test_what_the_door_judged_by_todays_rules_is_not_read_again_until_they_chang
 ) -> None:
     with live_store(redis_server.url, partitions=1) as store:
         append(store)
-        levels = Levels(Wire(store.client), store.log, store.identity.tags[0], 0)
+        levels = Levels(open_wire(store.client), store.log, store.identity.tags[0], 0)
         assert levels.waiting() == ([], len(TOLD))
         for module in (rereading, redis_levels):
             monkeypatch.setattr(module, "LEVEL_RULES", LEVEL_RULES + 1)

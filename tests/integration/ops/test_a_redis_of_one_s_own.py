@@ -17,7 +17,7 @@ import redis
 
 from events.errors import StoreMismatch, StoreUnavailable
 from events.redis.ready import await_loaded, refuse_kind
-from events.redis.wire import Wire, connect
+from events.redis.wire import connect, open_wire
 from tests.integration.live import wait_until
 from tests.patience import PATIENCE
 from tests.servers import RedisServer, newer_server, wheel_server
@@ -202,7 +202,7 @@ def test_a_command_waits_while_redis_loads_and_says_so(loads: Loads) -> None:
 
 
 def test_a_redis_that_goes_on_loading_is_an_error_that_says_so(loads: Loads) -> None:
-    wire = Wire(connect(loads.url))
+    wire = open_wire(connect(loads.url))
     told: list[str] = []
     with pytest.raises(StoreUnavailable, match=r"still loads its data set.* after 0 s of waiting"):
         await_loaded(wire, 0, told.append)
@@ -211,7 +211,7 @@ def test_a_redis_that_goes_on_loading_is_an_error_that_says_so(loads: Loads) -> 
 
 
 def test_a_redis_that_has_loaded_is_used_at_once(real_redis_client: object, redis_server: RedisServer) -> None:
-    wire = Wire(connect(redis_server.url))
+    wire = open_wire(connect(redis_server.url))
     refuse_kind(wire, "ENGRAMLOG_REDIS_URL")
     await_loaded(wire, 0, None)
     wire.close()

@@ -18,7 +18,7 @@ from consumers.jobs.opened import JobResources
 from consumers.jobs.run import kinds_of, serving
 from consumers.jobs.status import lifecycle_status
 from consumers.jobs.worker import JobWorker, store_queue
-from events.redis.wire import Wire
+from events.redis.wire import open_wire
 from ops.processes import schedule as schedules
 from ops.processes.schedule import JobSchedule
 from ops.settings import Settings
@@ -80,7 +80,7 @@ def test_job_workers_are_wanted_until_every_job_is_done_and_again_once_one_waits
 ) -> None:
     live.start_worker("w")
     status = wait_until(
-        lambda: (told := lifecycle_status(Wire(live.client), live.identity.store_id, 2))["queued"] and told
+        lambda: (told := lifecycle_status(open_wire(live.client), live.identity.store_id, 2))["queued"] and told
     )
     assert status["leader"]
     assert not made.rests
@@ -107,12 +107,12 @@ def test_what_a_job_worker_has_to_see_to(
     live: Live, key: str, value: list[str] | dict[str, float], wanted: bool
 ) -> None:
     name = key.format(queue_name("test"))
-    assert not has_work(Wire(live.client), "test", 1_000_000)
+    assert not has_work(open_wire(live.client), "test", 1_000_000)
     if isinstance(value, list):
         live.client.rpush(name, *value)
     else:
         live.client.zadd(name, value)
-    assert has_work(Wire(live.client), "test", 1_000_000) is wanted
+    assert has_work(open_wire(live.client), "test", 1_000_000) is wanted
 
 
 def test_whoever_cannot_tell_whether_there_is_work_lets_workers_look(made: JobSchedule, live: Live) -> None:
@@ -131,7 +131,7 @@ def test_without_job_workers_nothing_is_scheduled(live: Live, redis_server: Redi
     schedule.start()
     schedule.stop(PATIENCE)
     assert not schedule.rests
-    assert lifecycle_status(Wire(live.client), live.identity.store_id, 2)["leader"] is None
+    assert lifecycle_status(open_wire(live.client), live.identity.store_id, 2)["leader"] is None
 
 
 def test_where_jobs_are_due_every_minute_job_workers_stay(
@@ -150,9 +150,9 @@ def test_where_jobs_are_due_every_minute_job_workers_stay(
 
 def test_another_schedule_leads_at_once_when_one_ends(made: JobSchedule, live: Live, redis_server: RedisServer) -> None:
     store_id = live.identity.store_id
-    wait_until(lambda: lifecycle_status(Wire(live.client), store_id, 2)["leader"])
+    wait_until(lambda: lifecycle_status(open_wire(live.client), store_id, 2)["leader"])
     made.stop(PATIENCE)
-    assert lifecycle_status(Wire(live.client), store_id, 2)["leader"] is None
+    assert lifecycle_status(open_wire(live.client), store_id, 2)["leader"] is None
 
 
 def test_an_idle_up_runs_no_job_worker_and_keeps_the_schedule(tmp_path: Path) -> None:

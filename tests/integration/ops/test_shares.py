@@ -15,7 +15,7 @@ import pytest
 
 from consumers.fold.rebuild import rebuild_partition
 from events.errors import EngramlogError
-from events.redis.wire import Wire
+from events.redis.wire import open_wire
 from ops.processes import shares
 from ops.processes.shares import PartitionDone, PartitionTask, Work, do_all, process_count
 from projections.fold.builds import FIRST_BUILD, BuildKeys
@@ -67,7 +67,7 @@ def done(store: Live, url: str, work: Work, count: int, on_wait: Any = print) ->
 
 def held_by_another(store: Live, partition: int) -> BuildKeys:
     """Somebody who was killed just now held the next build of a partition."""
-    keys, wire = BuildKeys(store.identity.tags[partition], NEXT), Wire(store.client)
+    keys, wire = BuildKeys(store.identity.tags[partition], NEXT), open_wire(store.client)
     now_ms = int(wire.call("TIME")[0]) * 1_000
     assert take_lease(wire, keys, "killed", now_ms=now_ms, ttl_ms=HELD_MS, must_be_live=False)
     wire.close()
@@ -91,7 +91,7 @@ def test_an_error_in_one_process_is_told_as_in_this_one_and_ends_the_others(
     store: Live, redis_server: RedisServer, started: list[subprocess.Popen[bytes]]
 ) -> None:
     tag = store.identity.tags[2]
-    wire = Wire(store.client)
+    wire = open_wire(store.client)
     wire.call("XDEL", f"{{{tag}}}:ev", "2-0")
     wire.close()
     with pytest.raises(EngramlogError) as here:

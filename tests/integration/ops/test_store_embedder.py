@@ -12,7 +12,7 @@ from consumers.verify.store import verify_store
 from events.errors import BadSetting, EmbedderFailed
 from events.partitions import STORE_KEY
 from events.redis.clock import redis_micros
-from events.redis.wire import Wire, WirePool
+from events.redis.wire import WirePool, open_wire
 from events.text.embedder_names import AUTO
 from ops.embedders import chosen_at_start, embed_minutes, embedders_of, load_in_background, missing_of, standing_of
 from ops.settings import Settings
@@ -70,11 +70,11 @@ def test_a_new_store_takes_the_setting_else_auto(
     server: RedisServer, monkeypatch: pytest.MonkeyPatch, there: tuple[str, ...], setting: str | None, kept: str
 ) -> None:
     installed(monkeypatch, *there)
-    before = redis_micros(Wire(server.client()))
+    before = redis_micros(open_wire(server.client()))
     name, at = made(server, setting)
     assert name == kept
     assert at is not None
-    assert before <= at <= redis_micros(Wire(server.client()))
+    assert before <= at <= redis_micros(open_wire(server.client()))
     installed(monkeypatch, "minilm", "use")
     for later in (None, "none", "minilm"):
         assert made(server, later) == (kept, at)  # what is installed or set later changes nothing
@@ -84,7 +84,7 @@ def test_a_store_of_before_compares_nothing_unless_it_is_set(
     server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     installed(monkeypatch, "minilm", "use")
-    open_store(Wire(server.client()), store_id="old", partitions=2)
+    open_store(open_wire(server.client()), store_id="old", partitions=2)
     assert made(server) == ("none", None)
     plans = {setting: embedders_of(Settings(embedder=setting), "none") for setting in ("minilm", AUTO)}
     found = {setting: one.plan.chosen("store", lambda: True) for setting, one in plans.items() if one is not None}
@@ -104,13 +104,13 @@ def test_verify_tells_of_what_nothing_writes_there(
         client.hdel(STORE_KEY, field)
     else:
         client.hset(STORE_KEY, field, value)
-    assert verify_store(Wire(client)).differences != []
+    assert verify_store(open_wire(client)).differences != []
 
 
 def test_who_may_only_write_to_it_reads_it_too(server: RedisServer, monkeypatch: pytest.MonkeyPatch) -> None:
     installed(monkeypatch, "minilm", "use")
     made(server)
-    identity = known_identity(Wire(server.client()))
+    identity = known_identity(open_wire(server.client()))
     assert identity is not None
     assert identity.embedder == "auto"
 

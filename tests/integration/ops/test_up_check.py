@@ -17,7 +17,7 @@ import pytest
 
 from events.errors import EngramlogError
 from events.partitions import STORE_KEY
-from events.redis.wire import Wire
+from events.redis.wire import Wire, open_wire
 from ops.doctor.findings import DoctorReport
 from ops.doctor.starting import would_start
 from ops.embedded.server import open_folder
@@ -68,7 +68,7 @@ class Place:
         self.server.reset()
         self.set(ENGRAMLOG_REDIS_URL=self.server.url, ENGRAMLOG_SEALED_BY="none")
         client = self.stack.enter_context(self.server.client())
-        wire = Wire(client)
+        wire = open_wire(client)
         self.stack.callback(wire.close)
         return wire
 

@@ -21,7 +21,7 @@ import redis
 
 from events.envelope import prepare
 from events.redis.log import RedisEventLog
-from events.redis.wire import Wire, connect
+from events.redis.wire import connect, open_wire
 from events.validation import make_event
 from ops.sealing.key_file import KeyFile, make_key_file
 from projections.redis.create import known_identity
@@ -155,7 +155,7 @@ class Aviary:
     def put(self, data: Any, owner: str, *, actor: str = "user", days: float = 0, kind: str | None = None) -> None:
         """Append an event at the store itself; `kind`: as if it were of this type and version."""
         client = connect(f"unix://{self.socket}", master=KeyFile(self.key) if self.sealed else None)
-        identity = known_identity(Wire(client))
+        identity = known_identity(open_wire(client))
         assert identity is not None
         log = RedisEventLog(client, identity.tags)
         when, now = NOW - timedelta(days=days), int(NOW.timestamp() * 1_000_000)
@@ -168,7 +168,7 @@ class Aviary:
     def secrets(self) -> list[bytes]:
         """The secrets of owners, as they are when opened, also in hexadecimal digits."""
         client = connect(f"unix://{self.socket}", master=KeyFile(self.key) if self.sealed else None)
-        identity = known_identity(Wire(client))
+        identity = known_identity(open_wire(client))
         assert identity is not None
         log = RedisEventLog(client, identity.tags)
         found = log.secrets_of([OWNER, *OTHERS]).values()

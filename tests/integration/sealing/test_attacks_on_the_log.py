@@ -12,7 +12,7 @@ from events.door.of_the_store import ACCESS
 from events.envelope import canonical, derived_id
 from events.errors import DamagedState
 from events.partitions import LogKeys, partition_of
-from events.redis.wire import Wire
+from events.redis.wire import open_wire
 from ops.catch_up import FoldCatchUp
 from ops.kept.head_file import HeadFile, heads_path
 from ops.kept.head_keeper import HeadKeeper
@@ -101,7 +101,7 @@ def _owner_stands_still(http: HttpStore) -> bool:
 
 
 def _wait_until_folded(http: HttpStore, owner: str) -> None:
-    partition, wire = partition_of(owner, http.store.identity.partitions), Wire(http.store.client)
+    partition, wire = partition_of(owner, http.store.identity.partitions), open_wire(http.store.client)
     head = http.store.log.head(partition)
     wait_until(lambda: live_heads(wire, http.store.identity.tags)[partition].seq == head, seconds=20)
     wire.close()
@@ -165,7 +165,7 @@ def test_an_open_entry_is_folded_into_no_sealed_store(tmp_path: Path, event_type
 
 def test_every_partition_has_its_checkpoint_from_the_first_moment_on(tmp_path: Path) -> None:
     with http_store(tmp_path, worker=False) as http:
-        wire = Wire(http.store.client)
+        wire = open_wire(http.store.client)
         for tag in http.store.identity.tags:
             assert wire.call("HGET", BuildKeys(tag, FIRST_BUILD).checkpoint, "seq") == b"0"
         wire.close()

@@ -14,7 +14,7 @@ from events.envelope import prepare
 from events.errors import KeyUnavailable
 from events.partitions import LogKeys
 from events.redis.log import RedisEventLog
-from events.redis.wire import StoreClient, Wire, WirePool, connect
+from events.redis.wire import StoreClient, WirePool, connect, open_wire
 from events.sealing.cipher import VALUE_MARK
 from events.sealing.key_ring import KeyRing
 from events.validation import make_event
@@ -44,7 +44,7 @@ class Sealed:
 
     def process(self, master: Any) -> tuple[StoreClient, StoreIdentity]:
         client = connect(self.url, master=master)
-        return client, open_store(Wire(client), store_id=STORE, partitions=1)
+        return client, open_store(open_wire(client), store_id=STORE, partitions=1)
 
     def vectors(self, client: StoreClient | None = None) -> RedisVectors:
         return RedisVectors(WirePool(client or self.client), self.identity.tags)

@@ -14,7 +14,7 @@ from events.envelope import Event, decode
 from events.errors import KeyUnavailable, OwnerErased, StoreError, UndecodableEvent
 from events.partitions import LogKeys
 from events.redis.log import RedisEventLog
-from events.redis.wire import StoreClient, Wire, connect
+from events.redis.wire import StoreClient, connect, open_wire
 from events.sealing.cipher import BODY_MARK
 from events.sealing.seals import Seals, tombstone
 from ops.sealing.place import service_key
@@ -44,12 +44,12 @@ class Sealed:
         self.store, self.service, self.url = store, service, url
         self.alarms = KeptAlarms()
         self.keys = BuildKeys(store.identity.tags[0], FIRST_BUILD)
-        self.wire = Wire(store.client)
+        self.wire = open_wire(store.client)
 
     def process(self) -> StoreClient:
         """What another process has, which began while the key could be had: it knows no owner's key yet."""
         client = connect(self.url, master=key_of(self.service))
-        known_identity(Wire(client))
+        known_identity(open_wire(client))
         return client
 
     def worker(self, name: str, client: StoreClient | None = None, look_seconds: float = 0.1) -> None:

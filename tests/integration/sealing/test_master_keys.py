@@ -12,7 +12,7 @@ import pytest
 
 from events.errors import KeyUnavailable
 from events.partitions import LogKeys
-from events.redis.wire import Wire, connect
+from events.redis.wire import connect, open_wire
 from events.sealing.seals import Wrapped
 from ops.sealing.key_file import KeyFile, KeyFileUnusable, make_key_file, read_key_file, rotate_key_file
 from ops.sealing.rewrap import AT_ONCE, REPLACE, rewrap, wraps_of
@@ -153,7 +153,7 @@ def test_a_rewrap_that_was_cut_off_is_gone_on_with_and_what_others_write_meanwhi
     with live_store(redis_server.url, partitions=2, master=KeyFile(key)) as store:
         store.append(*(store.created(owner, f"m-{owner}") for owner in owners))
         rotate_key_file(key)
-        wire, tags = Wire(store.client), store.identity.tags
+        wire, tags = open_wire(store.client), store.identity.tags
         master = KeyFile(key)
         client = connect(redis_server.url, master=master)
         client.seals.begin(store.identity.store_id, store.identity.sealed)
@@ -187,7 +187,7 @@ def test_a_line_that_does_not_open_stays_and_is_named(redis_server: RedisServer,
         assert line is not None
         store.client.hset(secrets, "ada", line[:-1] + bytes([line[-1] ^ 1]))
         rotate_key_file(key)
-        done = rewrap(Wire(store.client), store.identity.tags, store.client.seals)
+        done = rewrap(open_wire(store.client), store.identity.tags, store.client.seals)
         assert (done.rewrapped, done.unopened, done.named) == (2, 1, ["ada"])
         assert "does not open" in done.why
         assert store.client.hget(secrets, "bob") != line

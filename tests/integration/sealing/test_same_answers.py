@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from events.redis.clock import StoreClock
-from events.redis.wire import Wire, connect
+from events.redis.wire import connect, open_wire
 from ops.sealing.key_file import make_key_file
 from ops.sealing.master import master_of
 from ops.settings import Settings
@@ -65,7 +65,7 @@ def _lay_open(made: World, folder: Path, key: Path) -> None:
     settings = Settings(data=folder, partitions=2, sealed_by="none")
     with open_the_store(settings) as other:
         source = connect(made.url, master=master_of(Settings(sealed_by=str(key))))
-        known_identity(Wire(source))
+        known_identity(open_wire(source))
         lay_open(source, other.client, other.identity.tags)
         source.close()
 

@@ -10,7 +10,7 @@ from consumers.fold.worker import FoldWorker
 from events.entry import SECRET_BYTES
 from events.errors import OtherFormat, StoreMismatch
 from events.partitions import REBUILD_KEY, STORE_KEY, LogKeys, partition_of
-from events.redis.wire import Wire, connect
+from events.redis.wire import connect, open_wire
 from events.sealing.cipher import BODY_MARK
 from projections.redis.create import BEING_SEALED, SEALED, SEALING, known_identity, open_store
 from tests.given.dumped import dump
@@ -117,7 +117,7 @@ def test_until_it_is_done_nothing_else_opens_the_store_with_the_key_or_without(s
     store.kill(point)
     before = dump(store.client)
     for client in (store.client, connect(store.server.url)):
-        wire = Wire(client)
+        wire = open_wire(client)
         for opening in (known_identity, lambda wire: open_store(wire, store_id="other", partitions=1)):
             with pytest.raises(OtherFormat, match="was being sealed, which did not end: run `engramlog seal` again"):
                 opening(wire)

@@ -10,7 +10,7 @@ from events.catalogue import SynonymDefined
 from events.errors import StoreMismatch
 from events.partitions import STORE_KEY, LogKeys
 from events.redis.log import RedisEventLog
-from events.redis.wire import Wire, connect
+from events.redis.wire import connect, open_wire
 from events.sealing.key_ring import KeyRing
 from projections.redis.create import SEALED, known_identity, open_store
 from tests.integration.live import Live, live_store
@@ -35,7 +35,7 @@ def test_a_sealed_store_without_its_check_line_is_not_opened(
             said(store, OWNERS[0])
         store.client.hdel(STORE_KEY, SEALED)
         client = connect(redis_server.url, master=master)
-        wire = Wire(client)
+        wire = open_wire(client)
         with pytest.raises(StoreMismatch, match=GONE):
             known_identity(wire)
         with pytest.raises(StoreMismatch, match=GONE):
@@ -49,7 +49,7 @@ def test_a_store_of_before_has_salts_by_which_it_is_known(redis_server: RedisSer
         said(store, OWNERS[0])
         store.client.hdel(STORE_KEY, SEALED)
         store.client.hdel(LogKeys(store.identity.tags[0]).meta, SEALED)
-        wire = Wire(store.client)
+        wire = open_wire(store.client)
         with pytest.raises(StoreMismatch, match=GONE):
             known_identity(wire)
         wire.close()
@@ -63,7 +63,7 @@ def test_whoever_takes_every_mark_away_has_left_what_was_said(redis_server: Redi
         for tag in store.identity.tags:
             store.client.hdel(LogKeys(tag).meta, SEALED)
             store.client.delete(LogKeys(tag).salts)
-        wire = Wire(store.client)
+        wire = open_wire(store.client)
         with pytest.raises(StoreMismatch, match=GONE):
             known_identity(wire)
         wire.close()

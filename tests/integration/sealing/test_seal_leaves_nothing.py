@@ -10,7 +10,7 @@ import pytest
 from consumers.jobs.leader import queue_name
 from consumers.sealing.leaving import rewrite_files
 from events.partitions import STORE_KEY, LogKeys, partition_of
-from events.redis.wire import Wire, connect
+from events.redis.wire import connect, open_wire
 from ops.sealing.seal import told_beforehand
 from projections.embedding.vectors import VectorKeys
 from projections.fold.builds import BuildKeys, next_build
@@ -87,7 +87,7 @@ def test_a_redis_that_may_not_write_its_files_anew_is_told_as_not_proven(store: 
     )
     try:
         with connect(f"unix://few:any@{store.server.url.removeprefix('unix://')}", timeout=10.0) as few:
-            wire = Wire(few)
+            wire = open_wire(few)
             found = rewrite_files(wire)
             wire.close()
     finally:

@@ -14,7 +14,7 @@ from events.entry import fingerprint
 from events.errors import DamagedState, KeyUnavailable, LogGap, OtherFormat, StoreFull, StoreMismatch
 from events.heads import Head
 from events.partitions import STORE_KEY, LogKeys, partition_of
-from events.redis.wire import Wire
+from events.redis.wire import open_wire
 from ops.bringing.frame import InUse
 from ops.kept.head_file import HeadFile, heads_path
 from ops.kept.heads import LogChanged
@@ -41,7 +41,7 @@ def test_it_is_refused_while_somebody_is_connected_and_names_who(store: Unsealed
 
 
 def test_it_is_refused_while_a_fold_worker_lives_whoever_answers_for_connections(store: Unsealed) -> None:
-    wire = Wire(store.client)
+    wire = open_wire(store.client)
     seconds, _ = wire.call("TIME")
     Presence(wire, "host-1-w", LEASE_MS, {}).beat(int(seconds) * 1_000 + LEASE_MS, [0, 1], 0)
     wire.close()

@@ -15,7 +15,7 @@ from consumers.verify.findings import LIES_OPEN
 from consumers.verify.store import verify_store
 from events.catalogue import SynonymDefined
 from events.entry import SECRET_BYTES
-from events.redis.wire import Wire
+from events.redis.wire import open_wire
 from events.sealing.cipher import SALT_BYTES
 from events.sealing.key_ring import KeyRing
 from projections.embedding.vectors import VectorKeys
@@ -75,7 +75,7 @@ class Reached:
     def __init__(self, store: Live) -> None:
         self.live, self.client = store, store.client
         self.keys = keys_of(store, OWNERS[1])
-        self.wire = Wire(store.client)
+        self.wire = open_wire(store.client)
 
     def rewrite(self, seq: int, change: Callable[[dict[bytes, bytes]], None], over: int | None = None) -> None:
         """Change the fields of an entry; `over`: the entry that it is laid over."""
@@ -336,7 +336,7 @@ def test_an_open_store_is_still_an_open_one_after_a_sealed_one_was_verified(redi
     for master in (MASTER, None):
         redis_server.reset()
         with live_store(redis_server.url, 1, master=master) as store:
-            wire = Wire(store.client)
+            wire = open_wire(store.client)
             assert verify_store(wire).differences == []
             wire.close()
 

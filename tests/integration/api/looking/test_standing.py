@@ -13,7 +13,7 @@ import redis
 
 from consumers.fold.presence import LEASE_MS, RATE_BEATS, Presence
 from events.partitions import WORKERS_KEY, LogKeys
-from events.redis.wire import Wire
+from events.redis.wire import open_wire
 from tests.given.http import HttpStore, created, http_store, mentioned
 from tests.integration.live import wait_until
 
@@ -65,7 +65,7 @@ def test_a_worker_that_fell_silent_is_told_apart(store: HttpStore) -> None:
 
 
 def test_a_rate_is_of_the_last_beats_and_unknown_at_first(redis_62: redis.Redis) -> None:
-    wire = Wire(redis_62)
+    wire = open_wire(redis_62)
     presence = Presence(wire, "one", LEASE_MS, {})
 
     def rate(at: int, folded: int) -> Any:

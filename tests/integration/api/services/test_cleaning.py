@@ -13,7 +13,7 @@ import pytest
 from api.exchange.exporting import ExportOptions, export_lines
 from events.errors import ConcurrencyError, InputError, InvalidEvent, OwnerQuarantined
 from events.partitions import partition_of
-from events.redis.wire import Wire
+from events.redis.wire import open_wire
 from ops.settings import Settings
 from ops.wiring import open_application
 from projections.memory.record import DAY
@@ -156,7 +156,7 @@ def test_a_failure_of_one_owner_does_not_lose_what_was_done_for_others(
 def everything_held(store: Store) -> str:
     """Every byte of the store but the log itself."""
     client = store.app.views._wires._client
-    wire, texts = Wire(client), []
+    wire, texts = open_wire(client), []
     for key in client.scan_iter(count=1_000):
         kind = wire.call("TYPE", key)
         if kind == b"stream":

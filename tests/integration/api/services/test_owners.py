@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from api.services.store import owners as owner_names
 from api.services.store.owners import Owners
 from events.redis import wire as wire_module
-from events.redis.wire import Wire, WirePool
+from events.redis.wire import ServerWire, Wire, WirePool
 from projections.fold.builds import BuildKeys
 from projections.language.traditional import part_folded as folded
 from tests.examples import examples
@@ -128,7 +128,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return told
 
 
-class OtherServer(Wire):
+class OtherServer(ServerWire):
     """Seems to stand before another process of the server, after a restart on an older copy, say."""
 
     def receive(self, *, timeout: float | None = None) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from consumers.fold.rebuild import rebuild_partition
 from events.catalogue import MemoryCreated
 from events.envelope import Prepared
-from events.redis.wire import Wire
+from events.redis.wire import open_wire
 from projections.fold.builds import FIRST_BUILD, BuildKeys
 from projections.fold.inbox import MOST_WAITING
 from projections.fold.partition import Checkpoint
@@ -22,7 +22,7 @@ def proposal(store: Live, owner: str, memory_id: str) -> Prepared:
 
 
 def checkpoint(store: Live, build: str) -> Checkpoint:
-    wire = Wire(store.client)
+    wire = open_wire(store.client)
     try:
         return read_checkpoint(wire, BuildKeys(store.identity.tags[0], build))
     finally:

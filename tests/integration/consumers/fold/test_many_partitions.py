@@ -17,7 +17,7 @@ from events.errors import LogGap
 from events.partitions import LogKeys
 from events.redis.gap import look, refuse_gap, refuse_gap_seen
 from events.redis.many import AT_ONCE, run_many
-from events.redis.wire import Script, Wire, connect
+from events.redis.wire import Script, Wire, connect, open_wire
 from projections.fold.builds import BuildKeys
 from projections.redis.create import open_store
 from projections.redis.store import release_leases, renew_leases, take_lease
@@ -30,7 +30,7 @@ NOW, TTL = 1_800_000_000_000, 3_000
 
 @pytest.fixture
 def wire(redis_server: RedisServer) -> Iterator[Wire]:
-    found = Wire(connect(redis_server.url))
+    found = open_wire(connect(redis_server.url))
     yield found
     found.close()
 
@@ -100,7 +100,7 @@ def test_workers_that_take_longer_to_take_than_a_lease_lasts_lose_none(
 
     monkeypatch.setattr(held_module, "take_lease", slowly)
     client = connect(redis_server.url)
-    tags = open_store(Wire(client), store_id="test", partitions=64).tags
+    tags = open_store(open_wire(client), store_id="test", partitions=64).tags
     workers = [
         FoldWorker(connect(redis_server.url), tags, name, tell=told, lease_ms=lease_ms) for name in ("one", "two")
     ]
@@ -138,7 +138,7 @@ def test_a_worker_keeps_no_more_of_all_its_partitions_than_it_may_and_folds_what
 def test_an_idle_worker_renews_each_lease_once_and_reads_each_checkpoint_once_a_tick(redis_server: RedisServer) -> None:
     """By renewal and by tick, not by second: how busy the machine is does not matter."""
     partitions, client = 32, connect(redis_server.url)
-    tags = open_store(Wire(client), store_id="test", partitions=partitions).tags
+    tags = open_store(open_wire(client), store_id="test", partitions=partitions).tags
     worker = FoldWorker(client, tags, "one")
     worker.drain(dict.fromkeys(range(partitions), 1), give_up_after=0.3)
     assert len(worker.held) == partitions

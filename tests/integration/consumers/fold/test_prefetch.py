@@ -10,13 +10,13 @@ import redis
 
 from consumers.fold.prefetch import READ_BEHIND, READ_BYTES, READ_COUNT, Prefetch
 from events.partitions import LogKeys
-from events.redis.wire import Wire
+from events.redis.wire import ServerWire
 
 TAGS = ("p0", "p1", "p2")
 BLOCK_MS = 1
 
 
-class Listening(Wire):
+class Listening(ServerWire):
     """A wire that keeps what was sent."""
 
     def __init__(self, client: redis.Redis) -> None:

@@ -11,7 +11,7 @@ from consumers.fold.rebuild import rebuild_partition, refuse_without_room
 from consumers.verify.partition import verify_partition
 from events.errors import DamagedState, LostLease, StoreFull
 from events.partitions import partition_of
-from events.redis.wire import Wire
+from events.redis.wire import open_wire
 from projections.fold.builds import FIRST_BUILD, BuildKeys
 from projections.redis.retire import KEPT_MS, drop_retired_builds
 from projections.redis.store import read_checkpoint, take_lease
@@ -84,7 +84,7 @@ def test_the_old_build_goes_ten_minutes_after_the_switch_and_leaves_no_key(redis
         wait_until(store.folded)
         tag = store.identity.tags[0]
         rebuild_partition(store.client, tag, holder="rebuild")
-        wire = Wire(store.client)
+        wire = open_wire(store.client)
         retired = int(wire.call("HGET", f"{{{tag}}}:meta", f"old:{FIRST_BUILD}"))
         assert drop_retired_builds(wire, tag, retired + KEPT_MS - 1) == []
         assert drop_retired_builds(wire, tag, retired + KEPT_MS) == [FIRST_BUILD]
@@ -100,7 +100,7 @@ def test_one_rebuild_of_a_partition_at_a_time(redis_server: RedisServer) -> None
         fill(store, rounds=0)
         wait_until(store.folded)
         tag = store.identity.tags[0]
-        wire = Wire(store.client)
+        wire = open_wire(store.client)
         seconds, _ = wire.call("TIME")
         keys = BuildKeys(tag, f"{FIRST_BUILD}.1")
         assert take_lease(wire, keys, "other", now_ms=int(seconds) * 1000, ttl_ms=20_000, must_be_live=False)
@@ -114,7 +114,7 @@ def test_a_rebuild_that_memory_does_not_suffice_for_is_refused(redis_server: Red
         store.start_worker("w1")
         fill(store)
         wait_until(store.folded)
-        wire = Wire(store.client)
+        wire = open_wire(store.client)
         refuse_without_room(wire, store.identity.tags)
         used = int(store.client.info("memory")["used_memory"])
         store.client.config_set("maxmemory", str(int(used * 1.2)))
@@ -192,7 +192,7 @@ def test_a_damaged_record_stops_its_partition_with_a_cure_and_a_rebuild_mends_it
 
 
 def checkpoint(store: Live, partition: int) -> int:
-    wire = Wire(store.client)
+    wire = open_wire(store.client)
     seq = read_checkpoint(wire, BuildKeys(store.identity.tags[partition], FIRST_BUILD)).seq
     wire.close()
     return seq

@@ -13,7 +13,7 @@ from consumers.fold.windows import WindowFolder
 from events.catalogue import EventDiscarded
 from events.envelope import Prepared, canonical, new_event_id, prepare_body
 from events.errors import DamagedState, LostLease
-from events.redis.wire import Wire
+from events.redis.wire import open_wire
 from projections.fold.builds import FIRST_BUILD, BuildKeys
 from projections.fold.window import WindowLimits
 from projections.redis.retire import drop_build
@@ -85,7 +85,7 @@ def test_what_a_killed_rebuild_left_is_told_and_the_next_one_does_not_fold_it_ag
         store.start_worker("w1")
         fill(store, rounds=20)
         wait_until(store.folded)
-        tag, alarms, wire = store.identity.tags[0], KeptAlarms(), Wire(store.client)
+        tag, alarms, wire = store.identity.tags[0], KeptAlarms(), open_wire(store.client)
         _kill(store, tag, "after a commit", 9)
         stands = read_checkpoint(wire, BuildKeys(tag, NEXT))
         now_ms = int(wire.call("TIME")[0]) * 1_000 + 60_000
@@ -133,7 +133,7 @@ def test_what_was_left_can_be_dropped_and_what_is_being_made_cannot(redis_server
         store.start_worker("w1")
         fill(store)
         wait_until(store.folded)
-        tag, wire = store.identity.tags[0], Wire(store.client)
+        tag, wire = store.identity.tags[0], open_wire(store.client)
         _kill(store, tag, "after a commit")
         assert "a build that is neither live nor being made" in {one["what"] for one in wait_until(store.differences)}
         now_ms = int(wire.call("TIME")[0]) * 1_000
@@ -166,7 +166,7 @@ def test_a_rebuild_that_goes_on_elsewhere_is_left_alone(redis_server: RedisServe
 
 def test_a_run_of_partitions_goes_on_with_the_rest_and_only_for_the_same_partitions(redis_server: RedisServer) -> None:
     with redis_server.client() as client:
-        wire = Wire(client)
+        wire = open_wire(client)
         first = RebuildRun.begin(wire, [0, 1, 2], anew=False)
         first.finished(wire, 0)
         again = RebuildRun.begin(wire, [0, 1, 2], anew=False)
@@ -204,7 +204,7 @@ def test_owners_that_stand_still_and_are_freed_fold_the_same_after_a_kill(
 
 def test_a_build_of_which_only_pieces_are_written_is_not_switched_to(redis_server: RedisServer) -> None:
     with live_store(redis_server.url, partitions=1) as store:
-        tag, wire = store.identity.tags[0], Wire(store.client)
+        tag, wire = store.identity.tags[0], open_wire(store.client)
         live, new = BuildKeys(tag, FIRST_BUILD), BuildKeys(tag, NEXT)
         store.client.hset(new.checkpoint, mapping={"seq": 5, "pieces": 1})
         answers = [wire.run(SWITCH, [live.log.meta, live.checkpoint, new.checkpoint], [FIRST_BUILD, NEXT, 0])]
@@ -239,7 +239,7 @@ def test_nobody_in_hand_leaves_a_cache_that_is_too_small_where_a_window_ends_mor
 def test_owners_leave_the_cache_between_the_groups_of_a_window(redis_server: RedisServer) -> None:
     with live_store(redis_server.url, partitions=1) as store:
         store.append(*(store.created(f"o{number:03}", "m") for number in range(900)))
-        tag, wire, lane = store.identity.tags[0], Wire(store.client), CommitLane(Wire(store.client))
+        tag, wire, lane = store.identity.tags[0], open_wire(store.client), CommitLane(open_wire(store.client))
         lease = take_lease(wire, BuildKeys(tag, NEXT), "me", now_ms=0, ttl_ms=60_000, must_be_live=False)
         assert lease is not None
         held: list[int] = []
@@ -314,7 +314,7 @@ def test_a_rebuild_killed_after_any_piece_and_gone_on_with_makes_the_same_build(
         tag, all_of_them = store.identity.tags[0], _Counted(None)
         live = _stored(store, FIRST_BUILD)
         rebuild_partition(store.client, tag, holder="whole", probe=all_of_them, lease_ms=BRIEF_MS, limits=SMALL)
-        build, wire = NEXT, Wire(store.client)
+        build, wire = NEXT, open_wire(store.client)
         assert _stored(store, build) == live
         for kill_at in range(1, all_of_them.passes + 1):
             with pytest.raises(_Killed):
@@ -339,7 +339,7 @@ def test_a_discard_is_not_folded_over_pieces_of_before(redis_server: RedisServer
         fill(store, rounds=0)
         store.append(discarded(store, "owner-3", poison(store, "owner-3")))
         wait_until(store.folded)
-        tag, wire, lane = store.identity.tags[0], Wire(store.client), CommitLane(Wire(store.client))
+        tag, wire, lane = store.identity.tags[0], open_wire(store.client), CommitLane(open_wire(store.client))
         lease = take_lease(wire, BuildKeys(tag, NEXT), "me", now_ms=0, ttl_ms=60_000, must_be_live=False)
         assert lease is not None
         folder = WindowFolder(lease, wire, lane)

@@ -14,7 +14,7 @@ from consumers.jobs.board import MOST_ERROR, MOST_JOBS, job_board
 from consumers.jobs.leader import STOPPED, queue_name, schedule_key
 from consumers.jobs.run import KINDS
 from consumers.jobs.scheduler import JobScheduler
-from events.redis.wire import Wire, connect
+from events.redis.wire import connect, open_wire
 from tests.servers import RedisServer
 
 STORE = "6d0f3b1c-2f7e-4a52-9a3e-0d8c3c8b7f11"
@@ -38,7 +38,7 @@ def cron(server: RedisServer, client: redis.Redis) -> JobScheduler:
 
 
 def board(client: redis.Redis) -> JobBoard:
-    wire = Wire(client)
+    wire = open_wire(client)
     try:
         return job_board(wire, STORE, PARTITIONS)
     finally:

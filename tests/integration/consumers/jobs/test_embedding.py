@@ -29,7 +29,7 @@ from events.catalogue import (
 from events.errors import DamagedState, EmbedderFailed, StoreFull
 from events.partitions import LogKeys, partition_of, spread_tags
 from events.redis.log import RedisEventLog
-from events.redis.wire import Wire, WirePool, connect
+from events.redis.wire import WirePool, connect, open_wire
 from ops.settings import Settings
 from ops.wiring import open_application
 from projections.embedding.choosing import Embedders
@@ -606,7 +606,7 @@ def test_embedding_is_scheduled_each_minute_where_there_is_an_embedder(stood: Ve
     assert cron.tend(now) == 3 * 2
     assert cron.tend(now + 1_000) == 0
     assert cron.enqueue_due(now + minute) >= 2
-    told = {field.decode() for field in Wire(client).call("HGETALL", f"engramlog-jobs:{store_id}")[::2]}
+    told = {field.decode() for field in open_wire(client).call("HGETALL", f"engramlog-jobs:{store_id}")[::2]}
     assert {"tick:upkeep", "beside-tick:embed"} <= told
     assert "tick:embed" not in told
     cron.leave()

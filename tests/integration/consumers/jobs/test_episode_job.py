@@ -18,7 +18,7 @@ from consumers.jobs.run import kinds_of, run, serving
 from consumers.jobs.scheduler import JobScheduler
 from events.envelope import AnyEvent, decode, from_micros, prepare
 from events.errors import ModelFailed
-from events.redis.wire import Wire
+from events.redis.wire import open_wire
 from events.validation import make_event
 from projections.lifecycle.extracting import verdicts
 from projections.memory.record import HOUR
@@ -214,7 +214,7 @@ def test_it_is_scheduled_every_ten_minutes_unless_it_is_off(live: Live, summarie
     now = cron.now_ms() // ten * ten
     cron.tend(now)
     assert cron.tend(now + ten - 1) == 0
-    told = {field.decode() for field in Wire(live.client).call("HGETALL", "engramlog-jobs:test")[::2]}
+    told = {field.decode() for field in open_wire(live.client).call("HGETALL", "engramlog-jobs:test")[::2]}
     assert ("beside-tick:sessions" in told) is scheduled
     assert "tick:sessions" not in told
     cron.leave()

@@ -20,7 +20,7 @@ from consumers.jobs.status import lifecycle_status
 from consumers.jobs.worker import JobWorker, store_queue
 from events.alarms import OWNER_TOO_LARGE, Alarms, TellingAlarms
 from events.envelope import canonical, decode
-from events.redis.wire import Wire, connect
+from events.redis.wire import connect, open_wire
 from ops.settings import Settings
 from ops.wiring import open_application
 from projections.models.counted import ModelAsked
@@ -213,7 +213,7 @@ def worked(server: RedisServer, model: ModelEndpoint, *ticks: str) -> dict[str, 
             worker = JobWorker(store_queue(client, door, stop), f"test-{ticks[0]}", served.tell)
             worker.work(burst=True, logging_level="CRITICAL")
     try:
-        return dict(lifecycle_status(Wire(client), "test", 1)["stopped"])
+        return dict(lifecycle_status(open_wire(client), "test", 1)["stopped"])
     finally:
         client.close()
 

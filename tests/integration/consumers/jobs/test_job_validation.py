@@ -23,7 +23,7 @@ from consumers.jobs.run import FUNCTION
 from consumers.jobs.scheduler import FAILED_SECONDS, JobScheduler, lifecycle_queue
 from consumers.jobs.status import lifecycle_status
 from events.redis.alarms import RedisAlarms
-from events.redis.wire import Wire, WirePool, connect
+from events.redis.wire import WirePool, connect, open_wire
 from tests.integration.live import Live, live_store, wait_until
 from tests.integration.served import Served, job_worker
 from tests.servers import RedisServer
@@ -113,7 +113,7 @@ def test_a_worker_process_runs_its_own_jobs_and_nothing_that_others_put_into_the
     with job_worker(server.url):
         wait_until(lambda: count(client) == 7 and finished(client) >= 2 * PARTITIONS)
     assert not marker.exists()
-    assert lifecycle_status(Wire(client), "test", 1)["refused"] == 7
+    assert lifecycle_status(open_wire(client), "test", 1)["refused"] == 7
     alarms = RedisAlarms(WirePool(client), "test", lambda _fact, **_facts: None)
     assert [(alarm.name, alarm.count) for alarm in alarms.standing()] == [("job_refused", 1)] * 7
     client.close()

@@ -20,7 +20,7 @@ from consumers.jobs.scheduler import JobScheduler, lifecycle_queue
 from consumers.jobs.status import lifecycle_status
 from events.envelope import from_micros, utc_text
 from events.errors import StoreUnavailable
-from events.redis.wire import Wire, connect
+from events.redis.wire import connect, open_wire
 from tests.patience import PATIENCE
 from tests.servers import RedisServer
 
@@ -47,7 +47,7 @@ def enqueued(client: redis.Redis) -> list[str]:
 
 
 def test_of_many_candidates_one_leads_until_its_lease_ends(client: redis.Redis) -> None:
-    a, b, c = (Leader(Wire(client), STORE, name, lease_ms=3_000) for name in "abc")
+    a, b, c = (Leader(open_wire(client), STORE, name, lease_ms=3_000) for name in "abc")
     assert [one.tend(NINE) for one in (a, b, c)] == [True, False, False]
     assert [one.tend(NINE + 2_000) for one in (b, a)] == [False, True]
     assert [one.tend(NINE + 4_000) for one in (b, c)] == [False, False]  # renewed until 5,000
@@ -56,7 +56,7 @@ def test_of_many_candidates_one_leads_until_its_lease_ends(client: redis.Redis) 
 
 
 def test_a_leader_that_leaves_lets_another_lead_at_once_and_takes_nothing_with_it(client: redis.Redis) -> None:
-    a, b = (Leader(Wire(client), STORE, name) for name in "ab")
+    a, b = (Leader(open_wire(client), STORE, name) for name in "ab")
     assert a.tend(NINE)
     a.leave()
     assert not a.leads
@@ -66,8 +66,8 @@ def test_a_leader_that_leaves_lets_another_lead_at_once_and_takes_nothing_with_i
 
 
 def test_leases_of_two_stores_do_not_meet(client: redis.Redis) -> None:
-    assert Leader(Wire(client), "one", "a").tend(NINE)
-    assert Leader(Wire(client), "two", "b").tend(NINE)
+    assert Leader(open_wire(client), "one", "a").tend(NINE)
+    assert Leader(open_wire(client), "two", "b").tend(NINE)
 
 
 def test_a_tick_is_one_job_per_partition_hourly_and_another_daily(client: redis.Redis) -> None:
@@ -179,7 +179,7 @@ def test_a_clock_that_went_far_ahead_once_does_not_stop_the_schedule(client: red
 
 
 def test_status_tells_the_leader_the_ticks_and_the_queue(client: redis.Redis) -> None:
-    nothing = lifecycle_status(Wire(client), STORE, 2)
+    nothing = lifecycle_status(open_wire(client), STORE, 2)
     assert nothing == {
         "leader": None,
         "last_tick": None,
@@ -194,24 +194,24 @@ def test_status_tells_the_leader_the_ticks_and_the_queue(client: redis.Redis) ->
     }
     scheduler = cron(client, "somebody", partitions=4)
     scheduler.tend(scheduler.now_ms())
-    told = lifecycle_status(Wire(client), STORE, 2)
+    told = lifecycle_status(open_wire(client), STORE, 2)
     assert (told["leader"], told["queued"]) == ("somebody", lifecycle_queue(client, STORE).count)
     assert told["last_tick"] < told["next_tick"]
     assert {told["last_tick"][13:], told["next_tick"][13:]} == {":00:00Z"}
     scheduler.leave()
-    left = lifecycle_status(Wire(client), STORE, 2)
+    left = lifecycle_status(open_wire(client), STORE, 2)
     assert (left["leader"], left["last_tick"], left["next_tick"]) == (None, told["last_tick"], None)
 
 
 def test_status_tells_when_a_kind_last_ran_through_by_the_partition_that_waits_longest(client: redis.Redis) -> None:
     scheduler = cron(client, "somebody", partitions=2)
     scheduler.tend(scheduler.now_ms())
-    never = lifecycle_status(Wire(client), STORE, 2)["done"]
+    never = lifecycle_status(open_wire(client), STORE, 2)["done"]
     assert {kind: one["oldest"] for kind, one in never.items()} == {"upkeep": None, "daily": None}
     for partition, told in enumerate(("1767225600000 400", "1767229200000 1500")):
         client.hset(schedule_key(STORE), done_field("upkeep", partition), told)
     client.hset(schedule_key(STORE), done_field("extract", 0), "1767225600000 1")  # scheduled no more
-    assert lifecycle_status(Wire(client), STORE, 2)["done"] == never | {
+    assert lifecycle_status(open_wire(client), STORE, 2)["done"] == never | {
         "upkeep": {
             "every_minutes": 60,
             "oldest": "2026-01-01T00:00:00Z",
@@ -227,7 +227,7 @@ def test_status_tells_since_when_a_partition_waits_whose_job_never_ran(client: r
     scheduler = cron(client, "somebody", partitions=2, kinds={**KINDS, **EXTRACTION})
 
     def waiting(kind: str) -> object:
-        return lifecycle_status(Wire(client), STORE, 2)["done"][kind]["waiting_since"]
+        return lifecycle_status(open_wire(client), STORE, 2)["done"][kind]["waiting_since"]
 
     def ran(kind: str, partition: int, at: int) -> None:
         client.hset(schedule_key(STORE), done_field(kind, partition), f"{at} 1")
@@ -258,13 +258,13 @@ def test_status_tells_what_is_scheduled_beside_the_lifecycle_as_long_as_it_is(cl
     beside = cron(client, "a", partitions=1, kinds={**KINDS, **EXTRACTION})
     now = beside.now_ms()
     assert beside.tend(now) == 3
-    (kind, told), *others = lifecycle_status(Wire(client), STORE, 2)["beside"].items()
+    (kind, told), *others = lifecycle_status(open_wire(client), STORE, 2)["beside"].items()
     assert (kind, told["every_minutes"], others) == ("extract", 0.17, [])
     assert told["last_tick"] < told["next_tick"]
     beside.leave()
-    assert lifecycle_status(Wire(client), STORE, 2)["beside"]["extract"]["next_tick"] is None
+    assert lifecycle_status(open_wire(client), STORE, 2)["beside"]["extract"]["next_tick"] is None
     cron(client, "b", partitions=1).tend(now + 1)
-    assert lifecycle_status(Wire(client), STORE, 2)["beside"] == {}
+    assert lifecycle_status(open_wire(client), STORE, 2)["beside"] == {}
 
 
 def test_without_its_redis_a_scheduler_says_so_and_goes_on_later(client: redis.Redis) -> None:
@@ -281,6 +281,6 @@ def test_a_clock_that_once_ran_far_ahead_keeps_no_alarm_silent(client: redis.Red
     first.tend(now + 100 * 365 * 86_400_000)
     first.leave()
     cron(client, "another", partitions=1).tend(now)
-    assert lifecycle_status(Wire(client), STORE, 1)["done"]["upkeep"]["waiting_since"] == utc_text(
+    assert lifecycle_status(open_wire(client), STORE, 1)["done"]["upkeep"]["waiting_since"] == utc_text(
         from_micros(now * 1_000)
     )

@@ -14,7 +14,7 @@ from events.envelope import from_micros, prepare
 from events.marks import Marker, Marks
 from events.partitions import LogKeys, partition_of
 from events.redis.log import RedisEventLog
-from events.redis.wire import Wire
+from events.redis.wire import open_wire
 from events.validation import make_event
 from projections.language.sensitivity import event_level as sensitivity_level
 from projections.lifecycle import LEVELS, rereading
@@ -76,7 +76,7 @@ def raised(jobs: Jobs, owner: str) -> list[Told]:
 
 
 def waiting(live: Live, partition: int) -> list[str]:
-    wire = Wire(live.client)
+    wire = open_wire(live.client)
     return Levels(wire, live.log, live.identity.tags[partition], partition).waiting().owners
 
 

@@ -24,7 +24,7 @@ from events.envelope import AnyEvent, Prepared, canonical, decode, micros, new_e
 from events.errors import BadSetting, ConcurrencyError, NotYetFolded, OwnerQuarantined, StoreMismatch, StoreUnavailable
 from events.log import Appendable, AppendReceipt
 from events.partitions import partition_of
-from events.redis.wire import Wire, connect
+from events.redis.wire import connect, open_wire
 from events.validation import make_event
 from projections.laws.modes import effective_levels
 from projections.lifecycle import Decision
@@ -362,7 +362,7 @@ def test_owners_are_read_in_pages_from_the_live_build(jobs: Jobs, live: Live, mo
     owners = [f"owner-{n}" for n in range(100)]
     live.append(*(live.created(owner, "m") for owner in owners))
     wait_until(live.folded)
-    wire = Wire(live.client)
+    wire = open_wire(live.client)
     found = [owners_of(wire, tag) for tag in live.identity.tags]
     wire.close()
     assert sorted(owner for part in found for owner in part) == sorted(owners)

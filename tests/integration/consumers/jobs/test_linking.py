@@ -14,7 +14,7 @@ from consumers.jobs.linking import LinkingJob, folded_to
 from consumers.jobs.run import LINKING, run, serving
 from consumers.jobs.scheduler import JobScheduler
 from events.partitions import partition_of
-from events.redis.wire import Wire
+from events.redis.wire import open_wire
 from tests.given.events import Told, accessed, created, parameters
 from tests.integration.consumers.jobs.test_lifecycle_jobs import Jobs
 from tests.integration.live import Live, live_store, wait_until
@@ -54,7 +54,7 @@ def linked(jobs: Jobs, owner: str) -> list[set[str]]:
 
 def ticked(live: Live, tick: int) -> int:
     """One tick's jobs in the queue; how many they were."""
-    due = DueJobs(Wire(live.client), Wire(live.client), live.identity.store_id, live.identity.tags, None)
+    due = DueJobs(open_wire(live.client), open_wire(live.client), live.identity.store_id, live.identity.tags, None)
     cron = JobScheduler(live.client, live.identity.store_id, 2, "scheduler", kinds=LINKING, due=due)
     return cron.enqueue(LINKS, tick * 300_000)
 
@@ -112,7 +112,7 @@ def test_where_nothing_was_folded_no_job_is_enqueued_and_it_is_noted_as_done(
     ticked(live, 3)  # the link itself was folded
     served.work()
     assert int(live.client.hget(key, folded_field(LINKS, partition)) or 0) == folded_to(
-        Wire(live.client), live.identity.tags[partition]
+        open_wire(live.client), live.identity.tags[partition]
     )
     assert ticked(live, 4) == 0
     assert len(linked(jobs, "ada")) == 1
@@ -132,7 +132,7 @@ def test_very_many_at_once_are_compared_as_by_the_daily_job(
     monkeypatch.setattr(linking, "MANY", 1)
     told(jobs, "ada", COFFEE, TEA, LATER)
     assert next(
-        iter(LinkingJob(Wire(live.client), live.identity.tags, jobs.lifecycle).new(partition_of("ada", 2), 0))
+        iter(LinkingJob(open_wire(live.client), live.identity.tags, jobs.lifecycle).new(partition_of("ada", 2), 0))
     ).many
     served.run(LINKS, partition_of("ada", 2))
     assert {"a", "b"} in linked(jobs, "ada")
@@ -145,8 +145,8 @@ def test_new_memories_are_found_page_by_page_among_what_changed(
     told(jobs, "ada", *(created(f"thing {n}", f"m{n}") for n in range(5)))
     partition = partition_of("ada", 2)
     job, since = (
-        LinkingJob(Wire(live.client), live.identity.tags, jobs.lifecycle),
-        folded_to(Wire(live.client), live.identity.tags[partition]),
+        LinkingJob(open_wire(live.client), live.identity.tags, jobs.lifecycle),
+        folded_to(open_wire(live.client), live.identity.tags[partition]),
     )
     assert list(job.new(partition, since)) == []
     told(jobs, "ada", accessed("m0", day=1), accessed("m1", day=1), created("new", "n"), accessed("m2", day=1))

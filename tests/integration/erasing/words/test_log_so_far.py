@@ -12,7 +12,7 @@ from consumers.erasing.words import LogSoFar, read_log, wipe_entries
 from events.errors import LogGap
 from events.partitions import LogKeys
 from events.redis.secrets import read_cipher
-from events.redis.wire import Argument, Wire
+from events.redis.wire import Argument, ServerWire, open_wire
 from projections.reports.erasing.reach import Reach
 from tests.integration.erasing.erased import ADA, NEIGHBOURS, Erasing
 from tests.servers import RedisServer
@@ -20,7 +20,7 @@ from tests.servers import RedisServer
 ERASURE = "00000000-0000-4000-8000-000000000000"
 
 
-class Told(Wire):
+class Told(ServerWire):
     """A connection that knows from where on the log was read."""
 
     def __init__(self, client: Any) -> None:
@@ -62,7 +62,7 @@ def test_what_came_since_is_read_and_nothing_of_before(erasing: Erasing) -> None
 
 def test_entries_that_lost_their_words_are_looked_at_again_and_no_others(erasing: Erasing) -> None:
     client, tag = erasing.client(), erasing.tag()
-    wire = Wire(client)
+    wire = open_wire(client)
     log, cipher = LogSoFar(wire, tag, ADA), read_cipher(wire, LogKeys(tag), ADA)
     assert cipher is not None
     (first,) = reach(log).entries
@@ -79,7 +79,7 @@ def test_entries_that_lost_their_words_are_looked_at_again_and_no_others(erasing
 
 def test_only_the_owners_entries_are_read_and_all_of_them(erasing: Erasing) -> None:
     client = erasing.client()
-    wire = Wire(client)
+    wire = open_wire(client)
     for owner in (ADA, *NEIGHBOURS):
         tag, seqs = erasing.tag(owner), [one.seq for one in erasing.events(owner)]
         assert [one.seq for one in opened_of(wire, tag, owner)] == seqs
@@ -92,7 +92,7 @@ def test_only_the_owners_entries_are_read_and_all_of_them(erasing: Erasing) -> N
 
 def test_an_entry_that_no_append_wrote_is_refused_whosever_it_is(erasing: Erasing) -> None:
     client, tag = erasing.client(), erasing.tag()
-    wire = Wire(client)
+    wire = open_wire(client)
     head = int(wire.call("HGET", LogKeys(tag).meta, "head"))
     wire.call("XADD", LogKeys(tag).stream, f"{head + 1}-0", "t", "x")
     wire.call("XADD", LogKeys(tag).stream, f"{head + 2}-0", "t", "x.1", "i", "0" * 16, "o", "eve", "e", "{}")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from events.partitions import partition_of
-from events.redis.wire import Wire, connect
+from events.redis.wire import connect, open_wire
 from ops.clock import now, now_micros
 from ops.doctor.checks import examine
 from ops.embedded import disk
@@ -260,7 +260,7 @@ def test_an_owner_that_stands_still(cli: Cli, folder: Path, monkeypatch: pytest.
     monkeypatch.setenv("ENGRAMLOG_SEALED_BY", "none")
     cli("add", "ada", "Ada likes coffee")
     with open_folder(folder, "command") as embedded, connect(f"unix://{embedded.socket_path}") as client:
-        wire = Wire(client)
+        wire = open_wire(client)
         identity = read_identity(wire)
         assert identity is not None
         append_unreadable(wire, identity.tags[partition_of("ada", identity.partitions)], "ada")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from events.partitions import LogKeys, partition_of
-from events.redis.wire import Wire
+from events.redis.wire import open_wire
 from ops.sealing.key_file import make_key_file
 from projections.redis.create import read_identity
 from tests.acceptance.helpers.cli import Cli
@@ -128,7 +128,7 @@ def test_another_master_key_is_wrong(sound: Cli, monkeypatch: pytest.MonkeyPatch
 
 def test_events_that_nobody_folds(sound: Cli, redis_server: RedisServer) -> None:
     with redis_server.client() as client:
-        wire = Wire(client)
+        wire = open_wire(client)
         identity = read_identity(wire)
         assert identity is not None
         append_unreadable(wire, identity.tags[partition_of("ada", identity.partitions)], "ada")
@@ -140,7 +140,7 @@ def test_events_that_nobody_folds(sound: Cli, redis_server: RedisServer) -> None
 
 def test_the_newest_event_in_the_future(sound: Cli, redis_server: RedisServer) -> None:
     with redis_server.client() as client:
-        wire = Wire(client)
+        wire = open_wire(client)
         identity = read_identity(wire)
         assert identity is not None
         tag = identity.tags[partition_of("ada", identity.partitions)]

@@ -7,7 +7,7 @@ import redis
 from redis._parsers.base import BaseParser
 
 from events.errors import StoreFull, StoreUnavailable
-from events.redis.wire import Wire, as_store_error, refusal_code
+from events.redis.wire import as_store_error, open_wire, refusal_code
 from tests.rows import each_row
 
 IN_SCRIPT = "ERR Error running script (call to f_5bd9a7c0b4a1): @user_script:43: @user_script: 43: -"
@@ -112,7 +112,7 @@ def test_only_of_what_may_write_it_is_said_that_nobody_knows_whether_it_did(
     commands: list[tuple[str, ...]], unknown: bool
 ) -> None:
     client = redis.Redis(connection_pool=redis.ConnectionPool(connection_class=_Silent))  # type: ignore[type-var]
-    together, one_by_one = Wire(client), Wire(client)
+    together, one_by_one = open_wire(client), open_wire(client)
     with pytest.raises(StoreUnavailable) as first:
         together.pipeline(commands)
     for command in commands:
