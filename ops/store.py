@@ -27,8 +27,8 @@ from ops.embedded.private_folder import private_folder
 from ops.embedded.receipt_file import ReceiptFile, ReceiptKeeper, receipts_path
 from ops.embedded.server import EmbeddedRedis, find_redis_server, open_folder
 from ops.embedded.socket import url_of
-from ops.kept.value_file import ValueFile, values_path
-from ops.kept.value_keeper import KeepingLog, ValueKeeper
+from ops.kept.rejection_keeper import KeepingLog, ValueKeeper
+from ops.kept.rejections import ValueFile, values_path
 from ops.sealing.key_file import NAME, lies_there, make_key_file
 from ops.sealing.master import key_in, master_of
 from ops.settings import Settings

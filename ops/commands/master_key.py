@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from events.redis.wire import Wire
     from events.sealing.seals import MasterKey, Seals
-    from ops.kept.value_file import ValueFile
+    from ops.kept.rejections import ValueFile
     from ops.sealing.rewrap import Wraps
     from ops.settings import Settings
 
@@ -49,7 +49,7 @@ def _sealed(settings: Settings) -> Iterator[_Sealed]:
     """The store of these settings, without what reads memories. Raises StoreMismatch where there is none, or it lies open."""
     from events.redis.wire import connect, open_wire
     from ops.commands.notices import patient
-    from ops.kept.value_file import ValueFile, values_path
+    from ops.kept.rejections import ValueFile, values_path
     from ops.sealing.master import key_in, master_of
     from ops.store import folder_of, reach_the_store
     from projections.redis.create import known_identity
@@ -234,7 +234,7 @@ def _rewrap(json: bool) -> None:
 
     Killed anywhere, run it again: it goes on. Exit code 3 where some lines do not open; they stay as they are.
     """
-    from ops.kept.wrapping import wrap_kept
+    from ops.kept.rejections import wrap_kept
     from ops.sealing.rewrap import rewrap
 
     with _sealed(_settings()) as store, progress("rewrap", json, long=LONG) as advance:

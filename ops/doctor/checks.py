@@ -62,7 +62,7 @@ from ops.embedded.process import NotInTime
 from ops.erasing.fence_list import FenceList, came_back, list_path
 from ops.kept.head_file import HeadFile, heads_path
 from ops.kept.heads import refuse_changed_log
-from ops.kept.value_file import ValueFile, values_path
+from ops.kept.rejections import ValueFile, values_path
 from ops.owned import is_ours
 from ops.processes.folder_socket import NAME
 from ops.processes.standstill import STILL_SECONDS

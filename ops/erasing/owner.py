@@ -44,7 +44,7 @@ from ops.embedded.rewriting import rewrite_all
 from ops.erasing.fence_list import ErasureStep, FenceList, list_path, open_erasures
 from ops.erasing.left import left_behind
 from ops.erasing.residue import NOT_KNOWN, Probes, Residue, probes_of, residue_of
-from ops.kept.value_file import ValueFile, values_path
+from ops.kept.rejections import ValueFile, values_path
 from ops.sealing.seals_save import saved_anew
 from ops.settings import Settings
 from ops.store import OpenStore

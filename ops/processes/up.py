@@ -42,7 +42,7 @@ from ops.garbage import started
 from ops.identity.keys import ALARM as IDENTITY
 from ops.identity.keys import ProviderKeys, look_for_keys, provider_of
 from ops.joined import JoinedApplication
-from ops.kept.head_keeper import HeadKeeper
+from ops.kept.heads import HeadKeeper
 from ops.metrics.port import ports_of, refuse_taken
 from ops.models import model_of
 from ops.processes.banner import ConsoleLink, Served

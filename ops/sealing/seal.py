@@ -30,8 +30,7 @@ from ops.embedded import disk
 from ops.embedded.rewriting import rewrite_all
 from ops.kept.head_file import HeadFile, heads_path
 from ops.kept.heads import refuse_changed_log
-from ops.kept.value_file import ValueFile, values_path
-from ops.kept.wrapping import wrap_kept
+from ops.kept.rejections import ValueFile, values_path, wrap_kept
 from ops.sealing.key_file import NAME, lies_there, make_key_file
 from ops.sealing.master import master_of
 from ops.store import folder_of

@@ -30,7 +30,7 @@ from events.text.unreadable import UNREADABLE
 from ops.bringing.frame import ALONE_SECONDS, Bar, OldStore, Progress, brought_over, what_is_there
 from ops.embedded.rewriting import rewrite_all
 from ops.erasing.fence_list import ErasureStep, FenceList, list_path
-from ops.kept.value_file import ValueFile, values_path
+from ops.kept.rejections import ValueFile, values_path
 from ops.sealing.master import master_of
 from ops.sealing.seals_file import OpenSeals, look_at_seals, open_seals
 from ops.sealing.seals_format import SealsHeader

@@ -18,7 +18,7 @@ from api.http.server.serve import serve
 from engramlog import Memory, Retry, UnderReplicated
 from events.errors import UnderReplicated as Unproved
 from events.partitions import partition_of
-from ops.kept.head_keeper import HeadKeeper
+from ops.kept.heads import HeadKeeper
 from ops.settings import Settings
 from projections.redis.heads import live_heads
 from tests.given.http import QUICK, SHOWN, HttpStore, app_of, created, http_store, mentioned

@@ -15,8 +15,7 @@ from events.partitions import LogKeys, partition_of
 from events.redis.wire import open_wire
 from ops.catch_up import FoldCatchUp
 from ops.kept.head_file import HeadFile, heads_path
-from ops.kept.head_keeper import HeadKeeper
-from ops.kept.heads import LogChanged, refuse_changed_log
+from ops.kept.heads import HeadKeeper, LogChanged, refuse_changed_log
 from ops.settings import Settings
 from ops.wiring import quiet
 from projections.fold.builds import FIRST_BUILD, BuildKeys

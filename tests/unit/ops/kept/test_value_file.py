@@ -11,8 +11,7 @@ import pytest
 
 from events.errors import StoreUnavailable
 from events.partitions import partition_of
-from ops.kept.value_file import ValueFile, values_path
-from ops.kept.values import Anchor, KeptValue, Level, write_lines
+from ops.kept.rejections import Anchor, KeptValue, Level, ValueFile, values_path, write_lines
 from ops.settings import Settings
 from tests.rows import each_row
 

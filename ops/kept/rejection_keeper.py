@@ -6,15 +6,13 @@ there, and nowhere else, gets nothing into the file. The log is known to hold al
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
 from threading import Lock
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from events.alarms import Alarms
 from events.catalogue import (
     ValueReadmitted,
     ValueRejected,
@@ -22,15 +20,29 @@ from events.catalogue import (
 from events.entry import checked_principal
 from events.envelope import AnyEvent, Prepared, decode
 from events.errors import EngramlogError, LogGap, StoreError, StoreUnavailable
-from events.log import Appendable, AppendReceipt
 from events.partitions import parse_position, position_text
 from events.redis.log import RedisEventLog
 from events.standing import Speaker
 from events.validation import make_event
 from events.vocabulary import MAX_REQUEST_EVENTS
-from ops.kept.value_file import ValueFile
-from ops.kept.values import Anchor, KeptValue, Level, Line, ValueBook, by_owner, line_of
-from ops.kept.wrapping import opened_secret, wrap_kept
+from ops.kept.rejections import (
+    Anchor,
+    KeptValue,
+    Level,
+    Line,
+    ValueBook,
+    ValueFile,
+    by_owner,
+    line_of,
+    opened_secret,
+    wrap_kept,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from events.alarms import Alarms
+    from events.log import Appendable, AppendReceipt
 
 NOT_KEPT = "rejections_not_kept"
 RESTORED = "rejections_restored"

@@ -1,15 +1,14 @@
-"""Kept rejections: what a person rejected or took up again, written down outside of the store without a word of it. Pure.
+"""Kept rejections: what a person rejected or took up again, written outside of the store without its words.
 
-Each line stands alone: an operator may take the lines of an owner out. A line says what it takes to say it again: digests, and the
-owner's secret that they are keyed by, as it stands in the store: of a sealed one wrapped under the master key. Whoever has both can
-confirm a guess, as whoever has the store can: the file is as private as the store is, and lies where the API's token lies.
+Each line stands alone: an operator may remove the lines of an owner. A line holds digests, and the owner's secret that keys them,
+as it is in the store: wrapped under the master key if the store is sealed. With both, a guess can be confirmed, as with the store
+itself: the file is as private as the store.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -17,9 +16,21 @@ import msgspec
 from events.catalogue import ValueReadmitted, ValueRejected
 from events.entry import SECRET_BYTES
 from events.envelope import AnyEvent, derived_id, utc_text
+from events.errors import KeyUnavailable, StoreUnavailable
 from events.partitions import MAX_PARTITIONS, partition_of
+from events.redis.secrets import read_lines
+from events.sealing.cipher import ValueCipher
 from events.statement_digests import DIGEST_BYTES, MOST_STATEMENTS
 from events.text.unreadable import UNREADABLE
+from ops.durable import FileFull, FileLock, append_lines, file_state, replace_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from events.redis.wire import Wire
+    from events.sealing.seals import Seals
+    from ops.settings import Settings
 
 MOST_PROBLEMS = 10
 """Lines that cannot be read which are told one by one; the others are counted."""
@@ -230,3 +241,124 @@ def by_owner(lines: Iterable[KeptValue]) -> Iterator[tuple[str, list[KeptValue]]
     for one in lines:
         found.setdefault(one.owner, []).append(one)
     yield from found.items()
+
+
+MOST_BYTES = 16 * 1024 * 1024
+"""A file takes no more lines from here on: 20,000 and more. None is let go, for each keeps a value back."""
+_NAME = 64
+
+
+def values_path(settings: Settings, store_id: str) -> Path:
+    """Where a store's rejections are kept on this machine. The id comes out of Redis: no path is made of it."""
+    told = "".join(one for one in store_id if (one.isascii() and one.isalnum()) or one == "-")[:_NAME]
+    folder = settings.rejections or settings.data
+    one_store = settings.rejections is None and settings.redis_url is None
+    return folder.expanduser() / ("rejections.jsonl" if one_store else f"rejections-{told}.jsonl")
+
+
+class ValueFile:
+    """The kept rejections of a store in its data folder. Several processes may append: each does under the file's lock."""
+
+    def __init__(self, path: Path, store: str, partitions: int, *, most_bytes: int = MOST_BYTES) -> None:
+        self.path = path
+        self.store = store
+        self._partitions = partitions
+        self._most = most_bytes
+        self._known: tuple[int, int, int] | None = None
+        self._book = ValueBook(store, partitions)
+
+    def read(self) -> ValueBook:
+        """What is kept; nothing where there is no file. Raises StoreUnavailable where it cannot be read."""
+        try:
+            state = file_state(self.path)
+            if state is None:
+                self._book, self._known = ValueBook(self.store, self._partitions), None
+            elif state != self._known:
+                with self.path.open("rb") as file:
+                    raw = file.read(2 * self._most)
+                self._book, self._known = read_values(raw, self.store, self._partitions), state
+        except OSError as error:
+            raise StoreUnavailable(f"kept rejections cannot be read: {error}", file=str(self.path)) from error
+        return self._book
+
+    def append(self, lines: Sequence[Line]) -> None:
+        """Write those that are not there, on disk when this returns. Raises StoreUnavailable where it is full, or the disk is."""
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with FileLock(self.path):
+                book = self.read()
+                new = [one for one in lines if not isinstance(one, KeptValue) or one.event not in book.kept]
+                if new:
+                    append_lines(self.path, write_lines(new), self._most)
+        except FileFull as full:
+            text = (
+                f"the file of kept rejections is full: {full.size:,} of {self._most:,} bytes; more are in the log alone"
+            )
+            raise StoreUnavailable(text, file=str(self.path)) from None
+        except OSError as error:
+            raise StoreUnavailable(f"rejections cannot be kept: {error}", file=str(self.path)) from error
+
+    def rewrite(self, secrets: Mapping[str, str]) -> int:
+        """Put other secrets into the lines of these events; how many were changed. All else stays, byte for byte. On disk then.
+
+        Raises StoreUnavailable where the file cannot be written; it is then as it was.
+        """
+        return self._rewritten(lambda line: with_secret(line, self.store, secrets))
+
+    def forget(self, owner: str, upto: int = -1) -> int:
+        """Take out the lines of an owner who was erased: they hold its secret. `upto`: the last seq of which lines go, where it was
+        readmitted; -1: all. How many went; on disk then. Raises as `rewrite`."""
+        if not self.path.exists():
+            return 0
+        return self._rewritten(lambda line: b"" if is_of(line, self.store, owner, upto) else None)
+
+    def _rewritten(self, anew: Callable[[bytes], bytes | None]) -> int:
+        """Write the file with what is made of each line: None leaves it as it is, nothing takes it out."""
+        try:
+            with FileLock(self.path):
+                raw, changed, kept = self.path.read_bytes(), 0, list[bytes]()
+                *whole, rest = raw.split(b"\n")
+                for line in whole:
+                    found = anew(line)
+                    changed += found is not None
+                    kept += [line] if found is None else [found] if found else []
+                replace_file(self.path, b"\n".join([*kept, rest]), locked=True)
+                return changed
+        except OSError as error:
+            raise StoreUnavailable(f"kept rejections cannot be written anew: {error}", file=str(self.path)) from error
+
+
+def wrap_kept(wire: Wire, tags: Sequence[str], file: ValueFile) -> int:
+    """Bring the secrets of a file level with the store; how many lines were written anew. Raises StoreError, KeyUnavailable too."""
+    kept = file.read().kept.values()
+    if not wire.seals.is_on or not kept:
+        return 0
+    lines = read_lines(wire, tags, {one.owner for one in kept})
+    behind = [one for one in kept if one.secret != lines.get(one.owner, b"").hex()]
+    if not behind:
+        return 0
+    held, anew = wire.seals.ciphers(lines), dict[str, str]()
+    for one in behind:
+        secret = opened_secret(wire.seals, one)
+        if secret is None:
+            continue
+        cipher = held.get(one.owner)
+        if isinstance(cipher, ValueCipher) and cipher.secret == secret:
+            anew[one.event] = lines[one.owner].hex()
+        elif len(one.secret) == 2 * SECRET_BYTES:  # of a history that the store lost: it must not lie open all the same
+            anew[one.event] = wire.seals.lines({one.owner: secret})[one.owner].hex()
+    return file.rewrite(anew) if anew else 0
+
+
+def opened_secret(seals: Seals, one: KeptValue) -> bytes | None:
+    """The secret of a kept line: as it lies there, or unwrapped; None where it does not open.
+
+    Raises KeyUnavailable where the master key cannot be reached now.
+    """
+    line = bytes.fromhex(one.secret)
+    if len(line) == SECRET_BYTES:
+        return line
+    found = seals.ciphers({one.owner: line})[one.owner] if seals.is_on else None
+    if isinstance(found, KeyUnavailable) and found.passes:
+        raise found
+    return found.secret if isinstance(found, ValueCipher) else None
