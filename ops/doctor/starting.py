@@ -13,7 +13,7 @@ from api.http.server.listener import OPERATE, claim
 from events.envelope import from_micros, utc_text
 from events.errors import BadSetting, EngramlogError, StoreMismatch, StoreUnavailable
 from events.redis.ready import STORE_SETTING, refuse_replica
-from events.redis.wire import open_wire, Wire, connect
+from events.redis.wire import connect, open_wire
 from events.text.embedder_names import NONE
 from ops.beyond.listeners import listeners_of
 from ops.clock import now_micros
