@@ -236,10 +236,10 @@ _PROBLEMS: dict[int, tuple[str, str, str]] = {
 def documented(answer: str, description: str, *statuses: int) -> dict[int | str, dict[str, Any]]:
     """The `responses` of a route: its answer, a class of `engramlog.answers`, and the problems it may answer with.
 
-    `api.http.document` adds the schema and an example.
+    `api.http.document` adds the schema and an example, and without a description that of the class.
     """
     content = {"application/json": {"schema": {"$ref": SCHEMAS + answer}}}
-    return {200: {"description": description, "content": content}} | problems(*statuses)
+    return {200: {"content": content} | ({"description": description} if description else {})} | problems(*statuses)
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:

@@ -23,6 +23,8 @@ from api.http.routing import LazyRoute
 PATH = "/v1/openapi.json"
 EXAMPLES = Path(__file__).with_name("examples.json")
 """An answer of every route, recorded by `tests.made.examples`."""
+UNDESCRIBED = "Successful Response"
+"""FastAPI's words of an answer; those of its definition are better."""
 OF_BODIES = (408, 413, 415)
 """What any body may be answered with."""
 
@@ -81,19 +83,25 @@ def describe(app: FastAPI) -> None:
 
 def _describe_answers(document: dict[str, Any]) -> None:
     """Add the schemas that answers refer to, and their examples."""
-    examples, used = orjson.loads(EXAMPLES.read_bytes()), set[str]()
+    from api.http.answer_schemas import schemas
+
+    examples, undescribed = orjson.loads(EXAMPLES.read_bytes()), list[tuple[dict[str, Any], str]]()
+    used = set[str]()
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             for answer in operation["responses"].values():
                 content = answer.get("content", {}).get("application/json", {})
                 reference = content.get("schema", {}).get("$ref", "")
                 if reference.startswith(SCHEMAS):
-                    used.add(reference.removeprefix(SCHEMAS))
+                    name = reference.removeprefix(SCHEMAS)
+                    used.add(name)
+                    if answer["description"] == UNDESCRIBED:
+                        undescribed.append((answer, name))
                     content["example"] = examples[f"{method.upper()} {path}"]
-    from api.http.answer_schemas import schemas
-
     made = schemas(sorted(used))
     document["components"]["schemas"] |= made
+    for answer, name in undescribed:
+        answer["description"] = made[name]["description"].partition("\n")[0]
 
 
 def _describe_body(path: str, operation: dict[str, Any]) -> None:

@@ -65,7 +65,6 @@ ME = Operation(
     title="Who am I?",
     tag="access",
     answer="WhoAsks",
-    told="Who asks, and what he may do.",
     help="Who asks, as what he shows says, and what he may do.",
 )
 ACCESS = Operation(
@@ -90,7 +89,6 @@ ACCESS = Operation(
         Parameter("principal", str | None, "Only his.", None, ("support",), bounds={"max_length": 64}),
     ),
     answer="AccessTold",
-    told="Everybody with keys or grants, and what was said of them.",
     shown="access:access",
     example="Example: `engramlog access --as-of 2027-01-31T18:00:00Z`",
 )
@@ -133,7 +131,6 @@ ISSUE = Operation(
         {"team": {"summary": "For a team's agents", "value": {"principal": "support", "grants": _GRANTS_EXAMPLE}}},
     ),
     answer="KeyMade",
-    told="The key, told here and never again.",
     shown="access:made",
     help="Make a key for a principal, and with `grants` say what he may do. The key is told once; the store keeps its public half.",
 )
@@ -164,7 +161,6 @@ REVOKE = Operation(
         {"lost": {"summary": "It was lost", "value": {"key_id": "k7m2p9qa", "reason": "lost laptop"}}},
     ),
     answer="KeyRevokedTold",
-    told="Whether it was revoked by this.",
     shown="access:revoked",
     help="Revoke a key: it, and every token made of it, opens nothing from the next request on.",
 )
@@ -195,7 +191,6 @@ SET_GRANTS = Operation(
         {"team": {"summary": "A team's owners", "value": {"principal": "support", "grants": _GRANTS_EXAMPLE}}},
     ),
     answer="GrantsTold",
-    told="His grants from here on.",
     shown="access:granted",
 )
 READS = Operation(
@@ -224,7 +219,6 @@ READS = Operation(
         Parameter("order", str, "newest or oldest first.", "newest", ("newest",), bounds={"max_length": 10}),
     ),
     answer="ReadsTold",
-    told="A page of what was looked at with a key, newest first. Holds no contents.",
     shown="generic:answer",
     example="Example: `engramlog access --reads -k 1000 --order oldest`",
 )

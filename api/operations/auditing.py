@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from api.operations import needs
-from api.operations.common import INCLUDE_FADED, MEMORY, MODE, OF_MEMORY, OF_PLACE, OFFSET, OWNER, PLACE, TIMES, limit
-from api.operations.definition import Body, Operation, Option, Parameter, without
+from api.operations.common import INCLUDE_FADED, MODE, OFFSET, PLACE, TIMES, limit
+from api.operations.definition import MEMORY, OF_MEMORY, OWNER, Body, Operation, Option, Parameter, without
 from api.operations.searching import QUERY, TERMS
 from api.work.patience import Work
 from projections.choices import RANKINGS
@@ -15,8 +15,6 @@ DIFF = Operation(
     needs=needs.REPLAYS._replace(of_past=True),
     work=Work.HEAVY,
     path=f"{OWNER}/diff",
-    title="Diff",
-    tag="owners",
     question=(
         Parameter(
             "since",
@@ -83,8 +81,6 @@ DIFF = Operation(
         ),
     ),
     answer="Diff",
-    told="What changed.",
-    statuses=OF_PLACE,
     shown="differing:differences",
     more="Each memory with the events that are its causes, and who brought them. Where no event touched one, time did.",
     example="Example: `engramlog diff alice --from 2026-03-03 --query coffee` or"
@@ -113,7 +109,6 @@ ABOVE = Operation(
     verb="above",
     path=f"{MEMORY}/above",
     title="Why above",
-    tag="memories",
     question=(
         OTHER,
         QUERY.but(option=Option(("--query",))),
@@ -123,8 +118,6 @@ ABOVE = Operation(
         *TIMES,
     ),
     answer="Above",
-    told="Why, in a sentence and in parts.",
-    statuses=OF_MEMORY,
     help="Why one memory stands above another for a question, or below: each part of both scores. Leaves no trace.",
     folds=True,
 )
@@ -137,8 +130,6 @@ ANSWERS = Operation(
     work=Work.HEAVY,
     verb="answers",
     path=f"{OWNER}/answers",
-    title="Answers",
-    tag="owners",
     question=(
         Parameter("session", str | None, "Only turns of this session.", None, ("s1",)),
         Parameter(
@@ -154,8 +145,6 @@ ANSWERS = Operation(
         *PLACE,
     ),
     answer="AnsweredTurns",
-    told="A page of turns.",
-    statuses=OF_PLACE,
     more="With a turn: what was injected for it, each memory as it was then, and the block made again and compared. The turn is"
     " named by its id, by a reply's, or by the position of the injection.",
     route_help="The turns for which memories were put into a prompt, the newest first, with what was replied. Leaves no trace.",
@@ -170,11 +159,8 @@ ANSWER = Operation(
     work=Work.HEAVY,
     verb="answer",
     path=f"{OWNER}/answers/{{turn_id}}",
-    title="Answer",
-    tag="owners",
     question=PLACE,
     answer="AnsweredInFull",
-    told="What was injected.",
     statuses=OF_MEMORY,
     help="What stood in the prompt of one answer: each memory as it was then, and the block as it was, with proof.",
     shown="context:whole",
@@ -217,8 +203,6 @@ INSTANTS = Operation(
     needs=needs.REPLAYS._replace(of_past=True),
     work=Work.HEAVY,
     path=f"{OWNER}/instants",
-    title="Instants",
-    tag="owners",
     question=(
         Parameter(
             "query",
@@ -265,8 +249,6 @@ INSTANTS = Operation(
         *PLACE,
     ),
     answer="InstantsTold",
-    told="Weights and ranks, an element an instant.",
-    statuses=OF_PLACE,
     more="Weights, and what is shown and why not, are those of each instant; of a score the part of words and meaning is that of"
     " now, or of --known or --as-of. Leaves no trace.",
     folds=True,

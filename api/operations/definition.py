@@ -16,6 +16,12 @@ from api.operations.needs import Need
 from api.operations.table import entries
 from api.work.patience import Work
 
+OWNER = "/v1/owners/{owner}"
+MEMORIES = f"{OWNER}/memories"
+MEMORY = f"{MEMORIES}/{{memory_id}}"
+OF_PLACE = (409, 504, 507)
+"""A position that does not exist, or is not folded in time; an owner with more memories than a process loads."""
+OF_MEMORY = (404, *OF_PLACE)
 Given = dict[str, Any]
 """What was told, by the names of parameters."""
 NAMES = frozenset({"memory_id", "other", "replaced_by", "from_memory", "ids", "sources"})
@@ -110,8 +116,10 @@ class Operation:
     call: str
     """The service of the application and its method: `reader.list`. `module:function` where it needs no store."""
     path: str
-    title: str
-    tag: str
+    title: str = ""
+    """In the reference; its name, if none is given."""
+    tag: str = ""
+    """Of the reference; by its path, if none is given: memories, owners or store."""
     needs: Need | None = None
     """What a caller with a key needs; None: no store is asked, or a command alone has it."""
     work: Work = Work.LIGHT
@@ -122,9 +130,8 @@ class Operation:
     """None: it is asked by GET."""
     answer: str = ""
     """A class of `engramlog.answers`; empty if the answer is lines."""
-    told: str = ""
-    """What the answer is, in a few words."""
-    statuses: tuple[int, ...] = ()
+    statuses: tuple[int, ...] | None = None
+    """What it may be refused with beside 422, 429 and 503; by its path, if none is given."""
     apart: bool = False
     """Whether HTTP has an endpoint of its own for it, because one call of a service does not answer it."""
     endpoint: str = ""
@@ -147,6 +154,14 @@ class Operation:
     """Where it records what it shows, the options of a command: `--trace`, `--no-trace` and `--inspect`."""
     task: str = "folding the past"
     """Of the progress bar."""
+
+    def __post_init__(self) -> None:
+        of_memory, of_owner = "{memory_id}" in self.path, "{owner}" in self.path
+        tag = "memories" if self.path.startswith(MEMORIES) else "owners" if self.path.startswith(OWNER) else "store"
+        object.__setattr__(self, "tag", self.tag or tag)
+        object.__setattr__(self, "title", self.title or self.name.replace("_", " ").replace("-", " ").capitalize())
+        if self.statuses is None:
+            object.__setattr__(self, "statuses", OF_MEMORY if of_memory else OF_PLACE if of_owner else ())
 
     @property
     def summary(self) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from api.choices import MOST_BUCKETS, MOST_EVENTS, MOST_WAIT
 from api.operations import needs
-from api.operations.common import CURSOR, LINES, OF_PLACE, ORDER, OWNER, PLACE, limit
-from api.operations.definition import Operation, Option, Parameter
+from api.operations.common import CURSOR, LINES, ORDER, PLACE, limit
+from api.operations.definition import OWNER, Operation, Option, Parameter
 from api.work.patience import Work
 
 
@@ -79,10 +79,8 @@ EVENTS = Operation(
     verb="events",
     path=f"{OWNER}/events",
     title="Events of the log",
-    tag="owners",
     question=QUESTION,
     answer="LogEvents",
-    told="A page of the owner's events.",
     route_help="The owner's events as they lie in the log, turns and tool results too, in the order of their positions. Words that"
     " may not be told (of secrets, of what was purged, deleted or retracted) are withheld, with the reason. Leaves no trace.",
     shown="events:events",
@@ -98,10 +96,8 @@ PARTITION_EVENTS = Operation(
     verb="partition_events",
     path="/v1/partitions/{partition}/events",
     title="Events of a partition",
-    tag="store",
     question=QUESTION,
     answer="LogEvents",
-    told="A page of the partition's events.",
     route_help="The events of one partition, whosever they are, in the order of their positions; for operators. Words as of an"
     " owner's events. Leaves no trace.",
     shown="events:events",
@@ -116,7 +112,6 @@ TIMES_OF_OWNER = Operation(
     verb="times",
     path=f"{OWNER}/times",
     title="Time lines",
-    tag="owners",
     question=(
         Parameter(
             "buckets",
@@ -138,8 +133,6 @@ TIMES_OF_OWNER = Operation(
         *PLACE,
     ),
     answer="OwnerTimes",
-    told="Ends and parts of both lines.",
-    statuses=OF_PLACE,
     more="The ends and figures are of all events that count; `buckets` are of those that lie in every span that is told. An end"
     " of a line that is not told is the first, or the last, of these. A purge changes none of it: what happened when stays.",
     shown="events:lines",

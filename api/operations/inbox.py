@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from api.operations import needs
-from api.operations.common import OF_PLACE, OF_VERBS, OFFSET, OWNER, PLACE, REASONED, limit
-from api.operations.definition import Body, Operation, Option, Parameter
+from api.operations.common import OFFSET, PLACE, REASONED, limit
+from api.operations.definition import OF_MEMORY, OWNER, Body, Operation, Option, Parameter
 
 _ITEM = Parameter(
     "item",
@@ -22,12 +22,8 @@ INBOX = Operation(
     needs=needs.REVIEW,
     verb="inbox",
     path=f"{OWNER}/inbox",
-    title="Inbox",
-    tag="owners",
     question=(*PLACE, limit(20, "How many, 1 to 100."), OFFSET),
     answer="InboxPage",
-    told="A page of what waits, newest first.",
-    statuses=OF_PLACE,
     route_help="Changes of the user's own word by lower sources that wait for a person, and what others propose. Leaves no trace.",
     more="With an item `--accept` has it be so, your own words say it better, `--reject` leaves all as it is: each is an event"
     " of a person."
@@ -43,13 +39,10 @@ ACCEPT = Operation(
     needs=needs.ANSWERS,
     verb="accept",
     path=f"{OWNER}/inbox/accept",
-    title="Accept",
-    tag="owners",
     question=(_ITEM, *REASONED),
     body=Body("Accepting", "What waits is so: a person says it himself.", _NAMED),
     answer="Answered",
-    told="What it did.",
-    statuses=OF_VERBS,
+    statuses=OF_MEMORY,
     shown="inbox:answered",
     example="Example: `engramlog inbox alice 018f3c1e-7b2a-7000-8000-000000000003 --accept`",
 )
@@ -60,8 +53,6 @@ AMEND = Operation(
     needs=needs.ANSWERS,
     verb="amend",
     path=f"{OWNER}/inbox/edit",
-    title="Amend",
-    tag="owners",
     question=(
         _ITEM,
         Parameter(
@@ -86,8 +77,7 @@ AMEND = Operation(
         },
     ),
     answer="Answered",
-    told="What it did.",
-    statuses=OF_VERBS,
+    statuses=OF_MEMORY,
     shown="inbox:answered",
     example='Example: `engramlog inbox alice 018f3c1e-7b2a-7000-8000-000000000003 "The kiln fires at 1220 degrees"`',
 )
@@ -98,13 +88,10 @@ REJECT = Operation(
     needs=needs.ANSWERS,
     verb="reject",
     path=f"{OWNER}/inbox/reject",
-    title="Reject",
-    tag="owners",
     question=(_ITEM, *REASONED),
     body=Body("Rejecting", "What waits is not so.", _NAMED),
     answer="Answered",
-    told="What it did.",
-    statuses=OF_VERBS,
+    statuses=OF_MEMORY,
     shown="inbox:answered",
     example="Example: `engramlog inbox alice m-018f3c1e-7b2a-7000-8000-000000000002 --reject --reason 'never said so'`",
 )

@@ -3,21 +3,8 @@
 from __future__ import annotations
 
 from api.operations import needs
-from api.operations.common import (
-    AT,
-    LINES,
-    MEMORY,
-    MODE,
-    OF_MEMORY,
-    OF_PLACE,
-    OF_WRITES,
-    OFFSET,
-    OWNER,
-    PLACE,
-    SAID,
-    limit,
-)
-from api.operations.definition import Body, Operation, Option, Parameter
+from api.operations.common import AT, LINES, MODE, OFFSET, PLACE, SAID, limit
+from api.operations.definition import MEMORY, OF_MEMORY, OWNER, Body, Operation, Option, Parameter
 from api.work.patience import Work
 from projections.choices import LEAST_WEIGHT, MOST_NODES
 
@@ -35,11 +22,8 @@ ASSESS = Operation(
     needs=needs.READ,
     verb="assess",
     path=f"{OWNER}/assess",
-    title="Assess",
-    tag="owners",
     question=(TOPIC, *_INSTANT),
     answer="Assessment",
-    told="How sure we are.",
     statuses=OF_MEMORY,
     shown="knowing:assessed",
     example='Example: `engramlog assess alice "the deployment"`',
@@ -51,8 +35,6 @@ MAP = Operation(
     work=Work.HEAVY,
     verb="map",
     path=f"{OWNER}/map",
-    title="Map",
-    tag="owners",
     question=(
         Parameter(
             "topic",
@@ -69,7 +51,6 @@ MAP = Operation(
         *_INSTANT,
     ),
     answer="KnowledgeMap",
-    told="Nodes, edges, clusters.",
     statuses=OF_MEMORY,
     more="Edges tell why: associations, keywords that both have, nearness of meaning where there is an embedder.",
     example="Example: `engramlog map alice coffee --out coffee.svg` or `engramlog map alice`",
@@ -80,12 +61,8 @@ ASSOCIATIONS = Operation(
     needs=needs.READ,
     verb="associations",
     path=f"{MEMORY}/associations",
-    title="Associations",
-    tag="memories",
     question=(Parameter("depth", int, "Steps, 1 to 4.", 1, (2,)), MODE.but(default="review"), *_INSTANT),
     answer="AssociationTree",
-    told="A tree.",
-    statuses=OF_MEMORY,
     shown="knowing:associated",
     example="Example: `engramlog associations alice coffee --depth 2`",
 )
@@ -95,8 +72,6 @@ FACTS = Operation(
     needs=needs.READ,
     verb="facts",
     path=f"{OWNER}/facts",
-    title="Facts",
-    tag="owners",
     question=(
         Parameter("about", str | None, "Only triples of which this is subject or object.", None, ("coffee", "拉面")),
         limit(50),
@@ -104,8 +79,6 @@ FACTS = Operation(
         *PLACE,
     ),
     answer="FactsKnown",
-    told="Triples with their evidence.",
-    statuses=OF_PLACE,
     more="A triple holds while any memory that is neither deleted nor purged backs it; a secret memory backs nothing that is told.",
     shown="knowing:facts",
     example="Example: `engramlog facts alice` or `engramlog facts alice --about 拉面`",
@@ -118,15 +91,11 @@ SYNONYMS = Operation(
     needs=needs.OF_THE_LOG,
     verb="synonyms",
     path=f"{OWNER}/synonyms",
-    title="Synonyms",
-    tag="owners",
     question=(
         Parameter("of", str | None, "A word: what it is looked for by, known synonyms too.", None, ("coffee", "咖啡")),
         *PLACE,
     ),
     answer="SynonymsKnown",
-    told="The owner's own pairs.",
-    statuses=OF_PLACE,
     shown="knowing:synonyms",
     example="Example: `engramlog synonyms alice` or `engramlog synonyms alice --of coffee`",
     folds=True,
@@ -140,7 +109,6 @@ SYNONYM = Operation(
     verb="define_synonym",
     path=f"{OWNER}/synonyms",
     title="Define a synonym",
-    tag="owners",
     question=(
         Parameter(
             "word",
@@ -161,8 +129,6 @@ SYNONYM = Operation(
         {"pair": {"summary": "In two languages", "value": {"word": "coffee", "synonym": "咖啡", "similarity": 0.9}}},
     ),
     answer="SynonymSaid",
-    told="What it did.",
-    statuses=OF_WRITES,
     shown="knowing:defined",
     example="Example: `engramlog synonyms alice coffee 咖啡 --similarity 0.9`",
 )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from api.operations import needs
-from api.operations.common import MEMORY, OF_PLACE, OF_VERBS, OF_WRITES, OFFSET, OWNER, PLACE, SAID, TIMES, limit
-from api.operations.definition import Body, Operation, Option, Parameter
+from api.operations.common import OFFSET, PLACE, SAID, TIMES, limit
+from api.operations.definition import MEMORY, OWNER, Body, Operation, Option, Parameter
 
 _PAGE = (*TIMES, limit(50), OFFSET)
 HEALTH = Operation(
@@ -13,12 +13,8 @@ HEALTH = Operation(
     needs=needs.READ,
     verb="health",
     path=f"{OWNER}/health",
-    title="Health",
-    tag="owners",
     question=_PAGE,
     answer="MemoryHealth",
-    told="A page of live memories, strongest first.",
-    statuses=OF_PLACE,
     more="Green from 70, yellow from 30, red below. Where the owner's law archives or deletes by itself,"
     " also when. Leaves no trace.",
     shown="living:health",
@@ -31,12 +27,8 @@ FADING = Operation(
     needs=needs.READ,
     verb="fading",
     path=f"{OWNER}/fading",
-    title="Fading",
-    tag="owners",
     question=_PAGE,
     answer="Fading",
-    told="A page of them, weakest first.",
-    statuses=OF_PLACE,
     shown="living:fading",
     example="Example: `engramlog fading alice --limit 20`",
     folds=True,
@@ -48,7 +40,6 @@ REVIEW = Operation(
     verb="review",
     path=f"{OWNER}/review",
     title="Due for review",
-    tag="owners",
     question=(
         *TIMES,
         Parameter(
@@ -63,8 +54,6 @@ REVIEW = Operation(
         Parameter("kind", str | None, "Only memories of this kind.", None, ("lesson",)),
     ),
     answer="ReviewsDue",
-    told="The most pressing.",
-    statuses=OF_PLACE,
     route_help="What is due for review, most pressing first, and how much the least importance left out. Leaves no trace.",
     more="Before its first grade a memory is due a day after it was made, and after accesses 2, 4, 8 ... days (at most 90) after"
     " the last; from the first grade on the owner's scheduler decides: sm2, or fsrs"
@@ -77,8 +66,6 @@ REINFORCE = Operation(
     call="living.reinforce",
     needs=needs.SAYS,
     path=f"{MEMORY}/reinforce",
-    title="Reinforce",
-    tag="memories",
     question=(
         Parameter(
             "outcome",
@@ -111,8 +98,6 @@ REINFORCE = Operation(
         {"used": {"summary": "A memory led to it", "value": {"outcome": "used", "from_memory": "tea"}}},
     ),
     answer="Reinforced",
-    told="What each law reads before and after.",
-    statuses=OF_VERBS,
     shown="living:reinforced",
     example="Example: `engramlog reinforce alice coffee` or `engramlog reinforce alice coffee --outcome used --from-memory tea`",
 )
@@ -122,8 +107,6 @@ GRADE = Operation(
     needs=needs.ANSWERS,
     verb="grade",
     path=f"{MEMORY}/grade",
-    title="Grade",
-    tag="memories",
     question=(
         Parameter(
             "grade",
@@ -137,8 +120,6 @@ GRADE = Operation(
     ),
     body=Body("Grading", "It was reviewed.", {"known": {"summary": "Known after a moment", "value": {"grade": 4}}}),
     answer="Graded",
-    told="The next review by each scheduler.",
-    statuses=OF_VERBS,
     help="It was reviewed: when it is due again by SM-2 and by FSRS, and which of them decides. Counts as an access.",
 )
 PROFILE = Operation(
@@ -147,12 +128,8 @@ PROFILE = Operation(
     needs=needs.READ,
     verb="profile",
     path=f"{OWNER}/profile",
-    title="Profile",
-    tag="owners",
     question=PLACE,
     answer="OwnerProfile",
-    told="The law, its thresholds, and what is not at its default.",
-    statuses=OF_PLACE,
     route_help="The law that the owner's recall and lifecycle go by, with its parameters.",
     more="It changes the owner, not its memories: any law can read any history, so another choice loses nothing.",
     example="Example: `engramlog profile alice`, `engramlog profile alice ebbinghaus` or"
@@ -165,7 +142,6 @@ CHOOSE = Operation(
     verb="choose_profile",
     path=f"{OWNER}/profile",
     title="Choose a profile",
-    tag="owners",
     question=(
         Parameter(
             "profile",
@@ -200,8 +176,6 @@ CHOOSE = Operation(
         required=True,
     ),
     answer="OwnerProfile",
-    told="What holds from here on.",
-    statuses=OF_WRITES,
     help="Choose the law, change parameters, or both. It changes the owner, not its memories: nothing is lost by it.",
 )
 LAWS = Operation(
@@ -210,10 +184,7 @@ LAWS = Operation(
     call="api.laws:laws",
     verb="laws",
     path="/v1/laws",
-    title="Laws",
-    tag="store",
     answer="Laws",
-    told="All of them.",
     route_help="Every law by which memories can be weighed: formula, factors, thresholds at the defaults, source.",
 )
 PARAMETERS = Operation(
@@ -221,10 +192,7 @@ PARAMETERS = Operation(
     call="api.parameters:parameters",
     verb="parameters",
     path="/v1/parameters",
-    title="Parameters",
-    tag="store",
     answer="ParametersKnown",
-    told="All of them.",
     more="`engramlog profile OWNER --set NAME=VALUE` sets one for an owner; `replay --set` shows what it would have made of the"
     " past.",
     route_help="Every parameter that POST `.../profile` and `.../replay` take: its kind, default, bounds and what it is.",

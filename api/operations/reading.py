@@ -11,14 +11,9 @@ from api.operations.common import (
     CURSOR,
     INSPECT,
     KNOWN,
-    MEMORIES,
-    MEMORY,
     MODE,
-    OF_MEMORY,
-    OF_PLACE,
     OFFSET,
     ORDER,
-    OWNER,
     PLACE,
     REASON,
     TIMES,
@@ -26,7 +21,7 @@ from api.operations.common import (
     TRACED,
     limit,
 )
-from api.operations.definition import NEVER, Body, Operation, Option, Parameter
+from api.operations.definition import MEMORIES, MEMORY, NEVER, OF_MEMORY, OWNER, Body, Operation, Option, Parameter
 from api.operations.searching import OF_ROWS, SORTED
 from api.work.patience import Work
 
@@ -39,11 +34,8 @@ LIST = Operation(
     needs=needs.READ,
     verb="list",
     path=MEMORIES,
-    title="List",
-    tag="memories",
     question=(MODE, *OF_ROWS, *SORTED, limit(50), OFFSET, *TIMES),
     answer="Listing",
-    told="A page of memories.",
     statuses=OF_MEMORY,
     more="Of several values of one filter any will do; all filters must hold. What the mode does not show is not found: `withheld`"
     " counts it, of the owner in all.",
@@ -59,12 +51,8 @@ COUNTS = Operation(
     needs=needs.READ,
     verb="counts",
     path=f"{OWNER}/counts",
-    title="Counts",
-    tag="owners",
     question=(MODE, *OF_ROWS, *TIMES),
     answer="Counts",
-    told="Counts by the values of each filter.",
-    statuses=OF_PLACE,
     more="Each is counted as if its own filter were not told, so that another value of it can be chosen. By law: how many of what"
     " the filters match each law shows in normal mode.",
     shown="generic:answer",
@@ -76,8 +64,6 @@ GET = Operation(
     call="reader.get",
     needs=needs.READ_OR_REVEAL,
     path=MEMORY,
-    title="Get",
-    tag="memories",
     question=(
         *TIMES,
         TRACE.but(description="Record that this memory was shown."),
@@ -87,8 +73,6 @@ GET = Operation(
         ),
     ),
     answer="Detail",
-    told="The memory.",
-    statuses=OF_MEMORY,
     route_help="Everything about one memory; of a secret no text, which POST `.../reveal` alone shows.",
     shown="generic:answer",
     example="Example: `engramlog get conv-26 D1:3`",
@@ -101,8 +85,6 @@ REVEAL = Operation(
     call="revealer.get",
     needs=needs.REVEAL,
     path=f"{MEMORY}/reveal",
-    title="Reveal",
-    tag="memories",
     question=(
         ACTOR.but(description="Who asks: user, assistant or judge."),
         REASON.but(description="Why, in words."),
@@ -120,8 +102,6 @@ REVEAL = Operation(
         {"why": {"summary": "With the reason", "value": {"reason": "asked at the desk"}}},
     ),
     answer="Detail",
-    told="The memory.",
-    statuses=(*OF_MEMORY, 507),
     help="Everything about one memory with its text, also of a secret. That it was shown is recorded first (`MemoriesRevealed`).",
 )
 LAW = Parameter(
@@ -143,8 +123,6 @@ WHY = Operation(
     call="reader.why",
     needs=needs.OF_THE_LOG,
     path=f"{MEMORY}/why",
-    title="Why",
-    tag="memories",
     question=(
         *TIMES,
         limit(1_000, "How many changes a page, 1 to 1000.").but(option=PAGE),
@@ -156,8 +134,6 @@ WHY = Operation(
         LAW.but(description=f"Changes: {LAW.description[0].lower()}{LAW.description[1:]}"),
     ),
     answer="Why",
-    told="The reasons.",
-    statuses=OF_MEMORY,
     folds=True,
     example="Example: `engramlog why alice coffee --as-of 2024-03-01T00:00:00Z`",
 )
@@ -192,12 +168,8 @@ HISTORY = Operation(
     call="reader.history",
     needs=needs.OF_THE_LOG,
     path=f"{MEMORY}/history",
-    title="History",
-    tag="memories",
     question=_CHANGES,
     answer="History",
-    told="A page of its change log.",
-    statuses=OF_MEMORY,
     folds=True,
     example="Example: `engramlog history alice coffee`",
 )
@@ -206,12 +178,8 @@ OWNER_HISTORY = Operation(
     call="reader.history",
     needs=needs.OF_THE_LOG,
     path=f"{OWNER}/history",
-    title="History",
-    tag="owners",
     question=_CHANGES,
     answer="History",
-    told="A page of the owner's change log.",
-    statuses=OF_PLACE,
     route_help="Changes to any of the owner's memories, in the order of folding, page by page; the head of the owner's chain.",
 )
 PROVENANCE = Operation(
@@ -221,12 +189,8 @@ PROVENANCE = Operation(
     needs=needs.OF_THE_LOG,
     verb="provenance",
     path=f"{MEMORY}/provenance",
-    title="Provenance",
-    tag="memories",
     question=PLACE,
     answer="Provenance",
-    told="Its origins.",
-    statuses=OF_MEMORY,
     fixed={"bounded": True},
     shown="memories:provenance",
     example="Example: `engramlog why alice coffee-habit --provenance`",
@@ -240,12 +204,8 @@ USES = Operation(
     work=Work.HEAVY,
     verb="uses",
     path=f"{MEMORY}/uses",
-    title="Uses",
-    tag="memories",
     question=(*PLACE, limit(20), OFFSET),
     answer="MemoryUses",
-    told="Turns and replies.",
-    statuses=OF_MEMORY,
     shown="context:used",
     example="Example: `engramlog why alice coffee --uses`",
     folds=True,
@@ -257,11 +217,8 @@ OWNER_STATS = Operation(
     verb="stats",
     path=f"{OWNER}/stats",
     title="Statistics",
-    tag="owners",
     question=TIMES,
     answer="OwnerStats",
-    told="Counts.",
-    statuses=OF_PLACE,
     route_help="Counts of the owner's memories by category, level and state, how their weights are spread, what happened to them"
     " and what was shown of them.",
     shown="generic:answer",

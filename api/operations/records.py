@@ -13,8 +13,8 @@ from api.choices import (
     WAYS,
 )
 from api.operations import needs
-from api.operations.common import ACTOR, AFTER, LINES, OF_PLACE, OF_WRITES, OWNER, PLACE, REASON
-from api.operations.definition import NEVER, Body, Operation, Option, Parameter
+from api.operations.common import ACTOR, AFTER, LINES, PLACE, REASON
+from api.operations.definition import NEVER, OWNER, Body, Operation, Option, Parameter
 from api.work.patience import Work
 
 _FORM = Parameter(
@@ -56,8 +56,6 @@ EXPORT = Operation(
     needs=needs.EXPORT,
     work=Work.STREAM,
     path=f"{OWNER}/export",
-    title="Export",
-    tag="owners",
     question=(
         _FORM,
         _INCLUDE,
@@ -66,7 +64,6 @@ EXPORT = Operation(
         Parameter("reveal", NEVER, "Refused: POST shows secrets too, and records it.", False, (False,)),
         *PLACE,
     ),
-    statuses=OF_PLACE,
     route_help="All memories of an owner as lines to import again, as a text, or everything as lines; of secrets none."
     " Leaves no trace.",
 )
@@ -79,7 +76,6 @@ EXPORT_REVEALED = Operation(
     work=Work.STREAM,
     path=f"{OWNER}/export",
     title="Export with secrets",
-    tag="owners",
     question=(
         _FORM,
         _INCLUDE,
@@ -100,7 +96,6 @@ EXPORT_REVEALED = Operation(
         "What to export, secrets too.",
         {"secrets": {"summary": "With secrets", "value": {"reveal": True, "reason": "asked for"}}},
     ),
-    statuses=OF_WRITES,
     more="A file is written whole or not at all, readable by its owner alone. What is purged is never exported.\n"
     "Leaves no trace but for --reveal: which secrets are shown is recorded first.",
     route_help="The same, secrets too with `reveal`: which ones are shown is recorded first (`MemoriesRevealed`,"
@@ -134,8 +129,6 @@ IMPORT_RECORDS = Operation(
     needs=needs.IMPORT,
     work=Work.HEAVY,
     path=f"{OWNER}/import/records",
-    title="Import records",
-    tag="owners",
     question=(
         Parameter(
             "shape",
@@ -158,7 +151,6 @@ IMPORT_RECORDS = Operation(
         ),
     ),
     answer="RecordsImported",
-    told="Every record is in the log and folded.",
     statuses=(409, 413, 504, 507),
     help="Import older records, a JSON object a line: each becomes a memory with its counters. A second import appends nothing.",
     more="A bad line stops there; what stood before it is imported. Exit code 3 where some records stayed out: changed since they"
@@ -175,8 +167,6 @@ IMPORT_CHATS = Operation(
     needs=needs.IMPORT_CHATS,
     work=Work.HEAVY,
     path=f"{OWNER}/chats",
-    title="Import chats",
-    tag="owners",
     question=(
         Parameter("shape", str, f"{', '.join(SHAPE_NAMES)}; auto: as the beginning shows.", "auto", SHAPE_NAMES),
         Parameter(
@@ -195,7 +185,6 @@ IMPORT_CHATS = Operation(
         LONG_TURNS,
     ),
     answer="ChatsImported",
-    told="Every turn is in the log and folded.",
     statuses=(409, 413, 504, 507),
     help="Import exported chats: JSON Lines of turns, or conversations of OpenAI messages, ChatGPT or Claude.",
     more="A conversation is a session. System prompts, tools, hidden messages, abandoned branches and attachments are left out, and"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from api.operations import needs
-from api.operations.common import ACTOR, MODE, OF_PLACE, OF_WRITES, OFFSET, OWNER, REASON, TIMES, limit
-from api.operations.definition import Body, Operation, Option, Parameter
+from api.operations.common import ACTOR, MODE, OFFSET, REASON, TIMES, limit
+from api.operations.definition import OWNER, Body, Operation, Option, Parameter
 from api.work.patience import Work
 
 
@@ -73,8 +73,6 @@ REPLAY = Operation(
     work=Work.HEAVY,
     verb="replay",
     path=f"{OWNER}/replay",
-    title="Replay",
-    tag="owners",
     question=(
         Parameter(
             "parameters",
@@ -117,8 +115,6 @@ REPLAY = Operation(
         required=True,
     ),
     answer="Replayed",
-    told="What differs.",
-    statuses=OF_PLACE,
     more="What was decided from what is left out is left out too, to any depth, and listed; what stays all the same is said.",
     shown="replaying:comparison",
     example="Example: `engramlog replay alice --without-session s1 --query coffee`, `engramlog replay --all --set user_factor=1.3`",
@@ -132,8 +128,6 @@ RETRACT = Operation(
     work=Work.HEAVY,
     verb="retract",
     path=f"{OWNER}/retract",
-    title="Retract",
-    tag="owners",
     question=(
         *STRIKES,
         ALONE,
@@ -176,8 +170,6 @@ RETRACT = Operation(
         required=True,
     ),
     answer="Retracted",
-    told="What it reaches, or reached.",
-    statuses=OF_WRITES,
     more="A session, a principal, an actor or a model is set aside; what was made is deleted, a merge is un-merged, and whatever"
     " else has an inverse is undone by it, as one act of a person's. What has none is told, and stays. The log keeps everything.",
     shown="replaying:retraction",

@@ -6,20 +6,8 @@ from typing import Literal
 
 from api.choices import BUDGET, BY_HAND, HEIGHT, HEIGHTS, LANGUAGES, MODEL, RULES, THEMES, WIDTH, WIDTHS
 from api.operations import needs
-from api.operations.common import (
-    MEMORY,
-    OF_MEMORY,
-    OF_PLACE,
-    OF_WRITES,
-    OFFSET,
-    OWNER,
-    PLACE,
-    TIMES,
-    TRACE,
-    TRUST,
-    limit,
-)
-from api.operations.definition import Body, Operation, Option, Parameter
+from api.operations.common import OFFSET, PLACE, TIMES, TRACE, TRUST, limit
+from api.operations.definition import MEMORY, OWNER, Body, Operation, Option, Parameter
 from api.operations.knowing import MAP
 from api.work.patience import Work
 from projections.choices import WORKING_MESSAGES
@@ -32,7 +20,6 @@ COMPARE = Operation(
     verb="compare",
     path=f"{OWNER}/compare",
     title="Compare laws",
-    tag="owners",
     question=(
         *TIMES,
         limit(20, "How many memories, 1 to 1000.").but(
@@ -41,8 +28,6 @@ COMPARE = Operation(
         OFFSET.but(option=None),
     ),
     answer="Compared",
-    told="The readings.",
-    statuses=OF_PLACE,
     route_help="Every law's weights of the owner's memories, what each shows, and where they disagree most. Leaves no trace.",
     example="Example: `engramlog compare alice` or"
     " `engramlog compare alice coffee --from 2026-01-01T00:00:00Z --out coffee.svg`",
@@ -56,7 +41,6 @@ CURVES = Operation(
     verb="curves",
     path=f"{MEMORY}/compare",
     title="Compare laws over time",
-    tag="memories",
     question=(
         *PLACE,
         Parameter(
@@ -91,8 +75,6 @@ CURVES = Operation(
         ),
     ),
     answer="Curves",
-    told="The curves.",
-    statuses=OF_MEMORY,
     help="One memory's weights under every law, each instant on the record as it was then, with what touched it. Leaves no trace.",
     folds=True,
 )
@@ -101,8 +83,6 @@ CONTEXT = Operation(
     call="contexts.context",
     needs=needs.READ_CONTEXT,
     path=f"{OWNER}/context",
-    title="Context",
-    tag="owners",
     question=(
         Parameter(
             "text",
@@ -172,8 +152,6 @@ CONTEXT = Operation(
         },
     ),
     answer="ContextBlock",
-    told="The block, and everything in it by id.",
-    statuses=OF_PLACE,
     route_help="The block to put into a prompt before a turn is answered. Records nothing unless `trace` is true.",
     more="The block alone goes to standard output; what was left out is said on standard error.",
     example='Example: `engramlog context alice "What should I drink tonight?" --session s1 --budget 800`',
@@ -187,7 +165,6 @@ CLEANUP = Operation(
     verb="cleanup",
     path=f"{OWNER}/cleanup",
     title="Clean up",
-    tag="owners",
     question=(
         Parameter("dry_run", bool, "Tell what a run would do right now, and change nothing.", False, (True,)),
         Parameter(
@@ -208,8 +185,6 @@ CLEANUP = Operation(
         {"preview": {"summary": "What would be done?", "value": {"dry_run": True}}},
     ),
     answer="Cleaned",
-    told="What was decided, or would be.",
-    statuses=OF_WRITES,
     route_help="Do now what the lifecycle jobs do by themselves: record levels, delete what its law lets go, purge.\n\n"
     "Deletions can be restored for 30 days. What is purged is gone from every projection; the log still holds its text.",
 )
@@ -221,7 +196,6 @@ EPISODES = Operation(
     verb="episodes",
     path=f"{OWNER}/episodes",
     title="Make episodes",
-    tag="owners",
     question=(
         Parameter(
             "dry_run", bool, "Tell what would be made and noted, and change nothing; asks no model.", False, (True,)
@@ -231,7 +205,6 @@ EPISODES = Operation(
         "Making", "Whether only to tell.", {"preview": {"summary": "What would be made?", "value": {"dry_run": True}}}
     ),
     answer="Left",
-    told="What was made and noted, or would be.",
     statuses=(409, 503, 504, 507),
     route_help="Make episodes of what left working memory or of sessions that ended, and note which memories replies rested on.\n\n"
     "`up` does it by itself every ten minutes. Asked again it does nothing twice.",
@@ -243,8 +216,6 @@ EXTRACT = Operation(
     needs=needs.MAKES,
     work=Work.HEAVY,
     path=f"{OWNER}/extract",
-    title="Extract",
-    tag="owners",
     question=(
         Parameter("dry_run", bool, "Tell what every statement would become, and change nothing.", False, (True,)),
         Parameter(
@@ -257,8 +228,6 @@ EXTRACT = Operation(
         {"preview": {"summary": "What would be kept?", "value": {"dry_run": True}}},
     ),
     answer="Extracted",
-    told="What was kept, or would be.",
-    statuses=OF_WRITES,
     route_help="Keep what the speakers of unread turns state as typed memories on top of the turns. Sending it again does nothing"
     " twice.\n\nWhere turns are `left`, which a model may leave for want of time, send it again; a dry run by a model is about the"
     " next ten.",
@@ -269,9 +238,8 @@ EMBEDDING = Operation(
     needs=needs.READ,
     path=f"{OWNER}/embedding",
     title="Vectors",
-    tag="owners",
+    statuses=(),
     answer="Embedding",
-    told="How many memories have a vector.",
     help="How many of the memories that hold text have a vector under the configured model; a job computes the others.",
 )
 
@@ -298,7 +266,6 @@ CURVES_SVG = CURVES.but(
     question=(*CURVES.question, *LOOK),
     answer="",
     help="The same as `compare` tells of one memory, as a picture: curves, thresholds and what touched it. Leaves no trace.",
-    told="An SVG without scripts, styles and references; its parts say in `data-` attributes what they are.",
 )
 MAP_SVG = MAP.but(
     name="map-svg",
@@ -308,5 +275,4 @@ MAP_SVG = MAP.but(
     question=(*MAP.question, *LOOK),
     answer="",
     help="The same as `map` tells, as a picture: memories by weight, their associations, and clusters by name. Leaves no trace.",
-    told=CURVES_SVG.told,
 )

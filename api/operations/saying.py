@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from api.operations import needs
-from api.operations.common import DRY_RUN, EVENT_ID, MEMORIES, MEMORY, OF_VERBS, OF_WRITES, OWNER, SAID, limit
-from api.operations.definition import Body, Operation, Option, Parameter, Record
+from api.operations.common import DRY_RUN, EVENT_ID, SAID, limit
+from api.operations.definition import MEMORIES, MEMORY, OWNER, Body, Operation, Option, Parameter, Record
 from api.operations.writing import NOW, TURN_ID
 from projections.memory.defaults import CATEGORY, KIND
 
@@ -39,7 +39,6 @@ ADD = Operation(
     needs=needs.SAYS,
     path=MEMORIES,
     title="Remember",
-    tag="memories",
     question=(
         Parameter(
             "content",
@@ -123,8 +122,6 @@ ADD = Operation(
         {"tea": {"summary": "By the user, now", "value": {"content": "I drink tea"}}},
     ),
     answer="Remembered",
-    told="The memory.",
-    statuses=OF_WRITES,
     more="Its words are looked at: a password or a number of papers makes it a secret, whose text is shown by `get --reveal` alone."
     "\nWhere it is no longer so, `negate` it; to say it better, `edit` it; a conversation goes in by `import turns`.",
     route_help="Remember one thing, as it is told: a memory of kind and category `fact` unless you say otherwise.\n\n"
@@ -140,8 +137,6 @@ EDIT = Operation(
     call="rememberer.edit",
     needs=needs.CORRECTS,
     path=f"{MEMORY}/edit",
-    title="Edit",
-    tag="memories",
     question=(
         Parameter("content", str, "The whole new text.", examples=("I drink green tea",), option=TEXT),
         SUMMARY.but(examples=("green tea",)),
@@ -159,8 +154,6 @@ EDIT = Operation(
         {"more": {"summary": "More exact", "value": {"content": "I drink green tea"}}},
     ),
     answer="Edited",
-    told="What it did.",
-    statuses=OF_VERBS,
     more="Keywords, tags and the reason replace those before where they are given, and stay where not. Where it became untrue,"
     " `negate` it.",
     shown="memories:effects",
@@ -173,8 +166,6 @@ MENTION = Operation(
     call="writer.mention",
     needs=needs.SAYS,
     path=f"{MEMORY}/mention",
-    title="Mention",
-    tag="memories",
     question=(
         Parameter("similarity", float | None, "How alike what was said is to it, 0 to 1.", None, (0.9,)),
         TURN_ID,
@@ -184,8 +175,6 @@ MENTION = Operation(
     ),
     body=Body("Mentioning", "Somebody came back to it.", NOW),
     answer="Effects",
-    told="What it did.",
-    statuses=OF_VERBS,
     shown="memories:effects",
     example="Example: `engramlog mention alice coffee --turn-id D4:7`",
 )
@@ -198,7 +187,6 @@ GROUND_REPORT = Operation(
     needs=needs.SAYS,
     path=f"{OWNER}/grounds",
     title="Report a digest",
-    tag="owners",
     question=(
         Parameter(
             "uri",
@@ -226,8 +214,6 @@ GROUND_REPORT = Operation(
         },
     ),
     answer="Reported",
-    told="What it did.",
-    statuses=OF_WRITES,
     more="Reported again it changes nothing. Where more memories rest on it than the limit, the answer says how many are left.",
     shown="records:ground_reported",
 )

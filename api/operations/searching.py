@@ -5,20 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from api.operations import needs
-from api.operations.common import (
-    CURSOR,
-    INCLUDE_FADED,
-    INSPECT,
-    MODE,
-    OF_PLACE,
-    OWNER,
-    TIMES,
-    TRACE,
-    TRACED,
-    TRUST,
-    limit,
-)
-from api.operations.definition import Operation, Option, Parameter
+from api.operations.common import CURSOR, INCLUDE_FADED, INSPECT, MODE, TIMES, TRACE, TRACED, TRUST, limit
+from api.operations.definition import OWNER, Operation, Option, Parameter
 from projections.choices import RANKINGS, SEARCH_MODES
 
 FILTERS = "Filters"
@@ -96,8 +84,6 @@ SEARCH = Operation(
     needs=needs.READ,
     verb="search",
     path=f"{OWNER}/search",
-    title="Search",
-    tag="owners",
     question=(
         QUERY,
         MODE,
@@ -120,8 +106,6 @@ SEARCH = Operation(
         ),
     ),
     answer="Found",
-    told="The best matches, each with its reasons.",
-    statuses=OF_PLACE,
     example='Examples: `engramlog search conv-26 "When did Caroline go to the support group?" --mode review -k 3`,'
     " `engramlog search alice 咖啡 --since 2026-05-01 --speaker Alice --search-mode keyword`,"
     " `engramlog search alice coffee --as-of 2026-03-03 --known 2026-03-03`",

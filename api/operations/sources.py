@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from api.operations import needs
-from api.operations.common import OF_PLACE, OF_WRITES, OFFSET, OWNER, PLACE, REASONED, limit
-from api.operations.definition import Body, Operation, Option, Parameter
+from api.operations.common import OFFSET, PLACE, REASONED, limit
+from api.operations.definition import OWNER, Body, Operation, Option, Parameter
 from api.operations.events import SPANS
 from api.work.patience import Work
 
@@ -35,8 +35,6 @@ SET_ASIDE = Operation(
     work=Work.HEAVY,
     verb="set_aside",
     path=f"{OWNER}/set-aside",
-    title="Set aside",
-    tag="owners",
     question=(*_SOURCE, DRY_RUN, *REASONED),
     body=Body(
         "SettingAside",
@@ -47,8 +45,6 @@ SET_ASIDE = Operation(
         },
     ),
     answer="SourceSaid",
-    told="What is withheld, and what the source did to other memories.",
-    statuses=OF_WRITES,
     more="What it says later is withheld too. Its negations, revisions and merges count for nothing meanwhile; what it deleted"
     " stays deleted. Review and debug mode show all of it.",
     shown="sources:told",
@@ -63,8 +59,6 @@ BRING_BACK = Operation(
     work=Work.HEAVY,
     verb="bring_back",
     path=f"{OWNER}/bring-back",
-    title="Bring back",
-    tag="owners",
     question=(*_SOURCE, DRY_RUN, *REASONED),
     body=Body(
         "BringingBack",
@@ -72,8 +66,6 @@ BRING_BACK = Operation(
         {"session": {"summary": "A session", "value": {"session": "s1", "reason": "it was Ann after all"}}},
     ),
     answer="SourceSaid",
-    told="What counts again.",
-    statuses=OF_WRITES,
     shown="sources:told",
     example="Example: `engramlog set-aside alice --undo --session s1`",
 )
@@ -85,11 +77,8 @@ ASIDES = Operation(
     verb="asides",
     path=f"{OWNER}/set-aside",
     title="What is set aside",
-    tag="owners",
     question=PLACE,
     answer="SourcesAside",
-    told="The sources, the newest first.",
-    statuses=OF_PLACE,
     shown="generic:answer",
     example="Example: `engramlog set-aside alice`",
     folds=True,
@@ -103,7 +92,6 @@ SOURCES = Operation(
     verb="sources",
     path=f"{OWNER}/sources",
     title="Who spoke",
-    tag="owners",
     question=(
         Parameter(
             "by",
@@ -130,8 +118,6 @@ SOURCES = Operation(
         *PLACE,
     ),
     answer="SourcesNamed",
-    told="A page of names.",
-    statuses=OF_PLACE,
     more="Each name is one that `replay` strikes: --without-session, --without-principal, --without-actor, --without-model,"
     " --without-source.",
     shown="sources:named",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from api.choices import MOST_NAME, MOST_OWNERS, OWNERS_PAGE
 from api.operations import needs
-from api.operations.common import ACTOR, OF_PLACE, OWNER, PLACE
-from api.operations.definition import Body, Operation, Option, Parameter
+from api.operations.common import ACTOR, PLACE
+from api.operations.definition import OWNER, Body, Operation, Option, Parameter
 from api.work.patience import Work
 
 STATUS = Operation(
@@ -16,10 +16,7 @@ STATUS = Operation(
     work=Work.WATCH,
     verb="status",
     path="/v1/status",
-    title="Status",
-    tag="store",
     answer="StoreStatus",
-    told="The store as it stands.",
     shown="store:partitions",
     example="Example: `engramlog status --json | jq '.lag'`",
 )
@@ -30,9 +27,7 @@ STATS = Operation(
     work=Work.HEAVY,
     path="/v1/stats",
     title="Statistics",
-    tag="store",
     answer="StoreStats",
-    told="Counts of the whole store.",
     route_help="How many owners, events and memories, and the largest owners.",
 )
 OWNERS = Operation(
@@ -43,8 +38,6 @@ OWNERS = Operation(
     work=Work.HEAVY,
     verb="owners",
     path="/v1/owners",
-    title="Owners",
-    tag="store",
     question=(
         Parameter(
             "prefix",
@@ -81,7 +74,6 @@ OWNERS = Operation(
         ),
     ),
     answer="OwnerPage",
-    told="A page of owners, in the order of their names.",
     shown="generic:answer",
     example="Example: `engramlog status --owners --prefix conv-` or `engramlog status --owners --search 团队`",
 )
@@ -93,10 +85,7 @@ ALARMS = Operation(
     work=Work.WATCH,
     verb="alarms",
     path="/v1/alarms",
-    title="Alarms",
-    tag="store",
     answer="AlarmsStanding",
-    told="What stands, the worst and newest first.",
     example='Example: `engramlog alarms`, after a look `engramlog alarms --clear state_damaged "partition 3"`',
     route_help="Every alarm that stands: what happened, since when, how often, and what to do.",
 )
@@ -107,7 +96,6 @@ CLEAR = Operation(
     work=Work.WATCH,
     path="/v1/alarms/clear",
     title="Clear an alarm",
-    tag="store",
     question=(
         Parameter("name", str, "The alarm's name.", examples=("state_damaged",), bounds={"max_length": 60}),
         Parameter(
@@ -125,7 +113,6 @@ CLEAR = Operation(
         {"one": {"summary": "One partition's", "value": {"name": "state_damaged", "subject": "partition 3"}}},
     ),
     answer="AlarmCleared",
-    told="Whether there was one.",
     help="Acknowledge an alarm, or with no subject all of that name. What still holds is raised again.",
     fixed={"face": "http"},
 )
@@ -139,7 +126,6 @@ DEAD = Operation(
     title="Quarantined owners",
     tag="dead letters",
     answer="DeadOwners",
-    told="Who, why, and how many events wait.",
     help="Every quarantined owner, why, and how many of its events wait.",
     shown="generic:answer",
     example="Example: `engramlog dead`",
@@ -153,7 +139,6 @@ DEAD_SHOW = Operation(
     title="Parked events",
     tag="dead letters",
     answer="DeadOwner",
-    told="What waits.",
     statuses=(404,),
     help="An owner's parked events. Contents are not shown.",
     shown="generic:answer",
@@ -169,7 +154,6 @@ DEAD_RETRY = Operation(
     tag="dead letters",
     body=Body("", "", {}),
     answer="Retried",
-    told="Whether it is freed.",
     statuses=(404,),
     help="Fold an owner's parked events again, after an upgrade say. Carried out by the worker that holds its partition.",
     shown="generic:answer",
@@ -194,7 +178,6 @@ DEAD_DISCARD = Operation(
         {"one": {"summary": "Drop one", "value": {"position": "3:128", "reason": "written by a broken producer"}}},
     ),
     answer="Discarded",
-    told="What became of it.",
     statuses=(404, 409, 504),
     help="Drop one parked event for good, by an event of its own; the rest of the owner's parked events fold then.",
     route_help="Drop one parked event for good, by an event of its own; the rest of the owner's parked events fold then.\n\n"
@@ -212,10 +195,7 @@ JOBS = Operation(
     work=Work.WATCH,
     verb="jobs",
     path="/v1/jobs",
-    title="Jobs",
-    tag="store",
     answer="JobBoard",
-    told="Each kind of job, and the jobs that run, wait or failed.",
     shown="generic:answer",
     example="Example: `engramlog status --jobs`, `engramlog status --jobs --json | jq '.jobs[] | select(.state == \"failed\")'`",
 )
@@ -227,13 +207,10 @@ CAPACITY = Operation(
     work=Work.WATCH,
     verb="capacity",
     path="/v1/capacity",
-    title="Capacity",
-    tag="store",
     question=(
         Parameter("days", int, "Growth of the last so many days, 1 to 366.", 7, (7,), bounds={"ge": 1, "le": 366}),
     ),
     answer="Capacity",
-    told="Memory, disk, and until when they last.",
     shown="generic:answer",
     example="Example: `engramlog status --capacity --days 30`",
 )
@@ -245,13 +222,10 @@ MODELS = Operation(
     work=Work.WATCH,
     verb="models",
     path="/v1/models",
-    title="Models",
-    tag="store",
     question=(
         Parameter("days", int, "Day by day over the last so many, 1 to 366.", 30, (30,), bounds={"ge": 1, "le": 366}),
     ),
     answer="ModelsUsed",
-    told="The models that are set, and what asking them took.",
     shown="generic:answer",
     example="Example: `engramlog status --models --days 7`",
 )
@@ -264,10 +238,7 @@ HEADS = Operation(
     work=Work.HEAVY,
     verb="heads",
     path="/v1/heads",
-    title="Heads",
-    tag="store",
     answer="ChainHeads",
-    told="The heads, with their times.",
     help="The heads of the log's chains: what proves, written down where others hold it, that nothing before was changed.",
     route_help="The heads of the log's chains with their times, beside those that this server keeps; and all of them as a line to"
     " keep elsewhere. Reads only.",
@@ -280,8 +251,6 @@ CHECK_HEADS = Operation(
     work=Work.HEAVY,
     verb="check_heads",
     path="/v1/heads/check",
-    title="Check heads",
-    tag="store",
     question=(
         Parameter(
             "text",
@@ -310,7 +279,6 @@ CHECK_HEADS = Operation(
         },
     ),
     answer="HeadsCompared",
-    told="Which partitions agree, which do not, and what was not reached.",
     help="Compare the log with heads that somebody holds: each chain that is named is computed anew from its first event.",
 )
 OWNER_HEADS = Operation(
@@ -321,7 +289,6 @@ OWNER_HEADS = Operation(
     verb="owner_heads",
     path=f"{OWNER}/heads",
     title="An owner's head",
-    tag="owners",
     question=(
         Parameter(
             "chain",
@@ -334,8 +301,6 @@ OWNER_HEADS = Operation(
         *PLACE,
     ),
     answer="OwnerHead",
-    told="The head, and whether it is the one that was told.",
-    statuses=OF_PLACE,
     help="The head of an owner's chain, now or as of the past, and whether it is the one that was told. Leaves no trace.",
     folds=True,
 )

@@ -3,20 +3,8 @@
 from __future__ import annotations
 
 from api.operations import needs
-from api.operations.common import (
-    DRY_RUN,
-    EVENT_ID,
-    KEY,
-    MEMORIES,
-    MEMORY,
-    OCCURRED_AT,
-    OF_VERBS,
-    OWNER,
-    REASON,
-    REASONED,
-    SAID,
-)
-from api.operations.definition import Body, Operation, Option, Parameter
+from api.operations.common import DRY_RUN, EVENT_ID, KEY, OCCURRED_AT, REASON, REASONED, SAID
+from api.operations.definition import MEMORIES, MEMORY, OF_MEMORY, OWNER, Body, Operation, Option, Parameter
 
 NOW = {"now": {"summary": "By the user, now", "value": {}}}
 TURN_ID = Parameter("turn_id", str | None, "The turn in which it was said.", None, ("D4:7",))
@@ -26,8 +14,6 @@ NEGATE = Operation(
     call="writer.negate",
     needs=needs.CORRECTS,
     path=f"{MEMORY}/negate",
-    title="Negate",
-    tag="memories",
     question=(
         Parameter("correction", str | None, "What holds instead: becomes a new memory.", None, ("I drink tea now",)),
         Parameter("replaced_by", str | None, "Or the id of a memory that holds instead.", None, ("tea",)),
@@ -56,8 +42,6 @@ NEGATE = Operation(
         {"corrected": {"summary": "With what holds instead", "value": {"correction": "I drink tea now"}}},
     ),
     answer="Effects",
-    told="What it did.",
-    statuses=OF_VERBS,
     shown="memories:effects",
     example='Example: `engramlog negate alice coffee --correction "I drink tea now" --reason "said so"`',
 )
@@ -68,13 +52,9 @@ CONFIRM = Operation(
     call="writer.confirm",
     needs=needs.CORRECTS,
     path=f"{MEMORY}/confirm",
-    title="Confirm",
-    tag="memories",
     question=(DRY_RUN, *SAID),
     body=Body("Told", "Who says so, and when.", NOW),
     answer="Effects",
-    told="What it did.",
-    statuses=OF_VERBS,
     route_help="It holds, as if just said again: a negated memory comes back, whoever negated it. What had replaced it stays, both"
     " flagged. Only the user's word brings it back: from another actor it counts as a mention alone.",
     more="Only the user's word brings it back: from another `--actor` it counts as a mention alone.",
@@ -88,7 +68,6 @@ SENSITIVITY = Operation(
     needs=needs.CORRECTS,
     path=f"{MEMORY}/sensitivity",
     title="Set the sensitivity",
-    tag="memories",
     question=(
         Parameter(
             "level",
@@ -108,8 +87,6 @@ SENSITIVITY = Operation(
         {"public": {"summary": "It is no secret", "value": {"level": 0, "reason": "an example out of a book"}}},
     ),
     answer="LevelSet",
-    told="What it did.",
-    statuses=OF_VERBS,
     more="It holds for the words that it has now: other words are looked at anew. Only a user or an operator may say so. Of a"
     " turn it names the statements that were drawn from it and are told as before.",
     route_help="A person says how sensitive it is, up or down: the one way down from what rules found. `user` only; agents are"
@@ -138,8 +115,6 @@ DELETE = Operation(
     call="deleter.delete_many",
     needs=needs.DELETES,
     path=f"{MEMORY}/delete",
-    title="Delete",
-    tag="memories",
     question=(*WITH, EVENT_ID),
     body=Body(
         "DeletionOfOne",
@@ -147,8 +122,6 @@ DELETE = Operation(
         {"first": {"summary": "With the turns that say it; told before it is done", "value": {"dry_run": True}}},
     ),
     answer="Removed",
-    told="What it did.",
-    statuses=OF_VERBS,
     route_help="Soft delete: hidden at once, kept 30 days, restorable. The text stays in the log.\n\n"
     "What was made only of it goes with it: `also`; `still_said_in` names turns that still say it. A core or system memory is"
     " left alone unless `core` is true, and one that is deleted already: 207, with the reason under `skipped`.",
@@ -159,8 +132,6 @@ DELETE_MANY = Operation(
     call="deleter.delete_many",
     needs=needs.DELETES,
     path=f"{MEMORIES}/delete",
-    title="Delete many",
-    tag="owners",
     question=(Parameter("ids", list[str], "At most 1,000 ids.", examples=(["coffee", "tea"],), option=None), *WITH),
     body=Body(
         "Deleting",
@@ -168,7 +139,6 @@ DELETE_MANY = Operation(
         {"two": {"summary": "Two memories, by the user, now", "value": {"ids": ["coffee", "tea"]}}},
     ),
     answer="Deleted",
-    told="All are deleted.",
     statuses=(404, 409, 413, 504, 507),
     help="Soft delete up to 1,000 memories, with what was made only of them; core and system ones are left alone unless `core`.",
     more="404 or 422 where none could ever be deleted.",
@@ -179,13 +149,9 @@ RESTORE = Operation(
     call="restorer.restore",
     needs=needs.DELETES,
     path=f"{MEMORY}/restore",
-    title="Restore",
-    tag="memories",
     question=(*REASONED, EVENT_ID),
     body=Body("Once", "What may be told again, and changes nothing then.", NOW),
     answer="Restored",
-    told="What it did.",
-    statuses=OF_VERBS,
     shown="records:restored",
 )
 RESTORE_MANY = Operation(
@@ -195,8 +161,6 @@ RESTORE_MANY = Operation(
     needs=needs.DELETES,
     verb="restore_many",
     path=f"{MEMORIES}/restore",
-    title="Restore many",
-    tag="owners",
     question=(
         Parameter("ids", list[str], "At most 1,000 ids.", examples=(["coffee", "tea"],), option=None),
         Parameter(
@@ -210,7 +174,6 @@ RESTORE_MANY = Operation(
         {"two": {"summary": "Two memories, by the user, now", "value": {"ids": ["coffee", "tea"]}}},
     ),
     answer="RestoredMany",
-    told="All are restored.",
     statuses=(404, 409, 413, 504, 507),
     help="Undo soft deletes of up to 1,000 memories, and of what went with them; told `deleted` of a deletion, it undoes that.",
     more="404 or 422 where none could ever be restored.",
@@ -221,12 +184,9 @@ UNMERGE = Operation(
     needs=needs.CORRECTS,
     path=f"{MEMORY}/unmerge",
     title="Un-merge",
-    tag="memories",
     question=(DRY_RUN, *REASONED),
     body=Body("Reasoned", "What may be told with why.", NOW),
     answer="Effects",
-    told="What it did.",
-    statuses=OF_VERBS,
     shown="memories:effects",
     example="Example: `engramlog unmerge alice coffee-habit`",
 )
@@ -235,8 +195,6 @@ MERGE = Operation(
     call="writer.merge",
     needs=needs.CORRECTS,
     path=f"{OWNER}/merge",
-    title="Merge",
-    tag="owners",
     question=(
         Parameter(
             "sources",
@@ -262,8 +220,7 @@ MERGE = Operation(
         {"two": {"summary": "Two memories into one", "value": {"sources": ["m1", "m2"], "summary": "Drinks coffee"}}},
     ),
     answer="Effects",
-    told="What it did.",
-    statuses=OF_VERBS,
+    statuses=OF_MEMORY,
     shown="memories:effects",
     example='Example: `engramlog merge alice m1 m2 m3 --summary "Drinks coffee every morning"`',
 )
@@ -273,8 +230,6 @@ PROMOTE = Operation(
     help="As an operator, have a memory stand in every prompt, under *Always holds*, or take it from there.",
     call="writer.promote",
     path=f"{MEMORY}/promote",
-    title="Promote",
-    tag="memories",
     question=(
         Parameter("to", str, "core or system; or fact or episode, which takes it back.", "core", ("core",)),
         REASON,
@@ -282,7 +237,6 @@ PROMOTE = Operation(
         KEY,
     ),
     answer="Effects",
-    told="What it did.",
     more="You answer for its words: once somebody else revises them it stands there no longer, until it is promoted again.",
     shown="memories:effects",
 )

@@ -29,10 +29,7 @@ RUN_SECONDS = 15.0
 """After so long a model is asked about no more turns in one request; what is `left` is for the next."""
 router = new_router()
 for operation in MADE_WHOLE:
-    if operation is SEARCH:
-        add(router, operation, lambda parts: parts.metrics.search_seconds.time())
-    else:
-        add(router, operation)
+    add(router, operation, timed="search_seconds" if operation is SEARCH else None)
 
 
 def check_size(count: int, what: str) -> None:
@@ -163,10 +160,11 @@ def _map(answer: Mapping[str, Any], look: Look) -> Element:
 def _answers(operation: Operation) -> dict[Any, Any]:
     shown = {"schema": {"type": "string", "description": "SVG 1.1 in UTF-8."}, "example": _EXAMPLE}
     told = (
-        f"{operation.told} Headers: `engramlog-position`, and `engramlog-behind`, `engramlog-quarantined`, `engramlog-as-of`,"
-        " `engramlog-known` where JSON tells them."
+        "An SVG without scripts, styles and references; its parts say in `data-` attributes what they are. Headers:"
+        " `engramlog-position`, and `engramlog-behind`, `engramlog-quarantined`, `engramlog-as-of`, `engramlog-known` where JSON"
+        " tells them."
     )
-    return {200: {"description": told, "content": {"image/svg+xml": shown}}, **problems(*operation.statuses)}
+    return {200: {"description": told, "content": {"image/svg+xml": shown}}, **problems(*(operation.statuses or ()))}
 
 
 def _endpoint(

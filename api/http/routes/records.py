@@ -209,7 +209,7 @@ def _import(parts: Parts, owner: str, sent: Sent, asked: Any) -> Response:
 router = new_router()
 _STREAMED: Given = {"response_class": Pieces, "status_code": 200}
 for definition, endpoint in ((EXPORT, _export), (EXPORT_REVEALED, _export_revealed)):
-    register(router, definition, endpoint, _EXPORTED | problems(*definition.statuses), **_STREAMED)
+    register(router, definition, endpoint, _EXPORTED | problems(*(definition.statuses or ())), **_STREAMED)
 register(
     router,
     IMPORT_RECORDS,
