@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from api.services.auditing.answered import Answers
     from api.services.auditing.differing import Differ
     from api.services.auditing.events import Events
-    from api.services.auditing.named_sources import NamedSources
     from api.services.auditing.outranking import Outranking
     from api.services.auditing.replaying import Replayer
     from api.services.auditing.retracting import Retracter
@@ -36,25 +35,23 @@ if TYPE_CHECKING:
     from api.services.cleaning import Cleaner
     from api.services.comparing import Comparer
     from api.services.context import Contexts
-    from api.services.counting import Counter
     from api.services.deleting import Deleter, ManyRestorer
     from api.services.episodes import Episodes
     from api.services.extracting import Extractor
-    from api.services.facts import Facts
     from api.services.grounds import Grounds
     from api.services.heads import Heads, OwnerHeads
     from api.services.inbox import Inbox
     from api.services.instants import Instants
-    from api.services.knowing import Knower
+    from api.services.knowing import Facts, Knower
     from api.services.living import Living
     from api.services.model_uses import JobQueue, ModelUses
-    from api.services.reading import Reader
+    from api.services.reading import Counter, Reader
     from api.services.remembering import Rememberer
     from api.services.restoring import Restorer
+    from api.services.sources import NamedSources, Sources
     from api.services.store.embedding import Embeddings
     from api.services.store.operating import Operator
     from api.services.store.owners import Owners
-    from api.services.store.sources import Sources
     from api.services.synonyms import Synonyms
     from api.services.times import TimeLines
     from api.services.uses import Uses
@@ -256,7 +253,7 @@ class Application(ABC):
 
     @joined
     def counter(self) -> Counter:
-        from api.services.counting import Counter
+        from api.services.reading import Counter
 
         return Counter(self.reader)
 
@@ -322,13 +319,13 @@ class Application(ABC):
 
     @joined
     def facts(self) -> Facts:
-        from api.services.facts import Facts
+        from api.services.knowing import Facts
 
         return Facts(self.reader)
 
     @joined
     def sources(self) -> Sources:
-        from api.services.store.sources import Sources
+        from api.services.sources import Sources
 
         return Sources(self.views, self.reader, self.writer)
 
@@ -370,7 +367,7 @@ class Application(ABC):
 
     @joined
     def named_sources(self) -> NamedSources:
-        from api.services.auditing.named_sources import NamedSources
+        from api.services.sources import NamedSources
 
         return NamedSources(self.views, self.reader)
 

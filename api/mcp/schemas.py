@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+Schema = dict[str, Any]
+"""A JSON Schema, as clients get it."""
 UNSAID = ("title", "$defs", "additionalProperties")
 """What a schema says that its names say already."""
 NULL = {"type": "null"}
@@ -72,22 +74,22 @@ UNSET = (None, "", False)
 """Defaults that an argument has as nobody would expect another."""
 
 
-def of_arguments(schema: Mapping[str, Any]) -> dict[str, Any]:
+def of_arguments(schema: Mapping[str, Any]) -> Schema:
     """The schema of a tool's arguments."""
     return _flat(schema, schema.get("$defs", {}))
 
 
-def of_answer(tool: str) -> dict[str, Any]:
+def of_answer(tool: str) -> Schema:
     """The schema of a tool's answer: the fields that an agent acts on; of an auditor's tool any object."""
     return {"type": "object", "properties": {name: _field(told) for name, told in ANSWERS.get(tool, {}).items()}}
 
 
-def _field(told: str) -> dict[str, Any]:
+def _field(told: str) -> Schema:
     kind, _, words = told.partition(": ")
     return ({"type": kind} if kind else {}) | ({"description": words} if words else {})
 
 
-def _flat(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
+def _flat(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Schema:
     """The schema with its references followed, without null as a kind."""
     if "$ref" in schema:
         own = {name: value for name, value in schema.items() if name != "$ref"}

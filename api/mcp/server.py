@@ -53,6 +53,8 @@ def admitted(function: Callable[..., Any], work: Work, admission: Admission) -> 
 
 
 Tell = Callable[..., None]
+Arguments = dict[str, Any]
+"""Of a call, by name."""
 
 
 class OnCall(Protocol):
@@ -159,7 +161,7 @@ class MemoryServer(MCPServer[Any]):
         self._on_call = on_call
         self._arguments = {tool.name: frozenset(tool.parameters["properties"]) for tool in tools}
         resources = Resources(connection)
-        told: dict[str, Any] = {"mime_type": "application/json"}
+        told: Mapping[str, Any] = {"mime_type": "application/json"}
 
         def placed(function: Callable[..., Any]) -> Callable[..., Any]:
             return admitted(function, Work.LIGHT, admission)
@@ -181,7 +183,7 @@ class MemoryServer(MCPServer[Any]):
         except InputError as error:
             raise MCPError(code=INVALID_PARAMS, message=str(refusal_told(error)["message"])) from None
 
-    async def call_tool(self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None) -> Any:
+    async def call_tool(self, name: str, arguments: Arguments, context: Context[Any, Any] | None = None) -> Any:
         """Call a tool. Raises ToolError, with a text that a model can act on."""
         answered = False
         try:
@@ -197,7 +199,7 @@ class MemoryServer(MCPServer[Any]):
         """The tools that there are."""
         return frozenset(self._arguments)
 
-    async def _called(self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None) -> Any:
+    async def _called(self, name: str, arguments: Arguments, context: Context[Any, Any] | None) -> Any:
         known = self._arguments.get(name)
         for unknown in sorted(arguments.keys() - known) if known is not None else ():
             raise ToolError(
@@ -219,7 +221,7 @@ class MemoryServer(MCPServer[Any]):
             raise kind(cleaned(self._told_of(error, str(uri).partition("://")[2].partition("/")[0]))) from None
 
     async def get_prompt(
-        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
+        self, name: str, arguments: Arguments | None = None, context: Context[Any, Any] | None = None
     ) -> Any:
         """A prompt. Raises MCPError where there is no such prompt or language."""
         language = (arguments or {}).get("language", LANGUAGES[0])
@@ -249,7 +251,7 @@ class MemoryServer(MCPServer[Any]):
         return f"{name} failed for a reason that nobody foresaw; the server's log tells where"
 
 
-def _with_ids(arguments: dict[str, Any]) -> dict[str, Any]:
+def _with_ids(arguments: Arguments) -> Arguments:
     """The arguments with ids as they are, of which an answer may have told one percent-encoded."""
     return {
         name: decoded_id(value) if name in IDS and isinstance(value, str) else value

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import Field
 
 from api.mcp.connection import Connection
+from api.mcp.recorded import ToolAnswer
 from api.operations.auditing import ABOVE, ANSWER, ANSWERS, DIFF
 from api.operations.definition import REQUIRED, Operation, Parameter, loaded_from
 from api.operations.events import EVENTS
@@ -181,10 +182,10 @@ def _tool(connection: Connection, audited: Audited) -> Callable[..., Any]:
     operation = audited.operation
     taken = {one.name: one for one in operation.question if one.name in audited.takes}
 
-    def tool(**told: Any) -> dict[str, Any]:
+    def tool(**told: Any) -> ToolAnswer:
         given = {name: _read(taken[name], value) for name, value in told.items() if name in taken}
         given |= dict(operation.fixed) | dict(audited.fixed)
-        answer: dict[str, Any]
+        answer: ToolAnswer
         if ":" in operation.call:  # no store is asked
             answer = operation.ask(None, given)
             return answer
@@ -216,7 +217,7 @@ def _signature(audited: Audited, taken: Mapping[str, Parameter]) -> Signature:
         default = audited.defaults.get(name, None if isinstance(one.default, list | type) else one.default)
         kind = KINDS.get(name) or Annotated[one.kind, Field(description=one.description)]
         arguments.append(_argument(name, kind, default))
-    return Signature(arguments, return_annotation=dict[str, Any])
+    return Signature(arguments, return_annotation=ToolAnswer)
 
 
 def _argument(name: str, kind: Any, default: Any) -> Argument:

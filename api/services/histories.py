@@ -1,4 +1,7 @@
-"""The change log of a memory or of an owner, page by page: no question holds more of it than its page."""
+"""The change log of a memory or of an owner, page by page: no question holds more of it than its page.
+
+What is told of a source that is set aside: since when, by whom and why.
+"""
 
 from __future__ import annotations
 
@@ -25,19 +28,50 @@ from api.requests.timelines import (
     span_of,
     told_lines,
 )
-from api.services.asides import aside_by, aside_told
 from api.services.auditing.by_law import STORED, LawNumbers, check_law
 from api.shapes import AsideTold, Change, History
 from api.work.patience import both, current_check, weigh
-from events.catalogue import EVENT_TYPES
+from events.catalogue import EVENT_TYPES, SourceSetAside
+from events.envelope import decode
 from events.errors import NotFound, refused
 from events.log import EventLog
-from events.partitions import parse_position
+from events.partitions import parse_position, position_text
 from projections.fold.changelog import DECISIONS, Entry, describe
+from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.memory.deletion_view import forgotten_turns
+from projections.memory.record import SECRET
+from projections.memory.sources import Aside
 from projections.redis.changelog import EntryPlace
 from projections.redis.view import RedisViews
+from projections.views.query import moment
 from projections.views.telling import UNTOLD, Teller, Words, telling
+from projections.views.view import WITHHELD, OwnerView
+
+
+def aside_told(views: RedisViews, owner: str, partition: int, one: Aside) -> AsideTold:
+    """One source that is set aside; by whom and why stands in the log alone."""
+    (stored,) = views.stored(owner, [one.seq])
+    event = decode(stored.kind, stored.body)
+    reason = event.data.reason if isinstance(event.data, SourceSetAside) else ""
+    return {
+        "session": one.source.session,
+        "principal": one.source.principal,
+        "of_actor": one.source.actor,
+        "since": moment(one.at),
+        "set_aside_at": position_text(partition, one.seq),
+        "by_actor": event.actor,
+        "by_principal": stored.principal,
+        "reason": WITHHELD if detect_sensitivity(reason) >= SECRET else reason,
+    }
+
+
+def aside_by(view: OwnerView, memory_id: str) -> Aside | None:
+    """The setting aside by which a memory is withheld; None where it is not."""
+    memory = view.get(memory_id)
+    if memory is None or memory.aside_seq is None:
+        return None
+    return next((one for one in view.state.asides if one.seq == memory.aside_seq), None)
+
 
 _TYPES = tuple(EVENT_TYPES)
 

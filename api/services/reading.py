@@ -1,6 +1,8 @@
 """Reading: search, get, list, why, history and provenance, at present or as of any instant or position.
 
 The meaning of a question, by which it is compared in addition to its words.
+
+Counts of a list of memories, by the values of its filters. Leaves no trace.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any, Unpack
 
 from api.choices import MOST_CHANGES
-from api.requests.checks import check_limit, check_mode, check_query
+from api.requests.checks import check_limit, check_mode, check_owner, check_query
 from api.requests.searching import (
     FIRST_PAGE,
     Cursor,
@@ -30,7 +32,7 @@ from api.requests.snapshots import Snapshot
 from api.requests.timelines import LineTerms, Progress, TimesAsked, told_lines, told_times
 from api.services.accesses import AccessRecorder, Read
 from api.services.histories import ORDERS, Histories, HistoryPage, page_asked
-from api.shapes import Card, Detail, Found, Listing, OriginTree, Placed, Provenance, Why
+from api.shapes import Card, Counts, Detail, Found, Listing, OriginTree, Placed, Provenance, Why
 from api.work.patience import current_check, weigh
 from events.envelope import from_micros, utc_text
 from events.errors import refused
@@ -49,12 +51,43 @@ from projections.ranking.recall import SearchResults, search
 from projections.ranking.search_request import BLIND_TO_ACCESSES, BY_MEANING
 from projections.ranking.senses import MeantQuestion, Senses
 from projections.redis.view import RedisViews
+from projections.reports.listing.counting import facets
 from projections.reports.listing.rows import listing
 from projections.reports.listing.wanted import check_wanted, sorting_of, wanted_of
 from projections.views.in_pattern import pattern_told
 from projections.views.query import ViewQuery, detail, why, without_lost
 from projections.views.records import Reasons
 from projections.views.view import OwnerView
+
+
+class Counter:
+    """Counts one store's memories. Safe for threads."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    def counts(
+        self,
+        owner: str,
+        *,
+        mode: str = "normal",
+        as_of: str | None = None,
+        known: str | None = None,
+        at: str | None = None,
+        after: str | None = None,
+        on_progress: Progress | None = None,
+        **filters: Any,
+    ) -> Counts:
+        """How many memories have each value of each filter, as if that one were not told. `filters`: those of a list."""
+        checked = check_mode(mode)
+        check_wanted(filters)
+        told = TimesAsked(as_of=as_of, known=known, at=at)
+        times = TimesAsked(**told, after=after, on_progress=on_progress)
+        with self._reader.snapshot(check_owner(owner), **times) as snapshot:
+            zone = snapshot.view.parameters.time_zone
+            wanted = wanted_of(filters, snapshot.now, zone)
+            answer = facets(ViewQuery(snapshot.view, snapshot.now, checked), wanted, Bounds(current_check(), weigh))
+        return {**answer, **spans_told(wanted, zone), **told_times(told), **snapshot.place}
 
 
 class MeaningReader(Histories):

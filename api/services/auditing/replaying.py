@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, Unpack, cast
+from typing import Unpack, cast
 
 from api.requests.checks import check_limit, check_mode, check_owner
 from api.requests.timelines import TimesAsked, told_times
@@ -74,7 +74,7 @@ class Replayer:
         questions = Questions(self._reader, owner, texts)
         wanted = FoldAsked(strikes, alone, forced, profile, offset, most, bool(texts))
         with self.refolder.sides(owner, wanted, times) as sides:
-            answer: dict[str, Any] = {
+            answer: dict[str, object] = {
                 "owner": owner,
                 "set": forced,
                 "profile": profile,
@@ -91,10 +91,11 @@ class Replayer:
                 **struck_told(sides, offset, most),
                 **sides.snapshot.told,
             }
-            answer["questions"] = _asked(sides, questions, checked, limit)
+            asked_now = _asked(sides, questions, checked, limit)
+        answer["questions"] = asked_now
         if texts:
-            answer["query"] = _as_one(answer["questions"][0], checked)
-        return answer  # type: ignore[return-value]
+            answer["query"] = _as_one(asked_now[0], checked)
+        return cast("Replayed", answer)
 
     def _differences(self, sides: Sides, mode: Mode, offset: int, most: int) -> dict[str, object]:
         found, total, names = list[ReplayedDiffer](), 0, Counter[str]()

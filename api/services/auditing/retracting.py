@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from itertools import islice
-from typing import Any, NamedTuple, Unpack
+from typing import Any, NamedTuple, Unpack, cast
 
 from api.requests.checks import check_actor, check_limit, check_mode, check_owner
 from api.requests.refusals import refusal_of, taken
@@ -229,7 +229,7 @@ class _Looked(NamedTuple):
     """What a call reaches as the owner stands."""
 
     act: Act
-    answer: dict[str, Any]
+    answer: Retracted
     head: int
     stuck: str | None
 
@@ -279,7 +279,7 @@ class Retracter:
             on_progress=on_progress,
         )
         if dry_run:
-            return self._looked(call).answer  # type: ignore[return-value]
+            return self._looked(call).answer
         if reach is None:
             raise refused("reach", "nothing", "the digest that a dry run tells: carried out is what was looked at")
         return self._before(call, reach) or self._carried_out(call, reach)
@@ -329,14 +329,14 @@ class Retracter:
                 "changes": [],
                 **snapshot.place,
             }
-        return _Looked(act, answer, snapshot.head, stuck)
+        return _Looked(act, cast("Retracted", answer), snapshot.head, stuck)
 
     def _questions(self, call: _Call, sides: Sides, act: Act) -> list[QuestionMoved]:
         asked, check = call.questions, current_check()
         return list(moved(sides.before, act.done, asked.texts, call.mode, call.limit, check, rank=asked.rank))
 
     def _carried_out(self, call: _Call, reach: str) -> Retracted:
-        owner, answer = call.owner, dict[str, Any]()
+        owner = call.owner
         for left in reversed(range(TRIES)):
             with self._writer.newest(owner):
                 pass  # what was told before is folded
@@ -351,7 +351,7 @@ class Retracter:
             if looked.act.reach != reach:
                 raise _changed(owner, reach, looked)
             if not looked.act.steps:
-                return looked.answer | {"dry_run": False}  # type: ignore[return-value]
+                return {**looked.answer, "dry_run": False}
             spoken = Spoken(call.actor, self._writer.when(None), call.reason)
             ids = _ids(self._log.naming(owner), reach)
             events = events_of(looked.act.steps, owner, spoken, self._writer, ids, ids(ACT))
@@ -373,10 +373,9 @@ class Retracter:
             changes = self._writer.effects_of(owner, receipts)
             snapshot = self._reader.glance(owner)
             assert snapshot is not None
-            answer = looked.answer | {"dry_run": False, "changes": changes, "position": receipts[-1].position}
-            answer |= snapshot.told
-            break
-        return answer  # type: ignore[return-value]
+            position = receipts[-1].position or ""
+            return {**looked.answer, "dry_run": False, "changes": changes, "position": position, **snapshot.told}
+        raise AssertionError("the last try appends, or raises")
 
     def _before(self, call: _Call, reach: str) -> Retracted | None:
         """What was done under this reach before; None where nothing was.
@@ -405,7 +404,7 @@ class Retracter:
         snapshot = self._reader.glance(owner)
         assert snapshot is not None
         nothing: dict[str, object] = {"total": 0, "ids": []}
-        answer: dict[str, Any] = {
+        answer = {
             "owner": owner,
             "dry_run": False,
             "again": True,
@@ -434,7 +433,7 @@ class Retracter:
             "position": position_text(partition, done[-1].seq),
             **snapshot.told,
         }
-        return answer  # type: ignore[return-value]
+        return cast("Retracted", answer)
 
 
 def _is_act(events: Sequence[AnyEvent], call: str) -> bool:

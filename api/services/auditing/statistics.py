@@ -6,7 +6,7 @@ either is held, and a deadline is asked between pieces. Of a past time exactly w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, Unpack, cast
 
@@ -105,7 +105,7 @@ class OwnerStatistics:
             summed += 1
         return _figures(tally, refused), summed
 
-    def _standing(self, owner: str, snapshot: Snapshot) -> dict[str, Any]:
+    def _standing(self, owner: str, snapshot: Snapshot) -> Mapping[str, object]:
         """What the memories are; asked while the snapshot is held."""
         view, columns = snapshot.view, snapshot.view.columns
         normal = seen_at(view, snapshot.now, "normal")

@@ -20,8 +20,8 @@ from api.operations.store import DEAD_DISCARD
 from api.operations.table import entries
 from api.requests.searching import request_of
 from api.services.auditing.outranking import Outranking
-from api.services.counting import Counter as RowCounter
 from api.services.instants import Instants
+from api.services.reading import Counter as RowCounter
 from api.services.reading import Reader
 from engramlog import answers
 from projections.ranking.search_request import filters_of

@@ -1,29 +1,38 @@
-"""Who spoke to an owner: sessions, principals, actors, models and sources, by the names that `replay` takes. Leaves no trace."""
+"""Sources of an owner, a session or whoever wrote: set aside, brought back, and what that withholds.
+
+Who spoke to an owner: sessions, principals, actors, models and sources, by the names that `replay` takes. Leaves no trace.
+"""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import NamedTuple, Unpack
+from typing import Any, NamedTuple, Unpack, cast
 
-from api.requests.checks import check_limit, check_owner
+from api.requests.checks import check_actor, check_id_of, check_limit, check_owner
 from api.requests.secrets import masked_name
 from api.requests.snapshots import Snapshot
 from api.requests.timelines import LineTerms, Progress, TimeSpan, span_of, told_lines
-from api.services.asides import aside_told
 from api.services.auditing.owners_today import OwnersToday
+from api.services.carrier import Given
+from api.services.histories import aside_told
 from api.services.reading import Reader
-from api.shapes import NamedSourceTold, SourcesNamed
+from api.services.writing import Writer
+from api.shapes import NamedSourceTold, SomeMemories, SourceSaid, SourcesAside, SourcesNamed
 from api.showing import UNKNOWN
 from api.work.patience import current_check, weigh
+from events.catalogue import SourceBroughtBack, SourceSetAside
 from events.envelope import AnyEvent, Stored, decode, micros
 from events.errors import refused
 from events.text.saying import is_text
+from events.vocabulary import Actor
 from projections.checks import counted
+from projections.decide.commands import Tell
+from projections.decide.sources import BringBack
 from projections.language.traditional import part_folded
-from projections.memory.sources import Asides
+from projections.memory.sources import MOST_SOURCES, Asides, NamedSource, known
 from projections.redis.said import PIECE
 from projections.redis.view import RedisViews
 from projections.reports.named_sources import (
@@ -34,11 +43,12 @@ from projections.reports.named_sources import (
     SourcesGathered,
     asides_by_name,
 )
+from projections.reports.sources import SourceEffects, effects_of, withheld_by
 from projections.reports.strikes import uris_in
 from projections.views.event_words import hidden_among
 from projections.views.query import moment
 
-MOST_SOURCES = 1_000
+MOST_NAMED = 1_000
 """Of a page."""
 MOST_PART = 400
 """Characters of a part of a name."""
@@ -83,7 +93,7 @@ class NamedSources:
         a zone, or a day by the owner's clocks. Of a kind 10,000 names are held at the most; the events of others are told by
         `left_out`. Raises InputError naming the field.
         """
-        wanted, skipped = check_limit(limit, MOST_SOURCES), max(offset, 0)
+        wanted, skipped = check_limit(limit, MOST_NAMED), max(offset, 0)
         kinds, matches = _kinds(by), _matching(search)
         with self._reader.snapshot(check_owner(owner), **times) as snapshot:
             seqs = array("q", self._reader.seqs(owner, snapshot))
@@ -182,3 +192,125 @@ def _matching(search: str | None) -> Callable[[str], bool] | None:
         raise refused("search", search[:80], f"a part of a name, in UTF-8, at most {MOST_PART} characters")
     part = part_folded(search)
     return lru_cache(1 << 14)(lambda name: part in part_folded(masked_name(name)))
+
+
+MOST_TOLD = 100
+"""Ids told of each thing that a source did."""
+MOST_PRINCIPAL = 200
+
+
+class Sources:
+    """Sets sources of one store's owners aside. Safe for threads."""
+
+    def __init__(self, views: RedisViews, reader: Reader, writer: Writer) -> None:
+        self._views = views
+        self._reader = reader
+        self._writer = writer
+
+    def set_aside(
+        self,
+        owner: str,
+        *,
+        principal: str | None = None,
+        of_actor: str | None = None,
+        reason: str = "",
+        dry_run: bool = False,
+        **given: Unpack[Given],
+    ) -> SourceSaid:
+        """From here on what a source said, and says, is withheld, until it is brought back; a person's to say.
+
+        `session` is the source's, not one in which this is said; what is named together must hold together.
+        `dry_run`: tells what it would withhold, and writes nothing.
+        Raises InputError for a source that cannot be, or none.
+        """
+        session = given.pop("session", None)
+        source = _checked(owner, session, principal, of_actor)
+        told, place = self._told(owner, source)
+        if dry_run:
+            return cast("SourceSaid", {"owner": owner, **told, "dry_run": True, "changes": [], **place})
+        data = SourceSetAside(session=session, principal=principal, actor=cast("Actor | None", of_actor), reason=reason)
+        done = self._writer.carry_out(owner, Tell((data,), told={**told, "dry_run": False}), **given)
+        return cast("SourceSaid", done.answer)
+
+    def bring_back(
+        self,
+        owner: str,
+        *,
+        principal: str | None = None,
+        of_actor: str | None = None,
+        reason: str = "",
+        dry_run: bool = False,
+        **given: Unpack[Given],
+    ) -> SourceSaid:
+        """What a source said and did counts again. Raises InputError for one that is not set aside under this name."""
+        session = given.pop("session", None)
+        source = _checked(owner, session, principal, of_actor)
+        told, place = self._told(owner, source)
+        with self._reader.snapshot(owner) as snapshot:
+            one = known(snapshot.view.state.asides, source)
+        data = SourceBroughtBack(
+            session=session, principal=principal, actor=cast("Actor | None", of_actor), reason=reason
+        )
+        stands = one is not None and one.stands
+        command = BringBack((data,), told={**told, "dry_run": dry_run}, stands=stands, source=_named(source))
+        if dry_run:
+            command.events({}, lambda name: name)
+            return cast("SourceSaid", {"owner": owner, **command.told, "changes": [], **place})
+        return cast("SourceSaid", self._writer.carry_out(owner, command, **given).answer)
+
+    def asides(self, owner: str, **times: Unpack[LineTerms]) -> SourcesAside:
+        """What is set aside now, the newest first, and how many memories each withholds. Leaves no trace."""
+        check_owner(owner)
+        with self._reader.snapshot(owner, **times) as snapshot:
+            asides, partition, place = snapshot.view.state.asides, snapshot.partition, snapshot.place
+            counts = withheld_by(asides, snapshot.view.columns)
+        standing = sorted((one for one in asides if one.stands), key=lambda one: (one.at, one.seq), reverse=True)
+        return {
+            "owner": owner,
+            "sources": [
+                {**aside_told(self._views, owner, partition, one), "memories": counts[one.seq]} for one in standing
+            ],
+            "total": len(standing),
+            "most": MOST_SOURCES,
+            "as_of": times.get("as_of"),
+            "known_by": times.get("known"),
+            **place,
+        }
+
+    def _told(self, owner: str, source: NamedSource) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        with self._reader.snapshot(owner) as snapshot:
+            found, place = effects_of(snapshot.view, source, current_check()), snapshot.place
+        return {
+            "session": source.session,
+            "principal": source.principal,
+            "of_actor": source.actor,
+            "memories": len(found.withheld),
+            **{name: _some(ids) for name, ids in _did(found).items()},
+        }, dict(place)
+
+
+def _did(found: SourceEffects) -> dict[str, tuple[str, ...]]:
+    return {"negated": found.negated, "revised": found.revised, "merged": found.merged, "deleted": found.deleted}
+
+
+def _some(ids: tuple[str, ...]) -> SomeMemories:
+    """How many, and the first of them."""
+    return {"total": len(ids), "ids": list(ids[:MOST_TOLD])}
+
+
+def _checked(owner: str, session: str | None, principal: str | None, actor: str | None) -> NamedSource:
+    check_owner(owner)
+    if (session, principal, actor) == (None, None, None):
+        raise refused("session", "nothing", "a session, a principal or an actor (of_actor), or several of them")
+    if session is not None:
+        check_id_of("session", session)
+    if principal is not None and not is_text(principal, MOST_PRINCIPAL):
+        raise refused("principal", principal[:60], f"a name in UTF-8 of at most {MOST_PRINCIPAL} characters")
+    if actor is not None:
+        check_actor(actor, "of_actor")
+    return NamedSource(session, principal, actor)
+
+
+def _named(source: NamedSource) -> str:
+    parts = (("session", source.session), ("principal", source.principal), ("actor", source.actor))
+    return ", ".join(f"{name} {value}" for name, value in parts if value is not None)
