@@ -13,7 +13,8 @@ from re import Pattern
 from events.catalogue import MemoryCreated, MemoryRevised
 from events.envelope import AnyEvent
 from projections.language.extraction.instructing import INSTRUCTION
-from projections.language.extraction.rules import TurnText, extract
+from projections.language.extraction.rules import extract
+from projections.language.extraction.shape import TurnText
 from projections.language.lexicon import either, rows
 
 ABOUT_THE_USER = frozenset({"identity", "stable_preference", "short_term_preference"})

@@ -16,7 +16,8 @@ from projections.checks import Check, counted
 from projections.embedding.centred import centred
 from projections.embedding.compared import RowsLookedAt, looked_at
 from projections.embedding.meaning import KnownVectors
-from projections.language.extraction.rules import TurnText, questions
+from projections.language.extraction.rules import questions
+from projections.language.extraction.shape import TurnText
 from projections.language.similar import similarity
 from projections.lifecycle.decision import Decision
 from projections.lifecycle.joining import may_be_compared

@@ -16,7 +16,8 @@ from events.catalogue import TurnsExtracted
 from events.trust import TRUSTS
 from projections.checks import Check, counted, unchecked
 from projections.language.contradiction.change import Alike, no_model
-from projections.language.extraction.rules import TurnReading, TurnText, only_asks, questions, read_turn
+from projections.language.extraction.rules import TurnReading, only_asks, questions, read_turn
+from projections.language.extraction.shape import TurnText
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.lifecycle.decision import Decision
 from projections.lifecycle.judge.correcting import judge

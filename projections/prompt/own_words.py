@@ -12,7 +12,8 @@ from itertools import islice
 import numpy as np
 
 from events.trust import ASSERTED, ORDER
-from projections.language.extraction.rules import TurnText, extract
+from projections.language.extraction.rules import extract
+from projections.language.extraction.shape import TurnText
 from projections.memory.columns import Columns
 from projections.memory.deletion_view import turns_behind
 from projections.memory.episode import local

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from events.envelope import from_micros, prepare
 from events.validation import make_event
-from projections.language.extraction.rules import TurnText, extract, questions
+from projections.language.extraction.rules import extract, questions
+from projections.language.extraction.shape import TurnText
 from projections.lifecycle import plan
 from projections.views.view import OwnerView
 from tests.given.events import CLOCK, Told, at, created, folded

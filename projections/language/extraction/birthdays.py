@@ -150,6 +150,3 @@ def _day_chinese(when: str, turn: TurnText) -> str | None:
     if near is not None:
         return f"{near.month}月{near.day}日"
     return when if "月" in when else None
-
-
-__all__ = ["chinese_birthday", "english_birthday"]

@@ -81,7 +81,15 @@ _SUBORDINATE = regex(
 """What is taken for granted in a clause that hangs on another, where that one asks nothing: "since I moved to Graz"."""
 _ONLY_SUPPOSED = regex(rf"{ASKS.pattern}|^(?:I|we|my \w+)(?:'d| would| might| could)\b", re.IGNORECASE)
 """What it may hang on and be no fact: "After I moved to Graz, I'd be happy"."""
-_CALLED = regex(r"^(?:[A-Z]\w+[,!]\s+)(?=(?:I|My|We)\b)")
+_MEANT = regex(r"^(?:I mean|I meant|to correct myself|correction:?|scratch that)[,:]? (?=I\b|my\b)", re.IGNORECASE)
+_ADDRESSED = regex(r"^(?:[A-Z]\w+[,!] )(?=(?:I|my|My|We|we)\b)")
+_ADDED = regex(
+    r"(?<=[a-z]),? (?:too|as well|though|btw|by the way|ever|for sure|indeed|lol|haha|tbh|you know"
+    r"|right now|at the moment|these days|(?:just )?so you know|fyi|for what it's worth|incidentally)$"
+)
+_DENIES = regex(
+    r"\b(?:not|never|no longer|don't|hate|dislike|can't stand|cannot stand|detest|loathe|stopped|quit|given up|gave up)\b"
+)
 _HERE = regex(r"^(?!Up|In|Down|Back|Right|Over|Still|New|Come|Born)(?P<name>[A-Z][a-zà-ÿ]+) here$")
 """A name at the beginning of a turn: "Oskar here, I repair accordions"."""
 _MILD = regex(
@@ -157,25 +165,13 @@ def opened(text: str, *, elided: bool) -> tuple[str, bool]:
     said = " ".join(text.replace("’", "'").replace("‘", "'").split()).strip(" ,.!?;:)(-–—*#>")
     led = said.casefold()
     correction = _CORRECTS.match(led) is not None
-    said = re.sub(
-        r"^(?:I mean|I meant|to correct myself|correction:?|scratch that)[,:]? (?=I\b|my\b)",
-        "",
-        said,
-        flags=re.IGNORECASE,
-    )
+    said = _MEANT.sub("", said)
     said = with_subject(said) if elided else said
     for _ in range(2):
-        said = _CALLED.sub("", _FILLERS.sub("", said))
-        said = re.sub(r"^(?:[A-Z]\w+[,!] )(?=(?:I|my|My|We|we)\b)", "", said)
+        said = _ADDRESSED.sub("", _FILLERS.sub("", said))
     said = turned(re.sub(r"^one of (?:my|our|the) \w+, ([A-Z]\w+), ", r"\1 ", _FACTIVE.sub("", said)))
     said = re.sub(r"^(?:my|we)\b", lambda found: found[0].capitalize(), re.sub(r"^i\b", "I", said))
-    said = re.sub(
-        r"(?<=[a-z]),? (?:too|as well|though|btw|by the way|ever|for sure|indeed|lol|haha|tbh|you know"
-        r"|right now|at the moment|these days|(?:just )?so you know|fyi|for what it's worth|incidentally)$",
-        "",
-        said,
-    )
-    return _MILD.sub(r"\1 ", said), correction
+    return _MILD.sub(r"\1 ", _ADDED.sub("", said)), correction
 
 
 def _stated(
@@ -200,15 +196,7 @@ def _stated(
     if category == "stable_preference" and _FOR_NOW.search(clause.text):
         category = "short_term_preference"
     asserted = clause.asserted and not unsure(said)
-    polarity_of = (
-        -1
-        if re.search(
-            r"\b(?:not|never|no longer|don't|hate|dislike|can't stand|cannot stand|detest|loathe|stopped|quit|given up"
-            r"|gave up)\b",
-            said,
-        )
-        else 1
-    )
+    polarity_of = -1 if _DENIES.search(said) else 1
     twice = bool(re.search(r"\b(?:not|don't|never) (?:really )?(?:hate|dislike|detest|mind)\b", said))
     elsewhen = rule.predicate == "is aged" and of_another_time(content, turn.year)
     triple = None if twice or denied or elsewhen else _triple(said, groups, thing, rule, name)

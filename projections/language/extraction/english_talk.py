@@ -174,6 +174,3 @@ def turned(said: str) -> str:
     said = _CALLED.sub("Call me ", said)
     said = _SUCH_A.sub(lambda one: f"{one['verb']}{'an' if one['what'][0] in 'aeiou' else 'a'} {one['what']}", said)
     return _OUR.sub("My ", FAVOURITE.sub(r"My favourite is \g<thing>", said))
-
-
-__all__ = ["COMPILED", "OWN", "PAST", "turned"]

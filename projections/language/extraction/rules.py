@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from projections.language.extraction import instructing, keeping, plain, taking_back
-from projections.language.extraction.asides import asides
 from projections.language.extraction.birthdays import chinese_birthday, english_birthday
 from projections.language.extraction.chinese import chinese_clauses, chinese_statement
 from projections.language.extraction.english import english_statement
 from projections.language.extraction.english_clauses import english_clauses
+from projections.language.extraction.incidental import incidental
 from projections.language.extraction.instructing import INSTRUCTION, instructions
 from projections.language.extraction.plain import Plain, plain_statements
-from projections.language.extraction.shape import Clause, ExtractedStatement, StatedTriple, TurnText
-from projections.language.extraction.taking_back import Corrected, Denial, HeldTo, Taken, taken_back
+from projections.language.extraction.shape import Clause, ExtractedStatement, TurnText
+from projections.language.extraction.taking_back import Taken, taken_back
 from projections.language.extraction.text import talk_of
 from projections.language.extraction.turn_before import answered, with_people
 from projections.language.keywords.text import extracted
@@ -132,11 +132,13 @@ class Language(NamedTuple):
     keeping: Callable[[], keeping.Keeping]
     """How it says that something is to be kept."""
     plain: Plain
-    asides: Callable[[Clause, TurnText, ExtractedStatement | None], Iterator[ExtractedStatement]] | None = None
-    """What a clause says by the way."""
+    incidental: Callable[[Clause, TurnText, ExtractedStatement | None], Iterator[ExtractedStatement]] | None = None
+    """The facts that a clause mentions beside its own statement."""
 
 
-ENGLISH = Language(False, english_clauses, english_statement, english_birthday, keeping.english, plain.ENGLISH, asides)
+ENGLISH = Language(
+    False, english_clauses, english_statement, english_birthday, keeping.english, plain.ENGLISH, incidental
+)
 CHINESE = Language(True, chinese_clauses, chinese_statement, chinese_birthday, keeping.chinese, plain.CHINESE)
 
 
@@ -170,8 +172,8 @@ def _statements(
             if typed is not None:
                 stated.append(typed)
                 read.append((clause.start, clause.end))
-            if language.asides is not None:
-                stated += language.asides(clause, turn, typed)
+            if language.incidental is not None:
+                stated += language.incidental(clause, turn, typed)
         wanted = list(instructions(said, text, turn, language.keeping(), han=language.han)) if instructed else []
         told = [*wanted, *(keeping.kept(said, text, turn, language.keeping()) if asked else ())]
         told = [one for one in told if one in wanted or not any(_within(one.span, asked.span) for asked in wanted)]
@@ -233,17 +235,3 @@ def _with_keywords(statement: ExtractedStatement) -> ExtractedStatement:
     about = statement.content if statement.triple is None else statement.triple.object
     words = tuple(dict.fromkeys(one.word for one in extracted(about, 5)))
     return statement._replace(keywords=words)
-
-
-__all__ = [
-    "Clause",
-    "Corrected",
-    "Denial",
-    "ExtractedStatement",
-    "HeldTo",
-    "StatedTriple",
-    "Taken",
-    "TurnReading",
-    "TurnText",
-]
-__all__ += ["extract", "only_asks", "questions", "read_turn"]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from projections.checks import Check, unchecked
 from projections.language.contradiction.change import Alike, Change, attributes, changed, may_change, no_model
-from projections.language.extraction.rules import ExtractedStatement, StatedTriple, TurnText
+from projections.language.extraction.shape import ExtractedStatement, StatedTriple, TurnText
 from projections.language.patterns import regex
 from projections.language.polarity import wording
 from projections.language.similar import similarity

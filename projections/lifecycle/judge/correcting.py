@@ -17,8 +17,8 @@ from events.vocabulary import Category
 from projections.checks import Check, counted, unchecked
 from projections.language.contradiction.change import Alike, no_model
 from projections.language.contradiction.relation import compare
-from projections.language.extraction.rules import Corrected, Denial, ExtractedStatement, HeldTo, StatedTriple, Taken
-from projections.language.extraction.taking_back import values_of
+from projections.language.extraction.shape import ExtractedStatement, StatedTriple
+from projections.language.extraction.taking_back import Corrected, Denial, HeldTo, Taken, values_of
 from projections.language.extraction.third_person import in_third, third_person
 from projections.language.patterns import regex
 from projections.language.scripts import holds_han

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from events.vocabulary import Category
-from projections.language.extraction.rules import ExtractedStatement, StatedTriple
+from projections.language.extraction.shape import ExtractedStatement, StatedTriple
 from projections.language.patterns import regex
 from projections.language.polarity import polarity
 from projections.language.prompt_text import one_line

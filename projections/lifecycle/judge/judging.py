@@ -24,7 +24,8 @@ from events.trust import ASSERTED, PROPOSED, TRUSTS, overrides
 from events.vocabulary import Actor, Trust
 from projections.checks import Check, unchecked
 from projections.language.contradiction.change import Alike, no_model
-from projections.language.extraction.rules import ExtractedStatement, StatedTriple, Taken, TurnText
+from projections.language.extraction.shape import ExtractedStatement, StatedTriple, TurnText
+from projections.language.extraction.taking_back import Taken
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.language.similar import similarity
 from projections.lifecycle.decision import Decision

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from projections.language.extraction.instructing import INSTRUCTION
-from projections.language.extraction.rules import ExtractedStatement
-from projections.language.extraction.shape import NOBODY
+from projections.language.extraction.shape import NOBODY, ExtractedStatement
 from projections.language.lexicon import either, rows
 from projections.language.patterns import regex
 from projections.language.polarity import difference, polarity

@@ -17,7 +17,8 @@ from events.catalogue import EventData, MemoryCreated, MemoryDeleted, MemoryNega
 from events.trust import INFERRED, lowest
 from events.vocabulary import Actor, Trust
 from projections.language.contradiction.relation import compare
-from projections.language.extraction.rules import ExtractedStatement, questions, read_turn
+from projections.language.extraction.rules import questions, read_turn
+from projections.language.extraction.shape import ExtractedStatement
 from projections.language.prompt_text import one_line
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.language.similar import similarity

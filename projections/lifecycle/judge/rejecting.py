@@ -11,7 +11,7 @@ from typing import Literal
 from events.catalogue import FactAsserted
 from events.entry import SECRET_BYTES
 from events.statement_digests import digest
-from projections.language.extraction.rules import StatedTriple
+from projections.language.extraction.shape import StatedTriple
 from projections.language.statements import statement, statements_in
 from projections.memory.rejection import refusing
 from projections.views.view import OwnerView

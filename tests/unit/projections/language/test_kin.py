@@ -6,7 +6,8 @@ import re
 
 from projections.language import kin
 from projections.language.contradiction.relation import compare
-from projections.language.extraction.rules import TurnText, extract
+from projections.language.extraction.rules import extract
+from projections.language.extraction.shape import TurnText
 from tests.rows import each_row
 
 RELATIVES = (

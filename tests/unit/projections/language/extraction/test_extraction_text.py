@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from projections.language.contradiction.relation import compare
-from projections.language.extraction.rules import TurnText, extract, questions
+from projections.language.extraction.rules import extract, questions
+from projections.language.extraction.shape import TurnText
 from projections.language.extraction.text import MOST_READ, talk_of
 from projections.language.keywords.text import extracted
 from projections.language.sensitivity.text_level import detect_sensitivity

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from projections.language.extraction.instructing import INSTRUCTION
-from projections.language.extraction.rules import ExtractedStatement, TurnText, extract
+from projections.language.extraction.rules import extract
+from projections.language.extraction.shape import ExtractedStatement, TurnText
 from tests.rows import each_row
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from projections.language.extraction import instructing, keeping, taking_back
-from projections.language.extraction.rules import MOST_STATEMENTS, ExtractedStatement, TurnText, extract
+from projections.language.extraction.rules import MOST_STATEMENTS, extract
+from projections.language.extraction.shape import ExtractedStatement, TurnText
 from projections.language.lexicon import rows
 from projections.lifecycle.judge.holding import outcome
 from tests.rows import each_row

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from projections.language.extraction.rules import TurnText, extract
+from projections.language.extraction.rules import extract
+from projections.language.extraction.shape import TurnText
 from tests.rows import each_row
 
 DAY = "2024-05-01"

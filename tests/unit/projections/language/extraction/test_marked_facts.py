@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 from benchmarks.facts_quality import evaluate_chats
-from projections.language.extraction.rules import TurnText, extract
+from projections.language.extraction.rules import extract
+from projections.language.extraction.shape import TurnText
 from projections.language.said_on import without_day
 
 DAY = "2025-03-02"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from events.catalogue import FactAsserted
-from projections.language.extraction.rules import StatedTriple
+from projections.language.extraction.shape import StatedTriple
 from projections.lifecycle.judge.candidates import COMMON, LOOKED_AT, Candidates
 from projections.lifecycle.judge.known import KnownMemory
 from projections.lifecycle.judge.talk import AROUND, said_around

@@ -1,7 +1,7 @@
-"""What English says by the way, in a clause that states or asks something else.
+"""Incidental facts of an English clause that states or asks something else.
 
-"How do I tell my boss, Greg, that I'm leaving?" tells what his boss is called, and
-"I'm nervous about my upcoming trip to Rome on May 3" that there is one.
+"How do I tell my boss, Greg, that I'm leaving?" contains the name of the boss, and
+"I'm nervous about my upcoming trip to Rome on May 3" contains a plan.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _BEHIND_A_COMMA = regex(r", (?:that|who|whom|about|to|is|has|was|wants)\b")
 _BEHIND_A_NAME = regex(
     r"$|[.!?;)]|,(?! [A-Z])| (?:and|or|for|to|in|on|at|from|about|who|that|when|because|but|so|as|this|next|last|if)\b"
 )
-_BESIDE = regex(r"(?:^|\s)(?<!explain )(?:with|from|about|of|by|for|to|than|like|this is)\s$", re.IGNORECASE)
-"""A word before *my* after which what follows is a name: "with my friend Tom", where "give my dog Advil" tells none."""
+_BEFORE_MY = regex(r"(?:^|\s)(?<!explain )(?:with|from|about|of|by|for|to|than|like|this is)\s$", re.IGNORECASE)
+"""A word before *my* after which a name follows: "with my friend Tom", but not "give my dog Advil"."""
 _HANDS_OVER = regex(
     r"\b(?:give|gave|teach|taught|show|send|sent|buy|bought|feed|fed|take|took|bring|brought|recommend|get|got|ask|name|call|help"
     r"|make|made|explain|introduce|order|read|cook|play|speak|tell)\w*\b",
@@ -69,7 +69,7 @@ _AS = regex(
 _GOES_ON_AS_I = regex(
     rf"\W*I(?:'m|'ve)?\b(?!'d|'ll)(?! (?:would|could|might|can|will|should|want|was|had|used to)\b)(?! {ADVERB}{PAST})"
 )
-"""What tells of today: a past may be that of a past role, and who would or wants to may be anybody, as in a user story."""
+"""A statement about today: a past may belong to a past role, and anybody "would" or "wants to", as in a user story."""
 _WHO_IS = regex(
     lambda: (
         rf"\b[Mm]y (?P<who>(?:(?!name\b)[\w-]+ )?(?:{kin.english()}|{pets()}|{PEOPLE})(?<![a-rt-z]s)(?:,? [A-Z][a-z]+)?),"
@@ -90,7 +90,7 @@ _UNSURE = regex(
     r"|\b(?:get|earn|obtain|finish|will be|had) my\b",
     re.IGNORECASE,
 )
-"""Other people's words, wishes and what is over: their clauses state nothing by the way."""
+"""Other people's words, wishes and what is over: their clauses have no incidental facts."""
 _AS_AN_EXAMPLE = regex(r"\b(?:for example|for instance|no such thing)\W*$", re.IGNORECASE)
 _TONGUES = frozenset(
     {"english", "french", "german", "dutch", "greek", "latin", "hindi", "urdu", "thai", "czech", "arab", "arabic", "hebrew",
@@ -119,39 +119,39 @@ _CALLED_OFF = regex(
 )
 
 
-def asides(clause: Clause, turn: TurnText, stated: ExtractedStatement | None) -> Iterator[ExtractedStatement]:
-    """What a clause takes for granted of its speaker's people and dates, where what it states does not tell it."""
+def incidental(clause: Clause, turn: TurnText, stated: ExtractedStatement | None) -> Iterator[ExtractedStatement]:
+    """What a clause presupposes about its speaker's people and dates, if its own statement (`stated`) does not contain it."""
     if len(clause.text) > MOST_LETTERS:
         return
-    said = clause.text.replace("’", "'")
-    asks = clause.question and ASKS.match(said.strip(" ,-–—")) is not None
-    if not (clause.asserted or asks) or _OPEN.search(said):
+    text = clause.text.replace("’", "'")
+    asks = clause.question and ASKS.match(text.strip(" ,-–—")) is not None
+    if not (clause.asserted or asks) or _OPEN.search(text):
         return
-    told = "" if stated is None or not stated.asserted else stated.content
-    for found in list(_WHOM.finditer(said))[:MOST]:
-        if found["name"] not in told and _is_name(found):
-            yield from _read(clause, turn, f"My {found['who']} is called {found['name']}")
-    coming = _COMING.search(said)
-    if coming is not None and coming["what"] not in told and not _CALLED_OFF.search(clause.around or said):
+    content = "" if stated is None or not stated.asserted else stated.content
+    for match in list(_WHOM.finditer(text))[:MOST]:
+        if match["name"] not in content and _is_name(match):
+            yield from _read(clause, turn, f"My {match['who']} is called {match['name']}")
+    coming = _COMING.search(text)
+    if coming is not None and coming["what"] not in content and not _CALLED_OFF.search(clause.around or text):
         yield from _read(clause, turn, f"I have an {coming['what']}")
-    yield from _taken(clause, turn, said, told)
+    yield from _presupposed(clause, turn, text, content)
 
 
-def _taken(clause: Clause, turn: TurnText, said: str, told: str) -> Iterator[ExtractedStatement]:
-    """What one of one's people is, what one has as one's own, what was one's own and is over, and as what one speaks."""
-    if _UNSURE.search(said) is not None or _AS_AN_EXAMPLE.search(clause.before) is not None:
+def _presupposed(clause: Clause, turn: TurnText, text: str, stated: str) -> Iterator[ExtractedStatement]:
+    """Who a relative is, what the speaker owns or had, and the role in which they speak."""
+    if _UNSURE.search(text) is not None or _AS_AN_EXAMPLE.search(clause.before) is not None:
         return
-    if (found := _WHO_IS.search(said)) is not None and found["what"] not in told:
-        yield from _read(clause, turn, f"My {found['who']} is {found['what']}")
-    if (gone := _GONE.search(said)) is not None and not told and not _CALLED_OFF.search(clause.around):
-        yield from _read(clause, turn, f"I had {_article(gone['what'])}{gone['what']}")
-    owned = None if told or (clause.question and _IS_IT.match(said)) else _OWNED.search(said)
+    if (person := _WHO_IS.search(text)) is not None and person["what"] not in stated:
+        yield from _read(clause, turn, f"My {person['who']} is {person['what']}")
+    if (past := _GONE.search(text)) is not None and not stated and not _CALLED_OFF.search(clause.around):
+        yield from _read(clause, turn, f"I had {_article(past['what'])}{past['what']}")
+    owned = None if stated or (clause.question and _IS_IT.match(text)) else _OWNED.search(text)
     if owned is not None:
         what = _RAISED.sub(" of ", owned["what"])
         yield from _read(clause, turn, f"I have {_article(what)}{what}")
-    if (several := _SEVERAL.search(said)) is not None and several["what"] not in told:
+    if (several := _SEVERAL.search(text)) is not None and several["what"] not in stated:
         yield from _read(clause, turn, f"I have {several['what']}")
-    if (speaks := _AS.match(said)) is not None and _GOES_ON_AS_I.match(clause.after):
+    if (speaks := _AS.match(text)) is not None and _GOES_ON_AS_I.match(clause.after):
         yield from _read(clause, turn, f"I'm {_article(speaks['who'])}{speaks['who']}")
 
 
@@ -162,24 +162,24 @@ def _article(what: str) -> str:
     return "an " if first[0] in "aeiouAEIOU" else "a "
 
 
-def _is_name(found: re.Match[str]) -> bool:
+def _is_name(match: re.Match[str]) -> bool:
     """Whether the words behind "my brother" are his name: they may also be a vocative, a gift or an adjective."""
-    said, name, led = found.string, found["name"], found["led"] or ""
-    if any(one.casefold() in _NO_NAME or _OF_A_PEOPLE.search(one) for one in name.split()):
+    text, name, led = match.string, match["name"], match["led"] or ""
+    if any(word.casefold() in _NO_NAME or _OF_A_PEOPLE.search(word) for word in name.split()):
         return False
-    if found["comma"]:
-        return found["next"] != "'s" and _BEHIND_A_COMMA.match(said, found.end()) is not None
-    if found["next"] == "'s":
+    if match["comma"]:
+        return match["next"] != "'s" and _BEHIND_A_COMMA.match(text, match.end()) is not None
+    if match["next"] == "'s":
         return True
-    if _HANDS_OVER.search(led) or not _BESIDE.search(led):
+    if _HANDS_OVER.search(led) or not _BEFORE_MY.search(led):
         return False
-    return _BEHIND_A_NAME.match(said, found.end()) is not None
+    return _BEHIND_A_NAME.match(text, match.end()) is not None
 
 
-def _read(clause: Clause, turn: TurnText, said: str) -> Iterator[ExtractedStatement]:
+def _read(clause: Clause, turn: TurnText, sentence: str) -> Iterator[ExtractedStatement]:
     plain = clause._replace(
-        text=re.sub(r"\s+", " ", said), asserted=True, question=False, before="", after="", around=""
+        text=re.sub(r"\s+", " ", sentence), asserted=True, question=False, before="", after="", around=""
     )
-    made = english_statement(plain, turn)
-    if made is not None and made.asserted:
-        yield made
+    statement = english_statement(plain, turn)
+    if statement is not None and statement.asserted:
+        yield statement
