@@ -64,7 +64,8 @@ _PATTERNS = (
     ),
 )
 _PASSING = regex(
-    r"\b(?:am|is|are|'m|'s|'re|feel|feels|feeling) (?:\w+ ){0,2}(?:tired|exhausted|swamped|hungry|thirsty|sleepy|sick|ill|busy"
+    r"\b(?:am|is|are|'m|'s|'re|feel|feels|feeling) (?:\w+ ){0,2}(?:tired|exhausted|swamped|burn(?:ed|t) out|relieved|deep into"
+    r"|hungry|thirsty|sleepy|sick|ill|busy"
     r"|stressed|bored|annoyed|upset|angry|furious|raging|worried|anxious about|happy|sad|excited|nervous|stuck|confused|travel+ing"
     r"|on (?:my|the|his|her|their) way|in a (?:hurry|meeting)|in (?:the )?hospital|out of town)\b"
     r"|\b(?:ha(?:ve|s)|'ve|'s) (?:got )?an? (?:\w+ )?(?:cold|headache|fever|cough|hangover)\b"
@@ -72,12 +73,13 @@ _PASSING = regex(
     r"|\b(?:right now|at the moment|today|tonight|this week|so far|all (?:morning|afternoon|day|night))\b"
     r"|\b(?:am|is|are|'m|'re) (?:checking in|following up|reaching out|eager|keen|curious|initiating"
     r"|uploading|waiting|looking forward)\b"
+    r"|^(?:i|user) (?:particularly|specifically|especially) \w+|\b(?:days?|weeks?|hours?) left$"
     r"|^(?:i|user) (?:\w+ly )?(?:asked (?!to remember)|requested|demanded|instructed)"
     r"|(?:我|用户|用戶)(?:今天|现在|刚|有点|好|很|太)?(?:累|困|饿|渴|烦|忙|感冒|发烧|头疼|难受|出差)(?!的时候)"
     r"|(?:儿子|女儿|孩子|爸|妈|先生|太太|老公|老婆)(?:今天|现在|刚|有点)?(?:感冒|发烧|头疼|生病|病|住院)了|(?:我|用户|用戶)(?:刚刚|剛剛|现在没有|現在沒有)|今天|今晚|此刻|这周|這週",
     2,
 )
-_FORMULA = regex(r"\\\(|[=≈×÷] ?[\d(]")
+_FORMULA = regex(r"\\\(|[=≈×÷] ?[\d(]|`")
 _INTENDED = regex(
     r"\b(?:i|we|user|others|(?:my|our|user's) (?:[\w-]+ ){1,3}?) ?(?:'m|am|is|are|'re) "
     r"(?:about to\b|(?:still|now|just|currently|also) )?(?!(?:liv|work|teach|learn|rais|dat|grow|will|us"
@@ -103,7 +105,7 @@ INTENTION_DAYS = 180
 
 @lru_cache(maxsize=1 << 12)
 def about_user(text: str) -> int | None:
-    """The place of a statement in `CLASSES`; None if it is too long to be a line of a profile, or a formula."""
+    """The place of a statement in `CLASSES`; None if it is too long to be a line of a profile, or has a formula or code."""
     if len(text) > MOST_READ or _FORMULA.search(text):
         return None
     return next((place for place, pattern in enumerate(_PATTERNS) if pattern.search(text)), len(CLASSES) - 1)

@@ -97,6 +97,12 @@ _NOT_SAYING = (
 )
 
 
+_LOST_ITS_OBJECT = (
+    r"(?:completed|discussed|received|selected|mentioned|bought|chose) (?:by|after|before|during|on|at|in)\b"
+)
+"""The end of a clause about something that was named before it: "the goal that I discussed after the panel"."""
+
+
 def one_of_mine() -> str:
     """One of one's people or animals, with up to two words before it."""
     return rf"(?:[\w-]+ ){{0,2}}(?:{kin.english()}|{pets()}|{PEOPLE})\b"
@@ -137,7 +143,8 @@ RULES: tuple[ExtractionRule, ...] = (
         rf"|question|goal|problem|issue|code|app|understanding"
         rf"|score|result|current|original|draft)\b)(?:new |old )?[\w-]+(?:,[^,]{{1,40}},)? {ADVERB}{PAST}.*)$",
         "fact", "fact", 0.65, sharp=True),
-    ExtractionRule(rf"^I {ADVERB}(?P<object>(?!got to\b){PAST} .+)$", "fact", "fact", 0.65, sharp=True),
+    ExtractionRule(
+        rf"^I {ADVERB}(?P<object>(?!got to\b|{_LOST_ITS_OBJECT}){PAST} .+)$", "fact", "fact", 0.65, sharp=True),
 )  # fmt: skip
 """After those of `english_rules`, in this order."""
 COMPILED = tuple((regex(rule.pattern), rule) for rule in RULES)

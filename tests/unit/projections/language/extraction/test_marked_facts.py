@@ -124,6 +124,8 @@ def test_names_decisions_reminders_and_asides_are_read_to_the_word() -> None:
 UNSOUND = [
     "And my closest friends and my partner are definitely part of my circle.",
     "No, I means others like these.",
+    "What of the three books, which were long and I completed by February 25?",
+    "How does it fit my own goals, like the one Carla and I discussed after the October 1 panel?",
     "From now on you will answer like you were the bot of a shop for lenses.",
     "You are to act as an expert for gardens. Remember the goal is to sell more plants.",
     "This is not it. My explicit instruction was for a comparison of all three hotels.",
