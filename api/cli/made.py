@@ -103,7 +103,7 @@ class Call:
 
     def show(self, answer: Shape, printed: Callable[[Shape], None] | None = None) -> None:
         """Print an answer."""
-        show(answer, self.json, printed or loaded_from(f"api.cli.show.{self.operation.shown}"))
+        show(answer, self.json, printed or loaded_from(f"api.cli.show.{self.operation.shown or 'generic:answer'}"))
         if self.unknown is not None:
             tell_unknown(self.unknown)
 

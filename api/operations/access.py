@@ -89,7 +89,7 @@ ACCESS = Operation(
         Parameter("principal", str | None, "Only his.", None, ("support",), bounds={"max_length": 64}),
     ),
     answer="AccessTold",
-    shown="access:access",
+    shown="generic:answer",
     example="Example: `engramlog access --as-of 2027-01-31T18:00:00Z`",
 )
 ISSUE = Operation(
@@ -161,7 +161,7 @@ REVOKE = Operation(
         {"lost": {"summary": "It was lost", "value": {"key_id": "k7m2p9qa", "reason": "lost laptop"}}},
     ),
     answer="KeyRevokedTold",
-    shown="access:revoked",
+    shown="generic:answer",
     help="Revoke a key: it, and every token made of it, opens nothing from the next request on.",
 )
 SET_GRANTS = Operation(

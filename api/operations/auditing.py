@@ -148,7 +148,7 @@ ANSWERS = Operation(
     more="With a turn: what was injected for it, each memory as it was then, and the block made again and compared. The turn is"
     " named by its id, by a reply's, or by the position of the injection.",
     route_help="The turns for which memories were put into a prompt, the newest first, with what was replied. Leaves no trace.",
-    shown="context:listed",
+    shown="generic:answer",
     example="Example: `engramlog answers alice` or `engramlog answers alice D4:7`",
     folds=True,
 )

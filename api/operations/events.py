@@ -135,7 +135,7 @@ TIMES_OF_OWNER = Operation(
     answer="OwnerTimes",
     more="The ends and figures are of all events that count; `buckets` are of those that lie in every span that is told. An end"
     " of a line that is not told is the first, or the last, of these. A purge changes none of it: what happened when stays.",
-    shown="events:lines",
+    shown="generic:answer",
     example="Example: `engramlog events alice --times --since 2026-05-01 --until 2026-05-31 --groups`",
     folds=True,
     task="reading when it happened",

@@ -28,7 +28,7 @@ INBOX = Operation(
     more="With an item `--accept` has it be so, your own words say it better, `--reject` leaves all as it is: each is an event"
     " of a person."
     " What waits has no effect meanwhile.",
-    shown="inbox:inbox",
+    shown="generic:answer",
     example="Example: `engramlog inbox alice`, then `engramlog inbox alice ITEM --accept` or `engramlog inbox alice ITEM --reject`",
     folds=True,
 )
@@ -43,7 +43,7 @@ ACCEPT = Operation(
     body=Body("Accepting", "What waits is so: a person says it himself.", _NAMED),
     answer="Answered",
     statuses=OF_MEMORY,
-    shown="inbox:answered",
+    shown="generic:answer",
     example="Example: `engramlog inbox alice 018f3c1e-7b2a-7000-8000-000000000003 --accept`",
 )
 AMEND = Operation(
@@ -78,7 +78,7 @@ AMEND = Operation(
     ),
     answer="Answered",
     statuses=OF_MEMORY,
-    shown="inbox:answered",
+    shown="generic:answer",
     example='Example: `engramlog inbox alice 018f3c1e-7b2a-7000-8000-000000000003 "The kiln fires at 1220 degrees"`',
 )
 REJECT = Operation(
@@ -92,6 +92,6 @@ REJECT = Operation(
     body=Body("Rejecting", "What waits is not so.", _NAMED),
     answer="Answered",
     statuses=OF_MEMORY,
-    shown="inbox:answered",
+    shown="generic:answer",
     example="Example: `engramlog inbox alice m-018f3c1e-7b2a-7000-8000-000000000002 --reject --reason 'never said so'`",
 )

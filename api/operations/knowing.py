@@ -25,7 +25,7 @@ ASSESS = Operation(
     question=(TOPIC, *_INSTANT),
     answer="Assessment",
     statuses=OF_MEMORY,
-    shown="knowing:assessed",
+    shown="generic:answer",
     example='Example: `engramlog assess alice "the deployment"`',
 )
 MAP = Operation(
@@ -80,7 +80,7 @@ FACTS = Operation(
     ),
     answer="FactsKnown",
     more="A triple holds while any memory that is neither deleted nor purged backs it; a secret memory backs nothing that is told.",
-    shown="knowing:facts",
+    shown="generic:answer",
     example="Example: `engramlog facts alice` or `engramlog facts alice --about 拉面`",
     folds=True,
 )
@@ -96,7 +96,7 @@ SYNONYMS = Operation(
         *PLACE,
     ),
     answer="SynonymsKnown",
-    shown="knowing:synonyms",
+    shown="generic:answer",
     example="Example: `engramlog synonyms alice` or `engramlog synonyms alice --of coffee`",
     folds=True,
 )
@@ -129,6 +129,6 @@ SYNONYM = Operation(
         {"pair": {"summary": "In two languages", "value": {"word": "coffee", "synonym": "咖啡", "similarity": 0.9}}},
     ),
     answer="SynonymSaid",
-    shown="knowing:defined",
+    shown="generic:answer",
     example="Example: `engramlog synonyms alice coffee 咖啡 --similarity 0.9`",
 )

@@ -98,7 +98,7 @@ REINFORCE = Operation(
         {"used": {"summary": "A memory led to it", "value": {"outcome": "used", "from_memory": "tea"}}},
     ),
     answer="Reinforced",
-    shown="living:reinforced",
+    shown="generic:answer",
     example="Example: `engramlog reinforce alice coffee` or `engramlog reinforce alice coffee --outcome used --from-memory tea`",
 )
 GRADE = Operation(
@@ -196,6 +196,6 @@ PARAMETERS = Operation(
     more="`engramlog profile OWNER --set NAME=VALUE` sets one for an owner; `replay --set` shows what it would have made of the"
     " past.",
     route_help="Every parameter that POST `.../profile` and `.../replay` take: its kind, default, bounds and what it is.",
-    shown="living:parameters",
+    shown="generic:answer",
     example="Example: `engramlog parameters` or `engramlog parameters --all --json | jq '.parameters[].name'`",
 )

@@ -206,7 +206,7 @@ USES = Operation(
     path=f"{MEMORY}/uses",
     question=(*PLACE, limit(20), OFFSET),
     answer="MemoryUses",
-    shown="context:used",
+    shown="generic:answer",
     example="Example: `engramlog why alice coffee --uses`",
     folds=True,
 )

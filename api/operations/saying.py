@@ -127,7 +127,7 @@ ADD = Operation(
     route_help="Remember one thing, as it is told: a memory of kind and category `fact` unless you say otherwise.\n\n"
     "It can be found once this answers. Its words are looked at: a password or a number of papers makes it a secret, whose text"
     " POST `.../reveal` alone shows. Where it is no longer so, negate it; to say it better, edit it.",
-    shown="memories:remembered",
+    shown="generic:answer",
     example='Example: `engramlog add alice "I drink tea every morning" --kind preference` or'
     " `fortune | engramlog add alice - --json`",
 )
@@ -156,7 +156,7 @@ EDIT = Operation(
     answer="Edited",
     more="Keywords, tags and the reason replace those before where they are given, and stay where not. Where it became untrue,"
     " `negate` it.",
-    shown="memories:effects",
+    shown="generic:answer",
     example='Example: `engramlog edit alice coffee "I drink coffee at eight every morning"`',
 )
 MENTION = Operation(
@@ -175,7 +175,7 @@ MENTION = Operation(
     ),
     body=Body("Mentioning", "Somebody came back to it.", NOW),
     answer="Effects",
-    shown="memories:effects",
+    shown="generic:answer",
     example="Example: `engramlog mention alice coffee --turn-id D4:7`",
 )
 GROUND_REPORT = Operation(
@@ -215,5 +215,5 @@ GROUND_REPORT = Operation(
     ),
     answer="Reported",
     more="Reported again it changes nothing. Where more memories rest on it than the limit, the answer says how many are left.",
-    shown="records:ground_reported",
+    shown="generic:answer",
 )

@@ -47,7 +47,7 @@ SET_ASIDE = Operation(
     answer="SourceSaid",
     more="What it says later is withheld too. Its negations, revisions and merges count for nothing meanwhile; what it deleted"
     " stays deleted. Review and debug mode show all of it.",
-    shown="sources:told",
+    shown="generic:answer",
     example="Example: `engramlog set-aside alice --session s1 --dry-run`, then with `--reason` in place of it",
 )
 BRING_BACK = Operation(
@@ -66,7 +66,7 @@ BRING_BACK = Operation(
         {"session": {"summary": "A session", "value": {"session": "s1", "reason": "it was Ann after all"}}},
     ),
     answer="SourceSaid",
-    shown="sources:told",
+    shown="generic:answer",
     example="Example: `engramlog set-aside alice --undo --session s1`",
 )
 ASIDES = Operation(
@@ -120,7 +120,7 @@ SOURCES = Operation(
     answer="SourcesNamed",
     more="Each name is one that `replay` strikes: --without-session, --without-principal, --without-actor, --without-model,"
     " --without-source.",
-    shown="sources:named",
+    shown="generic:answer",
     example="Example: `engramlog events alice --sources --by session --search supplier`",
     folds=True,
 )

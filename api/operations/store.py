@@ -17,7 +17,7 @@ STATUS = Operation(
     verb="status",
     path="/v1/status",
     answer="StoreStatus",
-    shown="store:partitions",
+    shown="generic:answer",
     example="Example: `engramlog status --json | jq '.lag'`",
 )
 STATS = Operation(

@@ -42,7 +42,7 @@ NEGATE = Operation(
         {"corrected": {"summary": "With what holds instead", "value": {"correction": "I drink tea now"}}},
     ),
     answer="Effects",
-    shown="memories:effects",
+    shown="generic:answer",
     example='Example: `engramlog negate alice coffee --correction "I drink tea now" --reason "said so"`',
 )
 CONFIRM = Operation(
@@ -58,7 +58,7 @@ CONFIRM = Operation(
     route_help="It holds, as if just said again: a negated memory comes back, whoever negated it. What had replaced it stays, both"
     " flagged. Only the user's word brings it back: from another actor it counts as a mention alone.",
     more="Only the user's word brings it back: from another `--actor` it counts as a mention alone.",
-    shown="memories:effects",
+    shown="generic:answer",
     example="Example: `engramlog mention alice coffee --confirm`",
 )
 SENSITIVITY = Operation(
@@ -91,7 +91,7 @@ SENSITIVITY = Operation(
     " turn it names the statements that were drawn from it and are told as before.",
     route_help="A person says how sensitive it is, up or down: the one way down from what rules found. `user` only; agents are"
     " refused. Of a turn `statements` counts what was drawn from it and is told at a lower level, and names the first 20.",
-    shown="memories:level_set",
+    shown="generic:answer",
 )
 WITH = (
     Parameter(
@@ -152,7 +152,7 @@ RESTORE = Operation(
     question=(*REASONED, EVENT_ID),
     body=Body("Once", "What may be told again, and changes nothing then.", NOW),
     answer="Restored",
-    shown="records:restored",
+    shown="generic:answer",
 )
 RESTORE_MANY = Operation(
     name="restore_many",
@@ -187,7 +187,7 @@ UNMERGE = Operation(
     question=(DRY_RUN, *REASONED),
     body=Body("Reasoned", "What may be told with why.", NOW),
     answer="Effects",
-    shown="memories:effects",
+    shown="generic:answer",
     example="Example: `engramlog unmerge alice coffee-habit`",
 )
 MERGE = Operation(
@@ -221,7 +221,7 @@ MERGE = Operation(
     ),
     answer="Effects",
     statuses=OF_MEMORY,
-    shown="memories:effects",
+    shown="generic:answer",
     example='Example: `engramlog merge alice m1 m2 m3 --summary "Drinks coffee every morning"`',
 )
 
@@ -238,7 +238,7 @@ PROMOTE = Operation(
     ),
     answer="Effects",
     more="You answer for its words: once somebody else revises them it stands there no longer, until it is promoted again.",
-    shown="memories:effects",
+    shown="generic:answer",
 )
 """A command alone: over HTTP nobody speaks as an operator."""
 """Those whose routes say nothing that is not here."""

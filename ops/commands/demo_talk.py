@@ -12,7 +12,7 @@ from rich.text import Text
 
 from api.application import Application
 from api.cli.commands.extracting import table
-from api.cli.show.context import used
+from api.cli.show.generic import answer as used
 from api.exchange.importing import ImportOptions, import_turns
 from events.envelope import canonical, from_micros, utc_text
 from events.log import positions_by_partition

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.text import Text
 
 from api.cli.app import Json, app, err, out, show
-from api.cli.show.proof import chain_heads, heads_compared
+from api.cli.show import generic
 from api.cli.show.tables import Column, plain, tabulate
 from events.errors import InputError, refused
 from events.partitions import LogKeys
@@ -290,7 +290,7 @@ def _heads(partition: list[int] | None, against: list[Path], *, keep: bool, json
         service = Heads(store.wires, store.identity, file.read)
         if held is not None:
             compared = service.compare(held, EVERYTHING)
-            show(compared, json, heads_compared)
+            show(compared, json, generic.answer)
             raise typer.Exit(0 if compared["agrees"] else 1)
         found = service.heads()
     keeping = found["keeping"]
@@ -301,7 +301,7 @@ def _heads(partition: list[int] | None, against: list[Path], *, keep: bool, json
         "lines": keeping["lines"] if keeping else 0,
         "last": keeping["last"] if keeping else None,
     }
-    show(told, json, lambda _: chain_heads(found, str(file.path)))
+    show(told, json, generic.answer)
 
 
 def verify_identity(store: OpenStore) -> Findings:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import typer
 
 from api.cli.app import app
 from api.cli.granting import OPTIONS, VERBS_TOLD, grants_asked, written_out
 from api.cli.made import Call, command, plain
-from api.cli.show.access import keys
+from api.cli.show import generic
 from api.operations.access import ACCESS, ISSUE, READS, REVOKE, SET_GRANTS
 from api.operations.definition import Parameter, without
 from api.operations.table import entries
@@ -75,7 +78,17 @@ def access(call: Call) -> None:
         call.turn_to(READS if reads else ACCESS, "--reads" if reads else "keys and grants")
         return
     call.given = {name: call.given[name] for name in ("as_of", "principal")}
-    call.print(call.answer(), keys)
+    call.print(call.answer(), _by_key)
+
+
+def _by_key(answer: Mapping[str, Any]) -> None:
+    """A row for each key, with the earlier of both instants that may end it; one for a principal without a key."""
+    rows = []
+    for one in answer["principals"]:
+        for key in one["keys"] or [{"key_id": None, "state": "no key", "issued_at": None}]:
+            ends = min((key[name] for name in ("revoked_at", "expires_at") if key.get(name)), default=None)
+            rows.append({**one, **key, "ends": ends})
+    generic.answer({"keys": rows})
 
 
 def _asked(call: Call) -> object:

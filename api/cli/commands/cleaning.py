@@ -12,7 +12,7 @@ from rich.text import Text
 
 from api.cli.app import err, opened, out, progress, show
 from api.cli.made import PARTLY, Call, command
-from api.cli.show.tables import Column, ident, instant, tabulate, words
+from api.cli.show import generic
 from api.operations.definition import Option, Parameter
 from api.operations.reports import CLEANUP
 from events.errors import InputError, refused
@@ -21,24 +21,9 @@ if TYPE_CHECKING:
     from api.services import cleaning
 
 
-DONE = {
-    "compress": "compressed",
-    "delete": "deleted",
-    "purge": "purged",
-    "promote": "promoted",
-    "keep": "kept",
-    "merge": "merged",
-    "link": "linked",
-    "replay": "replayed",
-    "raise": "raised",
-    "abstract": "abstracted",
-    "suggest": "suggested",
-}
-"""What was done, by action."""
 EMBED = "embed"
 LONG = 64
 """Texts from which a bar is shown."""
-COLOURS = {"delete": "red", "purge": "red", "promote": "green"}
 
 
 MORE = """**sweep** compresses, deletes softly and purges what was deleted 30 days ago; **review** promotes, keeps or deletes
@@ -73,12 +58,12 @@ def cleanup(call: Call) -> None:
         if owner is not None:
             with progress("decisions", call.json) as advance:
                 answer = application.cleaner.clean(owner, **call.given, on_progress=advance)
-            call.print(answer, _one)
+            call.print(answer, _printed)
             _uncompared(answer["compared"], owner)
             raise typer.Exit(PARTLY if _failures([answer]) else 0)
         with _bar(call.json) as advance:
             everyone = application.cleaner.clean_all(**call.given, on_progress=advance)
-    call.print(everyone, _everyone)
+    call.print(everyone, _printed)
     _uncompared(everyone["compared"], "OWNER")
     stopped = _failures(everyone["decided"])
     raise typer.Exit(PARTLY if everyone["failed"] or stopped else 0)
@@ -114,10 +99,6 @@ def _failures(answers: Sequence[Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(told))
 
 
-SHOWN = 200
-"""Decisions shown in a table."""
-
-
 @contextmanager
 def _bar(as_json: bool) -> Iterator[cleaning.Progress]:
     """A bar over owners on standard error, where somebody looks on."""
@@ -127,30 +108,26 @@ def _bar(as_json: bool) -> Iterator[cleaning.Progress]:
         yield lambda done, total: bar.update(number, completed=done, total=total)
 
 
-def _one(answer: Mapping[str, Any]) -> None:
-    if answer["dry_run"]:
-        _planned([answer], several=False)
-    _counted(answer["counts"], answer["dry_run"], [answer])
-    _reviewed([answer], answer["dry_run"])
-    if not answer["dry_run"] and answer["counts"].get("delete"):
-        _restorable(f"{answer['kept_days']:g} days", Text(answer["owner"]))
-    _purged(answer)
-
-
-def _everyone(answer: Mapping[str, Any]) -> None:
-    if answer["dry_run"]:
-        _planned(answer["decided"], several=True)
-    _counted(answer["counts"], answer["dry_run"], answer["decided"])
-    _reviewed(answer["decided"], answer["dry_run"])
-    touched, owners = len(answer["decided"]), answer["owners"]
-    out.print(f"[dim]{touched:,} of {owners:,} owner{'' if owners == 1 else 's'}[/]")
-    if answer["left_out"]:
-        out.print(f"[dim]{answer['left_out']:,} more decisions are counted and not told one by one[/]")
-    if not answer["dry_run"] and answer["counts"].get("delete"):
-        _restorable("30 days, or as long as its owner's deleted_kept_days says", Text("OWNER"))
-    _purged(answer)
-    for one in answer["failed"]:
-        out.print(Text.assemble((one["owner"], "yellow"), f": {one['message']}"))
+def _printed(answer: Mapping[str, Any]) -> None:
+    """Print what was done, or would be, decision by decision, and what can be undone."""
+    counts, dry_run = answer["counts"], answer["dry_run"]
+    parts = {name: value for name, value in answer.items() if name not in ("compared", "jobs", "kept_days", "decided")}
+    if "decided" in answer:
+        parts["decisions"] = [one | {"owner": each["owner"]} for each in answer["decided"] for one in each["decisions"]]
+    generic.answer(parts)
+    if not counts and not any(one["asked"] for one in answer.get("decided", [answer])):
+        out.print("[green]Nothing is due.[/]")
+    if counts.get("delete") and not dry_run:
+        days = (
+            f"{answer['kept_days']:g} days"
+            if "kept_days" in answer
+            else "as long as its owner's deleted_kept_days says"
+        )
+        out.print(f"What was deleted can be brought back for {days}: engramlog delete --undo OWNER ID")
+    if counts.get("purge"):
+        out.print(
+            "A purge takes the content out of every record, view, search, export and history; the log still holds its text."
+        )
 
 
 NOT_COMPARED = {
@@ -175,102 +152,4 @@ def _uncompared(compared: Mapping[str, Any] | None, owner: str) -> None:
         whose = "" if full is True else f" of {full:,} owner{'' if full == 1 else 's'}"
         err.print(
             Text(f"As many suggestions{whose} wait as may: answer some in the inbox, then run it again", "yellow")
-        )
-
-
-def _planned(answers: Sequence[Mapping[str, Any]], *, several: bool) -> None:
-    """What a run would do, or ask: action, memory, since when it is due, and why."""
-    if not any(answer["decisions"] or answer["asked"] for answer in answers):
-        return
-    columns = [
-        Column("action"),
-        ident("memory"),
-        instant("due since", "due_at"),
-        words("why", "reason"),
-    ]
-    if several:
-        columns.insert(0, ident("owner"))
-    decisions = [
-        (answer["owner"], one)
-        for answer in answers
-        for one in [*answer["decisions"], *(_question(asked, answer["reviewer"]) for asked in answer["asked"])]
-    ]
-    rows = [
-        {
-            **one,
-            "owner": owner,
-            "action": Text(one["action"], COLOURS.get(one["action"], "")),
-            "memory": ", ".join(one["ids"]),
-        }
-        for owner, one in decisions[:SHOWN]
-    ]
-    tabulate(columns, rows)
-    if len(decisions) > SHOWN:
-        out.print(f"[dim]and {len(decisions) - SHOWN:,} more; --json shows all[/]")
-
-
-def _question(asked: dict[str, Any], reviewer: str) -> dict[str, Any]:
-    """A question to a reviewer, as a row among what is decided."""
-    why = f"{asked['review']} review by {reviewer}"
-    return {"action": "ask", "ids": [asked["id"]], "due_at": asked["due_at"], "reason": why}
-
-
-def _reviewed(answers: Sequence[Mapping[str, Any]], dry_run: bool) -> None:
-    """What a reviewer that is no rule was asked, or would be, and what came of it."""
-    asked = sum(len(answer["asked"]) for answer in answers)
-    left, held, tokens = (
-        sum(answer[name] for answer in answers) for name in ("left_open", "held_back", "input_tokens")
-    )
-    _found(answers, dry_run)
-    if not (asked or left):
-        return
-    reviewer = answers[0]["reviewer"]
-    if dry_run:
-        out.print(f"would be asked: {reviewer}, {asked:,} question{'' if asked == 1 else 's'}")
-        return
-    tokens += sum(answer["output_tokens"] for answer in answers)
-    out.print(f"[dim]{reviewer} was asked {asked:,} question{'' if asked == 1 else 's'}, {tokens:,} tokens[/]")
-    if left:
-        beyond = f", {held:,} of them deletions beyond what one run may delete" if held else ""
-        out.print(f"[yellow]{left:,} left open{beyond}: asked again at the next run[/]")
-    for failure in dict.fromkeys(answer["failure"] for answer in answers if answer["failure"]):
-        out.print(Text(failure, "yellow"))
-
-
-def _found(answers: Sequence[Mapping[str, Any]], dry_run: bool) -> None:
-    """What a model was asked about patterns, or would be."""
-    told = [answer["abstraction"] for answer in answers if answer["abstraction"]]
-    if not told:
-        return
-    questions, tokens = (sum(one[name] for one in told) for name in ("questions", "input_tokens"))
-    asked = f"{questions:,} question{'' if questions == 1 else 's'} about patterns"
-    if dry_run:
-        out.print(Text(f"would be asked: model {told[0]['model']}, {asked}"))
-        return
-    tokens += sum(one["output_tokens"] for one in told)
-    out.print(Text(f"model {told[0]['model']} was asked {asked}, {tokens:,} tokens", "dim"))
-    for failure in dict.fromkeys(one["failure"] for one in told if one["failure"]):
-        out.print(Text(failure, "yellow"))
-
-
-def _counted(counts: dict[str, int], dry_run: bool, answers: Sequence[Mapping[str, Any]]) -> None:
-    if not counts:
-        if not any(answer["asked"] for answer in answers):
-            out.print("[green]Nothing is due.[/]")
-        return
-    told = ", ".join(f"{counts[action]:,} {done}" for action, done in DONE.items() if counts.get(action))
-    out.print(f"would be done: {told}; nothing was changed" if dry_run else f"[bold green]done[/] {told}")
-
-
-def _restorable(how_long: str, owner: Text) -> None:
-    out.print(
-        Text.assemble(f"What was deleted can be brought back for {how_long}: engramlog delete --undo ", owner, " ID")
-    )
-
-
-def _purged(answer: Mapping[str, Any]) -> None:
-    if answer["counts"].get("purge"):
-        out.print(
-            f"What {'would be purged leaves' if answer['dry_run'] else 'was purged is gone from'} every record, view, search,"
-            " export and history for good; the log still holds its text."
         )

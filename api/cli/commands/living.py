@@ -6,8 +6,6 @@ from rich.text import Text
 
 from api.cli.app import out
 from api.cli.made import Call, command
-from api.cli.show import living as render
-from api.cli.show.living import laws as render_laws
 from api.operations.common import ACTOR
 from api.operations.definition import Option, Parameter
 from api.operations.living import CHOOSE, GRADE, LAWS, PARAMETERS, PROFILE, REVIEW
@@ -39,14 +37,14 @@ def review(call: Call) -> None:
         raise refused("grade", "nothing", f"0 to 5: engramlog review {owner} {memory_id} --grade 4")
     if memory_id is None:
         call.take("memory_id", "grade", *SAID)
-        call.print(call.answer(), render.due)
+        call.print(call.answer())
         return
     for field in ("at", "as_of", "known"):
         if given[field] is not None:
             raise refused(field, given[field], "nothing beside --grade; --occurred-at says when")
     call.take(*(one.name for one in REVIEW.question))
     call.operation = GRADE
-    call.print(call.answer(), render.graded)
+    call.print(call.answer())
 
 
 @command(PROFILE, CHOOSE.but(question=(ACTOR.but(default="operator"), *CHOOSE.question)))
@@ -66,7 +64,7 @@ def profile(call: Call) -> None:
     else:
         call.take("profile", "parameters", *SAID)
     answer = call.answer()
-    call.show(answer, render.profile)
+    call.show(answer)
     if name is not None and not call.json:
         look = f"`engramlog cleanup {given['owner']} --dry-run` shows what it would do"
         out.print(Text(f"The next sweep decides by the {name} law: {look}", "dim"))
@@ -87,7 +85,7 @@ def parameters(call: Call) -> None:
     everything, laws = call.take("all", "laws")
     if laws:
         call.operation = LAWS
-        call.print(call.answer(), render_laws)
+        call.print(call.answer())
         return
     answer = call.answer()
     if not everything:

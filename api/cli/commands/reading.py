@@ -13,7 +13,6 @@ from api.choices import MOST_CHANGES
 from api.cli.app import opened, out, print_pages, progress
 from api.cli.made import Call, command
 from api.cli.pictures import LOOK_OPTIONS, look_of
-from api.cli.show import knowing as render_knowing
 from api.cli.show import memories as render
 from api.cli.show.sources import aside
 from api.operations.auditing import ABOVE
@@ -205,7 +204,7 @@ def map_(call: Call) -> None:
     from api.pictures.svg import check_file, write_picture
 
     (path,) = call.take("out")
-    look, remarks = look_of(call, path), list[str]()
+    look = look_of(call, path)
     if path is not None:
         check_file(path)
     answer = call.answer()
@@ -214,8 +213,8 @@ def map_(call: Call) -> None:
             raise refused("map", "no memories", "at least one memory; nothing was drawn")
         drawn = map_picture(answer, look)
         write_picture(drawn.root, path)
-        remarks = drawn.remarks
-    call.print(answer, lambda told: render_knowing.mapped(told, path, remarks))
+        answer = answer | {"drawn": str(path), "remarks": drawn.remarks}
+    call.print(answer)
 
 
 @command(LIST, more=(Parameter("counts", bool, "Count the memories by each filter, and by law.", False),))

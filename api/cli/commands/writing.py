@@ -11,8 +11,8 @@ from api.choices import LEAVE
 from api.cli.app import Json, app, complain, opened, out, progress, show
 from api.cli.files import File, LongTurns, TurnsOnly, counting, end, extract_imported, fold_appended, long_ago_in, paced
 from api.cli.made import Call, command
-from api.cli.show import records as render_records
 from api.cli.show.files import render_turns, tell_failures
+from api.cli.show.generic import answer as generic
 from api.cli.standard_input import text_of
 from api.exchange.lines import again, open_lines
 from api.operations.definition import Option, Parameter, without
@@ -154,11 +154,11 @@ def delete(call: Call) -> None:
     with opened(call.context) as application, progress("deleting", call.json) as advance:
         answer = DELETE_MANY.ask(application, given | {"by_name": len(given["ids"]) == 1, "on_progress": advance})
     if len(answer.ids) > 1 or (dry_run and answer.refusal is None):
-        show(answer.as_dict(), call.json, render_records.deleted_many)
+        show(answer.as_dict(), call.json, generic)
     elif answer.refusal is not None:
         raise answer.refusal
     else:
-        show(answer.as_effects(), call.json, render_records.deleted_one)
+        show(answer.as_effects(), call.json, generic)
     if answer.error is not None:
         complain(answer.error)
     if answer.deleted and not call.json and not dry_run:
@@ -177,13 +177,13 @@ def _restore(call: Call, ids: list[str]) -> None:
         one = {name: value for name, value in given.items() if name not in ("ids", "dry_run")}
         with call.asking() as ask:
             answer = ask(RESTORE, one | {"memory_id": ids[0]})
-        call.print(answer, render_records.restored)
+        call.print(answer)
         return
     with opened(call.context) as application, progress("restoring", call.json) as advance:
         report = RESTORE_MANY.ask(application, given | {"on_progress": advance})
     if report.refusal is not None and len(report.ids) == 1:
         raise report.refusal
-    show(report.as_dict(), call.json, render_records.restored_many)
+    show(report.as_dict(), call.json, generic)
     if report.error is not None:
         complain(report.error)
     raise typer.Exit(report.exit_code)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 from rich.console import Console
@@ -10,15 +9,13 @@ from rich.panel import Panel
 from rich.text import Text
 
 from api.cli.app import err, out
-from api.cli.show.memories import part_of, times_of
-from api.cli.show.tables import Column, ident, instant, number, plain, shortened, tabulate, words
+from api.cli.show.memories import times_of
+from api.cli.show.tables import Column, ident, number, plain, tabulate, words
 from api.shapes import (
     AnsweredInFull,
-    AnsweredTurns,
     ContextBlock,
     Injected,
     InjectedMemory,
-    MemoryUses,
     OutcomeTold,
     TurnSaid,
 )
@@ -28,36 +25,6 @@ PROOF = {
     False: ("not as it was handed out", "red"),
     None: ("unproved", "yellow"),
 }
-
-
-def all_replies(replies: Sequence[TurnSaid]) -> Text:
-    """What was answered to a turn, as a table shows it."""
-    return shortened("\n".join(reply["text"] for reply in replies) or "-")
-
-
-def listed(answer: AnsweredTurns, console: Console = out) -> None:
-    """The turns for which memories were put into a prompt."""
-    found, total = answer["answers"], answer["total"]
-    part = part_of(answer["offset"], len(found), total)
-    several = "answer" if total == 1 else "answers"
-    console.print(
-        Text(
-            f"{part}{total:,} {several} with memories in the prompt, position {answer['position']}{times_of(answer)}",
-            "dim",
-        )
-    )
-    if not found:
-        return
-    columns = (
-        ident("turn", "id"),
-        Column("session", if_room=True),
-        instant("injected", "injected_at"),
-        Column("by", "principal", if_room=True),
-        Column("memories"),
-        words("asked", "turn.text"),
-        words("replied", "replies", all_replies),
-    )
-    tabulate(columns, found, console)
 
 
 def whole(answer: AnsweredInFull, console: Console = out) -> None:
@@ -142,22 +109,3 @@ def block(answer: ContextBlock, console: Console = out, *, split: bool = False) 
     if looked and answer["turn_id"] is not None and answer["injected"]:
         said.append(f"not recorded for {answer['turn_id']}: --trace does, and `engramlog answers` tells of it then")
     err.print(Text("; ".join(said), "dim"), soft_wrap=True)
-
-
-def used(answer: MemoryUses, console: Console = out) -> None:
-    """Which answers used a memory."""
-    found, total = answer["uses"], answer["total"]
-    console.print(Text.assemble((answer["id"], "bold cyan"), " ", answer["memory"]))
-    several = "answer" if total == 1 else "answers"
-    part = part_of(answer["offset"], len(found), total)
-    console.print(Text(f"used for {part}{total:,} {several}, position {answer['position']}{times_of(answer)}", "dim"))
-    if not found:
-        return
-    columns = (
-        ident("turn", "turn_id"),
-        Column("session", if_room=True),
-        instant("injected", "injected_at"),
-        words("asked", "turn.text"),
-        words("replied", "replies", all_replies),
-    )
-    tabulate(columns, found, console)

@@ -1,11 +1,12 @@
-"""Any answer for people: its figures in lines, its parts under their names, and its lists as tables.
+"""Any answer for people: where it stands, its figures in lines, its parts under their names, and its lists as tables.
 
-A renderer of its own is worth its lines only if it says more than this: `why`, `context`, `search`, `diff`, `history`, and where a
-sentence tells what to do next.
+A renderer of its own is worth its lines only if it says more than this: `why`, `context`, `search`, `diff`, `history`, and the
+bars of `health`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,49 +15,224 @@ from rich.table import Table
 from rich.text import Text
 
 from api.cli.app import out
-from api.cli.show.tables import Column, Row, tabulate
+from api.cli.show.memories import changes, part_of, times_of, withheld
+from api.cli.show.tables import Column, Row, number, tabulate
+from events.trust import ASSERTED
 
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 OF_THE_FRAME = frozenset({"behind", "quarantined", "log_gap", "next"})
 """What the command line prints with every answer, and what comes last."""
+OF_THE_HEAD = frozenset(
+    {"owner", "position", "mode", "total", "offset", "limit", "most", "as_of", "known", "known_by"}
+)  # fmt: skip
+"""Where an answer stands, in one line above it."""
+IF_ANY = frozenset(
+    {
+        "dry_run", "left_out", "withheld", "weaker", "truncated", "appended", "requests", "input_tokens", "output_tokens",
+        "left_open", "held_back", "by_model", "refused", "down", "again", "read", "negation", "late", "taken", "alone",
+        "checkpoint_age", "stays_total", "folded_together", "masked",
+    }
+)  # fmt: skip
+"""Figures and marks that are printed if they are more than nothing."""
+NOTES = ("done", "message", "suggestions", "hint", "warning", "note", "remarks", "failure", "problem")
+"""Sentences of an answer, each on a line of its own."""
+COLUMNS: Mapping[str, str] = {
+    "alarms": "name subject first count text meaning",
+    "also": "id reason",
+    "answers": "id session injected_at principal memories turn replies",
+    "asked": "review id due_at",
+    "clusters": "id label",
+    "decisions": "owner action ids due_at reason",
+    "episodes": "at content",
+    "evidence": "id snippet confidence relevance",
+    "facts": "subject negation predicate object degree condition asserted_at evidence",
+    "injected_memories": "rank id part memory withheld status",
+    "items": "item kind actor at memory would_say",
+    "ended": "id memory",
+    "events": "position time recorded_at decision weights.* principal key by event reason",
+    "keys": "principal key_id state issued_at ends grants",
+    "laws": "name formula thresholds factors",
+    "left_alone": "id reason",
+    "memories": "id memory laws.* spread importance due_at days_overdue interval_days scheduler",
+    "nodes": "cluster id label weight kind name slots partitions used_bytes fsynced replicas problem",
+    "not_restored": "id reason",
+    "partitions": "partition head checkpoint lag checkpoint_age memories holder epoch build quarantined state"
+    " heads last_agreed read_to appended behind",
+    "parameters": "name default allowed help",
+    "principals": "principal keys grants",
+    "silenced": "word synonym",
+    "skipped": "id reason",
+    "sources": "by name events memories late set_aside last_happened session principal of_actor reason at",
+    "statements": "operation category content turn_id reason",
+    "uses": "turn_id session injected_at turn replies",
+    "struck": "position event memory because of",
+}
+"""Fields of a list that a table has, in order; of a list that is not named here all of them."""
+ONLY_COUNTED = frozenset({"edges", "times"})
+"""Lists of which people read how many there are."""
+NEVER = frozenset(
+    {"event_id", "reason_code", "reason_values", "digest", "content_hash", "done_code", "restorable_until"}
+)
+"""Fields that only programs read."""
+NEXT: Mapping[str, str] = {
+    "items": "`engramlog inbox OWNER ITEM --accept`, `--reject` or a TEXT answers one",
+    "still_said_in": "--with-sources deletes these turns too",
+    "waiting": "`engramlog inbox OWNER` lists what waits for a person",
+    "rejected": "said again, these values become no memory; `engramlog delete --undo` brings them back",
+    "parameters": "`engramlog profile OWNER --set NAME=VALUE` sets one; `engramlog parameters --all` lists every one",
+}
+"""What to do about a part of an answer."""
 COUNTED = {"value", "count"}
+TOLD_IF_NONE: Mapping[str, str] = {
+    "leader": "none: nothing is scheduled",
+    "workers": "none",
+    "parameters": "all at their defaults",
+}
+"""What is missed if there is none."""
+SETTABLE = frozenset({"value", "default"})
+"""Of a parameter: as `--set` takes it."""
 LONGEST_WORD = 30
 """Characters of a value that is wrapped and never cut if it is longer."""
 MOST_FIGURES = 12
 """Of a list of numbers, in a line."""
-IDS = frozenset({"id", "memory_id", "owner", "turn_id", "item"})
+MOST_ROWS = 200
+"""Of a table; --json has all."""
+IDS = frozenset({"id", "ids", "memory_id", "owner", "turn_id", "item", "from", "to", "of"})
 TEXTS = frozenset(
-    {"memory", "text", "content", "reason", "problem", "error", "help", "formula", "withheld", "unknown", "basis"}
-)
-INSTANTS = ("_at", "at", "since", "until", "_tick", "last_done")
+    {"memory", "text", "content", "reason", "problem", "error", "help", "formula", "withheld", "unknown", "basis",
+     "snippet", "would_say", "turn", "replies", "evidence", "grants", "first", "meaning"}
+)  # fmt: skip
+INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d[^ ]*")
 
 
 def answer(told: Row, console: Console = out) -> None:
-    """Print an answer: what has one value first, then its parts, and its lists as tables."""
-    parts = {name: value for name, value in told.items() if not _of_the_frame(name, value)}
-    _part(parts, console)
-    if all(_is_line(value) for value in parts.values()) and (empty := [one for one in parts if parts[one] == []]):
-        console.print(f"[green]{_words(empty[0])}: none[/]")
+    """Print an answer: where it stands, what has one value, then its parts, and its lists as tables."""
+    counted = _head(told, console)
+    parts = {name: value for name, value in told.items() if not _is_told_apart(name, value)}
+    if "position" in told and isinstance(told.get("at"), str):
+        del parts["at"]
+    for name in NOTES:
+        value = told.get(name)
+        for note in value if isinstance(value, list) else [value]:
+            if note and isinstance(note, str):
+                console.print(Text(note, "yellow"))
+                parts.pop(name, None)
+    _part(parts, console, counted)
+    if counted is None and not parts.get("changes"):
+        _none(parts, console)
+    if isinstance(hidden := told.get("withheld"), list):
+        withheld(hidden, console)
     if (following := told.get("next")) is not None:
         console.print(Text(f"more: --{'after' if 'owners' in told else 'cursor'} {following}", "dim"), soft_wrap=True)
 
 
-def _of_the_frame(name: str, value: Any) -> bool:
-    return name in OF_THE_FRAME and not isinstance(value, list)
+def _head(told: Row, console: Console) -> str | None:
+    """Print where an answer stands; returns the list whose members it counts."""
+    rows = _counted(told) if "total" in told else None
+    parts = [part for part in (told.get("owner"), told.get("mode") and f"{told['mode']} mode") if isinstance(part, str)]
+    if rows is not None:
+        page = part_of(told.get("offset") or 0, len(told[rows]), told["total"])
+        name = _words(rows).replace("ies", "y").removesuffix("s") if told["total"] == 1 else _words(rows)
+        parts.insert(0, f"{page}{told['total']:,} {name}")
+    if told.get("position"):
+        parts.append(
+            f"position {told['position']}{times_of(told) if isinstance(told.get('known'), str | None) else ''}"
+        )
+    if parts:
+        console.print(Text(", ".join(parts), "dim"))
+    if told.get("dry_run") is True:
+        console.print("[yellow]A dry run: nothing was written.[/]")
+    if (taken := told.get("taken") or 0) and taken >= told["most"]:
+        console.print(
+            f"[yellow]Full: {taken:,} places of {told['most']:,} are taken; what has to wait beyond them changes nothing[/]"
+        )
+    if "changes" in told and "quarantined" in told:
+        would = "It would be written, and not" if told.get("dry_run") else "Written, but not"
+        console.print(f"[yellow]{would} folded yet.[/]")
+    return rows
 
 
-def _part(part: Row, console: Console) -> None:
-    lines = {name: value for name, value in part.items() if _is_line(value)}
+def _counted(told: Row) -> str | None:
+    """The list of an answer that has pages."""
+    lists = [
+        name
+        for name, value in told.items()
+        if isinstance(value, list) and not any(isinstance(one, str) for one in value)
+    ]
+    return next((name for name in ("memories", "differences") if name in lists), lists[0] if lists else None)
+
+
+def _is_told_apart(name: str, value: Any) -> bool:
+    """Whether a field is printed by the frame or the head, or says nothing."""
+    if name in OF_THE_FRAME and not isinstance(value, list):
+        return True
+    if name in OF_THE_HEAD and not isinstance(value, list | Mapping):
+        return True
+    return (name in IF_ANY and not value) or name == "dry_run" or (name == "withheld" and isinstance(value, list))
+
+
+def _has_sides(part: Row) -> bool:
+    """Whether an answer has the same fields before and after."""
+    before, after = part.get("before"), part.get("after")
+    return isinstance(before, Mapping) and isinstance(after, Mapping) and before.keys() == after.keys()
+
+
+def _sides(part: Row, console: Console) -> None:
+    """Print the fields before and after as one table."""
+    before, after = part["before"], part["after"]
+    sides = [(name, told_value(name, before[name]), told_value(name, after[name])) for name in before]
+    rows = [
+        {"": _words(name), "before": first, "after": Text(second, "" if first == second else "bold green")}
+        for name, first, second in sides
+    ]
+    tabulate((Column("", style="dim"), Column("before", right=True), Column("after", right=True)), rows, console)
+
+
+def _part(part: Row, console: Console, counted: str | None = None) -> None:
+    apart = {"before", "after", "changes"} if _has_sides(part) else {"changes"}
+    lines = {
+        name: value for name, value in part.items() if (_is_line(value) or name in ONLY_COUNTED) and name not in apart
+    }
     _lines(lines, console)
+    if "before" in apart:
+        _sides(part, console)
     for name, value in part.items():
-        if name in lines:
-            continue
-        console.print(Text(_words(name), "bold"))
-        if isinstance(value, Mapping):
-            rows = [{"": key, **row} for key, row in value.items() if isinstance(row, Mapping)]
-            _table(rows, console) if len(rows) == len(value) else _part(value, console)
-        else:
-            _table(value, console)
+        if name == "changes":
+            _changes(part, console)
+        elif name not in lines and name not in apart:
+            if name != counted:
+                console.print(Text(_words(name), "bold"))
+            _below(name, value, console)
+        if value and name in NEXT:
+            console.print(Text(NEXT[name], "dim"))
+
+
+def _none(parts: Row, console: Console) -> None:
+    """Say what there is none of, if all lists of an answer are empty."""
+    lists = [name for name, value in parts.items() if isinstance(value, list) and name != "changes"]
+    if lists and not any(parts[name] for name in lists):
+        named = next((name for name in lists if name in COLUMNS), lists[0])
+        console.print(f"[green]{_words(named)}: none[/]")
+
+
+def _changes(part: Row, console: Console) -> None:
+    """The entries of the change log that a call made, and plainly so if it changed nothing."""
+    rows = [one for one in part["changes"] if one["decision"] != "named"]
+    unchanged = rows if all(one["decision"] == "ignored" for one in rows) else []
+    if unchanged or (not rows and part.get("skipped")):
+        console.print(Text.assemble(("Nothing changed: ", "yellow"), (unchanged or part["skipped"])[0]["reason"]))
+    elif rows:
+        changes(rows, console)
+    if any(one["decision"] == "wait" for one in rows):
+        console.print(Text.assemble(("Waits for a person: ", "yellow"), NEXT["waiting"]))
+
+
+def _below(name: str, value: Any, console: Console) -> None:
+    if isinstance(value, Mapping):
+        rows = [{"": key, **row} for key, row in value.items() if isinstance(row, Mapping)]
+        _table("", rows, console) if len(rows) == len(value) else _part(value, console)
+    else:
+        _table(name, value, console)
 
 
 def _is_line(value: Any) -> bool:
@@ -64,17 +240,25 @@ def _is_line(value: Any) -> bool:
     if _counts(value) is not None:
         return True
     if isinstance(value, Mapping):
-        return len(value) < 4 and all(not isinstance(one, Mapping | list) for one in value.values())
+        return value.keys() == {"total", "ids"} or (
+            len(value) < 4 and all(not isinstance(one, Mapping | list) for one in value.values())
+        )
     return not isinstance(value, list) or not any(isinstance(one, Mapping) for one in value)
 
 
 def _counts(value: Any) -> dict[str, int] | None:
-    """Counts by name, of a mapping or of a list of values with a count each; None of anything else."""
+    """Counts by name, of a mapping or of a list of values or reasons with a count each; None of anything else."""
     if isinstance(value, Mapping) and value.keys() == {"counts", "left_out"}:
         found = _counts(value["counts"])
         return None if found is None else found | {"others": value["left_out"]}
     if isinstance(value, list) and value and all(isinstance(one, Mapping) and one.keys() == COUNTED for one in value):
         return {str(one["value"]): one["count"] for one in value}
+    if (
+        isinstance(value, list)
+        and value
+        and all(isinstance(one, Mapping) and {"reason", "count"} <= one.keys() for one in value)
+    ):
+        return {str(one["reason"]): one["count"] for one in value}
     if isinstance(value, Mapping) and value and all(type(one) is int for one in value.values()):
         return dict(value)
     return None
@@ -82,9 +266,15 @@ def _counts(value: Any) -> dict[str, int] | None:
 
 def _lines(values: Row, console: Console) -> None:
     told = {name: told_value(name, value) for name, value in values.items()}
+    told = {name: TOLD_IF_NONE.get(name, "-") if text == "-" else text for name, text in told.items()}
     told = {name: text for name, text in told.items() if text != "-"}
     if not told:
         return
+    told = {
+        name: f"{len(values[name]):,}" if name in ONLY_COUNTED else text
+        for name, text in told.items()
+        if name not in NEVER
+    }
     table = Table(show_header=False, box=None, padding=(0, 1))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
@@ -93,30 +283,61 @@ def _lines(values: Row, console: Console) -> None:
     console.print(table)
 
 
-def _table(rows: Sequence[Row], console: Console) -> None:
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    used = [name for name in names if any(row.get(name) not in (None, [], {}, "") for row in rows)]
-    tabulate([_column(name, rows, number) for number, name in enumerate(used)], _filled(rows, used), console)
+def _table(name: str, rows: Sequence[Row], console: Console) -> None:
+    named = COLUMNS.get(name, "").split() or list(dict.fromkeys(name for row in rows for name in row))
+    names = [one for name in named if name not in NEVER for one in _each(name, rows)]
+    cells = [{name: _field(row, name) for name in names} for row in rows]
+    used = [name for name in names if any(row[name] not in (None, [], {}, "") for row in cells)]
+    used = [name for name in used if name not in IF_ANY or any(row[name] for row in cells)]
+    if not used:
+        return
+    columns = [_column(name, cells, number) for number, name in enumerate(used)]
+    tabulate(
+        columns, [{name.replace(".", " "): value for name, value in row.items()} for row in cells[:MOST_ROWS]], console
+    )
+    if len(rows) > MOST_ROWS:
+        console.print(Text(f"and {len(rows) - MOST_ROWS:,} more; --json has all", "dim"))
 
 
-def _filled(rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
-    return [{name: row.get(name) for name in names} for row in rows]
+def _each(path: str, rows: Sequence[Row]) -> list[str]:
+    """The path, or with `.*` at its end one for each field that is there."""
+    parent, star, _ = path.partition(".*")
+    return list(dict.fromkeys(f"{parent}.{name}" for row in rows for name in row.get(parent) or ())) if star else [path]
 
 
-def _column(name: str, rows: Sequence[Row], number: int) -> Column:
+def _field(row: Row, path: str) -> Any:
+    """A field of a row by its path with dots; None if the row has none."""
+    value: Any = row
+    for name in path.split("."):
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value[0] if path == "ids" and isinstance(value, list) and len(value) == 1 else value
+
+
+def _column(path: str, rows: Sequence[Row], number: int) -> Column:
     """How a field is shown, by its name and what it holds; a narrow terminal does without what comes after the sixth."""
-    values = [row.get(name) for row in rows if row.get(name) is not None]
+    values, name, key = (
+        [row[path] for row in rows if row[path] is not None],
+        path.rpartition(".")[2],
+        path.replace(".", " "),
+    )
     figures = bool(values) and all(isinstance(one, int | float) and not isinstance(one, bool) for one in values)
+    if not figures and values and all(_is_instant(one) for one in values):
+        return Column(_words(path.removesuffix("_at")), key, is_time=True, style="dim", if_room=number >= 6)
     is_text = name in TEXTS or any(len(told_value(name, one)) > LONGEST_WORD for one in values if not figures)
+    heading = path.rpartition(".")[2] if path.startswith(("laws.", "weights.")) else key
     return Column(
-        _words(name),
-        name,
+        _words(heading),
+        key,
         lambda value: told_value(name, value),
         right=figures,
         takes_rest=is_text and name not in IDS,
-        if_room=number >= 6 and not is_text,
+        if_room=number >= 6 and not is_text and heading == key,
         is_id=name in IDS,
     )
+
+
+def _is_instant(value: Any) -> bool:
+    return isinstance(value, str) and INSTANT.fullmatch(value) is not None
 
 
 def told_value(name: str, value: Any) -> str:
@@ -124,25 +345,65 @@ def told_value(name: str, value: Any) -> str:
     if (counts := _counts(value)) is not None:
         return ", ".join(f"{_words(key)} {told_value(key, many)}" for key, many in counts.items() if many) or "-"
     if isinstance(value, Mapping):
-        return ", ".join(f"{_words(key)} {told_value(key, one)}" for key, one in value.items()) or "-"
+        return _mapping(value)
     if isinstance(value, list | tuple):
         return _several(name, value)
     if isinstance(value, str):
-        an_instant = name.endswith(INSTANTS) and value[4:5] == "-"
-        return f"{value[:16].replace('T', ' ')} UTC" if an_instant else value or "-"
+        return f"{value[:16].replace('T', ' ')} UTC" if _is_instant(value) else value or "-"
     return "-" if value is None else _figure(name, value)
+
+
+def in_words(grant: Row) -> str:
+    """A grant in a line: what, of whom, and what is not as it is unless told."""
+    parts = [f"{', '.join(grant['verbs'])} of {', '.join(grant['owners'])}"]
+    if grant["modes"] != ["normal"]:
+        parts.append(f"by {', '.join(grant['modes'])}")
+    if grant["sensitivity"] != 2:
+        parts.append(f"up to sensitivity {grant['sensitivity']}")
+    parts.append(f"as {', '.join(grant['actors']) or 'nobody'}, {grant['trust']} at most")
+    return "; ".join(parts)
+
+
+def _mapping(value: Row) -> str:
+    """A memory, a turn or a grant by its words, a figure before and after, else all fields by name."""
+    if {"weight", "shown"} <= value.keys():
+        return f"{number(value['weight'], 3)}{' shown' if value['shown'] else ''}"
+    if value.keys() == {"before", "after"}:
+        before, after = (number(value[side], 3) for side in ("before", "after"))
+        return after if before == after else f"{before} > {after}"
+    if (words := _in_words(value)) is not None:
+        return words
+    told = {key: told_value(key, one) for key, one in value.items() if key not in NEVER}
+    return ", ".join(f"{_words(key)} {text}" for key, text in told.items() if text != "-") or "-"
+
+
+def _in_words(value: Row) -> str | None:
+    """A memory, a turn or a grant; a dash for a list of none; None for anything else."""
+    if {"id", "memory"} <= value.keys():
+        trust = value.get("trust", ASSERTED)
+        return f"{value['id']}{'' if trust == ASSERTED else f' ({trust})'}: {value['memory']}"
+    if {"text", "role"} <= value.keys():
+        return str(value["text"])
+    if {"verbs", "owners", "trust"} <= value.keys():
+        return in_words(value)
+    if {"total", "ids"} == value.keys():
+        more = ", ..." if value["total"] > len(value["ids"]) else ""
+        return f"{value['total']:,} ({', '.join(value['ids'])}{more})" if value["total"] else "-"
+    return None
 
 
 def _several(name: str, values: Sequence[Any]) -> str:
     if len(values) > MOST_FIGURES and all(isinstance(one, int | float) for one in values):
         return f"{len(values):,} figures"
+    if len(values) > MOST_FIGURES and isinstance(values[0], str):
+        return f"{', '.join(values[:MOST_FIGURES])} and {len(values) - MOST_FIGURES:,} more"
     mark = "; " if any(isinstance(one, Mapping) for one in values) else ", "
     return mark.join(told_value(name, one) for one in values) or "-"
 
 
 def _figure(name: str, value: float) -> str:
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return str(value).lower() if name in SETTABLE else "yes" if value else "no"
     if name.endswith("bytes"):
         return size(value)
     if name.endswith("share"):
@@ -159,4 +420,4 @@ def size(count: float) -> str:
 
 
 def _words(name: str) -> str:
-    return name.replace("_", " ")
+    return name.replace("_", " ").replace(".", " ")

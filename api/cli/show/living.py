@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 from rich.console import Console
 from rich.markup import escape
@@ -11,8 +10,8 @@ from rich.text import Text
 
 from api import shapes
 from api.cli.app import out
-from api.cli.show.memories import part_of, times_of, told_at
-from api.cli.show.tables import Column, figure, has_room, ident, instant, number, tabulate, words
+from api.cli.show.memories import part_of, times_of
+from api.cli.show.tables import Column, figure, has_room, ident, instant, tabulate, words
 
 BAR = 20
 """Columns of a bar of strength 100, half as many where there is no room."""
@@ -98,147 +97,3 @@ def _place(answer: Mapping[str, object]) -> str:
 
 def _profile_of(answer: shapes.MemoryHealth | shapes.Fading) -> str:
     return f"profile {answer['profile']}, position {_place(answer)}"
-
-
-def reinforced(answer: shapes.Reinforced, console: Console = out) -> None:
-    """What reinforcing changed, law by law."""
-    before, after = answer["before"], answer["after"]
-    console.print(f"[cyan]{escape(answer['id'])}[/] {answer['outcome']}  [dim]at {answer['position']}[/]")
-    if after is None:
-        console.print("[yellow]Written, but not folded yet.[/]")
-        return
-    rows = [
-        {"": name, "before": first, "after": Text(second, "" if first == second else "bold green")}
-        for name, first, second in _sides(before, after)
-    ]
-    tabulate((Column("", style="dim"), figure("before"), figure("after")), rows, console)
-    for remark in answer["remarks"]:
-        console.print(Text(remark, "yellow"))
-
-
-def _sides(before: shapes.Held, after: shapes.Held) -> Sequence[tuple[str, str, str]]:
-    def told(one: shapes.Held) -> dict[str, str]:
-        return {
-            "strength": f"{one['strength']}",
-            "stability": _hours(one["stability_hours"]),
-            "importance": f"{number(one['effective_importance'])} ({one['tier']})",
-            "weight": f"{number(one['weight'])} ({one['law']})",
-            "next review": f"{told_at(one['next_review_at'])} ({one['scheduler']})",
-        }
-
-    first, second = told(before), told(after)
-    return [(name, first[name], second[name]) for name in first]
-
-
-def due(answer: shapes.ReviewsDue, console: Console = out) -> None:
-    """What is due for review."""
-    found, total, left_out = answer["memories"], answer["due"], answer["left_out"]
-    kept = total - left_out
-    where = f"[dim]position {_place(answer)}[/]"
-    if not total:
-        soon = f"; the next one is due {told_at(answer['next_due_at'])}" if answer["next_due_at"] else ""
-        console.print(f"[green]Nothing is due for review[/]{soon}  {where}")
-        return
-    shown = f"{len(found):,} of " if len(found) < kept else ""
-    console.print(
-        f"{total:,} due for review, {shown}{kept:,} of importance {answer['min_importance']:g} or more  {where}"
-    )
-    if found:
-        columns = (
-            ident(),
-            words("memory"),
-            figure("importance", places=3, style="green"),
-            instant("due", "due_at"),
-            figure("overdue", "days_overdue", "{:,.1f} d".format),
-            figure("interval", "interval_days", "{:g} d".format, if_room=True),
-            Column("by", "scheduler", style="dim", if_room=True),
-        )
-        tabulate(columns, found, console)
-    if left_out:
-        console.print(
-            f"[dim]{left_out:,} left out by --min-importance {answer['min_importance']:g}; a lower one shows them (at confidence"
-            " 0.6 few reach 0.5)[/]"
-        )
-
-
-def graded(answer: shapes.Graded, console: Console = out) -> None:
-    """When a graded memory is due again, by each scheduler."""
-    console.print(f"[cyan]{escape(answer['id'])}[/] graded {answer['grade']}  [dim]at {answer['position']}[/]")
-    if answer["schedulers"] is None:
-        console.print("[yellow]Written, but not folded yet.[/]")
-        return
-    columns = (
-        Column("scheduler"),
-        Column("next review", "due_at", is_time=True),
-        figure("interval", "interval_days", "{:g} d".format),
-        Column("keeps"),
-        Column("", style="bold green"),
-    )
-    rows = [
-        {
-            **one,
-            "scheduler": name,
-            "keeps": {part: value for part, value in one.items() if part not in ("due_at", "interval_days")},
-            "": "decides" if name == answer["decides"] else "",
-        }
-        for name, one in answer["schedulers"].items()
-    ]
-    tabulate(columns, rows, console)
-
-
-def profile(answer: shapes.OwnerProfile, console: Console = out) -> None:
-    """An owner's law and what it has changed of it."""
-    for change in answer.get("changes") or ():
-        console.print(f"[dim]{change['position']}[/] {escape(change['reason'])}")
-    if "changes" in answer and "quarantined" in answer:
-        console.print("[yellow]Written, but not folded yet: below is what holds until then.[/]")
-    thresholds = ", ".join(f"{mode} mode from {least:g}" for mode, least in answer["thresholds"].items())
-    console.print(
-        f"[bold cyan]{answer['profile']}[/] {escape(answer['formula'])}  [dim]position {_place(answer)}[/]\n{thresholds}"
-    )
-    if warning := answer.get("warning"):
-        console.print(f"[yellow]{escape(warning)}[/]")
-    if not answer["parameters"]:
-        console.print("[dim]all parameters at their defaults[/]")
-        return
-    rows = [{**one, "parameter": name} for name, one in answer["parameters"].items()]
-    columns = (Column("parameter"), figure("value", show=_value), figure("default", show=_value, style="dim"))
-    tabulate(columns, rows, console)
-
-
-def parameters(answer: shapes.ParametersKnown, console: Console = out) -> None:
-    """What can be set, and to what."""
-    columns = (
-        Column("parameter", "name", style="bold cyan"),
-        figure("default", show=_value),
-        words("allowed"),
-        words("what it is", "help"),
-    )
-    tabulate(columns, answer["parameters"], console)
-    console.print("[dim]`engramlog parameters --all` lists every one[/]")
-    console.print("[dim]`engramlog profile OWNER --set NAME=VALUE` sets one, from here on[/]")
-
-
-def _value(value: Any) -> str:
-    """A parameter's value as `--set` takes it."""
-    return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def laws(answer: dict[str, Any], console: Console = out) -> None:
-    """Every law, then the factors of each."""
-    columns = (
-        Column("law", "name", style="bold cyan"),
-        words("formula"),
-        figure("normal", "thresholds.normal", "{:g}".format),
-        figure("review", "thresholds.review", "{:g}".format),
-        Column("source", style="dim", if_room=True),
-    )
-    tabulate(columns, answer["laws"], console)
-    console.print()
-    factors = [
-        {"law": law["name"] if first else "", "factor": name, "what it says": meaning}
-        for law in answer["laws"]
-        for first, (name, meaning) in zip([True] + [False] * len(law["factors"]), law["factors"].items(), strict=False)
-    ]
-    tabulate((Column("law", style="bold cyan"), Column("factor"), words("what it says")), factors, console)
-    console.print("[dim]normal and review: the least weight that these modes show, at the default parameters[/]")

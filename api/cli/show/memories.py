@@ -18,7 +18,6 @@ from api.cli.show.tables import (
     ident,
     instant,
     number,
-    plain,
     shortened,
     tabulate,
     when,
@@ -27,13 +26,9 @@ from api.cli.show.tables import (
 from api.shapes import (
     Card,
     Change,
-    Effects,
-    LevelSet,
     Listing,
     OriginTree,
     Provenance,
-    Remembered,
-    Removed,
     Why,
     Withheld,
 )
@@ -266,54 +261,3 @@ def origins(told: OriginTree, console: Console = out) -> None:
     console.print("[dim]provenance[/]")
     if root is not None:
         console.print(root)
-
-
-def remembered(answer: Remembered) -> None:
-    """What was told, and what it means for others: each by its line."""
-    effects(answer, ("created", "mentioned", "ended", "waiting", "ended_by", "conflicting"))
-    if answer["mentioned"] is not None:
-        out.print(f"[yellow]A mention:[/] {escape(answer['mentioned'])} says so already")
-    for one in answer["ended"]:
-        out.print(f"[yellow]No longer holds:[/] {escape(plain(one['id']))} {escape(plain(one['memory']))}")
-    for one in answer["waiting"]:
-        told = f"{escape(plain(one['id']))} {escape(plain(one['memory']))}"
-        out.print(f"[yellow]Waits for a person:[/] it would end {told}; `engramlog inbox OWNER` lists it")
-    for one in answer["ended_by"]:
-        out.print(f"[yellow]Held only until:[/] {escape(plain(one['id']))} {escape(plain(one['memory']))}")
-    for one in answer["conflicting"]:
-        out.print(f"[yellow]May contradict:[/] {escape(plain(one['id']))} {escape(plain(one['memory']))}")
-
-
-def level_set(answer: LevelSet) -> None:
-    """What setting a sensitivity did, and what was drawn from a turn that is told as before."""
-    effects(answer, ("statements",))
-    left = answer.get("statements")
-    if not left or not left["count"]:
-        return
-    more = left["count"] - len(left["ids"])
-    ids = ", ".join(map(plain, left["ids"])) + (f" and {more:,} more" if more else "")
-    out.print(f"[yellow]Drawn from this turn, and told as before:[/] {left['count']:,} ({escape(ids)})")
-
-
-def effects(answer: Effects | Removed, apart: Sequence[str] = ()) -> None:
-    """What a verb did, and plainly so where it did nothing."""
-    told = [
-        f"[dim]{name.replace('_', ' ')}[/] {escape(plain(value))}"
-        for name, value in answer.items()
-        if name not in ("changes", "owner", "position", "behind", "quarantined", "log_gap", "dry_run", *apart)
-        and value is not None
-    ]
-    out.print("  ".join(told) + f"  [dim]at {answer['position']}[/]")
-    rows = [c for c in answer["changes"] if c["decision"] != "named"]
-    would = answer.get("dry_run", False)
-    if would:
-        out.print("[yellow]A dry run: nothing was written.[/] It would do this:")
-    if "quarantined" in answer:
-        told_so = "It would be written, and not folded yet." if would else "Written, but not folded yet."
-        out.print(f"[yellow]{told_so}[/]")
-    elif rows and all(c["decision"] == "ignored" for c in rows):
-        out.print(f"[yellow]Nothing changed:[/] {escape(rows[0]['reason'])}")
-    else:
-        changes(rows)
-    if any(c["decision"] == "wait" for c in rows):
-        out.print("[yellow]Waits for a person:[/] `engramlog inbox OWNER` lists it")

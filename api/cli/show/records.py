@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
 from api.cli.app import err, out
 from api.cli.show import memories as render
-from api.cli.show.tables import ident, tabulate, words
-from api.shapes import Deleted, Removed, Reported, Restored, RestoredMany, Skipped
 
 SHOWN = 20
 """Rows of what was skipped, and names of anything else; --json has all."""
@@ -108,87 +105,6 @@ def exported(answer: Mapping[str, Any], file: str | None) -> None:
         )
 
 
-def deleted_one(answer: Removed) -> None:
-    """What deleting a single memory did."""
-    if not answer["skipped"] or answer["changes"]:
-        render.effects(answer, [name for name in answer if name != "id"])
-        _along(answer)
-        return
-    out.print(Text.assemble(("Nothing changed: ", "yellow"), answer["skipped"][0]["reason"]))
-
-
-def deleted_many(answer: Deleted, console: Console = out) -> None:
-    """What deleting several memories did: those deleted in a line, those left in a table with the reasons."""
-    deleted, skipped = answer["deleted"], answer["skipped"]
-    told = f": {_named(deleted)}" if deleted else ""
-    done = "would be deleted" if answer["dry_run"] else "deleted"
-    console.print(Text.assemble(f"{len(deleted):,} {done}", (told, "cyan"), (f"  at {answer['position']}", "dim")))
-    _along(answer, console)
-    if waiting := answer.get("waiting"):
-        console.print(f"[yellow]Written, but not folded yet: {_named(waiting)}[/]")
-    if not skipped:
-        return
-    console.print(f"[yellow]{len(skipped):,} skipped[/]")
-    _reasons(skipped, console)
-
-
-def restored(answer: Restored, console: Console = out) -> None:
-    """What restoring a memory did, what came back with it and what did not."""
-    render.effects(answer, ("also", "not_restored"))
-    if also := answer["also"]:
-        console.print(f"{len(also):,} came back with it")
-        _reasons(also, console)
-    if left := answer["not_restored"]:
-        console.print(f"[yellow]{len(left):,} stay deleted[/]")
-        _reasons(left, console)
-
-
-def restored_many(answer: RestoredMany, console: Console = out) -> None:
-    """What restoring several memories did: those that came back in a line, what came with them and what stays in tables."""
-    back, dry = answer["restored"], answer["dry_run"]
-    told = f": {_named(back)}" if back else ""
-    done = "would be restored" if dry else "restored"
-    console.print(Text.assemble(f"{len(back):,} {done}", (told, "cyan"), (f"  at {answer['position']}", "dim")))
-    if also := answer["also"]:
-        console.print(f"{len(also):,} {'would come' if dry else 'came'} back with them")
-        _reasons(also, console)
-    if left := answer["not_restored"]:
-        console.print(f"[yellow]{len(left):,} {'would stay' if dry else 'stay'} deleted[/]")
-        _reasons(left, console)
-    if waiting := answer.get("waiting"):
-        console.print(f"[yellow]Written, but not folded yet: {_named(waiting)}[/]")
-    if skipped := answer["skipped"]:
-        console.print(f"[yellow]{len(skipped):,} skipped[/]")
-        _reasons(skipped, console)
-
-
-def _along(answer: Deleted, console: Console = out) -> None:
-    """What goes with what is deleted, what is left alone, and where it is still said."""
-    if answer["also"]:
-        console.print(f"{len(answer['also']):,} made of it {'would go' if answer['dry_run'] else 'went'} with it")
-        _reasons(answer["also"], console)
-    if answer["left_alone"]:
-        console.print(f"[yellow]{len(answer['left_alone']):,} made of it left alone[/]")
-        _reasons(answer["left_alone"], console)
-    if hidden := answer.get("hidden_with", []):
-        console.print(
-            f"{len(hidden):,} merged into it {'would be' if answer['dry_run'] else 'are'} hidden with it: {_named(hidden)}"
-        )
-    if rejected := answer.get("rejected", []):
-        console.print(
-            f"{_several(len(rejected), 'value')} rejected: told again, it becomes no memory  [dim](restore)[/]"
-        )
-    if said := answer["still_said_in"]:
-        named = _named(said)
-        console.print(f"[yellow]Still said in {_several(len(said), 'turn')}[/]: {named}  [dim](--with-sources)[/]")
-
-
-def _reasons(told: list[Skipped], console: Console) -> None:
-    tabulate((ident(), words("reason")), told[:SHOWN], console)
-    if len(told) > SHOWN:
-        console.print(f"[dim]and {len(told) - SHOWN:,} more; --json names all[/]")
-
-
 def _named(ids: list[str]) -> str:
     more = f" and {len(ids) - SHOWN:,} more" if len(ids) > SHOWN else ""
     return escape(", ".join(ids[:SHOWN])) + more
@@ -196,17 +112,3 @@ def _named(ids: list[str]) -> str:
 
 def _several(count: int, one: str, more: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else more or one + 's'}"
-
-
-def ground_reported(answer: Reported, console: Console = out) -> None:
-    """Which memories a digest withheld, and which came back."""
-    for name, ids, style in (("withheld", answer["withheld"], "yellow"), ("back", answer["back"], "green")):
-        if ids:
-            console.print(Text.assemble((f"{name}: ", style), ", ".join(ids)))
-    if not answer["withheld"] and not answer["back"]:
-        console.print(Text("Nothing changed: no memory rests on it with anything else to know", "dim"))
-    if answer["left"]:
-        console.print(Text(f"{answer['left']:,} more rest on it: report it again", "yellow"))
-    if answer["newer"]:
-        console.print(Text(f"of {answer['newer']:,} something newer is known", "dim"))
-    console.print(Text(f"position {answer['position']}", "dim"))

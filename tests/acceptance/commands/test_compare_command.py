@@ -28,18 +28,18 @@ def cli(cli: Cli) -> Cli:
 
 def test_an_overview_tells_each_law_s_verdict_on_each_memory(cli: Cli) -> None:
     told = cli("compare", "ada", "--at", NOW).out
-    assert "3 memories of ada at 2026-03-05 08:00 UTC, position " in told
-    assert "the profile is weighted" in told
+    assert told.startswith("3 memories, ada, position ")
+    assert "profile  weighted" in told
     (row,) = (line for line in told.splitlines() if line.startswith("m2 "))
-    assert row.split()[-9:-1] == ["0.794", "y", "0.000", "n", "0.327", "y", "0.167", "n"]
+    assert row.split()[-7:-1] == ["0.794", "shown", "0.000", "0.327", "shown", "0.167"]
     assert "我叫[b]Ada[/b]" in told
-    assert "weighted and ebbinghaus" in told
+    assert "weighted, ebbinghaus" in told
 
 
 def test_one_memory_is_told_with_its_events_under_every_law(cli: Cli) -> None:
     told = cli("compare", "ada", "m2", "--to", NOW).out
     (row,) = (line for line in told.splitlines() if "MemoryMentioned" in line)
-    assert row.split()[:6] == ["2026-01-15", "08:00", "MemoryMentioned", "reinforce", "1.008", ">"]
+    assert row.split()[1:6] == ["2026-01-15", "08:00", "reinforce", "1.008", ">"]
     assert [law for law in LAWS if law not in told] == []
     assert "--out FILE.svg" in told
 
@@ -49,7 +49,7 @@ def test_the_curves_are_drawn_into_a_file_and_the_answer_names_it(cli: Cli, tmp_
     told = cli.json("compare", "ada", "m2", "--to", NOW, "--out", str(file))
     assert told["picture"] == {"file": str(file)}
     assert file.read_bytes().startswith(b"<?xml")
-    assert f"drawn into {file}" in cli("compare", "ada", "m2", "--out", str(file)).out.replace("\n", "")
+    assert "desk.svg" in cli("compare", "ada", "m2", "--out", str(file)).out
 
 
 def test_comparing_withholds_a_secret_and_leaves_no_trace(cli: Cli) -> None:
@@ -77,16 +77,3 @@ def test_comparing_withholds_a_secret_and_leaves_no_trace(cli: Cli) -> None:
 )
 def test_what_makes_no_sense_together_is_refused_in_words(cli: Cli, words: list[str], refused: str) -> None:
     assert refused in " ".join(cli("compare", *words, code=2).err.split())
-
-
-def test_of_many_events_a_table_tells_the_newest_and_json_all(cli: Cli) -> None:
-    many = [
-        event(100 + n, type_="MemoryMentioned", memory_id="m1")
-        | {"occurred_at": f"2026-02-{n % 28 + 1:02}T08:{n:02}:00Z"}
-        for n in range(40)
-    ]
-    cli("append", "-", stdin=lines(many))
-    told = cli("compare", "ada", "m1", "--to", NOW).out
-    assert "11 earlier events are left out here; --json has all" in told
-    assert told.count("MemoryMentioned") == 30
-    assert len(cli.json("compare", "ada", "m1", "--to", NOW)["events"]) == 41

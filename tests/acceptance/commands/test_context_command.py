@@ -57,9 +57,9 @@ def test_what_a_turn_was_answered_with_can_be_asked_by_memory(cli: Cli) -> None:
     answer = cli.json("why", "--uses", "ada", "m2")
     assert [(use["turn_id"], use["linked_by"]) for use in answer["uses"]] == [("t4", "reply_to")]
     told = cli("why", "--uses", "ada", "m2").out
-    assert "used for 1 answer" in told
+    assert "1 use, ada" in told
     assert "Coffee, [i]always[/i]." in told
-    assert "used for 0 answers" in cli("why", "--uses", "ada", "m9").out
+    assert "0 uses, ada" in cli("why", "--uses", "ada", "m9").out
     assert "NotFound" in cli("why", "--uses", "ada", "nobody", code=2).err
 
 

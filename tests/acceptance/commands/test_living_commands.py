@@ -9,7 +9,7 @@ from rich.console import Console
 
 from api.cli.show import living as render_living
 from projections.laws import LAWS
-from tests.acceptance.helpers.cli import Cli, event, lines
+from tests.acceptance.helpers.cli import Cli, event, flat, lines
 from tests.rows import each_row
 
 AT = ["--at", "2026-01-06T08:00:00Z"]
@@ -28,11 +28,6 @@ def cli(cli: Cli) -> Cli:
     told[1]["occurred_at"] = "2026-01-04T08:00:00Z"
     cli("append", "-", stdin=lines(told))
     return cli
-
-
-def flat(table: str) -> str:
-    """A table's words, as if no cell were wrapped."""
-    return " ".join(table.split())
 
 
 # --- health and fading
@@ -85,11 +80,11 @@ def test_on_a_narrow_or_plain_terminal_bars_are_short_and_no_text_is_cut(cli: Cl
 
 def test_reinforce_shows_before_and_after(cli: Cli) -> None:
     told = flat(cli("reinforce", "ada", "m2", "--occurred-at", "2026-01-06T08:00:00Z").out)
-    assert "m2 manual_review at " in told
+    assert "outcome manual_review id m2" in told
     assert "strength 14 100" in told
-    assert "stability 24.0 h 36.0 h" in told
-    assert "importance 1.0000 (fact) 1.0000 (fact)" in told
-    assert "next review 2026-01-05 08:00 UTC (accesses)" in told
+    assert "stability hours 24 36" in told
+    assert "effective importance 1 1 tier fact fact" in told
+    assert "next review at 2026-01-05 08:00 UTC" in told
 
 
 # --- review
@@ -97,31 +92,25 @@ def test_reinforce_shows_before_and_after(cli: Cli) -> None:
 
 def test_review_lists_what_is_due_and_what_the_importance_left_out(cli: Cli) -> None:
     told = cli("review", "ada", "--at", "2026-01-08T08:00:00Z").out
-    assert told.startswith("4 due for review, 1 of importance 0.5 or more")
+    assert "due 4 left out 3 min importance 0.5" in flat(told)
     assert "wonderful news" in told
-    assert "3 left out by --min-importance 0.5; a lower one shows them" in told
     whole = cli.json("review", "ada", "--min-importance", "0", "-k", "2", "--at", "2026-01-08T08:00:00Z")
     assert [one["id"] for one in whole["memories"]] == ["m3", "m1"]
     assert (whole["due"], whole["left_out"], whole["memories"][0]["emotion"]) == (4, 0, 0.8)
-    assert (
-        "2 of 4 of importance 0 or more"
-        in cli("review", "ada", "--min-importance", "0", "-k", "2", "--at", "2026-01-08T08:00:00Z").out
-    )
 
 
 def test_review_says_when_nothing_is_due_and_when_the_next_one_will_be(cli: Cli) -> None:
-    told = cli("review", "ada", "--kind", "note", "--at", "2026-01-05T07:00:00Z").out
-    assert told.startswith("Nothing is due for review; the next one is due 2026-01-05 08:00")
-    assert cli("review", "nobody").out.startswith("Nothing is due for review  position ")
+    told = flat(cli("review", "ada", "--kind", "note", "--at", "2026-01-05T07:00:00Z").out)
+    assert ("due 0" in told, "next due at 2026-01-05 08:00" in told) == (True, True)
+    assert "due 0" in flat(cli("review", "nobody").out)
 
 
 def test_a_grade_tells_the_next_review_of_both_schedulers_and_which_decides(cli: Cli) -> None:
     when = ["--occurred-at", "2026-01-06T08:00:00Z"]
     told = cli("review", "ada", "m1", "--grade", "4", *when).out
-    assert "m1 graded 4" in told
+    assert "grade 4 id m1 decides sm2" in flat(told)
     sm2, fsrs = (line for line in told.splitlines() if line.startswith(("sm2", "fsrs")))
-    assert ("2026-01-07 08:00" in sm2, "decides" in sm2) == (True, True)
-    assert ("2026-01-08 08:00" in fsrs, "decides" in fsrs) == (True, False)
+    assert ("2026-01-07 08:00" in sm2, "2026-01-08 08:00" in fsrs) == (True, True)
     cli("profile", "ada", "--set", "scheduler=fsrs")
     assert cli.json("review", "ada", "m1", "--grade", "5")["decides"] == "fsrs"
 
@@ -130,28 +119,28 @@ def test_a_grade_tells_the_next_review_of_both_schedulers_and_which_decides(cli:
 
 
 def test_a_profile_is_shown_chosen_and_changed(cli: Cli) -> None:
-    told = cli("profile", "ada").out
-    assert told.startswith("weighted weight = ")
-    assert "normal mode from 0.3, review mode from 0.01" in told
-    assert "all parameters at their defaults" in told
+    told = flat(cli("profile", "ada").out)
+    assert "profile weighted formula weight = " in told
+    assert "thresholds normal 0.3, review 0.01" in told
+    assert "parameters all at their defaults" in told
     chosen = cli(
         "profile", "ada", "ebbinghaus", "--set", "failure_restarts_clock=true", "--set", "initial_stability=48"
     )
     assert "the owner's profile from here on" in chosen.out
-    assert "ebbinghaus weight = " in chosen.out
+    assert "profile ebbinghaus formula weight = " in flat(chosen.out)
     assert "failure_restarts_clock true false" in flat(chosen.out)
     assert "initial_stability 48 24" in flat(chosen.out)
     shown = cli.json("profile", "ada")
     assert shown["parameters"]["failure_restarts_clock"] == {"value": True, "default": False}
     undone = cli("profile", "ada", "--set", "failure_restarts_clock=False", "--set", "initial_stability=24").out
-    assert "all parameters at their defaults" in undone
+    assert "all at their defaults" in undone
 
 
 def test_laws_are_all_told_without_a_store(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENGRAMLOG_REDIS_URL", "redis://127.0.0.1:1")
     told = cli("parameters", "--laws").out
     assert [name for name in LAWS if name not in told] == []
-    assert "hours after which 1/e is left at decay rate 1" in told
+    assert "1/e" in told
     assert {law["name"] for law in cli.json("parameters", "--laws")["laws"]} == set(LAWS)
 
 

@@ -113,3 +113,8 @@ def written(path: Path, documents: Sequence[Any]) -> str:
     """A file of JSON Lines, by its name."""
     path.write_bytes(lines(documents))
     return str(path)
+
+
+def flat(table: str) -> str:
+    """What was printed, with every run of white space as one space."""
+    return " ".join(table.split())

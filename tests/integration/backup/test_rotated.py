@@ -75,7 +75,7 @@ def test_by_the_command_line_it_is_named_by_its_second_and_says_what_went(depot:
     (name,) = there(backups)
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ", name)
     assert depot.cli.json("backup", "check", str(backups / name))["events"] == EVENTS
-    assert "last backup: as it stood at" in depot.cli("status").out
+    assert "backed up" in depot.cli("status").out
 
 
 def test_one_that_holds_more_than_the_newest_stays_night_after_night(lying_open: Depot, backups: Path) -> None:

@@ -13,7 +13,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from api.cli.show.replaying import store_moved
 from api.services.auditing.folding import Refolder
 from api.services.auditing.replaying_all import StoreReplayer, WholeAsked
 from api.services.reading import Reader
@@ -339,7 +338,7 @@ def test_nothing_is_written_to_the_store(store: Store, folder: Path, capsys: Cap
     assert ran(capsys, "status")["events"] == status["events"]
 
 
-def test_one_of_whom_newer_events_wait_is_told(redis_servers: Servers, capsys: Capture) -> None:
+def test_one_of_whom_newer_events_wait_is_told(redis_servers: Servers) -> None:
     with live_store(redis_servers.get("redis-6.2").url, partitions=2) as live:
         live.start_worker("w")
         live.append(live.created("ada", "m1"), live.created("bo", "m1"))
@@ -354,5 +353,3 @@ def test_one_of_whom_newer_events_wait_is_told(redis_servers: Servers, capsys: C
         finally:
             views.close()
     assert (found.owners, found.behind, found.quarantined) == (2, 1, 0)
-    store_moved(found.told() | {"mode": "normal", "processes": 1, "seconds": 0.1})
-    assert "1 owner looked at as far as they are folded: newer events wait" in capsys.readouterr().out

@@ -192,7 +192,7 @@ def test_a_full_inbox_takes_no_more_and_says_so_on_every_face(
     run(lambda: nullcontext(running.http.application), ["inbox", owner])
     assert "Full: 1,000 places of 1,000 are taken" in capsys.readouterr().out
     run(lambda: nullcontext(running.http.application), ["status"])
-    assert f"{after['waiting']:,} things wait for a person; {after['full']} inbox" in capsys.readouterr().out
+    assert f"waiting {after['waiting']:,}, full {after['full']}" in capsys.readouterr().out
 
     with connected("sync", running.url, owner=owner) as memory:
         memory.reject("p0")

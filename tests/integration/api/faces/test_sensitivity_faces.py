@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from api.cli.show.memories import level_set
+from api.cli.show.generic import answer as level_set
 from tests.given.client import Service
 from tests.given.http import HttpStore, created, event
 from tests.given.mcp import in_process, talk
@@ -89,5 +89,5 @@ def test_a_turn_made_secret_names_the_statements_drawn_from_it_that_are_told_as_
     assert lowered["statements"] == {"count": 0, "ids": []}
     level_set(did)
     said = " ".join(capsys.readouterr().out.split())
-    assert "Drawn from this turn, and told as before: 22 (d02, d03" in said
-    assert "and 2 more)" in said
+    assert "statements count 22 ids d02, d03" in said
+    assert "and 8 more" in said

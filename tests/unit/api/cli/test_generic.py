@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from api.cli.show.generic import answer, told_value
+from api.cli.show.generic import MOST_ROWS, answer, told_value
 from tests.rows import each_row
 
 
@@ -64,3 +64,22 @@ def test_what_does_not_fit_80_columns_is_left_out_and_named() -> None:
     lines = told({"rows": [row]}).splitlines()
     assert max(map(len, lines[:-1])) <= 80
     assert "not shown: field 6" in " ".join(lines)
+
+
+def test_of_many_rows_the_first_are_shown_and_the_rest_counted() -> None:
+    assert "and 50 more; --json has all" in told({"rows": [{"n": number} for number in range(MOST_ROWS + 50)]})
+
+
+def test_memories_of_a_row_are_told_by_id_trust_and_words() -> None:
+    evidence = [{"id": "kiln", "memory": "fires at 1240", "trust": "inferred", "level": "full"}]
+    assert told_value("evidence", evidence) == "kiln (inferred): fires at 1240"
+
+
+def test_a_page_is_counted_above_its_table_and_not_named_again() -> None:
+    lines = told({"owner": "ada", "facts": [{"subject": "a"}], "total": 5, "offset": 2, "position": "1:1"}).splitlines()
+    assert (lines[0], "facts" in "".join(lines[1:])) == ("3 of 5 facts, ada, position 1:1", False)
+
+
+def test_two_sides_are_one_table_and_a_change_is_plain() -> None:
+    rows = told({"before": {"weight": 1.0}, "after": {"weight": 2.0}, "position": "1:1"}).splitlines()
+    assert [row.split() for row in rows if "weight" in row] == [["weight", "1", "2"]]

