@@ -75,8 +75,9 @@ faults: $(READY) ## Plant faults in the heart, one at a time, and see that `make
 house: $(READY) ## Print the files passed by add, search, why and context, and the lines of each room
 	@$(BIN)/python -P -m tests.house
 
-client: $(READY) ## Write again what is made of operations and answers: verbs of the client, types for services
+client: $(READY) ## Write again what is made of operations and answers: verbs of the client, the index of commands, types for services
 	@$(BIN)/python -P -m tests.made.client_source
+	@$(BIN)/python -P -m tests.made.commands
 	@$(BIN)/python -P -m tests.made.answer_shapes
 
 examples: $(READY) ## Record the OpenAPI document's examples again, from one story

@@ -15,6 +15,15 @@ from api.operations.table import GROUPS, OperationRow, entries
 MARKUP: Any = "markdown"
 OPERATIONS = "api.operations."
 """Rooms of operations whose commands are made of them alone."""
+COMMANDS = {
+    "Ask": "search get list why history events assess map associations facts synonyms context answers",
+    "Compare": "compare diff parameters profile replay",
+    "Say": "add edit mention append import extract episodes negate merge unmerge delete set-aside retract export",
+    "Keep": "inbox health fading reinforce review cleanup",
+    "Share": "key grant access",
+    "Operate": "up console token master-key backup mcp worker status doctor alarms stats dead seal erase rebuild verify demo",
+}
+"""The commands by group, in the order of `--help`; what else a listing tells of them is in the made table."""
 app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=MARKUP)
 """Where a module registers its commands while it is imported."""
 

@@ -17,7 +17,6 @@ from api.cli.app import Json, MemoryId, Owner, Shape, app, joined, opened, progr
 from api.cli.asking import asked
 from api.cli.unknown import is_unknown, tell_unknown
 from api.operations.definition import NEVER, REQUIRED, SPEAKER, Given, Operation, Option, Parameter, loaded_from
-from api.operations.table import entries
 from events.errors import refused
 
 if TYPE_CHECKING:
@@ -140,19 +139,17 @@ def command(
         called.__signature__ = _signature(  # type: ignore[attr-defined]
             operation.subject if subject is None else subject, parameters
         )
+        called.__module__ = run.__module__
         called.__annotations__ = {one.name: one.annotation for one in called.__signature__.parameters.values()}  # type: ignore[attr-defined]
-        on.command(
-            name or operation.name, help=_help(name or operation.name, operation), epilog=operation.example or None
-        )(called)
+        on.command(name or operation.name, help=help_of(operation), epilog=operation.example or None)(called)
         return run
 
     return registered
 
 
-def _help(name: str, operation: Operation) -> str:
-    """The help of a command: its row in the table if it has one, and what the operation adds."""
-    row = entries().get(name)
-    return operation.described if row is None or operation.help == row.help else operation.but(help=row.help).described
+def help_of(operation: Operation) -> str:
+    """The help of a command."""
+    return (operation.but(help=operation.command) if operation.command else operation).described
 
 
 def _joined(parameters: Iterable[Parameter]) -> list[Parameter]:

@@ -455,7 +455,7 @@ def answers_of(operation: Operation) -> dict[Any, Any]:
 def shape_of(operation: Operation) -> type[BaseModel]:
     """The model of an operation's query or body."""
     if operation.body is None:
-        return _model(operation.name, operation.summary, Question, operation.question)
+        return _model(operation.name, operation.help, Question, operation.question)
     return _model(operation.body.name, operation.body.purpose, PostedBody, operation.question)
 
 

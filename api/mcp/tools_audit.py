@@ -196,7 +196,7 @@ def _tool(connection: Connection, audited: Audited) -> Callable[..., Any]:
             return answer
 
     tool.__name__ = f"audit_{operation.name}"
-    tool.__doc__ = audited.help or operation.summary
+    tool.__doc__ = audited.help or operation.help
     tool.work = Work.LIGHT if operation.work is Work.FREE else operation.work  # type: ignore[attr-defined]
     tool.__signature__ = _signature(audited, taken)  # type: ignore[attr-defined]
     return tool

@@ -69,6 +69,7 @@ ME = Operation(
 )
 ACCESS = Operation(
     name="access",
+    command="Keys and grants of every principal, now or on a day; --keys by key, --reads shows who looked at what.",
     help="Who has, or had, which keys and grants, now or on any day, and who said so. Tells no key.",
     call="keys.access",
     needs=needs.AUDITS_ALL._replace(instead=("admin",)),
@@ -166,6 +167,7 @@ REVOKE = Operation(
 )
 SET_GRANTS = Operation(
     name="grant",
+    help="Say what a principal may do from here on; what he could do before holds no more.",
     endpoint="set_grants",
     call="keys.grant",
     needs=needs.ADMINISTERS,

@@ -11,6 +11,7 @@ from projections.choices import RANKINGS
 
 DIFF = Operation(
     name="diff",
+    help="What changed between two moments: memories, weights, what is shown, ranks of questions; by whom and why.",
     call="differ.diff",
     needs=needs.REPLAYS._replace(of_past=True),
     work=Work.HEAVY,
@@ -125,6 +126,7 @@ ABOVE = Operation(
 
 ANSWERS = Operation(
     name="answers",
+    help="What stood in the prompts of answers: the turns, and of one its memories and the block as it was. Leaves no trace.",
     call="answers.answers",
     needs=needs.AUDITS,
     work=Work.HEAVY,

@@ -13,7 +13,6 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from api.operations.needs import Need
-from api.operations.table import entries
 from api.work.patience import Work
 
 OWNER = "/v1/owners/{owner}"
@@ -108,7 +107,7 @@ class Body(NamedTuple):
 class Operation:
     """One thing that can be asked or told.
 
-    Its row in the table has its name and its help. `path` names the subject: `{owner}` and `{memory_id}` are arguments of the
+    `path` names the subject: `{owner}` and `{memory_id}` are arguments of the
     command and come first in the call.
     """
 
@@ -137,7 +136,9 @@ class Operation:
     endpoint: str = ""
     """Its name in OpenAPI, where that was published as another."""
     help: str = ""
-    """The first paragraph, where no row of the table has it."""
+    """The first paragraph: what it does, in one sentence."""
+    command: str = ""
+    """The first paragraph of the command's help, if a command of its name does more."""
     more: str = ""
     """The paragraphs after the first."""
     route_help: str = ""
@@ -164,14 +165,9 @@ class Operation:
             object.__setattr__(self, "statuses", OF_MEMORY if of_memory else OF_PLACE if of_owner else ())
 
     @property
-    def summary(self) -> str:
-        """The first paragraph of its help."""
-        return self.help or entries()[self.name].help
-
-    @property
     def described(self) -> str:
         """Its help in whole."""
-        return f"{self.summary}\n\n{self.more}" if self.more else self.summary
+        return f"{self.help}\n\n{self.more}" if self.more else self.help
 
     @property
     def subject(self) -> tuple[str, ...]:

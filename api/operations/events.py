@@ -72,6 +72,7 @@ PAGE = (
 QUESTION = (*FILTERS, *LINES, *PAGE)
 EVENTS = Operation(
     name="events",
+    help="The events of the log themselves, turns and tool results too: by type, time, session, who; or as they come.",
     apart=True,
     call="events.events",
     needs=needs.AUDITS,

@@ -24,13 +24,14 @@ from api.operations import (
 from api.operations.definition import Operation
 from api.operations.needs import BESIDES, Need
 
-_MODULES = (
+MODULES = (
     *(searching, reading, saying, writing, knowing, living, inbox, reports, auditing),
     *(replaying, sources, events, store, access, records),
 )
+"""Those that define operations."""
 _ROUTED = tuple(
     dict.fromkeys(
-        one for module in _MODULES for one in vars(module).values() if isinstance(one, Operation) and one.is_routed
+        one for module in MODULES for one in vars(module).values() if isinstance(one, Operation) and one.is_routed
     )
 )
 ALL: tuple[Operation, ...] = tuple(one for one in _ROUTED if one.answer and one not in vars(records).values())

@@ -17,6 +17,7 @@ _NAMED = {"it": {"summary": "By its name in the inbox", "value": {"item": "018f3
 
 INBOX = Operation(
     name="inbox",
+    command="What waits for a person; with an item accept it, reject it, or say it in your own words.",
     help="What waits for a person: changes of the user's own word by lower sources, and what others propose.",
     call="inbox.page",
     needs=needs.REVIEW,

@@ -18,6 +18,7 @@ TOPIC = Parameter(
 )
 ASSESS = Operation(
     name="assess",
+    help="How sure are we about a topic? A score, advice, the best evidence, and the numbers behind it.",
     call="knower.assess",
     needs=needs.READ,
     verb="assess",
@@ -30,6 +31,7 @@ ASSESS = Operation(
 )
 MAP = Operation(
     name="map",
+    help="A map of what is known about a topic: the best hits, their associations, and how they cluster.",
     call="knower.map",
     needs=needs.READ,
     work=Work.HEAVY,
@@ -57,6 +59,7 @@ MAP = Operation(
 )
 ASSOCIATIONS = Operation(
     name="associations",
+    help="What a memory is associated with, as a tree: by keywords, task, time, what was told, and being recalled together.",
     call="knower.associations",
     needs=needs.READ,
     verb="associations",
@@ -68,6 +71,7 @@ ASSOCIATIONS = Operation(
 )
 FACTS = Operation(
     name="facts",
+    help="What is known as triples, with the memories that are their evidence. Leaves no trace.",
     call="facts.facts",
     needs=needs.READ,
     verb="facts",
@@ -86,6 +90,7 @@ FACTS = Operation(
 )
 SYNONYMS = Operation(
     name="synonyms",
+    command="An owner's synonyms, and what a search for a word looks for; with two words define a pair.",
     help="The synonyms that an owner defined, and what searches for a word look for. Leaves no trace.",
     call="synonyms.synonyms",
     needs=needs.OF_THE_LOG,

@@ -9,6 +9,7 @@ from api.operations.definition import MEMORY, OWNER, Body, Operation, Option, Pa
 _PAGE = (*TIMES, limit(50), OFFSET)
 HEALTH = Operation(
     name="health",
+    help="All live memories by how well they are held (Ebbinghaus strength, whatever the profile), strongest first.",
     call="living.health",
     needs=needs.READ,
     verb="health",
@@ -23,6 +24,7 @@ HEALTH = Operation(
 )
 FADING = Operation(
     name="fading",
+    help="Live memories that are nearly forgotten (Ebbinghaus strength under 30), weakest first. Leaves no trace.",
     call="living.fading",
     needs=needs.READ,
     verb="fading",
@@ -35,6 +37,7 @@ FADING = Operation(
 )
 REVIEW = Operation(
     name="review",
+    help="What is due for review, the most pressing first; or grade one, which says when it is due again.",
     call="living.review",
     needs=needs.READ,
     verb="review",
@@ -63,6 +66,7 @@ REVIEW = Operation(
 )
 REINFORCE = Operation(
     name="reinforce",
+    help="It was put to use, or looked at again: hold it better. Tells what each law reads before and after.",
     call="living.reinforce",
     needs=needs.SAYS,
     path=f"{MEMORY}/reinforce",
@@ -124,6 +128,7 @@ GRADE = Operation(
 )
 PROFILE = Operation(
     name="profile",
+    help="The law that an owner's recall and lifecycle go by, with its parameters; or choose another from here on.",
     call="living.profile",
     needs=needs.READ,
     verb="profile",
@@ -189,6 +194,7 @@ LAWS = Operation(
 )
 PARAMETERS = Operation(
     name="parameters",
+    help="Every parameter that can be set of the laws and modes: default, bounds, and what it is. Opens no store.",
     call="api.parameters:parameters",
     verb="parameters",
     path="/v1/parameters",

@@ -29,6 +29,7 @@ PAGE = Option(("-k", "--limit"), "A page of so many changes, 1 to 1000; all with
 
 LIST = Operation(
     name="list",
+    command="An owner's memories, filtered and ordered, newest activation first; --counts counts them. Leaves no trace.",
     help="An owner's memories, filtered and ordered, by default the newest activation first. Leaves no trace.",
     call="reader.list",
     needs=needs.READ,
@@ -61,6 +62,7 @@ COUNTS = Operation(
 )
 GET = Operation(
     name="get",
+    help="Everything about one memory; a secret's text only with --reveal, which is recorded before it is shown.",
     call="reader.get",
     needs=needs.READ_OR_REVEAL,
     path=MEMORY,
@@ -120,6 +122,7 @@ def _time(name: str, description: str) -> Parameter:
 
 WHY = Operation(
     name="why",
+    help="Why a memory weighs what it weighs: every factor, every change, where it comes from. Leaves no trace.",
     call="reader.why",
     needs=needs.OF_THE_LOG,
     path=f"{MEMORY}/why",
@@ -165,6 +168,7 @@ _CHANGES = (
 )
 HISTORY = Operation(
     name="history",
+    help="The change log: every event, what it decided, the weight before and after. JSON has every entry.",
     call="reader.history",
     needs=needs.OF_THE_LOG,
     path=f"{MEMORY}/history",
@@ -175,6 +179,7 @@ HISTORY = Operation(
 )
 OWNER_HISTORY = Operation(
     name="history",
+    help=HISTORY.help,
     call="reader.history",
     needs=needs.OF_THE_LOG,
     path=f"{OWNER}/history",
@@ -212,6 +217,7 @@ USES = Operation(
 )
 OWNER_STATS = Operation(
     name="stats",
+    help="Counts: of the store and its largest owners, or of one owner's memories by category, level and state.",
     call="operator.stats",
     needs=needs.READ_OR_OPERATE,
     verb="stats",

@@ -51,6 +51,7 @@ _IDS = Parameter(
 )
 EXPORT = Operation(
     name="export",
+    help="An owner's memories, oldest first, as lines to import again or as a text. What is left out is told by reason.",
     apart=True,
     call="records.export",
     needs=needs.EXPORT,
@@ -69,6 +70,7 @@ EXPORT = Operation(
 )
 EXPORT_REVEALED = Operation(
     name="export",
+    help="An owner's memories, oldest first, as lines to import again or as a text. What is left out is told by reason.",
     endpoint="export_revealed",
     apart=True,
     call="revealer.export",

@@ -68,6 +68,7 @@ MOST = Parameter(
 )
 REPLAY = Operation(
     name="replay",
+    help="Fold an owner's events under other parameters, or without some of them, and show what differs. Writes nothing.",
     call="replayer.replay",
     needs=needs.REPLAYS._replace(of_past=True),
     work=Work.HEAVY,
@@ -123,6 +124,7 @@ REPLAY = Operation(
 )
 RETRACT = Operation(
     name="retract",
+    help="Undo events, a turn, a session or all that somebody brought, with what was decided from it; first tells its reach.",
     call="retracter.retract",
     needs=needs.CORRECTS._replace(also=lambda _told: ("audit",)),
     work=Work.HEAVY,

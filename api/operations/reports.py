@@ -14,6 +14,7 @@ from projections.choices import WORKING_MESSAGES
 
 COMPARE = Operation(
     name="compare",
+    help="Read the same history under every law: what each would show, and how one memory fares over time. Writes nothing.",
     call="comparer.compare",
     needs=needs.REPLAYS,
     work=Work.HEAVY,
@@ -80,6 +81,7 @@ CURVES = Operation(
 )
 CONTEXT = Operation(
     name="context",
+    help="The block to put into a prompt: time, core, the conversation so far, memories that may matter, what tools found.",
     call="contexts.context",
     needs=needs.READ_CONTEXT,
     path=f"{OWNER}/context",
@@ -159,6 +161,7 @@ CONTEXT = Operation(
 )
 CLEANUP = Operation(
     name="cleanup",
+    help="Do now what the lifecycle jobs do by themselves under `up`: record levels, delete what its law lets go, purge.",
     call="cleaner.clean",
     needs=needs.CLEANS,
     work=Work.HEAVY,
@@ -190,6 +193,7 @@ CLEANUP = Operation(
 )
 EPISODES = Operation(
     name="episodes",
+    help="Make episodes of what was said: ten messages each, once they left working memory or their session ended.",
     call="episodes.make",
     needs=needs.MAKES,
     work=Work.HEAVY,
@@ -211,6 +215,7 @@ EPISODES = Operation(
 )
 EXTRACT = Operation(
     name="extract",
+    help="Read the turns that nobody has read yet, and keep what their speakers state as typed memories, by rules or by a model.",
     apart=True,
     call="extractor.extract",
     needs=needs.MAKES,

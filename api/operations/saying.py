@@ -34,6 +34,7 @@ BECAUSE = Parameter("because", str, "Why it is kept, in words.", "", ("asked for
 
 ADD = Operation(
     name="add",
+    help="Remember one thing, as it is told: a memory of kind and category `fact` unless you say otherwise.",
     endpoint="remember",
     call="rememberer.add",
     needs=needs.SAYS,
@@ -133,6 +134,7 @@ ADD = Operation(
 )
 EDIT = Operation(
     name="edit",
+    command="Say the same thing better under the same id; or say how sensitive it is, or that it stands in every prompt.",
     help="Say the same thing better: new words under the same id, the older ones stay readable. Saying the same writes nothing.",
     call="rememberer.edit",
     needs=needs.CORRECTS,
@@ -161,6 +163,7 @@ EDIT = Operation(
 )
 MENTION = Operation(
     name="mention",
+    command="Record that somebody came back to a memory; --confirm also takes back any negation of it.",
     help="Somebody came back to it: it is active from here on, and fades more slowly. Where the user did, a"
     " negation is undone.",
     call="writer.mention",

@@ -80,6 +80,7 @@ TERMS = (
 """What a search may ask beside its words."""
 SEARCH = Operation(
     name="search",
+    help="Find memories; each tells why it stands where it stands, and the answer tells what was withheld.",
     call="reader.search",
     needs=needs.READ,
     verb="search",

@@ -28,6 +28,7 @@ _SOURCE = (
 DRY_RUN = Parameter("dry_run", bool, "Tell what it withholds and what it did to others; write nothing.", False, (True,))
 SET_ASIDE = Operation(
     name="set-aside",
+    command="Withhold everything a session, principal or actor said, or what rests on an older page; --undo takes it back.",
     help="Withhold all that a session, a principal or an actor said and says, and undo what it did, until it is brought back.",
     endpoint="set_aside",
     call="sources.set_aside",

@@ -10,6 +10,7 @@ from api.work.patience import Work
 
 STATUS = Operation(
     name="status",
+    command="State of the store; --jobs, --capacity, --models and --owners show one part in full.",
     help="Partitions with head, checkpoint, lag, lease and quarantine; workers; memory.",
     call="operator.status",
     needs=needs.OPERATES,
@@ -22,13 +23,13 @@ STATUS = Operation(
 )
 STATS = Operation(
     name="stats",
+    help="How many owners, events and memories, and the largest owners.",
     call="operator.stats",
     needs=needs.READ_OR_OPERATE,
     work=Work.HEAVY,
     path="/v1/stats",
     title="Statistics",
     answer="StoreStats",
-    route_help="How many owners, events and memories, and the largest owners.",
 )
 OWNERS = Operation(
     name="owners",
@@ -79,6 +80,7 @@ OWNERS = Operation(
 )
 ALARMS = Operation(
     name="alarms",
+    help="What stopped or was lost, until it is over or somebody has looked; exit code 1 while anything stands still.",
     endpoint="standing",
     call="operator.alarms",
     needs=needs.OPERATES,

@@ -1,8 +1,10 @@
-"""Every operation of the command line: its name, its group, what it is for, and where it is.
+"""Every command by its group: its name, the module that registers it, and the first paragraph of its help.
 
-A listing (`engramlog --help`, completion) is made of this alone, and loads none of the modules named here: each is loaded when its
-command is called. So this file imports nothing but the standard library, and names modules as text, those of `ops` too.
+Made by `make client` of the commands: change those, and make it again. It imports the standard library alone and names modules as
+text, those of `ops` too: `engramlog --help` and completion load nothing else.
 """
+
+# ruff: noqa: E501
 
 from __future__ import annotations
 
@@ -14,9 +16,7 @@ class OperationRow(NamedTuple):
 
     name: str
     module: str
-    """Which registers it."""
     help: str
-    """The first paragraph of its help text, as its module has it."""
 
 
 GROUPS: dict[str, tuple[OperationRow, ...]] = {
@@ -135,16 +135,11 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "api.cli.commands.writing",
             "Append events from JSON Lines of envelopes. Sending the same file again is always safe.",
         ),
-        OperationRow(
-            "import",
-            "api.cli.commands.records",
-            "Import conversations, exported chats and older records.",
-        ),
+        OperationRow("import", "api.cli.commands.records", "Import conversations, exported chats and older records."),
         OperationRow(
             "extract",
             "api.cli.commands.extracting",
-            "Read the turns that nobody has read yet, and keep what their speakers state as typed memories,"
-            " by rules or by a model.",
+            "Read the turns that nobody has read yet, and keep what their speakers state as typed memories, by rules or by a model.",
         ),
         OperationRow(
             "episodes",

@@ -11,6 +11,7 @@ TURN_ID = Parameter("turn_id", str | None, "The turn in which it was said.", Non
 
 NEGATE = Operation(
     name="negate",
+    help="It is no longer so: demote a memory, keep its history, and optionally say what holds instead.",
     call="writer.negate",
     needs=needs.CORRECTS,
     path=f"{MEMORY}/negate",
@@ -111,6 +112,7 @@ WITH = (
 """How memories are deleted."""
 DELETE = Operation(
     name="delete",
+    help="Soft delete: hidden at once, kept 30 days; --undo restores. The text stays in the log.",
     apart=True,
     call="deleter.delete_many",
     needs=needs.DELETES,
@@ -180,6 +182,7 @@ RESTORE_MANY = Operation(
 )
 UNMERGE = Operation(
     name="unmerge",
+    help="Undo a merge: its sources come back as they were, and the merged memory retires to review mode.",
     call="writer.unmerge",
     needs=needs.CORRECTS,
     path=f"{MEMORY}/unmerge",
@@ -192,6 +195,7 @@ UNMERGE = Operation(
 )
 MERGE = Operation(
     name="merge",
+    help="Several memories become a new one; the sources stay readable, and `unmerge` brings them back.",
     call="writer.merge",
     needs=needs.CORRECTS,
     path=f"{OWNER}/merge",

@@ -11,7 +11,6 @@ import typer
 from rich.markup import escape
 
 from api.cli.app import Json, app, err, out, progress, show
-from api.operations.table import entries
 from events.errors import InputError, NotConfirmed
 from ops.commands.bringing import Alone, Yes, many
 
@@ -19,7 +18,10 @@ if TYPE_CHECKING:
     from ops.backup.folder import BackupFolder
     from ops.settings import Settings
 
-backup_app = typer.Typer(no_args_is_help=True, help=entries()["backup"].help)
+backup_app = typer.Typer(
+    no_args_is_help=True,
+    help="Backups of the store and of its seals: make, check, restore elsewhere, have that take the store's place.",
+)
 app.add_typer(backup_app, name="backup")
 MOST_REASON = 500
 SEALS_BACKUP = "ENGRAMLOG_SEALS_BACKUP"

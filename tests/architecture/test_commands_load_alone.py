@@ -9,6 +9,7 @@ import sys
 
 from api.cli.frame import app, loaded, root, whole
 from api.operations.table import GROUPS, entries
+from tests.made.commands import FILE, index
 from tests.rows import each_row
 
 HEAVY = {
@@ -106,6 +107,10 @@ def test_no_command_loads_what_it_needs_before_it_runs() -> None:
     modules = set(json.loads(ran.stdout))
     assert {entry.module for entry in entries().values()} <= modules
     assert modules & HEAVY == set()
+
+
+def test_the_index_of_commands_is_made_of_the_commands() -> None:
+    assert FILE.read_text("utf-8") == index(), "run make client"
 
 
 @each_row("name", entries())

@@ -92,7 +92,7 @@ def _verb(name: str, operation: Operation) -> str:
         request = f"posted({path}, given({{{given}}}))"
     return (
         f"def {name + '_' * (name in dir(builtins))}({told}) -> Plan[{operation.answer}]:\n"
-        f"    {_quoted(operation.summary, _explained([*needed, *placed, *others]))}\n"
+        f"    {_quoted(operation.help, _explained([*needed, *placed, *others]))}\n"
         f"    told = yield from ask(scope{'.once()' if operation in ONCE else ''}, {request})\n"
         f"    return {operation.answer}.decode(told)\n"
     )

@@ -13,11 +13,12 @@ from api.cli.made import Call, command, plain
 from api.cli.show import generic
 from api.operations.access import ACCESS, ISSUE, READS, REVOKE, SET_GRANTS
 from api.operations.definition import Parameter, without
-from api.operations.table import entries
 from events.errors import refused
 
 NAMES = tuple(one.name for one in OPTIONS)
-key_app = typer.Typer(no_args_is_help=True, help=entries()["key"].help)
+key_app = typer.Typer(
+    no_args_is_help=True, help="Keys by which others open this store: new, revoke, and tokens of them that do less."
+)
 app.add_typer(key_app, name="key")
 FIRST = "Example: `engramlog key new support --can use --owners 'team/*' --speak-as user,assistant --days 90`"
 

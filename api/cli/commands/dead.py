@@ -7,14 +7,13 @@ import typer
 from api.cli.made import Call, command
 from api.operations.definition import Option, Parameter
 from api.operations.store import DEAD, DEAD_DISCARD, DEAD_RETRY, DEAD_SHOW
-from api.operations.table import entries
 from events.errors import refused
 
 
 @command(
     DEAD.but(
         name="dead",
-        help=entries()["dead"].help,
+        help="Quarantined owners and their waiting events; retry them, or discard one event.",
         example='Examples: `engramlog dead`, `engramlog dead alice --retry`, `engramlog dead alice --discard 3:128 --reason "..."`',
     ),
     more=(

@@ -17,7 +17,7 @@ from api.cli.standard_input import text_of
 from api.exchange.lines import again, open_lines
 from api.operations.definition import Option, Parameter, without
 from api.operations.saying import EDIT, MENTION, TEXT
-from api.operations.writing import CONFIRM, DELETE_MANY, PROMOTE, RESTORE, RESTORE_MANY, SENSITIVITY
+from api.operations.writing import CONFIRM, DELETE, DELETE_MANY, PROMOTE, RESTORE, RESTORE_MANY, SENSITIVITY
 from events.errors import refused
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def turns(
 @command(
     DELETE_MANY.but(
         name="delete",
-        help="",
+        help=DELETE.help,
         more=MORE,
         example='Example: `engramlog delete alice coffee`, `engramlog delete alice "m1, m2" m3 --undo` or'
         " `... | engramlog delete alice -`",

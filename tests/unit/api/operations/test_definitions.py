@@ -13,11 +13,9 @@ import api.application
 from api.application import Application
 from api.http.routing import shape_of
 from api.operations.definition import NEVER, REQUIRED, Operation, loaded_from
-from api.operations.groups import ALL, MADE_WHOLE
+from api.operations.groups import ALL
 from api.operations.reading import REVEAL
 from api.operations.reports import EXTRACT
-from api.operations.store import DEAD_DISCARD
-from api.operations.table import entries
 from api.requests.searching import request_of
 from api.services.auditing.outranking import Outranking
 from api.services.instants import Instants
@@ -102,6 +100,5 @@ def test_paths_and_methods_are_each_defined_once() -> None:
     assert len(asked) == len(set(asked)) > 50
 
 
-def test_a_name_of_an_operation_without_words_of_its_own_is_a_row_of_the_table() -> None:
-    assert {one.name for one in MADE_WHOLE if not one.help} <= set(entries())
-    assert DEAD_DISCARD.summary
+def test_every_operation_says_what_it_does() -> None:
+    assert [one.path for one in ALL if not one.help.endswith(".")] == []
