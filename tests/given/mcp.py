@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,6 +21,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from api.application import Application
 from api.mcp.connection import Connection
+from api.mcp.schemas import ANSWERS
 from api.mcp.server import MemoryServer
 from tests.given.http import SHOWN, TOKEN
 from tests.patience import PATIENCE
@@ -39,6 +40,18 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
     return {**os.environ, "ENGRAMLOG_DATA": str(folder), "ENGRAMLOG_REDIS_URL": "", "ENGRAMLOG_TOKEN": TOKEN, **more}
 
 
+KINDS: Mapping[str, type | tuple[type, ...]] = {
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+    "boolean": bool,
+    "array": list,
+    "object": dict,
+    "": object,
+}
+"""What JSON Schema calls a type."""
+
+
 class Agent:
     """What an agent does with the tools."""
 
@@ -50,6 +63,8 @@ class Agent:
         answer = await self.client.call_tool(tool, arguments)
         assert not answer.is_error, answer.content
         assert answer.structured_content is not None
+        for name, told in ANSWERS.get(tool, {}).items():  # what its schema promises
+            assert isinstance(answer.structured_content[name], KINDS[told.partition(": ")[0]]), (tool, name)
         return answer.structured_content
 
     async def refused(self, tool: str, /, **arguments: Any) -> str:
