@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from api.shapes import Laws, LawShape
 from events.parameters import DEFAULTS
 from projections.laws import LAWS
 from projections.laws.law import Law
 
 
-def laws() -> dict[str, Any]:
+def laws() -> Laws:
     """Every law there is: its formula, factors, thresholds at the defaults, and where it comes from. Asks no store."""
     return {"laws": [_law(law) for law in LAWS.values()]}
 
 
-def _law(law: Law) -> dict[str, Any]:
+def _law(law: Law) -> LawShape:
     return {
         "name": law.name,
         "formula": law.formula,

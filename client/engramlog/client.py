@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import ParamSpec, Self, TypeVar
+from typing import Any, ParamSpec, Self, TypeVar
 from urllib.parse import urlsplit
 
 import httpx2
@@ -60,8 +60,29 @@ class Verbs(Questions):
     curves_picture = Verb(pictures.curves_picture)
     map_picture = Verb(pictures.map_picture)
 
-    def __init__(self, scope: Scope) -> None:
+    scope: Scope
+    _token: Told
+
+    def _prepared(
+        self,
+        scope: Scope,
+        folder: Path | None,
+        url: str | None,
+        token: str | None,
+        timeout: float,
+        authority: str | os.PathLike[str] | None,
+    ) -> dict[str, Any]:
+        """What a client of either kind is made with; it takes over the scope and the token."""
+        address, self._token = _addressed(url, token, folder)
         self.scope = scope
+        verify = trusting(authority) if address.startswith("https:") else True
+        return {
+            "base_url": address,
+            "timeout": timeout,
+            "verify": verify,
+            "trust_env": False,
+            "follow_redirects": False,
+        }
 
     def of(self, owner: str) -> Self:
         """The same client, of one owner: no verb has to name the owner, and none can reach another. Shares connections."""
@@ -95,19 +116,10 @@ class Memory(Verbs):
         start: bool = True,
         authority: str | os.PathLike[str] | None = None,
     ) -> None:
-        super().__init__(_scope(scope, owner, retry))
         folder = home_of(url, token) if transport is None else None
-        address, self._token = _addressed(url, token, folder)
-        if folder is not None:
-            transport = HomeTransport(folder, start=start)
-        self._http = httpx2.Client(
-            base_url=address,
-            timeout=timeout,
-            transport=transport,
-            verify=trusting(authority) if address.startswith("https:") else True,
-            trust_env=False,
-            follow_redirects=False,
-        )
+        options = self._prepared(_scope(scope, owner, retry), folder, url, token, timeout, authority)
+        home = None if folder is None else HomeTransport(folder, start=start)
+        self._http = httpx2.Client(transport=home or transport, **options)
 
     def carry_out(self, plan: Plan[R]) -> R:
         """Do what a plan says, and return its result."""
@@ -181,19 +193,10 @@ class AsyncMemory(Verbs):
         start: bool = True,
         authority: str | os.PathLike[str] | None = None,
     ) -> None:
-        super().__init__(_scope(scope, owner, retry))
         folder = home_of(url, token) if transport is None else None
-        address, self._token = _addressed(url, token, folder)
-        if folder is not None:
-            transport = AsyncHomeTransport(folder, start=start)
-        self._http = httpx2.AsyncClient(
-            base_url=address,
-            timeout=timeout,
-            transport=transport,
-            verify=trusting(authority) if address.startswith("https:") else True,
-            trust_env=False,
-            follow_redirects=False,
-        )
+        options = self._prepared(_scope(scope, owner, retry), folder, url, token, timeout, authority)
+        home = None if folder is None else AsyncHomeTransport(folder, start=start)
+        self._http = httpx2.AsyncClient(transport=home or transport, **options)
 
     async def carry_out(self, plan: Plan[R]) -> R:
         """Do what a plan says, and return its result."""
