@@ -23,7 +23,8 @@ from projections.prompt import gathering
 BUDGET = 600
 RULES = (
     *((share, 0.0) for share in (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4)),
-    *((0.15, fall) for fall in (0.3, 0.4, 0.5)),
+    *((0.15, fall) for fall in (0.3, 0.35, 0.4, 0.5)),
+    (0.25, 0.5),
 )
 """A share of the best line's score, and of the score of the line before."""
 
@@ -32,7 +33,6 @@ def stop_rows() -> list[Row]:
     """For each rule and language: the share of questions whose fact is related, lines, tokens, useful lines, idle messages."""
     facts = [row for _, row in read_lines(SET / "facts.jsonl")]
     idle = [row for _, row in read_lines(SET / "idle.jsonl")]
-    own = gathering.STOP, gathering.FALL
     with TemporaryDirectory(prefix="engramlog-stop-") as scratch:
         settings = of_its_own(load_settings(), Path(scratch) / "store").model_copy(
             update={"partitions": 1, "embedder": AUTO}
@@ -40,10 +40,7 @@ def stop_rows() -> list[Row]:
         with open_application(settings) as application:
             for fact in facts:
                 application.rememberer.add(fact["persona"], fact["text"])
-            try:
-                return [row for rule in RULES for row in _rows(application, facts, idle, *rule)]
-            finally:
-                gathering.STOP, gathering.FALL = own
+            return [row for rule in RULES for row in _rows(application, facts, idle, *rule)]
 
 
 def _rows(
@@ -53,7 +50,7 @@ def _rows(
     share: float,
     fall: float,
 ) -> list[Row]:
-    gathering.STOP, gathering.FALL = share, fall
+    gathering.STOP = gathering.STOP_HAN = gathering.Stop(share, fall)
     asked: dict[str, list[tuple[bool, int, int, float]]] = defaultdict(list)
     for number, fact in enumerate(facts):
         lines = _related(application, fact["persona"], fact["questions"][number % 2])

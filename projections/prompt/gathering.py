@@ -18,6 +18,7 @@ from projections.language.doubtful import sounds_like_an_order
 from projections.language.extractive import words
 from projections.language.orders import gives_orders
 from projections.language.patterns import regex
+from projections.language.scripts import holds_han
 from projections.memory.columns import Columns
 from projections.memory.deletion_view import erased_turns, forgotten_turns
 from projections.memory.episode import local
@@ -57,10 +58,17 @@ class Match(TypedDict):
     score: float
 
 
-STOP = 0.15
-"""Share of the best line's score below which no further line is related, if the message asks for one thing."""
-FALL = 0.35
-"""The same of the score of the line before: a line that falls so far ends what is related."""
+class Stop(NamedTuple):
+    """Where related lines end, if the message asks for one thing."""
+
+    share: float
+    """Of the best line's score, below which no further line is related."""
+    fall: float
+    """Of the score of the line before: a line that falls so far ends what is related."""
+
+
+STOP, STOP_HAN = Stop(0.25, 0.5), Stop(0.15, 0.35)
+"""For messages without and with Han characters: Chinese statements are told apart less surely."""
 UNSURE = 3
 """Lines at most for a message of which only nearness says that it needs memory."""
 MOST_LINES = 60
@@ -191,13 +199,14 @@ def related(
     before = asked.talk.messages[-2:] if asked.message.continues else ()
     topic = "\n".join([*(turn.text for turn in before), asked.text]).casefold()
     others -= {project for project in others if len(others) == 1 or project in topic}
-    fall = 0 if asked.message.continues else FALL  # the turns before are searched for too, and may score better
+    stop = STOP_HAN if holds_han(asked.message.ask) else STOP
+    fall = 0 if asked.message.continues else stop.fall  # the turns before are searched for too, and may score better
     most = UNSURE if asked.message.need == "unsure" and asked.wanted.related == "auto" else MOST_LINES
     for result, close in zip(results, closeness, strict=True):
         memory = view.get(result["id"])
         if memory is None or close < asked.wanted.threshold or len(found) == most:
             continue
-        if not asked.message.several and result["score"] < max(STOP * best, fall * last):
+        if not asked.message.several and result["score"] < max(stop.share * best, fall * last):
             break
         if said_already(memory, talk, asked.text) or never_related(memory):
             continue
