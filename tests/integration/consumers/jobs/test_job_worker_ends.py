@@ -169,3 +169,24 @@ def test_a_worker_with_nothing_to_do_ends_and_lets_another_lead_at_once(live: Li
         assert "job worker stopped" in ended(worker)
         assert client.hget("engramlog-jobs:test", "holder") is None
         assert not client.smembers(f"rq:workers:{queue_name('test')}")
+
+
+def test_a_worker_goes_on_after_its_queue_was_away_and_ends_while_it_is(live: Live, server: RedisServer) -> None:
+    queues = RedisServer(wheel_server())
+    addresses = ("--url", server.url, "--queue-url", queues.url, "--timeout", "1", "--json")
+    finished = f"rq:finished:{queue_name('test')}"
+    try:
+        with queues.client() as client, process("-m", "ops.job_worker", *addresses) as worker:
+            wait_until(lambda: client.zcard(finished))
+            client.client_kill_filter(_type="normal", skipme=True)
+            queues.process.send_signal(signal.SIGSTOP)
+            assert worker.stderr is not None
+            assert any(b"schedule waits" in line for line in worker.stderr)
+            queues.process.send_signal(signal.SIGCONT)
+            job = lifecycle_queue(client, "test").enqueue_call(FUNCTION, args=("upkeep", "test", 0, "20260101T0000"))
+            wait_until(lambda: client.zscore(finished, job.id))
+            queues.process.send_signal(signal.SIGSTOP)
+            ended(worker)
+    finally:
+        queues.process.send_signal(signal.SIGCONT)
+        queues.stop()
