@@ -1,6 +1,6 @@
 """A job worker as a process: `python -P -m ops.job_worker`. It schedules and runs the jobs of one store.
 
-SIGTERM ends it within a second (`ops.processes.job_ending`), and what it was doing goes back to the queue. Killed, it leaves a job
+SIGTERM ends it within a second, whatever its job is in the middle of, and the job goes back to the queue. Killed, it leaves a job
 that another worker takes up a minute later.
 """
 
@@ -37,8 +37,7 @@ from ops.embedders import embed_minutes, embedders_of
 from ops.every import Every
 from ops.logs import start_logging, teller
 from ops.models import chat_of
-from ops.processes.ending import over
-from ops.processes.job_ending import Ending
+from ops.processes.ending import end_by_signal, over
 from ops.sealing.master import master_of
 from ops.settings import load_settings
 from ops.tracebacks import reason_of, tell_words, words_are_told
@@ -51,13 +50,47 @@ from projections.redis.create import StoreIdentity, known_identity
 from projections.redis.model_uses import ModelLedger
 
 Tell = Callable[..., None]
+GRACE_SECONDS = 0.5
+"""How long a job may take to give itself up."""
 ATTEND_SECONDS = 1.0
 BEAT_SECONDS = 15.0
 AGAIN_SECONDS = 1.0
 
 
+class Ending:
+    """Ends the process at SIGTERM or SIGINT, within a second.
+
+    A job gives itself up between owners and requests. It cannot while it waits for a model, for folding or for Redis. Jobs can be
+    killed anywhere, so after `GRACE_SECONDS` the job is put back into the queue and the process ends. If the queue's Redis does not
+    answer in time, another worker finds the job after a minute.
+    """
+
+    def __init__(self, stop: Flag, tell: Callable[..., None]) -> None:
+        self._stop = stop
+        self._tell = tell
+        self.worker: JobWorker | None = None
+        self.leave: Callable[[], None] = lambda: None
+        """Lets another process lead the schedule."""
+
+    def arm(self) -> None:
+        """Begin. For the main thread, which handles signals."""
+        end_by_signal(lambda _number: self._stop.set(), cut_off=self._cut_off, patient_seconds=GRACE_SECONDS)
+
+    def _cut_off(self) -> None:
+        self._tell("job worker stopped", in_the_middle=True)
+        self._give_back()
+
+    def _give_back(self) -> None:
+        try:
+            for job_id in self.worker.give_back() if self.worker is not None else ():
+                self._tell("job given back", job=job_id)
+            self.leave()
+        except (StoreError, redis.RedisError, OSError) as error:
+            self._tell("job not given back", reason=type(error).__name__)
+
+
 class Attendant:
-    """What goes on beside the jobs, in a thread: the schedule, the beat of a running job, and whether the parent lives."""
+    """A thread next to the jobs: it schedules, sends the heartbeat of a running job, and looks whether the parent lives."""
 
     def __init__(
         self,
@@ -68,7 +101,7 @@ class Attendant:
         ending: Ending,
         watch: ConditionAlarm,
     ) -> None:
-        """Without `cron` whoever started this process keeps the schedule."""
+        """Without `cron` the process that started this one schedules."""
         self._cron = cron
         self._stop = stop
         self._tell = tell

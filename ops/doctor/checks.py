@@ -64,8 +64,8 @@ from ops.kept.head_file import HeadFile, heads_path
 from ops.kept.heads import refuse_changed_log
 from ops.kept.rejections import ValueFile, values_path
 from ops.owned import is_ours
+from ops.processes.checks import STILL_SECONDS
 from ops.processes.folder_socket import NAME
-from ops.processes.standstill import STILL_SECONDS
 from ops.sealing.key_file import read_key_file
 from ops.sealing.master import key_in
 from ops.sealing.place import NONE

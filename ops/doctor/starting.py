@@ -47,7 +47,7 @@ from ops.embedders import chosen_at_start, embedders_of
 from ops.identity.keys import NotTold, keys_at
 from ops.metrics.port import ports_of, refuse_taken
 from ops.models import model_of
-from ops.processes.file_limit import ENOUGH, FEW_FILES
+from ops.processes.limits import ENOUGH, FEW_FILES
 from ops.sealing.master import master_of
 from ops.settings import Settings
 from ops.store import check_queue

@@ -17,7 +17,7 @@ from api.work.admission import Admission
 from events.errors import BadSetting
 from ops.garbage import started
 from ops.processes.ending import end_by_signal
-from ops.processes.memory import give_back
+from ops.processes.limits import give_back
 from ops.processes.supervisor import Supervisor
 from ops.settings import Settings
 

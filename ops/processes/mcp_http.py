@@ -17,7 +17,7 @@ from ops.beyond.watch import certificate_tended
 from ops.garbage import started
 from ops.identity.keys import ProviderKeys, provider_of
 from ops.processes.ending import end_by_signal
-from ops.processes.file_limit import raise_file_limit
+from ops.processes.limits import raise_file_limit
 from ops.processes.mcp import Tell, memory_server, told_metrics
 from ops.processes.supervisor import Supervisor
 from ops.settings import Settings

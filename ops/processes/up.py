@@ -46,15 +46,12 @@ from ops.kept.heads import HeadKeeper
 from ops.metrics.port import ports_of, refuse_taken
 from ops.models import model_of
 from ops.processes.banner import ConsoleLink, Served
-from ops.processes.console_watch import ConsoleRefusals
+from ops.processes.checks import LOOK_SECONDS as STILL_LOOK_SECONDS
+from ops.processes.checks import ConsoleRefusals, Standstill
 from ops.processes.ending import END_SECONDS, EndBounds, end_by_signal
-from ops.processes.file_limit import FEW_FILES, raise_file_limit
-from ops.processes.folder_socket import FolderSocket
-from ops.processes.memory import give_back
+from ops.processes.folder_socket import FolderSocket, Stay
+from ops.processes.limits import FEW_FILES, give_back, raise_file_limit
 from ops.processes.schedule import JobSchedule
-from ops.processes.standstill import LOOK_SECONDS as STILL_LOOK_SECONDS
-from ops.processes.standstill import Standstill
-from ops.processes.stay import Stay
 from ops.processes.workers import Workers
 from ops.sealing.watch import watch_master_key
 from ops.settings import Settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from events.errors import StoreUnavailable
-from ops.processes.standstill import LOOK_SECONDS, STILL_SECONDS, Standstill
+from ops.processes.checks import LOOK_SECONDS, STILL_SECONDS, Standstill
 from tests.given.alarms import KeptAlarms
 
 SUBJECT = ("partition_stands_still", "partition 0")

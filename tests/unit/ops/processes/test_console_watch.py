@@ -6,7 +6,7 @@ from typing import Any
 
 from api.http.sessions import MOST_REFUSED, CodeRefused, Sessions
 from events.alarms import KNOWN
-from ops.processes.console_watch import MANY, ConsoleRefusals
+from ops.processes.checks import MANY, ConsoleRefusals
 
 
 class Heard:

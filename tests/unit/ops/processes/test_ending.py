@@ -6,8 +6,8 @@ import signal
 import subprocess
 import sys
 
+from ops.job_worker import GRACE_SECONDS
 from ops.processes.ending import CUT_OFF_SECONDS, END_SECONDS, PATIENT_SECONDS, SIGNALS, EndBounds
-from ops.processes.job_ending import GRACE_SECONDS
 from tests.patience import PATIENCE
 from tests.rows import each_row
 

@@ -15,8 +15,7 @@ import pytest
 
 from events.errors import EmbeddedRedisError
 from ops.embedded.wanted import is_wanted, may_be_used, using, wanting
-from ops.processes.folder_socket import NAME, FolderSocket
-from ops.processes.stay import Stay
+from ops.processes.folder_socket import NAME, FolderSocket, Stay
 from tests.patience import PATIENCE
 from tests.rows import each_row
 

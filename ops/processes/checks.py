@@ -1,10 +1,11 @@
-"""Whether partitions with events to fold move: what `up` looks at while it runs, whatever the reason that they do not."""
+"""What `up` checks while it runs: whether partitions with events to fold move, and what strangers tried at the console."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from api.http.sessions import Sessions
 from events.alarms import Alarms
 from events.errors import EngramlogError
 
@@ -47,3 +48,29 @@ class Standstill:
             self._still.discard(number)
             if not first or not lag:
                 self._alarms.cleared("partition_stands_still", f"partition {number}")
+
+
+MANY = "console_codes_refused"
+
+
+class ConsoleRefusals:
+    """Logs and raises what the console refused since the last check."""
+
+    def __init__(self, sessions: Sessions, alarms: Alarms, tell: Callable[..., None]) -> None:
+        self._sessions = sessions
+        self._alarms = alarms
+        self._tell = tell
+        self._used = self._limited = 0
+
+    def check(self) -> None:
+        """Report what is new, as one line however many there were."""
+        used, limited = self._sessions.refused["used"], self._sessions.refused["limited"]
+        if used > self._used:
+            self._tell(
+                "a link to the console was used twice: if not by you, engramlog token --rotate ends all sessions",
+                times=used - self._used,
+                alarm=True,
+            )
+        if limited > self._limited:
+            self._alarms.raised(MANY, "", f"{limited - self._limited} codes of the console were refused unlooked at")
+        self._used, self._limited = used, limited
