@@ -155,7 +155,7 @@ def open_the_store(
             if embedded.recovery:
                 store.alarms.raised("log_cut", "", embedded.recovery)
             if embedded.owned and role != "up":
-                DiskGuard(embedded.folder, store.client, store.alarms, lambda: look(embedded.folder)).tend(0.0)
+                DiskGuard(embedded.folder, store.client, store.alarms, lambda: look(embedded.folder)).check()
         yield store
 
 

@@ -90,7 +90,6 @@ class DiskGuard:
         self._alarms = alarms
         self._look = look
         self._raised: set[str] = set()
-        self._next = 0.0
         self._set_to: int | None = None
         """What the server was told; None as long as it was told nothing: it may have been started locked."""
 
@@ -99,15 +98,12 @@ class DiskGuard:
         """Whether the server takes no writes for want of disk."""
         return self._set_to == LOCK
 
-    def tend(self, now: float) -> None:
-        """Look at most four times a second, and do what is due; `now` in seconds of any steady clock."""
-        if now < self._next:
-            return
-        self._next = now + NEXT_SECONDS
-        with suppress(redis.RedisError, OSError):  # a server or a folder that is gone is told of by others
-            self._tend(self._look())
+    def check(self) -> None:
+        """Look at the disk, and open or close the server for writes."""
+        with suppress(redis.RedisError, OSError):  # a server or a folder that is gone is reported elsewhere
+            self._act_on(self._look())
 
-    def _tend(self, disk: Disk) -> None:
+    def _act_on(self, disk: Disk) -> None:
         if disk.is_full:
             text = disk.told(self._folder, disk.reserve)
             self._raise(

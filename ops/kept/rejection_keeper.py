@@ -90,7 +90,6 @@ class ValueKeeper:
         self._alarms = alarms
         self._waiting: list[_Waiting] = []
         self._lock = Lock()
-        self._next = 0.0
         self.restored: str | None = None
         """What was said again, in a sentence."""
         self._unclear = True
@@ -134,13 +133,6 @@ class ValueKeeper:
                 self._unclear = False
                 self._alarms.cleared(NOT_KEPT, str(self.file.path))
             return said
-
-    def tend(self, now: float) -> dict[int, int]:
-        """The same, when it is time; as often as one likes, with the monotonic time in seconds."""
-        if now < self._next:
-            return {}
-        self._next = now + LOOK_SECONDS
-        return self.look()
 
     def lacking(self, partitions: Sequence[int]) -> tuple[int, list[KeptValue]]:
         """How many lines of these partitions are kept, and those that the log lacks. Raises StoreError."""

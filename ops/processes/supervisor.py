@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from events.errors import EngramlogError, StoreUnavailable
 from ops.embedded.wanted import is_used
+from ops.every import Every
 
 if TYPE_CHECKING:
     from api.application import Application
@@ -145,6 +146,9 @@ class Supervisor:
 
     def _tend(self, application: Application, store: OpenStore) -> None:
         """Append what was shown, until this is not to be used any more."""
+        from ops.kept.rejection_keeper import LOOK_SECONDS
+
+        values = Every(LOOK_SECONDS, lambda: application.writer.settle_positions(store.values.look()))
         while True:
             with self._changed:
                 self._changed.wait_for(self._is_done, TEND_SECONDS)
@@ -159,7 +163,7 @@ class Supervisor:
             except EngramlogError as error:
                 self._tell("accesses not folded", reason=error.message)
             try:
-                application.writer.settle_positions(store.values.tend(monotonic()))
+                values.tend()
             except EngramlogError as error:
                 self._tell("what was said again is not folded yet", reason=error.message, alarm=True)
 

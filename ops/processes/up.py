@@ -33,6 +33,7 @@ from ops.beyond.watch import LOOK_SECONDS as CERTIFICATE_SECONDS
 from ops.beyond.watch import CertificateWatch, RefusedRequests
 from ops.catch_up import FoldCatchUp
 from ops.clock import lasting_seconds
+from ops.embedded.disk import NEXT_SECONDS as DISK_SECONDS
 from ops.embedded.disk import DiskGuard, look
 from ops.embedded.folder import Role
 from ops.embedded.private_folder import private_folder
@@ -43,12 +44,13 @@ from ops.identity.keys import ALARM as IDENTITY
 from ops.identity.keys import ProviderKeys, look_for_keys, provider_of
 from ops.joined import JoinedApplication
 from ops.kept.heads import HeadKeeper
+from ops.kept.rejection_keeper import LOOK_SECONDS as KEPT_SECONDS
 from ops.metrics.port import ports_of, refuse_taken
 from ops.models import model_of
 from ops.processes.banner import ConsoleLink, Served
 from ops.processes.checks import LOOK_SECONDS as STILL_LOOK_SECONDS
 from ops.processes.checks import ConsoleRefusals, Standstill
-from ops.processes.ending import END_SECONDS, EndBounds, end_by_signal
+from ops.processes.ending import END_SECONDS, EndBounds, end_by_signal, nothing
 from ops.processes.folder_socket import FolderSocket, Stay
 from ops.processes.limits import FEW_FILES, give_back, raise_file_limit
 from ops.processes.schedule import JobSchedule
@@ -274,6 +276,8 @@ def _serve(
     token, identity = (ConditionAlarm(store.alarms, name) for name in ("token_unusable", IDENTITY))
     guard, standstill = _guard(store), Standstill(application.operator.status, store.alarms)
     checks = (
+        Every(KEPT_SECONDS, store.values.look),
+        Every(DISK_SECONDS, guard.check if guard is not None else nothing),
         Every(STILL_LOOK_SECONDS, lambda: standstill.look(monotonic())),
         Every(1.0, lambda: token.report(admits.trouble())),
         Every(1.0, ConsoleRefusals(sessions, store.alarms, of_api).check),
@@ -288,13 +292,13 @@ def _serve(
             if greet is not None and (_all_there(application, settings) or monotonic() > ready_at + GREET_SECONDS):
                 greet(_served(application, settings, server, sessions))
                 greet = None
-            _tend_store(store)
-            if guard is not None:
-                guard.tend(monotonic())
-            # Where the disk is full their queue takes no writes either, and they would die and start for ever.
+            _mend_socket(store)
+            for check in checks:
+                check.tend()
+            # If the disk is full their queue takes no writes either, and they would die and start for ever.
             jobs.pause(paused=schedule.rests or (guard is not None and guard.locked))
-            for part in (workers, jobs, *checks):
-                part.tend()
+            workers.tend()
+            jobs.tend()
             if _leaves(front, server, store, tell):
                 end.begin()
                 continue
@@ -407,9 +411,8 @@ def _guard(store: OpenStore) -> DiskGuard | None:
     return DiskGuard(folder, store.client, store.alarms, lambda: look(folder))
 
 
-def _tend_store(store: OpenStore) -> None:
-    """Ask for kept rejections; put a removed socket back, with an alarm. Raises EmbeddedRedisError where it cannot be."""
-    store.values.tend(monotonic())
+def _mend_socket(store: OpenStore) -> None:
+    """Put a removed socket back, with an alarm. Raises EmbeddedRedisError if that fails."""
     mended = store.embedded.tend_socket() if store.embedded else None
     if mended:
         store.alarms.raised("socket_removed", str(store.embedded and store.embedded.folder), mended)

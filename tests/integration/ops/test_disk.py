@@ -48,13 +48,13 @@ class Watched:
 
     def __init__(self, store: OpenStore) -> None:
         assert store.embedded is not None
-        self.store, self.folder, self.disk, self._now = store, store.embedded.folder, ROOMY, 0.0
+        self.store, self.folder, self.disk = store, store.embedded.folder, ROOMY
         self.guard = DiskGuard(self.folder, store.client, store.alarms, lambda: self.disk)
 
     def stands(self, free: int) -> list[str]:
         """The disk has so many bytes free; which alarms stand once that was looked at."""
-        self.disk, self._now = self.disk._replace(free=free), self._now + 1.0
-        self.guard.tend(self._now)
+        self.disk = self.disk._replace(free=free)
+        self.guard.check()
         assert isinstance(self.store.alarms, RedisAlarms)
         return sorted(alarm.name for alarm in self.store.alarms.standing())
 
