@@ -1,7 +1,7 @@
-"""The jobs of a store one by one, as they lie in RQ's registries: where each stands, when it is tried again, why it failed.
+"""The jobs page: each job of RQ's registries with its state, when it is tried again, and why it failed.
 
-Whoever can write to the queue's Redis can write anything there. So nothing is imported or looked up by a name that stands there,
-every field is bounded where it lies, and what is no job of ours by its id is passed over: workers refuse it.
+Anybody who can write to the queue's Redis may have written it. So nothing is imported by a name found there, every field is bounded
+in Redis, and ids that are not ours are skipped: workers refuse those jobs.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from events.text.digits import whole
 
 MOST_JOBS = 200
 MOST_ERROR = 300
-"""Characters of an error that are told."""
+"""Characters of an error that are shown."""
 _MOST_PACKED, _MOST_UNPACKED = 64 * 1024, 512 * 1024
-"""Bytes of a traceback, as it lies there and unpacked."""
+"""Bytes of a traceback, packed and unpacked."""
 _MOST_FIELD = 64
 _FIELDS = ("enqueued_at", "started_at", "ended_at", "retries_left")
 _ABANDONED = "Moved to FailedJobRegistry, due to AbandonedJobError"
@@ -77,7 +77,7 @@ return told
 
 
 class _Name(NamedTuple):
-    """What a job's id says."""
+    """The parts of a job's id."""
 
     kind: str
     partition: int
@@ -85,7 +85,7 @@ class _Name(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """A job as its registry has it."""
+    """An entry of a registry."""
 
     id: str
     name: _Name
@@ -125,7 +125,7 @@ def job_board(wire: Wire, store_id: str, partitions: int) -> dict[str, Any]:
 
 
 def _entries(wire: Wire, store_id: str, partitions: int) -> tuple[list[_Entry], dict[str, int]]:
-    """Jobs of all registries, those that matter most first; and how many each registry holds, what is no job of ours too."""
+    """Jobs of all registries, the most important first; and the size of each registry, foreign entries included."""
     name = queue_name(store_id)
     registries: Sequence[tuple[State, str]] = (("running", "wip"), ("again", "scheduled"), ("failed", "failed"))
     commands: list[list[str | int]] = [["ZCARD", f"rq:{key}:{name}"] for _, key in registries]
@@ -150,7 +150,7 @@ def _take(found: list[_Entry], raw: bytes, state: State, score: float | None, st
 
 
 def _named(raw: bytes, store_id: str, partitions: int) -> _Name | None:
-    """What an id says; None where no scheduler of this store made it."""
+    """The parts of an id; None if no scheduler of this store made it."""
     match = re.fullmatch(rb"([a-z]{1,20})-(.{1,64})-p([0-9]{1,4})-([0-9]{8}T[0-9]{4}(?:[0-9]{2})?)", raw)
     if match is None or match[2] != store_id.encode() or match[1].decode() not in WHAT:
         return None
@@ -217,7 +217,7 @@ def _stopped(reasons: Mapping[int, str]) -> list[dict[str, Any]]:
 
 
 def _error(packed: bytes) -> str | None:
-    """The last line of a traceback: kind and words of an error of ours about the store, else its kind alone."""
+    """The last line of a traceback: type and message of our own errors about the store, else only the type."""
     lines = _unpacked(packed, b64decode).rstrip().splitlines() if packed else []
     if not lines:
         return None
@@ -246,7 +246,7 @@ def _shown(text: str) -> str:
 
 
 def _instant(raw: bytes) -> str | None:
-    """RQ's way to write an instant, as ours; None where there is none."""
+    """A time as RQ writes it, in our form; None if it is none."""
     try:
         found = datetime.fromisoformat(raw.decode("ascii"))
     except ValueError:

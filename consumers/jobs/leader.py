@@ -1,8 +1,7 @@
-"""Which process schedules, and what it has scheduled: a lease and the last ticks, beside the queue they are about.
+"""Which process schedules jobs: a lease in one hash per store, next to the queue, with the last ticks.
 
-The lease spares work, it decides nothing: a tick's jobs have ids made of their kind, partition and tick, so that two leaders
-at once, one of them paused beyond its lease, still enqueue each job once. It lies where the queue lies, in one hash a store:
-who cannot reach the queue cannot lead.
+The lease only saves work. A tick's jobs have ids made of kind, partition and tick, so two leaders at once, one of them paused
+beyond its lease, still enqueue each job once. A process that cannot reach the queue cannot lead.
 """
 
 from __future__ import annotations
@@ -14,15 +13,15 @@ from events.redis.wire import Wire
 from projections.redis.scripts import LEASE
 
 STOPPED = "stopped:"
-"""What the fields begin with that say why a kind of job stopped for a partition."""
+"""Prefix of the fields that say why a kind of job stopped for a partition."""
 DONE = "done:"
-"""What the fields begin with that say when a kind of job last ran through for a partition, and how long it took, milliseconds."""
+"""Prefix of the fields that say when a kind of job was last done for a partition, and how long it took, milliseconds."""
 SINCE = "since:"
-"""What the fields begin with that say since when a kind of job is scheduled."""
+"""Prefix of the fields that say since when a kind of job is scheduled."""
 REFUSED = "refused"
-"""The field that counts what lay in the queue and was no job of ours."""
+"""The field that counts refused jobs."""
 BESIDE = "beside-"
-"""What the fields of a kind begin with that is no part of the lifecycle."""
+"""Prefix of the fields of optional kinds, which are not part of the lifecycle."""
 
 
 def queue_name(store_id: str) -> str:
@@ -36,7 +35,7 @@ def schedule_key(store_id: str) -> str:
 
 
 class Leader:
-    """One candidate. `tend` it well within the lease time; whoever stops doing so is replaced when the lease ends."""
+    """One candidate. Call `tend` well within the lease time; a leader that stops doing so is replaced when the lease ends."""
 
     def __init__(self, wire: Wire, store_id: str, holder: str, lease_ms: int = LEASE_MS) -> None:
         self._wire = wire
@@ -47,11 +46,11 @@ class Leader:
 
     @property
     def leads(self) -> bool:
-        """Whether it held the lease when it last asked."""
+        """Whether it held the lease at the last `tend`."""
         return self._epoch is not None
 
     def tend(self, now_ms: int) -> bool:
-        """Renew the lease, or take it where nobody holds it; whether it leads now. Raises StoreError."""
+        """Renew the lease, or take it if it is free; returns whether it leads now. Raises StoreError."""
         if self._epoch is not None and not self._ask("renew", now_ms, self._epoch)[0]:
             self._epoch = None
         if self._epoch is None:
@@ -60,9 +59,9 @@ class Leader:
         return self.leads
 
     def leave(self, wire: Wire | None = None) -> None:
-        """Let the next one lead at once; nothing happens where it does not lead. Raises StoreError.
+        """Release the lease if it leads. Raises StoreError.
 
-        `wire` is for a thread that is not the one which tends.
+        `wire`: the connection of a thread other than the one that tends.
         """
         if self._epoch is not None:
             self._ask("release", 0, self._epoch, wire)
@@ -76,7 +75,7 @@ class Leader:
 
 
 def has_work(wire: Wire, store_id: str, now_ms: int) -> bool:
-    """Whether a job waits, runs, lies on its way to a worker or is to be tried again by now. Raises StoreError."""
+    """Whether a job waits, runs, is being taken, or is due to be tried again. Raises StoreError."""
     name, soon = queue_name(store_id), now_ms // 1_000 + 1
     queue = f"rq:queue:{name}"
     return bool(
@@ -88,7 +87,7 @@ def has_work(wire: Wire, store_id: str, now_ms: int) -> bool:
 
 
 def done_field(kind: str, partition: int) -> str:
-    """The field that says when a kind of job last ran through for a partition."""
+    """The field that says when a kind of job was last done for a partition."""
     return f"{DONE}{kind}:{partition}"
 
 

@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     from ops.settings import Settings
 
 MOST_BYTES = 8 * 1024 * 1024
-"""A file that is larger is put aside as `.1`, in the place of the one put aside before; the next begins with every kept head."""
+"""A larger file is renamed to `.1`, which replaces the earlier `.1`; the next file begins with every kept head."""
 MOST_READ = 64 * 1024 * 1024
-"""What is read of a file that somebody names."""
+"""The most bytes of a file that a user names."""
 
 
 def heads_path(settings: Settings, store_id: str) -> Path:
-    """Where a store's heads are kept on this machine."""
+    """The file of a store's heads on this machine."""
     name = "heads.jsonl" if settings.redis_url is None else f"heads-{store_id}.jsonl"
     return settings.data.expanduser() / name
 
 
 class HeadFile:
-    """The kept heads of a store in its data folder. Several processes may append: each does under the file's lock."""
+    """The kept heads of a store in its data folder. Several processes may append, under the file's lock."""
 
     def __init__(self, path: Path, *, most_bytes: int = MOST_BYTES) -> None:
         self.path = path
@@ -45,7 +45,7 @@ class HeadFile:
         self._book = HeadBook()
 
     def read(self) -> HeadBook:
-        """What is kept, with what was put aside before. Raises StoreUnavailable where it cannot be read."""
+        """The kept heads, with those of the earlier file. Raises StoreUnavailable if they cannot be read."""
         try:
             state = file_state(self.path)
             if state is None or state != self._known:
@@ -56,7 +56,7 @@ class HeadFile:
         return self._book
 
     def lines_after(self, number: int, most: int) -> list[tuple[int, bytes]]:
-        """Whole lines with a greater number, and their numbers: at most so many. Raises OSError."""
+        """At most so many whole lines with a greater number, with their numbers. Raises OSError."""
         found: list[tuple[int, bytes]] = []
         for path in (self.path, aside(self.path)):
             for raw in reversed(path.read_bytes().split(b"\n")[:-1] if path.exists() else []):
@@ -70,9 +70,9 @@ class HeadFile:
     def append(
         self, at: str, store: str, heads: Iterable[Head], kind: Literal["heads", "accepted"] = "heads", reason: str = ""
     ) -> bytes:
-        """Write one line, on disk when this returns; gives it. A new file begins with every head that is kept.
+        """Append one line, on disk when this returns, and return it. A new file begins with every kept head.
 
-        Raises StoreUnavailable where the disk refuses.
+        Raises StoreUnavailable if the disk refuses.
         """
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -90,7 +90,7 @@ class HeadFile:
         return line
 
     def _turn_over(self, at: str, store: str) -> None:
-        """Put the file aside; the next begins with every kept head, so that none is forgotten with the file that goes then."""
+        """Rename the file; the next begins with every kept head, so that none is lost with the file that is replaced."""
         book = self.read()
         if book.torn:
             os.truncate(self.path, max(self.path.stat().st_size - book.torn, 0))
@@ -104,12 +104,12 @@ class HeadFile:
 
 
 def aside(path: Path) -> Path:
-    """The file that this one follows on."""
+    """The earlier file, which this one continues."""
     return path.with_name(f"{path.name}.1")
 
 
 def read_copy(path: Path, field: str = "against") -> HeadBook:
-    """A file of heads that somebody holds. Raises InputError where it cannot be read or holds none."""
+    """A user's file of heads. Raises InputError if it cannot be read or holds none."""
     try:
         if path.stat().st_size > MOST_READ:
             raise InputError(f"{field}: {path} is larger than {MOST_READ:,} bytes", field=field, got=str(path))
@@ -122,19 +122,19 @@ def read_copy(path: Path, field: str = "against") -> HeadBook:
 POST_SECONDS = 5.0
 """How long one address may take for one line."""
 MOST_AT_ONCE = 1_000
-"""Lines given to a sink in one go; what is left follows at the next."""
+"""Lines given to a sink at once; the rest follows at the next flush."""
 BEGINS = b'{"n":'
-"""How every line begins."""
+"""The first bytes of every line."""
 END_BYTES = 1024 * 1024
-"""What is read of the end of a file; a line takes at most a tenth of it."""
+"""Bytes read from the end of a file; a line takes at most a tenth of them."""
 
 
 class NoSink(ValueError):
-    """Lines may not be written there."""
+    """A file that lines must not be appended to."""
 
 
 class HeadSinks:
-    """Gives every sink the lines that it lacks, in order. A file tells itself which; an address gets those of this run."""
+    """Gives every sink the lines that it lacks, in order. A file shows which; an address gets the lines of this run."""
 
     def __init__(self, targets: Sequence[str], kept: HeadFile, alarms: Alarms) -> None:
         self._kept = kept
@@ -142,7 +142,7 @@ class HeadSinks:
         self._sent: dict[str, int | None] = dict.fromkeys(targets)
 
     def flush(self) -> None:
-        """Bring every sink up to date, as far as it lets. What fails raises an alarm, and is tried again at the next call."""
+        """Send all lines to every sink. A failure raises an alarm, and is tried again at the next call."""
         for target, sent in self._sent.items():
             try:
                 self._sent[target] = self._flush(target, sent)
@@ -173,7 +173,7 @@ def is_address(target: str) -> bool:
 
 
 def shown(target: str) -> str:
-    """A sink as it may be told: an address without what may be a secret in it."""
+    """A sink for messages: an address without parts that may be secret."""
     if not is_address(target):
         return target
     parts = urlsplit(target)
@@ -187,7 +187,7 @@ def _reason(error: Exception) -> str:
 
 
 def _last_number(path: Path) -> int:
-    """The number of the last whole line that a file holds; 0 where there is none. Reads its end alone: a sink only grows."""
+    """The number of the last whole line of a file; 0 if there is none. Reads only its end, because a sink only grows."""
     if not path.exists():
         return 0
     with path.open("rb") as file:

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 STOP_SECONDS = 1.0
 WAIT_MS = 1_000
-"""How long replicas are waited for before a head is kept; those that are late have it at the next look."""
+"""How long to wait for replicas before a head is kept; late ones have it at the next look."""
 SECONDS = 10.0
-"""How often heads that moved are written down."""
+"""How often heads that moved are written."""
 
 
 class HeadKeeper:
@@ -52,11 +52,11 @@ class HeadKeeper:
         self._told = settings.head_sinks if sinks else ()
         restored = store.identity.restored
         self._is_copy = restored is not None and restored.stands
-        """Whether it is nobody's yet: its heads go to nobody who holds those of the original, which goes on perhaps."""
+        """Whether nobody took the restored store over: its heads do not go to the sinks of the original, which may still run."""
         self._sinks = HeadSinks(() if self._is_copy else self._told, self.file, store.alarms)
         self._replicas = settings.min_replicas
         self._met: dict[int, Head] = {}
-        """By partition the farthest head that carries on from the one kept last: replicas may be late, and then it is not kept."""
+        """By partition the last head whose chain continues the kept one. It is not kept yet if replicas are late."""
         self._unsure = set(range(store.identity.partitions))
         """Partitions whose alarm may be active."""
         self._changed: list[str] = []
@@ -67,11 +67,11 @@ class HeadKeeper:
         self._every.start()
 
     def stop(self, seconds: float = STOP_SECONDS) -> None:
-        """Write down what moved since the last look, and end, for which is waited so long at most."""
+        """Write what moved since the last look, and end; waits at most so many seconds."""
         self._every.stop(seconds)
 
     def close(self) -> None:
-        """Close its connection, where it never was started."""
+        """Close the connection of a keeper that was not started."""
         self._wire.close()
 
     def _end(self) -> None:
@@ -79,7 +79,7 @@ class HeadKeeper:
         self._wire.close()
 
     def look_quietly(self) -> None:
-        """The same as `look`, with an alarm where heads cannot be kept; a store that cannot be asked is asked the next time."""
+        """The same as `look`, with an alarm if heads cannot be kept; a store that does not answer is asked the next time."""
         try:
             self.look()
             self._alarms.cleared("head_sink_failed", str(self.file.path))
@@ -90,7 +90,7 @@ class HeadKeeper:
             self._wire.close()
 
     def look(self) -> list[str]:
-        """Compare every head with the one kept last, and write down those that moved; gives what the log does not meet.
+        """Compare every head with the one kept last, and write those that moved; returns the differences of the log.
 
         Raises StoreError.
         """
@@ -120,8 +120,7 @@ class HeadKeeper:
         return self._changed
 
     def _proved(self, moved: list[Head]) -> list[Head]:
-        """Of these heads those that as many replicas have as are asked for: what a failover may lose without a broken promise is
-        kept once it cannot any more. Raises StoreError."""
+        """The heads that enough replicas have: a head that a failover may lose is kept later. Raises StoreError."""
         if not self._replicas or not moved:
             return moved
         keys, generation = [LogKeys(self._identity.tags[head.partition]).meta for head in moved], self._wire.generation
@@ -143,13 +142,13 @@ class HeadKeeper:
         self._alarms.raised(LOG_CHANGED, subject, text)
 
     def _is_met(self, partition: int, live: LiveHead, book: HeadBook) -> bool:
-        """Whether the log as it is carries on from the head kept last; an alarm where it does not."""
+        """Whether the log continues the head kept last; an alarm if it does not."""
         kept, subject, met = book.newest(partition), f"partition {partition}", self._met.pop(partition, None)
         problem = None
         if kept is not None and live.appended < kept.seq:
             problem = f"a kept head reaches {partition}:{kept.seq}, the log ends at {live.appended}"
         elif kept is not None and live.seq < kept.seq:
-            return False  # it is folded anew: what it is will be seen when that is done
+            return False  # it is being folded again: the result is compared after that
         elif kept is not None:
             problem = self._unmet(partition, live, met if met is not None and kept.seq <= met.seq <= live.seq else kept)
         if problem is not None:
@@ -173,7 +172,7 @@ class HeadKeeper:
 
 
 def _count(answer: object) -> int:
-    """How many replicas WAIT tells; none where it was refused."""
+    """The number of replicas that WAIT returned; 0 if it was refused."""
     return answer if isinstance(answer, int) else 0
 
 
@@ -185,7 +184,7 @@ class HasLog(Protocol):
         """What was fixed when it was created."""
 
     def wire(self) -> Wire:
-        """A connection of one's own."""
+        """A new connection."""
 
 
 REBUILT_CURE = (
@@ -194,13 +193,13 @@ REBUILT_CURE = (
 
 
 class LogChanged(StoreMismatch):
-    """The log does not meet the heads that were kept of it."""
+    """The log differs from the heads that were kept of it."""
 
     status = 409
 
 
 class Against:
-    """Files of kept heads, and the log of a store compared with them."""
+    """Compares the log of a store with files of kept heads."""
 
     def __init__(self, store: OpenStore, books: Mapping[str, HeadBook]) -> None:
         self._store = store
@@ -208,11 +207,11 @@ class Against:
         self._checked = 0
 
     def seqs(self, partition: int) -> list[int]:
-        """Seqs of a partition at which the chain must be known."""
+        """Seqs of a partition at which the chain is compared."""
         return sorted({seq for book in self._books.values() for seq in book.expected.get(partition, ())})
 
     def compare(self, verdict: Findings) -> None:
-        """Tell which kept heads of the verdict's partition its chains do not meet."""
+        """Report the kept heads of the verdict's partition that differ from its chains."""
         for name, book in self._books.items():
             expected = book.expected.get(verdict.partition, {})
             self._checked += len(expected)
@@ -233,7 +232,7 @@ class Against:
                 verdict.differs("the log does not meet a kept head", **told)
 
     def compare_files(self, verdict: Findings) -> None:
-        """Tell where a file contradicts itself, or is about another store."""
+        """Report files that contradict themselves, or are about another store."""
         for name, book in self._books.items():
             for problem in book.problems:
                 verdict.differs("a file of kept heads that contradicts itself", file=name, problem=problem)
@@ -245,7 +244,7 @@ class Against:
         return {"files": {name: book.lines for name, book in self._books.items()}, "compared": self._checked}
 
     def accepted(self) -> list[dict[str, Any]]:
-        """Every change of the log that somebody accepted, by the store and by the files."""
+        """Every accepted change of the log, from the store and the files."""
         found: dict[tuple[int, int, str], dict[str, Any]] = {}
         wire = self._store.wire()
         try:
@@ -257,7 +256,7 @@ class Against:
                 one = msgspec.json.decode(raw, type=dict[str, Any])
                 found[one["partition"], one["seq"], one["at"]] = one
             except (*UNREADABLE, KeyError):
-                continue  # told as a difference of the store
+                continue  # reported as a difference of the store
         for book in self._books.values():
             for line in book.accepted:
                 for head in line.heads:
@@ -267,7 +266,7 @@ class Against:
 
 
 def compare_receipts(store: OpenStore, partitions: Sequence[int], verdict: Findings) -> int:
-    """Tell which events the log no longer holds for which processes of this data folder had receipts; how many were asked."""
+    """Report acknowledged events of this data folder that the log no longer holds; returns how many were compared."""
     file = store.receipts.file
     try:
         kept = [(partition, one) for partition, one in sorted(file.read().items()) if partition in partitions]
@@ -282,7 +281,7 @@ def compare_receipts(store: OpenStore, partitions: Sequence[int], verdict: Findi
 
 
 def compare_values(store: OpenStore, partitions: Sequence[int], verdict: Findings) -> int:
-    """Tell which kept rejections the log lacks, and lines that cannot be used; how many were asked for."""
+    """Report kept rejections that the log lacks, and unusable lines; returns how many were compared."""
     path = str(store.values.file.path)
     try:
         many, lacking = store.values.lacking(partitions)
@@ -303,7 +302,7 @@ def _accepted(head: Head, at: str, reason: str) -> dict[str, Any]:
 
 
 def _unmet(store: HasLog, book: HeadBook, partitions: Sequence[int]) -> dict[int, Unmet]:
-    """The first kept head of each partition that its log does not meet."""
+    """The first kept head of each partition that differs from its log."""
     wire, found = store.wire(), {}
     try:
         for number in partitions:
@@ -326,12 +325,12 @@ def _read(store: HasLog, file: HeadFile) -> HeadBook:
 
 
 def unmet_of(store: HasLog, file: HeadFile, partitions: Sequence[int]) -> list[Unmet]:
-    """The first kept head of each of these partitions that its log does not meet. Raises LogChanged, StoreError."""
+    """The first kept head of each of these partitions that differs from its log. Raises LogChanged, StoreError."""
     return list(_unmet(store, _read(store, file), partitions).values())
 
 
 def refuse_changed_log(store: HasLog, file: HeadFile, partitions: Sequence[int], cure: str = REBUILT_CURE) -> None:
-    """Raises LogChanged where the log does not meet the heads kept of these partitions; `cure`: what can be done then."""
+    """Raises LogChanged if the log differs from the kept heads of these partitions; `cure`: what to do then."""
     unmet = _unmet(store, _read(store, file), partitions)
     if unmet:
         first = next(iter(unmet.values()))
@@ -344,7 +343,7 @@ def refuse_changed_log(store: HasLog, file: HeadFile, partitions: Sequence[int],
 def accept_changed_log(
     store: OpenStore, file: HeadFile, partitions: Sequence[int], reason: str, at: datetime
 ) -> list[dict[str, Any]]:
-    """Record that the log is accepted as it is, in the file of kept heads and in the store; gives what was recorded."""
+    """Record in the file of kept heads and in the store that the log is accepted as it is; returns what was recorded."""
     unmet = _unmet(store, _read(store, file), partitions)
     if not unmet:
         return []
@@ -364,7 +363,7 @@ def accept_changed_log(
 
 
 def keep_quietly(store: OpenStore, settings: Settings) -> None:
-    """Write down the heads that moved, at the end of a command that appended; what is wrong is an alarm, and fails no command.
+    """Write the heads that moved, at the end of a command that appended; a failure is an alarm and does not fail the command.
 
     Sinks are left to `up` and `keep_now`: a command should not wait for an address.
     """
@@ -376,7 +375,7 @@ def keep_quietly(store: OpenStore, settings: Settings) -> None:
 
 
 def keep_now(store: OpenStore, settings: Settings) -> None:
-    """Write down the heads that moved, at once. Raises StoreError."""
+    """Write the heads that moved. Raises StoreError, also LogChanged."""
     keeper = HeadKeeper(store, settings)
     try:
         changed = keeper.look()

@@ -1,7 +1,7 @@
-"""Keeps every rejection outside of the store, and asks it: what a store lacks that came back as it was before is said again.
+"""Keeps every rejection outside of the store, and appends again what a restored store lacks.
 
-Kept is what this machine's processes appended, each before its receipt is given; never what merely lies in Redis: who can write
-there, and nowhere else, gets nothing into the file. The log is known to hold all that was kept where it has the event kept last.
+The file holds what this machine's processes appended, each before its receipt is returned, and never what is only in Redis: write
+access to Redis alone puts nothing into the file. The log holds all that was kept if it has the event that was kept last.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ NOT_KEPT = "rejections_not_kept"
 RESTORED = "rejections_restored"
 LOST = "rejections_lost"
 MOST_WAITING = 1_000
-"""Events of one process that wait for a disk that takes them; more are counted, and told."""
+"""Events of one process that wait for a disk that takes them; more are dropped, counted and reported."""
 UNWRITTEN = "unwritten"
 """Subject of the alarm about what a process could not write."""
 LOOK_SECONDS = 10.0
@@ -59,7 +59,7 @@ _KINDS = tuple(f"{name}." for name in _NAMES)
 
 
 def is_value(event: Appendable) -> bool:
-    """Whether an event rejects values, or takes them up again."""
+    """Whether an event rejects values, or readmits them."""
     return event.kind.startswith(_KINDS) if isinstance(event, Prepared) else event.type in _NAMES
 
 
@@ -72,11 +72,11 @@ class _Waiting(NamedTuple):
 
 
 class _Missing(NamedTuple):
-    """What of the kept is not in the log."""
+    """Kept lines that are not in the log."""
 
     lines: list[KeptValue]
     found: dict[int, Anchor]
-    """Partition -> the farthest event that is."""
+    """Partition -> the last kept event that is in the log."""
 
 
 class ValueKeeper:
@@ -86,19 +86,19 @@ class ValueKeeper:
         self.file = file
         self._log = log
         self._again = again
-        """By which is said again. It knows no receipts: whatever else a restored log has lost, what was rejected stays back."""
+        """Makes the log that appends again. It has no receipts: whatever else a restored log lost, rejections must hold."""
         self._alarms = alarms
         self._waiting: list[_Waiting] = []
         self._lock = Lock()
         self.restored: str | None = None
-        """What was said again, in a sentence."""
+        """A sentence about what was appended again; None if nothing was."""
         self._unclear = True
-        """Whether an alarm about the file, of ours or of a process before us, may stand."""
+        """Whether an alarm about the file, of this or an earlier process, may be active."""
         self._unwritten = False
-        """Whether ours stands about what could not be written."""
+        """Whether our alarm about unwritten lines is active."""
 
     def keep(self, events: Sequence[Appendable], receipts: Sequence[AppendReceipt], principal: str) -> None:
-        """Write down those that are in the log. Where that cannot be done, an alarm; it is tried again."""
+        """Write those that are in the log to the file. If that fails, an alarm is raised, and it is tried again."""
         with self._lock:
             for event, receipt in zip(events, receipts, strict=True):
                 if receipt.written and receipt.position and is_value(event):
@@ -107,10 +107,10 @@ class ValueKeeper:
             self._write_waiting()
 
     def look(self) -> dict[int, int]:
-        """Ask whether the log has all that was kept, and say again what it lacks; gives the newest seq of it by partition, also
-        where another look said it: it may wait to be folded.
+        """Append again what the log lacks; returns the newest seq of such events by partition, also of an earlier look: they may
+        still have to be folded.
 
-        What is wrong is an alarm, and stops nobody.
+        Failures raise alarms, and no errors.
         """
         with self._lock:
             self._write_waiting()
@@ -122,7 +122,7 @@ class ValueKeeper:
                     book = self.file.read()
                 said = self._look(book)
             except EngramlogError as error:
-                if "file" in error.context:  # a store that does not answer is somebody else's to tell
+                if "file" in error.context:  # a store that does not answer is reported elsewhere
                     self._unclear = True
                     self._alarms.raised(NOT_KEPT, str(self.file.path), error.message)
                 return {}
@@ -135,18 +135,18 @@ class ValueKeeper:
             return said
 
     def lacking(self, partitions: Sequence[int]) -> tuple[int, list[KeptValue]]:
-        """How many lines of these partitions are kept, and those that the log lacks. Raises StoreError."""
+        """The number of kept lines of these partitions, and the lines that the log lacks. Raises StoreError."""
         book = self.file.read()
         kept = [one for one in book.kept.values() if one.partition in partitions]
         return len(kept), self._missing(kept).lines
 
     def close(self) -> None:
-        """Write down what still waits for a disk that takes it."""
+        """Write what still waits for the disk."""
         with self._lock:
             self._write_waiting()
 
     def _write_waiting(self) -> None:
-        """An alarm where that cannot be done. It stands when the process ends before it could: what waited is in the log alone."""
+        """Write waiting lines; an alarm if that fails. It stays if the process ends before: those lines are only in the log."""
         if not self._waiting:
             return
         try:
@@ -215,9 +215,9 @@ class ValueKeeper:
         return _Missing(missing, found)
 
     def _say_again(self, lines: Sequence[KeptValue]) -> tuple[dict[KeptValue, int], list[KeptValue]]:
-        """Append what is missing, as its own principal and of its own time; gives where each stands, and what could not be said.
+        """Append missing lines with their principal and time; returns the seq of each, and the lines that could not be appended.
 
-        Raises StoreError where the store takes nothing now.
+        Raises StoreError if the store takes no writes now.
         """
         ready: dict[str, list[tuple[KeptValue, AnyEvent]]] = {}
         lost: list[KeptValue] = []
@@ -233,7 +233,7 @@ class ValueKeeper:
         return (self._append(ready) if ready else {}), lost
 
     def _append(self, ready: Mapping[str, list[tuple[KeptValue, AnyEvent]]]) -> dict[KeptValue, int]:
-        """By principal; where each stands then."""
+        """Append lines by principal; returns the seq of each."""
         said: dict[KeptValue, int] = {}
         try:
             with closing(self._again()) as log:
@@ -251,20 +251,20 @@ class ValueKeeper:
         return said
 
     def _secret(self, owner: str, last: KeptValue) -> bytes | None:
-        """By what the owner's words are keyed now; who has no secret yet, in a store of before, gets the one that was. None where
-        that does not open."""
+        """The secret that keys the owner's digests. An owner without one, in an older copy of the store, gets the kept secret.
+        None if that does not open."""
         held = self._log.secrets_of([owner]).get(owner)
         if held is None and (told := self._opened(last)) is not None:
             held = self._log.adopt_secret(owner, told)
         return held
 
     def _opened(self, one: KeptValue) -> bytes | None:
-        """The secret of a line; None where it does not open any more. Raises KeyUnavailable where that cannot be known now."""
+        """The secret of a line; None if it does not open any more. Raises KeyUnavailable if the master key cannot be reached."""
         return opened_secret(self._log.seals, one)
 
     @staticmethod
     def _event(one: KeptValue, now: int) -> AnyEvent | None:
-        """The event; None for what validation refuses."""
+        """The event; None if validation refuses it."""
         try:
             checked_principal(one.principal)
             return make_event(
@@ -308,7 +308,7 @@ def _places(lines: Sequence[KeptValue] | Mapping[KeptValue, int]) -> str:
 
 
 def _trouble(book: ValueBook, path: str) -> str:
-    """What of the file is of no use, in a line; empty for nothing."""
+    """Unusable lines of the file, in one sentence; empty if there are none."""
     told = []
     if book.bad:
         told.append(
@@ -320,7 +320,7 @@ def _trouble(book: ValueBook, path: str) -> str:
 
 
 class KeepingLog(RedisEventLog):
-    """The log of a store whose rejections are kept outside of it, before their receipts are given."""
+    """The log of a store whose rejections are also written to a file, before their receipts are returned."""
 
     keeper: ValueKeeper | None = None
 

@@ -33,15 +33,15 @@ if TYPE_CHECKING:
     from ops.settings import Settings
 
 MOST_PROBLEMS = 10
-"""Lines that cannot be read which are told one by one; the others are counted."""
+"""Unreadable lines that are reported one by one; further ones are only counted."""
 MOST_WRAPPED = 4_096
-"""Bytes of a secret that a master key wrapped, at most."""
+"""The most bytes of a secret that a master key wrapped."""
 REASON = "said again: it was kept outside of the store, which lacked it"
-"""Of an event that is said again; the reason that a person gave is words, and is not kept."""
+"""The reason of an event that is appended again; the original reason is contents, and is not kept."""
 
 
 class KeptValue(msgspec.Struct, frozen=True, tag="value", tag_field="kind", omit_defaults=True):
-    """A `ValueRejected` or `ValueReadmitted` that is in the log: where, and what it takes to say it again."""
+    """A `ValueRejected` or `ValueReadmitted` of the log: its position, and all that appending it again needs."""
 
     store: str
     partition: int
@@ -50,7 +50,7 @@ class KeptValue(msgspec.Struct, frozen=True, tag="value", tag_field="kind", omit
     type: Literal["ValueRejected", "ValueReadmitted"]
     owner: str
     secret: str
-    """The owner's line in the store: 64 hexadecimal digits where that lies open, and more of a secret that is wrapped."""
+    """The owner's secret as in the store: 64 hexadecimal digits, or more if it is wrapped."""
     occurred_at: str
     actor: str
     principal: str
@@ -61,11 +61,11 @@ class KeptValue(msgspec.Struct, frozen=True, tag="value", tag_field="kind", omit
 
     @property
     def again(self) -> str:
-        """The id under which it is said again: one for all who do. Its own may still come, with the words of its reason."""
+        """The id under which it is appended again, the same for every process. The original may still come, with its reason."""
         return derived_id("kept value", self.event)
 
     def data(self) -> ValueRejected | ValueReadmitted:
-        """What is said again. Raises msgspec.ValidationError for what no event says."""
+        """The data of the event that is appended again. Raises msgspec.ValidationError if no event can have it."""
         told = {"values": self.values, "rules": self.rules, "reason": REASON}
         if self.type == "ValueReadmitted":
             return msgspec.convert(told, ValueReadmitted)
@@ -74,7 +74,7 @@ class KeptValue(msgspec.Struct, frozen=True, tag="value", tag_field="kind", omit
 
 
 class Level(msgspec.Struct, frozen=True, tag="level", tag_field="kind"):
-    """All lines of a partition before this one were looked for: the log had this event there. `seq` 0: it had none of them."""
+    """All lines of a partition before this one were compared with the log, which had this event. `seq` 0: it had none of them."""
 
     store: str
     partition: int
@@ -88,7 +88,7 @@ _WRITE = msgspec.json.Encoder()
 
 
 class Anchor(NamedTuple):
-    """An event by which a log is known to hold all that was kept of a partition: nothing before it can have gone."""
+    """An event of a partition. If the log has it, the log holds all that was kept before."""
 
     seq: int
     event: str
@@ -96,31 +96,31 @@ class Anchor(NamedTuple):
 
 @dataclass(slots=True)
 class ValueBook:
-    """What a file of kept rejections says of one store."""
+    """The kept rejections of one store."""
 
     store: str
     partitions: int
     kept: dict[str, KeptValue] = field(default_factory=dict)
     """Event id -> its line, in the order of the file."""
     anchors: dict[int, Anchor] = field(default_factory=dict)
-    """Partition -> the farthest event since it was looked last."""
+    """Partition -> the last event since the last comparison."""
     levels: dict[int, int] = field(default_factory=dict)
-    """Partition -> where the last that was said again stands, of those of which nothing was kept since."""
+    """Partition -> the seq of the last event that was appended again, if nothing was kept since."""
     foreign: int = 0
     """Lines of other stores."""
     bad: int = 0
     problems: list[str] = field(default_factory=list)
-    """The first lines that cannot be read, or say what cannot be."""
+    """The first lines that cannot be read, or are invalid."""
     torn: int = 0
-    """Bytes at the end that are no whole line: its writer died."""
+    """Bytes of an unfinished line at the end: its writer died."""
 
     @property
     def is_new(self) -> bool:
-        """Whether nothing was ever written."""
+        """Whether the file is empty."""
         return not (self.kept or self.anchors or self.foreign or self.bad)
 
     def take(self, number: int, raw: bytes) -> None:
-        """One whole line."""
+        """Read one line."""
         try:
             line = _READ.decode(raw)
             problem = _problem(line, self.partitions) if line.store == self.store else None
@@ -136,7 +136,7 @@ class ValueBook:
             self.add(line)
 
     def add(self, line: Line) -> None:
-        """One line of this store."""
+        """Add one line of this store."""
         if isinstance(line, KeptValue):
             self.kept[line.event] = line
         anchor = self.anchors.get(line.partition)
@@ -150,7 +150,7 @@ class ValueBook:
 
 
 def _problem(line: Line, partitions: int) -> str | None:
-    """What of a line cannot be; that it can be said, validation asks when it is."""
+    """Why a line is invalid; None if it is not. Validation checks the event itself when it is appended again."""
     if not (0 <= line.partition < min(partitions, MAX_PARTITIONS) and line.seq >= 0):
         return "names a place that no log of this store has"
     if isinstance(line, Level):
@@ -178,7 +178,7 @@ def _is_hex(text: str, size: int) -> bool:
 
 
 def read_values(raw: bytes, store: str, partitions: int) -> ValueBook:
-    """All lines of a file."""
+    """Read all lines of a file."""
     book = ValueBook(store, partitions)
     *whole, rest = raw.split(b"\n")
     for number, line in enumerate(whole, 1):
@@ -188,7 +188,7 @@ def read_values(raw: bytes, store: str, partitions: int) -> ValueBook:
 
 
 def with_secret(raw: bytes, store: str, secrets: Mapping[str, str]) -> bytes | None:
-    """A line of this store with the secret that is told for its event; None where none is, or the line cannot be read."""
+    """A line of this store with another secret; None if there is none for its event, or the line cannot be read."""
     try:
         line = _READ.decode(raw)
     except UNREADABLE:
@@ -198,8 +198,7 @@ def with_secret(raw: bytes, store: str, secrets: Mapping[str, str]) -> bytes | N
 
 
 def is_of(raw: bytes, store: str, owner: str, upto: int) -> bool:
-    """Whether a line of this store keeps a rejection of this owner that stands up to a seq, -1 for all; one that cannot be read
-    does not."""
+    """Whether a line of this store keeps a rejection of this owner up to a seq, -1 for all; False if it cannot be read."""
     try:
         line = _READ.decode(raw)
     except UNREADABLE:
@@ -209,12 +208,12 @@ def is_of(raw: bytes, store: str, owner: str, upto: int) -> bool:
 
 
 def write_lines(lines: Iterable[Line]) -> bytes:
-    """The lines with their ends."""
+    """The lines as bytes, each with its line end."""
     return b"".join(_WRITE.encode(one) + b"\n" for one in lines)
 
 
 def line_of(event: AnyEvent, store: str, place: tuple[int, int], secret: bytes, principal: str) -> KeptValue:
-    """What is kept of an event that stands at a place, (partition, seq). `secret`: the owner's line in the store."""
+    """The kept line of an event at (partition, seq). `secret`: the owner's secret as in the store."""
     data: ValueRejected | ValueReadmitted = event.data
     gone = data if isinstance(data, ValueRejected) else None
     return KeptValue(
@@ -236,7 +235,7 @@ def line_of(event: AnyEvent, store: str, place: tuple[int, int], secret: bytes, 
 
 
 def by_owner(lines: Iterable[KeptValue]) -> Iterator[tuple[str, list[KeptValue]]]:
-    """Owners, each with its lines in the order of the file."""
+    """Each owner with its lines in the order of the file."""
     found: dict[str, list[KeptValue]] = {}
     for one in lines:
         found.setdefault(one.owner, []).append(one)
@@ -244,12 +243,12 @@ def by_owner(lines: Iterable[KeptValue]) -> Iterator[tuple[str, list[KeptValue]]
 
 
 MOST_BYTES = 16 * 1024 * 1024
-"""A file takes no more lines from here on: 20,000 and more. None is let go, for each keeps a value back."""
+"""A larger file takes no more lines: 20,000 and more. No line is dropped, because each withholds a value."""
 _NAME = 64
 
 
 def values_path(settings: Settings, store_id: str) -> Path:
-    """Where a store's rejections are kept on this machine. The id comes out of Redis: no path is made of it."""
+    """The file of a store's rejections on this machine. The id comes from Redis, so only its letters, digits and - are used."""
     told = "".join(one for one in store_id if (one.isascii() and one.isalnum()) or one == "-")[:_NAME]
     folder = settings.rejections or settings.data
     one_store = settings.rejections is None and settings.redis_url is None
@@ -257,7 +256,7 @@ def values_path(settings: Settings, store_id: str) -> Path:
 
 
 class ValueFile:
-    """The kept rejections of a store in its data folder. Several processes may append: each does under the file's lock."""
+    """The kept rejections of a store in its data folder. Several processes may append, under the file's lock."""
 
     def __init__(self, path: Path, store: str, partitions: int, *, most_bytes: int = MOST_BYTES) -> None:
         self.path = path
@@ -268,7 +267,7 @@ class ValueFile:
         self._book = ValueBook(store, partitions)
 
     def read(self) -> ValueBook:
-        """What is kept; nothing where there is no file. Raises StoreUnavailable where it cannot be read."""
+        """The kept rejections, empty without a file. Raises StoreUnavailable if it cannot be read."""
         try:
             state = file_state(self.path)
             if state is None:
@@ -282,7 +281,7 @@ class ValueFile:
         return self._book
 
     def append(self, lines: Sequence[Line]) -> None:
-        """Write those that are not there, on disk when this returns. Raises StoreUnavailable where it is full, or the disk is."""
+        """Append lines that are new; on disk when this returns. Raises StoreUnavailable if the file or the disk is full."""
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with FileLock(self.path):
@@ -299,21 +298,21 @@ class ValueFile:
             raise StoreUnavailable(f"rejections cannot be kept: {error}", file=str(self.path)) from error
 
     def rewrite(self, secrets: Mapping[str, str]) -> int:
-        """Put other secrets into the lines of these events; how many were changed. All else stays, byte for byte. On disk then.
+        """Replace the secrets in the lines of these events; returns how many were changed. All else stays, byte for byte.
 
-        Raises StoreUnavailable where the file cannot be written; it is then as it was.
+        Raises StoreUnavailable if the file cannot be written; it is unchanged then.
         """
         return self._rewritten(lambda line: with_secret(line, self.store, secrets))
 
     def forget(self, owner: str, upto: int = -1) -> int:
-        """Take out the lines of an owner who was erased: they hold its secret. `upto`: the last seq of which lines go, where it was
-        readmitted; -1: all. How many went; on disk then. Raises as `rewrite`."""
+        """Remove the lines of an erased owner, which hold the owner's secret; returns how many. `upto`: the last seq to remove, if
+        the owner was readmitted; -1: all. Raises as `rewrite`."""
         if not self.path.exists():
             return 0
         return self._rewritten(lambda line: b"" if is_of(line, self.store, owner, upto) else None)
 
     def _rewritten(self, anew: Callable[[bytes], bytes | None]) -> int:
-        """Write the file with what is made of each line: None leaves it as it is, nothing takes it out."""
+        """Replace the file: for each line `anew` returns None to keep it, b"" to remove it, or another line."""
         try:
             with FileLock(self.path):
                 raw, changed, kept = self.path.read_bytes(), 0, list[bytes]()
@@ -329,7 +328,9 @@ class ValueFile:
 
 
 def wrap_kept(wire: Wire, tags: Sequence[str], file: ValueFile) -> int:
-    """Bring the secrets of a file level with the store; how many lines were written anew. Raises StoreError, KeyUnavailable too."""
+    """Wrap the secrets of a file as the store does; returns how many lines changed. Raises StoreError, also KeyUnavailable.
+
+    A line whose secret is not the owner's, or does not open, stays as it is."""
     kept = file.read().kept.values()
     if not wire.seals.is_on or not kept:
         return 0
@@ -345,15 +346,15 @@ def wrap_kept(wire: Wire, tags: Sequence[str], file: ValueFile) -> int:
         cipher = held.get(one.owner)
         if isinstance(cipher, ValueCipher) and cipher.secret == secret:
             anew[one.event] = lines[one.owner].hex()
-        elif len(one.secret) == 2 * SECRET_BYTES:  # of a history that the store lost: it must not lie open all the same
+        elif len(one.secret) == 2 * SECRET_BYTES:  # of a history that the store lost: it must not stay open
             anew[one.event] = wire.seals.lines({one.owner: secret})[one.owner].hex()
     return file.rewrite(anew) if anew else 0
 
 
 def opened_secret(seals: Seals, one: KeptValue) -> bytes | None:
-    """The secret of a kept line: as it lies there, or unwrapped; None where it does not open.
+    """The secret of a kept line, unwrapped; None if it does not open.
 
-    Raises KeyUnavailable where the master key cannot be reached now.
+    Raises KeyUnavailable if the master key cannot be reached now.
     """
     line = bytes.fromhex(one.secret)
     if len(line) == SECRET_BYTES:
