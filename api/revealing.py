@@ -12,7 +12,7 @@ from typing import NamedTuple, Unpack
 
 from api.exchange.exporting import ExportOptions
 from api.exchange.records import Export, Records
-from api.requests.timelines import LineTerms, TimesAsked
+from api.requests.checks import LineTerms, TimesAsked
 from api.services.accesses import AccessRecorder
 from api.services.reading import Reader
 from api.services.writing import Writer

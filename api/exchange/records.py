@@ -22,9 +22,9 @@ from api.exchange.importing_records import (
 )
 from api.exchange.record_shapes import CUT
 from api.exchange.rejections import KEYED_OTHERWISE, rejection_lines, told_here
+from api.requests.checks import LineTerms, told_lines
 from api.requests.snapshots import PIECE, Snapshot
 from api.requests.speaking import importer
-from api.requests.timelines import LineTerms, told_lines
 from api.services.judging import Judging
 from api.services.reading import Reader
 from api.services.writing import Writer

@@ -16,8 +16,8 @@ from fastapi import FastAPI, Request
 from starlette.responses import Response
 
 from api.http.asking import SCHEMAS, ProblemShape, problems
-from api.http.bodies import DEPTH, limit_of
 from api.http.callers import is_open
+from api.http.guard import DEPTH, limit_of
 from api.http.routing import LazyRoute
 
 PATH = "/v1/openapi.json"

@@ -39,9 +39,8 @@ from api.http.asking import (
     Unrevealed,
     documented,
 )
-from api.http.bodies import JSON_TYPES, THREADS, media_type
 from api.http.callers import caller_in
-from api.http.guard import taken_by
+from api.http.guard import JSON_TYPES, THREADS, media_type, taken_by
 from api.http.problem import input_error
 from api.operations.definition import NEVER, REQUIRED, SPEAKER, Given, Operation, Parameter, Record
 from api.requests.speaking import come_in_by

@@ -14,9 +14,8 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api.http.bodies import MCP, Bodies
 from api.http.callers import Admits, Callers, caller_in
-from api.http.guard import Guard
+from api.http.guard import MCP, Bodies, Guard
 from api.http.problem import problem_of
 from api.mcp.connection import Connection
 from api.mcp.resource import PATH, Described, challenged, insufficient, is_metadata

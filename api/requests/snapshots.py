@@ -12,9 +12,20 @@ from itertools import takewhile
 from threading import Lock
 from typing import Any, NamedTuple, Unpack
 
-from api.requests.checks import PRESENT, check_memory_id, check_owner
+from api.requests.checks import (
+    PRESENT,
+    Counted,
+    Owned,
+    Progress,
+    RequestedTimes,
+    SideAsked,
+    TimesAsked,
+    check_memory_id,
+    check_owner,
+    counted_of,
+    times_of,
+)
 from api.requests.speaking import telling_in_hand
-from api.requests.timelines import Counted, Owned, Progress, RequestedTimes, SideAsked, TimesAsked, counted_of, times_of
 from api.shapes import Lagging, MomentsOfPast, Placed, Warned
 from api.work.patience import current_check, weigh
 from events.envelope import AnyEvent, Stored

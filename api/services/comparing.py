@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Unpack, cast
 
 from api.pictures.text import short
-from api.requests.checks import check_limit, parse_instant
-from api.requests.timelines import LineTerms, TimesAsked, told_lines, told_times
+from api.requests.checks import LineTerms, TimesAsked, check_limit, parse_instant, told_lines, told_times
 from api.services.reading import Reader
 from api.shapes import Compared, Curves
 from api.work.patience import both, current_check

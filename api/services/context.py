@@ -11,9 +11,8 @@ from functools import partial
 from typing import Unpack
 
 from api.choices import BUDGET, MOST_BUDGET
-from api.requests.checks import MAX_QUERY, check_id_of, check_owner, check_query
+from api.requests.checks import MAX_QUERY, LineTerms, check_id_of, check_owner, check_query, told_lines
 from api.requests.speaking import caller_in_hand, telling_in_hand
-from api.requests.timelines import LineTerms, told_lines
 from api.services.accesses import AccessRecorder, BlockRequest, Read
 from api.services.context_record import (
     MadeBlock,

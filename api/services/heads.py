@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Unpack
 
-from api.requests.checks import check_owner
-from api.requests.timelines import LineTerms, told_lines
+from api.requests.checks import LineTerms, check_owner, told_lines
 from api.services.reading import Reader
 from api.shapes import (
     ChainHead,

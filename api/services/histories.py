@@ -15,19 +15,20 @@ from typing import NamedTuple, TypedDict, Unpack
 import orjson
 
 from api.choices import MOST_CHANGES
-from api.requests.checks import check_limit, check_memory_id
-from api.requests.snapshots import Snapshot, Snapshots
-from api.requests.speaking import telling_in_hand
-from api.requests.timelines import (
+from api.requests.checks import (
     WHOLE,
     LineTerms,
     Progress,
     TimesAsked,
     TimeSpan,
+    check_limit,
+    check_memory_id,
     recorded_positions,
     span_of,
     told_lines,
 )
+from api.requests.snapshots import Snapshot, Snapshots
+from api.requests.speaking import telling_in_hand
 from api.services.auditing.by_law import STORED, LawNumbers, check_law
 from api.shapes import AsideTold, Change, History
 from api.work.patience import both, current_check, weigh

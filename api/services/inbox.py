@@ -9,10 +9,9 @@ from uuid import UUID
 
 import numpy as np
 
-from api.requests.checks import check_limit, check_owner
+from api.requests.checks import LineTerms, check_limit, check_owner, told_lines
 from api.requests.refusals import taken
 from api.requests.snapshots import Snapshot
-from api.requests.timelines import LineTerms, told_lines
 from api.services.carrier import Given
 from api.services.reading import Reader
 from api.services.writing import Writer

@@ -11,11 +11,23 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from api.pictures.text import short
-from api.requests.checks import check_id_of, check_limit, check_mode, check_query, parse_as_of, parse_instant
+from api.requests.checks import (
+    HAPPENED,
+    KNOWN,
+    LINE_NAMES,
+    Progress,
+    TimesAsked,
+    check_id_of,
+    check_limit,
+    check_mode,
+    check_query,
+    parse_as_of,
+    parse_instant,
+    told_lines,
+)
 from api.requests.searching import check_terms, request_of
 from api.requests.secrets import masked
 from api.requests.snapshots import Snapshot
-from api.requests.timelines import HAPPENED, KNOWN, LINE_NAMES, Progress, TimesAsked, told_lines
 from api.services.auditing.by_law import check_law
 from api.services.reading import Reader
 from api.shapes import InstantsMark, InstantsRow, InstantsTold

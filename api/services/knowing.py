@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Unpack
 
-from api.requests.checks import check_limit, check_mode, check_query
+from api.requests.checks import LineTerms, TimesAsked, check_limit, check_mode, check_query, told_times
 from api.requests.snapshots import Snapshot
-from api.requests.timelines import LineTerms, TimesAsked, told_times
 from api.services.reading import Reader
 from api.shapes import Assessment, AssociationTree, BackedTriple, Branch, Fact, FactEvidence, FactsKnown, KnowledgeMap
 from api.work.patience import current_check, weigh

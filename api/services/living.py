@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, NotRequired, TypedDict, Unpack, cast
 
-from api.requests.checks import check_id_of, check_limit, check_owner
-from api.requests.timelines import LineTerms, TimesAsked, told_lines, told_times
+from api.requests.checks import LineTerms, TimesAsked, check_id_of, check_limit, check_owner, told_lines, told_times
 from api.services.carrier import Given
 from api.services.reading import Reader
 from api.services.writing import Writer

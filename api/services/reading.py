@@ -12,7 +12,17 @@ from contextlib import contextmanager
 from typing import Any, Unpack
 
 from api.choices import MOST_CHANGES
-from api.requests.checks import check_limit, check_mode, check_owner, check_query
+from api.requests.checks import (
+    LineTerms,
+    Progress,
+    TimesAsked,
+    check_limit,
+    check_mode,
+    check_owner,
+    check_query,
+    told_lines,
+    told_times,
+)
 from api.requests.searching import (
     FIRST_PAGE,
     Cursor,
@@ -29,7 +39,6 @@ from api.requests.searching import (
 )
 from api.requests.secrets import QUERY_HIDDEN, is_secret
 from api.requests.snapshots import Snapshot
-from api.requests.timelines import LineTerms, Progress, TimesAsked, told_lines, told_times
 from api.services.accesses import AccessRecorder, Read
 from api.services.histories import ORDERS, Histories, HistoryPage, page_asked
 from api.shapes import Card, Counts, Detail, Found, Listing, OriginTree, Placed, Provenance, Why

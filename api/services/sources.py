@@ -11,10 +11,19 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple, Unpack, cast
 
-from api.requests.checks import check_actor, check_id_of, check_limit, check_owner
+from api.requests.checks import (
+    LineTerms,
+    Progress,
+    TimeSpan,
+    check_actor,
+    check_id_of,
+    check_limit,
+    check_owner,
+    span_of,
+    told_lines,
+)
 from api.requests.secrets import masked_name
 from api.requests.snapshots import Snapshot
-from api.requests.timelines import LineTerms, Progress, TimeSpan, span_of, told_lines
 from api.services.auditing.owners_today import OwnersToday
 from api.services.carrier import Given
 from api.services.histories import aside_told

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Unpack, cast
 
-from api.requests.checks import check_owner
+from api.requests.checks import LineTerms, check_owner
 from api.requests.secrets import masked
-from api.requests.timelines import LineTerms
 from api.services.carrier import Given
 from api.services.reading import Reader
 from api.services.writing import Writer

@@ -10,9 +10,19 @@ from typing import NamedTuple, Unpack, cast
 import numpy as np
 
 from api.choices import MOST_BUCKETS
-from api.requests.checks import check_limit, check_owner
+from api.requests.checks import (
+    WHOLE,
+    LineTerms,
+    TimesAsked,
+    TimeSpan,
+    check_limit,
+    check_owner,
+    lines_of,
+    span_of,
+    times_of,
+    told_lines,
+)
 from api.requests.snapshots import Snapshot, placed
-from api.requests.timelines import WHOLE, LineTerms, TimesAsked, TimeSpan, lines_of, span_of, times_of, told_lines
 from api.services.reading import Reader
 from api.shapes import GroupCounts, LineBuckets, OwnerTimes
 from api.showing import UNKNOWN

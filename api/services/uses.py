@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Unpack
 
-from api.requests.checks import check_limit
+from api.requests.checks import LineTerms, check_limit, told_lines
 from api.requests.snapshots import PIECE
-from api.requests.timelines import LineTerms, told_lines
 from api.services.reading import Reader
 from api.shapes import MemoryUses, TurnSaid
 from api.work.patience import both, current_check

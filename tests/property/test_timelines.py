@@ -9,8 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from api.requests.checks import PRESENT, AsOf
-from api.requests.timelines import Counted, Owned, RequestedTimes, counted_of
+from api.requests.checks import PRESENT, AsOf, Counted, Owned, RequestedTimes, counted_of
 from events.envelope import Stored, decode, micros
 from projections.fold.owner import OwnerHistory, fold_owner
 from projections.laws import LAWS

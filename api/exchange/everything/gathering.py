@@ -8,8 +8,8 @@ from functools import cache
 from api.exchange.everything.bundle import Everything
 from api.exchange.everything.said import said_lines
 from api.exchange.record_fields import Data
+from api.requests.checks import LineTerms, told_lines
 from api.requests.snapshots import Snapshot
-from api.requests.timelines import LineTerms, told_lines
 from api.services.auditing.owners_today import turns_aside
 from api.services.reading import Reader
 from events.partitions import parse_position

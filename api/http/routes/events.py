@@ -16,7 +16,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from starlette.responses import Response
 
 from api.http.asking import AskedParts, Json, Parts, documented, renewed
-from api.http.bodies import LINES_TYPES, media_type
+from api.http.guard import LINES_TYPES, media_type
 from api.http.problem import input_error
 from api.http.routing import admission_of, by_thread, new_router, register
 from api.operations.definition import Operation

@@ -13,7 +13,7 @@ from fastapi import Depends, Request
 from starlette.responses import Response
 
 from api.http.asking import Json, Parts, problems
-from api.http.bodies import LINES_TYPES, media_type
+from api.http.guard import LINES_TYPES, media_type
 from api.http.routes.operations import check_size, partly
 from api.http.routing import Pieces, StreamCut, by_thread, new_router, register, shape_of
 from api.operations.definition import Given

@@ -9,8 +9,7 @@ from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple, Unpack
 
-from api.requests.checks import check_id_of, check_limit
-from api.requests.timelines import LineTerms, TimeSpan, span_of, told_lines
+from api.requests.checks import LineTerms, TimeSpan, check_id_of, check_limit, span_of, told_lines
 from api.services.auditing.blocks import NOT_THERE, BlocksAgain
 from api.services.reading import Reader
 from api.services.uses import said_whole, turn_told, without_text

@@ -10,8 +10,8 @@ import logging
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from api.requests.checks import Progress
 from api.requests.snapshots import Pasts, Snapshot
-from api.requests.timelines import Progress
 from api.shapes import Change
 from api.work.patience import both, current_check, weigh
 from events.errors import DamagedState, refused

@@ -14,10 +14,21 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from api.choices import MOST_QUESTIONS
-from api.requests.checks import PRESENT, check_limit, check_mode, check_query, parse_as_of
+from api.requests.checks import (
+    KNOWN,
+    PRESENT,
+    Progress,
+    TwoMoments,
+    check_limit,
+    check_mode,
+    check_query,
+    moments_of,
+    other_line,
+    parse_as_of,
+    told_lines,
+)
 from api.requests.secrets import masked
 from api.requests.snapshots import Snapshot
-from api.requests.timelines import KNOWN, Progress, TwoMoments, moments_of, other_line, told_lines
 from api.services.auditing.questions import Questions
 from api.services.reading import Reader
 from api.shapes import ByWhom, Change, Diff, DiffCounts, EventCause, MemoryDiffers, QuestionMoved, RankOf, SideTold

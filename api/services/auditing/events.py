@@ -27,9 +27,18 @@ import msgspec
 import orjson
 
 from api.choices import MOST_EVENTS, MOST_WAIT, PAUSE
-from api.requests.checks import check_actor, check_id_of, check_limit, check_owner, parse_place
+from api.requests.checks import (
+    WHOLE,
+    TimeSpan,
+    check_actor,
+    check_id_of,
+    check_limit,
+    check_owner,
+    parse_place,
+    recorded_positions,
+    span_of,
+)
 from api.requests.snapshots import PIECE, Pasts, placed
-from api.requests.timelines import WHOLE, TimeSpan, recorded_positions, span_of
 from api.services.auditing.owners_today import OwnersToday
 from api.services.histories import ORDERS
 from api.services.reading import Reader

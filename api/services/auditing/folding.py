@@ -13,9 +13,8 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import NamedTuple, TypedDict, cast
 
-from api.requests.checks import check_actor
+from api.requests.checks import Progress, TimesAsked, check_actor
 from api.requests.snapshots import Snapshot
-from api.requests.timelines import Progress, TimesAsked
 from api.services.reading import Reader
 from api.work.patience import current_check, weigh
 from events.envelope import decode

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from api.requests.checks import check_memory_id, check_mode, check_query
+from api.requests.checks import Progress, TimesAsked, check_memory_id, check_mode, check_query, told_times
 from api.requests.searching import check_terms, request_of
 from api.requests.secrets import masked
-from api.requests.timelines import Progress, TimesAsked, told_times
 from api.services.reading import Reader
 from api.shapes import Above
 from events.errors import refused

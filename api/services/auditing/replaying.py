@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Unpack, cast
 
-from api.requests.checks import check_limit, check_mode, check_owner
-from api.requests.timelines import TimesAsked, told_times
+from api.requests.checks import TimesAsked, check_limit, check_mode, check_owner, told_times
 from api.services.auditing.folding import KINDS, FoldAsked, Refolder, Sides, StrikesAsked, named_in, strikes_of
 from api.services.auditing.parameters import check_parameter
 from api.services.auditing.questions import Questions, checked_questions

@@ -24,7 +24,7 @@ from projections.laws import LAWS
 from projections.reports.store_moved import MODE, OrderMoved, StoreMoved
 
 if TYPE_CHECKING:
-    from api.requests.timelines import TimesAsked
+    from api.requests.checks import TimesAsked
 
 Passing = Callable[[str], AbstractContextManager[None]]
 """Within it an owner is looked at in passing (`RedisViews.passing`)."""

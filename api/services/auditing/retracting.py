@@ -12,9 +12,8 @@ from hashlib import blake2b
 from itertools import islice
 from typing import Any, NamedTuple, Unpack, cast
 
-from api.requests.checks import check_actor, check_limit, check_mode, check_owner
+from api.requests.checks import Progress, check_actor, check_limit, check_mode, check_owner
 from api.requests.refusals import refusal_of, taken
-from api.requests.timelines import Progress
 from api.services.auditing.folding import FoldAsked, Refolder, Sides, StrikesAsked, named_in, strikes_of, view_beside
 from api.services.auditing.questions import Questions, checked_questions
 from api.services.auditing.replaying import MOST_DIFFERENCES, struck_told

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple, Unpack, cast
 
 import numpy as np
 
-from api.requests.checks import check_owner
+from api.requests.checks import TimesAsked, check_owner, told_times
 from api.requests.snapshots import Snapshot
-from api.requests.timelines import TimesAsked, told_times
 from api.services.histories import SCANNED
 from api.services.reading import Reader
 from api.shapes import HistoryFigures, OwnerStats, ShownFigures, WeightFigures

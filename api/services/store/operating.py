@@ -8,9 +8,8 @@ from heapq import nsmallest
 from time import monotonic, sleep
 from typing import Any, Literal, TypeVar, Unpack, cast
 
-from api.requests.checks import check_owner, position_of
+from api.requests.checks import TimesAsked, check_owner, position_of
 from api.requests.speaking import speaker
-from api.requests.timelines import TimesAsked
 from api.services.auditing.statistics import MOST_SUMMED_OWNERS, OwnerStatistics
 from api.services.auditing.supervision import info, read_aof, replicas_online
 from api.services.nodes import HASTE_SECONDS, NodesRead, count_locked, read_nodes, room_of, workers_told

@@ -20,7 +20,7 @@ import api.cli.commands.searching
 import api.cli.commands.writing  # noqa: F401 - registers its commands
 from api.cli.app import run
 from api.http import routing as parsing
-from api.http.bodies import OTHERS, SMALL, limit_of
+from api.http.guard import OTHERS, SMALL, limit_of
 from api.http.routing import read_json
 from api.http.server.listener import check_host
 from events.errors import BadSetting

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.http import problem
-from api.http.bodies import Bodies
+from api.http.guard import Bodies
 from api.http.routing import BodyRoute, read_json
 from events.errors import InputError
 

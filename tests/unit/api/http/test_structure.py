@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.http import bodies as structure
-from api.http.bodies import Most, check_lines, check_structure
+from api.http import guard as structure
+from api.http.guard import Most, check_lines, check_structure
 from events.errors import InputError, RequestTooLarge
 from tests.rows import each_row
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from api.requests.timelines import span_of
+from api.requests.checks import span_of
 from events.envelope import from_micros, utc_text
 from events.errors import InputError
 from tests.rows import each_row
