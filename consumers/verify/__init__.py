@@ -1,1 +1,1 @@
-"""Verification: all that is stored, against the log folded anew."""
+"""Verification: everything stored, compared with the log folded again."""

@@ -42,7 +42,7 @@ MOST_NAMED = 20
 
 
 class _Lines(NamedTuple):
-    """What stands in a store of owners who were erased."""
+    """What a store still has of erased owners."""
 
     destroyed: dict[str, str]
     """Owner -> by which erasure its key was destroyed."""
@@ -58,7 +58,7 @@ class _Wiped(NamedTuple):
 
 
 def compare_erasures(wire: Wire, store_id: str, tags: Sequence[str], verdict: Findings) -> None:
-    """Tell of keys that no erasure of the log destroyed, of erasures whose owners have a key, of readmissions that nobody said."""
+    """Report destroyed keys and readmissions without an event in the log, and erasures whose owners have a key."""
     try:
         _compare(wire, store_id, tags, verdict)
     except (FoldError, StoreError) as error:
@@ -81,7 +81,7 @@ def _compare(wire: Wire, store_id: str, tags: Sequence[str], verdict: Findings) 
         try:
             seq, erasure = readmission(owner, line)
         except StoreMismatch:
-            continue  # its partition's verification tells of it
+            continue  # its partition's verification reports it
         if seq > head or (label_of(store_id, owner), erasure, "readmitted") not in steps:
             verdict.differs("a readmission that the log does not tell of", owner=owner, seq=seq)
     newest = {one.label: one for one in said}
@@ -116,7 +116,7 @@ def _compare_words(
     told: Sequence[OwnerErasure | WordsErasure],
     verdict: Findings,
 ) -> None:
-    """Tell of words that were erased by no erasure of the log, and of erasures that left something else than they say."""
+    """Report words erased without an erasure in the log, and erasures that left something else than they state."""
     known = {one.erasure for one in told if isinstance(one, WordsErasure)}
     for erasure, found in sorted(wiped.items()):
         if erasure not in known:
@@ -151,7 +151,7 @@ def _ended_words(told: Sequence[OwnerErasure | WordsErasure]) -> list[WordsErasu
 
 
 def _left_others(one: WordsErasure, wiped: Mapping[str, _Wiped]) -> bool:
-    """Whether other entries lost their words by an erasure than it says."""
+    """Whether an erasure took the words of other entries than it states."""
     mine = wiped.get(one.erasure, _Wiped(0, []))
     return one.events != len(mine.seqs) or bool(
         one.events and one.entries != positions_digest(mine.partition, mine.seqs)
@@ -168,7 +168,7 @@ def _wiped(wire: Wire, tags: Sequence[str]) -> dict[str, _Wiped]:
 
 
 def _said(wire: Wire, keys: LogKeys) -> Iterator[OwnerErasure | WordsErasure]:
-    """What was said of erasures, oldest first. What cannot be decoded is passed over: its partition's verification tells of it."""
+    """Events about erasures, oldest first. An event that cannot be decoded is skipped: its partition's verification reports it."""
     after = 0
     while page := entries(wire.call("XRANGE", keys.stream, f"{after + 1}-0", "+", "COUNT", READ_COUNT), keys.tag):
         after = page[-1].seq

@@ -1,4 +1,4 @@
-"""What a verification found. Pure."""
+"""Results of a verification. Pure."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 MOST_DIFFERENCES = 100
 LIES_OPEN = "lies open in a sealed store"
 MOST_UNOPENED_NAMED = 10
-"""Positions of entries that could not be opened that are told."""
+"""Reported positions of entries that could not be opened, at most."""
 
 
 @dataclass(slots=True)
 class Findings:
-    """What one partition's verification found; partition -1: what belongs to none."""
+    """Results of one partition's verification. Partition -1: data of no partition."""
 
     partition: int
     events: int = 0
@@ -24,18 +24,18 @@ class Findings:
     """The log's chain at the seqs that were asked for."""
     differences: list[dict[str, Any]] = field(default_factory=list)
     unopened: int = 0
-    """Entries whose body could not be held against its commitment: the salt is gone."""
+    """Entries whose body could not be compared with its commitment: the salt is missing."""
     unopened_at: list[str] = field(default_factory=list)
     """Positions of the first of them."""
     erased: int = 0
-    """Entries of owners who were erased: nobody can read them, and their commitments stand."""
+    """Entries of owners who were erased: nobody can read them, and their commitments are valid."""
     wordless: int = 0
-    """Entries whose words were erased: what folds take of them is left, and their commitments stand."""
+    """Entries whose words were erased: what folds need of them is left, and their commitments are valid."""
     untold: int = 0
     """Differences beyond the first hundred."""
 
     def differs(self, what: str, **where: Any) -> None:
-        """One difference; the first hundred of a partition are told."""
+        """Report one difference; the first hundred of a partition are kept."""
         if len(self.differences) < MOST_DIFFERENCES:
             place = {} if self.partition < 0 else {"partition": self.partition}
             self.differences.append({**place, "what": what, **where})

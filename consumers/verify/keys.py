@@ -55,7 +55,7 @@ class Keys(NamedTuple):
     builds: set[str]
     """Every build that has a key."""
     models: set[tuple[bytes, bytes]]
-    """Table of a model's marks, and the model as it stands in the key."""
+    """Table of a model's marks, and the model as written in the key."""
     buckets: set[int]
     """Buckets of dedupe that have a key."""
     vectors: set[tuple[bytes, bytes, str]]
@@ -63,7 +63,7 @@ class Keys(NamedTuple):
 
 
 def scan_partition(wire: Wire, keys: BuildKeys, verdict: Findings) -> Keys | None:
-    """Every key of a partition; what no release writes is told. None where a key is of another type than it must be."""
+    """Every key of a partition; unexpected keys are reported. None if a key has the wrong type."""
     prefix = f"{{{keys.tag}}}:".encode()
     found, readable = Keys(set(), set(), set(), set(), set()), True
     for key, kind in keys_like(wire, f"{{{keys.tag}}}:*"):
@@ -78,7 +78,7 @@ def scan_partition(wire: Wire, keys: BuildKeys, verdict: Findings) -> Keys | Non
 
 
 def _sorted_in(name: bytes, build: str, found: Keys, *, sealed: bool) -> bytes | None:  # noqa: PLR0911 - a line a kind of key
-    """Take a key's name in; gives the type it must have, None for a name that nothing writes."""
+    """Note a key by its name; gives the type it must have, None for an unexpected name."""
     table, colon, rest = name.partition(b":")
     try:
         if not colon:
@@ -112,7 +112,7 @@ def _of_build(name: str, rest: bytes, build: str, found: Keys) -> bytes | None:
 
 
 def compare_builds(wire: Wire, keys: BuildKeys, builds: set[str], now_ms: int, verdict: Findings) -> None:
-    """Tell of builds that are neither live, nor on their way out, nor being made."""
+    """Report builds that are neither live, nor being retired, nor being made."""
     answer = wire.call("HGETALL", keys.log.meta)
     meta = dict(zip(answer[::2], answer[1::2], strict=True))
     known = {keys.build, meta.get(b"live", b"").decode("utf-8", "replace")}
@@ -135,7 +135,7 @@ def compare_builds(wire: Wire, keys: BuildKeys, builds: set[str], now_ms: int, v
 
 
 def compare_recorded(wire: Wire, keys: BuildKeys, ledger: Ledger, verdict: Findings) -> None:
-    """Tell where the newest entry's time is not the one that the next append goes on from."""
+    """Report if the newest entry's time is not the one from which the next append goes on."""
     head, rec = wire.call("HMGET", keys.log.meta, "head", "rec")
     if (head or b"0") == b"%d" % ledger.seq and rec != (b"%d" % ledger.recorded if ledger.recorded else None):
         verdict.differs("when the newest event was recorded", stored=(rec or b"").decode("utf-8", "backslashreplace"))
@@ -152,7 +152,7 @@ def compare_deletions(
     read_on: Callable[[], None],
     verdict: Findings,
 ) -> None:
-    """Tell of deletions that nobody can know of. When the sweep saw them first is about now: no log can prove it.
+    """Report deletions without an event. When the sweep saw them first cannot be proved by a log.
 
     `locked`: owners who are left out. `read_on`: has `memories` know the log up to its head of now: a deletion is noted after it
     was appended.
@@ -177,7 +177,7 @@ CHECKPOINT_NUMBERS = (b"seq", b"memories", b"waiting", b"full", b"refused", b"ep
 
 
 def compare_fields(wire: Wire, keys: BuildKeys, owners: Sequence[str], verdict: Findings) -> None:
-    """Tell of fields of the checkpoint and of operators' requests that nothing writes.
+    """Report unexpected fields of the checkpoint and unexpected requests of operators.
 
     The lease (epoch, holder, until) is about now, not about the log: of it only the form can be wrong.
     """
@@ -217,7 +217,7 @@ class _Newer(NamedTuple):
 def compare_log_keys(
     wire: Wire, keys: LogKeys, buckets: set[int], ledger: Ledger, read: Read, secrets_of: SecretsOf, verdict: Findings
 ) -> None:
-    """Tell what differs. The ledger was fed up to the head of a moment ago; this reads on. `buckets`: those that have a key."""
+    """Report differences. The ledger was fed up to the head of a moment ago; this reads on. `buckets`: those that have a key."""
     heads = dict(pairs(wire, keys.heads))
     wrong, after = _compare_buckets(wire, keys, buckets, ledger, verdict)
     newer = _Newer({}, {}, defaultdict(set))
@@ -238,7 +238,7 @@ def compare_log_keys(
 
 
 def _deduped(batch: list[Stored], secrets: Mapping[str, bytes]) -> Iterator[tuple[Stored, bytes, bytes]]:
-    """Each entry with its field and value in dedupe; an owner without a secret was told."""
+    """Each entry with its field and value in dedupe; owners without a secret were reported."""
     for one in batch:
         if (secret := secrets.get(one.owner)) is not None:
             yield one, dedupe_field(one.owner, one.raw_id), dedupe_value(one, secret)
@@ -247,7 +247,7 @@ def _deduped(batch: list[Stored], secrets: Mapping[str, bytes]) -> Iterator[tupl
 def _compare_buckets(
     wire: Wire, keys: LogKeys, buckets: set[int], ledger: Ledger, verdict: Findings
 ) -> tuple[list[int], dict[bytes, bytes]]:
-    """Buckets that do not give the log's number, and what they hold of events after the ledger's."""
+    """Buckets with another number than the log's, and their entries of events after the ledger's."""
     wrong, after, met = [], dict[bytes, bytes](), set[bytes]()
     filled = {bucket for bucket, number in enumerate(ledger.buckets) if number}
     asked = {keys.dedupe_of(bucket): bucket for bucket in sorted(buckets | filled)}
@@ -271,7 +271,7 @@ def _compare_buckets(
 
 
 def _seq(value: bytes) -> int | None:
-    """The seq in a bucket's value; None where it is none that an append writes."""
+    """The seq in a bucket's value; None if no append writes such a value."""
     text = value[8:]
     return int(text) if text.isdigit() and text == b"%d" % int(text) else None
 
@@ -290,7 +290,7 @@ def _compare_heads(ledger: Ledger, found: dict[bytes, bytes], newer: _Newer, ver
 def _name_wrong(
     wire: Wire, keys: LogKeys, ledger: Ledger, wrong: list[int], read: Read, secrets_of: SecretsOf, verdict: Findings
 ) -> None:
-    """Say which ids make a bucket differ."""
+    """Report which ids make a bucket differ."""
     expected: dict[int, dict[bytes, bytes]] = {bucket: {} for bucket in wrong[:MOST_READ_AGAIN]}
     if expected:
         for batch in read(0, ledger.seq):

@@ -48,7 +48,7 @@ _DECODE = msgspec.msgpack.Decoder(LevelsChecked)
 
 
 def compare_levels(wire: Wire, keys: LogKeys, head: int, verdict: Findings) -> None:
-    """Tell of a mark that no job left there: one beyond the log would keep entries from ever being read again."""
+    """Report a mark that no job wrote: one beyond the log would keep entries from being read again."""
     for name, value in pairs(wire, keys.levels):
         try:
             mark = _DECODE.decode(value)
@@ -60,7 +60,7 @@ def compare_levels(wire: Wire, keys: LogKeys, head: int, verdict: Findings) -> N
 
 
 def believed_mark(wire: Wire, keys: LogKeys) -> LevelsChecked:
-    """The mark that the job would go by: of seq 0 where it would read everything."""
+    """The mark that the job would use; seq 0 if it would read everything."""
     raw = wire.call("HGET", keys.levels, FIELD)
     try:
         mark = _DECODE.decode(raw) if raw else LevelsChecked()
@@ -72,7 +72,7 @@ def believed_mark(wire: Wire, keys: LogKeys) -> LevelsChecked:
 def compare_read(
     keys: BuildKeys, mark: LevelsChecked, ledger: Ledger, oracle: Oracle, opening: Opening, verdict: Findings
 ) -> None:
-    """Tell of owners that the mark calls read, and of whom today's rules find more than stands: nobody would look again.
+    """Report owners that the mark calls read although today's rules find more: the job would not read them again.
 
     `mark`: as it stood before the log was read, for the job appends what it found before it moves the mark. An owner with events
     that are not folded yet is left to the next verification.

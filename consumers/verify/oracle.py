@@ -59,7 +59,7 @@ def mark_of(raw: bytes) -> bytes:
 
 @dataclass(slots=True)
 class ExpectedKeys:
-    """What must be stored of an owner, beside its state and records."""
+    """What must be stored of an owner, besides its state and records."""
 
     applied: array[int] = field(default_factory=lambda: array("Q"))
     """Seqs of its events, as they were applied."""
@@ -71,7 +71,7 @@ class ExpectedKeys:
 
 
 class Oracle:
-    """The partition folded anew: read in windows, each folded owner by owner, as a rebuild does."""
+    """The partition folded again: read in windows, each folded owner by owner, as a rebuild does."""
 
     def __init__(self, base: Parameters, number: int | None = None, limits: WindowLimits = LIMITS) -> None:
         self._number, self._limits = number, limits
@@ -84,7 +84,7 @@ class Oracle:
         self.is_gone: Callable[[Stored], bool] = lambda _one: False
         """Whether an entry is of an owner who was erased after it: it is passed over."""
         self._waiting: dict[str, dict[int, Stored]] = {}
-        """Events of owners that stand still: a discard folds them."""
+        """Events of quarantined owners: a discard folds them."""
         self._of: dict[str, list[Stored]] = {}
         """What was fed and is not folded, by owner."""
         self._events = self._bytes = 0
@@ -164,7 +164,7 @@ class Oracle:
 
 
 def _untold(_stored: Stored, _error: Exception) -> None:
-    """Why an owner stands still is compared, not told."""
+    """The reason of a quarantine is compared, not logged."""
 
 
 Differs = Callable[..., None]
@@ -172,7 +172,7 @@ _MODULUS = 1 << 128
 
 
 class _Said(msgspec.Struct, frozen=True):
-    """What a body says about itself."""
+    """Fields of a body that repeat its entry."""
 
     type: str
     schema_version: int
@@ -194,7 +194,7 @@ def share(raw_id: bytes, value: bytes) -> int:
 
 
 class Ledger:
-    """What must stand beside a partition's log, from its entries in order."""
+    """What must be stored besides a partition's log, from its entries in order."""
 
     def __init__(
         self,
@@ -204,7 +204,7 @@ class Ledger:
         *,
         sealed: bool = False,
     ) -> None:
-        """`sealed`: whether the store is: of one that lies open no words are erased, and a salt that is missing proves nothing."""
+        """`sealed`: whether the store is. In an open store no words are erased, and a missing salt proves nothing."""
         self._sealed = sealed
         self.seq = 0
         self.chain = FIRST_LINK
@@ -223,7 +223,7 @@ class Ledger:
         self.wordless = 0
         """Entries whose words were erased, of owners who were not."""
         self.unopened = 0
-        """Entries whose body cannot be held against their commitment: the salt is gone."""
+        """Entries whose body cannot be compared with their commitment: the salt is missing."""
         self.left_out: dict[bytes, int] = {}
         """Field in dedupe -> seq, of entries of owners whose keys cannot be had, and of those whose words were erased: what stands
         there cannot be proven."""
@@ -239,7 +239,7 @@ class Ledger:
         locked: Collection[str] = (),
         is_gone: Callable[[Stored], bool] = lambda _one: False,
     ) -> None:
-        """Take entries that follow on the last; what contradicts itself is told. `secrets`: of the owners in the batch; `locked`:
+        """Take the next entries; contradictions in them are reported. `secrets`: of the owners in the batch; `locked`:
         owners whose keys cannot be had, which was told, or were destroyed; `is_gone`: whether an entry is
         of an owner who was erased after it."""
         for one in batch:
@@ -269,7 +269,7 @@ class Ledger:
                 )
 
     def _beside(self, one: Stored, gone: bool, left: bool) -> list[str]:
-        """The fields beside the body that no append could have written after the entries before."""
+        """Fields besides the body that no append could have written after the earlier entries."""
         recorded, principal, level, digests, committed = one.beside[:5]
         wrong = list[str]()
         clock = one.beside[5:]

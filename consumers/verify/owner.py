@@ -78,7 +78,7 @@ def read_packs(
     ]
     if known is not None:
         as_known = PackedLog(chain=known.chain)
-        with suppress(*UNREADABLE):  # what is wrong is told by reading it
+        with suppress(*UNREADABLE):  # reading it reports what is wrong
             as_laid = _laid(chunks, as_known, _sealed(_unread, *sealing))
             if as_known.marks == known.marks:
                 return _told(as_known, as_laid, packs, tail)
@@ -174,7 +174,7 @@ def _read(log: PackedLog, first: int, chunk: bytes) -> bytes:
 
 
 def _unread(log: PackedLog, first: int, chunk: bytes) -> bytes:
-    """The same with entries in their bytes, of which nothing is known but their marks."""
+    """The same without decoding entries: only their marks are known."""
     steps, raws, _ = _UNREAD.decode(chunk[SIZE_BYTES:])
     log.seqs += accumulate(steps)
     for raw in raws:
@@ -283,7 +283,7 @@ def _marked(answer: list[Any]) -> OwnerMark:
 def compare_owner(
     name: str, oracle: Oracle, found: StoredOwner, verdict: Findings, cipher: ValueCipher | None = None
 ) -> bool:
-    """Tell what differs; whether the change log can be read. The oracle is at the position at which `found` was read.
+    """Report differences; gives whether the change log can be read. The oracle is at the position at which `found` was read.
 
     `cipher`: what seals and opens the owner's values in a sealed store.
     """
@@ -355,7 +355,7 @@ def _compare_log(
     verdict: Findings,
     cipher: ValueCipher | None,
 ) -> PackedLog | None:
-    """Compare the packed change log entry by entry, every field; what was read of it, None where it cannot be."""
+    """Compare the packed change log entry by entry, every field; gives its contents, None if it cannot be read."""
     try:
         log = read_packs(found.packs, found.tail, KnownLog(kept.marks, mine.state.chain), (cipher, name))
     except UNREADABLE as error:
@@ -398,7 +398,7 @@ def _compare_state(
     verdict: Findings,
     cipher: ValueCipher | None,
 ) -> None:
-    """Compare an owner's state, byte for byte; where it differs, say in which field."""
+    """Compare an owner's state byte for byte, and report the field that differs."""
     try:
         state = decode_owner(token, open_synonyms(cipher, name)) if token else OwnerState()
     except UNREADABLE as error:

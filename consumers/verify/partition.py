@@ -1,4 +1,4 @@
-"""Verifying: fold the log anew in memory under the same version, and compare with all that is stored, at equal checkpoints.
+"""Verifying: fold the log again in memory under the same version, and compare with everything stored, at equal checkpoints.
 
 Checked of a partition: that its log is whole and its entries bear out their own bodies; both hash chains and the digest; of every
 owner its state, records, change log (entry by entry, every field), sorted set, parked list and quarantine; dedupe of every event
@@ -64,7 +64,7 @@ def verify_partition(
     verdict, wire = Findings(partition), open_wire(client)
     try:
         verification = _Verification(wire, tag, verdict, base, chain_at, on_progress)
-        with suppress(_CannotReadOn):  # it was told; what lies behind it can be compared with nothing
+        with suppress(_CannotReadOn):  # it was reported; data behind it cannot be compared
             verification.run()
         verdict.chains = verification.chains
     finally:
@@ -155,7 +155,7 @@ class _Verification:
     def _head(self) -> int:
         head = self._wire.call("HGET", self._keys.log.meta, "head") or b"0"
         if not head.isdigit():
-            raise _CannotReadOn  # told as a log that is not whole
+            raise _CannotReadOn  # reported as a log that is not whole
         return int(head)
 
     def _fold_to(self, seq: int) -> None:
@@ -170,7 +170,7 @@ class _Verification:
         return self._opening.secrets(batch)
 
     def _read(self, after: int, to: int) -> Iterator[list[Stored]]:
-        """Batches of the log; ends at a gap, which is told."""
+        """Batches of the log; ends at a gap, which is reported."""
         while after < to:
             answer = self._wire.call("XRANGE", self._keys.log.stream, f"{after + 1}-0", f"{to}-0", "COUNT", READ_COUNT)
             self._refuse_names(answer)
@@ -200,7 +200,7 @@ class _Verification:
             told = {"stored": stored.head.hex(), "folded": mine.head.hex()}
             self._verdict.differs("the chain over stored events", checkpoint=stored.seq, **told)
         if self._opening.locked:
-            return  # what is counted over all owners was told with the first whose key cannot be had
+            return  # counts over all owners were reported with the first missing key
         if mine.digest != stored.digest or mine.memories != stored.memories:
             told = {"stored": f"{stored.digest:032x}", "folded": f"{mine.digest:032x}"}
             counts = {"stored_memories": stored.memories, "folded_memories": mine.memories}

@@ -47,14 +47,14 @@ Pairs = set[tuple[int, int]]
 
 
 class StoredIndex(NamedTuple):
-    """What an owner's index tells."""
+    """An owner's index."""
 
     head: EntryHead
     pairs: Pairs
 
 
 def read_index(wire: Wire, keys: BuildKeys, owner: str, verdict: Findings) -> StoredIndex | None:
-    """The index as it is stored; None where it cannot be read, which is told."""
+    """The index as it is stored; None if it cannot be read, which is reported."""
     fields = {name.decode("utf-8", "backslashreplace") for name in wire.call("HKEYS", keys.index(owner))}
     try:
         head = read_entry_head(wire, keys, owner)
@@ -71,7 +71,7 @@ def read_index(wire: Wire, keys: BuildKeys, owner: str, verdict: Findings) -> St
 
 
 def compare_index(owner: str, stored: StoredIndex, packs: Sequence[tuple[bytes, bytes]], verdict: Findings) -> None:
-    """Tell where the index is not what its change log makes of it. `packs`: read after the index, and readable."""
+    """Report if the index does not match its change log. `packs`: read after the index, and readable."""
     if not stored.head.blocks:
         return
     told = {int(name): {sum_of(entry.memory_id) for entry in unpack(raw)[1]} for name, raw in packs}
@@ -89,7 +89,7 @@ READ = 500
 
 
 class PastComparison:
-    """Compares what was made of one owner's past. The owner was folded up to where it was read, or further."""
+    """Compares what questions left of one owner's past. The owner was folded up to where it was read, or further."""
 
     def __init__(
         self,
@@ -166,7 +166,7 @@ class PastComparison:
             yield f"kept moments that cannot be read: {error}"
 
     def _along(self, path: Sequence[KeptMoment], events: OwnerEvents, told: set[int]) -> Iterator[str]:
-        """Fold once along a path; each moment is compared where it stands, those that another path had are passed over."""
+        """Fold once along a path; each moment is compared at its place; moments of earlier paths are skipped."""
         last = path[-1]
         fits = all(
             one.first == last.first and events.parting(one.happened, last.happened, one.upto, one.first) == one.upto
@@ -218,7 +218,7 @@ class PastComparison:
             changed = {}
 
     def _stored(self, number: int) -> bytes | None:
-        """A moment's part as it lies there."""
+        """A moment's part as it is stored."""
         stored: bytes | None = self._wire.call("HGET", self._keys.moments(self._owner), number)
         return stored
 

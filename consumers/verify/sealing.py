@@ -1,4 +1,4 @@
-"""Of a sealed store: what opens each owner's values, and entries with their bodies open. What does not open is told, and left out.
+"""Sealed stores: what opens each owner's values, and entries with open bodies. What does not open is reported, and left out.
 
 Asked for once a batch: the lines of its owners, and the salts of its entries in one piece of their table.
 """
@@ -29,15 +29,15 @@ _ERASED, _TURN = f"{MemoryErased.__name__}.", f"{TurnRecorded.__name__}."
 
 
 class Opening:
-    """Opens what is read of one partition. In a store that lies open it only reads owners' secrets."""
+    """Opens what is read of one partition. In an open store it only reads owners' secrets."""
 
     def __init__(self, wire: Wire, keys: LogKeys, verdict: Findings) -> None:
         self._wire, self._keys, self._verdict = wire, keys, verdict
         self.is_on = wire.seals.is_on
         self.locked = set[str]()
-        """Owners whose keys cannot be had: told, and compared with nothing."""
+        """Owners whose keys are missing: reported, and not compared."""
         self.erased = set[str]()
-        """Owners whose keys were destroyed: of them there must be nothing beside the log."""
+        """Owners whose keys were destroyed: nothing of them may be stored besides the log."""
         self.erased_to = dict[str, int]()
         """Owners who were erased and readmitted -> the seq up to which nothing of them can be read."""
         self.shut = set[str]()
@@ -47,7 +47,7 @@ class Opening:
         self._left = dict[int, bytes]()
         self._gone: frozenset[bytes] | None = None
         self._told = 0
-        """The seq up to which entries were told of: some are read again."""
+        """The seq up to which entries were reported: some are read again."""
 
     def _read_readmitted(self) -> None:
         for raw, line in pairs(self._wire, self._keys.readmitted):
@@ -73,7 +73,7 @@ class Opening:
         return {owner: one.secret for owner, one in found.items()}
 
     def look_at(self, lines: Mapping[str, bytes]) -> None:
-        """Open these lines, and tell of those that do not open."""
+        """Open these lines, and report those that do not open."""
         self._opened(lines)
 
     def _opened(self, lines: Mapping[str, bytes]) -> dict[str, ValueCipher]:
@@ -108,7 +108,7 @@ class Opening:
                     yield owner, error
 
     def batch(self, batch: Sequence[Stored]) -> list[Stored]:
-        """Entries that follow on each other, open where they can be. What is wrong with how they are sealed is told once."""
+        """Entries that follow on each other, open where they can be. Errors of sealing are reported once."""
         if not self.is_on or not batch:
             return list(batch)
         known = self.ciphers(list(dict.fromkeys(one.owner for one in batch)))
@@ -135,7 +135,7 @@ class Opening:
         return {one.seq: value for one, value in zip(batch, values, strict=True) if value is not None}
 
     def _entry(self, one: Stored, cipher: ValueCipher | None, salt: bytes) -> tuple[Stored, str]:
-        """An entry, open where it can be, and what is wrong with how it is sealed; empty where nothing is."""
+        """An entry, open where it can be, and the error in how it is sealed; empty if there is none."""
         if one.body[:1] != BODY_MARK:
             return as_shut(
                 one
@@ -149,7 +149,7 @@ class Opening:
         if salt == NO_SALT and left is None:
             return one, "a sealed entry without its salt"
         if cipher is None or not one.beside:
-            return one, ""  # it was told, or there is nothing that could open it
+            return one, ""  # it was reported, or nothing could open it
         return self._body(one, cipher, salt) if left is None else self._wordless(one, cipher, salt, left)
 
     def _unfenced(self, one: Stored, cipher: ValueCipher | None) -> str:
@@ -222,7 +222,7 @@ def compare_secrets(
 
 
 def compare_gone(wire: Wire, keys: LogKeys, verdict: Findings) -> None:
-    """Tell of another number of erased ids than there are: whoever appends goes by it."""
+    """Report a wrong number of erased ids: appends rely on it."""
     many, told = 0, None
     for _ in range(2):  # one may be erased between the two answers
         many, told = wire.answers([["SCARD", keys.gone], ["HGET", keys.meta, "gone"]])

@@ -1,4 +1,4 @@
-"""What belongs to no partition: the store's identity, and keys beside it."""
+"""Data of no partition: the store's identity, and other keys."""
 
 from __future__ import annotations
 

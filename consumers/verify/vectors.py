@@ -27,7 +27,7 @@ from projections.redis.sealed import PIECES, VECTOR, open_vector
 def compare_vectors(
     wire: Wire, keys: BuildKeys, found: Keys, oracle: Oracle, opening: Opening, verdict: Findings
 ) -> None:
-    """Tell of vectors and marks that the embedding job does not write. In a sealed store each is opened first."""
+    """Report vectors and marks that the embedding job does not write. In a sealed store each is opened first."""
     tables = VectorKeys(keys.tag)
     for mark, named in sorted(found.models):
         model = unquote(named.decode())
