@@ -951,7 +951,7 @@ class Graded(Placed):
     before: Held
     after: Held | None
     decides: str
-    schedulers: dict[str, dict[str, Any]] | None
+    schedulers: dict[str, NextReview] | None
 
 class Held(TypedDict):
     strength: int
@@ -997,6 +997,14 @@ class MemoryHealth(Place):
 class MomentsOfPast(TypedDict):
     kept: int
     bytes: int
+
+class NextReview(TypedDict):
+    due_at: str
+    interval_days: float
+    ease: NotRequired[float | None]
+    repetitions: NotRequired[int | None]
+    stability_days: NotRequired[float | None]
+    difficulty: NotRequired[float | None]
 
 class OwnerProfile(LinesTold, Placed):
     owner: str
@@ -1937,7 +1945,7 @@ class DeadOwner(TypedDict):
     owner: str
     position: str
     reason: str
-    parked: list[dict[str, Any]]
+    parked: list[ParkedEvent]
 
 class DeadOwners(TypedDict):
     quarantined: list[Stuck]
@@ -1998,6 +2006,13 @@ class OwnerPage(TypedDict):
     matching: int
     next: str | None
 
+class ParkedEvent(TypedDict):
+    position: str
+    kind: str
+    bytes: int
+    event_id: NotRequired[str | None]
+    problem: NotRequired[str | None]
+
 class PartitionStatus(TypedDict):
     partition: int
     head: int
@@ -2016,7 +2031,7 @@ class PartitionStatus(TypedDict):
     build: str
     chain: str | None
     digest: str | None
-    rebuild: NotRequired[dict[str, Any] | None]
+    rebuild: NotRequired[RebuildBeside | None]
 
 class PartitionsAway(TypedDict):
     node: NotRequired[str | None]
@@ -2044,6 +2059,11 @@ class ReadyEmbedder(TypedDict):
     loaded: int
     missing: int
 
+class RebuildBeside(TypedDict):
+    build: str
+    seq: int
+    holder: str | None
+
 class RestoredTold(TypedDict):
     backup: str
     moment: str
@@ -2057,6 +2077,16 @@ class Retried(TypedDict):
     freed: bool
     dead: NotRequired[DeadOwner | None]
 
+class RoomLeft(TypedDict):
+    used_bytes: int | None
+    max_bytes: int | None
+    unfolded_bytes: int
+    node: NotRequired[str | None]
+    bytes_an_event: NotRequired[float | None]
+    used_share: NotRequired[float | None]
+    events_until_full: NotRequired[int | None]
+    warning: NotRequired[str | None]
+
 class SealingTold(TypedDict):
     on: bool
     key: str | None
@@ -2069,8 +2099,8 @@ class StoreStats(TypedDict):
     events: int
     memories: int
     lag: int
-    memory: dict[str, Any]
-    largest_owners: list[dict[str, Any]]
+    memory: RoomLeft
+    largest_owners: list[OwnerCount]
     figures: NotRequired[HistoryFigures | None]
     figures_of: NotRequired[SummedOver | None]
 
@@ -2088,7 +2118,7 @@ class StoreStatus(TypedDict):
     nodes: NotRequired[list[NodeStanding] | None]
     unreachable: NotRequired[list[PartitionsAway] | None]
     unread: NotRequired[list[Literal["alarms", "workers", "restored", "backed_up"]] | None]
-    memory: dict[str, Any]
+    memory: RoomLeft
     lifecycle: Schedule
     alarms: list[AlarmStanding]
     accesses: AccessFigures
@@ -2168,6 +2198,14 @@ class Left(TypedDict):
     episodes: list[Episode]
     uses: list[Used]
 
+class StatedTriple(TypedDict):
+    subject: str
+    predicate: str
+    object: str
+    negation: bool
+    degree: float | None
+    condition: str | None
+
 class Statement(TypedDict):
     operation: str
     reason: str
@@ -2181,7 +2219,7 @@ class Statement(TypedDict):
     asserted: bool
     confidence: float
     keywords: list[str]
-    triple: dict[str, Any] | None
+    triple: StatedTriple | None
     span: list[int]
 
 class Usage(TypedDict):

@@ -13,7 +13,7 @@ from api.choices import MODEL, RULES
 from api.requests.checks import check_owner
 from api.services.cleaning import Progress
 from api.services.reading import Reader
-from api.shapes import Extracted, Statement
+from api.shapes import Extracted, StatedTriple, Statement
 from api.work.patience import current_check
 from api.work.runs import RunReport
 from events.errors import BadSetting, ConcurrencyError, refused
@@ -166,7 +166,7 @@ def _told(verdict: Verdict) -> Statement:
     """A verdict, JSON-ready; nothing of a secret."""
     said = verdict.statement
     secret = detect_sensitivity(said.content) >= SECRET
-    triple = None if said.triple is None or secret else said.triple._asdict()
+    triple = None if said.triple is None or secret else cast("StatedTriple", said.triple._asdict())
     return {
         "operation": verdict.operation,
         "reason": verdict.reason,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from api.shapes import NodeReplica, NodeStanding, PartitionsAway, PartitionStatus
+from api.shapes import NodeReplica, NodeStanding, PartitionsAway, PartitionStatus, RebuildBeside
 from events.admission import Debt, Room
 from events.envelope import from_micros, utc_text
 from events.errors import StoreUnavailable
@@ -92,7 +92,7 @@ def _partition(
     }
 
 
-def _left(keys: BuildKeys, beside: Sequence[bytes | None]) -> dict[str, str | int | None] | None:
+def _left(keys: BuildKeys, beside: Sequence[bytes | None]) -> RebuildBeside | None:
     """What a rebuild has folded beside the live build, and whether it goes on."""
     epoch, seq, holder = beside
     if not is_build(keys.build) or epoch is None:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from api.shapes import RoomLeft
 from events.admission import APPEND_FULL, Room
 
 WARN_FULL = 0.70
 """Share of maxmemory, with what folding will still take, from which `status` warns."""
 
 
-def outlook(room: Room, events: int, *, node: str | None = None, beside: int = 0) -> dict[str, Any]:
+def outlook(room: Room, events: int, *, node: str | None = None, beside: int = 0) -> RoomLeft:
     """Bytes in use and allowed, what folding will still take, and how many events of the mean size are left.
 
     Of the fullest `node` of a Cluster with its `events`: those of the others (`beside`) grow with them.
     """
-    told: dict[str, Any] = {
+    told: RoomLeft = {
         "used_bytes": room.used or None,
         "max_bytes": room.limit,
         "unfolded_bytes": room.debt.bytes,
@@ -30,7 +29,7 @@ def outlook(room: Room, events: int, *, node: str | None = None, beside: int = 0
     if left is not None:
         share = room.used_share + room.debt_share
         most = max(int(left / each * (events + beside) / events), 0)
-        told |= {"used_share": round(room.used_share, 4), "events_until_full": most}
+        told["used_share"], told["events_until_full"] = round(room.used_share, 4), most
         if share >= WARN_FULL:
             waits = (
                 f", folding what waits will take about {room.debt_share:.0%} more" if room.debt_share >= 0.01 else ""

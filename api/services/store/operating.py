@@ -25,8 +25,10 @@ from api.shapes import (
     EmbedderStanding,
     ListeningTold,
     OwnerCount,
+    ParkedEvent,
     PartitionStatus,
     Retried,
+    RoomLeft,
     Schedule,
     SealingTold,
     StoreStats,
@@ -170,7 +172,7 @@ class Operator:
             "nodes": read.nodes,
             "unreachable": read.away,
             "unread": unread,
-            "memory": dict(memory),
+            "memory": memory,
             "lifecycle": self._schedule(),
             "alarms": alarms,
             "accesses": cast("AccessFigures", {**self._accesses(), "lost": lost}),
@@ -183,7 +185,7 @@ class Operator:
             "notice": _notice(sealing),
         }
 
-    def _memory_told(self, wire: Wire, read: NodesRead) -> Mapping[str, Any]:
+    def _memory_told(self, wire: Wire, read: NodesRead) -> RoomLeft:
         """For how long there is room: of a Cluster at the node that is fullest."""
         tags, events = self._identity.tags, sum(one["head"] for one in read.partitions)
         if not wire.many:
@@ -299,7 +301,7 @@ class Operator:
             "memories": status["memories"],
             "lag": status["lag"],
             "memory": status["memory"],
-            "largest_owners": [{**one} for one in largest[:LARGEST]],
+            "largest_owners": largest[:LARGEST],
             "figures": figures,
             "figures_of": {"owners": summed, "left_out": count - summed},
         }
@@ -345,9 +347,9 @@ class Operator:
             )
         finally:
             wire.close()
-        parked = []
+        parked = list[ParkedEvent]()
         for one in stored:
-            item: dict[str, object] = {
+            item: ParkedEvent = {
                 "position": position_text(number, one.seq),
                 "kind": one.kind,
                 "bytes": len(one.body),

@@ -123,6 +123,19 @@ class Reinforced(Done, Placed):
     """What it did not do, and why: a use within the cool-down of the last, say."""
 
 
+class NextReview(Result):
+    """When a scheduler has a memory reviewed next, and what it keeps of it."""
+
+    due_at: datetime
+    interval_days: float
+    ease: float | None = None
+    """Of `sm2`, as `repetitions`."""
+    repetitions: int | None = None
+    stability_days: float | None = None
+    """Of `fsrs`, as `difficulty`."""
+    difficulty: float | None = None
+
+
 class Graded(Placed):
     """What grading a memory did: its next review by each scheduler."""
 
@@ -135,8 +148,8 @@ class Graded(Placed):
     after: Held | None
     decides: str
     """The owner's scheduler: a parameter."""
-    schedulers: dict[str, dict[str, Any]] | None
-    """By name: `due_at`, `interval_days`, and what it keeps of the memory; null where the event waits."""
+    schedulers: dict[str, NextReview] | None
+    """By name; null where the event waits."""
 
 
 class OwnerProfile(LinesTold, Placed):

@@ -44,6 +44,34 @@ class AlarmCleared(AlarmsStanding):
     cleared: bool
 
 
+class RebuildBeside(Result):
+    """How far a rebuild of a partition is."""
+
+    build: str
+    seq: int
+    """The last event that it has folded."""
+    holder: str | None
+    """The worker that goes on with it; null if none does."""
+
+
+class RoomLeft(Result):
+    """Redis's memory, and for how many events it lasts."""
+
+    used_bytes: int | None
+    max_bytes: int | None
+    """Redis's maxmemory; null if it has none."""
+    unfolded_bytes: int
+    """About what folding will still take."""
+    node: str | None = None
+    """The fullest node of a Redis Cluster."""
+    bytes_an_event: float | None = None
+    used_share: float | None = None
+    """Of maxmemory, from 0 to 1."""
+    events_until_full: int | None = None
+    warning: str | None = None
+    """A sentence from 70 % on."""
+
+
 class PartitionStatus(Result):
     """Where one partition stands."""
 
@@ -72,8 +100,8 @@ class PartitionStatus(Result):
     build: str
     chain: str | None
     digest: str | None
-    rebuild: dict[str, Any] | None = None
-    """What a rebuild has folded beside the live build: `build`, `seq`, `holder`."""
+    rebuild: RebuildBeside | None = None
+    """What a rebuild has folded beside the live build."""
 
 
 class NodeReplica(Result):
@@ -232,7 +260,7 @@ class StoreStatus(Result):
     """Partitions of which nothing could be read now: they are not among `partitions`, nor in any sum."""
     unread: list[Literal["alarms", "workers", "restored", "backed_up"]] | None = None
     """What could not be read, since the node that keeps it is away: what is told of it is empty."""
-    memory: dict[str, Any]
+    memory: RoomLeft
     """Of a Cluster that of its fullest node, by its name as `node`; `events_until_full` of the whole store."""
     lifecycle: Schedule
     alarms: list[AlarmStanding]
@@ -267,8 +295,9 @@ class StoreStats(Result):
     events: int
     memories: int
     lag: int
-    memory: dict[str, Any]
-    largest_owners: list[dict[str, Any]]
+    memory: RoomLeft
+    largest_owners: list[OwnerCount]
+    """At most 50."""
     figures: HistoryFigures | None = None
     """What happened to the memories of owners, in sum."""
     figures_of: SummedOver | None = None
@@ -308,13 +337,24 @@ class DeadOwners(Result):
     quarantined: list[Stuck]
 
 
+class ParkedEvent(Result):
+    """An event that waits behind one that cannot be folded; its contents are not shown."""
+
+    position: str
+    kind: str
+    bytes: int
+    event_id: str | None = None
+    problem: str | None = None
+    """Why it cannot be read; it has no `event_id` then."""
+
+
 class DeadOwner(Result):
     """One owner's parked events, without contents."""
 
     owner: str
     position: str
     reason: str
-    parked: list[dict[str, Any]]
+    parked: list[ParkedEvent]
 
 
 class Retried(Result):

@@ -41,6 +41,19 @@ class ChatsImported(Warned):
     """What was not written, with why: send it again."""
 
 
+class StatedTriple(Result):
+    """What a statement says as subject, predicate and object."""
+
+    subject: str
+    predicate: str
+    object: str
+    negation: bool
+    degree: float | None
+    """How often or how much, from 0 to 1; null if nothing is said of it."""
+    condition: str | None
+    """When it holds, in the words of the clause."""
+
+
 class Statement(Result):
     """What one statement of a turn becomes."""
 
@@ -59,7 +72,7 @@ class Statement(Result):
     asserted: bool
     confidence: float
     keywords: list[str]
-    triple: dict[str, Any] | None
+    triple: StatedTriple | None
     span: list[int]
     """Where in the turn it stands, in characters."""
 
