@@ -31,16 +31,12 @@ def doctor(
     """
     from ops.commands.notices import patient
     from ops.doctor.checks import examine
-    from ops.doctor.findings import CheckFinding, exit_code
+    from ops.doctor.findings import exit_code
     from ops.settings import load_settings
 
     answer = examine(load_settings(), on_wait=patient(err))
     show(answer, json, lambda told: _render(told, every=every))
-    findings = [
-        CheckFinding(one["group"], one["check"], one["result"], one["found"], one["advice"], one["failed"])
-        for one in answer["checks"]
-    ]
-    if code := exit_code(findings, strict=strict):
+    if code := exit_code(answer, strict=strict):
         raise typer.Exit(code)
 
 

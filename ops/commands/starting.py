@@ -22,7 +22,7 @@ def check_start(starts: Starts, given: Mapping[str, Any], *, as_json: bool) -> N
 
     Ends with 0 where it would start, 1 where it would not, 2 where a setting cannot be right, 3 where that could not be looked at.
     """
-    from ops.doctor.findings import CheckFinding, exit_code
+    from ops.doctor.findings import exit_code
     from ops.doctor.starting import would_start, wrong_settings
     from ops.settings import read_settings
     from ops.worker import url_of_a_worker
@@ -38,11 +38,7 @@ def check_start(starts: Starts, given: Mapping[str, Any], *, as_json: bool) -> N
         update["metrics"] = settings.metrics_on(port)
     answer = would_start(settings.model_copy(update=update), starts)
     show(answer, as_json, lambda told: _render(told, starts))
-    found = [
-        CheckFinding(one["group"], one["check"], one["result"], one["found"], one["advice"], one["failed"])
-        for one in answer["checks"]
-    ]
-    if code := exit_code(found):
+    if code := exit_code(answer):
         raise typer.Exit(code)
 
 

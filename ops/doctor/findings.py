@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from threading import Thread
 from time import monotonic
 from typing import Literal, NamedTuple, TypedDict, cast
@@ -87,12 +87,11 @@ ORDER = tuple(
 SETTINGS, MACHINE, PERMISSIONS, SEALING, ACCESS, REDIS, CLUSTER, BACKUPS, CLOCK, DISK, PROCESSES, STORE = ORDER
 
 
-def exit_code(findings: Iterable[CheckFinding], *, strict: bool = False) -> int:
+def exit_code(answer: DoctorReport, *, strict: bool = False) -> int:
     """1 if something is wrong, or under `strict` advised; else 3 if a check could not run; else 0."""
-    findings = list(findings)
-    if any(one.result == "wrong" or (strict and one.result == "advice") for one in findings):
+    if answer["counts"]["wrong"] or (strict and answer["counts"]["advice"]):
         return 1
-    return 3 if any(one.failed for one in findings) else 0
+    return 3 if any(one["failed"] for one in answer["checks"]) else 0
 
 
 def report(store_id: str | None, at: str, findings: Sequence[CheckFinding]) -> DoctorReport:

@@ -1,1 +1,1 @@
-"""What makes a long history quick to ask: where its change log tells of a memory."""
+"""An owner's past: its events in columns, kept moments to fold from, the life of one memory, and parts of its change log."""

@@ -261,9 +261,10 @@ WRONG, FAILED, UNSEEN = STORE.wrong("a", ".", "."), STORE.failed("a", "."), STOR
     ],
 )
 def test_exit_codes(found: list[CheckFinding], code: int, strict: int, worst: Result) -> None:
-    assert exit_code(found) == code
-    assert exit_code(found, strict=True) == strict
-    assert report("s", "now", found)["result"] == worst
+    answer = report("s", "now", found)
+    assert exit_code(answer) == code
+    assert exit_code(answer, strict=True) == strict
+    assert answer["result"] == worst
 
 
 def test_findings_are_told_by_group_and_counted() -> None:
