@@ -1,9 +1,8 @@
 """Whose memories a call is about, and the store it is answered from.
 
 The owner is a fact of the connection: of the process over stdio, of the URL over HTTP. No tool takes it as an argument, so
-nothing that a model is talked into saying reaches another owner. Who asks is a fact of it too: he has the store as he may use it.
-
-A server over standard input and output that is confined to a key: whose it is, is looked up anew at each call.
+nothing that a model is talked into saying reaches another owner. Who asks is a fact of it too. A server over standard input and
+output that is confined to a key looks up at each call whose key it is.
 """
 
 from __future__ import annotations

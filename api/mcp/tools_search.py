@@ -1,6 +1,6 @@
 """Tools that look for memories and read one.
 
-What to try next, told beside an answer where little was found or something was left out; none of it in anybody's words.
+A hint says what to try next if little was found or something was withheld; it quotes no recorded text.
 """
 
 from __future__ import annotations

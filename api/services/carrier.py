@@ -1,9 +1,8 @@
-"""Carrying out commands: what is decided is appended, waited for, and told; once, whatever is sent again under a key.
+"""Carrying out commands: decide, append, wait for the fold, and answer; once, however often a call with a key is sent.
 
-A key is the caller's own word for one call. All ids of the call are made of it with the owner's secret, so that nobody who sees an
-id confirms a guess of the key; where the log has events under them, they are compared with what the command leads to.
-
-What was appended before under an id, with what it took along: read from the log, whatever has happened since.
+A key is the caller's own name for one call. All ids of the call derive from it and the owner's secret, so nobody who sees an id can
+confirm a guess of the key. If the log has events under these ids, they are compared with what the command leads to. What was
+appended before under an id is read from the log, whatever happened since.
 """
 
 from __future__ import annotations

@@ -1,12 +1,8 @@
-"""Deleting memories, with what was made of them. Whatever stays is named with the reason.
+"""Deleting and restoring memories, with what was made of them. What stays is named with the reason.
 
-Seed 003, "批量删除": ids separated in any way, core memories skipped. Deletions are soft and can be undone for 30 days.
-
-Carrying out what is asked of many memories at once: judged, appended in requests of at most 1,000 events, and told of each.
-
-Under a key it is carried out once: made again, it goes on where it was stopped, and answers as it did.
-
-Restoring many deleted memories with what their deletions took along: what undoes a deletion of many with one call.
+Seed 003, "批量删除": ids separated in any way, core memories skipped. Deletions are soft and can be undone for 30 days. Many memories
+are judged, then written in requests of at most 1,000 events, and each is answered for. Under a key a call is carried out once:
+sent again it goes on where it stopped, and answers as it did. One call of restoring undoes a deletion of many.
 """
 
 from __future__ import annotations

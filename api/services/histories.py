@@ -1,6 +1,6 @@
 """The change log of a memory or of an owner, page by page: no question holds more of it than its page.
 
-What is told of a source that is set aside: since when, by whom and why.
+Also when, by whom and why a source was set aside.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What some memories weigh, and where they stand, at many instants. Writes nothing and leaves no trace.
+"""What some memories weigh, and where they rank, at many instants. Writes nothing and leaves no trace.
 
-What is asked of many instants, checked; which instants these are, and what counts from each on.
+The request is checked first: which instants, and what counts from each of them on.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What is known: how sure we are of a topic, a map of it, and what a memory is associated with. Leaves no trace.
+"""What is known: how sure we are of a topic, a map of it, what a memory is associated with, and facts. Leaves no trace.
 
-What is known as triples: subject, predicate, object, with the memories that are their evidence (memory.md, section 10).
+A fact is a triple of subject, predicate and object, with the memories that are its evidence.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Models as the settings name them, and what asking them took. Reads only.
+"""Models as the settings name them and what asking them took, and the job queue. Reads only.
 
-The lifecycle jobs of a store, and why one stopped. The queue is read by `consumers`, which `ops` hands in.
+`consumers` reads the queue, and `ops` passes that in.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""Reading: search, get, list, why, history and provenance, at present or as of any instant or position.
+"""Reading: search, get, list, counts, why, history and provenance, at present or as of any instant or position.
 
-The meaning of a question, by which it is compared in addition to its words.
-
-Counts of a list of memories, by the values of its filters. Leaves no trace.
+A question is compared by its words and, if an embedder is set, by its meaning.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Sources of an owner, a session or whoever wrote: set aside, brought back, and what that withholds.
+"""Sources of an owner: listing them, setting them aside and bringing them back.
 
-Who spoke to an owner: sessions, principals, actors, models and sources, by the names that `replay` takes. Leaves no trace.
+A source is a session, a principal, an actor, a model or the origin of a memory, by the names that `replay` takes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""From an answer to what stood in its prompt: turns for which memories were injected, and the block as it was. Leaves no trace.
+"""From an answer to what its prompt held: turns for which memories were injected, and the block as it was. Leaves no trace.
 
-What became of an answer: how it went with memories, as it was reported for its turn or read out of its reply.
+Also how an answer went with its memories: as reported for its turn, or read from its reply.
 """
 
 from __future__ import annotations

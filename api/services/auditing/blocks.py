@@ -1,6 +1,6 @@
 """Making a block again as it was handed out, and proving by its digest that it is the same.
 
-One memory that was put into a prompt: as it was then, and what became of it.
+Each injected memory is shown as it was then, with what became of it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What changed between two moments of an owner on either time line: which memories, by whom and why. Writes nothing.
 
-The events that are part of one of two sides alone: which memories they touched, and how each is told as a cause.
+The causes are the events that only one side has: which memories they touched.
 """
 
 from __future__ import annotations

@@ -1,14 +1,9 @@
 """The events of the log themselves, turns and tool results too: page by page, filtered on both time lines, and as they come.
 
-A page looks at so many events at the most, and tells how far it came. Cursors go by positions: a rebuild leaves them as they are.
-Leaves no trace.
-
-Which events of the log are asked for, and from where on: filters, bounds on both lines, and cursors, which go by positions.
-
-Where an owner's or a partition's events lie in the log, read run by run: bounded pieces in one order, with how far each looks.
-
-An owner's applied events are told by the store, those that wait behind a quarantine or were dropped there too; what is not folded
-yet is looked for in the log behind the checkpoint. So no page of an owner reads what others told before that.
+A page reads a bounded number of events and returns how far it came. Cursors are positions, so a rebuild keeps them valid.
+Filters and bounds are checked first; then the log is read in bounded runs, in one order. The store has an owner's applied events,
+and those that wait behind a quarantine or were dropped. Events that are not folded yet are read from the log behind the
+checkpoint, so no page of an owner reads other owners' older events. Leaves no trace.
 """
 
 from __future__ import annotations

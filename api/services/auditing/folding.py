@@ -1,6 +1,6 @@
-"""An owner's own events folded anew without some of them, beside the owner as it is answered; writes nothing.
+"""Folding an owner's events again without some of them, next to the owner as it is; writes nothing.
 
-Which events somebody names to be struck, as every face tells them.
+The selection of left-out events is read here, in the words of every face.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Retracting for good: what a replay leaves out is undone by a person's events, as one act. Nothing is deleted from the log.
+"""Retracting for good: a person's events undo what a replay leaves out, as one act. Nothing is deleted from the log.
 
-First its reach is told, under a digest; carried out is only what has that reach. What no event undoes is said, and not claimed.
-
-What an act that undoes reaches, before it is written: its events, what they move, what they leave, and a digest of it all.
+The first call returns the reach under a digest: the events of the act, what they move and what they leave. The second call carries
+out exactly that reach. The answer lists what no event can undo.
 """
 
 from __future__ import annotations

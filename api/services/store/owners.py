@@ -1,9 +1,7 @@
 """The owners of a store by name, in pages.
 
-The names of a store's owners in order, kept in this process until there are more of them.
-
-An owner's entry in a build is made once and never taken away. So as many names of the same build on the same server are the same
-names: what a question reads anew is how many there are, and the names of partitions that have new ones.
+Their sorted names are kept in this process. A build never removes an owner's entry. So if a build on the same server has as many
+names as before, they are the same names; a question reads the counts, and the names of partitions that have new ones.
 """
 
 from __future__ import annotations
