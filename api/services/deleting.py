@@ -1,8 +1,8 @@
 """Deleting and restoring memories, with what was made of them. What stays is named with the reason.
 
-Seed 003, "批量删除": ids separated in any way, core memories skipped. Deletions are soft and can be undone for 30 days. Many memories
-are judged, then written in requests of at most 1,000 events, and each is answered for. Under a key a call is carried out once:
-sent again it goes on where it stopped, and answers as it did. One call of restoring undoes a deletion of many.
+Seed 003, "批量删除": ids separated in any way, core memories skipped. Deletions are soft and can be undone for 30 days.
+Many memories are judged, then written in requests of at most 1,000 events, and each is answered for. Under a key a call is
+carried out once: sent again it goes on where it stopped, and answers as it did. One restoration undoes a deletion of many.
 """
 
 from __future__ import annotations
