@@ -28,7 +28,7 @@ class Recorder(Protocol):
 
 
 class Confined:
-    """An application, for one caller. It has the calls that stand in `NEEDS`, and nothing else."""
+    """An application, for one caller. It has the calls in `NEEDS`, and nothing else."""
 
     def __init__(self, application: Any, caller: Caller, record: Recorder) -> None:
         self._application = application
@@ -121,7 +121,7 @@ def checked_call(caller: Caller, call: str, need: Need, told: Mapping[str, Any],
 
 
 def telling_to(caller: Caller, need: Need, told: Mapping[str, Any], owner: str | None) -> ToldUpTo | None:
-    """Up to what the answer of a call tells a caller of its owner; None: all."""
+    """Limits of what the answer of a call shows a caller of its owner; None: no limit."""
     if need.told is None or owner is None:
         return None
     return telling_of(caller, need.told, owner, _mode(need, told))
@@ -142,7 +142,7 @@ def looked_at(caller: Caller, need: Need, told: Mapping[str, Any], owner: str | 
 
 
 def _mode(need: Need, told: Mapping[str, Any]) -> str | None:
-    """The mode that a call reads by, where it says so."""
+    """The mode that a call reads by, if it names one."""
     return need.mode or need.by(told) or told.get("mode")
 
 
@@ -158,7 +158,7 @@ def _signature(function: Callable[..., Any]) -> Signature:
 
 
 def _told(method: Callable[..., Any], args: tuple[Any, ...], given: Mapping[str, Any]) -> Told:
-    """What a call is told, by name, with the defaults of what it is not."""
+    """The arguments of a call by name, with defaults."""
     taken = _signature(getattr(method, "__func__", method))
     bound = taken.bind(None, *args, **given) if hasattr(method, "__func__") else taken.bind(*args, **given)
     bound.apply_defaults()

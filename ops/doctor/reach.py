@@ -1,4 +1,4 @@
-"""Reaching a store to look at it: nothing is made, mended or told, and what cannot be reached is told as such.
+"""Reaching a store to look at it: nothing is made or repaired, and a store that cannot be reached is reported as such.
 
 Where nothing runs on a data folder its private Redis is started for as long as it is looked at, as every command does.
 """
@@ -51,7 +51,7 @@ class ReachedStore:
     """None where Redis was not reached."""
     embedded: EmbeddedRedis | None = None
     identity: StoreIdentity | None = None
-    """None where it could not be read."""
+    """None if it could not be read."""
     trouble: EngramlogError | None = None
     """Why Redis was not reached, or the store not opened."""
 
@@ -93,7 +93,7 @@ def reach(
     loading_seconds: float = OPENING_SECONDS,
     may_be_new: bool = False,
 ) -> Iterator[ReachedStore]:
-    """The store of these settings as far as it can be reached. Raises NothingToCheck where there is none.
+    """The store of these settings as far as it can be reached. Raises NothingToCheck if there is none.
 
     `loading_seconds`: how long a Redis of one's own may load without getting on. `may_be_new`: one that holds no store yet is
     reached too, with neither identity nor trouble.
@@ -116,7 +116,7 @@ def reach(
         reached.embedded = embedded
         try:
             _open(reached, url_of(embedded.socket_path), on_wait)
-            if embedded.recovery and reached.client is not None:  # the one thing that is told: only this start knows it
+            if embedded.recovery and reached.client is not None:  # recorded, since only this start knows it
                 by = f"{socket.gethostname()}-{os.getpid()}"
                 RedisAlarms(WirePool(reached.client), by, silent).raised("log_cut", "", embedded.recovery)
             yield reached
@@ -125,7 +125,7 @@ def reach(
 
 
 def _served(reached: ReachedStore, folder: Path, on_wait: Callable[[str], None] | None) -> EmbeddedRedis | None:
-    """The folder's Redis; None where it cannot be had, and then `reached` tells why. Raises NothingToCheck."""
+    """The folder's Redis; None if it cannot be opened, for the reason in `reached`. Raises NothingToCheck."""
     settings = reached.settings
     try:
         found = entry(folder)

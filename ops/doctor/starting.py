@@ -65,7 +65,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def refused(group: CheckGroup, check: str, error: EngramlogError) -> CheckFinding:
-    """A start's own refusal as a finding: what was found, and what is to be done where it tells that apart."""
+    """A start's own refusal as a finding: the problem, and what to do if the refusal says so."""
     for parting, begins in (("; allowed", "allowed"), ("; ", ""), (": ", "")):
         found, told, cure = error.message.partition(parting)
         if told:
@@ -83,7 +83,7 @@ def _unless(group: CheckGroup, check: str, fine: str, work: Callable[[], object]
 
 
 def _listeners(settings: Settings) -> Listeners | None:
-    with suppress(BadSetting):  # why is told by the check of listening
+    with suppress(BadSetting):  # the check of listening reports why
         return listeners_of(settings, settings.host)
     return None
 
@@ -108,7 +108,7 @@ def _take(*place: str | int, **more: object) -> None:
 
 
 def look_at_metrics_ports(settings: Settings, workers: int) -> list[CheckFinding]:
-    """The same of where workers tell their figures."""
+    """The same of the ports where workers serve their figures."""
     if settings.metrics is None:
         return []
     host, port = settings.metrics
@@ -136,14 +136,14 @@ def look_at_file_limit() -> list[CheckFinding]:
 
 
 def look_at_token(settings: Settings) -> list[CheckFinding]:
-    """Whether the API's token, and the folder that it lies in, can be used or be made."""
+    """Whether the API's token and its folder can be used or made."""
     if settings.token is not None:
         return [PERMISSIONS.ok("token", "ENGRAMLOG_TOKEN is set")]
     return _unless(PERMISSIONS, "token", "there, or made at the start", lambda: read_token(folder_of(settings)))
 
 
 def look_at_folder(settings: Settings) -> list[CheckFinding]:
-    """Whether the data folder can be used, or made; where it lies open, that a start closes it."""
+    """Whether the data folder can be used or made; if others can enter it, a start closes it."""
     try:
         folder, mended = private_folder(settings.data, changes=False)
     except EngramlogError as error:
@@ -223,7 +223,7 @@ def look_at_queue(settings: Settings) -> list[CheckFinding]:
 
 
 def look_at_provider(settings: Settings) -> list[CheckFinding]:
-    """Whether the identity provider tells its keys."""
+    """Whether the identity provider serves its keys."""
     if settings.identity_issuer is None:
         return []
     try:
@@ -235,7 +235,7 @@ def look_at_provider(settings: Settings) -> list[CheckFinding]:
 
 
 def look_at_embedder(settings: Settings, identity: StoreIdentity | None) -> list[CheckFinding]:
-    """What compares meanings, and what is missing of it. `identity`: of the store, where it is known."""
+    """The embedder, and what is missing for it. `identity`: of the store, if it is known."""
     embedders = embedders_of(settings, identity.embedder if identity is not None else settings.embedder or NONE)
     if embedders is None or not embedders.plan.embeds:
         return []
@@ -267,7 +267,7 @@ def look_at_model(settings: Settings) -> list[CheckFinding]:
 
 
 def _reached(check: str, host: object, url: str | None) -> list[CheckFinding]:
-    """Advice where nobody listens at an address."""
+    """Advice if nothing listens at an address."""
     name, colon, port = str(host).rpartition(":")
     place = (name.strip("[]"), int(port)) if colon else (port, _PORTS.get((url or "https:").partition(":")[0], 443))
     try:

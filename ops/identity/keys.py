@@ -29,11 +29,11 @@ DISCOVERY = "/.well-known/openid-configuration"
 
 
 class NotTold(Exception):
-    """The provider could not be asked, or did not tell what it should; the text says which."""
+    """The provider did not answer, or answered something else; the text says which."""
 
 
 def keys_at(issuer: str, seconds: float = SECONDS) -> Mapping[str, ProviderKey]:
-    """The keys of a provider; found by discovery where their address is not given. Raises NotTold."""
+    """The keys of a provider, by discovery. Raises NotTold."""
     where = _discovered(issuer, seconds)
     document = fetched(where, seconds)
     try:
@@ -43,7 +43,7 @@ def keys_at(issuer: str, seconds: float = SECONDS) -> Mapping[str, ProviderKey]:
 
 
 def fetched(url: str, seconds: float = SECONDS) -> bytes:
-    """What lies at an address. Raises NotTold for anything but 200 and at most `MOST_BYTES`, in time."""
+    """The document at an address. Raises NotTold for anything but 200 and at most `MOST_BYTES`, in time."""
     if not is_safe(url):
         raise NotTold("an address that is neither https nor http of this machine")
     try:
@@ -56,7 +56,7 @@ def fetched(url: str, seconds: float = SECONDS) -> bytes:
 
 
 def _discovered(issuer: str, seconds: float) -> str:
-    """The address of an issuer's keys, as it tells itself (OpenID Connect Discovery). Raises NotTold."""
+    """The address of an issuer's keys (OpenID Connect Discovery). Raises NotTold."""
     where = issuer.removesuffix("/") + DISCOVERY
     try:
         told = orjson.loads(fetched(where, seconds))
@@ -73,9 +73,9 @@ def _shown(url: str) -> str:
 
 
 FRESH_SECONDS = 300.0
-"""After so long keys are asked for anew."""
+"""Age from which keys are fetched again."""
 HELD_SECONDS = 3_600.0
-"""So long keys hold that cannot be asked for anew; then nobody with a token of the provider is admitted."""
+"""How long keys are valid if they cannot be fetched again; then no token of the provider is admitted."""
 AGAIN_SECONDS = 30.0
 """Between two looks for a key that is not known."""
 RETRY_SECONDS = 5.0
@@ -85,7 +85,7 @@ Fetch = Callable[[], Mapping[str, ProviderKey]]
 
 
 def in_a_thread(work: Callable[[], None]) -> None:
-    """Do this beside."""
+    """Run this in a thread."""
     Thread(target=work, name="identity", daemon=True).start()
 
 
@@ -127,7 +127,7 @@ class ProviderKeys:
         return key
 
     def found(self, key_id: str) -> ProviderKey | None:
-        """A key, asked for where it is time to; None where there is none. Waits, and raises IdentityUnavailable."""
+        """A key, fetched if a fetch is due; None if there is none. Waits, and raises IdentityUnavailable."""
         with self._lock:
             held = self._held()
             if key_id in held:
@@ -149,7 +149,7 @@ class ProviderKeys:
             return held.get(key_id)
 
     def look(self) -> None:
-        """Ask in the background where nobody has asked yet, or the last look failed and it is time for another."""
+        """Fetch in the background if nothing was fetched yet, or the last fetch failed and another is due."""
         with self._lock:
             wanted = self._tried_at is None or self._trouble is not None
             begun = self._due(AGAIN_SECONDS) if wanted else None
@@ -157,7 +157,7 @@ class ProviderKeys:
             self._beside(begun)
 
     def trouble(self) -> str | None:
-        """Why the keys could not be asked for last; None where they could, or nobody asked."""
+        """Why the last fetch failed; None if it succeeded, or there was none."""
         with self._lock:
             if self._trouble is None:
                 return None
@@ -169,7 +169,7 @@ class ProviderKeys:
         return self._keys if fresh else {}
 
     def _due(self, pause: float) -> Callable[[], None] | None:
-        """What a look does, where none is in hand and the last was long enough ago; under the lock."""
+        """The work of a fetch, if none is running and the last was long enough ago; under the lock."""
         now = self._clock()
         if self._look is not None or (self._tried_at is not None and now - self._tried_at < pause):
             return None
@@ -183,7 +183,7 @@ class ProviderKeys:
             keys = self._fetch()
         except NotTold as error:
             trouble = str(error)
-        except Exception as error:  # noqa: BLE001 - the thread's end: whoever waits must not wait for ever
+        except Exception as error:  # noqa: BLE001 - the thread's end: waiting threads must not wait for ever
             trouble = type(error).__name__
         with self._lock:
             before, self._trouble = self._trouble, trouble
@@ -205,7 +205,7 @@ def look_for_keys(keys: ProviderKeys | None, alarm: ConditionAlarm) -> None:
 
 
 def provider_of(settings: Settings, tell: Callable[..., Any]) -> ProviderKeys | None:
-    """The identity provider that the settings name, if any. Asks nobody yet."""
+    """The identity provider that the settings name, if any. Fetches nothing yet."""
     issuer, audience = settings.identity_issuer, settings.identity_audience
     if issuer is None or audience is None:
         return None

@@ -43,7 +43,7 @@ class AccessBook:
     grants: Mapping[str, tuple[Grant, ...]] = field(default_factory=dict)
 
     def after(self, data: Any, at: int) -> AccessBook:
-        """The book after one more event, said at an instant. What names a key that is not there changes nothing."""
+        """The book after one more event of an instant. An event about an unknown key changes nothing."""
         return self.after_all([(data, at)])
 
     def after_all(self, said: Iterable[tuple[Any, int]]) -> AccessBook:

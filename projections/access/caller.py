@@ -1,7 +1,7 @@
-"""Who asks, what he may do, what he is told, and which events he may send. Pure: the instant is an argument.
+"""Callers: what they may do, what answers show them, and which events they may send. Pure: the instant is an argument.
 
-A caller has layers of grants: those of his key's principal, and if he shows a token made of the key, what that token asks for.
-He may do what a grant of every layer allows, so a token can never do more than its key.
+A caller has layers of grants: those of the key's principal, and with a token made of the key, what that token asks for.
+Callers may do what a grant of every layer allows, so a token can never do more than its key.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Layer = tuple[Grant, ...]
 
 
 class ToldCaller(TypedDict):
-    """Who asks, and what he may do."""
+    """A caller and its grants, as JSON has them."""
 
     principal: str
     key: str | None
@@ -37,21 +37,21 @@ class ToldCaller(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """One who asks, as his key or token says."""
+    """A caller, by its key or token."""
 
     name: str
-    """The principal: it stands beside each event that he brings."""
+    """The principal: it is recorded with each of the caller's events."""
     layers: tuple[Layer, ...] | None = None
-    """None: he may do everything, as whoever can read the data folder may."""
+    """None: no limits, as for users who can read the data folder."""
     key_id: str | None = None
     token: str | None = None
     """What a token made of the key calls its bearer."""
     ends: int | None = None
-    """When what he shows ends, microseconds since 1970; None: by no date."""
+    """When the key or token ends, microseconds since 1970; None: never."""
 
     @property
     def is_unlimited(self) -> bool:
-        """Whether he may do everything."""
+        """Whether the caller may do everything."""
         return self.layers is None
 
     def may(
@@ -63,7 +63,7 @@ class Caller:
         actor: str | None = None,
         sensitivity: int = 0,
     ) -> bool:
-        """Whether he may do this to an owner; None: to the store as a whole. `sensitivity`: that a grant of it reaches."""
+        """Whether the caller may do this to an owner; None: to the store as a whole. `sensitivity`: that a grant of it reaches."""
         if self.layers is None:
             return True
         return all(
@@ -80,7 +80,7 @@ class Caller:
         actor: str | None = None,
         sensitivity: int = 0,
     ) -> None:
-        """Raises AccessDenied where he may not, with what would be needed and no word about the owner."""
+        """Raises AccessDenied if the caller may not, with the grant that would be needed and nothing about the owner."""
         if self.may(verb, owner, mode=mode, actor=actor, sensitivity=sensitivity):
             return
         needed = f"the verb {verb}" + (f" in mode {mode}" if mode else "") + (f" as {actor}" if actor else "")
@@ -95,11 +95,11 @@ class Caller:
         )
 
     def may_anything(self, owner: str) -> bool:
-        """Whether he may do anything at all to an owner."""
+        """Whether the caller may do anything at all to an owner."""
         return any(self.may(verb, owner) for verb in VERBS)
 
     def most_sensitive(self, verb: Verb, owner: str, mode: str | None = None) -> int:
-        """The most sensitive memories of an owner that he is told, 0 to 3; -1 where he is told none."""
+        """The highest sensitivity of an owner's memories that the caller may see, 0 to 3; -1 for none."""
         if self.layers is None:
             return SECRET
         return min(
@@ -109,11 +109,11 @@ class Caller:
 
     @property
     def highest(self) -> Trust:
-        """The most that his word reaches, whoever it is about: the least that a grant of his says."""
+        """The highest trust of the caller's events, about any owner: the lowest in its grants."""
         return lowest(*(one.trust for layer in self.layers or () for one in layer))
 
     def names(self, owner: str) -> bool:
-        """Whether every layer names the owner himself: then his past is his own, not another's."""
+        """Whether every layer names this very owner: then the past is the caller's own, not another's."""
         return self.layers is None or all(any(is_named(one, owner) for one in layer) for layer in self.layers)
 
     def patterns(self, verb: Verb) -> Iterator[tuple[str, ...]]:
@@ -122,11 +122,11 @@ class Caller:
             yield tuple(dict.fromkeys(pattern for one in layer if verb in one.verbs for pattern in one.owners))
 
     def covers_all(self, verb: Verb) -> bool:
-        """Whether he may do this to all owners."""
+        """Whether the caller may do this to all owners."""
         return all(ALL in patterns for patterns in self.patterns(verb))
 
     def as_dict(self) -> ToldCaller:
-        """Who he is and what he may do, as JSON has it."""
+        """The caller and its grants, as JSON has them."""
         layers = self.layers or ()
         return {
             "principal": self.name,
@@ -149,12 +149,12 @@ HIDES_NOTHING = MODES[-1]
 
 
 class ToldUpTo(NamedTuple):
-    """Up to what a call is told."""
+    """Limits of what an answer shows."""
 
     mode: Reading
     """What this mode does not show is to the caller as if it were not there."""
     most: int
-    """The most sensitive memories that are told; a secret's text is another matter (`reveal`)."""
+    """The highest sensitivity shown; the text of a secret needs `reveal`."""
 
     @property
     def by_mode(self) -> bool:
@@ -173,7 +173,7 @@ class ToldUpTo(NamedTuple):
 
 
 def telling_of(caller: Caller, verb: Verb, owner: str, asked: str | None = None) -> ToldUpTo | None:
-    """What a caller is told of an owner by a verb; None: all of it. `asked`: the mode that the call asks for.
+    """What a verb shows a caller of an owner; None: everything. `asked`: the mode that the call asks for.
 
     Mode and sensitivity are those of grants that let do both at once: the highest sensitivity that he has in the mode asked, or
     in any where none is, and then the widest mode in which he has as much.
@@ -238,7 +238,7 @@ def check_said(caller: Caller, event: AnyEvent) -> AccessDenied | None:
     try:
         caller.check(VERBS_OF_TYPES[event.type], event.owner, actor=event.actor)
         if event.type == SensitivitySet.__name__ and event.data.level < SECRET:
-            caller.check("reveal", event.owner, sensitivity=SECRET)  # nobody looks what it is now: it may be a secret
+            caller.check("reveal", event.owner, sensitivity=SECRET)  # its level now is not read: it may be a secret
     except AccessDenied as error:
         return AccessDenied(
             f"event {event.event_id}, {event.type}: {error.message}", **{**error.context, "event_id": event.event_id}

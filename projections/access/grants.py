@@ -22,7 +22,7 @@ ALL = "*"
 BELOW = "/*"
 """What the pattern of a beginning ends with."""
 OF_THE_STORE = frozenset({"operate", "admin", "audit"})
-"""Verbs that are also said of the store as a whole; then of all owners alone."""
+"""Verbs that also exist for the store as a whole; then only for all owners."""
 LEAST_TOLD = 2
 """Below this sensitivity a grant is of what withholds by it (`OF_LITTLE`)."""
 OF_LITTLE: frozenset[Verb] = frozenset({"produce", "read"})
@@ -65,7 +65,7 @@ def grants(one: Grant, verb: Verb, owner: str | None, mode: str | None, actor: s
 
 
 def check_pattern(pattern: str, field: str = "owners") -> str:
-    """The pattern itself. Raises InputError where it is none, or names what is the store's own."""
+    """The pattern itself. Raises InputError for another text, or for a name of the store's own."""
     named = pattern.removesuffix(BELOW)
     if pattern != ALL and (not is_id(named) or named.startswith(OWN) or INVISIBLE.search(named)):
         raise refused(field, pattern[:128], f"{OWNERS_RULE}, none of the store's own")

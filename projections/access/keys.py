@@ -37,7 +37,7 @@ _KEY = re.compile(r"egl_([a-z0-9]{8})_([A-Za-z0-9_-]{43})_([0-9a-f]{6})", re.ASC
 
 
 class MadeKey(NamedTuple):
-    """A key, told once, and what is kept of it."""
+    """A key, shown once, and what is stored of it."""
 
     key_id: str
     text: str
@@ -62,7 +62,7 @@ def make_key(chance: Callable[[int], bytes]) -> MadeKey:
 
 
 def id_in(shown: str) -> str | None:
-    """The id of a key that was shown; None where it is the text of none."""
+    """The id in the text of a key; None for any other text."""
     found = _KEY.fullmatch(shown)
     if found is None or not compare_digest(_check(shown[: -len(found[3]) - 1]), found[3]):
         return None
@@ -90,7 +90,7 @@ ALGORITHM = "EdDSA"
 KIND = "egl+jwt"
 LONGEST_SECONDS = 366 * 86_400
 LEEWAY_SECONDS = 300
-"""So far ahead the clock of whoever made it may be."""
+"""How far the clock of a token's maker may be ahead."""
 MOST_LETTERS = 8_192
 MOST_SUBJECT = 128
 OVER = "a token that is over"
@@ -98,7 +98,7 @@ _GRANT: TypeAdapter[Any] = TypeAdapter(checked(Grant))
 
 
 class TokenRefused(ValueError):
-    """What is shown is no token of a key, or one that is over; its text says which, and holds nothing of it."""
+    """The text is no token of a key, or an expired one; the message says which, and quotes nothing of it."""
 
 
 class NotSigned(TokenRefused):
@@ -106,7 +106,7 @@ class NotSigned(TokenRefused):
 
 
 class TokenSaid(NamedTuple):
-    """What a token says, once its signature is known."""
+    """The claims of a token with a valid signature."""
 
     grants: tuple[Grant, ...]
     begins: int
@@ -116,7 +116,7 @@ class TokenSaid(NamedTuple):
 
 
 def key_named(shown: str) -> str | None:
-    """The id of the key that a token says it is made of; None where it says none. Nothing is believed by that."""
+    """The id of the key that a token claims to be made of; None if it claims none. Nothing is verified by that."""
     if len(shown) > MOST_LETTERS or shown.count(".") != 2:
         return None
     try:
@@ -128,7 +128,7 @@ def key_named(shown: str) -> str | None:
 
 
 def read_token(shown: str, public: bytes) -> TokenSaid:
-    """What a token says, signed by the key with this public half, whenever that holds. Raises TokenRefused."""
+    """The claims of a token signed by the key with this public half, at any time. Raises TokenRefused."""
     try:
         said = jwt.decode(
             shown,
@@ -152,7 +152,7 @@ def read_token(shown: str, public: bytes) -> TokenSaid:
 
 
 def check_holds(said: TokenSaid, now: int) -> None:
-    """Raises TokenRefused for what a token says that does not hold. `now`: seconds since 1970."""
+    """Raises TokenRefused for a token that has not begun or has expired. `now`: seconds since 1970."""
     if said.begins > now + LEEWAY_SECONDS:
         raise TokenRefused("a token that has not begun")
     if now >= said.ends:
@@ -162,7 +162,7 @@ def check_holds(said: TokenSaid, now: int) -> None:
 def make_token(
     key: str, grants: Sequence[Mapping[str, Any] | ToldGrant], *, now: int, seconds: int, subject: str | None = None
 ) -> str:
-    """A token of a key for these grants, for so many seconds. Raises InputError; whether the key may all that, the service says."""
+    """A token of a key for these grants, for so many seconds. Raises InputError; the service checks the grants of the key."""
     if not 1 <= seconds <= LONGEST_SECONDS:
         raise refused("seconds", seconds, f"1 to {LONGEST_SECONDS:,}")
     try:
@@ -193,7 +193,7 @@ def as_grant(said: Any) -> Grant:
 
 
 def grants_of(said: Sequence[Mapping[str, Any]]) -> tuple[Grant, ...]:
-    """Grants of their JSON. Raises InputError that says which of them cannot be one, and why."""
+    """Grants of their JSON. Raises InputError with the first that is invalid, and why."""
     if len(said) > MOST_GRANTS:
         raise refused("grants", f"{len(said)} of them", f"at most {MOST_GRANTS}")
     found = []

@@ -59,7 +59,7 @@ def keys_in(document: bytes) -> dict[str, ProviderKey]:
 
 
 def _read(entry: Mapping[str, Any]) -> ProviderKey | None:
-    """One key; None where it is none for signatures by an algorithm that is taken."""
+    """One key; None if it cannot sign by an accepted algorithm."""
     key_id, operations = entry.get("kid"), entry.get("key_ops")
     if not isinstance(key_id, str) or not 1 <= len(key_id) <= MOST_KEY_ID or entry.get("use", "sig") != "sig":
         return None
@@ -86,7 +86,7 @@ def _algorithms(public: object) -> frozenset[str]:
 
 
 OF_PROVIDER = "oidc/"
-"""How the principals of an identity provider begin; nobody is given a key under such a name."""
+"""The beginning of an identity provider's principals; no key is made under such a name."""
 SCOPE = "engramlog:"
 ALGORITHMS = frozenset({"RS256", "PS256", "ES256", "EdDSA"})
 MOST_LETTERS = 16_384
@@ -111,14 +111,14 @@ class ProviderRules(NamedTuple):
 
 
 class Signed(NamedTuple):
-    """What a token says of its signature. Nothing is believed by that."""
+    """Key and algorithm in a token's header. Nothing is verified by that."""
 
     key_id: str
     algorithm: str
 
 
 class Claims(NamedTuple):
-    """What a token says, once its signature is known."""
+    """The claims of a token with a valid signature."""
 
     subject: str
     ends: int
@@ -130,7 +130,7 @@ class Claims(NamedTuple):
 
 
 def signed_by(shown: str) -> Signed | None:
-    """By what key, and how, a token says that it is signed; None for what no identity provider's token is."""
+    """Key and algorithm in a token's header; None if it is no token of an identity provider."""
     if len(shown) > MOST_LETTERS or shown.count(".") != 2:
         return None
     try:
@@ -148,7 +148,7 @@ def signed_by(shown: str) -> Signed | None:
 
 
 def read_claims(shown: str, key: ProviderKey, rules: ProviderRules, audiences: Collection[str], now: int) -> Claims:
-    """What a token says that this key signed, for one of these audiences. `now`: seconds since 1970. Raises TokenRefused."""
+    """The claims of a token that this key signed, for one of these audiences. `now`: seconds since 1970. Raises TokenRefused."""
     try:
         said = jwt.decode(
             shown,
@@ -181,7 +181,7 @@ def read_claims(shown: str, key: ProviderKey, rules: ProviderRules, audiences: C
 
 
 def audiences_in(said: object) -> frozenset[str]:
-    """For whom a token says it is, as they are compared."""
+    """The audiences in a token, as they are compared."""
     told = [said] if isinstance(said, str) else said if isinstance(said, list) else []
     return frozenset(canonical(one) for one in told[:MOST_AUDIENCES] if isinstance(one, str) and one)
 
@@ -197,7 +197,7 @@ def canonical(audience: str) -> str:
 
 
 def caller_of_claims(book: AccessBook, claims: Claims) -> Caller:
-    """Who shows a token that says this, with the grants that he has in this store."""
+    """The caller of a token with these claims, with the grants of its principal in this store."""
     name = principal_of(claims.subject)
     granted = book.grants.get(name, ())
     layers = (granted,) if claims.scopes is None else (granted, _narrowed(granted, claims.scopes))

@@ -1,4 +1,4 @@
-"""Who shows a key, or a token made of one. Pure: the book and the instant are arguments."""
+"""Recognising the caller of a key, or of a token made of one. Pure: the book and the instant are arguments."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from projections.access.keys import (
 
 SECOND = 1_000_000
 ReadToken = Callable[[str, bytes], TokenSaid]
-"""What a token says, signed by the key with this public half. Raises TokenRefused."""
+"""The claims of a token signed by the key with this public half. Raises TokenRefused."""
 Why = Literal["unknown", "over", "revoked"]
-"""Why nobody is recognised, by name."""
+"""Why no caller is recognised, by name."""
 
 
 class Recognised(NamedTuple):
-    """Who it is; or why nobody is recognised, in words for whoever showed it."""
+    """The caller; or why none is recognised, in words for the holder of the key or token."""
 
     caller: Caller | None
     got: str = ""
     why: Why = "unknown"
     once: Caller | None = None
-    """Whose key it was, where it opens nothing any more."""
+    """The caller of a key that is no longer valid."""
 
 
 UNKNOWN = Recognised(None, "another than this service's token, and no key of this store")
@@ -63,11 +63,11 @@ def recognised(book: AccessBook, shown: str, now: int, read: ReadToken = read_to
 
 
 def _by_token(book: AccessBook, key: Key, shown: str, now: int, read: ReadToken) -> Recognised:
-    """Who shows a token that says it is made of a key."""
+    """The caller of a token that claims to be made of a key."""
     try:
         told = read(shown, key.public)
         check_holds(told, now // SECOND)
-    except NotSigned:  # told as a key that is not there: who forges a token learns nothing of keys
+    except NotSigned:  # reported as an unknown key: a forged token learns nothing of keys
         return UNKNOWN
     except TokenRefused as error:
         return Recognised(None, str(error), "over" if str(error) == OVER else "unknown")
@@ -81,7 +81,7 @@ def _by_token(book: AccessBook, key: Key, shown: str, now: int, read: ReadToken)
 
 
 def as_of_now(book: Callable[[], AccessBook], caller: Caller, now: int) -> Caller | None:
-    """A caller who was recognised before, with what he may do now; None: nothing more. `book` is asked unless he is unlimited."""
+    """A caller recognised earlier, with its grants now; None: it has none. `book` is not asked for unlimited callers."""
     if caller.layers is None:
         return caller
     if caller.ends is not None and now >= caller.ends:
@@ -92,7 +92,7 @@ def as_of_now(book: Callable[[], AccessBook], caller: Caller, now: int) -> Calle
 
 
 def caller_of(book: AccessBook, key: Key, now: int) -> Recognised:
-    """Who has a key of the book, where it lives."""
+    """The caller of a key in the book, if the key is live."""
     state = key.state(now)
     if state != "live":
         gone = Caller(key.principal, ((),), key.key_id)

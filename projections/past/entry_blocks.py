@@ -1,4 +1,4 @@
-"""Where an owner's change log tells of a memory: blocks of about 4,096 entries, by the packs in which they stand. Pure.
+"""Which packs of an owner's change log have a memory: blocks of about 4,096 entries. Pure.
 
 A block holds a sum of each memory id with the name of the pack. Packs never change; builds of before version 9 wrote the newest
 anew under a higher name, so an entry is in the first pack whose name is at least the one noted. A sum that two ids share costs
@@ -22,12 +22,12 @@ BLOCK_ENTRIES = 4_096
 
 
 class EntryHead(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """How far an owner's change log is told in blocks."""
+    """How far the blocks reach into an owner's change log."""
 
     last: int = 0
-    """Name of the last pack told; 0 before the first."""
+    """Name of the last pack in the blocks; 0 before the first."""
     entries: int = 0
-    """How many entries the blocks tell of."""
+    """How many entries are in the blocks."""
     blocks: int = 0
 
 
@@ -47,7 +47,7 @@ class EntryBlock(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return zip(np.frombuffer(self.sums, "<u4").tolist(), names[self._numbers()].tolist(), strict=True)
 
     def packs_of(self, sums: Collection[int]) -> set[int]:
-        """Names of the packs that tell of ids with these sums."""
+        """Names of the packs that have ids with these sums."""
         known, names = np.frombuffer(self.sums, "<u4"), np.frombuffer(self.packs, "<u8")
         wanted = np.fromiter(sums, "<u4", len(sums))
         starts, ends = known.searchsorted(wanted, "left").tolist(), known.searchsorted(wanted, "right").tolist()
@@ -64,7 +64,7 @@ _DECODE_HEAD = msgspec.msgpack.Decoder(EntryHead)
 
 
 def read_block(raw: bytes) -> EntryBlock:
-    """A block in its stored bytes. Raises MsgspecError, or ValueError where it does not hold together."""
+    """A block in its stored bytes. Raises MsgspecError, or ValueError if its parts do not fit."""
     block = _DECODE.decode(without_sum(raw))
     many, names = len(block.numbers) // 2, len(block.packs) // 8
     numbers = np.frombuffer(block.numbers, "<u2")
@@ -84,7 +84,7 @@ def stored_head(head: EntryHead) -> bytes:
 
 
 def sum_of(memory_id: str) -> int:
-    """Four bytes that tell memory ids apart, not always."""
+    """Four bytes that distinguish memory ids, with rare collisions."""
     return crc32(memory_id.encode())
 
 
@@ -129,7 +129,7 @@ class BlockMaker:
 
 
 def standing_in(names: Sequence[int], told: Collection[int]) -> list[int]:
-    """Of packs that are there, by name and ascending, those in which packs noted before stand now."""
+    """The packs, of those with these ascending names, that now contain the packs noted earlier."""
     there = np.array(names, "<u8")
     at = np.unique(there.searchsorted(np.fromiter(told, "<u8", len(told))))
     found: list[int] = there[at[at < len(there)]].tolist()

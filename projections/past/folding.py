@@ -38,7 +38,7 @@ class Passage(NamedTuple):
     numbers: Integers
     """Of the events that it folds."""
     known: OwnerState
-    """The owner as whoever asks knows it."""
+    """The owner as the reader knows it."""
     purged: frozenset[str]
     """Ids of what is purged today."""
     keyed: bool
@@ -69,7 +69,7 @@ class MomentKeeper:
         write: Callable[[MomentsHead, Added], bool],
         every: int = EVERY_EVENTS,
     ) -> None:
-        """`write`: whether it was, onto what is kept so far; where it was not, somebody else keeps them, or nobody may."""
+        """`write`: gives whether it was written onto what is kept so far; if not, another process keeps moments, or none may."""
         self._head, self._before, self._memories, self._passage = head, start.moment, start.memories, passage
         self._write, self._every = write, interval(len(passage.events), every)
         self._changed = dict[str, None]()
@@ -163,7 +163,7 @@ def fold_from(
 
 
 def behind(before: FoldedPast, after: FoldedPast) -> FoldedPast | None:
-    """What was folded by itself, behind other events that were; None where they have to be folded one after the other.
+    """Events folded by themselves, put behind others folded by themselves; None if they have to be folded one after the other.
 
     The chain of both is not known: none is told.
     """

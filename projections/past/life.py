@@ -46,7 +46,7 @@ OF_THE_OWNER = ParametersChanged | ProfileChosen | ValueRejected | ValueReadmitt
 
 
 class ToldEvent(NamedTuple):
-    """An event of an owner, with what its entry tells beside it."""
+    """An event of an owner, with the facts of its entry."""
 
     at: int
     """When it happened, microseconds since 1970."""
@@ -68,7 +68,7 @@ class _Versions:
         return self._values[place - 1] if place else None
 
     def made_by(self, number: int) -> Any:
-        """What the event of this number made of it; None where it left it alone."""
+        """The value that the event of this number made; None if it left it alone."""
         place = bisect_left(self._by, number)
         return self._values[place] if place < len(self._by) and self._by[place] == number else None
 
@@ -136,7 +136,7 @@ class Refold:
         self._moved = set[str]()
 
     def take(self, numbers: Iterable[int]) -> None:
-        """Fold these too, and anew what reads something that came out otherwise."""
+        """Fold these too, and again every event that reads a changed record."""
         waiting = [(number, _ITSELF) for number in numbers]
         for number, _ in waiting:
             insort(self._folded, number)
@@ -149,7 +149,7 @@ class Refold:
             otherwise = self._evolve(number)
             for thing in (causes | otherwise) - {_ITSELF}:
                 if thing not in otherwise and self._things[thing].made_by(number) is not None:
-                    continue  # made anew here, and as before: nobody later sees a difference
+                    continue  # made again here, and as before: no later event sees a difference
                 readers = self._readers_of(thing)
                 place = bisect_right(readers, number)
                 if place < len(readers):
@@ -163,7 +163,7 @@ class Refold:
         return self._changes[number]
 
     def memory(self, memory_id: str) -> Memory | None:
-        """The memory after all that was taken; None where there is none."""
+        """The memory after all events taken; None if there is none."""
         versions = self._things.get(memory_id)
         return None if versions is None else versions.before(len(self._told))
 
@@ -296,7 +296,7 @@ class EventKin:
         return found
 
     def _shared(self, groups: _Groups, saying: dict[bytes, list[str]]) -> dict[str, list[bytes]]:
-        """By id the values of which a memory shares the fate: rejected, or said by something that is negated."""
+        """By id the values that decide over a memory: rejected ones, and those of negated memories."""
         negated = {id(groups.of(name)) for name in self._negated}
         found = defaultdict[str, list[bytes]](list)
         for value, those in saying.items():

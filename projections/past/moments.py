@@ -32,7 +32,7 @@ _LEVEL = 1
 
 
 class KeptMoment(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Where a kept moment stands."""
+    """The place of a kept moment."""
 
     number: int
     """From 1, as they were made."""
@@ -52,7 +52,7 @@ class MomentsHead(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What is kept of an owner's past."""
 
     since: int = 0
-    """The owner's seq when it was begun, or when a purge last took all away: who does not know of that one may not add to it."""
+    """The owner's seq when it was begun, or when a purge last removed all: a process without that purge may not add to it."""
     made: int = 0
     """The highest number that was given."""
     kept: tuple[KeptMoment, ...] = ()
@@ -74,7 +74,7 @@ class MomentsHead(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return found[::-1]
 
     def with_one(self, added: KeptMoment, most_bytes: int) -> tuple[MomentsHead, list[int]] | None:
-        """With one more, and the numbers of those that have to go for it: the oldest that none is told by. None: no room."""
+        """With one more, and the numbers of those removed for it: the oldest on which no other depends. None: no room."""
         kept, held, gone = list(self.kept), {one.number for one in self.path(added.before)}, list[int]()
         size = self.size + added.size
         while size > most_bytes or len(kept) >= MOST_MOMENTS:
@@ -99,7 +99,7 @@ def begin_at(
 
 
 class KeptPart(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What a moment tells."""
+    """The stored part of a moment."""
 
     owner: bytes
     """The owner's state."""
@@ -107,11 +107,11 @@ class KeptPart(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Of the records that changed since the moment before, in the order in which they first did."""
     records: tuple[bytes, ...]
     bare: tuple[int, ...] = ()
-    """Which of them stand without what is purged today: they may be shown so, and not folded on."""
+    """Which of them are without purged content: they may be shown so, and not folded on."""
     missed: tuple[str, ...] = ()
     """Ids that events asked for since the first, and that are not there; ascending."""
     alone: bool = True
-    """Whether the owner has nothing beside records by which what comes before the first event would change them."""
+    """Whether the owner has only records, so that events before the first one would not change them."""
 
 
 _PART = msgspec.msgpack.Decoder(KeptPart)
@@ -146,7 +146,7 @@ def stored_part(part: KeptPart) -> bytes:
 
 
 def read_part(raw: bytes | None) -> KeptPart:
-    """A part in its stored bytes. Raises ValueError or MsgspecError where it cannot be read."""
+    """A part in its stored bytes. Raises ValueError or MsgspecError if it cannot be read."""
     try:
         part = _PART.decode(zlib.decompress(without_sum(raw or b"")))
     except zlib.error as error:
@@ -157,7 +157,7 @@ def read_part(raw: bytes | None) -> KeptPart:
 
 
 def read_moments(raw: bytes | None) -> MomentsHead:
-    """What is kept; nothing stored is nothing. Raises ValueError or MsgspecError where it cannot be read."""
+    """The head in its stored bytes; an empty one if nothing is stored. Raises ValueError or MsgspecError if it cannot be read."""
     return MomentsHead() if raw is None else _HEAD.decode(without_sum(raw))
 
 
@@ -256,7 +256,7 @@ class KeptMemories(MutableMapping[str, Memory]):
         return len(self._raw)
 
     def raw(self, memory_id: str) -> bytes | None:
-        """The bytes of a record that nobody changed since the moment; None of another."""
+        """The bytes of a record unchanged since the moment; None for any other."""
         return self._raw.get(memory_id)
 
 
@@ -281,7 +281,7 @@ def started(kept: KeptMoment | None, parts: Iterable[KeptPart]) -> Start:
 
 
 def is_alone(owner: OwnerState) -> bool:
-    """Whether an owner has nothing beside records by which later events fold otherwise."""
+    """Whether an owner has only records, so that later events fold the same without it."""
     return owner.settings == _NO_SETTINGS and not owner.waiting
 
 

@@ -1,4 +1,4 @@
-"""An owner's blocks of entries (`projections.past.entry_blocks`) as they lie in the store: read, and made by whoever needs them.
+"""An owner's blocks of entries (`projections.past.entry_blocks`) as they are stored: read, and made when needed.
 
 They are made of packs, which never change; a change log's tail is none. Each is written only behind the one before, so two who
 make the same do no harm.
@@ -28,7 +28,7 @@ from projections.past.entry_blocks import (
 from projections.redis.made import write_made
 
 HEAD = "entries"
-"""The field that says how far the blocks reach; a block's is `entries:` and its number from 1."""
+"""The field with how far the blocks reach; a block's is `entries:` and its number from 1."""
 WORTH = 2_048
 """Entries beyond the blocks from which on a reader makes blocks of them."""
 AT_ONCE = 32
@@ -36,7 +36,7 @@ _T = TypeVar("_T")
 
 
 def told_of(wires: WirePool, keys: BuildKeys, owner: str, ids: Collection[str]) -> tuple[int, set[int]]:
-    """Up to the pack of which name the blocks tell, and names of packs that tell of these memories.
+    """The name of the last pack in the blocks, and the names of packs that have these memories.
 
     Raises DamagedState where the blocks cannot be read.
     """
