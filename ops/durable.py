@@ -12,6 +12,8 @@ from time import monotonic, sleep
 from typing import IO
 
 LOOK_SECONDS = 0.05
+MOST_ID = 64
+"""Characters of a store's id in the name of a file."""
 _BLOCK = 4_096
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 Content = bytes | Callable[[IO[bytes]], None]
@@ -55,6 +57,18 @@ class FileFull(Exception):
         super().__init__(size)
         self.size = size
         """Bytes of the file now."""
+
+
+def store_file(folder: Path, name: str, store_id: str | None) -> Path:
+    """The file of a store: `name` with the store's id before the suffix, or without it in a folder of one store.
+
+    The id comes from Redis, so only its first 64 letters, digits and - are used.
+    """
+    if store_id is not None:
+        stem, _, suffix = name.rpartition(".")
+        safe = "".join(one for one in store_id if (one.isascii() and one.isalnum()) or one == "-")[:MOST_ID]
+        name = f"{stem}-{safe}.{suffix}"
+    return folder.expanduser() / name
 
 
 def append_lines(path: Path, lines: bytes, most: int | None = None, flags: int = 0) -> None:

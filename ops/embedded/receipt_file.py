@@ -19,7 +19,7 @@ from events.errors import StoreError, StoreUnavailable
 from events.redis.log import RedisEventLog
 from events.redis.receipts import NewestReceipt
 from events.text.unreadable import UNREADABLE
-from ops.durable import FileLock, replace_file
+from ops.durable import FileLock, replace_file, store_file
 from ops.every import Every
 from ops.settings import Settings
 
@@ -40,8 +40,7 @@ class _Held(msgspec.Struct, frozen=True):
 
 def receipts_path(settings: Settings, store_id: str) -> Path:
     """Where a store's receipts are kept on this machine."""
-    name = "receipts.json" if settings.redis_url is None else f"receipts-{store_id}.json"
-    return settings.data.expanduser() / name
+    return store_file(settings.data, "receipts.json", None if settings.redis_url is None else store_id)
 
 
 class ReceiptFile:

@@ -22,14 +22,13 @@ from events.redis.secrets import readmission
 from events.redis.wire import Wire
 from events.sealing.seals import is_tombstone
 from events.text.unreadable import UNREADABLE
-from ops.durable import FileFull, FileLock, append_lines
+from ops.durable import FileFull, FileLock, append_lines, store_file
 from ops.embedded.private_file import NotPrivate, read_private
 from ops.settings import Settings
 
 MOST_BYTES = 64 * 1024 * 1024
 """Of a file that is read: some 300,000 erasures."""
 AT_ONCE = 1_000
-_KEY_BYTES = 64
 
 
 class ErasureStep(msgspec.Struct, frozen=True):
@@ -57,9 +56,7 @@ _READ = msgspec.json.Decoder(ErasureStep)
 
 def list_path(settings: Settings, store_id: str) -> Path:
     """Where a store's list is kept on this machine."""
-    told = "".join(one for one in store_id if (one.isascii() and one.isalnum()) or one == "-")[:_KEY_BYTES]
-    name = "erasures.jsonl" if settings.redis_url is None else f"erasures-{told}.jsonl"
-    return settings.data.expanduser() / name
+    return store_file(settings.data, "erasures.jsonl", None if settings.redis_url is None else store_id)
 
 
 class FenceList:

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from events.errors import InputError, StoreUnavailable
 from events.heads import Head, HeadBook, copied_book, line_number, next_line, read_book, write_line
-from ops.durable import FileLock, append_lines, file_state, sync_folder, written_beside
+from ops.durable import FileLock, append_lines, file_state, store_file, sync_folder, written_beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -31,8 +31,7 @@ MOST_READ = 64 * 1024 * 1024
 
 def heads_path(settings: Settings, store_id: str) -> Path:
     """The file of a store's heads on this machine."""
-    name = "heads.jsonl" if settings.redis_url is None else f"heads-{store_id}.jsonl"
-    return settings.data.expanduser() / name
+    return store_file(settings.data, "heads.jsonl", None if settings.redis_url is None else store_id)
 
 
 class HeadFile:

@@ -22,7 +22,7 @@ from events.redis.secrets import read_lines
 from events.sealing.cipher import ValueCipher
 from events.statement_digests import DIGEST_BYTES, MOST_STATEMENTS
 from events.text.unreadable import UNREADABLE
-from ops.durable import FileFull, FileLock, append_lines, file_state, replace_file
+from ops.durable import FileFull, FileLock, append_lines, file_state, replace_file, store_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -244,15 +244,12 @@ def by_owner(lines: Iterable[KeptValue]) -> Iterator[tuple[str, list[KeptValue]]
 
 MOST_BYTES = 16 * 1024 * 1024
 """A larger file takes no more lines: 20,000 and more. No line is dropped, because each withholds a value."""
-_NAME = 64
 
 
 def values_path(settings: Settings, store_id: str) -> Path:
-    """The file of a store's rejections on this machine. The id comes from Redis, so only its letters, digits and - are used."""
-    told = "".join(one for one in store_id if (one.isascii() and one.isalnum()) or one == "-")[:_NAME]
-    folder = settings.rejections or settings.data
+    """The file of a store's rejections on this machine."""
     one_store = settings.rejections is None and settings.redis_url is None
-    return folder.expanduser() / ("rejections.jsonl" if one_store else f"rejections-{told}.jsonl")
+    return store_file(settings.rejections or settings.data, "rejections.jsonl", None if one_store else store_id)
 
 
 class ValueFile:
