@@ -1,8 +1,8 @@
-"""One connection to Redis, without retries and without reply handling.
+"""Connections to Redis without retries and without reply handling.
 
-redis-py retries a command ten times, writes included, which is wrong for all that is not idempotent; and its reply
-handling costs more than Redis's own work on long replies. A `Wire` sends and receives in RESP2 lists of bytes, tells a
-broken connection apart from a refusal, and counts its connections: after a reconnect nothing remembered may be trusted.
+redis-py retries a command ten times, writes included, which is wrong for all that is not idempotent; and its reply handling
+costs more than Redis's own work on long replies. A `Wire` sends and receives RESP2 lists of bytes, distinguishes a broken
+connection from a refusal, and counts its connections: after a reconnect nothing remembered may be trusted.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ if TYPE_CHECKING:
     from events.redis.cluster.slot_map import SlotMap
 
 DRIVER = DriverInfo()
-"""Made once: redis-py would read its package's metadata anew for each connection."""
+"""Made once: redis-py would read its package's metadata again for each connection."""
 Argument = bytes | str | int | float
 AGAIN = "the same request can be sent again safely"
 _AT_ONCE = 500
-"""Commands in one write, of many."""
+"""The most commands in one write."""
 TOGETHER_BYTES = 64 * 1024
-"""Commands of several partitions go in one write until they are this large: each write wakes Redis up, which then writes to
-its append-only file. Larger ones go by themselves, so that Redis works on them while the next is made."""
+"""Commands of several partitions share one write up to this size: each write wakes Redis up, which then writes to its append-only
+file. Larger ones are sent alone, so that Redis works on them while the next is made."""
 
 
 class StoreClient(redis.Redis):
-    """A client of a store's Redis, with what opens its seals."""
+    """A client of a store's Redis, with the keys of its seals."""
 
     seals: Seals
 
@@ -62,7 +62,7 @@ class StoreClient(redis.Redis):
         return found
 
     def read_check(self) -> bytes | None:
-        """The check line of the store as it stands now; None where there is none, or nobody answers."""
+        """The check line of the store; None if there is none, or Redis does not answer."""
         try:
             found = self.hget(STORE_KEY, SEALED_FIELD)
         except (redis.RedisError, OSError, StoreError):
@@ -71,13 +71,14 @@ class StoreClient(redis.Redis):
 
 
 def connect(url: str, *, timeout: float = 10.0, master: MasterKey | None = None) -> StoreClient:
-    """A client for `url` (`events.redis.address`) whose connections never retry by themselves. `master`: what opens a store that is
-    sealed. Nothing is connected yet. Raises ValueError for what is no such URL."""
+    """A client for `url` (`events.redis.address`) whose connections never retry. `master`: the master key of a sealed store.
+
+    Nothing is connected yet. Raises ValueError for an invalid URL."""
     address, seals = read_address(url), Seals(master)
     options: dict[str, Any] = {"protocol": 2, "decode_responses": False, "driver_info": DRIVER}
     options |= {"socket_timeout": timeout, "socket_connect_timeout": timeout}
     if address.kind == "cluster":
-        from events.redis.cluster.client import ClusterClient  # noqa: PLC0415 - whoever has one server loads none of it
+        from events.redis.cluster.client import ClusterClient  # noqa: PLC0415 - stores on one server do not load it
 
         return ClusterClient.at(address, seals, options)
     options["retry"] = Retry(NoBackoff(), 0)
@@ -94,19 +95,19 @@ class Script:
 
 
 def forgotten(script: Script) -> StoreUnavailable:
-    """What is told where a script is not known right after it was loaded."""
+    """The error if Redis does not know a script right after it was loaded."""
     return StoreUnavailable(f"Redis forgets its scripts at once ({script.name}); {AGAIN}")
 
 
 _NO_ROOM = os.strerror(errno.ENOSPC)
 _PASSING = frozenset({"LOADING", "MASTERDOWN", "BUSY", "CLUSTERDOWN", "TRYAGAIN"})
-"""Refusals that pass by themselves or by an operator's hand."""
+"""Refusals that end by themselves or after an operator acts."""
 _WITHIN = re.compile(r"\A([A-Z]+) |: -([A-Z]+) ")
 """Redis 7 gives a script's refusal its own code; 6.2 wraps it: "Error running script (call to f_..): ..: -OOM command"."""
 
 
 def refusal_code(error: Exception) -> str:
-    """The code of a refusal, such as OOM, READONLY or NOSCRIPT; "" where there is none. redis-py cuts it off the text."""
+    """The code of a refusal, such as OOM, READONLY or NOSCRIPT; "" if there is none. redis-py cuts it off the text."""
     told = getattr(error, "status_code", None)
     if told and told != "ERR":
         return str(told)
@@ -149,11 +150,11 @@ READS = frozenset(
         "ZSCAN",
     ]
 )
-"""Commands that write nothing; of a lost answer to others nobody knows whether they were carried out."""
+"""Commands that write nothing. If the answer to another one is lost, it may have been carried out."""
 
 
 def as_store_error(error: Exception, *, reading: bool = False) -> EngramlogError:  # noqa: PLR0911 - a table of refusals
-    """A redis-py error as one of ours, saying what to do. `reading`: nothing can have been written by what failed."""
+    """A redis-py error as one of ours, which says what to do. `reading`: the failed command cannot have written anything."""
     text = str(error)
     if isinstance(error, AskError | TryAgainError | ClusterDownError):  # MOVED is an ASK to redis-py
         told = "lies on another node" if isinstance(error, MovedError) else "is being moved to another node"
@@ -193,7 +194,7 @@ def as_store_error(error: Exception, *, reading: bool = False) -> EngramlogError
 
 
 packed: Callable[[tuple[Argument, ...]], bytes] = hiredis.pack_command  # type: ignore[assignment]
-"""The bytes of a command; the stub of hiredis knows tuples of one only."""
+"""The bytes of a command. The type stub of hiredis only accepts tuples of one."""
 
 
 class Wire(ABC):
@@ -318,7 +319,7 @@ class ServerWire(Wire):
         self._loaded: set[str] = set()
         self._outstanding = 0
         self._reading = True
-        """Whether all that was sent and has no answer only reads."""
+        """Whether all commands without an answer only read."""
         self.generation = 0
 
     @property
@@ -352,7 +353,7 @@ class ServerWire(Wire):
             raise as_store_error(error, reading=True) from error
 
     def _ready(self, commands: Iterable[Argument]) -> Any:
-        """The connection, for these commands; where there is none, nothing was sent. Raises StoreUnavailable."""
+        """The connection for these commands. Raises StoreUnavailable, with nothing sent."""
         if self._connection is None:
             self.connect()
         if self._outstanding == 0:
@@ -412,7 +413,7 @@ class ServerWire(Wire):
         return answer
 
     def answers_within(self, seconds: float) -> bool:
-        """Whether an answer begins to come within so many seconds, or the connection broke; nothing is taken of it."""
+        """Whether an answer begins to arrive within so many seconds, or the connection broke. Reads nothing."""
         try:
             return self._connection is None or bool(self._connection.can_read(timeout=seconds))
         except (redis.RedisError, OSError):
@@ -427,7 +428,7 @@ class ServerWire(Wire):
             raise as_store_error(error) from error
 
     def send_all(self, commands: Sequence[Sequence[Argument]]) -> None:
-        """Send many commands in one write; their answers are had by `receive`, in order."""
+        """Send many commands in one write; `receive` returns their answers, in order."""
         connection = self._ready(one[0] for one in commands)
         try:
             connection.send_packed_command([b"".join([packed(tuple(one)) for one in commands])])
@@ -496,7 +497,7 @@ class ServerWire(Wire):
 
 
 _OF_ONE_NODE = {"node", "slot"}
-"""What an error tells that is about a part of a Cluster."""
+"""Fields of an error that is about a part of a Cluster."""
 
 
 class WirePool:
@@ -508,7 +509,7 @@ class WirePool:
 
     @contextmanager
     def wire(self) -> Iterator[Wire]:
-        """A wire of one's own; after an error its connection is dropped, since what is in flight on it is unknown."""
+        """A wire for one caller. After an error its connection is dropped, because its state is unknown."""
         try:
             wire = self._idle.get_nowait()
             wire.refresh()
@@ -521,7 +522,7 @@ class WirePool:
         except BaseException as error:
             wire.close()
             if isinstance(error, StoreUnavailable) and not error.context.keys() & _OF_ONE_NODE:
-                self.close()  # what broke one has broken all
+                self.close()  # the other connections are broken too
             raise
         finally:
             self._idle.put(wire)
@@ -538,7 +539,7 @@ class WirePool:
 
 
 def server_run(wire: Wire) -> bytes | None:
-    """The id of the server process behind a wire, another after each restart; None where it does not tell."""
+    """The id of the server process behind a wire, another after each restart; None if it does not say."""
     wire.send("INFO", "server")
     try:
         answer = wire.receive()
@@ -549,6 +550,6 @@ def server_run(wire: Wire) -> bytes | None:
 
 
 def all_runs(wire: Wire) -> bytes | None:
-    """The same of all servers together, another after each restart and each failover; None where one does not tell."""
+    """The ids of all servers together, other ones after each restart and failover; None if one does not say."""
     runs = [server_run(one) for _, one in wire.servers()]
     return b" ".join(run for run in runs if run) if all(runs) else None

@@ -10,9 +10,9 @@ from events.alarms import Alarms
 from events.errors import EngramlogError
 
 LOOK_SECONDS = 5.0
-"""How often it is looked."""
+"""Seconds between two looks at the partitions."""
 STILL_SECONDS = 30.0
-"""So long a partition's checkpoint may stay where it is while events wait behind it: ten times a lease."""
+"""How long a partition's checkpoint may stay while events wait behind it: ten lease times."""
 
 
 class Standstill:

@@ -1,8 +1,8 @@
-"""The end of a process: within five seconds of SIGTERM or SIGINT, whatever it is in the middle of.
+"""The end of a process: within five seconds of SIGTERM or SIGINT, whatever it does.
 
-A process ends in order where it can. It cannot while Redis does not answer, while it waits for a store that loads, or while
-one question computes without a look aside. All of ours can be killed anywhere: what was acknowledged is on disk, leases run out,
-jobs run again, and children notice that their parent is gone. So nothing is waited for beyond a bound.
+A process ends in order if it can. It cannot while Redis does not answer, while a store loads, or while one question computes. All
+processes can be killed anywhere: acknowledged events are on disk, leases run out, jobs run again, and children notice that their
+parent is gone. So every wait has a bound.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from threading import Thread
 from typing import NamedTuple, NoReturn
 
 END_SECONDS = 5.0
-"""Within so many seconds of the signal a process is gone."""
+"""Seconds after the signal until a process is gone."""
 PATIENT_SECONDS = 4.4
 """How long a process may take to end in order."""
 CUT_OFF_SECONDS = 0.3
-"""How long it may take after that to say so."""
+"""How long the final report may take after that."""
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class EndBounds(NamedTuple):
-    """Seconds after the signal by which each part of `up` is over; it is left behind or killed then."""
+    """Seconds after the signal by which each part of `up` must end; then it is abandoned or killed."""
 
     api: float = 1.5
     jobs: float = 2.5
@@ -35,11 +35,11 @@ class EndBounds(NamedTuple):
 
 
 def nothing() -> None:
-    """Nothing is left to do."""
+    """Do nothing."""
 
 
 def over() -> NoReturn:
-    """All is done in order: go. What Python tears down at an exit takes seconds beside other work, and nobody needs it."""
+    """Exit at once after an orderly end: Python's own teardown takes seconds under load, and has no use."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
@@ -52,13 +52,13 @@ def end_by_signal(
     exit_code: int | None = 0,
     patient_seconds: float = PATIENT_SECONDS,
 ) -> None:
-    """Call `begin` with the signal's number in a thread at the first SIGTERM or SIGINT. For the main thread, as Python has it.
+    """Call `begin` with the signal's number in a thread at the first SIGTERM or SIGINT. For the main thread.
 
-    Where the process still lives after `patient_seconds`, `cut_off` is called and the process ends at once, with `exit_code`,
-    or with 128 and the signal's number where that is None.
+    If the process still lives after `patient_seconds`, `cut_off` is called and the process exits with `exit_code`, or with 128
+    plus the signal's number if that is None.
 
-    The signal reaches the thread by a pipe: a handler would run between two steps of the main thread, and not at all while that
-    is in a library's code, and could wait for ever for a lock that the main thread holds just then.
+    The signal reaches the thread through a pipe: a handler would run between two steps of the main thread, not at all while that
+    is in a library's code, and could wait forever for a lock that the main thread holds.
     """
     heard, tell = os.pipe()
     os.set_blocking(tell, False)

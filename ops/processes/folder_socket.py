@@ -1,7 +1,7 @@
-"""The socket in the data folder by which programs of its user find the service, whatever port it has, or where it has none.
+"""The socket in the data folder by which programs of its user find the service, whatever its port, or without one.
 
-The folder is its user's alone, so whoever listens here is his process. A port of this machine anybody may take first: a client
-that trusted one would show the folder's token to whoever listens there.
+Only its user can write to the folder, so the process that listens here is the user's. Any program may take a port of this machine
+first: a client that trusted a port would show the folder's token to a stranger.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from ops.embedded.wanted import is_used, is_wanted, wanting
 NAME = "api.sock"
 LOCK = "engramlog.api"
 AGAIN_SECONDS = 0.05
-"""Between two tries to have it."""
+"""Seconds between two tries to claim it."""
 LONGEST = 100
 """Bytes of a socket's path; the kernel takes 107 (Linux) or 103 (macOS)."""
 
 
 class FolderSocket:
-    """A claimed socket: nobody else serves the folder while it is open, and nobody is let in before somebody listens on it."""
+    """A claimed socket: no other process serves the folder while it is open."""
 
     def __init__(self, folder: Path, lock: int) -> None:
-        """Of a folder whose lock is held. Raises OSError where the socket cannot be made."""
+        """`lock`: the folder's lock, which is held. Raises OSError if the socket cannot be made."""
         self.path = folder / NAME
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._lock = lock
         try:
-            self.path.unlink(missing_ok=True)  # whoever left it is gone: the lock is ours
+            self.path.unlink(missing_ok=True)  # the process that left it is gone: the lock is ours
             _bind(self.listener, folder)
             self.path.chmod(0o600)
             self._made = _identity(self.path)
@@ -44,7 +44,7 @@ class FolderSocket:
 
     @classmethod
     def claim(cls, folder: Path) -> FolderSocket | None:
-        """The folder's socket, or None while another process has it. Raises UnusableFolder where it cannot be made."""
+        """The folder's socket; None while another process has it. Raises UnusableFolder if it cannot be made."""
         try:
             lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
             try:
@@ -61,9 +61,9 @@ class FolderSocket:
 
     @classmethod
     def claim_once_left(cls, folder: Path, told: Flag, seconds: float) -> FolderSocket | None:
-        """The folder's socket; a service that a client started leaves it to us, for so many seconds at most or until `told`.
+        """The folder's socket, once a service that a client started has left it: within so many seconds, or until `told` is set.
 
-        None where it is not left: an `up` has it. Raises UnusableFolder where it cannot be made.
+        None if it is not left, because an `up` has it. Raises UnusableFolder if it cannot be made.
         """
         until = monotonic() + seconds
         with wanting(folder):
@@ -73,17 +73,17 @@ class FolderSocket:
         return claimed
 
     def is_there(self) -> bool:
-        """Whether it can still be found: somebody may have removed it."""
+        """Whether the socket is still in the folder."""
         return _identity(self.path) == self._made
 
     def release(self) -> None:
-        """Let others have the folder: nobody finds this socket any more. Idempotent."""
+        """Release the folder for other processes. Idempotent."""
         lock, self._lock = self._lock, -1
         if lock >= 0:
             os.close(lock)
 
     def close(self) -> None:
-        """Take it away, and let others have the folder. Idempotent."""
+        """Remove the socket and release the folder. Idempotent."""
         self.listener.close()
         if self._lock >= 0 and self.is_there():
             self.path.unlink(missing_ok=True)
@@ -96,7 +96,7 @@ def _bind(listener: socket.socket, folder: Path) -> None:
         return
     within = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        listener.bind(f"/proc/self/fd/{within}/{NAME}")  # a short name of the same; where there is no /proc, an OSError
+        listener.bind(f"/proc/self/fd/{within}/{NAME}")  # a short name of the same; without /proc an OSError
     finally:
         os.close(within)
 
@@ -110,7 +110,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 class Stay:
-    """Tells when a service that was started for clients is to end."""
+    """Decides when a service that a client started ends: after a while without requests, or if an `up` wants the store."""
 
     def __init__(self, folder: Path, socket: FolderSocket, idle_seconds: float) -> None:
         self._folder = folder
@@ -118,7 +118,7 @@ class Stay:
         self._idle_seconds = idle_seconds
 
     def over(self, unasked_seconds: Callable[[], float]) -> str | None:
-        """Why it is to end now; None while it stays. `unasked_seconds`: since the last request was over, 0 during one."""
+        """Why it ends now; None while it stays. `unasked_seconds`: since the last request ended, 0 during one."""
         if is_wanted(self._folder):
             return "an `engramlog up` wants the store"
         if not self._socket.is_there():

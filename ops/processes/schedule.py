@@ -1,7 +1,7 @@
-"""The schedule of an `up`, and whether there is anything for its job workers to do.
+"""The job schedule of an `up`, and whether its job workers have work.
 
-A job worker takes as much memory as all the rest of an idle service, and works for seconds every ten minutes. So the process that
-stays keeps the schedule, and job workers run while something waits, runs or is to be tried again, and a while longer.
+A job worker takes as much memory as the rest of an idle service, and works for seconds every ten minutes. So `up` schedules, and
+job workers run only while a job waits, runs or is to be tried again, and a while longer.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from projections.redis.restored import still_stands
 
 LOOK_SECONDS = 1.0
 REST_SECONDS = 20.0
-"""After so long without anything to do job workers rest."""
+"""Job workers are stopped after so long without work."""
 SWEEP_MINUTES = 60
-"""Between two sweeps of all owners."""
+"""Minutes between two sweeps of all owners."""
 OFTEN_MINUTES = 5
-"""What is due more often than this keeps them for longer: a start each minute would cost more than their memory is worth."""
+"""If a kind is due more often than this, job workers stay longer: a start each minute costs more than their memory."""
 LONG_REST_SECONDS = 600.0
-"""After so long they rest then too."""
+"""They are stopped after so long then."""
 Tell = Callable[..., None]
 
 
 class JobSchedule:
-    """Enqueues what is due where this process leads, from a thread of its own. `rests` may be asked from any."""
+    """Enqueues due jobs while this process leads, from a thread of its own. `rests` may be read from any thread."""
 
     def __init__(self, url: str, identity: StoreIdentity, settings: Settings, tell: Tell, alarms: Alarms) -> None:
         self._client = connect(settings.queue_url or url, timeout=settings.redis_timeout)
@@ -47,7 +47,7 @@ class JobSchedule:
         self._wire = open_wire(self._client)
         self._kept = connect(url, timeout=settings.redis_timeout)
         self._store = open_wire(self._kept)
-        """Of the store itself; a queue may lie elsewhere."""
+        """The store's Redis; the queue may be on another one."""
         self._store_id = identity.store_id
         self._workers = settings.job_workers
         self._tell = tell
@@ -74,7 +74,7 @@ class JobSchedule:
         self._every = Every(LOOK_SECONDS, self._look_quietly, "schedule", tell, at_end=self._leave)
 
     def start(self) -> None:
-        """Begin, unless no job worker is to run: then nothing is scheduled."""
+        """Begin. Without job workers nothing is scheduled."""
         if self._workers:
             self._every.start()
 
@@ -88,7 +88,7 @@ class JobSchedule:
         return since is not None and monotonic() - since >= rest
 
     def stop(self, seconds: float) -> None:
-        """Have another lead at once; what takes longer than this is left behind."""
+        """Let another process lead; waits at most so many seconds."""
         self._every.stop(seconds)
 
     def _leave(self) -> None:

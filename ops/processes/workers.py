@@ -1,4 +1,4 @@
-"""Processes of one kind that `up` starts beside itself and keeps running."""
+"""Processes of one kind that `up` starts and keeps running."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from time import monotonic
 
 RESTART_SECONDS = 1.0
 PAUSE_SECONDS = 5.0
-"""How long processes that are to pause may take to hand over."""
+"""How long processes may take to hand over before a pause."""
 Tell = Callable[..., None]
 
 
 class Workers:
-    """Processes of one kind that this `up` started: one that dies is started again."""
+    """Processes of one kind; one that dies is started again."""
 
     def __init__(self, kind: str, commands: Sequence[Sequence[str]], tell: Tell, environment: dict[str, str]) -> None:
-        """`commands`: how each of them is started, and started again."""
+        """`commands`: the command line of each process."""
         self._kind = kind
         self._commands = [list(command) for command in commands]
         self._environment = environment
@@ -31,7 +31,7 @@ class Workers:
         return process
 
     def tend(self) -> None:
-        """Start again what died, at most once a second."""
+        """Restart processes that died, at most one per second."""
         for number, process in enumerate(self._running):
             if process.poll() is not None and monotonic() >= self._not_before:
                 self._not_before = monotonic() + RESTART_SECONDS
@@ -39,7 +39,7 @@ class Workers:
                 self._running[number] = self._start(self._commands[number])
 
     def pause(self, *, paused: bool) -> None:
-        """Have none of them run for a while, or all of them again; at once either way."""
+        """Stop all processes for a while, or start them again."""
         if paused and self._running:
             self.stop(PAUSE_SECONDS)
             self._running = []
@@ -48,13 +48,13 @@ class Workers:
             self._running = [self._start(command) for command in self._commands]
 
     def kill(self) -> None:
-        """End all of them at once."""
+        """Kill all processes."""
         for process in self._running:
             with suppress(ProcessLookupError):
                 process.kill()
 
     def stop(self, seconds: float) -> None:
-        """Ask every worker to hand over, and wait for it; kill those that have not after so many seconds."""
+        """Ask every process to hand over and end; kill those that have not after so many seconds."""
         for process in self._running:
             with suppress(ProcessLookupError):
                 process.terminate()
