@@ -135,7 +135,7 @@ def made_of(
         closeness = closenesses(view, found.query, found.results)
         close = related(view, now, found.results, closeness, asked, rules, holds)
     held = material(view, now, snapshot.partition, asked, rules, holds, close)
-    left_out = dict(holds.standing.left_out)
+    left_out = dict(holds.left_out)
     if gone:
         left_out["said by a source that is set aside"] = len(gone)
     upto = position_text(snapshot.partition, view.state.seq)

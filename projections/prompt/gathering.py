@@ -5,7 +5,8 @@ A block is gathered once when it is handed out, and again from its recorded inje
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 from typing import NamedTuple, TypedDict
 
@@ -22,6 +23,7 @@ from projections.language.scripts import holds_han
 from projections.memory.columns import Columns
 from projections.memory.deletion_view import erased_turns, forgotten_turns
 from projections.memory.episode import local
+from projections.memory.ground import always_holds
 from projections.memory.kind import is_statement, is_turn
 from projections.memory.record import Memory
 from projections.memory.suggestion import is_asked_again, suggested_by
@@ -29,7 +31,6 @@ from projections.memory.working_memory import Conversation
 from projections.prompt.block import CLOSE, TITLES, Block, Line, Material
 from projections.prompt.lines import (
     Rules,
-    StandingLines,
     holding_line,
     is_earlier,
     keeping_order,
@@ -38,7 +39,7 @@ from projections.prompt.lines import (
     never_stood,
     said_already,
     sensitivity_allowed,
-    standing_memories,
+    sums_up_the_newest,
     time_line,
     tool_lines,
     why_not,
@@ -56,6 +57,12 @@ class Match(TypedDict):
     id: str
     level: str
     score: float
+
+
+MOST_CORE = 100
+MOST_EPISODES = 3
+NO_GROUND = "without ground"
+"""Why a memory of tier core or system is not among what always holds."""
 
 
 class Stop(NamedTuple):
@@ -121,7 +128,11 @@ class AskedTurn(NamedTuple):
 class Always(NamedTuple):
     """What a block holds whatever is asked, and why other memories are not in it."""
 
-    standing: StandingLines
+    core: list[Memory]
+    """Of tiers system and core with a ground (`projections.memory.ground`): system first, then by importance, then the newest."""
+    episodes: list[Memory]
+    """The session's newest, oldest first."""
+    left_out: Counter[str]
     instructions: list[Memory]
     """The newest first; with a stable part those that it does not show whole."""
     stable: frozenset[str] = frozenset()
@@ -134,14 +145,16 @@ class Always(NamedTuple):
     @property
     def ids(self) -> set[str]:
         """Ids of memories that are not shown a second time."""
-        return {memory.id for memory in self.standing.episodes} | (self.stable - self.shortened)
+        return {memory.id for memory in self.episodes} | (self.stable - self.shortened)
 
     def with_stable(self, block: Block, profile: Sequence[Memory]) -> Always:
         """The same with a stable part, made of these lines of the profile."""
         whole = frozenset(block.memories) - block.shortened
         instructions = [memory for memory in self.instructions if memory.id not in whole]
         rest = [memory for memory in profile if memory.id not in whole]
-        return Always(self.standing, instructions, frozenset(block.memories), block.shortened, rest)
+        return self._replace(
+            instructions=instructions, stable=frozenset(block.memories), shortened=block.shortened, rest=rest
+        )
 
 
 def named_in(view: OwnerView) -> frozenset[str]:
@@ -162,13 +175,35 @@ def rules_of(view: OwnerView, wanted: Wanted, today: OwnerView | None = None) ->
 
 
 def always(view: OwnerView, now: int, talk: Conversation, rules: Rules) -> Always:
-    """What always holds, the session's episodes, and the user's standing instructions."""
-    stable = stable_rules(view, rules)
-    standing = standing_memories(view.columns, seen_at(view, now, "normal"), talk, rules, stable)
-    asked = standing_instructions(view, stable)
-    standing.left_out.update(asked.left_out)
-    core = [memory for memory in standing.core if not view.hides(memory.id)]
-    return Always(standing._replace(core=core), [memory for memory in asked.shown if not view.hides(memory.id)])
+    """What always holds and standing instructions, whatever their weight, and the session's episodes that normal mode shows.
+
+    Without episodes that sum up only the newest messages: the block has the messages.
+    """
+    columns, stable = view.columns, stable_rules(view, rules)
+    instructions, left_out = standing_instructions(view, stable)
+
+    def allowed(memories: Iterable[Memory], rules: Rules) -> list[Memory]:
+        reasons = [(memory, why_not(memory, rules)) for memory in memories]
+        left_out.update(reason for _, reason in reasons if reason is not None)
+        return [memory for memory, reason in reasons if reason is None]
+
+    firm = np.flatnonzero((columns.standing() == Columns.LIVE) & (columns.tier <= Columns.CORE)).tolist()
+    holding = [columns.memories[row] for row in firm if always_holds(columns.memories[row])]
+    left_out.update({NO_GROUND: len(firm) - len(holding)} if len(firm) > len(holding) else {})
+    core = sorted(
+        allowed(holding, stable), key=lambda one: (one.tier != "system", -one.importance, -one.created_at, one.id)
+    )
+    shown = np.flatnonzero(seen_at(view, now, "normal").shown & (columns.tier == Columns.EPISODE)).tolist()
+    own = [
+        columns.memories[row]
+        for row in shown
+        if talk.session is not None and columns.memories[row].session == talk.session
+    ]
+    episodes = [memory for memory in allowed(own, rules) if not sums_up_the_newest(memory, talk)]
+    episodes.sort(key=lambda one: (one.created_at, one.id))
+    told = [memory for memory in core[:MOST_CORE] if not view.hides(memory.id)]
+    instructions = [memory for memory in instructions if not view.hides(memory.id)]
+    return Always(told, episodes[-MOST_EPISODES:], left_out, instructions)
 
 
 def stable_rules(view: OwnerView, rules: Rules) -> Rules:
@@ -194,7 +229,7 @@ def related(
     best = last = 0.0
     elsewhere = holds.ids
     # A conversation of another day is not in the block: what was said in it may be related.
-    talk = asked.talk._replace(messages=()) if is_earlier(asked.talk, holds.standing.episodes, now) else asked.talk
+    talk = asked.talk._replace(messages=()) if is_earlier(asked.talk, holds.episodes, now) else asked.talk
     others = view.index(SaidNames).projects
     before = asked.talk.messages[-2:] if asked.message.continues else ()
     topic = "\n".join([*(turn.text for turn in before), asked.text]).casefold()
@@ -212,7 +247,7 @@ def related(
             continue
         reason = "another project" if (memory.project or "").casefold() in others else why_not(memory, rules)
         if reason is not None:
-            holds.standing.left_out[reason] += 1
+            holds.left_out[reason] += 1
             continue
         if memory.trust:  # what is only proposed is no measure of the rest
             best, last = max(best, result["score"]), result["score"]
@@ -251,17 +286,15 @@ def _says_the_same(memory: Memory, shown: Memory) -> bool:
 def material(
     view: OwnerView, now: int, partition: int, asked: AskedTurn, rules: Rules, holds: Always, close: Sequence[Close]
 ) -> Material:
-    """What the turn part could hold; `left_out` of `holds.standing` counts what it may not.
+    """What the turn part could hold; `left_out` of `holds` counts what it may not.
 
     Instructions that the search found are first, in its order.
     """
-    talk, standing, messages = asked.talk, holds.standing, asked.wanted.messages
-    episodes = [
-        memory_line(memory, rules) for memory in standing.episodes if not said_already(memory, talk, asked.text)
-    ]
+    talk, messages = asked.talk, asked.wanted.messages
+    episodes = [memory_line(memory, rules) for memory in holds.episodes if not said_already(memory, talk, asked.text)]
     said = message_lines(talk.messages[-messages:] if messages else (), rules, now)
     tools, hidden = tool_lines(talk, asked.text, partition, rules)
-    standing.left_out.update({"tool result": hidden} if hidden else {})
+    holds.left_out.update({"tool result": hidden} if hidden else {})
     rank = {one.memory_id: at for at, one in enumerate(close)}
     instructions = sorted(holds.instructions, key=lambda memory: rank.get(memory.id, len(rank)))
     known = () if asked.message.need == "no" else holds.stable
@@ -271,7 +304,7 @@ def material(
     tools = [one for one in tools if one not in ordering]
     parts, keep = {"retrieved": lines, "tools": tools, "unconfirmed": [*unconfirmed, *ordering]}, {}
     parts["instructions"] = [holding_line(memory, rules) for memory in instructions]
-    if not is_earlier(talk, standing.episodes, now):
+    if not is_earlier(talk, holds.episodes, now):
         parts["remembered"], keep = [*episodes, *said], {"remembered": keeping_order(len(episodes), len(said))}
     else:
         topic = asked_words(asked.message.ask)

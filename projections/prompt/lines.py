@@ -10,20 +10,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from events.partitions import position_text
 from projections.language.sensitivity.event_level import at_most
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.language.times.bounds import bounded
 from projections.language.times.resolved import dated
 from projections.language.tool_text import prepared
-from projections.laws.modes import Visibility
 from projections.memory.columns import STATES, Columns, state_of
 from projections.memory.corrections import Correction
 from projections.memory.deletion_view import deleted_memories
 from projections.memory.episode import SENSITIVE, local
-from projections.memory.ground import always_holds
 from projections.memory.handle import handle_of
 from projections.memory.kind import is_statement, is_summary
 from projections.memory.record import DAY, SECRET, Memory
@@ -31,8 +27,6 @@ from projections.memory.trust import trust_told
 from projections.memory.working_memory import Conversation, Turn
 from projections.prompt.block import Line
 
-MOST_CORE = 100
-MOST_EPISODES = 3
 NEWEST_MESSAGES = 10
 """Messages that are kept before episodes, and episodes before older messages, where the budget is short."""
 IDLE = DAY
@@ -52,8 +46,6 @@ TRUST: Mapping[str, Mapping[str, str]] = {
     "inferred": {"en": "inferred", "zh": "推断"},
     "disputed": {"en": "disputed", "zh": "有异议"},
 }
-NO_GROUND = "without ground"
-"""Why a memory of tier core or system does not stand among what always holds."""
 MOST_CORRECTIONS = 3
 LONGEST_CORRECTION = 100
 """Characters."""
@@ -171,46 +163,6 @@ class Chosen(NamedTuple):
     left_out: Counter[str]
 
 
-class StandingLines(NamedTuple):
-    """Memories that hold whatever is asked, and why others do not stand here."""
-
-    core: list[Memory]
-    """Of tiers system and core, where somebody may have them so (`projections.memory.ground`): system first, then by importance,
-    then the newest."""
-    episodes: list[Memory]
-    """The session's newest, oldest first."""
-    left_out: Counter[str]
-
-
-def standing_memories(
-    columns: Columns, seen: Visibility, talk: Conversation, rules: Rules, stable: Rules
-) -> StandingLines:
-    """Memories that always hold, whatever their weight, by the rules of the stable part, and episodes that normal mode shows.
-
-    Episodes are those of the session, without those that sum up only the newest messages: the block has the messages.
-    """
-    left_out: Counter[str] = Counter()
-
-    def allowed(rows: Iterable[int], rules: Rules) -> list[Memory]:
-        memories = [columns.memories[int(row)] for row in rows]
-        reasons = [why_not(memory, rules) for memory in memories]
-        left_out.update(reason for reason in reasons if reason is not None)
-        return [memory for memory, reason in zip(memories, reasons, strict=True) if reason is None]
-
-    live = (columns.standing() == Columns.LIVE) & (columns.tier <= Columns.CORE)
-    firm = np.flatnonzero(live)
-    holding = [int(row) for row in firm if always_holds(columns.memories[row])]
-    left_out.update({NO_GROUND: len(firm) - len(holding)} if len(firm) > len(holding) else {})
-    core = allowed(holding, stable)
-    core.sort(key=lambda one: (one.tier != "system", -one.importance, -one.created_at, one.id))
-    tier = np.flatnonzero(seen.shown & (columns.tier == Columns.EPISODE))
-    session = talk.session
-    own = (int(row) for row in tier if session is not None and columns.memories[row].session == session)
-    episodes = [one for one in allowed(own, rules) if not _sums_up_the_newest(one, talk)]
-    episodes.sort(key=lambda one: (one.created_at, one.id))
-    return StandingLines(core[:MOST_CORE], episodes[-MOST_EPISODES:], left_out)
-
-
 def said_already(memory: Memory, conversation: Conversation, text: str) -> bool:
     """Whether a memory only repeats a message that the block or the turn itself tells: its words, or the turn as its one source."""
     content, turn_id = memory.content.strip(), conversation.turn_id
@@ -218,10 +170,10 @@ def said_already(memory: Memory, conversation: Conversation, text: str) -> bool:
         return True
     messages = {turn.turn_id: turn.text.strip() for turn in conversation.messages}
     repeats = any(messages.get(turn) == content for turn in memory.source_turns)
-    return repeats or _sums_up_the_newest(memory, conversation)
+    return repeats or sums_up_the_newest(memory, conversation)
 
 
-def _sums_up_the_newest(memory: Memory, conversation: Conversation) -> bool:
+def sums_up_the_newest(memory: Memory, conversation: Conversation) -> bool:
     """Whether it is an account of nothing but the newest messages, those that are told before any episode is."""
     newest = {turn.turn_id for turn in conversation.messages[-NEWEST_MESSAGES:]}
     return is_summary(memory) and bool(memory.source_turns) and newest.issuperset(memory.source_turns)

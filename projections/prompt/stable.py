@@ -64,7 +64,7 @@ def stable_part(
     What always holds is in the order in which it was said: uses move its importance.
     """
     left_out: dict[str, int] = {}
-    core = sorted(holds.standing.core, key=lambda one: (one.tier != "system", one.created_at, one.created_seq, one.id))
+    core = sorted(holds.core, key=lambda one: (one.tier != "system", one.created_at, one.created_seq, one.id))
     standing, rules = [*core, *holds.instructions], stable_rules(view, rules)
     if chosen is None:
         profile, reasons = profile_of(view, now, rules, frozenset(memory.id for memory in standing), check)
