@@ -72,7 +72,7 @@ _PASSING = regex(
     r"|\b(?:ears?|head|tooth|back|throat|eyes?) (?:is|are|has been|have been) (?:ringing|hurting|aching|sore|itching|swollen)\b"
     r"|\b(?:right now|at the moment|today|tonight|this week|so far|all (?:morning|afternoon|day|night))\b"
     r"|\b(?:am|is|are|'m|'re) (?:checking in|following up|reaching out|eager|keen|curious|initiating"
-    r"|uploading|waiting|looking forward)\b"
+    r"|uploading|waiting|looking forward|still \w+ing)\b"
     r"|^(?:i|user) (?:particularly|specifically|especially) \w+|\b(?:days?|weeks?|hours?) left$"
     r"|^(?:i|user) (?:\w+ly )?(?:asked (?!to remember)|requested|demanded|instructed)"
     r"|(?:我|用户|用戶)(?:今天|现在|刚|有点|好|很|太)?(?:累|困|饿|渴|烦|忙|感冒|发烧|头疼|难受|出差)(?!的时候)"
@@ -84,7 +84,7 @@ _INTENDED = regex(
     r"\b(?:i|we|user|others|(?:my|our|user's) (?:[\w-]+ ){1,3}?) ?(?:'m|am|is|are|'re) "
     r"(?:about to\b|(?:still|now|just|currently|also) )?(?!(?:liv|work|teach|learn|rais|dat|grow|will|us"
     r"|amaz|interest|miss|lov|car|outstand|someth|noth|anyth)ing\b)\w+ing\b"
-    r"|\b(?:i|we|user|others) will\b|\b(?:lately|these days|coming up|upcoming|over budget|behind schedule)\b"
+    r"|\b(?:i|we|user|others) will\b|\b(?:lately|these days|this (?:month|year)|coming up|upcoming|over budget|behind schedule)\b"
     r"|\d ?% (?:to|towards?|done|of the way)\b"
     r"|\basked to remember: (?!.*\b(?:user|they|their|them)\b)|要求记住：(?!.*(?:我|用户|自己))"
     r"|\b(?:i|we|user|others) (?:really |also |just )?(?:wants?|would like|hopes?|intends?|aims?|plans?) to\b"
@@ -93,7 +93,7 @@ _INTENDED = regex(
     r"|(?:just |already )?(?:started|begun) (?:with|on|off)\b"
     r"|(?:the )?(?:[\w'-]+ ){1,4}(?:ready|helping)\b"
     r"|never (?!been (?:able|good|an?)\b|(?:eaten|drunk|smoked|learn\w+|liked|married|driven)\b)\w+)"
-    r"|从来?[没未]有?[^，。]{1,12}过|(?:一直|还|也|很|用户|用戶|我)想(?:去|看|买|買|学|學|换|換)|没有(?:太多|足够)的?(?:时间|预算|钱)"
+    r"|今年|最近开始|从来?[没未]有?[^，。]{1,12}过|(?:一直|还|也|很|用户|用戶|我)想(?:去|看|买|買|学|學|换|換)|没有(?:太多|足够)的?(?:时间|预算|钱)"
     r"|(?:最近|近来|近來)[^，。]{0,8}(?:在|正|有些|有点|有點|总|總|经常|經常)|正(?:在)?(?:打算|计划|准备|忙着)|(?:打算|计划|准备|将|将要|一定会|会去)(?=[^了]{1,40}$)|想炖|想去吃"
     r"|要[^，。（(]{1,8}(?:了|[天周])(?=$|[，。（(])",
     2,

@@ -21,6 +21,7 @@ from projections.language.orders import gives_orders
 from projections.language.patterns import regex
 from projections.language.scripts import holds_han
 from projections.memory.columns import Columns
+    versions = earlier_versions(view) if asked.message.past else {}
 from projections.memory.deletion_view import erased_turns, forgotten_turns
 from projections.memory.episode import local
 from projections.memory.ground import always_holds
@@ -32,11 +33,11 @@ from projections.prompt.block import CLOSE, TITLES, Block, Line, Material
 from projections.prompt.lines import (
     Rules,
     holding_line,
+    if_it_held,
     is_earlier,
     keeping_order,
     memory_line,
     message_lines,
-    never_stood,
     said_already,
     sensitivity_allowed,
     sums_up_the_newest,
@@ -59,12 +60,6 @@ class Match(TypedDict):
     score: float
 
 
-MOST_CORE = 100
-MOST_EPISODES = 3
-NO_GROUND = "without ground"
-"""Why a memory of tier core or system is not among what always holds."""
-
-
 class Stop(NamedTuple):
     """Where related lines end, if the message asks for one thing."""
 
@@ -74,6 +69,10 @@ class Stop(NamedTuple):
     """Of the score of the line before: a line that falls so far ends what is related."""
 
 
+MOST_CORE = 100
+MOST_EPISODES = 3
+NO_GROUND = "without ground"
+"""Why a memory of tier core or system is not among what always holds."""
 STOP, STOP_HAN = Stop(0.25, 0.5), Stop(0.15, 0.35)
 """For messages without and with Han characters: Chinese statements are told apart less surely."""
 UNSURE = 3
@@ -222,7 +221,8 @@ def related(
 ) -> list[Close]:
     """What the search found for the turn, in its order, until the score falls; for an order also the rest of the profile.
 
-    Standing instructions without room in the stable part are among them, in their order.
+    Standing instructions without room in the stable part are among them, in their order. If the message asks for the past, the
+    versions that a memory replaced follow it.
     """
     found: list[Close] = []
     shown: list[Memory] = []
@@ -234,8 +234,13 @@ def related(
     before = asked.talk.messages[-2:] if asked.message.continues else ()
     topic = "\n".join([*(turn.text for turn in before), asked.text]).casefold()
     others -= {project for project in others if len(others) == 1 or project in topic}
+<<<<<<< HEAD
     stop = STOP_HAN if holds_han(asked.message.ask) else STOP
     fall = 0 if asked.message.continues else stop.fall  # the turns before are searched for too, and may score better
+=======
+    versions = earlier_versions(view) if asked.message.past else {}
+    fall = 0 if asked.message.continues else FALL  # the turns before are searched for too, and may score better
+>>>>>>> 4d2a57a6 (An earlier version stands behind the current line only if the message asks for the past; what always holds is gathered in one place)
     most = UNSURE if asked.message.need == "unsure" and asked.wanted.related == "auto" else MOST_LINES
     for result, close in zip(results, closeness, strict=True):
         memory = view.get(result["id"])
@@ -251,10 +256,10 @@ def related(
             continue
         if memory.trust:  # what is only proposed is no measure of the rest
             best, last = max(best, result["score"]), result["score"]
-        if memory.id in elsewhere or any(_says_the_same(memory, other) for other in shown):
-            continue
-        shown += [memory] if memory.trust else []
-        found.append(Close(memory.id, result["level"], round(close, 6)))
+        if memory.id not in elsewhere and not any(_says_the_same(memory, other) for other in shown):
+            shown += [memory] if memory.trust else []
+            found.append(Close(memory.id, result["level"], round(close, 6)))
+        found += [Close(old, "full", None) for old in versions.get(memory.id, ())]
     if asked.message.orders and asked.message.need == "yes" and not asked.wanted.threshold:
         rest = [one for one in holds.rest if (one.project or "").casefold() not in others]
         found += [Close(one.id, "full", None) for one in rest if not any(_says_the_same(one, other) for other in shown)]
@@ -332,7 +337,9 @@ def _lines(
     found = []
     for memory_id, closeness in nearness.items():
         memory = view.get(memory_id)
-        if memory is not None and never_stood(memory) in (None, "proposed") and why_not(memory, rules) is None:
+        if memory is None or state_of(memory) not in (Columns.LIVE, Columns.PROPOSED):
+            continue
+        if why_not(if_it_held(memory), rules) is None:  # the note of an earlier version says what holds now
             found.append((memory, closeness))
     days = [local(memory.created_at, rules.zone).date() for memory, _ in found]
     lines: tuple[list[Line], list[Line]] = ([], [])
@@ -340,6 +347,15 @@ def _lines(
         line = memory_line(memory, rules, closeness, with_hour=days.count(day) > 1)
         lines[memory.id in updates or is_unconfirmed(memory)].append(line)
     return lines
+
+
+def earlier_versions(view: OwnerView) -> dict[str, list[str]]:
+    """Ids of superseded memories by the id of the memory that replaced them, the newest first."""
+    versions: dict[str, list[str]] = {}
+    for memory in reversed(view.columns.memories):
+        if memory.is_superseded and memory.superseded_by is not None and not view.hides(memory.id):
+            versions.setdefault(memory.superseded_by, []).append(memory.id)
+    return versions
 
 
 def waiting_updates(view: OwnerView) -> dict[str, list[Memory]]:

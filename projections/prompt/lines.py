@@ -22,7 +22,7 @@ from projections.memory.deletion_view import deleted_memories
 from projections.memory.episode import SENSITIVE, local
 from projections.memory.handle import handle_of
 from projections.memory.kind import is_statement, is_summary
-from projections.memory.record import DAY, SECRET, Memory
+from projections.memory.record import DAY, SECRET, Memory, with_changes
 from projections.memory.trust import trust_told
 from projections.memory.working_memory import Conversation, Turn
 from projections.prompt.block import Line
@@ -83,6 +83,11 @@ def why_not(memory: Memory, rules: Rules) -> str | None:
         ("deleted", any(forgotten) and (not is_statement(memory) or (drawn and all(forgotten)))),
     )
     return next((reason for reason, applies in reasons if applies), None)
+
+
+def if_it_held(memory: Memory) -> Memory:
+    """A version that something newer replaced, as if it still held, because a block may show it behind the newer one."""
+    return with_changes(memory, negated_at=None) if memory.is_superseded and memory.superseded_by else memory
 
 
 def never_stood(memory: Memory) -> str | None:

@@ -64,6 +64,9 @@ _BACK = regex(
     r"|上次|上回|老样子|照旧|还是那|之前|刚才|昨天|前几天|记得|你说过|提到过|聊过|讲过|说过|跟你说",
     2,
 )
+_PAST = regex(
+    r"\b(?:before|previous(?:ly)?|formerly|used to|back then|in the past|old)\b|以前|之前|从前|原来|原先|过去|曾", 2
+)
 _ONE_THING = regex(
     r"[?？][\"'”’」』)）\s]*$|^\W*(?:(?:and|so|but|please|hey|hi)[, ]+)*(?:what|when|where|who|whom|whose|which|why|how"
     r"|did|does|do|is|are|was|were"
@@ -98,6 +101,8 @@ class MessageRead(NamedTuple):
     """It asks for several things, an order or a total: the whole budget may be used."""
     orders: bool = False
     """It wants something done, so everything about the user may matter."""
+    past: bool = False
+    """It asks for what was so before."""
 
 
 def read_message(text: str, before: Sequence[str] = (), names: Collection[str] = ()) -> MessageRead:
@@ -105,21 +110,19 @@ def read_message(text: str, before: Sequence[str] = (), names: Collection[str] =
     ask = without_payload(text)
     plan = asked_parts(ask)
     asks_one = _ONE_THING.search(ask) is not None
-    several, orders = (
-        plan.many or plan.ordered or len(plan.parts) > 1 or not asks_one,
-        not asks_one and not _STATES.match(ask),
-    )
+    several = plan.many or plan.ordered or len(plan.parts) > 1 or not asks_one
+    orders, past = not asks_one and not _STATES.match(ask), _PAST.search(ask) is not None
     continues = bool(before) and (_CONTINUES.search(ask.strip()) is not None or len(words(ask)) <= SHORT_WORDS)
     back = _BACK.search(ask) is not None
     if not says_something(ask) and not (continues and asks(ask)):
-        return MessageRead(ask, "no", continues, back, several, orders)
+        return MessageRead(ask, "no", continues, back, several, orders, past)
     plain = _FAVOUR.sub(" ", ask)
     need: Need = "unsure"
     if back or continues or any(pattern.search(plain) for pattern in (_SPEAKER, _LIFE)) or _named(ask, names):
         need = "yes"
     elif GENERAL_KNOWLEDGE.search(ask) is not None:
         need = "no"
-    return MessageRead(ask, need, continues, back, several, orders)
+    return MessageRead(ask, need, continues, back, several, orders, past)
 
 
 def decided(message: MessageRead, related: Related, nearness: float | None) -> MessageRead:
@@ -154,8 +157,6 @@ def query_of(message: MessageRead, before: Sequence[str] = ()) -> str:
 
 def _named(ask: str, names: Collection[str]) -> bool:
     """Whether the message names something that the owner's memories name."""
-    if not names:
-        return False
     folded = ask.casefold()
-    said = set(_WORD.findall(folded))
-    return any(name in said or (name in folded and not name.isascii()) for name in names)
+    words_of = set(_WORD.findall(folded))
+    return any(name in words_of or (name in folded and not name.isascii()) for name in names)

@@ -1,7 +1,7 @@
 """Birthdays of the speaker and their people. English and Chinese, a clause at a time.
 
-"My birthday is on 3 May" is a rule of its language as well; here are the other ways to say it, and what is said from the day on
-which it is said: "tomorrow is my mother's birthday" on 2 May tells the third, where that day is known.
+"My birthday is on 3 May" is a rule of its language as well; here are the other forms, and relative days: "tomorrow is my
+mother's birthday" on 2 May means the third, if the day of the turn is known.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ _LED = regex(
 _LED_CHINESE = regex("^(?:对了|另外|还有|其实|那个|哦|嗯|你好|朋友|记住|而且|因为|所以|我跟你说)+[，,：: ]*")
 
 
-class _Found(NamedTuple):
-    """A birthday as said."""
+class _Birthday(NamedTuple):
+    """A birthday in the words of the clause."""
 
     whose: str
     """Whose it is, in the words of the language; empty for the speaker's own."""
@@ -87,44 +87,41 @@ def _chinese() -> Pattern[str]:
 
 
 def english_birthday(clause: Clause, turn: TurnText) -> ExtractedStatement | None:
-    """The birthday that an English clause tells, or None."""
-    said = " ".join(clause.text.replace("’", "'").split()).strip(" ,.!;:)(-–—*#>")
-    said = _LED.sub("", said, count=1) if _LED.match(said) else said
-    found = _found(_english().match(said), said)
-    if found is None:
+    """The birthday in an English clause, or None."""
+    text = " ".join(clause.text.replace("’", "'").split()).strip(" ,.!;:)(-–—*#>")
+    text = _LED.sub("", text, count=1) if _LED.match(text) else text
+    birthday = _birthday_in(_english().match(text), text)
+    if birthday is None:
         return None
     name = turn.name or "User"
-    whose = f"{name}'s {found.whose}" if found.whose else name
-    day = _day_english(found.when, turn)
-    near = found.when.casefold() + (f" (said on {turn.day})" if turn.day else "")
+    whose = f"{name}'s {birthday.whose}" if birthday.whose else name
+    day = _day_english(birthday.when, turn)
+    near = birthday.when.casefold() + (f" (said on {turn.day})" if turn.day else "")
     content = f"{whose}'s birthday is on {day}" if day is not None else f"{whose}'s birthday is {near}"
     return _stated(clause, content, None if day is None else StatedTriple(whose, "was born", day))
 
 
 def chinese_birthday(clause: Clause, turn: TurnText) -> ExtractedStatement | None:
-    """The birthday that a Chinese clause tells, or None."""
-    said = _LED_CHINESE.sub("", "".join(clause.text.split()).strip("，。！？!?；;…~ 、:："), count=1)
-    found = _found(_chinese().match(said), said)
-    if found is None:
+    """The birthday in a Chinese clause, or None."""
+    text = _LED_CHINESE.sub("", "".join(clause.text.split()).strip("，。！？!?；;…~ 、:："), count=1)
+    birthday = _birthday_in(_chinese().match(text), text)
+    if birthday is None:
         return None
     name = turn.name or "用户"
-    whose = f"{name}的{found.whose}" if found.whose else name
-    day = _day_chinese(found.when, turn)
-    content = (
-        f"{whose}的生日是{day}"
-        if day is not None
-        else f"{whose}的生日是{found.when}" + (f"（{turn.day}说）" if turn.day else "")
-    )
+    whose = f"{name}的{birthday.whose}" if birthday.whose else name
+    day = _day_chinese(birthday.when, turn)
+    near = birthday.when + (f"（{turn.day}说）" if turn.day else "")
+    content = f"{whose}的生日是{near if day is None else day}"
     return _stated(clause, content, None if day is None else StatedTriple(whose, "出生", day))
 
 
-def _found(match: Match[str] | None, said: str) -> _Found | None:
+def _birthday_in(match: Match[str] | None, said: str) -> _Birthday | None:
     if match is None or _DENIED.search(said):
         return None
     groups = match.groupdict()
     whose = next((groups[f"who{n}"] for n in range(4) if groups.get(f"who{n}")), "")
     when = next((groups[f"when{n}"] for n in range(4) if groups.get(f"when{n}")), None)
-    return _Found(whose, when or "today")
+    return _Birthday(whose, when or "today")
 
 
 def _stated(clause: Clause, content: str, triple: StatedTriple | None) -> ExtractedStatement:

@@ -200,7 +200,7 @@ def _stated(
     twice = bool(re.search(r"\b(?:not|don't|never) (?:really )?(?:hate|dislike|detest|mind)\b", said))
     elsewhen = rule.predicate == "is aged" and of_another_time(content, turn.year)
     triple = None if twice or denied or elsewhen else _triple(said, groups, thing, rule, name)
-    ends = third_person(denied, name) if denied else _ended(thing, name) if ended else None
+    ends = third_person(denied, name) if denied else f"{name} likes {in_third(thing)}" if ended else None
     return ExtractedStatement(content, category, rule.kind, 1 if twice else polarity_of, asserted, rule.confidence,
                      (clause.start, clause.end), (), triple, correction, ends)  # fmt: skip
 
@@ -221,10 +221,6 @@ def _led_by(clause: Clause) -> str:
     before = clause.before.strip(" ,.")
     found = LEADING_TIME.match(f"{before}, I")
     return found["time"] if found is not None and found.end("time") == len(before) else ""
-
-
-def _ended(thing: str, name: str) -> str:
-    return f"{name} likes {in_third(thing)}"
 
 
 def _not_but(said: str) -> tuple[str, str | None]:
