@@ -20,8 +20,7 @@ from projections.language.extractive import words
 from projections.language.orders import gives_orders
 from projections.language.patterns import regex
 from projections.language.scripts import holds_han
-from projections.memory.columns import Columns
-    versions = earlier_versions(view) if asked.message.past else {}
+from projections.memory.columns import Columns, state_of
 from projections.memory.deletion_view import erased_turns, forgotten_turns
 from projections.memory.episode import local
 from projections.memory.ground import always_holds
@@ -60,21 +59,13 @@ class Match(TypedDict):
     score: float
 
 
-class Stop(NamedTuple):
-    """Where related lines end, if the message asks for one thing."""
-
-    share: float
-    """Of the best line's score, below which no further line is related."""
-    fall: float
-    """Of the score of the line before: a line that falls so far ends what is related."""
-
-
 MOST_CORE = 100
 MOST_EPISODES = 3
 NO_GROUND = "without ground"
 """Why a memory of tier core or system is not among what always holds."""
-STOP, STOP_HAN = Stop(0.25, 0.5), Stop(0.15, 0.35)
-"""For messages without and with Han characters: Chinese statements are told apart less surely."""
+STOP, STOP_HAN = (0.25, 0.5), (0.15, 0.35)
+"""Shares of the best line's score, and of the score of the line before, below which no further line is related if the message asks
+for one thing. For messages without and with Han characters: scores of Chinese statements differ less."""
 UNSURE = 3
 """Lines at most for a message of which only nearness says that it needs memory."""
 MOST_LINES = 60
@@ -234,19 +225,15 @@ def related(
     before = asked.talk.messages[-2:] if asked.message.continues else ()
     topic = "\n".join([*(turn.text for turn in before), asked.text]).casefold()
     others -= {project for project in others if len(others) == 1 or project in topic}
-<<<<<<< HEAD
-    stop = STOP_HAN if holds_han(asked.message.ask) else STOP
-    fall = 0 if asked.message.continues else stop.fall  # the turns before are searched for too, and may score better
-=======
+    share, fall = STOP_HAN if holds_han(asked.message.ask) else STOP
+    fall = 0 if asked.message.continues else fall  # the turns before are searched for too, and may score better
     versions = earlier_versions(view) if asked.message.past else {}
-    fall = 0 if asked.message.continues else FALL  # the turns before are searched for too, and may score better
->>>>>>> 4d2a57a6 (An earlier version stands behind the current line only if the message asks for the past; what always holds is gathered in one place)
     most = UNSURE if asked.message.need == "unsure" and asked.wanted.related == "auto" else MOST_LINES
     for result, close in zip(results, closeness, strict=True):
         memory = view.get(result["id"])
         if memory is None or close < asked.wanted.threshold or len(found) == most:
             continue
-        if not asked.message.several and result["score"] < max(stop.share * best, fall * last):
+        if not asked.message.several and result["score"] < max(share * best, fall * last):
             break
         if said_already(memory, talk, asked.text) or never_related(memory):
             continue
