@@ -1,4 +1,4 @@
-"""The embedding job: vectors for every content that has none, and none for what no memory holds any more.
+"""The embedding job: adds missing vectors, and removes those that no memory needs any more.
 
 It writes vectors and its own marks, appends no event, and decides nothing. A vector hangs on a content and a model alone, so
 whatever is there is never computed again: after a crash, on a rebuild, on a replay. Vectors of contents that were revised
@@ -37,18 +37,18 @@ from projections.redis.store import read_owner, read_record
 from projections.redis.vectors import RedisVectors
 
 PROBE = "a"
-"""A question that tells how many dimensions a model's vectors have now."""
+"""A text that shows how many dimensions a model's vectors have."""
 BATCH = 64
-"""Texts embedded, and then stored, at once: what a kill loses at most."""
+"""Texts embedded and stored at once; a kill loses at most these."""
 PAGE = 500
 MOST_CHANGED = 1_000
-"""Memories changed since the last run, up to which only they are looked at to see whether anything is to be done."""
+"""Up to so many memories that changed since the last run, only they are checked."""
 NO_MODEL = ""
-"""Stands, in marks, for a walk that only takes vectors away."""
+"""In marks: a walk that only removes vectors."""
 _PROBE = "a"
-"""What any embedder can embed: whoever fails on it is down, whatever the text before was."""
+"""A text that every embedder can embed: one that fails on it is down."""
 _TAB = "\t"
-"""Between the parts of a mark: no name holds it."""
+"""Separates the parts of a mark; no name contains it."""
 _PARTS = 6
 """Of what a mark says of an owner beside its version; fewer in a mark of before 0.3."""
 Progress = Callable[[int, int], None]
@@ -57,25 +57,25 @@ Stop = Callable[[], bool]
 
 @dataclass(slots=True)
 class EmbeddingRun:
-    """What a run did for one owner."""
+    """The result of a run for one owner."""
 
     owner: str
     model: str | None
-    """The model that counts for the owner; None where words alone do."""
+    """The owner's model; None for word search only."""
     embedded: int = 0
-    """Contents that have a vector now and had none before."""
+    """Contents that got a vector."""
     dropped: int = 0
-    """Vectors that no memory needs any more, under all models."""
+    """Removed vectors, of all models."""
     already: int = 0
     """Contents that had a vector."""
     left: int = 0
-    """Contents without one: the run was stopped before them, or they failed."""
+    """Contents without a vector: the run stopped before them, or they failed."""
     failed: list[dict[str, str]] = field(default_factory=list)
-    """Memories whose content the embedder refuses, and why."""
+    """Memories whose content the embedder refuses, with the reason."""
     chosen: str | None = None
-    """What counts for the owner, as it stands: `auto`, or an embedder's name; None where vectors are only taken away."""
+    """The owner's setting: `auto` or an embedder's name; None if vectors are only removed."""
     chosen_by: str | None = None
-    """Where it stands: owner, setting or store."""
+    """Where that is set: owner, setting or store."""
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
@@ -83,17 +83,17 @@ class EmbeddingRun:
 
 
 def never() -> bool:
-    """Nothing stops it."""
+    """Never stop."""
     return False
 
 
 class _Owner(NamedTuple):
-    """An owner whose version is not the one last seen."""
+    """An owner whose version changed since the last walk."""
 
     name: str
     version: str
     since: int | None
-    """Events applied by the version last seen; None where none was seen of this build."""
+    """Applied events of the version last seen; None if this build has none."""
     chose: str
     """What counted for it then, as `_named` tells it."""
     embedder: str
@@ -109,7 +109,7 @@ class _Owner(NamedTuple):
 
 
 class EmbeddingJob:
-    """Keeps the vectors of a store level with its records. Safe for threads, and for several processes at once.
+    """Keeps the vectors of a store up to date with its records. Safe for threads, and for several processes at once.
 
     `embedders` are asked when a text is to be embedded; None: vectors are only taken away.
     """
@@ -137,7 +137,7 @@ class EmbeddingJob:
         done = EmbeddingRun(owner, None)
         if self._embedders is None and not self._vectors.models_of(owner):
             return done
-        there = self._stored(owner)  # before contents are read: what comes later is another run's work
+        there = self._stored(owner)  # before contents are read: later ones are another run's work
         known = self._read(owner)
         self._tidy(owner, known, there, done)
         if self._embedders is None:
@@ -167,7 +167,7 @@ class EmbeddingJob:
         on_progress: Progress,
         stop: Stop,
     ) -> None:
-        """Embed what has no vector under the owner's model."""
+        """Embed contents without a vector of the owner's model."""
         known.refuse_nameless(owner)
         done.model, stored = embedder.model, there.get(embedder.model, {})
         # A model that gives other sizes than it did is another model under the same name.
@@ -177,7 +177,7 @@ class EmbeddingJob:
         self._embed_all(owner, embedder, [(key, known.texts[key]) for key in missing], done, on_progress, stop)
         if done.embedded and self._token(owner) != known.token:
             there = self._stored(owner)
-            self._tidy(owner, self._read(owner), there, done)  # what was purged meanwhile was embedded nonetheless
+            self._tidy(owner, self._read(owner), there, done)  # memories purged meanwhile were embedded too
 
     @property
     def _mark(self) -> str:
@@ -185,11 +185,11 @@ class EmbeddingJob:
         return NO_MODEL if self._embedders is None else mark_of(self._embedders)
 
     def _stored(self, owner: str) -> dict[str, dict[bytes, int]]:
-        """What is stored, by model and key: its dimensions, 0 where it cannot be read."""
+        """The stored vectors, by model and key: dimensions, or 0 if unreadable."""
         return {model: self._vectors.stored(owner, model) for model in self._vectors.models_of(owner)}
 
     def _tidy(self, owner: str, known: OwnerTexts, there: dict[str, dict[bytes, int]], done: EmbeddingRun) -> None:
-        """Drop what no memory holds, under every model."""
+        """Remove vectors of every model that no memory needs."""
         for model, stored in there.items():
             gone = stored.keys() - known.texts.keys()
             if gone:
@@ -229,7 +229,7 @@ class EmbeddingJob:
     def _embed(
         self, owner: str, embedder: Embedder, batch: Sequence[tuple[bytes, Text]], done: EmbeddingRun
     ) -> dict[bytes, Embedded]:
-        """The batch's vectors. Where it fails it is halved until the text that fails stands alone and is left out."""
+        """The batch's vectors. A batch that fails is halved until the failing text is alone, and left out."""
         try:
             vectors = embedder.texts([text.text for _, text in batch])
             return {key: one for (key, _), one in zip(batch, vectors, strict=True)}
@@ -320,7 +320,7 @@ class EmbeddingJob:
         counts["dropped"] += done.dropped
 
     def _changed(self, wire: Wire, keys: BuildKeys, mark: str) -> Iterator[_Owner]:
-        """Owners whose version is not the one last seen under this name."""
+        """Owners whose version changed since the last walk of this name."""
         seen, cursor = VectorKeys(keys.tag).seen(mark), b"0"
         while True:
             cursor, page = wire.call("HSCAN", keys.owners, cursor, "COUNT", PAGE)
@@ -356,7 +356,7 @@ class EmbeddingJob:
             return None
 
     def _concerned(self, one: _Owner) -> bool:
-        """Whether what changed since a version may want or lose a vector: most changes are accesses and mentions."""
+        """Whether changes since a version may need or lose a vector: most are accesses and mentions."""
         owner, since = one.name, one.since
         models, model = self._vectors.models_of(owner), self._model_then(one)
         if model is None or since is None or not (model or models):
@@ -420,7 +420,7 @@ def mark_of(embedders: Embedders) -> str:
 
 
 def walked_to(wire: Wire, keys: BuildKeys) -> str:
-    """How far a partition is folded, as a walk that looked at all of it notes it."""
+    """How far a partition is folded, as recorded by a walk over all of it."""
     return f"{keys.build}/{int(wire.call('HGET', keys.checkpoint, 'seq') or 0)}"
 
 

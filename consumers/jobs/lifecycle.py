@@ -1,8 +1,7 @@
-"""Carrying out lifecycle decisions: planned on an owner's newest state, appended as events, nothing else.
+"""Lifecycle jobs: decisions are planned on an owner's newest state and appended as events.
 
-Killed in the middle, a job is run again and goes on: what it had appended is folded by then and falls due no more, and what
-was not folded yet has the same ids. What a producer appends meanwhile is never decided over: the append names the owner's
-head that the plan was made on, and is refused if that moved.
+A job that is killed is run again and goes on: events that it appended are folded by then and no longer due, and those that are
+not folded yet have the same ids. The append names the owner's head that the plan is based on, and is refused if that moved.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ REQUEST = 500
 PAGE = 500
 """Owners read at once."""
 TRIES = 5
-"""How often a plan is made anew because the owner went on meanwhile."""
+"""How often a plan is made again because new events of the owner arrived."""
 WAIT_SECONDS = 10.0
 Settle = Callable[[Mapping[int, int]], None]
 Seen = TypeVar("Seen")
@@ -53,16 +52,16 @@ Seen = TypeVar("Seen")
 
 @dataclass(slots=True)
 class LifecycleRun:
-    """What a run did for one owner."""
+    """The result of a run for one owner."""
 
     owner: str
     decisions: list[Decision] = field(default_factory=list)
-    """What was decided, in order."""
+    """The decisions, in order."""
     appended: int = 0
-    """How many of them are in the log now; those that an earlier run had appended too."""
+    """How many of them are in the log now, including those that an earlier run appended."""
     position: str | None = None
     compared: VectorsCompared | None = None
-    """What a job that compares vectors looked at, before what it adds; None where none ran."""
+    """What a job that compares vectors looked at, before its own additions; None if none ran."""
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready: counts by action, and every decision."""
@@ -80,14 +79,14 @@ class LifecycleRun:
 
 
 class _RestsOn(NamedTuple):
-    """The state that decisions rest on: the owner's parameters, and the memories that the decisions are about."""
+    """The state that decisions depend on: the owner's parameters, and the memories that they are about."""
 
     parameters: Parameters
     memories: Mapping[str, Memory | None]
 
     @classmethod
     def of(cls, view: OwnerView, decisions: Iterable[Decision]) -> _RestsOn:
-        """As it stands in a view."""
+        """The state in a view."""
         return cls(view.parameters, {memory_id: view.get(memory_id) for one in decisions for memory_id in one.ids})
 
     def is_the_same(self, now: _RestsOn, decision: Decision) -> bool:
@@ -97,18 +96,18 @@ class _RestsOn(NamedTuple):
 
 
 def folded_by_workers(_until: Mapping[int, int]) -> None:
-    """Nothing to do: the store's workers fold, and the view waits for them."""
+    """Do nothing: the store's workers fold, and the view waits for them."""
 
 
 def deleted_in(view: OwnerView) -> dict[str, int]:
-    """Memory id -> when it was deleted, as told, of what waits to be purged."""
+    """Memory id -> time of its deletion, of memories that wait to be purged."""
     columns = view.columns
     rows = np.flatnonzero(columns.state == Columns.DELETED).tolist()
     return {columns.memories[row].id: int(columns.deleted_at[row]) for row in rows}
 
 
 class LifecycleJobs:
-    """Runs lifecycle jobs on one store. `settle` folds, where no worker does; `senses` has the vectors that `suggest` compares."""
+    """Runs lifecycle jobs on one store. `settle` folds if no worker does; `senses` has the vectors that `suggest` compares."""
 
     reviewer = RULE
     """Who answers in a review."""
@@ -141,7 +140,7 @@ class LifecycleJobs:
     def plan(
         self, owner: str, jobs: Sequence[str] = tuple(JOBS), *, now: int | None = None, check: Check = unchecked
     ) -> LifecycleRun:
-        """What the jobs would do, and nothing else. `now` in microseconds, the store's clock if not given."""
+        """Plan the jobs without appending. `now` in microseconds, by default the store's clock."""
         _, newest = self._level(owner)
         with self._views.view(owner, after=newest, wait_seconds=WAIT_SECONDS, bounds=Bounds(check)) as (view, standing):
             _refuse_another_version(owner, standing)
@@ -161,7 +160,7 @@ class LifecycleJobs:
         on_progress: Callable[[int, int], None] = lambda _done, _total: None,
         check: Check = unchecked,
     ) -> LifecycleRun:
-        """Plan by the laws and append. Raises ConcurrencyError where the owner never stands still, OwnerQuarantined, StoreError."""
+        """Plan by the laws and append. Raises ConcurrencyError if new events never pause, OwnerQuarantined, StoreError."""
         looked: list[VectorsCompared] = []
         planner = partial(self._planned, jobs=jobs, check=check, looked=looked)
         done = self.carry_out_plan(owner, planner, now=now, on_progress=on_progress, check=check)
@@ -188,7 +187,7 @@ class LifecycleJobs:
             view.judged_today = view.vectors_today = view.compared_today = None
 
     def _vectors_today(self, view: OwnerView) -> KnownVectors:
-        """The vectors of the view's rows. Raises InputError where none are kept of this owner."""
+        """The vectors of the view's rows. Raises InputError if this owner has none."""
         found = None if self._senses is None else self._senses.known_vectors(view, view.owner)
         if found is None:
             raise refused(
@@ -266,7 +265,7 @@ class LifecycleJobs:
         return head, [one for one in left if rests_on.is_the_same(now, one)]
 
     def _have_named(self, view: OwnerView) -> None:
-        """Tell a view, once, by what ids are made of its owner's words."""
+        """Give a view, once, the key that makes ids of its owner's words."""
         if not view.naming.secret:
             view.naming = self._log.naming(view.owner)
 
@@ -289,7 +288,7 @@ class LifecycleJobs:
         on_progress: Callable[[int, int], None],
         check: Check,
     ) -> bool:
-        """Append in requests; False where the owner went on, and what is left must be planned anew."""
+        """Append in requests; False if the owner's head moved, and the rest must be planned again."""
         total, causes = len(decisions), self._causes(owner, decisions)
         for request in _requests(decisions):
             check(len(done.decisions), total)
@@ -297,7 +296,7 @@ class LifecycleJobs:
                 events = [self._event(owner, one, now, causes) for one in request]
                 try:
                     receipts = self._log.append(events, expected_heads={owner: head})
-                except InputError:  # words under an id that was erased since they were decided
+                except InputError:  # the words' id was erased after the decision
                     if self._log.owner_head(owner) == head:
                         raise
                     return False
@@ -335,7 +334,7 @@ class LifecycleJobs:
         return ready(event, by)._replace(model=decision.model)
 
     def _causes(self, owner: str, decisions: Sequence[Decision]) -> dict[int, str]:
-        """Seq -> id of the events that the decisions follow from."""
+        """Seq -> id of the events that caused the decisions."""
         seqs = sorted({decision.seq for decision in decisions})
         return {stored.seq: id_text(stored.raw_id) for stored in self._stored(owner, seqs)}
 
@@ -345,12 +344,12 @@ class LifecycleJobs:
 
 
 def _first(looked: Sequence[VectorsCompared]) -> VectorsCompared | None:
-    """What the first of several plans looked at: what a run adds has no vector, and was not there to be compared."""
+    """What the first of several plans looked at: memories that a run adds have no vector and were not compared."""
     return looked[0] if looked else None
 
 
 def owners_of(wire: Wire, tag: str) -> list[str]:
-    """Every owner of a partition by its tag, read in pages from the live build, sorted; none of the store's own."""
+    """The owners of a partition, sorted, without the store's own; read in pages from the live build."""
     live = (wire.call("HGET", LogKeys(tag).meta, "live") or FIRST_BUILD.encode()).decode()
     found: set[str] = set()
     cursor = b"0"
@@ -362,7 +361,7 @@ def owners_of(wire: Wire, tag: str) -> list[str]:
 
 
 def _requests(decisions: Sequence[Decision]) -> Iterator[list[Decision]]:
-    """The decisions in requests. What one turn leads to is never parted: a request is appended whole or not at all."""
+    """The decisions in requests. Decisions from one turn share a request, which is appended as a whole or not at all."""
     request: list[Decision] = []
     for one in decisions:
         together = bool(request) and one.said_at is not None and request[-1].seq == one.seq
@@ -393,7 +392,7 @@ def _refuse_another_version(owner: str, standing: PartitionStanding) -> None:
 
 
 def _newest(request: Sequence[Decision], receipts: Sequence[AppendReceipt]) -> int:
-    """Seq of the newest event that moves the owner's head. Raises StoreUnavailable where anything was not written."""
+    """Seq of the newest event that moves the owner's head. Raises StoreUnavailable if an event was not written."""
     newest = 0
     for decision, receipt in zip(request, receipts, strict=True):
         if not receipt.written or receipt.position is None:

@@ -1,7 +1,7 @@
-"""Linking what is new: soon after a memory is put, whoever put it, what the daily job would link it with.
+"""Links for new memories, soon after they are written, as the daily job would make them.
 
-How far a partition was looked at is told by the caller, who keeps it: the seq up to which everything was folded then. Nothing
-but time depends on it. A memory that is revised or restored later waits for the daily job, as what a run leaves out.
+The caller keeps the seq up to which a partition was folded at the last run; it only saves time. Memories that are revised or
+restored later, and those that a run leaves out, wait for the daily job.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from projections.views.view import OwnerView
 
 LINK = "link"
 MANY = 200
-"""New memories of one owner from which on all are compared at once, as by the daily job: then that is less."""
+"""With more new memories of one owner, all are compared at once as by the daily job, which is less work."""
 MOST_PAGES = 5
-"""Pages of changed memories that are looked through for new ones; whose are more has many."""
+"""Pages of changed memories that are searched for new ones; an owner with more counts as having many."""
 
 
 class NewMemories(NamedTuple):
-    """What of an owner is new."""
+    """An owner's new memories."""
 
     owner: str
     ids: tuple[str, ...]
     many: bool
-    """Whether they are so many that no ids are told."""
+    """Whether there are more than `MANY`; `ids` is empty then."""
 
 
 class LinkingJob:
-    """Links what is new in one store."""
+    """Links new memories of one store."""
 
     def __init__(self, wire: Wire, tags: Sequence[str], lifecycle: LifecycleJobs) -> None:
         self._wire = wire
@@ -45,7 +45,7 @@ class LinkingJob:
         self._lifecycle = lifecycle
 
     def new(self, partition: int, since: int) -> Iterator[NewMemories]:
-        """The owners of a partition to whom something was added after a seq, by name. Raises StoreError, DamagedState."""
+        """The owners of a partition with new memories after a seq, by name. Raises StoreError, DamagedState."""
         keys = live_build(self._wire, self._tags[partition])
         for owner in owners_since(self._wire, keys, since):
             found = self._new_of(keys, owner, since)
@@ -53,7 +53,7 @@ class LinkingJob:
                 yield found
 
     def _new_of(self, keys: BuildKeys, owner: str, since: int) -> NewMemories:
-        """What is new among the memories that changed last: looked through until nothing has changed since."""
+        """New memories among those that changed last, searched until one changed before `since`."""
         ids, cipher = list[str](), cipher_of(self._wire, keys, owner)
         for page in range(MOST_PAGES):
             names = self._wire.call("ZREVRANGE", keys.changes(owner), page * PAGE, (page + 1) * PAGE - 1)
@@ -71,7 +71,7 @@ class LinkingJob:
         return NewMemories(owner, (), True)
 
     def link(self, new: NewMemories, go_on: Callable[..., None]) -> int:
-        """Link what is new; how many links were appended. Raises as `LifecycleJobs.carry_out`."""
+        """Link new memories; returns the number of appended links. Raises as `LifecycleJobs.carry_out`."""
         if new.many:
             return self._lifecycle.carry_out(new.owner, (LINK,), on_progress=go_on, check=go_on).appended
         planner = partial(_planned, ids=new.ids, go_on=go_on)

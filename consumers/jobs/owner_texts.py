@@ -1,4 +1,4 @@
-"""What of an owner is to be embedded: every content of its records, by the name of its vectors."""
+"""The texts of an owner that need vectors: every content of its records, by the key of its vector."""
 
 from __future__ import annotations
 
@@ -30,34 +30,34 @@ PAGE = 500
 
 
 class Text(NamedTuple):
-    """A content, and a memory that holds it."""
+    """A content, and a memory that has it."""
 
     memory_id: str
     text: str
 
 
 class OwnerTexts(NamedTuple):
-    """An owner's contents as of a state."""
+    """An owner's contents at one state."""
 
     token: bytes | None
     version: str
     texts: dict[bytes, Text]
-    """By the name of their vectors. Empty where the owner has no secret: nothing can be named then."""
+    """By the key of their vectors. Empty if the owner has no secret, which makes the keys."""
     nameless: int
-    """How many memories hold text that cannot be named."""
+    """How many memories have text without a key."""
     embedder: str
     """The owner's parameter of that name."""
     records: int
-    """How many memories there are, with text or without."""
+    """The number of memories, with or without text."""
     withheld: int
-    """How many are not embedded for the sake of others alone: words of theirs are hidden."""
+    """How many have text but are not embedded, because it quotes hidden memories."""
     rejections: str
-    """A digest of what the owner rejected; empty where that is nothing."""
+    """A digest of the owner's rejections; empty if there are none."""
     of_other_letters: bool
     """Whether the owner writes in letters other than Latin, as `projections.embedding.letters` counts."""
 
     def refuse_nameless(self, owner: str) -> None:
-        """Raises DamagedState where texts cannot be named."""
+        """Raises DamagedState if texts have no key."""
         if self.nameless:
             raise DamagedState(
                 f"owner {owner} has {self.nameless:,} memories with text and no secret to name their vectors with: it was lost, so"
@@ -67,7 +67,7 @@ class OwnerTexts(NamedTuple):
 
 
 def read_texts(wire: Wire, tag: str, owner: str) -> OwnerTexts:
-    """Every content of an owner, from the live build, in pages; begun again where another build takes its place."""
+    """Every content of an owner, read in pages from the live build; starts again if another build replaces it."""
     while True:
         keys = live_build(wire, tag)
         token, secret = wire.call("HGET", keys.owners, owner), usable_secret(wire, keys.log, owner)
@@ -124,12 +124,12 @@ def _fetched(
 
 
 def version_text(keys: BuildKeys, state: OwnerState) -> str:
-    """An owner's version as marks hold it: that of the projection, and how many events were applied."""
+    """An owner's version in marks: that of the projection, and the number of applied events."""
     return f"{version_of(keys.build)}/{state.applied}"
 
 
 def rejections_text(rejections: Rejections) -> str:
-    """A digest of what is rejected, as marks hold it; empty where that is nothing."""
+    """A digest of rejections for marks; empty if there are none."""
     return blake2b(encode(rejections), digest_size=8).hexdigest() if rejections else ""
 
 
