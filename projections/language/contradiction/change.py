@@ -69,25 +69,26 @@ class _Bounds(NamedTuple):
     lead: float
 
 
-_MARKS, _ENDS = _Bounds(0.1, 0.2, 4.4, 0.08), _Bounds(0.6, -0.2, 5.2, 0.11)
+_MARKS, _ENDS = _Bounds(0.0, 0.2, 4.4, 0.08), _Bounds(0.6, -0.2, 5.2, 0.11)
 """From which both statements are marked, and from which the known one ends."""
-SHARED_WORD, SHARED_ATTRIBUTE = 0.12, 0.08
-"""Added to the cosine: each common word (two at most), and a common attribute."""
+SHARED_WORD, SHARED_ATTRIBUTE, SHARED_SINGLE = 0.12, 0.08, 0.14
+"""Added to the cosine: each common word (two at most), and a common attribute, more for one that has one value at a time."""
+SINGLE = frozenset({"home", "work", "partner", "phone"})
 USUAL = 0.36
 """Cosine of two statements of one person, without a model."""
 
 _CLEAR = (
     r"\b(?:misspoke|from now on|quit|gave (?:up|away)|sold|traded|swapp?ed|switched|moved"
     r"|changed|replaced|renamed|rebranded|cancell?ed|called off|broke up|divorced|retired|promoted|postponed"
-    r"|typ(?:o|ing error)|oops|i meant|mixed (?:that|it|them) up)\b"
-    r"|改|换[成了到]|搬|跳槽|辞职|离职|分手|卖[了掉]|取消|推迟|[涨降]到|[说写打记搞弄][错岔混]|算了|停药"
+    r"|started (?:at|as|with)|got (?:engaged|married|a job|hired)|transferred|typ(?:o|ing error)|oops|i meant|mixed (?:that|it|them) up)\b"
+    r"|改|换[成了到]|搬|跳槽|辞职|离职|分手|卖[了掉]|取消|推迟|[涨降]到|[说写打记搞弄][错岔混]|算了|停药|入职|转[行学]|[结订]婚了"
 )
 _CLEAR_WORDS = regex(_CLEAR)
 """Words that by themselves report a change, also in a sentence too short for the model to rate."""
 _WORDS = regex(
     rf"{_CLEAR}|\b(?:correction|no longer|not \w+ing\b.{{0,30}}any ?more|instead|married|raised|stopped|now"
     r"|these days|nowadays|from (?:here|today) on|since)\b"
-    r"|不再|不[^,，。！!？?、了]{1,8}了|结婚了|现在|如今|以后|从今|没了"
+    r"|不再|不[^,，。！!？?、了]{1,8}了|现在|如今|以后|从今|没了"
 )
 _SUPPOSED = regex(
     r"\b(?:if|unless|suppos\w+|imagine|pretend|wish(?:es)?|would|could|might|maybe|perhaps|should|thinking (?:of|about)"
@@ -104,11 +105,13 @@ _ANOTHER = regex(
     r"|也|又(?!能|可以)|还[有爱喜在会要]|另外|同时|以及"
 )
 """Words for something that holds beside what is known."""
-_BY_OTHERS = regex(
+_MARKS_ONLY = regex(
     r"^(?!.*\b(?:i|me|my|mine|we|us|our|ours)\b)\W*(?:in )?(?:the|an?|his|her|their|he|she|they|some\w*|every\w*)\b"
     r"|\b(?:said|says|told|wrote|writes|claim(?:s|ed)?|swears)\b|说|写着|声称"
+    r"|\b(?:case|cover|battery|screen|tyres?|tires?|strings?|strap|lock|ringtone|wallpaper|icon)\b"
+    r"|[换装修].{0,4}(?:壳|膜|套|电池|屏|胎|灯|垫|带|弦|锁|图标|铃声|头像)"
 )
-"""What others do or report, without a word of the speaker: it marks at most."""
+"""What others do or report, without a word of the speaker, or a new part of a thing: it marks at most."""
 _USER = regex(r"^User(?:'s)? |^用户")
 _OTHERS = r"friends?|neighbou?rs?|colleagues?|co-?workers?|boss|roommate|flatmate|classmate"
 _OTHERS_CHINESE = "朋友|邻居|同事|同学|室友|老板"
@@ -142,7 +145,7 @@ def changed(new: str, known: Sequence[str], alike: Alike) -> Change | None:
     ends = rating.reports >= _ENDS.reports and rating.imagines <= _ENDS.imagines and score >= _ENDS.score
     ends = ends and best - second >= _ENDS.lead and one_topic
     plain = _plain(new)
-    ends = ends and _WORDS.search(plain) is not None and not _BY_OTHERS.search(plain)
+    ends = ends and _WORDS.search(plain) is not None and not _MARKS_ONLY.search(plain)
     return Change(at, ends, "the speaker reports a change")
 
 
@@ -177,7 +180,8 @@ def _about_others(new: str, known: str) -> bool:
 
 
 def _nearness(new: str, known: str, cosine: float) -> float:
-    shared = SHARED_ATTRIBUTE if attributes(new) & attributes(known) else 0.0
+    both = attributes(new) & attributes(known)
+    shared = SHARED_SINGLE if both & SINGLE else SHARED_ATTRIBUTE if both else 0.0
     return cosine + shared + SHARED_WORD * min(len(_common(new, known)), 2)
 
 

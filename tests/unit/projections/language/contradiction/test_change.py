@@ -19,7 +19,8 @@ BY_WORDS = [
 ]  # fmt: skip
 ENDS = [
     ("I drink coffee every morning", "I switched to tea"), ("I live in Leeds", "I moved to York"),
-    ("我每天喝咖啡", "我换成茶了"),
+    ("我每天喝咖啡", "我换成茶了"), ("我在阿里上班", "我上周入职腾讯了"), ("我是会计", "我转行做厨师了"),
+    ("我用安卓", "我换了苹果"), ("I'm a nurse", "I got a job as a teacher"), ("I'm single", "I got engaged to Mia"),
     ("The concert is on Saturday.", "I misspoke, the concert is on Sunday."),
     ("I cycle to work on a Dawes.", "Sold the Dawes, picked up a second-hand Brompton instead."),
     ("I drive a red Ford Focus.", "Traded the Focus for an electric Kia."),
@@ -29,6 +30,8 @@ ENDS = [
     ("婚禮計劃在酒店辦。", "婚禮改在草坪上辦。"), ("周五下午开家长会。", "家长会推迟到下周二了。"),
 ]  # fmt: skip
 MARKED = [
+    ("I use Vim", "I switched to VS Code"), ("I work at Acme", "I started at Beta last week"),
+    ("I work at Acme", "I work at Beta now"), ("我用 Notion 記筆記", "我改用 Obsidian 了"),
     ("My mother-in-law is coming in July.", "My mother-in-law isn't coming any more."),
     ("I wear a wristwatch.", "I gave the watch away."), ("I bite my nails.", "Haven't bitten a nail since Easter."),
 ]  # fmt: skip
@@ -62,6 +65,7 @@ def test_a_report_of_a_change_ends_the_one_statement_that_it_is_about() -> None:
 def test_what_others_report_and_what_has_no_word_of_change_ends_nothing() -> None:
     beside = [
         ("我上夜班。", "昨晚夜班来了个急诊，没合眼。"), ("我吃着降压药。", "降压药快吃完了，要去开。"),
+        ("我用安卓", "我换了手机壳"), ("我的手表是卡西欧。", "卡西欧换了节电池。"),
         ("My number ends in 77.", "He told me that he had changed his number."),
     ]  # fmt: skip
     changes = [changed(new, [old, *BESIDE], ALIKE) for old, new in beside]
