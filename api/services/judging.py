@@ -11,6 +11,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from msgspec import structs
+
 from api.requests.snapshots import Snapshot
 from api.services.carrier import TRIES, Carrier
 from api.work.patience import current_check, has_told, weigh
@@ -143,9 +145,17 @@ class Judging:
 
     def _sent(self, event: Prepared, judged: Consequence) -> Prepared:
         if judged.again is None:
-            return event._replace(trust=PROPOSED) if any(one.does == "waits" for one in judged.beside) else event
+            old = next((one.memory_id for one in judged.beside if one.does == "waits"), None)
+            return event if old is None else self._waiting(event, old)
         data = MemoryMentioned(memory_id=judged.again, similarity=1.0, turn_id=judged.turn_id)
         return self._like(decode(event.kind, event.body), data, event.event_id)
+
+    def _waiting(self, event: Prepared, old: str) -> Prepared:
+        """A memory that would end another one: it names that memory, and waits as its change does."""
+        told = decode(event.kind, event.body)
+        if isinstance(told.data, MemoryCreated) and told.data.corrects is None:
+            event = self._like(told, structs.replace(told.data, corrects=old), event.event_id)
+        return event._replace(trust=PROPOSED)
 
     def _beside(self, event: Prepared, judged: Consequence) -> Iterator[Prepared]:
         """What follows for others, under ids made of the event's."""

@@ -80,7 +80,8 @@ USUAL = 0.36
 _CLEAR = (
     r"\b(?:misspoke|from now on|quit|gave (?:up|away)|sold|traded|swapp?ed|switched|moved"
     r"|changed|replaced|renamed|rebranded|cancell?ed|called off|broke up|divorced|retired|promoted|postponed"
-    r"|started (?:at|as|with)|got (?:engaged|married|a job|hired)|transferred|typ(?:o|ing error)|oops|i meant|mixed (?:that|it|them) up)\b"
+    r"|started (?:at|as|with)|got (?:engaged|married|a job|hired)|transferred"
+    r"|typ(?:o|ing error)|oops|i meant|mixed (?:that|it|them) up)\b"
     r"|改|换[成了到]|搬|跳槽|辞职|离职|分手|卖[了掉]|取消|推迟|[涨降]到|[说写打记搞弄][错岔混]|算了|停药|入职|转[行学]|[结订]婚了"
 )
 _CLEAR_WORDS = regex(_CLEAR)

@@ -308,6 +308,14 @@ def _held_to(sentence: Sequence[Clause], text: str, turn: TurnText, *, han: bool
     return HeldTo(ExtractedStatement(content, "stable_preference", "user_preference", 1, True, 0.8, (start, end)))
 
 
+_GUESS = regex(
+    r"(?<!\bdo )(?<!\bdid )(?<!\bare )(?<!\bhave )(?<!\bwould )(?<!\bcan )(?<!\bwill )\byou(?:r|'re)?\b(?P<rest>[^.!?]*)",
+    IGNORECASE,
+)
+"""What an assistant guesses of the user, but for what it only asks: "So you live in Bath?", "your name is Tom, right?"."""
+_NAMES = re.compile(r"\b(?!I\b)[A-Z][\w'-]*(?: [A-Z][\w'-]*)*")
+
+
 def _corrected(sentence: Sequence[Clause], text: str, turn: TurnText, *, han: bool) -> Corrected | None:
     start, end = sentence[0].start, sentence[-1].end
     said = _bare(text[start:end], han=han)
@@ -321,6 +329,8 @@ def _corrected(sentence: Sequence[Clause], text: str, turn: TurnText, *, han: bo
         sort = sort_of(new)
         if "no" in found.groupdict():  # a bare "no": only the one value of its sort that the assistant just said
             guessed = values_of(sort, turn.asked) if sort else []
+            if not guessed and _NAMES.fullmatch(new):
+                guessed = [name for guess in _GUESS.finditer(turn.asked) for name in _NAMES.findall(guess["rest"])]
             old = guessed[0] if len(guessed) == 1 else new
         if (
             not new
@@ -371,10 +381,20 @@ def sort_of(value: str) -> str | None:
     return "place" if place is not None and place[1] == len(told) else None
 
 
+def _chinese_places(text: str) -> Iterator[tuple[int, tuple[str, int]]]:
+    """Where a known place is named in Chinese, with `place_at_start` of it."""
+    end = 0
+    for at, sign in enumerate(text):
+        found = place_at_start(text[at:]) if at >= end and holds_han(sign) else None
+        if found is not None:
+            end = at + found[1]
+            yield at, found
+
+
 def values_of(sort: str, text: str) -> list[str]:
     """The values of a sort in a text, as written, in order."""
     if sort == "place":
-        words_of = re.finditer(rf"[A-Z][\w'-]+(?: [A-Z][\w'-]+)*|[{HAN}]{{2,6}}", text)
-        return [one[0] for one in words_of if sort_of(one[0]) == "place"]
+        places = [one[0] for one in re.finditer(r"[A-Z][\w'-]+(?: [A-Z][\w'-]+)*", text) if sort_of(one[0]) == "place"]
+        return places + [text[at : at + found[1]] for at, found in _chinese_places(text)]
     form = next((form for of, form in _SORTS if of == sort), None) or _of_list(sort)
     return [found[0] for found in form.finditer(text)]

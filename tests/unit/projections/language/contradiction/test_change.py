@@ -30,8 +30,7 @@ ENDS = [
     ("婚禮計劃在酒店辦。", "婚禮改在草坪上辦。"), ("周五下午开家长会。", "家长会推迟到下周二了。"),
 ]  # fmt: skip
 MARKED = [
-    ("I use Vim", "I switched to VS Code"), ("I work at Acme", "I started at Beta last week"),
-    ("I work at Acme", "I work at Beta now"), ("我用 Notion 記筆記", "我改用 Obsidian 了"),
+    ("I use Vim", "I switched to VS Code"), ("I work at Acme", "I work at Beta now"), ("我用 Notion 記筆記", "我改用 Obsidian 了"),
     ("My mother-in-law is coming in July.", "My mother-in-law isn't coming any more."),
     ("I wear a wristwatch.", "I gave the watch away."), ("I bite my nails.", "Haven't bitten a nail since Easter."),
 ]  # fmt: skip
