@@ -246,3 +246,14 @@ def test_what_several_processes_tell_at_the_same_instant_is_judged_as_if_told_on
     # Whoever was first to tell may have looked last: what was said later is flagged, and never passed over.
     others = {one["id"]: {other["id"] for other in shown} - {one["id"]} for one in shown}
     assert {one["id"]: set(one.get("possible_conflicts") or ()) for one in shown} == others
+
+
+def test_of_many_that_wait_each_names_the_memory_that_it_would_end(world: World) -> None:
+    old = by_client(world, "I live in Berlin")
+    with connected("sync", world.running.url, owner=world.owner) as memory:
+        memory.add_many(["I live in Munich"], actor="assistant", source="assistant")
+    log = world.app.log
+    stored = log.read(partition_of(world.owner, log.partitions), 0, 10_000)
+    last = [decode(one.kind, one.body).data for one in stored if one.owner == world.owner and "Created" in one.kind][-1]
+    assert last.corrects == old["id"]  # type: ignore[union-attr]
+    assert listed(world) == {old["id"]: []}
