@@ -147,7 +147,7 @@ def test_a_command_that_asks_shows_the_folder_s_token_and_never_a_key(
     monkeypatch.setenv(KEY.lower(), key)
     shown: list[tuple[str, str, bytes]] = []
 
-    def heard(path: Path, token: str, address: str, body: bytes) -> bytes:
+    def heard(path: Path, token: str, address: str, body: bytes, **_patience: float) -> bytes:
         assert path == at.folder / SOCKET
         shown.append((token, address, body))
         raise Unheard("to be asked by itself")
