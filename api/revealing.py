@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple, Unpack
 
-from api.exchange.exporting import ExportOptions
+from api.exchange.export import ExportOptions
 from api.exchange.records import Export, Records
 from api.requests.checks import LineTerms, TimesAsked
 from api.services.accesses import AccessRecorder

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from api.cli.app import err, run
 from api.cli.output import take_over
-from ops.asking.ask import ask_service
-from ops.commands.completing import StoreNames
+from ops.commands.completion import StoreNames
 from ops.garbage import look_seldom
+from ops.running_service import ask_service
 from ops.tracebacks import clean_tracebacks
 
 if TYPE_CHECKING:

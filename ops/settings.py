@@ -30,9 +30,9 @@ from events.trust import ASSERTED
 from events.vocabulary import Trust
 from events.wording import allowed_words
 from ops.allowed import looks_like_a_key, number_allowed
-from ops.beyond.settings import BeyondSettings, Place, read_place
 from ops.environment import data_folder, told_by, unknown_settings
 from ops.identity.addresses import ALLOWED, is_safe
+from ops.public_settings import BeyondSettings, Place, read_place
 from ops.sealing.settings import SealingSettings
 from projections.choices import VIEW_BYTES
 from projections.embedding.endpoint_wire import base_url, checked_key

@@ -19,11 +19,11 @@ from rich.console import Console
 from rich.text import Text
 from typer._click.exceptions import UsageError
 
-from api.cli import completing, frame
-from api.cli.asking import Ask, nobody
-from api.cli.completing import Names
+from api.cli import completion, parser
+from api.cli.completion import Names
 from api.cli.output import Output, OutputLost
-from api.cli.refusing import in_options, usage_refusal
+from api.cli.parser import in_options, usage_refusal
+from api.cli.service import Ask, nobody
 from api.cli.show.visible import Terminal, exact_json, exact_line, visible_in
 from events.errors import EngramlogError, refused
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from api.application import Application, Opener
 
 
-app = frame.app
+app = parser.app
 """Where a module registers its commands."""
 ReplayAll = Callable[..., Mapping[str, Any]]
 """Replays every owner of the store: takes the question by its names, the number of processes, and whether the answer is JSON."""
@@ -82,13 +82,13 @@ Owner = Annotated[
         help="Whose memories: a user, an agent, a team.",
         show_default=False,
         callback=_decoded,
-        autocompletion=completing.owners,
+        autocompletion=completion.owners,
     ),
 ]
 MemoryId = Annotated[
     str,
     typer.Argument(
-        metavar="ID", help="A memory's id.", show_default=False, callback=_whole_id, autocompletion=completing.memories
+        metavar="ID", help="A memory's id.", show_default=False, callback=_whole_id, autocompletion=completion.memories
     ),
 ]
 
@@ -261,7 +261,7 @@ def _say(line: str) -> None:
 def _run(joined: Joined, arguments: list[str]) -> int:
     as_json = "--json" in arguments
     try:
-        code = frame.root().main(arguments, "engramlog", standalone_mode=not as_json, obj=joined)
+        code = parser.root().main(arguments, "engramlog", standalone_mode=not as_json, obj=joined)
     except (EngramlogError, UsageError) as problem:
         error = usage_refusal(problem) if isinstance(problem, UsageError) else problem
         with suppress(OSError):

@@ -10,15 +10,15 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from api.cli.app import complain, err
-from api.cli.made import told_as
+from api.cli.command import told_as
 from api.exchange.lines import count_lines
 from api.operations.records import FILE, LONG_TURNS, TURNS_ONLY
 from events.errors import EngramlogError, StoreFull
 
 if TYPE_CHECKING:
     from api.application import Application
-    from api.exchange.appending import AppendReport
-    from api.exchange.importing import ImportReport
+    from api.exchange.append_events import AppendReport
+    from api.exchange.import_turns import ImportReport
     from api.work.pacing import PacedLog
 
 

@@ -10,10 +10,9 @@ from typing import Any, Unpack
 import orjson
 
 from api.choices import FORMATS, REJECTIONS
-from api.exchange.everything.bundle import Everything, bundle_lines
-from api.exchange.everything.gathering import Gatherer
-from api.exchange.exporting import ExportOptions, Made, Selection, line_of, selection, told_text, untold
-from api.exchange.importing_records import (
+from api.exchange.everything import Everything, Gatherer, bundle_lines
+from api.exchange.export import ExportOptions, Made, Selection, line_of, selection, told_text, untold
+from api.exchange.import_records import (
     MOST_FLAGS_TOLD,
     ImportedRecords,
     RecordOptions,

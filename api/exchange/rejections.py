@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from api.exchange.record_fields import short
-from api.exchange.record_shapes import FORMAT
+from api.exchange.record_shapes import FORMAT, short
 from events.catalogue import EventData, FactAsserted, ValueReadmitted, ValueRejected
 from events.entry import SECRET_BYTES
 from events.envelope import derived_id, from_micros, micros

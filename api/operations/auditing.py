@@ -82,7 +82,7 @@ DIFF = Operation(
         ),
     ),
     answer="Diff",
-    shown="differing:differences",
+    shown="diff:differences",
     more="Each memory with the events that are its causes, and who brought them. Where no event touched one, time did.",
     example="Example: `engramlog diff alice --from 2026-03-03 --query coffee` or"
     " `engramlog diff alice --from 2026-01-01 --to 2026-06-01 --line happened`",

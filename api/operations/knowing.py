@@ -66,7 +66,7 @@ ASSOCIATIONS = Operation(
     path=f"{MEMORY}/associations",
     question=(Parameter("depth", int, "Steps, 1 to 4.", 1, (2,)), MODE.but(default="review"), *_INSTANT),
     answer="AssociationTree",
-    shown="knowing:associated",
+    shown="memories:associated",
     example="Example: `engramlog associations alice coffee --depth 2`",
 )
 FACTS = Operation(

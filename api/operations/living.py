@@ -18,7 +18,7 @@ HEALTH = Operation(
     answer="MemoryHealth",
     more="Green from 70, yellow from 30, red below. Where the owner's law archives or deletes by itself,"
     " also when. Leaves no trace.",
-    shown="living:health",
+    shown="health:health",
     example="Example: `engramlog health alice`, `engramlog health alice --at 2027-01-01T00:00:00Z`",
     folds=True,
 )
@@ -31,7 +31,7 @@ FADING = Operation(
     path=f"{OWNER}/fading",
     question=_PAGE,
     answer="Fading",
-    shown="living:fading",
+    shown="health:fading",
     example="Example: `engramlog fading alice --limit 20`",
     folds=True,
 )

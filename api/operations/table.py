@@ -23,27 +23,27 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
     "Ask": (
         OperationRow(
             "search",
-            "api.cli.commands.searching",
+            "api.cli.commands.search",
             "Find memories; each tells why it stands where it stands, and the answer tells what was withheld.",
         ),
         OperationRow(
             "get",
-            "api.cli.commands.reading",
+            "api.cli.commands.memories",
             "Everything about one memory; a secret's text only with --reveal, which is recorded before it is shown.",
         ),
         OperationRow(
             "list",
-            "api.cli.commands.reading",
+            "api.cli.commands.memories",
             "An owner's memories, filtered and ordered, newest activation first; --counts counts them. Leaves no trace.",
         ),
         OperationRow(
             "why",
-            "api.cli.commands.reading",
+            "api.cli.commands.memories",
             "Why a memory weighs what it weighs: every factor, every change, where it comes from. Leaves no trace.",
         ),
         OperationRow(
             "history",
-            "api.cli.commands.reading",
+            "api.cli.commands.memories",
             "The change log: every event, what it decided, the weight before and after. JSON has every entry.",
         ),
         OperationRow(
@@ -58,7 +58,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "map",
-            "api.cli.commands.reading",
+            "api.cli.commands.memories",
             "A map of what is known about a topic: the best hits, their associations, and how they cluster.",
         ),
         OperationRow(
@@ -73,7 +73,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "synonyms",
-            "api.cli.commands.reading",
+            "api.cli.commands.memories",
             "An owner's synonyms, and what a search for a word looks for; with two words define a pair.",
         ),
         OperationRow(
@@ -83,34 +83,34 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "answers",
-            "api.cli.commands.answered",
+            "api.cli.commands.context",
             "What stood in the prompts of answers: the turns, and of one its memories and the block as it was. Leaves no trace.",
         ),
     ),
     "Compare": (
         OperationRow(
             "compare",
-            "api.cli.commands.comparing",
+            "api.cli.commands.compare",
             "Read the same history under every law: what each would show, and how one memory fares over time. Writes nothing.",
         ),
         OperationRow(
             "diff",
-            "api.cli.commands.differing",
+            "api.cli.commands.compare",
             "What changed between two moments: memories, weights, what is shown, ranks of questions; by whom and why.",
         ),
         OperationRow(
             "parameters",
-            "api.cli.commands.living",
+            "api.cli.commands.profile",
             "Every parameter that can be set of the laws and modes: default, bounds, and what it is. Opens no store.",
         ),
         OperationRow(
             "profile",
-            "api.cli.commands.living",
+            "api.cli.commands.profile",
             "The law that an owner's recall and lifecycle go by, with its parameters; or choose another from here on.",
         ),
         OperationRow(
             "replay",
-            "api.cli.commands.replaying",
+            "api.cli.commands.replay",
             "Fold an owner's events under other parameters, or without some of them, and show what differs. Writes nothing.",
         ),
     ),
@@ -122,28 +122,28 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "edit",
-            "api.cli.commands.writing",
+            "api.cli.commands.write",
             "Say the same thing better under the same id; or say how sensitive it is, or that it stands in every prompt.",
         ),
         OperationRow(
             "mention",
-            "api.cli.commands.writing",
+            "api.cli.commands.write",
             "Record that somebody came back to a memory; --confirm also takes back any negation of it.",
         ),
         OperationRow(
             "append",
-            "api.cli.commands.writing",
+            "api.cli.commands.write",
             "Append events from JSON Lines of envelopes. Sending the same file again is always safe.",
         ),
-        OperationRow("import", "api.cli.commands.records", "Import conversations, exported chats and older records."),
+        OperationRow("import", "api.cli.commands.imports", "Import conversations, exported chats and older records."),
         OperationRow(
             "extract",
-            "api.cli.commands.extracting",
+            "api.cli.commands.jobs",
             "Read the turns that nobody has read yet, and keep what their speakers state as typed memories, by rules or by a model.",
         ),
         OperationRow(
             "episodes",
-            "api.cli.commands.episodes",
+            "api.cli.commands.jobs",
             "Make episodes of what was said: ten messages each, once they left working memory or their session ended.",
         ),
         OperationRow(
@@ -163,22 +163,22 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "delete",
-            "api.cli.commands.writing",
+            "api.cli.commands.write",
             "Soft delete: hidden at once, kept 30 days; --undo restores. The text stays in the log.",
         ),
         OperationRow(
             "set-aside",
-            "api.cli.commands.sources",
+            "api.cli.commands.replay",
             "Withhold everything a session, principal or actor said, or what rests on an older page; --undo takes it back.",
         ),
         OperationRow(
             "retract",
-            "api.cli.commands.replaying",
+            "api.cli.commands.replay",
             "Undo events, a turn, a session or all that somebody brought, with what was decided from it; first tells its reach.",
         ),
         OperationRow(
             "export",
-            "api.cli.commands.records",
+            "api.cli.commands.imports",
             "An owner's memories, oldest first, as lines to import again or as a text. What is left out is told by reason.",
         ),
     ),
@@ -205,12 +205,12 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "review",
-            "api.cli.commands.living",
+            "api.cli.commands.profile",
             "What is due for review, the most pressing first; or grade one, which says when it is due again.",
         ),
         OperationRow(
             "cleanup",
-            "api.cli.commands.cleaning",
+            "api.cli.commands.jobs",
             "Do now what the lifecycle jobs do by themselves under `up`: record levels, delete what its law lets go, purge.",
         ),
     ),
@@ -269,7 +269,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "status",
-            "api.cli.commands.operating",
+            "api.cli.commands.store",
             "State of the store; --jobs, --capacity, --models and --owners show one part in full.",
         ),
         OperationRow(
@@ -279,17 +279,17 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "alarms",
-            "api.cli.commands.alarms",
+            "api.cli.commands.store",
             "What stopped or was lost, until it is over or somebody has looked; exit code 1 while anything stands still.",
         ),
         OperationRow(
             "stats",
-            "api.cli.commands.reading",
+            "api.cli.commands.memories",
             "Counts: of the store and its largest owners, or of one owner's memories by category, level and state.",
         ),
         OperationRow(
             "dead",
-            "api.cli.commands.dead",
+            "api.cli.commands.store",
             "Quarantined owners and their waiting events; retry them, or discard one event.",
         ),
         OperationRow(

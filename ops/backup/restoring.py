@@ -44,13 +44,13 @@ from events.redis.wire import Wire, connect, open_wire
 from ops.backup.checking import check_backup, entries_of, refuse_fields, rows_of_store, store_fields
 from ops.backup.folder import BackupFolder
 from ops.backup.manifest import NAMES
-from ops.bringing.frame import InUse, OldStore, refuse_others
 from ops.clock import now, now_micros
 from ops.sealing import seals_restore
 from ops.sealing.master import master_of
 from ops.sealing.seals_file import look_at_seals, open_seals
 from ops.settings import Settings
 from ops.store import folder_of, reach_the_store
+from ops.store_replacement import InUse, OldStore, refuse_others
 from ops.worker_id import new_worker_id
 from projections.redis.create import RESTORING, STRIPPED, StoreIdentity, read_identity
 from projections.redis.restored import FromBackup

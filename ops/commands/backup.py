@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from api.cli.app import Json, app, err, out, progress, show
 from events.errors import InputError, NotConfirmed
-from ops.commands.bringing import Alone, Yes, many
+from ops.commands.store_replacement import Alone, Yes, many
 
 if TYPE_CHECKING:
     from ops.backup.folder import BackupFolder

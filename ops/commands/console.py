@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import os
+import secrets
+import socket
+import stat
 import sys
+import webbrowser
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from html import escape
+from http.client import HTTPConnection, HTTPException
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event as Flag
 from threading import Thread
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, Self
 from urllib.parse import quote
 
 import typer
@@ -18,13 +27,18 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
-from api.cli import completing
+from api.cli import completion
 from api.cli.app import Json, app, err, print_json
-from events.errors import BadSetting
+from events.errors import BadSetting, EngramlogError
+from ops.clock import now_micros
+from ops.owned import is_ours
+from ops.running_service import HEARD_SECONDS, SOCKET, Unheard, is_this_user, short_name
+from ops.token_file import read_token
 
 if TYPE_CHECKING:
     from ops.processes.banner import Served
     from ops.settings import Settings
+
 
 BROWSER_SECONDS = 60.0
 """How long a browser may take until it has the page; the file that leads it there goes then."""
@@ -44,7 +58,7 @@ TOLD = {
 def console(
     owner: Annotated[
         str | None,
-        typer.Argument(help="Whose memories to begin with.", show_default=False, autocompletion=completing.owners),
+        typer.Argument(help="Whose memories to begin with.", show_default=False, autocompletion=completion.owners),
     ] = None,
     no_open: Annotated[
         bool, typer.Option("--no-open", help="Print the link alone, and leave the browser to you.")
@@ -92,8 +106,6 @@ def link_to(link: str, owner: str | None) -> str:
 
 def _of_the_service(settings: Settings, owner: str | None, *, no_open: bool, as_json: bool) -> int | None:
     """Open the console of the service of the data folder; the exit code, None where none is on a port."""
-    from ops.asking.console_code import FolderService
-    from ops.commands.browser import opened
 
     service = FolderService(settings)
     given = service.code()
@@ -141,7 +153,6 @@ def _greeted(
     as_json: bool,
     pretty: bool,
 ) -> None:
-    from ops.commands.browser import opened
     from ops.processes.banner import banner
 
     if pretty:
@@ -166,8 +177,7 @@ def _greeted(
 
 def _of_the_demo(settings: Settings, owner: str | None, *, no_open: bool, as_json: bool) -> None:
     """The same on a store of its own."""
-    from ops.commands.demo import Demo
-    from ops.commands.demo_talk import DemoTalk
+    from ops.commands.demo import Demo, DemoTalk
     from ops.settings import of_its_own
     from ops.wiring import open_application
 
@@ -227,3 +237,196 @@ def _over() -> None:
     from ops.processes.ending import over
 
     over()
+
+
+FILES: Final = "console-*.html"
+LEFT_SECONDS: Final = 600.0
+"""A file that is older was left by a command that was killed: its code is over."""
+LOOK_SECONDS: Final = 0.3
+TEXT_BROWSERS: Final = frozenset({"www-browser", "links", "elinks", "lynx", "w3m"})
+"""They run no scripts, and would take the terminal."""
+Outcome = Literal["used", "no browser", "no file", "not opened", "not used"]
+
+
+class Leading:
+    """A file that leads a browser to a link, as long as this is open."""
+
+    def __init__(self, folder: Path, link: str) -> None:
+        """Raises OSError where it cannot be written."""
+        _sweep(folder)
+        self.path = folder / f"console-{secrets.token_hex(8)}.html"
+        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(_page(link))
+        except OSError:
+            self._go()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Take it away."""
+        self._go()
+
+    def _go(self) -> None:
+        with suppress(OSError):
+            self.path.unlink()
+
+
+def opened(folder: Path, link: str, state: Callable[[], str], seconds: float, ended: Flag) -> Outcome:
+    """Open a link in the user's browser, and tell what came of it within so many seconds, or until `ended`.
+
+    `state` tells what became of the link's code: `waits`, `used`, or anything else where it opens nothing any more.
+    """
+    browser = browser_here()
+    if browser is None:
+        return "no browser"
+    try:
+        leading = Leading(folder, link)
+    except OSError:
+        return "no file"
+    done: list[bool] = []
+    with leading:
+        # One that is started in the foreground is waited for until it is closed.
+        Thread(target=_started, args=(browser, leading.path.as_uri(), done), name="browser", daemon=True).start()
+        for _ in range(int(seconds / LOOK_SECONDS)):
+            if (became := state()) != "waits":
+                return "used" if became == "used" else "not used"
+            if done == [False]:
+                return "not opened"
+            if ended.wait(LOOK_SECONDS):
+                break
+    return "not used"
+
+
+def browser_here() -> Any | None:
+    """The browser with windows that this user has here: that of BROWSER, or the desktop's; None where there is none."""
+    try:
+        found = webbrowser.get()
+    except webbrowser.Error:
+        return None
+    name = os.path.basename(str(getattr(found, "name", "")))  # noqa: PTH119 - a command, not a path of ours
+    return None if name in TEXT_BROWSERS else found
+
+
+def _started(browser: Any, address: str, done: list[bool]) -> None:
+    try:
+        done.append(bool(browser.open(address)))
+    except (OSError, webbrowser.Error):
+        done.append(False)
+
+
+def _page(link: str) -> str:
+    told = escape(link)
+    return (
+        '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<meta name="referrer" content="no-referrer">\n'
+        f'<meta http-equiv="refresh" content="0; url={told}">\n<title>Engramlog</title>\n'
+        f'<p><a href="{told}">To the console</a></p>\n</html>\n'
+    )
+
+
+def _sweep(folder: Path) -> None:
+    for left in folder.glob(FILES):
+        with suppress(OSError):
+            if now_micros() / 1e6 - left.lstat().st_mtime > LEFT_SECONDS:
+                left.unlink()
+
+
+CODES: Final = "/v1/console/codes"
+STATE: Final = "/v1/console/codes/state"
+MOST_ANSWER: Final = 64 * 1024
+OK, UNAUTHORIZED, NOT_FOUND = 200, 401, 404
+
+
+class ConsoleUnavailable(EngramlogError):
+    """The service of the data folder runs, and opens no console."""
+
+
+class CodeGiven(NamedTuple):
+    """A code, and where it is used."""
+
+    code: str
+    ends_in: int
+    """Seconds."""
+    page: str | None
+    """None where the service is on no port."""
+
+
+class FolderService:
+    """The service that listens in a data folder, asked with the folder's token."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._folder = settings.data.expanduser().resolve()
+        self._given = settings.token
+
+    def code(self) -> CodeGiven | None:
+        """A new code; None where no service listens. Raises ConsoleUnavailable where it gives none."""
+        told = self._asked(CODES)
+        return None if told is None else CodeGiven(str(told["code"]), int(told["ends_in"]), told["page"])
+
+    def state(self, code: str) -> str:
+        """What became of a code: `waits`, `used`, `over`, `unknown`; over where the service has ended."""
+        try:
+            told = self._asked(STATE, json.dumps({"code": code}).encode())
+        except ConsoleUnavailable:
+            told = None
+        return "over" if told is None else str(told["state"])
+
+    def _asked(self, path: str, body: bytes = b"") -> Any:
+        if not (is_ours(self._folder, stat.S_ISDIR) and is_ours(self._folder / SOCKET, stat.S_ISSOCK)):
+            return None
+        token = read_token(self._folder) if self._given is None else self._given.get_secret_value()
+        if token is None:
+            return None
+        line = _Line(self._folder / SOCKET)
+        try:
+            try:
+                line.connect()
+            except (OSError, Unheard):
+                return None
+            headers = {"authorization": f"Bearer {token}", "content-type": "application/json", "connection": "close"}
+            with suppress(
+                BrokenPipeError, ConnectionResetError
+            ):  # who is refused by his head is answered before his body came
+                line.request("POST", path, body, headers)
+            answer = line.getresponse()
+            return _told(answer.status, answer.read(MOST_ANSWER))
+        except (OSError, HTTPException, ValueError) as error:
+            raise ConsoleUnavailable(f"the service of {self._folder} does not answer ({error}); ask again") from None
+        finally:
+            line.close()
+
+
+def _told(status: int, body: bytes) -> Any:
+    if status == OK:
+        return json.loads(body)
+    if status == UNAUTHORIZED:
+        raise ConsoleUnavailable(
+            "the service of the data folder has another token: is ENGRAMLOG_TOKEN set for it, or here, and not for both?"
+        )
+    if status == NOT_FOUND:
+        raise ConsoleUnavailable(
+            "the service of the data folder is of a release without a console: end it, and start it anew"
+        )
+    raise ConsoleUnavailable(
+        f"the service of the data folder refused it: {status} {body[:200].decode('utf-8', 'replace')}"
+    )
+
+
+class _Line(HTTPConnection):
+    """HTTP over the socket in the folder, to this user's process alone."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__("localhost", timeout=HEARD_SECONDS)
+        self._path = path
+
+    def connect(self) -> None:
+        """Raises OSError where nobody listens, Unheard where another user does; `close` it in any case."""
+        self.sock = line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        line.settimeout(HEARD_SECONDS)
+        with short_name(self._path) as name:
+            line.connect(name)
+        if not is_this_user(line):
+            raise Unheard("another user listens there")

@@ -14,11 +14,12 @@ from rich.markup import escape
 
 from api.cli.app import Json, app, complain, err, out, print_json, progress, show
 from events.errors import EngramlogError, InputError, NotConfirmed, refused
-from ops.commands.erase_shown import render_all, render_done, render_plan
 
 if TYPE_CHECKING:
+    from ops.erasing.words import WordsCertificate
     from ops.settings import Settings
     from ops.store import OpenStore
+
 
 GROUNDS = (
     "consent_withdrawn",
@@ -251,7 +252,6 @@ def _erase_words(
     store: OpenStore, settings: Settings, owner: str, ids: Sequence[str], asked: _Asked, *, begun: bool = False
 ) -> dict[str, Any]:
     from api.services.deleting import split_ids
-    from ops.commands.erase_words import AskedWords, erase_words
 
     ids = tuple(split_ids(ids))
     wanted = AskedWords(owner, ids, asked.ground, asked.reason, yes=asked.yes, json=asked.json, begun=begun)
@@ -342,3 +342,205 @@ def _readmit(owner: str, reason: str, json: bool) -> None:
             soft_wrap=True,
         ),
     )
+
+
+KINDS = {"word": "a piece of the words", "key": "the owner's key", "salt": "a salt of an entry"}
+
+
+def render_plan(told: dict[str, Any]) -> None:
+    """What an erasure would do, for people."""
+    out.print(
+        f"Owner [bold]{escape(told['owner'])}[/]: {_many(told['events'], 'event')},"
+        f" {_many(told['memories'], 'memory', 'memories')},"
+        f" {_many(told['parked'], 'parked event')}, {_many(told['moments'], 'kept moment')},"
+        f" {_many(told['kept_rejections'], 'kept rejection')}."
+        + (
+            "" if told["erasure"] is None else f" It was erased before ({told['erasure']}); this does it again, wholly."
+        ),
+        soft_wrap=True,
+    )
+    out.print(
+        "  - Its key is destroyed: nobody can read its words any more, but in copies made before, with the master key."
+    )
+    for one in told["stays"]:
+        out.print(f"  - stays: {escape(one)}", soft_wrap=True)
+    if (others := told.get("elsewhere")) is not None:
+        out.print(
+            f"  - others tell of this person in {_many(others['total'], 'memory', 'memories')} of"
+            f" {_many(others['owners'], 'owner')} looked through; they stay, and are theirs to delete:",
+            soft_wrap=True,
+        )
+        for one in others["memories"]:
+            out.print(f"    {escape(one['owner'])} {escape(one['id'])}", soft_wrap=True)
+        for one in others["shut"]:
+            out.print(f"    [yellow]not looked through[/] {escape(one)}: its key cannot be had", soft_wrap=True)
+    if told["open_entries"]:
+        out.print(
+            f"[bold yellow]  - {_many(told['open_entries'], 'entry', 'entries')} of the log lie open and stay readable[/]:"
+            " they were put there past Engramlog, see `engramlog verify`",
+            soft_wrap=True,
+        )
+
+
+def render_done(done: dict[str, Any]) -> None:
+    """What it did."""
+    of_words, gone = "turns" in done, _many(done["events"], "event")
+    what = f"{gone} can be read by nobody"
+    if of_words:  # single memories, of an owner who stays
+        memories, turns = _many(done["memories"], "memory", "memories"), _many(done["turns"], "turn")
+        what = f"{memories} and {turns}: the words of {gone} are gone, and nothing opens them any more"
+    out.print(
+        f"[bold green]erased[/] {what}; certificate {done['erasure']} at"
+        f" {done['position']}, the log up to {done['until']} {'verifies' if done['verified'] else '[bold red]differs[/]'};"
+        f" append-only file: {escape(done['aof'])}, dump: {escape(done['dump'])}.",
+        soft_wrap=True,
+    )
+    for one in done["not_proven"]:
+        out.print(f"[yellow]not proven[/] {escape(one)}", soft_wrap=True)
+    for one in done["differences"]:
+        out.print(f"[red]differs[/] {escape(str(one))}", soft_wrap=True)
+    _render_residue(done["residue"])
+    out.print(
+        "[dim]Copies and backups made before hold these words, sealed, with their salts and the owner's key, wrapped under the"
+        " master key: let them go (docs/erasure.md)[/]"
+        if of_words
+        else "[dim]Copies and backups made before hold its key, wrapped under the master key: let them go (docs/erasure.md)[/]",
+        soft_wrap=True,
+    )
+
+
+def _render_residue(residue: dict[str, Any]) -> None:
+    """What was searched, and whether anything is left."""
+    for one in residue["findings"]:
+        at = escape(f"{one['where']} {one['place']}".rstrip())
+        out.print(
+            f"[bold red]left[/] {at}: {KINDS[one['what']]} ({one['count']:,} times)",
+            soft_wrap=True,
+        )
+    for reason in residue["not_reached"]:
+        out.print(f"[yellow]not searched[/] {escape(reason)}", soft_wrap=True)
+    told = {0: "[bold green]nothing is left[/]", 1: "[bold red]something is left[/]", 3: "[yellow]not proven[/]"}
+    out.print(
+        f"{told[residue['exit_code']]}: searched for {_many(residue['probes'], 'probe')} in"
+        f" {_many(residue['keys'], 'key')} of Redis and {_many(residue['files'], 'file')}, {residue['bytes']:,} bytes",
+        soft_wrap=True,
+    )
+
+
+def render_all(told: dict[str, Any]) -> None:
+    """What was finished."""
+    for one in told["certificates"]:
+        render_done(one)
+    if not told["certificates"]:
+        out.print("Nobody who was erased came back: there is nothing to do.")
+
+
+def render_words_plan(told: dict[str, Any]) -> None:
+    """What erasing single memories would do, for people: what goes, what says it elsewhere, what stays."""
+    goes, elsewhere = told["goes"], told["elsewhere"]
+    kinds = ", ".join(f"{count:,} {name}" for name, count in goes["by_type"].items())
+    out.print(
+        f"[bold]What goes[/] of owner {escape(told['owner'])}: the words of {_many(goes['entries'], 'entry', 'entries')} of the log"
+        f"{f' ({kinds})' if kinds else ''}, and what was made of them: versions, vectors, triples, change log, moments.",
+        soft_wrap=True,
+    )
+    for one in goes["memories"]:
+        out.print(f"  - memory {escape(one['id'])}: {escape(one['why'])}", soft_wrap=True)
+    for one in goes["turns"]:
+        where = f" of session {escape(one['session'])}" if one["session"] else ""
+        out.print(f"  - turn {escape(one['id'])}{where}, all that it says: {escape(one['why'])}", soft_wrap=True)
+    out.print("[bold]What says it elsewhere[/], and stays unless you name it too:")
+    for one in elsewhere["of_the_same_turns"]:
+        out.print(
+            f"  - memory {escape(one)}: read in a turn that goes; its source is erased, it is not", soft_wrap=True
+        )
+    for one in elsewhere["corrections"]:
+        out.print(f"  - memory {escape(one)}: a correction of it, or corrected by it", soft_wrap=True)
+    for one in elsewhere["triples"]:
+        out.print(f"  - the triple at {one}: a memory that stays backs it too", soft_wrap=True)
+    for one in elsewhere["says_it_too"]:
+        how = "states the same" if one["how"] == "statement" else f"has {one['share']:.0%} of its words"
+        of = escape(one["of"]) or "what was asked, which cannot be named and stays"
+        said = "a secret" if one["text"] is None else f'"{escape(one["text"])}"'
+        out.print(f"  - {of} ({one['type']} at {one['position']}) {how}: {said}", soft_wrap=True)
+    if elsewhere["more"]:
+        out.print(f"  - and {_many(elsewhere['more'], 'event')} more")
+    for one in elsewhere["unread"]:
+        out.print(f"  - perhaps the entry at {one}, which cannot be read", soft_wrap=True)
+    if not any(elsewhere.values()):
+        out.print("  - nothing that could be found")
+    out.print("[bold]What stays[/]:")
+    for one in told["stays"]:
+        out.print(f"  - {escape(one)}", soft_wrap=True)
+
+
+def _many(number: int, one: str, more: str | None = None) -> str:
+    return f"{number:,} {one if number == 1 else more or one + 's'}"
+
+
+class AskedWords(NamedTuple):
+    """What is wanted."""
+
+    owner: str
+    ids: tuple[str, ...]
+    ground: Any
+    reason: str
+    yes: bool
+    json: bool
+    begun: bool = False
+    """Whether an erasure of the same was begun before."""
+
+
+def erase_words(store: OpenStore, settings: Settings, asked: AskedWords) -> dict[str, Any]:
+    """Tell what would be done, ask, do it, and search for what may be left; JSON-ready."""
+    import msgspec
+
+    from ops.commands.notices import patient
+    from ops.erasing.words import carry_out_words
+    from ops.erasing.words_told import WordsPlan, words_told_beforehand
+    from ops.wiring import application_on
+
+    plan = WordsPlan(asked.owner, asked.ids, asked.ground, asked.reason, asked.begun)
+    with application_on(store, settings, stays=False, on_wait=patient(err)) as application:
+        told = words_told_beforehand(application, store, plan)
+        if not asked.json:
+            render_words_plan(told)
+        if not asked.yes:
+            plan = plan._replace(ids=_agreed(told, asked))
+        with progress("erase", asked.json, long=0) as advance:
+            done: WordsCertificate = carry_out_words(
+                application, store, settings, plan, on_progress=advance, on_wait=patient(err)
+            )
+    found: dict[str, Any] = msgspec.to_builtins(done)
+    return found
+
+
+def _agreed(told: dict[str, Any], asked: AskedWords) -> tuple[str, ...]:
+    """What a person agrees to have erased: what is named, and of what says it elsewhere that which he names too."""
+    if asked.json or not sys.stdin.isatty():
+        raise NotConfirmed(told)
+    others = _others(told)
+    more: tuple[str, ...] = ()
+    if others:
+        answer = typer.prompt(
+            "Ids of those of them that are to go too, with spaces between; nothing for none", default="", err=True
+        )
+        more = _ids(answer, others)
+    if typer.prompt("There is no way back. Type the owner's name to erase these words", err=True) != asked.owner:
+        raise typer.Exit(1)
+    return tuple(dict.fromkeys((*asked.ids, *more)))
+
+
+def _others(told: dict[str, Any]) -> list[str]:
+    elsewhere = told["elsewhere"]
+    too = [one["of"] for one in elsewhere["says_it_too"] if one["of"]]
+    return list(dict.fromkeys([*too, *elsewhere["of_the_same_turns"], *elsewhere["corrections"]]))
+
+
+def _ids(answer: str, others: Sequence[str]) -> tuple[str, ...]:
+    ids = answer.replace(",", " ").split()
+    if wrong := [one for one in ids if one not in others]:
+        raise InputError(
+            f"ids: got {wrong[0][:80]!r}; allowed: some of those that were told", field="ids", got=wrong[0][:80]
+        )
+    return tuple(ids)

@@ -10,9 +10,9 @@ import typer
 from rich.text import Text
 
 from api.cli.app import Json, err, out, print_json
+from api.cli.command import told_as
 from api.cli.commands.access import key_app
-from api.cli.granting import NAMES, OPTIONS, GrantAsked, grants_asked
-from api.cli.made import told_as
+from api.cli.grant_options import NAMES, OPTIONS, GrantAsked, grants_asked
 from api.cli.show.visible import visible
 from api.cli.standard_input import text_of
 from events.errors import InputError, refused

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Mapping
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,9 +18,14 @@ from api.choices import TOOLSETS
 from api.cli.app import Json, app, err, out, print_json, show
 from api.showing import CURL
 from events.errors import BadSetting, InputError, refused
+from events.text.urls import holds_secret
 
 if TYPE_CHECKING:
+    from ops.doctor.findings import DoctorReport
+    from ops.doctor.starting import Starts
     from ops.processes.banner import Served
+    from ops.settings import Settings
+
 
 MCP_PORT = 8_734
 """Where `mcp --http` listens."""
@@ -58,8 +65,6 @@ def up_(
         )
     given = {name: value for name, value in (("host", host), ("port", port), ("workers", workers)) if value is not None}
     if check:
-        from ops.commands.starting import check_start
-
         if idle is not None:
             raise InputError(
                 f"check: got --idle {idle} beside it; allowed: without, or `up --idle` alone", field="check"
@@ -120,7 +125,6 @@ def mcp_(
 ) -> None:
     """The memory as an MCP server for agents and their clients; `--config` prints what registers it with one."""
     from api.requests.checks import check_owner
-    from ops.commands.client_config import client_config
     from ops.logs import start_logging, teller
     from ops.settings import load_settings
     from ops.token import token_of
@@ -212,8 +216,6 @@ def worker(
     from ops.worker import run_worker, url_of_a_worker
 
     if check:
-        from ops.commands.starting import check_start
-
         check_start("worker", {} if metrics_port is None else {"metrics_port": metrics_port}, as_json=json)
         return
     settings = load_settings()
@@ -236,8 +238,7 @@ def demo(
 ) -> None:
     """A short story in Chinese and English on an embedded real Redis of its own: mention, negation, time, talk, context."""
     from consumers.verify.partition import verify_partition
-    from ops.commands.demo import Demo
-    from ops.commands.demo_talk import DemoTalk
+    from ops.commands.demo import Demo, DemoTalk
     from ops.commands.proof import verified, verify_identity
     from ops.settings import load_settings, of_its_own
     from ops.store import open_the_store
@@ -286,3 +287,73 @@ def _demo_told(answer: dict[str, Any], keep: Path | None) -> None:
         "  engramlog up",
         markup=True,
     )
+
+
+NAME = "memory"
+"""What clients call the server."""
+
+
+def client_config(
+    settings: Settings, owner: str | None, toolset: str, port: int, *, token: str | None = None
+) -> dict[str, Any]:
+    """The entry, with this program's full path, for clients that know no PATH, and the settings of this environment.
+
+    With a `token` the one for HTTP, which shows it; there whoever starts the server chooses the toolset.
+    `left_out` names settings that hold secrets: these are never printed.
+    """
+    from ops.settings import SECRET
+
+    if token is not None:
+        host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        url = f"http://{host}:{port}/mcp/{owner or 'OWNER'}"
+        entry: dict[str, Any] = {"type": "http", "url": url, "headers": {"Authorization": f"Bearer {token}"}}
+        return {"mcpServers": {NAME: entry}}
+    program = Path(sys.argv[0]).absolute()
+    command = [str(program)] if os.access(program, os.X_OK) else [sys.executable, "-P", "-m", "ops.main"]
+    given = {name: value for name, value in os.environ.items() if name.startswith("ENGRAMLOG_") and value}
+    secret = sorted(name for name, value in given.items() if name.endswith(SECRET) or holds_secret(value))
+    told = {name: value for name, value in given.items() if name not in secret}
+    if "ENGRAMLOG_DATA" in told:
+        told["ENGRAMLOG_DATA"] = str(Path(told["ENGRAMLOG_DATA"]).expanduser().absolute())
+    chosen = () if toolset == TOOLSETS[0] else ("--tools", toolset)
+    entry = {"command": command[0], "args": [*command[1:], "mcp", "--owner", str(owner), *chosen]}
+    entry |= {"env": dict(sorted(told.items()))} if told else {}
+    return {"mcpServers": {NAME: entry}} | ({"left_out": secret} if secret else {})
+
+
+BAD_SETTING = 2
+
+
+def check_start(starts: Starts, given: Mapping[str, Any], *, as_json: bool) -> None:
+    """Say what would not work of a start with the settings of this environment and what a command line says beside them.
+
+    Ends with 0 where it would start, 1 where it would not, 2 where a setting cannot be right, 3 where that could not be looked at.
+    """
+    from ops.doctor.findings import exit_code
+    from ops.doctor.starting import would_start, wrong_settings
+    from ops.settings import read_settings
+    from ops.worker import url_of_a_worker
+
+    settings, wrong = read_settings()
+    if settings is not None and starts == "worker":
+        wrong += url_of_a_worker(settings)
+    if settings is None or wrong:
+        show(wrong_settings(wrong), as_json, lambda told: _render(told, starts))
+        raise typer.Exit(BAD_SETTING)
+    update = dict(given)
+    if (port := update.pop("metrics_port", None)) is not None:
+        update["metrics"] = settings.metrics_on(port)
+    answer = would_start(settings.model_copy(update=update), starts)
+    show(answer, as_json, lambda told: _render(told, starts))
+    if code := exit_code(answer):
+        raise typer.Exit(code)
+
+
+def _render(answer: DoctorReport, starts: Starts) -> None:
+    from ops.commands.doctor import render_groups
+
+    render_groups(answer, every=False)
+    wrong, advised = answer["counts"]["wrong"], answer["counts"]["advice"]
+    text = f"engramlog {starts} would not start: {wrong:,} wrong" if wrong else f"engramlog {starts} would start"
+    more = f"; {advised:,} advised." if advised else "."
+    out.print(Text.assemble((text, "bold red" if wrong else "bold green"), more), soft_wrap=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from api.cli.app import Json, app, out
-from ops.commands.bringing import Alone, Bringing, Yes, bring_over, many, print_copy, print_others, time_told
+from ops.commands.store_replacement import Alone, Bringing, Yes, bring_over, many, print_copy, print_others, time_told
 
 if TYPE_CHECKING:
     from ops.settings import Settings

@@ -31,9 +31,6 @@ from events.redis.recorded import recorded_of
 from events.redis.secrets import read_ciphers
 from events.redis.wire import Wire, WirePool, connect
 from events.text.origins import is_loopback
-from ops.asking.exchange import short_name
-from ops.beyond.listeners import Listeners, how_it_listens, listeners_of, require_key
-from ops.beyond.watch import SOON
 from ops.clock import now_micros
 from ops.doctor import servers
 from ops.doctor.findings import (
@@ -63,9 +60,11 @@ from ops.erasing.fence_list import FenceList, came_back, list_path
 from ops.kept.head_file import HeadFile, heads_path
 from ops.kept.heads import refuse_changed_log
 from ops.kept.rejections import ValueFile, values_path
+from ops.listeners import SOON, Listeners, how_it_listens, listeners_of, require_key
 from ops.owned import is_ours
 from ops.processes.checks import STILL_SECONDS
 from ops.processes.folder_socket import NAME
+from ops.running_service import short_name
 from ops.sealing.key_file import read_key_file
 from ops.sealing.master import key_in
 from ops.sealing.place import NONE
@@ -87,7 +86,7 @@ if TYPE_CHECKING:
     from api.shapes import ListeningTold
     from events.alarms import Alarm
     from events.sealing.seals import SealingStanding
-    from ops.beyond.settings import Place
+    from ops.public_settings import Place
 
 Findings = list[CheckFinding]
 CHECK_SECONDS = 2 * SECONDS

@@ -15,7 +15,6 @@ from events.errors import BadSetting, EngramlogError, StoreMismatch, StoreUnavai
 from events.redis.ready import STORE_SETTING, refuse_replica
 from events.redis.wire import connect, open_wire
 from events.text.embedder_names import NONE
-from ops.beyond.listeners import listeners_of
 from ops.clock import now_micros
 from ops.doctor import checks, servers
 from ops.doctor.checks import disk
@@ -45,6 +44,7 @@ from ops.embedded.server import find_redis_server, look_into_folder
 from ops.embedded.store import holds_store
 from ops.embedders import chosen_at_start, embedders_of
 from ops.identity.keys import NotTold, keys_at
+from ops.listeners import listeners_of
 from ops.metrics.port import ports_of, refuse_taken
 from ops.models import model_of
 from ops.processes.limits import ENOUGH, FEW_FILES
@@ -56,7 +56,7 @@ from projections.access.book import AccessBook
 from projections.redis.create import StoreIdentity, check_parameters
 
 if TYPE_CHECKING:
-    from ops.beyond.listeners import Listeners
+    from ops.listeners import Listeners
     from projections.redis.create import StoreIdentity
 
 _PROBE = bytes(32)

@@ -12,10 +12,9 @@ from api.mcp.connection import Connection
 from api.mcp.http import create_app
 from api.mcp.resource import PATH, audiences
 from api.work.admission import KEY_RATES
-from ops.beyond.listeners import listeners_of, require_key
-from ops.beyond.watch import certificate_tended
 from ops.garbage import started
 from ops.identity.keys import ProviderKeys, provider_of
+from ops.listeners import certificate_tended, listeners_of, require_key
 from ops.processes.ending import end_by_signal
 from ops.processes.limits import raise_file_limit
 from ops.processes.mcp import Tell, memory_server, told_metrics

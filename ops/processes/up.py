@@ -27,10 +27,6 @@ from api.version import program_version
 from api.work.admission import KEY_RATES
 from events.alarms import ConditionAlarm
 from events.errors import EmbeddedRedisError, EngramlogError, StoreError
-from ops.asking.same import answers_for
-from ops.beyond.listeners import Listeners, how_it_listens, listeners_of, require_key
-from ops.beyond.watch import LOOK_SECONDS as CERTIFICATE_SECONDS
-from ops.beyond.watch import CertificateWatch, RefusedRequests
 from ops.catch_up import FoldCatchUp
 from ops.clock import lasting_seconds
 from ops.embedded.disk import NEXT_SECONDS as DISK_SECONDS
@@ -45,6 +41,8 @@ from ops.identity.keys import ProviderKeys, look_for_keys, provider_of
 from ops.joined import JoinedApplication
 from ops.kept.heads import HeadKeeper
 from ops.kept.rejection_keeper import LOOK_SECONDS as KEPT_SECONDS
+from ops.listeners import LOOK_SECONDS as CERTIFICATE_SECONDS
+from ops.listeners import CertificateWatch, Listeners, RefusedRequests, how_it_listens, listeners_of, require_key
 from ops.metrics.port import ports_of, refuse_taken
 from ops.models import model_of
 from ops.processes.banner import ConsoleLink, Served
@@ -55,6 +53,7 @@ from ops.processes.folder_socket import FolderSocket, Stay
 from ops.processes.limits import FEW_FILES, give_back, raise_file_limit
 from ops.processes.schedule import JobSchedule
 from ops.processes.workers import Workers
+from ops.same_code import answers_for
 from ops.sealing.watch import watch_master_key
 from ops.settings import Settings
 from ops.store import OpenStore, check_queue, open_the_store

@@ -25,7 +25,6 @@ from events.partitions import FORMAT, LogKeys
 from events.redis.wire import StoreClient, Wire, connect, open_wire
 from events.sealing.key_ring import KEY_BYTES, KeyRing
 from events.sealing.seals import MasterKey
-from ops.bringing.frame import ALONE_SECONDS, CURE, Bar, OldStore, Progress, brought_over, what_is_there
 from ops.embedded import disk
 from ops.embedded.rewriting import rewrite_all
 from ops.kept.head_file import HeadFile, heads_path
@@ -34,6 +33,7 @@ from ops.kept.rejections import ValueFile, values_path, wrap_kept
 from ops.sealing.key_file import NAME, lies_there, make_key_file
 from ops.sealing.master import master_of
 from ops.store import folder_of
+from ops.store_replacement import ALONE_SECONDS, CURE, Bar, OldStore, Progress, brought_over, what_is_there
 from ops.worker_id import new_worker_id
 from projections.redis.create import BEING_SEALED, check_format
 

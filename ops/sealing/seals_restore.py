@@ -27,7 +27,6 @@ from events.redis.wordless import fence_ids
 from events.sealing.cipher import SALT_BYTES
 from events.sealing.seals import MasterKey, is_tombstone
 from events.text.unreadable import UNREADABLE
-from ops.bringing.frame import ALONE_SECONDS, Bar, OldStore, Progress, brought_over, what_is_there
 from ops.embedded.rewriting import rewrite_all
 from ops.erasing.fence_list import ErasureStep, FenceList, list_path
 from ops.kept.rejections import ValueFile, values_path
@@ -36,6 +35,7 @@ from ops.sealing.seals_file import OpenSeals, look_at_seals, open_seals
 from ops.sealing.seals_format import SealsHeader
 from ops.sealing.seals_proof import Proved, SealsOpening, prove
 from ops.store import folder_of
+from ops.store_replacement import ALONE_SECONDS, Bar, OldStore, Progress, brought_over, what_is_there
 from ops.worker_id import new_worker_id
 from projections.redis.create import SEALED, STRIPPED, StoreIdentity, check_format
 

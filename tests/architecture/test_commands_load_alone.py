@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 
-from api.cli.frame import app, loaded, root, whole
+from api.cli.parser import app, loaded, root, whole
 from api.operations.table import GROUPS, entries
 from tests.made.commands import FILE, index
 from tests.rows import each_row
@@ -85,8 +85,8 @@ def test_an_option_is_completed_by_its_own_command_alone() -> None:
     assert told == ["--speaker"]
     assert modules & HEAVY == set()
     assert {entry.module for entry in entries().values()} & modules <= {
-        "api.cli.commands.searching",
-        "api.cli.commands.reading",
+        "api.cli.commands.search",
+        "api.cli.commands.memories",
     }
 
 
@@ -102,7 +102,7 @@ def test_the_laws_are_told_without_any_service() -> None:
 
 
 def test_no_command_loads_what_it_needs_before_it_runs() -> None:
-    script = "import json, sys; from api.cli.frame import whole; whole(); print(json.dumps([*sys.modules]))"
+    script = "import json, sys; from api.cli.parser import whole; whole(); print(json.dumps([*sys.modules]))"
     ran = subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, text=True, check=True)
     modules = set(json.loads(ran.stdout))
     assert {entry.module for entry in entries().values()} <= modules

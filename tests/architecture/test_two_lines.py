@@ -10,7 +10,7 @@ from unittest.mock import MagicMock
 import pytest
 
 from api.application import Application
-from api.cli.frame import whole
+from api.cli.parser import whole
 from api.http.app import create_app
 from engramlog import Memory
 from engramlog.client import Verb, Verbs

@@ -10,8 +10,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from rich.console import Console
 
-from ops.commands.demo import Demo
-from ops.commands.demo_talk import DemoTalk
+from ops.commands.demo import Demo, DemoTalk
 from ops.settings import Settings
 from ops.wiring import open_application
 from tests.browser.service import Service

@@ -7,8 +7,8 @@ from typing import Any
 
 import orjson
 
-from api.exchange.exporting import ExportOptions, export_lines
-from api.exchange.importing_records import ImportedRecords, RecordOptions, import_records
+from api.exchange.export import ExportOptions, export_lines
+from api.exchange.import_records import ImportedRecords, RecordOptions, import_records
 from events.memory_log import InMemoryEventLog
 from events.partitions import partition_of
 from projections.fold.owner import fold_owner

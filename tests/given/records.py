@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from api.exchange.importing_records import ImportedRecords, RecordOptions, import_records
+from api.exchange.import_records import ImportedRecords, RecordOptions, import_records
 from events.envelope import decode
 from events.memory_log import InMemoryEventLog
 from events.partitions import partition_of

@@ -13,10 +13,10 @@ from events.envelope import Stored
 from events.partitions import partition_of
 from events.redis.log import RedisEventLog
 from events.redis.wire import StoreClient, connect, open_wire
-from ops.bringing.frame import OldStore
 from ops.sealing.key_file import KeyFile, make_key_file
 from ops.sealing.seal import carry_out
 from ops.settings import Settings
+from ops.store_replacement import OldStore
 from projections.fold.builds import BuildKeys
 from projections.redis.create import known_identity, read_identity
 from projections.redis.sealed import cipher_of

@@ -9,8 +9,8 @@ from pkgutil import iter_modules
 
 import api.cli.commands
 import ops.commands
-from api.cli.frame import COMMANDS, app
-from api.cli.made import help_of
+from api.cli.command import help_of
+from api.cli.parser import COMMANDS, app
 from api.operations.groups import ALL, MODULES
 from tests.made.client_source import formatted
 from tests.places import ROOT

@@ -14,7 +14,7 @@ from annotated_types import Ge, Gt, Le, Lt
 from pydantic_core import PydanticUndefined
 
 from api.application import Application
-from api.cli.frame import whole
+from api.cli.parser import whole
 from api.http.app import create_app
 from api.parameters import parameters
 from events.catalogue import EVENT_TYPES

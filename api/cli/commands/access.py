@@ -8,8 +8,8 @@ from typing import Any
 import typer
 
 from api.cli.app import app
-from api.cli.granting import OPTIONS, VERBS_TOLD, grants_asked, written_out
-from api.cli.made import Call, command, plain
+from api.cli.command import Call, command, plain
+from api.cli.grant_options import OPTIONS, VERBS_TOLD, grants_asked, written_out
 from api.cli.show import generic
 from api.operations.access import ACCESS, ISSUE, READS, REVOKE, SET_GRANTS
 from api.operations.definition import Parameter, without

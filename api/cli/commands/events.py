@@ -8,7 +8,7 @@ from typing import Any
 
 from api.choices import MOST_WAIT
 from api.cli.app import opened, out, print_json_line
-from api.cli.made import Call, command
+from api.cli.command import Call, command
 from api.cli.show import events as render
 from api.cli.show.visible import visible_in
 from api.operations.definition import Option, Parameter

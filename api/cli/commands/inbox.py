@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.cli.made import Call, command
+from api.cli.command import Call, command
 from api.operations.definition import Option, Parameter
 from api.operations.inbox import ACCEPT, AMEND, INBOX, REJECT
 from events.errors import refused

@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.text import Text
 from rich.tree import Tree
 
+from api import shapes
 from api.cli.app import out
 from api.cli.show.tables import (
     Column,
@@ -228,7 +229,6 @@ def reasons(answer: Why, *, everything: bool = False) -> None:
     out.print(
         f"level {answer['level']}, {status}, {state}, {answer['trust']}, {said}, position {answer['position']}{times_of(answer)}"
     )
-    from api.cli.show.sources import aside
 
     aside(answer.get("aside"))
     conflicts([answer])
@@ -261,3 +261,38 @@ def origins(told: OriginTree, console: Console = out) -> None:
     console.print("[dim]provenance[/]")
     if root is not None:
         console.print(root)
+
+
+def aside(told: shapes.AsideTold | None, console: Console = out) -> None:
+    """By whose setting aside a memory is withheld; nothing where it is not."""
+    if told is None:
+        return
+    named = (("session", told["session"]), ("principal", told["principal"]), ("actor", told["of_actor"]))
+    source = ", ".join(f"{name} {value}" for name, value in named if value is not None)
+    said = f"{source} is set aside since {told_at(told['since'], console)} by {_by(told)}"
+    console.print(Text(f"{said}: {told['reason']}" if told["reason"] else said, "yellow"), soft_wrap=True)
+
+
+def _by(told: shapes.AsideTold) -> str:
+    """Who set it aside, as far as the log tells."""
+    actor, principal = told.get("by_actor"), told.get("by_principal")
+    return f"{actor} ({principal})" if principal else actor or "-"
+
+
+def associated(answer: shapes.AssociationTree) -> None:
+    """What a memory is associated with, as a tree."""
+    tree = Tree(Text.assemble((answer["id"], "bold cyan"), " ", answer["memory"]))
+    _branches(tree, answer["associations"])
+    out.print(tree)
+    if not answer["associations"]:
+        out.print("[dim]no associations in this mode[/]")
+    for triple in answer["triples"]:
+        no = "not " if triple["negation"] else ""
+        out.print(Text(f"backs: {triple['subject']} {no}{triple['predicate']} {triple['object']}", "dim"))
+
+
+def _branches(tree: Tree, links: list[shapes.Branch]) -> None:
+    for link in links:
+        boost = f" + {link['boost']:.2f}" if link["boost"] else ""
+        told = (f" {link['link']} {link['weight']:.2f} ({link['base']:.2f}{boost})", "green")
+        _branches(tree.add(Text.assemble((link["id"], "cyan"), told, f"  {link['memory']}")), link["associations"])

@@ -22,7 +22,7 @@ from events.errors import ConcurrencyError, EngramlogError, refused
 from events.vocabulary import MAX_REQUEST_EVENTS
 
 if TYPE_CHECKING:
-    from api.exchange.exporting import ExportOptions
+    from api.exchange.export import ExportOptions
     from api.exchange.records import Export
 
 
@@ -97,7 +97,7 @@ def _export_revealed(parts: Parts, owner: str, asked: Any = None) -> Response:
 def _options(parts: Parts, owner: str, told: dict[str, Any], *, reveal: bool = False) -> ExportOptions:
     """What to export, taken out of what was told."""
     ids = [parts.application.named(owner, one) for one in told.pop("ids")]
-    from api.exchange.exporting import ExportOptions
+    from api.exchange.export import ExportOptions
 
     return ExportOptions(reveal=reveal, ids=ids, **{name: told.pop(name) for name in ("include", "everything")})
 
@@ -192,7 +192,7 @@ _RECORDS = {
 
 
 def _import(parts: Parts, owner: str, sent: Sent, asked: Any) -> Response:
-    from api.exchange.importing_records import RecordOptions
+    from api.exchange.import_records import RecordOptions
 
     options = RecordOptions(owner=owner, summed=sent.as_written, **asked.model_dump())
     answer = parts.application.records.take_in_whole(sent.lines, options)

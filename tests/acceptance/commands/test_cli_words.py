@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from api.cli.commands.alarms import standing
+from api.cli.commands.store import standing
 from api.cli.show import memories as render
 from api.cli.show import search as render_search
 from projections.memory.handle import handle_of

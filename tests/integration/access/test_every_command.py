@@ -20,12 +20,11 @@ from api.http.routes.commands import ADDRESS, SERVED
 from api.http.server.serve import serve_on
 from api.operations.table import entries
 from events.errors import EngramlogError
-from ops.asking import ask as asking
-from ops.asking.ask import SOCKET, ask_service
-from ops.asking.console_code import FolderService
-from ops.asking.exchange import Unheard
+from ops import running_service as asking
+from ops.commands.console import FolderService
 from ops.environment import KEY
 from ops.processes.folder_socket import FolderSocket
+from ops.running_service import SOCKET, Unheard, ask_service
 from ops.settings import Settings
 from ops.token import TokenFile
 from projections.access.grants import VERBS

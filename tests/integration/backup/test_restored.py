@@ -162,7 +162,7 @@ def test_others_on_a_redis_of_ones_own_are_refused_before_the_log_of_a_sealed_on
     answers, made = sealed.answers(), sealed.make()
     sealed.on("new")
     monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_server.url)
-    monkeypatch.setattr("ops.bringing.frame.ALONE_SECONDS", 0.0)
+    monkeypatch.setattr("ops.store_replacement.ALONE_SECONDS", 0.0)
     with redis_server.client() as other:
         other.ping()
         told = sealed.restore(made, code=1)

@@ -24,11 +24,11 @@ from consumers.fold.worker import FoldWorker
 from events.envelope import decode
 from events.errors import StoreUnavailable, TooManyRequests
 from events.partitions import partition_of
-from ops.asking import exchange
-from ops.asking.ask import ADDRESS, ask_service
-from ops.asking.same import answers_for
+from ops import running_service
 from ops.main import main
 from ops.processes.folder_socket import FolderSocket
+from ops.running_service import ADDRESS, ask_service
+from ops.same_code import answers_for
 from ops.settings import Settings
 from ops.store import open_the_store
 from ops.token import TokenFile
@@ -203,9 +203,9 @@ def _environment(monkeypatch: pytest.MonkeyPatch, beside: Beside) -> None:
     monkeypatch.setenv("ENGRAMLOG_DATA", str(beside.folder))
     monkeypatch.setenv("ENGRAMLOG_EMBEDDER", "none")  # both as the service was started with
     monkeypatch.setenv("ENGRAMLOG_EXTRACTION", "off")
-    monkeypatch.setattr(exchange, "HEARD_SECONDS", PATIENCE)
-    monkeypatch.setattr(exchange.exchanged, "__kwdefaults__", {"heard": PATIENCE, "answer": PATIENCE})
-    monkeypatch.setattr("ops.asking.ask.STORE_SECONDS", PATIENCE)
+    monkeypatch.setattr(running_service, "HEARD_SECONDS", PATIENCE)
+    monkeypatch.setattr(running_service.exchanged, "__kwdefaults__", {"heard": PATIENCE, "answer": PATIENCE})
+    monkeypatch.setattr("ops.running_service.STORE_SECONDS", PATIENCE)
     beside.calls.clear()
 
 
@@ -273,7 +273,7 @@ def test_the_state_of_the_store_has_the_same_parts_both_ways(beside: Beside, by_
 def test_a_service_that_hangs_leaves_the_state_of_the_store_to_the_command(
     beside: Beside, by_service: Ran, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ops.asking.ask.STORE_SECONDS", 0.05)
+    monkeypatch.setattr("ops.running_service.STORE_SECONDS", 0.05)
     free = Flag()
     monkeypatch.setattr(beside.application.operator, "status", lambda: free.wait(PATIENCE))
     try:
@@ -446,7 +446,7 @@ def test_settings_that_change_no_answer_keep_nobody_from_being_answered(
 
 
 def test_a_service_of_other_code_is_asked_for_nothing(by_service: Ran, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ops.asking.ask.code_here", lambda: "/elsewhere@1")
+    monkeypatch.setattr("ops.running_service.code_here", lambda: "/elsewhere@1")
     with pytest.raises(Opened):
         by_service("list", "alice")
 
@@ -515,7 +515,7 @@ def test_the_door_of_commands_is_shut_to_who_comes_over_the_network(beside: Besi
     finally:
         server.stop()
     assert told.startswith(b"HTTP/1.1 404 ")
-    assert exchange.MARK.encode() not in told
+    assert running_service.MARK.encode() not in told
 
 
 @each_row("header", ["X-Forwarded-For: 203.0.113.9", "Via: 1.1 proxy", "Forwarded: for=203.0.113.9"])
@@ -559,7 +559,7 @@ def test_what_is_no_call_of_a_command_is_left_to_whoever_sent_it(beside: Beside,
         "given": {"owner": "alice"},
     }
     token = (beside.folder / "token").read_text().strip()
-    answer = exchange.exchanged(beside.folder / "api.sock", token, ADDRESS, json.dumps(whole | asked).encode())
+    answer = running_service.exchanged(beside.folder / "api.sock", token, ADDRESS, json.dumps(whole | asked).encode())
     assert json.loads(answer).keys() == {"left"}
     assert beside.calls == []
 

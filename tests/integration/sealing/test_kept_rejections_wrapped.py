@@ -10,11 +10,11 @@ import orjson
 
 from events.partitions import LogKeys, partition_of
 from events.sealing.key_ring import KeyRing
-from ops.bringing.frame import old_store
 from ops.sealing.key_file import NAME, read_key_file
 from ops.sealing.seal import carry_out
 from ops.settings import Settings
 from ops.store import open_the_store
+from ops.store_replacement import old_store
 from ops.wiring import open_application
 from tests.acceptance.helpers.cli import run
 from tests.given.copies import restore

@@ -22,7 +22,7 @@ KILLED = """
 import sys
 from ops.settings import load_settings
 from ops.sealing.seal import carry_out
-from ops.bringing.frame import old_store
+from ops.store_replacement import old_store
 from tests.chaos.fate import DIE, fated
 with old_store(load_settings()) as store:
     carry_out(store, probe=fated(DIE, sys.argv[1], 1))

@@ -15,10 +15,10 @@ from events.errors import DamagedState, KeyUnavailable, LogGap, OtherFormat, Sto
 from events.heads import Head
 from events.partitions import STORE_KEY, LogKeys, partition_of
 from events.redis.wire import open_wire
-from ops.bringing.frame import InUse
 from ops.kept.head_file import HeadFile, heads_path
 from ops.kept.heads import LogChanged
 from ops.sealing.key_file import make_key_file
+from ops.store_replacement import InUse
 from tests.given.dumped import dump
 from tests.integration.unsealed import PARTITIONS, Unsealed
 

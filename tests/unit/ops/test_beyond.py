@@ -12,10 +12,18 @@ import pytest
 from api.http.server.certificate import Certificate
 from api.http.server.listener import OF_THIS_MACHINE
 from events.errors import BadSetting
-from ops.beyond.listeners import FIRST_KEY, Listeners, how_it_listens, listeners_of, require_key
-from ops.beyond.settings import asked_name
-from ops.beyond.watch import CertificateWatch, RefusedRequests, certificate_tended
 from ops.clock import now
+from ops.listeners import (
+    FIRST_KEY,
+    CertificateWatch,
+    Listeners,
+    RefusedRequests,
+    certificate_tended,
+    how_it_listens,
+    listeners_of,
+    require_key,
+)
+from ops.public_settings import asked_name
 from ops.settings import Settings, load_settings
 from projections.access.book import AccessBook, Key
 from tests.given.access.certificates import NOW, Pair, certificate

@@ -11,12 +11,12 @@ from threading import Thread
 
 import pytest
 
-from api.cli.asking import Lost, Reply, asked, error_of
+from api.cli.service import Lost, Reply, asked, error_of
 from api.operations.reading import GET, LIST
 from api.operations.writing import NEGATE
 from events.errors import BeyondHead, EngramlogError, InvalidEvent, StoreUnavailable
-from ops.asking import ask as asking
-from ops.asking.exchange import MARK, MOST_HEAD, NoAnswer, Unheard, exchanged
+from ops import running_service as asking
+from ops.running_service import MARK, MOST_HEAD, NoAnswer, Unheard, exchanged
 from tests.patience import PATIENCE
 from tests.rows import each_row
 

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from api.exchange.exporting import ExportOptions
+from api.exchange.export import ExportOptions
 from api.operations.groups import NEEDS
 from api.revealing import By
 from events.catalogue.access import Verb

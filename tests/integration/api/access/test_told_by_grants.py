@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from api.exchange.exporting import ExportOptions
+from api.exchange.export import ExportOptions
 from api.revealing import By
 from events.errors import AccessDenied, NotFound, StoreUnavailable
 from projections.access.caller import AT_THE_FOLDER, Caller

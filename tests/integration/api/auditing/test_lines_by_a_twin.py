@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.choices import ASKED_FOR
-from api.exchange.exporting import ExportOptions
+from api.exchange.export import ExportOptions
 from consumers.fold.rebuild import rebuild_partition
 from events.catalogue import SynonymDefined
 from events.envelope import Stored, decode, from_micros, utc_text

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from api.choices import ASKED_FOR
-from api.exchange.exporting import ExportOptions
+from api.exchange.export import ExportOptions
 from events.envelope import Stored, decode, from_micros, micros, utc_text
 from events.errors import InputError, NotFound
 from events.partitions import partition_of

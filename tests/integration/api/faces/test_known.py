@@ -14,7 +14,7 @@ import orjson
 import pytest
 
 from api.cli.app import run
-from api.cli.frame import whole
+from api.cli.parser import whole
 from events.envelope import from_micros, utc_text
 from events.errors import BeyondHead, InputError, NotFound
 from events.partitions import parse_position, partition_of

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from api.exchange.exporting import ExportOptions
+from api.exchange.export import ExportOptions
 from events.catalogue import SensitivitySet
 from events.envelope import from_micros, utc_text
 from events.errors import InputError

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from api.cli.app import run
-from api.exchange.exporting import ExportOptions
+from api.exchange.export import ExportOptions
 from api.revealing import By
 from engramlog import Memory
 from events.catalogue import MemoriesAccessed

@@ -16,7 +16,7 @@ from urllib.parse import quote
 import pytest
 
 from api.application import Application
-from api.cli.frame import loaded
+from api.cli.parser import loaded
 from api.http.app import create_app
 from api.mcp.connection import Connection
 from api.mcp.server import MemoryServer

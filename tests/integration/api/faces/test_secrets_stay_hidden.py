@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from events.redis.wire import connect
-from ops.commands.client_config import client_config
+from ops.commands.processes import client_config
 from ops.settings import Settings
 from tests.integration.live import wait_until
 from tests.integration.ops.test_up import get, running

@@ -14,10 +14,10 @@ from urllib.parse import quote
 import pytest
 from fastapi.routing import APIRoute
 
-import api.cli.commands.dead
-import api.cli.commands.reading
-import api.cli.commands.searching
-import api.cli.commands.writing  # noqa: F401 - registers its commands
+import api.cli.commands.memories
+import api.cli.commands.search
+import api.cli.commands.store
+import api.cli.commands.write  # noqa: F401 - registers its commands
 from api.cli.app import run
 from api.http import routing as parsing
 from api.http.guard import OTHERS, SMALL, limit_of

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from api.exchange.exporting import ExportOptions, export_lines
+from api.exchange.export import ExportOptions, export_lines
 from events.errors import ConcurrencyError, InputError, InvalidEvent, OwnerQuarantined
 from events.partitions import partition_of
 from events.redis.wire import open_wire

@@ -12,8 +12,8 @@ import orjson
 import pytest
 from fastapi.testclient import TestClient
 
-from api.exchange.exporting import ExportOptions
-from api.exchange.importing_records import RecordOptions
+from api.exchange.export import ExportOptions
+from api.exchange.import_records import RecordOptions
 from api.operations.groups import ALL, OF_FILES
 from api.work.admission import AdmissionLimits
 from api.work.patience import NeedsHeavyLane, Patience, Work, with_patience

@@ -216,7 +216,7 @@ def test_an_export_after_a_position_that_does_not_exist_is_refused(http: HttpSto
 
 
 def test_what_changes_while_an_export_is_read_is_not_in_it(http: HttpStore) -> None:
-    from api.exchange.exporting import ExportOptions
+    from api.exchange.export import ExportOptions
 
     made(http, "while", "a", "b")
     records = http.application.records.export("while", ExportOptions()).records()
@@ -228,7 +228,7 @@ def test_what_changes_while_an_export_is_read_is_not_in_it(http: HttpStore) -> N
 @each_row("include", [(), ("deleted", "negated", "superseded", "rejected", "merged")])
 @each_row("form", ["jsonl", "text"])
 def test_an_export_holds_what_the_owner_s_view_does(http: HttpStore, include: tuple[str, ...], form: str) -> None:
-    from api.exchange.exporting import ExportOptions, selection, text_of
+    from api.exchange.export import ExportOptions, selection, text_of
     from api.exchange.records import Export
 
     owner = f"level-{len(include)}-{form}"
@@ -257,7 +257,7 @@ def test_an_export_that_ends_before_its_end_says_so_in_its_last_line(http: HttpS
     from collections.abc import Iterator as Several
     from dataclasses import replace
 
-    from api.exchange.exporting import ExportOptions
+    from api.exchange.export import ExportOptions
     from api.http.routes.records import _joined
     from api.http.routing import StreamCut
     from events.errors import StoreUnavailable
@@ -280,8 +280,8 @@ def test_how_many_memories_an_export_has_is_told_before_them(http: HttpStore) ->
 
 
 def test_a_full_disk_ends_an_export_as_failed(http: HttpStore) -> None:
-    from api.cli.commands.records import _write
-    from api.exchange.exporting import ExportOptions
+    from api.cli.commands.imports import _write
+    from api.exchange.export import ExportOptions
     from events.errors import OutputCut
 
     made(http, "full", "a")
@@ -296,16 +296,16 @@ def test_a_full_disk_below_a_file_ends_an_export_likewise_and_leaves_none(
     http: HttpStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is still in the file's buffer finds no room either, as it is closed."""
-    from api.cli.commands import records
-    from api.exchange.exporting import ExportOptions
+    from api.cli.commands import imports
+    from api.exchange.export import ExportOptions
     from events.errors import OutputCut
 
     made(http, "full-file", "a")
     begun = tmp_path / ".begun"
     begun.touch()
-    monkeypatch.setattr(records, "mkstemp", lambda **_: (os.open("/dev/full", os.O_WRONLY), str(begun)))
-    with pytest.raises(OutputCut), records._whole_file(tmp_path / "out") as stream:
-        records._write(http.application.records.export("full-file", ExportOptions()), stream, lambda _done, _all: None)
+    monkeypatch.setattr(imports, "mkstemp", lambda **_: (os.open("/dev/full", os.O_WRONLY), str(begun)))
+    with pytest.raises(OutputCut), imports._whole_file(tmp_path / "out") as stream:
+        imports._write(http.application.records.export("full-file", ExportOptions()), stream, lambda _done, _all: None)
     assert list(tmp_path.iterdir()) == []
 
 

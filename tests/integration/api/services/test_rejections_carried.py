@@ -10,8 +10,8 @@ import orjson
 import pytest
 
 from api.application import Application
-from api.exchange.exporting import ExportOptions
-from api.exchange.importing_records import RecordOptions
+from api.exchange.export import ExportOptions
+from api.exchange.import_records import RecordOptions
 from events.errors import InputError
 from tests.given.http import http_store
 from tests.integration.ops.test_kept_rejections import CANOE, LISBON, contents, opened, rejected, remembered

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from api.cli.granting import NAMES, SHORT, VERBS, grants_asked, written_out
+from api.cli.grant_options import NAMES, SHORT, VERBS, grants_asked, written_out
 from events.errors import InputError
 from projections.access.grants import DESCRIBED
 from projections.access.grants import VERBS as OF_THE_CATALOGUE

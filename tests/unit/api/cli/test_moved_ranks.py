@@ -6,7 +6,7 @@ import io
 
 from rich.console import Console
 
-from api.cli.show.differing import question_moved
+from api.cli.show.diff import question_moved
 from projections.reports.sides import ranks_moved
 from tests.rows import each_row
 

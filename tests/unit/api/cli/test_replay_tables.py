@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from api.cli.show.replaying import comparison
+from api.cli.show.replay import comparison
 from api.cli.show.tables import number
 from tests.rows import each_row
 

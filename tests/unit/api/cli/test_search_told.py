@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from api.cli.commands.cleaning import _uncompared
+from api.cli.commands.jobs import _uncompared
 from api.cli.show.search import results
 from projections.embedding.compared import RowsLookedAt, VectorsCompared
 from tests.rows import each_row

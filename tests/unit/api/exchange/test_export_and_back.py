@@ -9,8 +9,8 @@ import orjson
 from hypothesis import given, settings
 
 from api.choices import ASKED_FOR
-from api.exchange.exporting import ExportOptions, export_lines, selection
-from api.exchange.importing_records import RecordOptions, import_records
+from api.exchange.export import ExportOptions, export_lines, selection
+from api.exchange.import_records import RecordOptions, import_records
 from events.catalogue import Imported
 from projections.views.view import OwnerView
 from tests.examples import examples

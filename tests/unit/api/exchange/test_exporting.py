@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from api.choices import ASKED_FOR
-from api.exchange.exporting import ExportOptions, export_lines, export_text, line_of, selection, text_of
+from api.exchange.export import ExportOptions, export_lines, export_text, line_of, selection, text_of
 from api.exchange.record_shapes import OF_THE_LOG
 from events.catalogue import Imported
 from events.errors import InputError

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from api.exchange.importing_records import RecordOptions, import_records
+from api.exchange.import_records import RecordOptions, import_records
 from events.errors import InputError
 from events.partitions import partition_of
 from tests.given.records import ENTRY, OURS, ROW, SHAPES, imported, lines, new_log

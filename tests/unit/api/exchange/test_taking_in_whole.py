@@ -10,8 +10,7 @@ import orjson
 import pytest
 
 from api.exchange import lines as module
-from api.exchange.everything.bundle import Everything, bundle_lines
-from api.exchange.everything.taking_in import look_through
+from api.exchange.everything import Everything, bundle_lines, look_through
 from api.exchange.lines import open_lines
 from events.errors import InputError
 from tests.given.records import OURS, imported

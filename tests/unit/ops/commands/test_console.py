@@ -15,9 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ops.commands import browser
-from ops.commands.browser import LEFT_SECONDS, Leading, browser_here, opened
-from ops.commands.console import TOLD, link_to
+from ops.commands import console
+from ops.commands.console import LEFT_SECONDS, TOLD, Leading, browser_here, link_to, opened
 from tests.rows import each_row
 
 LINK = "http://127.0.0.1:8733/#code=egc1_x&to=/owners/alice/memories"
@@ -143,7 +142,7 @@ def test_a_disk_that_fills_up_leaves_no_file_behind(tmp_path: Path, monkeypatch:
     def full(_link: str) -> str:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(browser, "_page", full)
+    monkeypatch.setattr(console, "_page", full)
     found(monkeypatch, FakeBrowser())
     assert opened(tmp_path, LINK, lambda: "waits", 300.0, Flag()) == "no file"
     assert list(tmp_path.iterdir()) == []

@@ -8,10 +8,10 @@ from typing import Any
 
 from events.catalogue import Grant
 from events.sealing.seals import SealingStanding
-from ops.beyond.settings import Place
 from ops.doctor import checks, permissions
 from ops.doctor.findings import CheckFinding, Result
 from ops.doctor.permissions import FileEntry, Kind
+from ops.public_settings import Place
 from projections.access.book import AccessBook, Key
 from tests.given.access.certificates import NOW
 from tests.rows import each_row

@@ -1,0 +1,96 @@
+"""`engramlog compare`: the laws beside each other, for all memories of an owner or for one over time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from api.cli.app import out
+from api.cli.command import Call, command
+from api.cli.picture_options import LOOK_OPTIONS, look_of
+from api.cli.show.diff import differences
+from api.operations.auditing import DIFF
+from api.operations.definition import Given, Option, Parameter
+from api.operations.reports import COMPARE, CURVES
+from events.errors import refused
+
+
+@command(
+    COMPARE,
+    CURVES,
+    more=(
+        Parameter(
+            "memory_id",
+            str | None,
+            "A memory: its curves over time.",
+            None,
+            option=Option(argument=True, metavar="[ID]"),
+        ),
+        Parameter("out", Path | None, "With an ID: draw the curves into this .svg.", None),
+        *LOOK_OPTIONS,
+    ),
+)
+def compare(call: Call) -> None:
+    """Of all memories, or of one over time."""
+    given = call.given
+    if given["memory_id"] is None:
+        _refuse("without a memory's ID", given, {"since": "from", "until": "to", "points": "points", "out": "out"})
+        look_of(call, None, "nothing without a memory's ID")
+        call.take("memory_id", "since", "until", "points", "out")
+        answer = call.answer(limit=20 if given["limit"] is None else given["limit"])
+        call.print(answer)
+        return
+    _refuse("with a memory's ID, whose span --from and --to choose", given, {"limit": "limit", "at": "at"})
+    path, _, _ = call.take("out", "limit", "at")
+    look = look_of(call, path)
+    answer = call.answer(CURVES, points=200 if given["points"] is None else given["points"])
+    if path is not None:
+        from api.pictures.curves import curves_picture
+        from api.pictures.svg import write_picture
+
+        write_picture(curves_picture(answer, look), path)
+        answer["picture"] = {"file": str(path)}
+    call.print(answer, _story)
+
+
+def _refuse(where: str, given: Given, names: dict[str, str]) -> None:
+    """InputError for the first option that is given and has no meaning there."""
+    for name, option in names.items():
+        if given[name] is not None:
+            raise refused(option, str(given[name]), f"nothing {where}")
+
+
+def _story(answer: Mapping[str, Any]) -> None:
+    """What touched one memory, and what that did under each law; the curves themselves are drawn or JSON."""
+    from api.cli.show import generic
+
+    laws = {
+        name: {"normal_from": law["threshold"], "at_the_end": law["weights"][-1]}
+        for name, law in answer["laws"].items()
+    }
+    generic.answer({name: value for name, value in answer.items() if name != "times"} | {"laws": laws})
+    if "picture" not in answer:
+        out.print("[dim]The curves: --out FILE.svg; as numbers: --json[/]")
+
+
+@command(
+    DIFF,
+    more=(
+        Parameter(
+            "queries_file",
+            Path | None,
+            "Questions out of this file, one a line; beside those of --query.",
+            None,
+            option=Option(("--queries",), metavar="FILE"),
+        ),
+    ),
+)
+def diff(call: Call) -> None:
+    """Questions out of a file too."""
+    (path,) = call.take("queries_file")
+    if path is not None:
+        from api.services.auditing.questions import questions_in
+
+        call.given["queries"] = [*call.given["queries"], *questions_in(path)]
+    call.print(call.answer(), differences)

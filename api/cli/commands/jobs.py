@@ -1,0 +1,282 @@
+"""The command `engramlog cleanup`: lifecycle jobs by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+from api.choices import MODEL, RULES
+from api.cli.app import err, opened, out, progress, show
+from api.cli.command import PARTLY, Call, command
+from api.cli.show import generic
+from api.cli.show.tables import Column, ident, tabulate, words
+from api.operations.definition import Option, Parameter
+from api.operations.reports import CLEANUP, EPISODES, EXTRACT
+from api.shapes import Statement
+from events.errors import InputError, refused
+
+if TYPE_CHECKING:
+    from api.services import cleaning
+
+
+EMBED = "embed"
+LONG = 64
+"""Texts from which a bar is shown."""
+
+
+MORE = """**sweep** compresses, deletes softly and purges what was deleted 30 days ago; **review** promotes, keeps or deletes
+(tiered profile; by rule, or by a model where ENGRAMLOG_REVIEWER says so); **merge**, **link**, **replay**,
+**levels** (what newer rules of sensitivity find in old entries), **abstract** (patterns of what was said on several days;
+what is not certain waits in the inbox) and **suggest** (what says the same or belongs together by meaning, where an embedder
+is configured: it waits in the inbox) run only when named. **embed**, alone, computes the vectors that semantic search lacks: what
+is there is not computed again, and vectors of contents that were revised, purged or made secret are dropped; *with `openai:`
+contents leave this machine*, but for secret ones.
+Deletions can be undone for 30 days (`restore`). A purge takes the content out of every record, view, search, export and
+history; *the log still holds the text*."""
+
+
+@command(
+    CLEANUP.but(more=MORE, example="Example: `engramlog cleanup alice --dry-run`, then `engramlog cleanup alice`"),
+    more=(
+        Parameter("owner", str | None, "Whose memories: a user, an agent, a team.", None, option=Option(argument=True)),
+        Parameter("everybody", bool, "Every owner of the store.", False, option=Option(("--all",))),
+    ),
+    subject=(),
+)
+def cleanup(call: Call) -> None:
+    """One owner, or all of them; exit code 3 where something was not done."""
+    owner, everybody = call.take("owner", "everybody")
+    if (owner is None) is not everybody:
+        raise InputError("cleanup: name an owner, or give --all for every owner, and not both", field="owner")
+    if EMBED in call.given["jobs"]:
+        if call.given["jobs"] != [EMBED] or call.given["dry_run"]:
+            raise refused("job", ", ".join(call.given["jobs"]), f"{EMBED} alone, and no --dry-run")
+        _embed(call, owner)
+    with opened(call.context) as application:
+        if owner is not None:
+            with progress("decisions", call.json) as advance:
+                answer = application.cleaner.clean(owner, **call.given, on_progress=advance)
+            call.print(answer, _printed)
+            _uncompared(answer["compared"], owner)
+            raise typer.Exit(PARTLY if _failures([answer]) else 0)
+        with _bar(call.json) as advance:
+            everyone = application.cleaner.clean_all(**call.given, on_progress=advance)
+    call.print(everyone, _printed)
+    _uncompared(everyone["compared"], "OWNER")
+    stopped = _failures(everyone["decided"])
+    raise typer.Exit(PARTLY if everyone["failed"] or stopped else 0)
+
+
+def _embed(call: Call, owner: str | None) -> None:
+    with opened(call.context) as application:
+        if owner is None:
+            with progress("texts", call.json, 0) as advance:
+                answer = application.embeddings.embed_all(on_progress=advance)
+        else:
+            with progress("texts", call.json, LONG) as advance:
+                answer = application.embeddings.embed(owner, on_progress=advance)
+    show(answer, call.json, _embedded)
+    raise typer.Exit(PARTLY if answer["failed"] or answer["left"] else 0)
+
+
+def _embedded(answer: Mapping[str, Any]) -> None:
+    by = ", ".join(answer.get("models", ())) or answer["model"]
+    done = Text.assemble(("done ", "bold green"), f"{answer['embedded']:,} texts embedded by {by}")
+    done.append(f", {answer['already']:,} had been, {answer['left']:,} left; {answer['dropped']:,} vectors dropped")
+    out.print(done)
+    for one in answer["failed"]:
+        where = " ".join(one[name] for name in ("owner", "id") if name in one)
+        out.print(Text.assemble((where, "yellow"), f": {one['message']}"))
+
+
+def _failures(answers: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Why models could not be asked, or answers not be used; each once."""
+    told = [
+        one for answer in answers for one in (answer["failure"], (answer["abstraction"] or {}).get("failure")) if one
+    ]
+    return list(dict.fromkeys(told))
+
+
+@contextmanager
+def _bar(as_json: bool) -> Iterator[cleaning.Progress]:
+    """A bar over owners on standard error, where somebody looks on."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=err, transient=True, disable=as_json or not err.is_terminal) as bar:
+        number = bar.add_task("owners", total=None)
+        yield lambda done, total: bar.update(number, completed=done, total=total)
+
+
+def _printed(answer: Mapping[str, Any]) -> None:
+    """Print what was done, or would be, decision by decision, and what can be undone."""
+    counts, dry_run = answer["counts"], answer["dry_run"]
+    parts = {name: value for name, value in answer.items() if name not in ("compared", "jobs", "kept_days", "decided")}
+    if "decided" in answer:
+        parts["decisions"] = [one | {"owner": each["owner"]} for each in answer["decided"] for one in each["decisions"]]
+    generic.answer(parts)
+    if not counts and not any(one["asked"] for one in answer.get("decided", [answer])):
+        out.print("[green]Nothing is due.[/]")
+    if counts.get("delete") and not dry_run:
+        days = (
+            f"{answer['kept_days']:g} days"
+            if "kept_days" in answer
+            else "as long as its owner's deleted_kept_days says"
+        )
+        out.print(f"What was deleted can be brought back for {days}: engramlog delete --undo OWNER ID")
+    if counts.get("purge"):
+        out.print(
+            "A purge takes the content out of every record, view, search, export and history; the log still holds its text."
+        )
+
+
+NOT_COMPARED = {
+    "without_vector": "without a vector yet: first `engramlog cleanup {owner} --job embed`",
+    "unread": "in letters that the model does not read",
+    "older": "older than the newest that are looked at",
+}
+
+
+def _uncompared(compared: Mapping[str, Any] | None, owner: str) -> None:
+    """Said on standard error: what was not compared by its vectors, and why."""
+    from projections.embedding.compared import KINDS
+
+    if compared is None:
+        return
+    for kind in KINDS:
+        for name, why in NOT_COMPARED.items():
+            if count := compared[kind][name]:
+                one = kind[:-1] if count == 1 else kind
+                err.print(Text(f"{count:,} {one} not compared, {why.format(owner=owner)}", "yellow"))
+    if full := compared["full"]:
+        whose = "" if full is True else f" of {full:,} owner{'' if full == 1 else 's'}"
+        err.print(
+            Text(f"As many suggestions{whose} wait as may: answer some in the inbox, then run it again", "yellow")
+        )
+
+
+COLOURS = {
+    "ADD": "green",
+    "UPDATE": "cyan",
+    "BOOST": "cyan",
+    "NEGATE": "red",
+    "DELETE": "red",
+    "FLAG": "yellow",
+    "SKIP": "dim",
+}
+WORDS = {"keep_turn": "turns kept", "use": "used"}
+SHOWN = 200
+"""Statements shown in a table."""
+
+
+@command(
+    EXTRACT.but(
+        more="Turns stay as they are: typed memories lie on top. What is said again is a mention, what is taken back is negated,"
+        " and questions, suppositions, quotations and what an assistant says assert nothing. Running it again does nothing"
+        " twice. A dry run by a model asks it about the next ten turns. Exit code 3: the model failed, and the turns that are"
+        " left wait for a next run.",
+        example="Example: `engramlog extract alice --dry-run`, then `engramlog extract alice`",
+    ),
+    more=(
+        Parameter(
+            "again",
+            bool,
+            "With --dry-run: tell what the rules of today would make of all turns, those that were read before too.",
+            False,
+        ),
+    ),
+)
+def extract(call: Call) -> None:
+    """By rules or by the model of the settings."""
+    owner, dry_run, by, again = call.take("owner", "dry_run", "by", "again")
+    if again and not dry_run:
+        raise refused(
+            "again", "no --dry-run", "with --dry-run alone: what another reading made, a person may have changed since"
+        )
+    if again and by == MODEL:
+        raise refused("by", by, f"{RULES} with --again: a model is asked about what nobody has read")
+    with opened(call.context) as application:
+        if again:
+            answer = application.extractor.read_again(owner)
+        elif dry_run:
+            answer = application.extractor.rehearse(owner, by)
+        else:
+            with progress("turns" if by == MODEL else "decisions", call.json) as advance:
+                answer = application.extractor.extract(owner, by, on_progress=advance)
+    call.print(answer, _told)
+    if answer.get("trouble"):
+        raise typer.Exit(PARTLY)
+
+
+def _told(answer: Mapping[str, Any]) -> None:
+    counts = ", ".join(f"{count:,} {WORDS.get(name, name)}" for name, count in sorted(answer["counts"].items()))
+    if answer["dry_run"]:
+        table([one for one in answer["statements"] if not answer.get("again") or one["operation"] != "SKIP"])
+        if answer.get("gone"):
+            gone = ", ".join(answer["gone"][:SHOWN])
+            out.print(Text(f"would not be drawn from these turns any more: {gone}", "yellow"))
+        out.print(Text.assemble(("would ", "yellow"), counts) if counts else Text("nothing would change", "yellow"))
+    else:
+        read = f"{answer['read']:,} turns read: " if answer["read"] else ""
+        nothing = "nothing" if answer.get("trouble") else "nothing new"
+        out.print(Text.assemble(("done ", "bold green"), read, counts or nothing))
+    if answer.get("by_rules"):
+        out.print(Text(f"{len(answer['by_rules']):,} of them by rules: the model had no usable answer", "yellow"))
+    if refused := answer.get("refused"):
+        turn_id, reason = next(iter(refused.items()))
+        out.print(
+            Text(f"{len(refused):,} of them without effect: everything was refused; {turn_id}: {reason}", "yellow")
+        )
+    if answer["by"] != RULES:
+        usage = answer["usage"]
+        told = f"{usage['requests']:,} requests, {usage['input_tokens']:,} + {usage['output_tokens']:,} tokens"
+        out.print(Text(f"{answer['by']}: {told}", "dim"))
+    if answer.get("trouble"):
+        err.print(Text.assemble(("stopped ", "bold red"), answer["trouble"]))
+    if answer.get("left"):
+        out.print(Text(f"{answer['left']:,} turns are still to be read", "yellow"))
+
+
+def table(statements: Sequence[Statement], console: Console = out) -> None:
+    """What every statement would become."""
+    if not statements:
+        return
+    columns = (
+        Column("what", "operation", lambda what: Text(what, COLOURS[what])),
+        Column("class"),
+        words("content"),
+        ident("turn", "turn_id"),
+        Column("why", "reason", style="dim"),
+    )
+    rows = [
+        {**one, "class": one["category"] if one["kind"] == "fact" else f"{one['category']}, {one['kind']}"}
+        for one in statements[:SHOWN]
+    ]
+    tabulate(columns, rows, console)
+    if len(statements) > SHOWN:
+        console.print(Text(f"and {len(statements) - SHOWN:,} more: --json tells all", "dim"))
+
+
+@command(
+    EPISODES.but(
+        more="Also notes which memories the assistant's replies rested on: those put before it of which a reply says what nothing"
+        " else there said. Turns stay as they are. Running it again does nothing twice.",
+        example="Example: `engramlog episodes alice --dry-run`, then `engramlog episodes alice`",
+    )
+)
+def episodes(call: Call) -> None:
+    """Exit code 3 where the model is down."""
+    owner, dry_run = call.take("owner", "dry_run")
+    with opened(call.context) as application:
+        if dry_run:
+            answer = application.episodes.make(owner, dry_run=True)
+        else:
+            with progress("decisions", call.json) as advance:
+                answer = application.episodes.make(owner, on_progress=advance)
+    call.print(answer)
+    if answer["down"]:
+        raise typer.Exit(PARTLY)

@@ -1,0 +1,151 @@
+"""`engramlog replay` and `engramlog retract`: what would be without some of a history, and undoing it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from api.choices import MOST_PROCESSES
+from api.cli.app import joined
+from api.cli.command import PARTLY, Call, command
+from api.cli.show.replay import looked_at, store_moved
+from api.operations.definition import Option, Parameter
+from api.operations.replaying import REPLAY, RETRACT
+from api.operations.saying import GROUND_REPORT
+from api.operations.sources import ASIDES, BRING_BACK, SET_ASIDE
+from api.requests.ids import decoded_id
+from events.errors import refused
+
+WHOLE = "The whole store"
+
+QUESTIONS = Parameter(
+    "questions",
+    Path | None,
+    "Compare the order of the results of the questions in this file too, one a line.",
+    None,
+    option=Option(("--queries",), metavar="FILE"),
+)
+
+
+OF_ONE = {
+    "mode": "it tells of normal mode",
+    "most": "it tells figures, and no list that has pages",
+    "offset": "it tells figures, and no list that has pages",
+    "after": "a position is one owner's",
+}
+"""Options that are about one owner, and why."""
+
+
+@command(
+    REPLAY,
+    more=(
+        Parameter(
+            "owner",
+            str | None,
+            "Whose memories: a user, an agent, a team; omit it with --all.",
+            None,
+            option=Option(argument=True, completes="owners"),
+        ),
+        QUESTIONS,
+        Parameter(
+            "every_owner",
+            bool,
+            "Replay every owner of the store, and show the sums.",
+            False,
+            option=Option(("--all",), panel=WHOLE),
+        ),
+        Parameter(
+            "processes",
+            int | None,
+            "With --all: processes that share the partitions, 1 to 64. Default: the number of cores, fewer for a small store.",
+            None,
+            option=Option(("--processes",), metavar="N", panel=WHOLE),
+        ),
+    ),
+    subject=(),
+)
+def replay(call: Call) -> None:
+    """What differs, of an owner or of all."""
+    owner, every_owner, processes = call.take("owner", "every_owner", "processes")
+    if not every_owner:
+        if owner is None:
+            raise refused("owner", "nothing", "an owner's name, or --all")
+        if processes is not None:
+            raise refused("processes", processes, "nothing without --all")
+        call.given["owner"] = decoded_id(owner)
+        call.print(call.answer(queries=_questions(call)))
+        return
+    if owner is not None:
+        raise refused("owner", owner, "nobody with --all")
+    if processes is not None and not 1 <= processes <= MOST_PROCESSES:
+        raise refused("processes", processes, f"1 to {MOST_PROCESSES}")
+    for name, default in {one.name: one.default for one in REPLAY.question if one.name in OF_ONE}.items():
+        if (value := call.given.pop(name)) != default:
+            raise refused(name, value, f"nothing with --all: {OF_ONE[name]}")
+    replay_all = joined(call.context).replay_all
+    assert replay_all is not None
+    answer = replay_all(call.given | {"queries": _questions(call)}, count=processes, json=call.json)
+    call.show(answer, store_moved)
+    if answer["left_out"] or answer["quarantined"]:
+        raise typer.Exit(PARTLY)
+
+
+def _questions(call: Call) -> list[str]:
+    """Those that were told, and then those of the file."""
+    queries, path = call.take("queries", "questions")
+    if path is None:
+        return list(queries or ())
+    from api.services.auditing.questions import questions_in
+
+    return [*(queries or ()), *questions_in(path)]
+
+
+@command(
+    RETRACT,
+    more=(QUESTIONS, Parameter("yes", bool, "Do it at once: what it reaches is told, and carried out.", False)),
+)
+def retract(call: Call) -> None:
+    """What it reaches, and then that it is done."""
+    yes, dry_run, reach = call.take("yes", "dry_run", "reach")
+    questions = _questions(call)
+    if dry_run and (yes or reach):
+        raise refused("dry_run", f"--dry-run with {'--yes' if yes else '--reach'}", "one of them")
+    with call.asking() as ask:
+        given = call.given | {"queries": questions}
+        if reach is None:
+            told = ask(RETRACT, given | {"dry_run": True})
+            if not yes or not told["undoes_total"]:
+                call.show(told, looked_at)
+                return
+            reach = told["reach"]
+        answer = ask(RETRACT, given | {"dry_run": False, "reach": reach})
+    call.print(answer)
+    if answer["not_undone"] or answer["remains_total"]:
+        raise typer.Exit(PARTLY)
+
+
+@command(
+    SET_ASIDE,
+    ASIDES,
+    more=(
+        Parameter("undo", bool, "What the source said counts again.", False),
+        Parameter(
+            "ground", str | None, "Something that memories rest on: withhold those that rest on another digest.", None
+        ),
+        Parameter("digest", str | None, "With --ground: the digest it has now.", None),
+    ),
+)
+def set_aside(call: Call) -> None:
+    """Set a source aside or bring it back; list them if none is named."""
+    undo, ground, digest = call.take("undo", "ground", "digest")
+    if ground is not None or digest is not None:
+        if undo or ground is None or digest is None:
+            raise refused("ground", ground, "a URI with --digest, and no --undo")
+        call.turn_to(GROUND_REPORT, "--ground", uri=ground, digest=digest)
+        return
+    named = any(call.given[name] is not None for name in ("session", "principal", "of_actor"))
+    if undo or named:
+        call.turn_to(BRING_BACK if undo else SET_ASIDE, "a source")
+    else:
+        call.turn_to(ASIDES, "the list of sources")

@@ -1,0 +1,164 @@
+"""Commands that write much: append, import, delete. They return once all is folded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import typer
+
+from api.cli.app import Json, app, complain, opened, out, progress, show
+from api.cli.command import Call, command
+from api.cli.files import File, counting, end, fold_appended, paced
+from api.cli.show.generic import answer as generic
+from api.cli.show.imports import tell_failures
+from api.cli.standard_input import text_of
+from api.exchange.lines import open_lines
+from api.operations.definition import Option, Parameter, without
+from api.operations.saying import EDIT, MENTION, TEXT
+from api.operations.writing import CONFIRM, DELETE, DELETE_MANY, PROMOTE, RESTORE, RESTORE_MANY, SENSITIVITY
+from events.errors import refused
+
+if TYPE_CHECKING:
+    from api.exchange.append_events import AppendReport
+
+
+MORE = (
+    "What was made only of it goes with it (typed memories of a turn, episodes, merges), and comes back with it. Core and system"
+    "\nmemories are left alone and named unless `--core` is given: exit code 3, also for a single one. Of several ids those that"
+    "\ncannot be deleted are named with the reason, and the others deleted: 3. Where nothing is deleted: 2 if every id is unknown,"
+    "\npurged or merged away, else 1. The same holds for `--undo`: what went with a memory comes back with it."
+)
+IDS = Parameter(
+    "ids",
+    list[str],
+    "Memories' ids, separated by commas, spaces or newlines in any mixture; - reads them from standard input.",
+    option=Option(argument=True, metavar="ID|-"),
+)
+
+
+@app.command(epilog="Example: `engramlog append events.jsonl` or `producer | engramlog append - --json`")
+def append(context: typer.Context, file: File, json: Json = False) -> None:
+    """Append events from JSON Lines of envelopes. Sending the same file again is always safe."""
+    from api.exchange.append_events import append_lines
+
+    with open_lines(file) as lines, opened(context) as application, counting("appending", file, json) as advance:
+        answer = append_lines(paced(application, advance), lines, advance, application.writer.refused_values.of)
+        advance(len(answer.positions), "folding")
+        fold_appended(application, answer)
+    show(answer.as_dict(), json, lambda _: _render_append(answer))
+    end(answer)
+
+
+def _render_append(answer: AppendReport) -> None:
+    out.print(
+        f"{answer.appended:,} appended, {answer.already_appended:,} already there, {len(answer.conflicts)} conflicts"
+    )
+    if answer.rejected:
+        first = answer.rejected[0]
+        out.print(
+            f"[yellow]{len(answer.rejected):,} say what a person rejected, and change nothing:"
+            f" line {first['line']}, rejected at {first['rejected']}[/]"
+        )
+    tell_failures(answer)
+
+
+@command(
+    DELETE_MANY.but(
+        name="delete",
+        help=DELETE.help,
+        more=MORE,
+        example='Example: `engramlog delete alice coffee`, `engramlog delete alice "m1, m2" m3 --undo` or'
+        " `... | engramlog delete alice -`",
+    ),
+    more=(IDS, Parameter("undo", bool, "Restore them, with what their deletion took along.", False)),
+)
+def delete(call: Call) -> None:
+    """One or several: what of them was done, and what not, is told for each."""
+    from api.services.deleting import split_ids
+    from projections.views.query import moment
+
+    (undo,) = call.take("undo")
+    given, dry_run = call.given, call.given["dry_run"]
+    given["ids"] = split_ids(_texts_of(given["ids"]))
+    if undo:
+        _restore(call, given["ids"])
+        return
+    with opened(call.context) as application, progress("deleting", call.json) as advance:
+        answer = DELETE_MANY.ask(application, given | {"by_name": len(given["ids"]) == 1, "on_progress": advance})
+    if len(answer.ids) > 1 or (dry_run and answer.refusal is None):
+        show(answer.as_dict(), call.json, generic)
+    elif answer.refusal is not None:
+        raise answer.refusal
+    else:
+        show(answer.as_effects(), call.json, generic)
+    if answer.error is not None:
+        complain(answer.error)
+    if answer.deleted and not call.json and not dry_run:
+        out.print(
+            f"[dim]Restorable until {moment(answer.restorable_until)}, then purged."
+            " The text itself stays in the log.[/]"
+        )
+    raise typer.Exit(answer.exit_code)
+
+
+def _restore(call: Call, ids: list[str]) -> None:
+    """Restore one or several memories; print for each of several whether it was restored."""
+    call.only(RESTORE_MANY, "--undo")
+    given = call.given | {"ids": ids}
+    if len(ids) == 1 and not given["dry_run"]:
+        one = {name: value for name, value in given.items() if name not in ("ids", "dry_run")}
+        with call.asking() as ask:
+            answer = ask(RESTORE, one | {"memory_id": ids[0]})
+        call.print(answer)
+        return
+    with opened(call.context) as application, progress("restoring", call.json) as advance:
+        report = RESTORE_MANY.ask(application, given | {"on_progress": advance})
+    if report.refusal is not None and len(report.ids) == 1:
+        raise report.refusal
+    show(report.as_dict(), call.json, generic)
+    if report.error is not None:
+        complain(report.error)
+    raise typer.Exit(report.exit_code)
+
+
+def _texts_of(ids: Iterable[str]) -> Iterator[str]:
+    return (text_of(one, "ids", "ids in UTF-8, at most 1 MiB together") for one in ids)
+
+
+@command(
+    EDIT.but(question=without(EDIT.question, "content")),
+    SENSITIVITY.but(question=without(SENSITIVITY.question, "level", "reason")),
+    PROMOTE.but(question=without(PROMOTE.question, "to")),
+    more=(
+        Parameter("content", str | None, "The whole new text.", None, option=TEXT._replace(metavar="[TEXT|-]")),
+        Parameter("sensitivity", int | None, "0 public, 1 general, 2 sensitive, 3 secret: as a person says.", None),
+        Parameter(
+            "tier",
+            str | None,
+            "As an operator: core or system has it stand in every prompt, fact or episode not.",
+            None,
+        ),
+    ),
+)
+def edit(call: Call) -> None:
+    """New words, a sensitivity or a tier."""
+    level, tier = call.take("sensitivity", "tier")
+    content = call.given["content"]
+    if (content is not None) + (level is not None) + (tier is not None) != 1:
+        raise refused("TEXT", content, "one of TEXT, --sensitivity and --tier")
+    if level is not None and not call.given["reason"]:
+        raise refused("reason", "nothing", "why, with --sensitivity")
+    if level is not None:
+        call.turn_to(SENSITIVITY, "--sensitivity", level=level)
+    elif tier is not None:
+        call.turn_to(PROMOTE, "--tier", to=tier)
+    else:
+        call.turn_to(EDIT, "a new text")
+
+
+@command(MENTION, more=(Parameter("confirm", bool, "It holds: also take back its negation, whoever said it.", False),))
+def mention(call: Call) -> None:
+    """A mention, or a confirmation."""
+    (confirm,) = call.take("confirm")
+    call.turn_to(CONFIRM if confirm else MENTION, "--confirm")

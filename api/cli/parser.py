@@ -1,0 +1,219 @@
+"""The root of the command line: every command is listed from the table, and a command's module is loaded when it is called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Annotated, Any
+
+import typer
+from typer._click.exceptions import BadParameter, MissingParameter, NoSuchOption, UsageError
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command, get_command_from_info, get_command_name, get_group_from_info
+
+from api.operations.table import GROUPS, OperationRow, entries
+from events.errors import EngramlogError, InputError, refused
+
+MARKUP: Any = "markdown"
+OPERATIONS = "api.operations."
+"""Rooms of operations whose commands are made of them alone."""
+COMMANDS = {
+    "Ask": "search get list why history events assess map associations facts synonyms context answers",
+    "Compare": "compare diff parameters profile replay",
+    "Say": "add edit mention append import extract episodes negate merge unmerge delete set-aside retract export",
+    "Keep": "inbox health fading reinforce review cleanup",
+    "Share": "key grant access",
+    "Operate": "up console token master-key backup mcp worker status doctor alarms stats dead seal erase rebuild verify demo",
+}
+"""The commands by group, in the order of `--help`; what else a listing tells of them is in the made table."""
+app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=MARKUP)
+"""Where a module registers its commands while it is imported."""
+
+
+class ListedCommand(TyperCommand):
+    """A command as the listing tells it: enough for `--help` and for completion of its name."""
+
+    def __init__(self, entry: OperationRow, group: str) -> None:
+        super().__init__(entry.name, help=entry.help, rich_markup_mode=MARKUP, rich_help_panel=group)
+        self.entry = entry
+
+
+class Commands(TyperGroup):
+    """All commands, of which those are loaded that are called."""
+
+    def __init__(self, **told: Any) -> None:
+        super().__init__(**told)
+        self.commands = {
+            entry.name: ListedCommand(entry, group) for group, listed in GROUPS.items() for entry in listed
+        }
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """The command that is called, with its options and arguments."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, loaded(command.entry) if isinstance(command, ListedCommand) else command, rest
+
+
+def loaded(entry: OperationRow) -> Any:
+    """A command or a group of commands as its module registers it."""
+    module = import_module(entry.module)
+    if entry.module.startswith(OPERATIONS) and entry.name not in {one.name for one in app.registered_commands}:
+        from api.cli.command import command, plain
+        from api.operations.definition import Operation
+
+        made = (one for one in vars(module).values() if isinstance(one, Operation))
+        command(next(one for one in made if one.name == entry.name and one.shown))(plain)
+    told: dict[str, Any] = {"pretty_exceptions_short": True, "rich_markup_mode": MARKUP}
+    for group in app.registered_groups:
+        if group.name == entry.name:
+            return in_our_words(get_group_from_info(group, suggest_commands=True, **told))
+    named = {
+        one.name or get_command_name(one.callback.__name__): one for one in app.registered_commands if one.callback
+    }
+    return in_our_words(get_command_from_info(named[entry.name], **told))
+
+
+def root() -> Commands:
+    """The command `engramlog`."""
+    frame = typer.Typer(
+        name="engramlog",
+        cls=Commands,
+        callback=_engramlog,
+        no_args_is_help=True,
+        add_completion=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=MARKUP,
+        help="An event-sourced memory store for AI agents: one log, many readings, and a reason for every weight.",
+        epilog="Start with `engramlog demo`. Every command takes `--json`. Exit codes: 0 done, 1 failed, 2 bad input,"
+        " 3 partly done.",
+    )
+    command = get_command(frame)
+    assert isinstance(command, Commands)
+    return command
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from api.version import program_version
+
+        typer.echo(f"engramlog {program_version()}")
+        raise typer.Exit
+
+
+def _engramlog(
+    _version_asked: Annotated[
+        bool,
+        typer.Option("--version", "-V", help="Print the version and end.", is_eager=True, callback=_version),
+    ] = False,
+) -> None:
+    """Options of `engramlog` itself."""
+
+
+def whole() -> Commands:
+    """The same with every command loaded, for those who look through all of them."""
+    command = root()
+    command.commands = {name: loaded(entry) for name, entry in entries().items()}
+    return command
+
+
+KINDS = {"valid integer": "a whole number", "valid number": "a number", "valid boolean": "true or false"}
+"""What a library calls a kind of value, and we."""
+_BOUND = re.compile(r"should be (less|greater) than (or equal to )?([-\d.]+)")
+_CHOICES = re.compile(r"is not one of (.+?)\.?$")
+
+
+def in_our_words(command: Any) -> Any:
+    """The command, and those below it, with such refusals as an InputError: then `--json` tells it as any other."""
+    for below in getattr(command, "commands", {}).values():
+        in_our_words(below)
+    parse, invoke = command.parse_args, command.invoke
+
+    def parse_args(context: Any, args: list[str]) -> Any:
+        told = list(args)
+        try:
+            return parse(context, args)
+        except BadParameter as problem:
+            if problem.param is None or not (
+                problem.message.startswith("Input should be") or _CHOICES.search(problem.message)
+            ):
+                raise
+            error = _refusal(problem, told)
+            _name_option(error, command.params)
+            raise error from None
+        except InputError as error:
+            _name_option(error, command.params)
+            raise
+
+    def invoke_told(context: Any) -> Any:
+        try:
+            return invoke(context)
+        except InputError as error:
+            _name_option(error, command.params)
+            raise
+
+    command.parse_args, command.invoke = parse_args, invoke_told
+    return command
+
+
+def in_options(error: EngramlogError, message: str) -> str:
+    """A message of an error as the command line says it: a refusal names the option, where every other face names the field."""
+    named = re.match(rf"{re.escape(_field(error))}\b", message)
+    return message if error.option is None or named is None else f"{error.option}{message[named.end() :]}"
+
+
+def _field(error: EngramlogError) -> str:
+    """The field that is refused, without what of it is."""
+    return str(error.context.get("field", "")).partition(" ")[0]
+
+
+def _name_option(error: InputError, parameters: Sequence[Any]) -> None:
+    """Note by which option of a command the field was told; of the command that met the refusal first."""
+    field, options = _field(error), [(one.name, max(one.opts, key=len)) for one in parameters]
+    named = [option for _, option in options if _as_field(option) == field] or [
+        option for name, option in options if name == field
+    ]
+    if error.option is None and named and named[0].startswith("--"):
+        error.option = named[0]
+
+
+def _as_field(option: str) -> str:
+    return option.lstrip("-").replace("-", "_")
+
+
+def _refusal(problem: BadParameter, told: Sequence[str]) -> InputError:
+    parameter: Any = problem.param
+    name = _as_field(max(parameter.opts, key=len))
+    got = _got(parameter.opts, told) if parameter.param_type_name == "option" else "something else"
+    bound, choices = _BOUND.search(problem.message), _CHOICES.search(problem.message)
+    if choices is not None:
+        allowed = choices[1].replace("'", "")
+    elif bound is not None:
+        allowed = f"at {'most' if bound[1] == 'less' else 'least'} {bound[3]}"
+    else:
+        allowed = next((ours for theirs, ours in KINDS.items() if theirs in problem.message), "another value")
+    return refused(name, got, allowed)
+
+
+def _got(options: Sequence[str], told: Sequence[str]) -> str:
+    """What stands behind the option."""
+    for place, word in enumerate(told):
+        for option in options:
+            if word == option and place + 1 < len(told):
+                return told[place + 1]
+            if word.startswith(f"{option}=") or (len(option) == 2 and word.startswith(option)):
+                return word[len(option) :].removeprefix("=")
+    return "something else"
+
+
+def usage_refusal(problem: UsageError) -> InputError:
+    """What the parser refuses, as an InputError: `field` is the parameter's name, else `option` or `command`."""
+    command = problem.ctx.command_path if problem.ctx is not None else "engramlog"
+    help_text = f"what `{command} --help` lists"
+    if isinstance(problem, NoSuchOption):
+        alike = f"; did you mean {', '.join(problem.possibilities)}?" if problem.possibilities else ""
+        return refused("option", problem.option_name, help_text + alike)
+    if isinstance(problem, MissingParameter) and problem.param is not None:
+        return refused(problem.param.name or "argument", "nothing", "a value; it is required")
+    return InputError(
+        f"{problem.format_message().rstrip('.')}; allowed: {help_text}", field="command", allowed=help_text
+    )

@@ -1,1 +1,0 @@
-"""A command's question, put to the `up` that runs on its data folder."""

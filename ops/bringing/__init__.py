@@ -1,1 +1,0 @@
-"""Bringing a whole store over: from lying open to being sealed."""

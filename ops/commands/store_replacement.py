@@ -1,0 +1,100 @@
+"""The frame of commands that bring a whole store over: it is told what they will do, asked about, refused while others are there,
+done, and told."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+from rich.markup import escape
+
+from api.cli.app import err, out, progress, show
+from events.errors import NotConfirmed
+
+if TYPE_CHECKING:
+    from ops.settings import Settings
+    from ops.store_replacement import OldStore
+
+Yes = Annotated[bool, typer.Option("--yes", help="Do it without asking.")]
+Alone = Annotated[
+    bool,
+    typer.Option(
+        "--alone",
+        help="Connections to your own Redis that it lists, or does not list, are none of Engramlog's: you answer for it.",
+    ),
+]
+
+
+class Bringing(NamedTuple):
+    """What one of these commands does."""
+
+    name: str
+    """Of the command, as its bar tells it."""
+    question: str
+    """What a person at a terminal is asked."""
+    told_beforehand: Callable[[OldStore], dict[str, Any]]
+    carry_out: Callable[..., dict[str, Any]]
+    render_plan: Callable[[dict[str, Any], Settings], None]
+    render_done: Callable[[dict[str, Any]], None]
+
+
+def bring_over(work: Bringing, *, yes: bool, alone: bool, json: bool) -> None:
+    """Tell, ask unless `yes`, refuse while others use the store, do it, and tell. What is asked about is looked at anew once it is
+    answered: others may have come meanwhile. Raises NotConfirmed without an answer, with the `plan`."""
+    from ops.commands.notices import patient
+    from ops.settings import load_settings
+    from ops.store_replacement import old_store, refuse_others
+
+    settings, waiting = load_settings(), patient(err)
+    if not yes:
+        with old_store(settings, on_wait=waiting) as store:
+            plan = work.told_beforehand(store)
+            if not plan["done"]:
+                if not json:
+                    work.render_plan(plan, settings)
+                refuse_others(store, alone=alone, on_wait=waiting)
+        if plan["done"]:
+            show(plan, json, work.render_done)
+            return
+        if json or not sys.stdin.isatty():
+            raise NotConfirmed(plan)
+        if not typer.confirm(work.question, err=True):
+            raise typer.Exit(1)
+    with old_store(settings, on_wait=waiting) as store:
+        if yes and not json and not (plan := work.told_beforehand(store))["done"]:
+            work.render_plan(plan, settings)
+        with progress(work.name, json, long=0) as advance:
+            answer = work.carry_out(store, alone=alone, on_progress=advance, on_wait=waiting)
+    show(answer, json, work.render_done)
+
+
+def time_told(plan: Mapping[str, Any]) -> str:
+    """How long it takes, as a sentence begins."""
+    minutes = round(plan["about_seconds"] / 60)
+    return f"About {many(minutes, 'minute')}" if minutes else "Less than a minute"
+
+
+def print_copy(settings: Settings, ending: str) -> None:
+    """How a copy is made before: the only way back."""
+    data = escape(str(settings.data.expanduser()))
+    copy = (
+        "    copy your Redis's own files (or its backup) while nothing writes"
+        if settings.redis_url
+        else f"    cp -a {data} {data}-{ending}"
+    )
+    out.print(copy, highlight=False, soft_wrap=True)
+
+
+def print_others(plan: Mapping[str, Any]) -> None:
+    """Who is connected now, a line each."""
+    for one in plan["others"]:
+        out.print(
+            f"  - connected now: {escape(one['what'])} {escape(one['name'])} ({escape(one['told'])})", soft_wrap=True
+        )
+
+
+def many(number: int, what: str) -> str:
+    """A number and what it counts, in the singular or the plural."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,213 @@
+"""The listeners of a service by its settings: of this machine alone, or open to others, and then operating stands apart."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from threading import Lock
+from time import monotonic
+from typing import Final, Literal, NamedTuple, NoReturn
+
+from api.http.server.certificate import CERTIFICATE, KEY, Certificate, Clock
+from api.http.server.listener import OF_THIS_MACHINE, OPERATE, Listener, check_host
+from api.shapes import ListeningTold
+from events.alarms import Alarms, ConditionAlarm, TellingAlarms
+from events.errors import BadSetting
+from events.text.origins import is_loopback
+from ops.clock import now, now_micros
+from ops.every import Every
+from ops.public_settings import BeyondSettings, asked_name
+from projections.access.book import AccessBook
+
+FIRST_KEY = "engramlog key new NAME --can use --owners '*' --speak-as user,assistant --trust asserted"
+"""The command that makes the first key."""
+
+
+class Listeners(NamedTuple):
+    """What holds for whoever comes by each of them."""
+
+    main: Listener = OF_THIS_MACHINE
+    """The API's port, and that of `mcp --http`."""
+    folder: Listener = OF_THIS_MACHINE
+    """The socket in the data folder."""
+    operating: Listener | None = None
+    """The operating port, where there is one."""
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """That of all of them."""
+        return self.main.certificate or (self.operating.certificate if self.operating else None)
+
+
+def listeners_of(settings: BeyondSettings, host: str) -> Listeners:
+    """The listeners of these settings, the API's on `host`.
+
+    It is open to others where it listens beyond loopback, has a certificate or names a proxy: whoever asks may be anywhere then.
+    Raises BadSetting where others could reach it without TLS, and for a certificate that cannot be used.
+    """
+    certificate = _certificate(settings)
+    is_open = certificate is not None or bool(settings.trusted_proxies)
+    if not is_open:
+        check_host(host)
+        if settings.operate is not None:
+            _refuse(
+                OPERATE,
+                str(settings.operate.port),
+                "unset while the API is this machine's alone: it operates on its own port then",
+            )
+        return Listeners()
+    proxies, names = settings.trusted_proxies, _names(settings, certificate)
+    main = Listener(public=True, operates=False, names=names, proxies=proxies, certificate=certificate)
+    folder, operating = Listener(direct=True), None
+    check_host(host, main)
+    if settings.operate is not None:
+        if is_loopback(settings.operate.host):
+            operating = folder
+        elif certificate is None:
+            check_host(settings.operate.host, setting=OPERATE)
+        else:
+            operating = Listener(public=True, names=names, certificate=certificate)
+    return Listeners(main, folder, operating)
+
+
+def how_it_listens(listeners: Listeners) -> ListeningTold:
+    """What is told of it in the log, in `/ready` and in `status`."""
+    main, certificate = listeners.main, listeners.certificate
+    by: Literal["loopback", "tls", "proxy"] = "loopback" if not main.public else "proxy" if main.proxies else "tls"
+    ends = None if certificate is None else certificate.ends.isoformat()
+    where: Literal["here", "socket", "port"] = (
+        "here" if main.operates else "socket" if listeners.operating is None else "port"
+    )
+    return {"by": by, "certificate_ends": ends, "operating": where}
+
+
+def require_key(listeners: Listeners, book: Callable[[], AccessBook]) -> None:
+    """Raise BadSetting where the service is open to others and no key lives: nobody could be told from anybody."""
+    if not listeners.main.public:
+        return
+    at = now_micros()
+    if not any(one.state(at) == "live" for one in book().keys.values()):
+        raise BadSetting(
+            "access: got no key that lives; allowed: at least one before the API is open to others. Make the first on this"
+            f" machine: {FIRST_KEY}",
+            setting="ENGRAMLOG_HOST",
+            got="no key that lives",
+            allowed="at least one",
+        )
+
+
+def _certificate(settings: BeyondSettings) -> Certificate | None:
+    chain, key = settings.tls_cert_file, settings.tls_key_file
+    if chain is None and key is None:
+        return None
+    if chain is None or key is None:
+        missing, told = (CERTIFICATE, KEY) if chain is None else (KEY, CERTIFICATE)
+        _refuse(missing, "nothing", f"a file of PEM beside {told}")
+    return Certificate(chain, key, now)
+
+
+def _names(settings: BeyondSettings, certificate: Certificate | None) -> frozenset[tuple[str, int | None]]:
+    told = [asked_name(one) for one in settings.public_names]
+    names = frozenset(one for one in told if one is not None)
+    if not names and certificate is not None:
+        names = frozenset((one, None) for one in certificate.names)
+    if not names:
+        why = "the certificate is for none" if certificate is not None else "a proxy is declared"
+        _refuse(
+            "ENGRAMLOG_PUBLIC_NAMES",
+            "nothing",
+            f"the names by which the service is asked, such as memory.example.org ({why})",
+        )
+    return names
+
+
+def _refuse(name: str, got: str, allowed: str) -> NoReturn:
+    raise BadSetting(f"{name}: got {got}; allowed: {allowed}", setting=name, got=got, allowed=allowed)
+
+
+SOON: Final = timedelta(days=14)
+LOOK_SECONDS: Final = 2.0
+TROUBLE_SECONDS: Final = 10.0
+"""Files that change one after the other do not fit for a moment."""
+TELL_SECONDS: Final = 60.0
+MOST_ADDRESSES: Final = 8
+ENDS, UNREADABLE = "certificate_ends", "certificate_unreadable"
+Tell = Callable[..., None]
+
+
+class CertificateWatch:
+    """Takes a renewed certificate, and raises alarms if it ends soon or cannot be read."""
+
+    def __init__(
+        self,
+        certificate: Certificate | None,
+        alarms: Alarms,
+        tell: Tell,
+        clock: Clock = now,
+        seconds: Callable[[], float] = monotonic,
+    ) -> None:
+        self._certificate = certificate
+        self._tell = tell
+        self._clock = clock
+        self._ends = ConditionAlarm(alarms, ENDS)
+        self._unreadable = ConditionAlarm(alarms, UNREADABLE, patient_seconds=TROUBLE_SECONDS, clock=seconds)
+
+    def check(self) -> None:
+        """Take new files, and report what is wrong with them."""
+        trouble, soon = None, None
+        try:
+            if self._certificate is not None and self._certificate.renewed():
+                self._tell("certificate renewed", ends=self._certificate.ends.isoformat())
+        except BadSetting as error:
+            trouble = error.message
+        if self._certificate is not None and self._certificate.ends - self._clock() < SOON:
+            soon = f"it ends {self._certificate.ends:%Y-%m-%d %H:%M} UTC"
+        self._ends.report(soon)
+        self._unreadable.report(trouble)
+
+
+@contextmanager
+def certificate_tended(certificate: Certificate | None, tell: Tell) -> Iterator[None]:
+    """Check a certificate every few seconds for the length of a block."""
+    if certificate is None:
+        yield
+        return
+    watch = CertificateWatch(certificate, TellingAlarms(tell), tell)
+    every = Every(LOOK_SECONDS, watch.check, "certificate", tell).start()
+    try:
+        yield
+    finally:
+        every.stop()
+
+
+class RefusedRequests:
+    """Logs, at most once a minute, how many requests were refused, why, and from where. Safe for threads."""
+
+    def __init__(self, tell: Tell, seconds: Callable[[], float] = monotonic) -> None:
+        self._tell = tell
+        self._seconds = seconds
+        self._lock = Lock()
+        self._reasons = Counter[str]()
+        self._addresses: dict[str, None] = {}
+        self._told = -TELL_SECONDS
+
+    def count(self, reason: str, address: str) -> None:
+        """One more request."""
+        with self._lock:
+            self._reasons[reason] += 1
+            if len(self._addresses) < MOST_ADDRESSES:
+                self._addresses[address[:64]] = None
+
+    def report(self) -> None:
+        """Log what is new."""
+        at = self._seconds()
+        with self._lock:
+            if not self._reasons or at - self._told < TELL_SECONDS:
+                return
+            reasons, addresses = dict(self._reasons), list(self._addresses)
+            self._reasons.clear()
+            self._addresses.clear()
+            self._told = at
+        self._tell("requests refused", reasons=reasons, addresses=addresses, alarm=True)
