@@ -37,7 +37,7 @@ from projections.prompt.lines import (
     keeping_order,
     memory_line,
     message_lines,
-    said_already,
+    repeats_talk,
     sensitivity_allowed,
     sums_up_the_newest,
     time_line,
@@ -191,9 +191,9 @@ def always(view: OwnerView, now: int, talk: Conversation, rules: Rules) -> Alway
     ]
     episodes = [memory for memory in allowed(own, rules) if not sums_up_the_newest(memory, talk)]
     episodes.sort(key=lambda one: (one.created_at, one.id))
-    told = [memory for memory in core[:MOST_CORE] if not view.hides(memory.id)]
+    core = [memory for memory in core[:MOST_CORE] if not view.hides(memory.id)]
     instructions = [memory for memory in instructions if not view.hides(memory.id)]
-    return Always(told, episodes[-MOST_EPISODES:], left_out, instructions)
+    return Always(core, episodes[-MOST_EPISODES:], left_out, instructions)
 
 
 def stable_rules(view: OwnerView, rules: Rules) -> Rules:
@@ -235,7 +235,7 @@ def related(
             continue
         if not asked.message.several and result["score"] < max(share * best, fall * last):
             break
-        if said_already(memory, talk, asked.text) or never_related(memory):
+        if repeats_talk(memory, talk, asked.text) or never_related(memory):
             continue
         reason = "another project" if (memory.project or "").casefold() in others else why_not(memory, rules)
         if reason is not None:
@@ -283,7 +283,7 @@ def material(
     Instructions that the search found are first, in its order.
     """
     talk, messages = asked.talk, asked.wanted.messages
-    episodes = [memory_line(memory, rules) for memory in holds.episodes if not said_already(memory, talk, asked.text)]
+    episodes = [memory_line(memory, rules) for memory in holds.episodes if not repeats_talk(memory, talk, asked.text)]
     said = message_lines(talk.messages[-messages:] if messages else (), rules, now)
     tools, hidden = tool_lines(talk, asked.text, partition, rules)
     holds.left_out.update({"tool result": hidden} if hidden else {})

@@ -90,14 +90,14 @@ def if_it_held(memory: Memory) -> Memory:
     return with_changes(memory, negated_at=None) if memory.is_superseded and memory.superseded_by else memory
 
 
-def never_stood(memory: Memory) -> str | None:
-    """Why a memory, as it was at the moment of a block, cannot have stood in it; None where it can."""
+def why_hidden(memory: Memory) -> str | None:
+    """Why a memory, as it was at the moment of a block, cannot be in it; None if it can."""
     state = state_of(memory)
     return STATES[state] if state != Columns.LIVE else "negated" if memory.is_negated else None
 
 
 def withdrawn(today: Columns, most_sensitive: int) -> dict[str, str]:
-    """Memories that no block about the past tells, whatever they were then: deleted since by somebody, or more sensitive."""
+    """Memories that no block about the past shows, with the reason: deleted since, or more sensitive today."""
     rows = (today.sensitivity > most_sensitive).nonzero()[0].tolist()
     found = {today.memories[row].id: "sensitive" for row in rows}
     return found | dict.fromkeys(deleted_memories(today), "deleted")
@@ -118,7 +118,7 @@ def memory_line(memory: Memory, rules: Rules, relevance: float | None = None, *,
 
 
 def holding_line(memory: Memory, rules: Rules) -> Line:
-    """A memory that always holds. Nothing beside it is told in anybody's words: not even in the id of what contradicts it."""
+    """A memory that always holds. Its note has no words of other memories, and no ids of what contradicts it."""
     notes = [f"{local(memory.created_at, rules.zone):%Y-%m-%d}", memory.speaker or "", _trust(memory, rules)]
     if memory.conflicts:
         notes.append(DISPUTED[rules.language])
@@ -153,8 +153,8 @@ def _since(correction: Correction, rules: Rules) -> str:
     now, old = correction.now, correction.old
     if now is not None and why_not(now, rules) is None:
         return f"{SINCE[rules.language]} [{handle_of(now.id)}] {_short(now.content)}"
-    told = old.sensitivity <= rules.most_sensitive and rules.forgotten.isdisjoint(old.source_turns)
-    return f"{NO_LONGER[rules.language]}: {_short(old.content)}" if told else NO_LONGER[rules.language]
+    shown = old.sensitivity <= rules.most_sensitive and rules.forgotten.isdisjoint(old.source_turns)
+    return f"{NO_LONGER[rules.language]}: {_short(old.content)}" if shown else NO_LONGER[rules.language]
 
 
 def _short(text: str) -> str:
@@ -168,8 +168,8 @@ class Chosen(NamedTuple):
     left_out: Counter[str]
 
 
-def said_already(memory: Memory, conversation: Conversation, text: str) -> bool:
-    """Whether a memory only repeats a message that the block or the turn itself tells: its words, or the turn as its one source."""
+def repeats_talk(memory: Memory, conversation: Conversation, text: str) -> bool:
+    """Whether a memory only repeats a message of the conversation or the turn itself, by its words or by its only source."""
     content, turn_id = memory.content.strip(), conversation.turn_id
     if content == text.strip() or (turn_id is not None and memory.source_turns == (turn_id,)):
         return True
@@ -179,13 +179,13 @@ def said_already(memory: Memory, conversation: Conversation, text: str) -> bool:
 
 
 def sums_up_the_newest(memory: Memory, conversation: Conversation) -> bool:
-    """Whether it is an account of nothing but the newest messages, those that are told before any episode is."""
+    """Whether it only sums up the newest messages, which are kept before any episode."""
     newest = {turn.turn_id for turn in conversation.messages[-NEWEST_MESSAGES:]}
     return is_summary(memory) and bool(memory.source_turns) and newest.issuperset(memory.source_turns)
 
 
 def message_lines(messages: Sequence[Turn], rules: Rules, now: int) -> list[Line]:
-    """Messages with who said them, and the day where it was not today; a text that may not be told is said to be withheld."""
+    """Messages with their speakers, and their days if not today; a text that must not be shown is replaced by a mark."""
     today = local(now, rules.zone).date()
     lines = []
     for one in messages:
@@ -219,17 +219,17 @@ def keeping_order(episodes: int, messages: int) -> list[int]:
 
 
 def tool_lines(conversation: Conversation, text: str, partition: int, rules: Rules) -> tuple[list[Line], int]:
-    """What tools found for the turn before, the newest first, by position; and how many are too sensitive to tell."""
+    """Results of tools for the turn before, the newest first, by position; and how many are too sensitive to be shown."""
     about = " ".join([*(turn.text for turn in conversation.messages[-2:]), text])
     lines, hidden = [], 0
     for one in reversed(conversation.tools):
         if one.turn_id is not None and one.turn_id in rules.forgotten:
             hidden += 1
-        elif told := prepared(one.text, about):
-            if detect_sensitivity(told) > rules.most_sensitive:
+        elif result := prepared(one.text, about):
+            if detect_sensitivity(result) > rules.most_sensitive:
                 hidden += 1
             else:
-                lines.append(Line("tool", position_text(partition, one.seq), told, _known_as(one.tool, rules)))
+                lines.append(Line("tool", position_text(partition, one.seq), result, _known_as(one.tool, rules)))
     return lines, hidden
 
 

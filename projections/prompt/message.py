@@ -92,7 +92,7 @@ class MessageRead(NamedTuple):
     ask: str
     """The message without payload: quoted text, code, text to be translated or fixed."""
     need: Need
-    """`unsure`: only the owner's memories can tell, by how near the best of them is."""
+    """`unsure`: only the nearness of the owner's best memory can decide."""
     continues: bool
     """It goes on from the turns before it."""
     refers_back: bool

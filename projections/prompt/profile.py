@@ -27,7 +27,7 @@ from projections.prompt.own_words import NOT_THE_USERS, OwnWords
 from projections.views.view import OwnerView
 
 AN_ORDER = "an order"
-"""Why a memory is not in the profile: it tells its reader what to do."""
+"""Why a memory is not in the profile: it gives its reader an order."""
 MOST_LINES = 60
 """Lines of a profile at most."""
 MOST_LOOKED_AT = 400

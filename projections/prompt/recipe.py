@@ -1,4 +1,4 @@
-"""How a block was made, as its injection tells it, and back: enough to make it again and to prove that it is the same. Pure.
+"""How a block was made, as its injection records it, and back: enough to build it again and to prove that it is the same. Pure.
 
 The digests are keyed with the owner's secret, so nobody who lacks it confirms a guess of a short text. A block never holds a
 secret; of a question that does there is no digest.
@@ -37,7 +37,7 @@ class Handed(NamedTuple):
 
 
 def recipe(handed: Handed, asked: str, wanted: Wanted, trust: str | None, secret: bytes) -> BlockMade:
-    """What an injection tells of a block; without digests where the owner has no secret."""
+    """What an injection records about a block; without digests if the owner has no secret."""
     trusts: tuple[Trust, ...] = get_args(Trust)
     return BlockMade(
         at=from_micros(handed.now),
@@ -67,7 +67,7 @@ def wanted_of(made: BlockMade) -> Wanted:
 
 
 def _titled(language: str) -> str:
-    """The language, where titles are written in it; whoever tells another handed out no block."""
+    """The language if there are titles in it, else English: a block in any other was never delivered."""
     return language if language in TITLES else "en"
 
 
@@ -77,14 +77,14 @@ def close_of(made: BlockMade) -> list[Close]:
 
 
 def block_digest(secret: bytes, text: str) -> str | None:
-    """32 hexadecimal digits that tell the whole text of a block from any other; None without the owner's secret."""
+    """32 hexadecimal digits that identify the whole text of a block; None without the owner's secret."""
     return _digest(secret, b"block", text)
 
 
 def asked_digest(secret: bytes, text: str) -> str | None:
-    """The same of what was asked, but for space around it; None where that holds a secret: whoever copies the store has the key."""
-    told = text.strip()
-    return None if detect_sensitivity(told) >= SECRET else _digest(secret, b"block asked", told)
+    """The same for the question without space around it; None if it holds a secret, because a copy of the store has the key."""
+    question = text.strip()
+    return None if detect_sensitivity(question) >= SECRET else _digest(secret, b"block asked", question)
 
 
 def _digest(secret: bytes, purpose: bytes, text: str) -> str | None:

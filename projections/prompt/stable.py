@@ -13,7 +13,7 @@ from projections.checks import Check, unchecked
 from projections.language.prompt_text import TokenCount, is_chinese
 from projections.prompt.block import LEAST_BUDGET, STABLE, TURN, Block, Material, build
 from projections.prompt.gathering import Always, Wanted, stable_rules
-from projections.prompt.lines import Rules, holding_line, never_stood, why_not
+from projections.prompt.lines import Rules, holding_line, why_hidden, why_not
 from projections.prompt.profile import profile_of
 from projections.views.view import OwnerView
 
@@ -71,7 +71,7 @@ def stable_part(
         left_out = dict(reasons)
     else:
         found = (view.get(memory_id) for memory_id in dict.fromkeys(chosen))
-        profile = [one for one in found if one is not None and never_stood(one) is None and why_not(one, rules) is None]
+        profile = [one for one in found if one is not None and why_hidden(one) is None and why_not(one, rules) is None]
     written = "\n".join(memory.content for memory in (*standing, *profile))
     language = wanted.stable_language or ("zh" if is_chinese(written) else "en")
     rules = rules._replace(language=language)

@@ -26,7 +26,7 @@ from projections.memory.trust import trust_told
 from projections.memory.working_memory import Injection, set_aside_among
 from projections.prompt.block import Block, Line
 from projections.prompt.gathering import AskedTurn, always, material, rules_of
-from projections.prompt.lines import HIDDEN, IDLE, Rules, if_it_held, never_stood, why_not
+from projections.prompt.lines import HIDDEN, IDLE, Rules, if_it_held, why_hidden, why_not
 from projections.prompt.message import read_message
 from projections.prompt.recipe import asked_digest, block_digest, close_of, wanted_of
 from projections.prompt.stable import TwoParts, in_two, stable_part
@@ -46,7 +46,7 @@ def reason_withheld(snapshot: Snapshot, memory_id: str, rules: Rules) -> str | N
         return "unknown" if then is None else "purged"
     version = if_it_held(then)
     reason = why_not(version, rules)
-    return reason if reason in _HIDING else never_stood(version)
+    return reason if reason in _HIDING else why_hidden(version)
 
 
 def injected_memory(
@@ -256,7 +256,7 @@ def _claimed(injection: Injection) -> Iterator[str]:
 
 def _may_have_stood(snapshot: Snapshot, memory_id: str) -> bool:
     memory = snapshot.view.get(memory_id)
-    return memory is not None and never_stood(if_it_held(memory)) is None
+    return memory is not None and why_hidden(if_it_held(memory)) is None
 
 
 def _messages(block: Block) -> list[Line]:

@@ -40,7 +40,7 @@ def brought(*ids: str) -> tuple[BroughtUp, ...]:
     return tuple(BroughtUp(memory_id=one) for one in ids)
 
 
-def never_stood(store: Store, reason: str) -> tuple[Told, ...]:
+def why_hidden(store: Store, reason: str) -> tuple[Told, ...]:
     """Events after which `bad` is in this state."""
     day = store.yesterday
     bad = created(f"I call my hedgehog {WORD}", "bad", day)
@@ -67,7 +67,7 @@ def test_what_never_stood_in_a_prompt_is_withheld_with_the_reason(store: Store, 
         "recipe": {"retrieved": brought("tea", "bad")},
         "profile": {"retrieved": brought("tea"), "stable": StableMade(budget=400, language="en", profile=("bad",))},
     }
-    answer = forged(store, *never_stood(store, reason), **recipes[by])
+    answer = forged(store, *why_hidden(store, reason), **recipes[by])
     if reason == "proposed" and by != "profile":
         check_unconfirmed(answer)
         return
