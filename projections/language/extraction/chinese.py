@@ -119,12 +119,12 @@ def chinese_clauses(text: str) -> Iterator[Clause]:
             )
             written = text[sentence.start() + a : sentence.start() + b]
             opened = _FILLERS.sub("", plain)
-            told = with_subject(opened, subject) if len(pieces) > 1 else opened
-            if not others and subject in ("", "我") and _OWN.match(told):
-                told = f"我{told}"
-            subject = subject_of(told) if after and not re.search("我[^，]*[他她它]", told) else ""
+            clause_text = with_subject(opened, subject) if len(pieces) > 1 else opened
+            if not others and subject in ("", "我") and _OWN.match(clause_text):
+                clause_text = f"我{clause_text}"
+            subject = subject_of(clause_text) if after and not re.search("我[^，]*[他她它]", clause_text) else ""
             others = others or _OF_OTHERS.search(piece) is not None
-            written = told if told != opened or plain != piece else written
+            written = clause_text if clause_text != opened or plain != piece else written
             yield Clause(written, sentence.start() + a, sentence.start() + b,
                          not (asked or doubtful or reported or _OTHERS.search(plain)), asked, before, after)  # fmt: skip
             before = piece

@@ -1,6 +1,6 @@
 """General shapes of what Chinese says in the first person, tried where no rule with a class of its own fits.
 
-The subject is 我 or one of one's people; the class follows from the form of the verb: V了 and V过 tell what happened, 将 and 即将
+The subject is 我 or one of one's people; the class follows from the form of the verb: V了 and V过 mark what happened, 将 and 即将
 what is to come, 在V what is going on, 每 how one lives, 是 and 在 with a place or a trade who one is.
 Verbs of thinking, feeling and saying state nothing that lasts.
 """

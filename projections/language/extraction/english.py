@@ -206,7 +206,7 @@ def _stated(
 
 
 def _of_age(found: re.Match[str]) -> str:
-    """The clause, without what it tells after the age where that says nothing by itself: "I'm 44 and new to this"."""
+    """The clause, without the words behind the age if they say nothing by themselves: "I'm 44 and new to this"."""
     return found[0] if VAGUE.search(found.string[found.end() :]) else found.string
 
 

@@ -1,4 +1,4 @@
-"""Whether an English clause stands by itself: names what it is about, points at nothing outside, tells something in particular."""
+"""Whether an English clause stands by itself: names what it is about, points at nothing outside, says something in particular."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ VAGUE = regex(
     re.IGNORECASE,
 )
 _AT_HAND = regex(r"the (?!.* of )(?!(?:great )?outdoors)(?:[a-z'-]+ )+[a-z'-]+")
-"""Something that both see: "I love the upside-down poses" praises them, and tells no lasting liking."""
+"""Something that both see: "I love the upside-down poses" praises them, which is no lasting liking."""
 _CODE = regex(r"`|\b\w+\.(?:py|js|ts|html|css|json|ya?ml|toml|log|sql|env|txt|md|sh)\b|\w\(\w*[,)]")
 """A piece of code: what is done to it is work at hand."""
 _NO_OBJECT = regex(
@@ -96,17 +96,17 @@ def _is_vague(thing: str, said: str, rule: ExtractionRule) -> bool:
 
 def _tells(said: str, thing: str, rule: ExtractionRule, *, timed: bool) -> bool:
     """Whether it has words enough that mean something, or a name, a number or a time."""
-    told = telling_words(thing)
+    content = telling_words(thing)
     if rule.loose:
-        return bool(told)
+        return bool(content)
     timed = timed or TIMED.search(said) is not None
-    named = any(word[0].isupper() or word[0].isdigit() for word in told)
+    named = any(word[0].isupper() or word[0].isdigit() for word in content)
     if timed:
-        return len(told) >= 2 or (bool(told) and not thing.startswith(told[0]))
+        return len(content) >= 2 or (bool(content) and not thing.startswith(content[0]))
     if rule.sharp:
         of_mine = " my " in said or " our " in said
-        return len(told) >= 3 if named else len(told) >= 4 - of_mine and _DEED.match(said) is not None
-    return len(told) >= (2 if named else 3)
+        return len(content) >= 3 if named else len(content) >= 4 - of_mine and _DEED.match(said) is not None
+    return len(content) >= (2 if named else 3)
 
 
 def telling_words(thing: str) -> list[str]:

@@ -78,7 +78,7 @@ _INTENDS = regex("打算|计划|考虑|决定|准备|将要?|想")
 
 
 def of_the_hour(said: str) -> bool:
-    """Whether a Chinese clause tells a plan of the hour, a wish without an object, or one that leans on what was said before."""
+    """Whether a Chinese clause has a plan of the hour, a wish without an object, or one that leans on what was said before."""
     return (
         _TONIGHT.search(said) is not None
         or _PROMISES.search(said) is not None

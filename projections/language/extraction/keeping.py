@@ -25,7 +25,7 @@ _MARKS = " ,.;:!?。，；：！？…~-–—*"
 _TAG = regex("(?:[，,]?(?:好|可以|行)?吗|,? (?:please|ok|okay))$", IGNORECASE)
 """What makes a request polite at its end."""
 _TIMES = regex(rf"(?:the )?(?:{WEEKDAY}|{MONTH}|\d)", IGNORECASE)
-"""A time when something was decided, or what was: nothing tells which."""
+"""A time when something was decided, or what was: the form does not decide which."""
 _REASON = regex(r"\s(?:for|as|because|since|so|instead|rather|over|and|but|with)\b.*$", IGNORECASE)
 _POINTS = regex(r"\b(?:it|this|that|these|those|them|something|one)\b|[这那它]|什么", IGNORECASE)
 _PLAYS = regex(r"(?:that )?(?:you(?:'re| are)|I(?:'m| am)|let's|we(?:'re| are))\b|你(?:就?是|扮)", IGNORECASE)
@@ -63,7 +63,7 @@ class Keeping(NamedTuple):
     """What behind a sentence makes it another's words."""
     goal: Pattern[str]
     """What was decided: the verb and what to do."""
-    told: dict[str, str]
+    templates: dict[str, str]
     """Contents by role; `said` stands for the speaker's own words."""
     group: str
     """Who decided, as the subject of a triple."""
@@ -203,7 +203,7 @@ def kept(clauses: Sequence[Clause], text: str, turn: TurnText, keeping: Keeping)
             last = _to_the_end(clauses, last + 1)  # nothing follows in the sentence: the next one is meant
             start = start if cue.role == "decided" else clauses[last if last == at else at + 1].start
         asks = (clause.question and not cue.polite) or (clauses[last].question and not (cue.polite and last == at))
-        statement = _told(clause, cue, text[start : clauses[last].end], turn, keeping)
+        statement = _note_of(clause, cue, text[start : clauses[last].end], turn, keeping)
         if statement is not None and not keeping.said_so.search(text[begins : clauses[last].end]):
             yield statement._replace(asserted=not asks, span=(start, clauses[last].end))
 
@@ -225,7 +225,7 @@ def _to_the_end(clauses: Sequence[Clause], at: int) -> int:
     return at
 
 
-def _told(clause: Clause, cue: Cue, text: str, turn: TurnText, keeping: Keeping) -> ExtractedStatement | None:
+def _note_of(clause: Clause, cue: Cue, text: str, turn: TurnText, keeping: Keeping) -> ExtractedStatement | None:
     said = " ".join(text.split()).strip(_MARKS)
     if cue.polite:
         said = _TAG.sub("", said).strip(_MARKS)
@@ -238,7 +238,7 @@ def _told(clause: Clause, cue: Cue, text: str, turn: TurnText, keeping: Keeping)
         return None
     said = said if len(said) <= MOST_SAID else f"{said[: MOST_SAID - 1].rstrip()}…"
     name = turn.name or keeping.user
-    content = keeping.told[cue.role].format(name=name, said=said)
+    content = keeping.templates[cue.role].format(name=name, said=said)
     content += keeping.day.format(day=turn.day) if turn.day else ""
     kind = "decision" if cue.role == "decided" else "note"
     triple = _of_decision(keeping.goal.match(said), name, keeping) if cue.role == "decided" else None

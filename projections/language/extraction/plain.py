@@ -249,10 +249,10 @@ def _says_english(said: str, clause: Clause) -> bool:
 def _english_content(said: str, rest: str, turn: TurnText) -> str:
     name = turn.name or "User"
     if re.match(r"(?:I|We|My)\b", said):
-        told = third_person(said, name)
+        sentence = third_person(said, name)
     else:
-        told = _OWN.sub(f"{name}'s", in_third(re.sub(r"\bme\b", name, said, count=1)), 1)
-    return f"{told}{in_third(rest)}" + (f" (said on {turn.day})" if turn.day else "")
+        sentence = _OWN.sub(f"{name}'s", in_third(re.sub(r"\bme\b", name, said, count=1)), 1)
+    return f"{sentence}{in_third(rest)}" + (f" (said on {turn.day})" if turn.day else "")
 
 
 _SUBJECT = regex(
@@ -282,8 +282,8 @@ def _chinese_content(said: str, rest: str, turn: TurnText) -> str:
     name = turn.name or "用户"
     own = re.match(f"(?:{TIME}|{ADVERB}|[再还]?有?就是|还有|另外)*我|(?:{one_of_ours()})", said)
     said = about(said, name) if own or _OF_ONES_OWN.match(said) else re.sub("我(?:[们們](?=全?家))?", name, said)
-    told = f"{said}{rest.replace('我的', '自己的').replace('我', name)}"
-    return re.sub(f"{re.escape(name)}[们們]", f"{name}等人", told) + (f"（{turn.day}说）" if turn.day else "")
+    sentence = f"{said}{rest.replace('我的', '自己的').replace('我', name)}"
+    return re.sub(f"{re.escape(name)}[们們]", f"{name}等人", sentence) + (f"（{turn.day}说）" if turn.day else "")
 
 
 ENGLISH = Plain(

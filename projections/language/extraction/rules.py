@@ -103,7 +103,7 @@ def extract(turn: TurnText) -> list[ExtractedStatement]:
 
 
 def only_asks(turn: TurnText) -> bool:
-    """Whether the turn is a question and nothing else: it tells nothing that is to be found again."""
+    """Whether the turn is a question and nothing else: it has nothing to find again."""
     said = [one for one in clauses(talk_of(turn.text).text) if any(map(str.isalnum, one.text))]
     return bool(said) and all(one.question for one in said) and not any(one.asserted for one in extract(turn))
 
@@ -133,7 +133,7 @@ class Language(NamedTuple):
     """How it says that something is to be kept."""
     plain: Plain
     incidental: Callable[[Clause, TurnText, ExtractedStatement | None], Iterator[ExtractedStatement]] | None = None
-    """The facts that a clause mentions beside its own statement."""
+    """The facts that a clause mentions in addition to its own statement."""
 
 
 ENGLISH = Language(
@@ -175,20 +175,20 @@ def _statements(
             if language.incidental is not None:
                 stated += language.incidental(clause, turn, typed)
         wanted = list(instructions(said, text, turn, language.keeping(), han=language.han)) if instructed else []
-        told = [*wanted, *(keeping.kept(said, text, turn, language.keeping()) if asked else ())]
-        told = [one for one in told if one in wanted or not any(_within(one.span, asked.span) for asked in wanted)]
-        read += [one.span for one in told]
+        notes = [*wanted, *(keeping.kept(said, text, turn, language.keeping()) if asked else ())]
+        notes = [one for one in notes if one in wanted or not any(_within(one.span, asked.span) for asked in wanted)]
+        read += [one.span for one in notes]
         for whole in plain_statements(said, read, text, turn, language.plain):
             part = next((one for one in stated if _begins_with(whole, one)), None)
             stated = [one for one in stated if one is not part]
             stated.append(whole if part is None else part._replace(content=whole.content, span=whole.span))
         read += [one.span for one in stated]
         stated += answered(said, read, text, turn, han=language.han)
-        left = [one for one in told if one in wanted or not _stands_for(stated, one)]
-        sure = [one for one in told if one not in left]
+        remaining = [one for one in notes if one in wanted or not _stands_for(stated, one)]
+        certain = [one for one in notes if one not in remaining]
         stated = [one for one in stated if not any(_within(one.span, asked.span) for asked in wanted)]
-        found += [_noted(one, sure) for one in stated if not any(_replaces(note, one) for note in left)]
-        found += left
+        found += [_noted(one, certain) for one in stated if not any(_replaces(note, one) for note in remaining)]
+        found += remaining
     return sorted(found, key=lambda one: one.span)
 
 

@@ -36,7 +36,7 @@ class Denial(NamedTuple):
 
     said: ExtractedStatement
     affirmed: ExtractedStatement | None
-    """What a memory of the denied would say, where rules can tell."""
+    """What a memory of the denied would say, if rules can read it."""
     taken_back: bool
     """He says that something said before was wrong: nothing takes its place."""
     lasting: bool
@@ -187,8 +187,8 @@ def taken_back(clauses: Sequence[Clause], text: str, turn: TurnText, read: ReadC
     alone = [_is_cue_alone(sentence, han=han) for sentence in sentences]
     for at, sentence in enumerate(sentences):
         cued = any(_rest(clause, han=han) is not None for clause in sentence)
-        beside = alone[max(at - 1, 0) : at] + alone[at + 1 : at + 2]
-        found += _denials(sentence, turn, read, cued or any(beside), han=han)
+        adjacent = alone[max(at - 1, 0) : at] + alone[at + 1 : at + 2]
+        found += _denials(sentence, turn, read, cued or any(adjacent), han=han)
         held = _held_to(sentence, text, turn, han=han)
         found += [] if held is None else [held]
         corrected = (
@@ -256,10 +256,12 @@ def _denial(said: str, clause: Clause, turn: TurnText, read: ReadClause, cued: b
     if affirmed is not None and affirmed.triple is not None:
         triple = affirmed.triple._replace(negation=not affirmed.triple.negation)
     category = "fact" if affirmed is None else affirmed.category
-    told = ExtractedStatement(content, category, "fact", -1, True, 0.8, (clause.start, clause.end), (), triple, cued)
+    statement = ExtractedStatement(
+        content, category, "fact", -1, True, 0.8, (clause.start, clause.end), (), triple, cued
+    )
     had = thing["has"] or thing.get("no")
     lasting = _is_of_ones_own(had, han=han) if had else not cued and _stands_alone(said, thing, han=han)
-    return Denial(told, affirmed, cued, lasting)
+    return Denial(statement, affirmed, cued, lasting)
 
 
 def _stands_alone(said: str, thing: dict[str, str | None], *, han: bool) -> bool:
@@ -343,8 +345,8 @@ def _corrected(sentence: Sequence[Clause], text: str, turn: TurnText, *, han: bo
         name = turn.name or ("用户" if han else "User")
         content = f"{name}更正：{said}" if han else f"{name} corrected: {said}"
         content += (f"（{turn.day}说）" if han else f" (said on {turn.day})") if turn.day else ""
-        told = ExtractedStatement(content, "fact", "note", 1, True, 0.75, (start, end), correction=True)
-        return Corrected(new, old or None, sort, told)
+        statement = ExtractedStatement(content, "fact", "note", 1, True, 0.75, (start, end), correction=True)
+        return Corrected(new, old or None, sort, statement)
     return None
 
 
@@ -371,14 +373,14 @@ def _of_list(sort: str) -> re.Pattern[str]:
 
 def sort_of(value: str) -> str | None:
     """The sort of a value that is nothing else: colour, weekday, time, date, number, place ...; None where it is of none."""
-    told = value.casefold()
-    if told in _listed():
-        return _listed()[told]
+    folded = value.casefold()
+    if folded in _listed():
+        return _listed()[folded]
     for sort, form in _SORTS:
-        if form.fullmatch(told):
+        if form.fullmatch(folded):
             return sort
-    place = place_at_start(told)
-    return "place" if place is not None and place[1] == len(told) else None
+    place = place_at_start(folded)
+    return "place" if place is not None and place[1] == len(folded) else None
 
 
 def _chinese_places(text: str) -> Iterator[tuple[int, tuple[str, int]]]:

@@ -53,9 +53,9 @@ _SOLO = regex(r"^I\b")
 
 def third_person(said: str, name: str) -> str:
     """The clause about its speaker by name: "I love my dog" -> "Ann loves their dog"."""
-    told = _of_another_subject(said, name)
-    if told is not None:
-        return told
+    other = _of_another_subject(said, name)
+    if other is not None:
+        return other
     good = _DOES_ONE_GOOD.match(said)
     if good is not None and " I " not in good[0]:
         whose = name if good["me"] == "me" else f"{name}'s"

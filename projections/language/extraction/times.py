@@ -1,7 +1,7 @@
 """Whether a statement is said of now: words for a while that ends, and for an earlier or a later time, in English and Chinese.
 
 "I live in Paris for the summer" and "In 2010, I moved to Boston" say little about where somebody lives. A sentence often
-tells this beside the clause that states something: `set_in` and `limited_to` read it there.
+says this next to the clause that states something: `set_in` and `limited_to` read it there.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Chinese clauses in the first person as triples, beyond those whose rule names a predicate: who, does or did what, to what.
 
 Only what is plain: a verb and a thing that stands by itself, without times, companions and purposes. How often or how much, and
-when, are told beside it (seed 003, "LPMM").
+when, are kept next to it (seed 003, "LPMM").
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """English clauses in the first person as triples, beyond those whose rule names a predicate: who, does or did what, to what.
 
 Only the plain part is kept: the object ends where a reason, a time or another verb begins, and what is not a short phrase that
-stands by itself gives no triple. How often or how much, and when, are told beside it (seed 003, "LPMM").
+stands by itself gives no triple. How often or how much, and when, are kept next to it (seed 003, "LPMM").
 """
 
 from __future__ import annotations

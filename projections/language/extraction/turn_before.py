@@ -99,12 +99,12 @@ def _people(text: str) -> list[_Person]:
     found: dict[str, _Person] = {}
     for one in _PERSON.finditer(text.replace("’", "'")):
         if (name := one["name"] or one["called"]) is not None:
-            told = name.casefold()
+            folded = name.casefold()
             if one["name"] is None or not (
-                told in (*MONTHS, *WEEKDAYS, *words("not_names", "english")) or place_at_start(told) is not None
+                folded in (*MONTHS, *WEEKDAYS, *words("not_names", "english")) or place_at_start(folded) is not None
             ):
                 whole = name if one["name"] else f"My {one['who']} {name}"
-                found.setdefault(told, _Person(whole, whole))
+                found.setdefault(folded, _Person(whole, whole))
         elif one["child"]:
             found[one["child"]] = _Person(f"My {one['child']} child", "")
         else:
@@ -125,8 +125,10 @@ def _chinese(said: str, before: Sequence[str]) -> str:
     if pronoun is None:
         return said
     for text in before:
-        told = text.translate(SIMPLIFIED)
-        people = list(dict.fromkeys(found[0] for found in _PERSON_CHINESE.finditer(told) if found[0] not in _BOTH))
+        simplified = text.translate(SIMPLIFIED)
+        people = list(
+            dict.fromkeys(found[0] for found in _PERSON_CHINESE.finditer(simplified) if found[0] not in _BOTH)
+        )
         of_pets = [
             _Person(f"我{who}", who) for who in people if (pronoun[0] == "它") == bool(_PETS_CHINESE.search(who))
         ]
