@@ -256,9 +256,8 @@ def _denial(said: str, clause: Clause, turn: TurnText, read: ReadClause, cued: b
     if affirmed is not None and affirmed.triple is not None:
         triple = affirmed.triple._replace(negation=not affirmed.triple.negation)
     category = "fact" if affirmed is None else affirmed.category
-    statement = ExtractedStatement(
-        content, category, "fact", -1, True, 0.8, (clause.start, clause.end), (), triple, cued
-    )
+    span = clause.start, clause.end
+    statement = ExtractedStatement(content, category, "fact", -1, True, 0.8, span, (), triple, cued)
     had = thing["has"] or thing.get("no")
     lasting = _is_of_ones_own(had, han=han) if had else not cued and _stands_alone(said, thing, han=han)
     return Denial(statement, affirmed, cued, lasting)
