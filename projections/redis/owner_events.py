@@ -99,11 +99,6 @@ class RedisOwnerEvents:
                 self._held.popitem(last=False)
         return events
 
-    def forget(self) -> None:
-        """Drop what this process has read."""
-        with self._lock:
-            self._held.clear()
-
     def _brought_level(self, owner: str, build: str, log: OwnerLog, bounds: Bounds) -> OwnerEvents:
         keys, today = self._keys(owner, build), version_of(build) == PROJECTION_VERSION
         head, events = EventsHead(), no_events()

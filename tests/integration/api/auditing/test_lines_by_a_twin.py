@@ -454,7 +454,7 @@ def test_a_rebuild_changes_no_answer_about_the_past(running: Service) -> None:
 
     def answers() -> list[Any]:
         store.reader.pasts._kept.clear()  # a new process keeps none
-        store.app.views.events.forget()
+        store.app.views.events._held.clear()
         return [
             plain(ask(Asking(store, owner, times, times | {"at": None}, now)), {})
             for times, now in asked

@@ -198,7 +198,7 @@ def test_a_block_of_events_that_somebody_went_on_with_is_read_as_far_as_the_head
     assert redis.hget(key, EVENTS) != head
     redis.hset(key, EVENTS, head)
     store.reader._pasts._kept.clear()
-    store.app.views.events.forget()
+    store.app.views.events._held.clear()
     assert store.reader.list(owner, as_of=day(6))["total"] == 7
     assert caplog.text == ""
 

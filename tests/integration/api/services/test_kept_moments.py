@@ -56,7 +56,7 @@ def client(store: Store) -> Any:
 def forget(store: Store) -> None:
     """What a new process does not have."""
     store.reader._pasts._kept.clear()
-    store.app.views.events.forget()
+    store.app.views.events._held.clear()
 
 
 def asked(store: Store, owner: str, **times: Any) -> list[Any]:
