@@ -25,7 +25,7 @@ from ops.owned import is_ours
 from ops.token_file import read_token
 
 PACKAGES = ("events", "projections", "consumers", "api", "ops")
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def code_here() -> str:
