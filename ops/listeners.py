@@ -1,4 +1,4 @@
-"""The listeners of a service by its settings: of this machine alone, or open to others, and then operating stands apart."""
+"""Listeners of a service by its settings, on this machine alone or open to others, its certificate, and the requests it refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The root of the command line: every command is listed from the table, and a command's module is loaded when it is called."""
+"""Parser of the command line: commands are listed from the table, loaded when called; refusals say what is allowed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Older records in, an owner's memories out, on one store. The shapes: `record_shapes`, `exporting`."""
+"""Older records in, an owner's memories out, on one store. The shapes: `record_shapes`, `export`."""
 
 from __future__ import annotations
 

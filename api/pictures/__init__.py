@@ -1,1 +1,1 @@
-"""Memories as pictures: maps and curves, as files and on a terminal."""
+"""Memories as SVG: curves of one memory, and a map."""

@@ -1,4 +1,4 @@
-"""The frame of a picture of curves: the box where they are drawn, its scales, and its axes."""
+"""Box, scales and axes of a picture of curves, with ticks at round instants and weights."""
 
 from __future__ import annotations
 

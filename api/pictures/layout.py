@@ -1,4 +1,4 @@
-"""Where the nodes of a map stand: clusters apart from each other, tied ones near, spread to the picture's shape. Without chance."""
+"""Places of the nodes and labels of a map: clusters apart, associated nodes near, labels over nothing. Without chance."""
 
 from __future__ import annotations
 

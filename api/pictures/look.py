@@ -1,4 +1,4 @@
-"""How a picture is to look: its size, the language of its words, and whether it is light or dark."""
+"""Size, language, theme and colours of a picture. Colours are those of Okabe and Ito, for colour-blind readers too."""
 
 from __future__ import annotations
 

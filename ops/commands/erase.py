@@ -1,4 +1,4 @@
-"""The command that forgets a person for good."""
+"""`engramlog erase`: erase an owner, or the words of single memories."""
 
 from __future__ import annotations
 

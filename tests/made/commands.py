@@ -9,7 +9,7 @@ from pkgutil import iter_modules
 
 import api.cli.commands
 import ops.commands
-from api.cli.command import help_of
+from api.cli.command import help_of, plain
 from api.cli.parser import COMMANDS, app
 from api.operations.groups import ALL, MODULES
 from tests.made.client_source import formatted
@@ -71,6 +71,8 @@ def _registered() -> Iterator[tuple[str, str, str]]:
     for command in app.registered_commands:
         callback = command.callback
         assert callback is not None
+        if callback.__module__ == plain.__module__:
+            continue  # made of an operation alone, and called before in this process
         name = command.name or callback.__name__.replace("_", "-")
         yield name, callback.__module__, _first(command.help or getdoc(callback) or "")
     for group in app.registered_groups:
@@ -91,7 +93,9 @@ def _last(modules: set[str]) -> str:
 
 def _of_operations() -> Iterator[tuple[str, str, str]]:
     """The same of each command that is made of an operation alone."""
-    registered = {one.name for one in app.registered_commands}
+    registered = {
+        one.name for one in app.registered_commands if one.callback and one.callback.__module__ != plain.__module__
+    }
     named = {name for names in COMMANDS.values() for name in names.split()} - registered
     for module in MODULES:
         for operation in ALL:

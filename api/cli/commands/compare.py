@@ -1,4 +1,4 @@
-"""`engramlog compare`: the laws beside each other, for all memories of an owner or for one over time."""
+"""`engramlog compare` and `engramlog diff`: laws next to each other, and an owner at two moments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`engramlog context`: the block for a prompt, as one text or in its two parts."""
+"""`engramlog context` and `engramlog answers`: the block for a prompt, and the blocks that answers had."""
 
 from __future__ import annotations
 

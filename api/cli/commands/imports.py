@@ -1,4 +1,4 @@
-"""Commands that take older records in and give an owner's memories out: import records, export."""
+"""`engramlog import turns`, `import records` and `export`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command `engramlog cleanup`: lifecycle jobs by hand."""
+"""`engramlog cleanup`, `extract` and `episodes`: jobs by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that read and do more than ask once: get, list, history, why, stats, map, synonyms."""
+"""`engramlog get`, `list`, `history`, `why`, `stats`, `map` and `synonyms`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands on how memories live on that ask one thing or another: review, profile."""
+"""`engramlog review`, `profile` and `parameters`."""
 
 from __future__ import annotations
 

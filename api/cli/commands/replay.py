@@ -1,4 +1,4 @@
-"""`engramlog replay` and `engramlog retract`: what would be without some of a history, and undoing it."""
+"""`engramlog replay`, `retract` and `set-aside`: a history without some of its events or sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`engramlog status`: the store, or one part of it in full."""
+"""`engramlog status`, `alarms` and `dead`."""
 
 from __future__ import annotations
 

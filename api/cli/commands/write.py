@@ -1,4 +1,4 @@
-"""Commands that write much: append, import, delete. They return once all is folded."""
+"""`engramlog append`, `delete`, `edit` and `mention`. They return once all is folded."""
 
 from __future__ import annotations
 

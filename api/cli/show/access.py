@@ -1,4 +1,4 @@
-"""Keys, grants, and who looked at what, for people."""
+"""A new key and grants, printed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands in a prompt, for people: the block, what stood in the prompts of answers, and which answers used a memory."""
+"""The context block, and one answer with the blocks of its prompt, printed."""
 
 from __future__ import annotations
 

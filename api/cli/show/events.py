@@ -1,4 +1,4 @@
-"""The log's events, for people: a line each, with the first words; and both time lines drawn with letters."""
+"""Events of the log, printed: a line each with its first words."""
 
 from __future__ import annotations
 

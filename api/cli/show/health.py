@@ -1,4 +1,4 @@
-"""Answers about health, reviews, profiles and laws as tables for people."""
+"""Strengths of memories as coloured bars: `health` and `fading`."""
 
 from __future__ import annotations
 

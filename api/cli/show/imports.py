@@ -1,4 +1,4 @@
-"""What imports, exports and deletions tell people."""
+"""What `append`, `import` and `export` did, printed."""
 
 from __future__ import annotations
 
