@@ -60,7 +60,7 @@ err = _console(stderr=True)
 
 
 def _decoded(value: str) -> str:
-    from api.requests.ids import decoded_id
+    from api.showing import decoded_id
 
     return decoded_id(value) if value else value
 

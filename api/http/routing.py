@@ -359,14 +359,6 @@ class PostedBody(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-def routes_of(operations: Iterable[Operation]) -> APIRouter:
-    """A router of these operations, in their order."""
-    router = new_router()
-    for operation in operations:
-        add(router, operation)
-    return router
-
-
 def new_router(tag: str | None = None) -> APIRouter:
     """A router whose endpoints run where their class of work says."""
     lazy: Any = LazyRoute

@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 from mcp_types import CallToolResult, TextContent
 
-from api.requests.ids import encoded_id
+from api.showing import encoded_id
 from events.text.invisible import without_hidden
 from projections.prompt.block import OPEN
 

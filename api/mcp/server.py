@@ -33,9 +33,9 @@ from api.mcp.tools_context import ContextTools
 from api.mcp.tools_know import KnowTools
 from api.mcp.tools_say import SayTools
 from api.mcp.tools_search import SearchTools
-from api.requests.ids import decoded_id
 from api.requests.secrets import masked_name, refusal_told
 from api.requests.speaking import asked_by, come_in_by
+from api.showing import decoded_id
 from api.version import program_version
 from api.work.admission import Admission
 from api.work.patience import Work

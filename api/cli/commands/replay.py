@@ -14,7 +14,7 @@ from api.operations.definition import Option, Parameter
 from api.operations.replaying import REPLAY, RETRACT
 from api.operations.saying import GROUND_REPORT
 from api.operations.sources import ASIDES, BRING_BACK, SET_ASIDE
-from api.requests.ids import decoded_id
+from api.showing import decoded_id
 from events.errors import refused
 
 WHOLE = "The whole store"

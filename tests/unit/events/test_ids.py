@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from api.requests.ids import decoded_id, encoded_id
+from api.showing import decoded_id, encoded_id
 from events.catalogue import MemoryCreated, MemoryDeleted, MemoryMerged, TurnRecorded
 from events.envelope import micros
 from events.errors import InvalidEvent
