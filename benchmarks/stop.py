@@ -24,6 +24,7 @@ BUDGET = 600
 RULES = (
     *((share, 0.0) for share in (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4)),
     *((0.15, fall) for fall in (0.3, 0.35, 0.4, 0.5)),
+    (0.2, 0.4),
     (0.25, 0.5),
 )
 """A share of the best line's score, and of the score of the line before."""
@@ -50,7 +51,7 @@ def _rows(
     share: float,
     fall: float,
 ) -> list[Row]:
-    gathering.STOP = gathering.STOP_HAN = (share, fall)
+    gathering.STOP = gathering.STOP_ENGLISH = (share, fall)
     asked: dict[str, list[tuple[bool, int, int, float]]] = defaultdict(list)
     for number, fact in enumerate(facts):
         lines = _related(application, fact["persona"], fact["questions"][number % 2])

@@ -63,9 +63,9 @@ MOST_CORE = 100
 MOST_EPISODES = 3
 NO_GROUND = "without ground"
 """Why a memory of tier core or system is not among what always holds."""
-STOP, STOP_HAN = (0.25, 0.5), (0.15, 0.35)
+STOP, STOP_ENGLISH = (0.15, 0.35), (0.2, 0.4)
 """Shares of the best line's score, and of the score of the line before, below which no further line is related if the message asks
-for one thing. For messages without and with Han characters: scores of Chinese statements differ less."""
+for one thing. The second once a message without Han characters has a line: scores of English statements differ more."""
 UNSURE = 3
 """Lines at most for a message of which only nearness says that it needs memory."""
 MOST_LINES = 60
@@ -225,14 +225,16 @@ def related(
     before = asked.talk.messages[-2:] if asked.message.continues else ()
     topic = "\n".join([*(turn.text for turn in before), asked.text]).casefold()
     others -= {project for project in others if len(others) == 1 or project in topic}
-    share, fall = STOP_HAN if holds_han(asked.message.ask) else STOP
-    fall = 0 if asked.message.continues else fall  # the turns before are searched for too, and may score better
+    english = not holds_han(asked.message.ask)
     versions = earlier_versions(view) if asked.message.past else {}
     most = UNSURE if asked.message.need == "unsure" and asked.wanted.related == "auto" else MOST_LINES
     for result, close in zip(results, closeness, strict=True):
         memory = view.get(result["id"])
         if memory is None or close < asked.wanted.threshold or len(found) == most:
             continue
+        share, fall = STOP_ENGLISH if found and english else STOP
+        # The turns before are searched for too, and may score better.
+        fall = 0 if asked.message.continues else fall
         if not asked.message.several and result["score"] < max(share * best, fall * last):
             break
         if repeats_talk(memory, talk, asked.text) or never_related(memory):

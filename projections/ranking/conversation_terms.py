@@ -23,7 +23,7 @@ from projections.language.conversation_words import (
 from projections.laws.law import Floats
 from projections.laws.modes import Flags
 from projections.memory.columns import Rows
-from projections.memory.kind import is_statement
+from projections.memory.kind import is_statement, is_summary
 from projections.ranking.conversation_question import QuestionReading
 from projections.ranking.conversation_weights import SETTINGS
 from projections.views.view import OwnerView
@@ -56,6 +56,9 @@ def term_values(view: OwnerView, reading: QuestionReading, stage: Stage) -> Valu
     # Outside a dialogue a turn that asks is most like the question, and answers it least.
     asks = _having(stage, HAS_QUESTION) * (stage.index.session[stage.rows] != NONE)
     values["asks"] = asks * (SETTINGS.asks_in_dialogue if reading.dialogue else 1.0)
+    values["summary"] = np.zeros(stage.rows.size)
+    for at in np.flatnonzero(stage.index.session[stage.rows] == NONE).tolist():
+        values["summary"][at] = is_summary(view.columns.memories[stage.rows[at]])
     if reading.dialogue:
         values |= _of_place(reading, stage)
     values |= _of_speakers(view, reading, stage)

@@ -31,6 +31,8 @@ class Weights:
     """e^(-place in the session / 3): news are told first."""
     asks: float = -3.0
     """The turn holds a question; in a dialogue this counts for a share."""
+    summary: float = -2.0
+    """It sums up a session: it has words of many turns, and answers less than what says one thing."""
     assistant: float = 6.4
     """The question asks what the assistant said, and the assistant said this."""
     user: float = 3.1

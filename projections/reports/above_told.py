@@ -33,6 +33,7 @@ TERMS: Mapping[str, _Phrase] = {
     "session": _Phrase("its session holds a good match", "它所在的会话中有很相符的话"),
     "opening": _Phrase("it stands near the opening of its session", "它更靠近会话的开头"),
     "asks": _Phrase("it asks nothing itself", "它本身不是提问"),
+    "summary": _Phrase("it is no summary of a session", "它不是会话的摘要"),
     "assistant": _Phrase("the assistant said it, as the question asks", "它是助手说的，而问题问的正是助手说过的话"),
     "user": _Phrase("the user said it", "它是用户说的"),
     "stated": _Phrase("the user stated it by itself", "它是用户单独陈述的"),

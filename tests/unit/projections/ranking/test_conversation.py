@@ -68,6 +68,21 @@ def test_an_answer_is_found_by_the_question_before_it_and_the_asker_s_next_turn_
     assert parts["b"]["asks"] == pytest.approx(WEIGHTS.asks * SETTINGS.asks_in_dialogue)
 
 
+def test_a_summary_of_a_session_stands_below_a_statement_that_matches_less() -> None:
+    said = [
+        created(f"Turn {number} about jazz", name, speaker="user", source="user") for number, name in enumerate("ab")
+    ]
+    text = "user: which music do people play at work?"
+    summary = created(text, "summary", 1, kind="episode", source="judge", source_turns=("a", "b"))
+    view = viewed(
+        *(in_session(one, "s1") for one in said),
+        summary,
+        created("At work I like music by The Cure", "says", 2, source="user"),
+    )
+    assert next(iter(found(view, "Which music do I play at work?"))) == "says"
+    assert terms(view, "Which music do I play at work?")["summary"]["summary"] == WEIGHTS.summary
+
+
 @each_row(
     ("turn", "statement", "query"),
     [
