@@ -138,11 +138,11 @@ def changed(new: str, known: Sequence[str], alike: Alike) -> Change | None:
     (best, at), second = ranked[-1], ranked[-2][0] if len(ranked) > 1 else 0.0
     score = REPORTS * rating.reports + IMAGINES * max(rating.imagines, LEAST_IMAGINES) + NEARNESS * best
     score += LEAD * min(best - second, MOST_LEAD)
-    if best < LEAST_NEARNESS or score < _MARKS.score or best - second < _MARKS.lead:
+    is_near = best >= LEAST_NEARNESS and score >= _MARKS.score and best - second >= _MARKS.lead
+    if not is_near or _about_others(new, known[at]):
         return None
-    if _about_others(new, known[at]):
-        return None
-    one_topic = _share_a_name(new, known[at]) or bool(attributes(new) & attributes(known[at]))
+    names = (word for word in _common(new, known[at]) if len(word) > 1 and not _PERSON.fullmatch(word))
+    one_topic = any(names) or bool(attributes(new) & attributes(known[at]))  # a person has several things at a time
     ends = rating.reports >= _ENDS.reports and rating.imagines <= _ENDS.imagines and score >= _ENDS.score
     ends = ends and best - second >= _ENDS.lead and one_topic
     plain = _plain(new)
@@ -197,11 +197,6 @@ def _is_within(word: str, others: frozenset[str]) -> bool:
     if not holds_han(word):
         return len(word) > 4 and any(other.endswith(word) for other in others)
     return len(word) > 1 and any(word in other for other in others)
-
-
-def _share_a_name(new: str, known: str) -> bool:
-    """Whether both name one thing; a person has several at a time."""
-    return any(len(word) > 1 and not _PERSON.fullmatch(word) for word in _common(new, known))
 
 
 @lru_cache(maxsize=1 << 12)

@@ -146,7 +146,7 @@ class KnownIndex:
         """Ids of the known memories of a kind, the oldest first."""
         return sorted(self._by_kind.get(kind, {}), key=lambda one: self._places[one].row)
 
-    def told(self, turn_id: str) -> list[str]:
+    def contents_of(self, turn_id: str) -> list[str]:
         """What was made of a turn, whatever has become of it: what its owner deleted does not come back by itself."""
         return [self._places[one].memory.content for one in self._by_turn.get(turn_id, {})]
 
@@ -250,9 +250,9 @@ class Candidates:
             known = self._held[memory_id] = KnownMemory.of(memory)
         return known
 
-    def told(self, turn_id: str) -> list[str]:
+    def contents_of(self, turn_id: str) -> list[str]:
         """See `KnownIndex.told`."""
-        return self._index.told(turn_id)
+        return self._index.contents_of(turn_id)
 
     def of_turn(self, turn_id: str) -> list[KnownMemory]:
         """The known memories that were made of a turn, also in this run, the oldest first."""

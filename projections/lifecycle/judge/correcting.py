@@ -72,10 +72,8 @@ def judge(
 def _in_order(heard: ReadTurn) -> list[ExtractedStatement | Taken]:
     """All that a turn says, in the order of its words."""
 
-    def place(one: ExtractedStatement | Taken) -> tuple[int, int]:
-        return one.span if isinstance(one, ExtractedStatement) else one.said.span
-
-    return sorted([*heard.statements, *heard.taken], key=place)
+    parts = [*heard.statements, *heard.taken]
+    return sorted(parts, key=lambda part: part.span if isinstance(part, ExtractedStatement) else part.said.span)
 
 
 class CorrectingRun(JudgeRun):
@@ -100,7 +98,7 @@ class CorrectingRun(JudgeRun):
         elif gone:
             self._negate(heard, said, self._id(heard, said), gone, "the speaker says the reverse")
         elif known:
-            self._tell("SKIP", heard, said, known[0].id, "it was said later")
+            self._record("SKIP", heard, said, known[0].id, "it was said later")
         elif denial.lasting:
             self.judge(heard, said)
         elif denial.taken_back:
@@ -112,7 +110,7 @@ class CorrectingRun(JudgeRun):
             old.turns.append(heard.turn.turn_id)
             self._shelf.negate(old)
             decision = self._decision("negate", (old.id,), heard, TAKES_BACK, data)
-            self._tell("NEGATE", heard, said, None, TAKES_BACK, [decision], old.id)
+            self._record("NEGATE", heard, said, None, TAKES_BACK, [decision], old.id)
 
     def _doubtful(self, heard: ReadTurn, said: ExtractedStatement) -> None:
         """What is taken back, but not for certain what is meant: flagged with what it may contradict."""
@@ -123,7 +121,7 @@ class CorrectingRun(JudgeRun):
                     reason = "; ".join(relation.reasons)[:MOST_REASON]
                     self._flag(heard, said, self._id(heard, said), known, reason)
                     return
-        self._tell("SKIP", heard, said, None, "nothing is known that it takes back")
+        self._record("SKIP", heard, said, None, "nothing is known that it takes back")
 
     def _of_denied(self, denial: Denial, speaker: str | None) -> Iterator[KnownMemory]:
         """The known memories that say for certain what is denied, the most alike first."""
@@ -165,7 +163,7 @@ class CorrectingRun(JudgeRun):
         guessed = _sentences_with(one, heard.turn.asked, by_assistant=True)
         if len(guessed) == 1:
             return self._correct_words(heard, one, "", *guessed[0])
-        return self._tell("SKIP", heard, one.said, None, "nothing is known that it corrects")
+        return self._record("SKIP", heard, one.said, None, "nothing is known that it corrects")
 
     def hold_to(self, heard: ReadTurn, one: HeldTo, before: Sequence[ReadTurn]) -> None:
         """What the speaker took back just before, and likes after all: the one thing that it can be."""
@@ -177,7 +175,7 @@ class CorrectingRun(JudgeRun):
                 return self._held(heard, one.said, taken[0], 1.0)
             if taken:
                 break
-        return self._tell("SKIP", heard, one.said, None, "nothing is known that was taken back")
+        return self._record("SKIP", heard, one.said, None, "nothing is known that was taken back")
 
     def _taken_back_in(self, turn_id: str, speaker: str | None) -> list[KnownMemory]:
         """The memories of which a turn said the reverse."""

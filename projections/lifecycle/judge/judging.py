@@ -103,11 +103,11 @@ class JudgeRun:
         """One statement against what is known by now."""
         unfit = _unfit(said)
         if unfit is not None or self._refuses(heard, said):
-            return None if unfit is None else self._tell("SKIP", heard, said, None, unfit)
-        memory_id, told = self._id(heard, said), self._shelf.told(heard.turn.turn_id)
+            return None if unfit is None else self._record("SKIP", heard, said, None, unfit)
+        memory_id, told = self._id(heard, said), self._shelf.contents_of(heard.turn.turn_id)
         known = self._view.get(memory_id) is not None or self._shelf.holds(memory_id)
         if known or any(says_again(said, one) and similarity(core(said.content), core(one)) >= TOPIC for one in told):
-            return self._tell("SKIP", heard, said, memory_id, "known from this turn")
+            return self._record("SKIP", heard, said, memory_id, "known from this turn")
         if self._said_before_taken_back(heard, said):
             return None
         speaker = heard.turn.speaker
@@ -144,7 +144,7 @@ class JudgeRun:
         if rejected == "words" and self._view.get(memory_id) is None:
             data = self._creation(heard, said, memory_id)
             decisions.append(self._decision("refuse", (memory_id,), heard, "its owner rejected it", data))
-        self._tell("SKIP", heard, said, None, "its owner rejected it", decisions)
+        self._record("SKIP", heard, said, None, "its owner rejected it", decisions)
         return True
 
     def _held(self, heard: ReadTurn, said: ExtractedStatement, known: KnownMemory, alike: float) -> None:
@@ -162,7 +162,7 @@ class JudgeRun:
         )
         self._shelf.negate(denial)
         decision = self._decision("negate", (denial.id,), heard, reason, data)
-        self._tell("NEGATE", heard, said, known.id, reason, [decision], denial.id)
+        self._record("NEGATE", heard, said, known.id, reason, [decision], denial.id)
 
     def _said_before_taken_back(self, heard: ReadTurn, said: ExtractedStatement) -> bool:
         """Whether its speaker took the same back later than he said it: then it is a mention of that time and revives nothing."""
@@ -171,7 +171,7 @@ class JudgeRun:
             return False
         data = MemoryMentioned(memory_id=gone.id, similarity=1.0, turn_id=heard.turn.turn_id)
         decision = self._decision("boost", (gone.id,), heard, BEFORE, data, "user")
-        self._tell("BOOST", heard, said, gone.id, BEFORE, [decision])
+        self._record("BOOST", heard, said, gone.id, BEFORE, [decision])
         return True
 
     def _new(
@@ -226,11 +226,11 @@ class JudgeRun:
 
     def _again(self, heard: ReadTurn, said: ExtractedStatement, known: KnownMemory, alike: float) -> None:
         if known.told_by(heard.turn.turn_id):
-            return self._tell("SKIP", heard, said, known.id, "known from this turn")
+            return self._record("SKIP", heard, said, known.id, "known from this turn")
         data = MemoryMentioned(memory_id=known.id, similarity=round(alike, 6), turn_id=heard.turn.turn_id)
         known.turns.append(heard.turn.turn_id)
         known.negated = False
-        return self._tell("BOOST", heard, said, known.id, f"said again (similarity {alike:.2f})",
+        return self._record("BOOST", heard, said, known.id, f"said again (similarity {alike:.2f})",
                           [self._decision("boost", (known.id,), heard, "said again", data, "user")])  # fmt: skip
 
     def _may_change(self, heard: ReadTurn, known: KnownMemory) -> bool:
@@ -260,7 +260,7 @@ class JudgeRun:
         ]
         known.turns.append(heard.turn.turn_id)
         self._shelf.revise(known, said)
-        self._tell("UPDATE", heard, said, known.id, reason, decisions)
+        self._record("UPDATE", heard, said, known.id, reason, decisions)
 
     def _negate(
         self, heard: ReadTurn, said: ExtractedStatement, memory_id: str, replaced: Sequence[KnownMemory], reason: str
@@ -283,7 +283,7 @@ class JudgeRun:
             decisions.append(self._decision("negate", (old.id,), heard, reason, data))
             old.turns.append(heard.turn.turn_id)
             self._shelf.negate(old)
-        self._tell("NEGATE", heard, said, memory_id, reason, decisions, gone[0].id)
+        self._record("NEGATE", heard, said, memory_id, reason, decisions, gone[0].id)
 
     def _outdated(
         self, heard: ReadTurn, said: ExtractedStatement, memory_id: str, since: KnownMemory, reason: str
@@ -299,20 +299,20 @@ class JudgeRun:
         made = self._shelf.get(memory_id)
         if made is not None:
             self._shelf.negate(made)
-        self._tell("NEGATE", heard, said, since.id, reason, decisions, memory_id)
+        self._record("NEGATE", heard, said, since.id, reason, decisions, memory_id)
 
     def _flag(self, heard: ReadTurn, said: ExtractedStatement, memory_id: str, other: KnownMemory, reason: str) -> None:
         decisions = self._created(heard, said, memory_id)
         data = MemoriesLinked(a=other.id, b=memory_id, weight=0.5, link="possible_conflict")
         decisions.append(self._decision("flag", (other.id, memory_id), heard, reason, data))
-        self._tell("FLAG", heard, said, memory_id, reason, decisions, other.id)
+        self._record("FLAG", heard, said, memory_id, reason, decisions, other.id)
 
     def _add(
         self, heard: ReadTurn, said: ExtractedStatement, memory_id: str, reason: str, turns: tuple[str, ...] = ()
     ) -> None:
         if self._view.get(memory_id) is not None:
-            return self._tell("SKIP", heard, said, memory_id, "known from this turn")
-        return self._tell("ADD", heard, said, memory_id, reason, self._created(heard, said, memory_id, turns=turns))
+            return self._record("SKIP", heard, said, memory_id, "known from this turn")
+        return self._record("ADD", heard, said, memory_id, reason, self._created(heard, said, memory_id, turns=turns))
 
     def _created(
         self,
@@ -367,7 +367,7 @@ class JudgeRun:
         turn_id, naming = heard.turn.turn_id, self._view.naming
         return f"m-{naming.made(JOB, turn_id, said.content)}"
 
-    def _tell(
+    def _record(
         self, operation: str, heard: ReadTurn, said: ExtractedStatement, memory_id: str | None, reason: str,
         decisions: Iterable[Decision] = (), other: str | None = None,
     ) -> None:  # fmt: skip
@@ -379,6 +379,3 @@ def _unfit(said: ExtractedStatement) -> str | None:
     if not said.asserted:
         return "a question, a supposition or another's words"
     return "a secret" if detect_sensitivity(said.content) >= SECRET else None
-
-
-__all__ = ["ReadTurn", "StatedTriple", "Verdict"]

@@ -124,12 +124,12 @@ class Proposing(JudgeRun):
         if wrong is None and one.operation in _SAYING and self._refuses(heard, said):
             return
         if one.operation == "SKIP" or wrong is not None:
-            self._tell("SKIP", heard, said, None, wrong or self._reason(one) or "no memory")
+            self._record("SKIP", heard, said, None, wrong or self._reason(one) or "no memory")
             return
         if one.operation == "ADD":
             self._propose_new(heard, said)
         elif known is None:
-            self._tell("SKIP", heard, said, None, "the memory is there no more")
+            self._record("SKIP", heard, said, None, "the memory is there no more")
         elif one.operation == "UPDATE":
             self._propose_update(one, heard, said, known)
         elif one.operation == "NEGATE":
@@ -161,9 +161,9 @@ class Proposing(JudgeRun):
     def _propose_new(self, heard: ReadTurn, said: ExtractedStatement) -> None:
         """A new memory, unless it is known: then it is said again, and what may contradict it is flagged."""
         memory_id = self._id(heard, said)
-        told = self._shelf.told(heard.turn.turn_id)
+        told = self._shelf.contents_of(heard.turn.turn_id)
         if self._view.get(memory_id) is not None or any(same_words(said.content, content) for content in told):
-            self._tell("SKIP", heard, said, memory_id, "known from this turn")
+            self._record("SKIP", heard, said, memory_id, "known from this turn")
             return
         if self._said_before_taken_back(heard, said):
             return
@@ -192,7 +192,9 @@ class Proposing(JudgeRun):
 
     def _propose_negation(self, one: Operation, heard: ReadTurn, said: ExtractedStatement, known: KnownMemory) -> None:
         if known.negated or known.told_by(heard.turn.turn_id):
-            self._tell("SKIP", heard, said, known.id, "taken back already" if known.negated else "known from this turn")
+            self._record(
+                "SKIP", heard, said, known.id, "taken back already" if known.negated else "known from this turn"
+            )
             return
         if one.content and compare(said.content, known.content).kind == "same":
             self._boost(heard, said, known, one.turn)
@@ -202,7 +204,7 @@ class Proposing(JudgeRun):
             one.content is not None and compare(said.content, known.content).sure
         )
         if taken and self._undone[one.turn, "NEGATE"] >= MOST_NEGATED:
-            self._tell("SKIP", heard, said, known.id, "too much would be taken back at once")
+            self._record("SKIP", heard, said, known.id, "too much would be taken back at once")
         elif one.content and taken:
             self._undone[one.turn, "NEGATE"] += 1
             self._negate(heard, said, self._id(heard, said), [known], reason)
@@ -211,42 +213,42 @@ class Proposing(JudgeRun):
         elif one.content:
             self._propose_new(heard, said)
         elif not taken:
-            self._tell("SKIP", heard, said, known.id, f"{one.turn} takes nothing back of it")
+            self._record("SKIP", heard, said, known.id, f"{one.turn} takes nothing back of it")
         elif self._is_later(known, heard):
-            self._tell("SKIP", heard, said, known.id, "it was said later")
+            self._record("SKIP", heard, said, known.id, "it was said later")
         else:
             self._undone[one.turn, "NEGATE"] += 1
             data = MemoryNegated(memory_id=known.id, reason=reason[:MOST_REASON], turn_id=heard.turn.turn_id)
             self._shelf.negate(known)
             decisions = [self._decision("negate", (known.id,), heard, reason, data)]
-            self._tell("NEGATE", heard, said, None, reason, decisions, known.id)
+            self._record("NEGATE", heard, said, None, reason, decisions, known.id)
 
     def _boost(self, heard: ReadTurn, said: ExtractedStatement, known: KnownMemory, key: str) -> None:
         """Said again: most of its words are, and nothing of it is taken back."""
         ground = self._ground
         if said_of(known.content, ground.around, heard.turn.name) < SAID_AGAIN:
-            self._tell("SKIP", heard, said, known.id, f"{key} does not say it again")
+            self._record("SKIP", heard, said, known.id, f"{key} does not say it again")
         elif unasserted(ground, known.content, any_question=True) is not None or says_reverse(ground, known.content):
-            self._tell("SKIP", heard, said, known.id, f"{key} does not assert it")
+            self._record("SKIP", heard, said, known.id, f"{key} does not assert it")
         else:
             self._again(heard, said, known, min(1.0, similarity(ground.sentence, known.content)))
 
     def _delete(self, one: Operation, heard: ReadTurn, said: ExtractedStatement, known: KnownMemory) -> None:
         memory, reason = self._view.get(known.id), self._reason(one) or "asked to forget it"
         if memory is None or memory.verified or memory.tier in FIRM or memory.sensitivity >= SENSITIVE:
-            self._tell("SKIP", heard, said, known.id, "only its owner deletes it")
+            self._record("SKIP", heard, said, known.id, "only its owner deletes it")
         elif not shares_words(known.content, self._ground.sentence, heard.turn.name):
-            self._tell("SKIP", heard, said, known.id, "the turn is about something else")
+            self._record("SKIP", heard, said, known.id, "the turn is about something else")
         elif self._is_later(known, heard):
-            self._tell("SKIP", heard, said, known.id, "it was said later")
+            self._record("SKIP", heard, said, known.id, "it was said later")
         elif self._undone[one.turn, "DELETE"] >= MOST_DELETED:
-            self._tell("SKIP", heard, said, known.id, "too much would be taken back at once")
+            self._record("SKIP", heard, said, known.id, "too much would be taken back at once")
         else:
             self._undone[one.turn, "DELETE"] += 1
             data = MemoryDeleted(memory_id=known.id, reason=reason[:MOST_REASON])
             decision = self._decision("delete", (known.id,), heard, reason, data)
             self._shelf.drop(known)
-            self._tell("DELETE", heard, said, known.id, reason, [decision])
+            self._record("DELETE", heard, said, known.id, reason, [decision])
 
     def _created(
         self,
@@ -276,10 +278,10 @@ class Proposing(JudgeRun):
     def _use(self, shown: Shown, heard: ReadTurn, said: ExtractedStatement, known: KnownMemory) -> None:
         """A reply was shaped by a memory that was put before it."""
         if known.id not in shown.injected:
-            self._tell("SKIP", heard, said, known.id, "it was not put into the prompt of that reply")
+            self._record("SKIP", heard, said, known.id, "it was not put into the prompt of that reply")
             return
         if not shares_words(known.content, said.content, heard.turn.name, besides=heard.turn.text):
-            self._tell("SKIP", heard, said, known.id, "the reply says nothing of it that was not asked")
+            self._record("SKIP", heard, said, known.id, "the reply says nothing of it that was not asked")
             return
         data = MemoryReinforced(memory_id=known.id, outcome="used")
         decision = Decision(
@@ -295,4 +297,4 @@ class Proposing(JudgeRun):
             once=use_of(known.id, shown.turn_id),
             model=self._by,
         )
-        self._tell("BOOST", heard, said, known.id, "it shaped a reply", [decision])
+        self._record("BOOST", heard, said, known.id, "it shaped a reply", [decision])
