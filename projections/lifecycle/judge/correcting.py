@@ -71,7 +71,6 @@ def judge(
 
 def _in_order(heard: ReadTurn) -> list[ExtractedStatement | Taken]:
     """All that a turn says, in the order of its words."""
-
     parts = [*heard.statements, *heard.taken]
     return sorted(parts, key=lambda part: part.span if isinstance(part, ExtractedStatement) else part.said.span)
 

@@ -39,7 +39,7 @@ def found(view: OwnerView) -> list[object]:
         [one.id for one, _ in shelf.in_slot(StatedTriple("User", "likes", "gin"), None)],
         None if denied is None else denied.id,
         sorted(one.id for one in shelf.of_kind("fact")),
-        sorted(shelf.told("t1")),
+        sorted(shelf.contents_of("t1")),
     ]
 
 
