@@ -48,7 +48,7 @@ def read_again(view: OwnerView, now: int, check: Check = unchecked) -> ReadAgain
         is_more = (
             one.reason == KNOWN
             and view.get(one.memory_id or "") is None
-            and not any(_says(one, content, least) for content in shelf.told(one.turn_id))
+            and not any(_says(one, content, least) for content in shelf.contents_of(one.turn_id))
         )
         verdicts.append(one._replace(operation="ADD", reason=MORE) if is_more else one)
     gone = [name for name in _drawn(view, turns.keys(), check) if name not in told]
