@@ -121,7 +121,13 @@ def answer(told: Row, console: Console = out) -> None:
     if counted is None and not parts.get("changes"):
         _none(parts, console)
     if isinstance(hidden := told.get("withheld"), list):
-        withheld(hidden, console)
+        ids = [
+            one for one in hidden if isinstance(one, str)
+        ]  # of what an answer withholds by itself, whatever the mode
+        if ids:
+            console.print(Text(f"withheld: {', '.join(ids)}", "dim"), soft_wrap=True)
+        else:
+            withheld(hidden, console)
     if (following := told.get("next")) is not None:
         console.print(Text(f"more: --{'after' if 'owners' in told else 'cursor'} {following}", "dim"), soft_wrap=True)
 
