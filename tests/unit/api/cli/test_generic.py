@@ -83,7 +83,7 @@ def test_a_page_is_counted_above_its_table_and_not_named_again() -> None:
 def test_withheld_memories_are_told_by_reason_or_by_id() -> None:
     by_reason = [{"reason": "sensitive", "shown_by": "get --reveal", "count": 2}]
     assert "withheld: 2 sensitive (shown by get --reveal)" in told({"withheld": by_reason, "position": "1:1"})
-    assert "withheld  coffee" in told({"withheld": ["coffee"], "position": "1:1"})
+    assert "withheld: coffee" in told({"withheld": ["coffee"], "position": "1:1"})
 
 
 def test_two_sides_are_one_table_and_a_change_is_plain() -> None:
