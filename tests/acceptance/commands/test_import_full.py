@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -22,7 +23,7 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 def test_an_import_without_up_folds_all_that_it_took_and_says_how_to_go_on(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = [turn(n, f"note {n}: " + "tea in the garden " * 40, conversation=f"owner-{n % 5}") for n in range(3_000)]
+    said = [turn(n, f"note {n}: {Random(n).randbytes(350).hex()}", conversation=f"owner-{n % 5}") for n in range(3_000)]
     file = written(tmp_path / "turns.jsonl", said)
     ran = cli("import", "turns", file, "--json", code=3)
     took = ran.json["turns"]
