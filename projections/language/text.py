@@ -1,12 +1,16 @@
 """Text analysis for search: what a text is found by, for documents and queries alike.
 
-- Folding: NFKC, then casefold.
-- Words: runs of letters and digits with their combining marks, in any script; ASCII words are stemmed (Snowball's
-  English stemmer).
+- Folding: NFKC, case; traditional Han as simplified; letters without accents; what shows nothing, Arabic vowel signs and
+  Hebrew points go.
+- Words: runs of letters and digits with their combining marks, in any script, stemmed by Snowball: Arabic, Cyrillic and Greek
+  ones as Arabic, Russian and Greek, others as English. `Tür` is found as `tur` and as `tuer`.
 - Han: overlapping bigrams, then the single characters but for function characters; a run of one is itself.
-- Scripts written without spaces (Thai, Lao, Burmese, Khmer): overlapping bigrams. Hiragana, katakana: a run is a word.
-- Identifiers (`foo_bar.py`, `err-1042`, `v2.3.1`, `a@b.co`, `c++`): whole, unstemmed, before their parts.
-- Paths, addresses and numbers (`src/main.py`, `https://x.y/z?q=1`, `#1234`): whole too, after everything else.
+- Hangul and scripts written without spaces (Thai, Lao, Burmese, Khmer): overlapping bigrams. Hiragana and katakana: a run is a
+  word, in hiragana; a katakana run of four or more has its bigrams too.
+- Identifiers (`foo_bar.py`, `err-1042`, `v2.3.1`, `a@b.co`, `c++`): whole, unstemmed, before their parts; without their signs
+  (`nodejs`, `cooperative`) after them. `getUserById` and `#TeaTime`: also their parts.
+- Paths, addresses and numbers (`src/main.py`, `https://x.y/z?q=1`, `#1234`): whole too, after everything else; `1,234,567` also
+  as `1234567`, `o'brien` also as `obrien`, `2026-03-05` also as `march` and `5`.
 - Telephone numbers, 9 to 15 digits however they are spaced: `tel:` and their last nine digits, last ten and so on to all of
   them, after everything else, so that `+49 151 2345678`, `0151 2345678` and `0151-234 5678` are found by each other.
 - Emoji: one token each, without skin tone and presentation marks; a flag is one token.
@@ -29,6 +33,7 @@ import Stemmer
 from projections.language.lexicon import words
 from projections.language.patterns import regex
 from projections.language.scripts import HAN, HIRAGANA, KATAKANA, MARKS, OTHER_UNSPACED
+from projections.language.traditional import SIMPLIFIED
 
 MAX_TOKEN = 128
 """Characters: a longer run (a base64 blob) is cut here, the same way in documents and queries."""
@@ -73,6 +78,56 @@ _NINE_DIGITS = regex(r"\d(?:[ ()-]{0,2}\d){8}", re.ASCII)
 _PHONE = regex(r"(?<![\w.:-])\+?\(?\d(?:[ ()-]{0,2}\d){8,14}(?![\w:-])", re.ASCII)
 _DAY = regex(r"(?:19|20)\d\d-?[01]\d-?[0-3]\d(?:\D|$)")
 _TELEPHONE_DIGITS = 9
+_CAMEL = regex(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
+_CAMEL_WORD = regex(r"[A-Za-z0-9]*(?:[a-z0-9][A-Z]|[A-Z]{2}[a-z])[A-Za-z0-9]*", re.ASCII)
+_CAMEL_PART = regex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_LEAST_PART = 3
+_THOUSANDS = regex(r"(?<![\d.,])(\d{1,3}(?:,\d{3})+)(\.\d+)?(?![\d,])", re.ASCII)
+_PERSON = regex(r"(?<![\w'])([a-z])'([a-z]{3,})", re.ASCII)
+_ISO_DAY = regex(r"(?<![\w-])(?:19|20)\d\d-([01]\d)-([0-3]\d)(?!\d)", re.ASCII)
+_MONTHS = (
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+)
+_HIRAGANA_OF = {point: point - 0x60 for point in range(0x30A1, 0x30F7)}
+_LEAST_COMPOUND = 4
+"""Katakana letters from which on a run may be made of several words."""
+_KATAKANA_START = regex(f"[{KATAKANA}]")
+_HANGUL_LETTER = regex("[\uac00-\ud7a3]")
+_HANGUL = regex("[\uac00-\ud7a3]+|[^\uac00-\ud7a3]+")
+_TWO_LETTERS = {"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe"}
+_WRITTEN_OUT = str.maketrans(_TWO_LETTERS)
+_PLAIN: dict[int, int | str | None] = {
+    **SIMPLIFIED,
+    **str.maketrans("łđıðħŧ", "ldidht"),
+    **str.maketrans(
+        "\u0451\u06a9\u06cc\u0649\u0623\u0625\u0622\u0629", "\u0435\u0643\u064a\u064a\u0627\u0627\u0627\u0647"
+    ),
+    **str.maketrans({"æ": "ae", "œ": "oe", "þ": "th", "‘": "'", "’": "'", "ʼ": "'", "´": "'", "‐": "-"}),
+    **dict.fromkeys(
+        [0xAD, 0x61C, 0x640, 0x670, 0xFEFF, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2065)]
+    ),
+    **dict.fromkeys(
+        [*range(0x591, 0x5BE), 0x5BF, 0x5C1, 0x5C2, 0x5C4, 0x5C5, 0x5C7, *range(0x610, 0x61B), *range(0x64B, 0x660)]
+    ),
+    **dict.fromkeys(range(0x300, 0x370)),
+}
+"""What NFKC and casefold leave, as plainer letters or as nothing."""
+_ACCENTS = dict.fromkeys(range(768, 880))
+_HA = "\u0647"
+"""What an Arabic feminine ending is read as; the stemmer leaves it on words with an article."""
+_STEMMED = ((0x370, 0x400, "greek"), (0x400, 0x530, "russian"), (0x600, 0x700, "arabic"))
+"""The first and the end of the scripts that have a stemmer of their own; letters before these are Latin."""
 
 
 def tokens(text: str) -> list[str]:
@@ -84,20 +139,29 @@ def tokens(text: str) -> list[str]:
 def kept_tokens(text: str) -> list[str]:
     """The tokens of a text that stands beside others: `tokens`, but none where it has nothing but stop words."""
     if text.isascii():
-        text = text.lower()
         kept = list(chain.from_iterable(map(_OF_WORD.__getitem__, text.split())))
+        text = text.lower()
     else:
-        text, kept = unicodedata.normalize("NFKC", text).casefold(), []
+        kept, composed = [], unicodedata.normalize("NFKC", text)
+        text = composed.casefold().translate(_PLAIN)
         for chunk in _CHUNK.findall(text):
             script = _SCRIPT_OF[chunk[0]]
             kept += _bigrams(chunk, with_characters=script == _IN_HAN) if script else _without_stops(chunk)
+        if _CAMEL.search(composed):
+            kept += _camel_parts(composed)
     return kept + _wholes(text)
 
 
 def _chunks_of(text: str) -> list[str]:
     if text.isascii():
         return _ASCII_CHUNK.findall(text.lower())
-    return _CHUNK.findall(unicodedata.normalize("NFKC", text).casefold())
+    return _CHUNK.findall(unicodedata.normalize("NFKC", text).casefold().translate(_PLAIN))
+
+
+def _camel_parts(text: str) -> list[str]:
+    """The words in `getUserById` and `XMLHttpRequest`, but for short ones and stop words."""
+    parts = (part.lower() for word in _CAMEL_WORD.findall(text) for part in _CAMEL_PART.findall(word[:MAX_TOKEN]))
+    return [stem(part) for part in parts if len(part) >= _LEAST_PART and part not in stop_words()]
 
 
 def _wholes(folded: str) -> list[str]:
@@ -108,6 +172,13 @@ def _wholes(folded: str) -> list[str]:
         found = [path for path in paths if "/" in path[1:] and len(path) <= MAX_TOKEN and _IDENTIFIER.search(path)]
     if "#" in folded:
         found += _NUMBERED.findall(folded)
+    if "," in folded:
+        found += [number.replace(",", "") for number, _ in _THOUSANDS.findall(folded)]
+    if "'" in folded:
+        found += [stem(first + rest) for first, rest in _PERSON.findall(folded)]
+    if "-" in folded:
+        for month, day in _ISO_DAY.findall(folded):
+            found += [stem(_MONTHS[(int(month) - 1) % 12]), str(int(day))]
     if _NINE_DIGITS.search(folded):
         for number in _PHONE.findall(folded):
             if not _DAY.match(number):
@@ -152,10 +223,12 @@ def _cached(chunk: str) -> tuple[str, ...]:
 
 
 class _OfWord(dict[str, tuple[str, ...]]):
-    """The tokens of what stands between white space in a lower-cased ASCII text: no chunk reaches over white space."""
+    """The tokens of what stands between white space in an ASCII text: no chunk reaches over white space."""
 
     def __missing__(self, word: str) -> tuple[str, ...]:
-        found = tuple(piece for chunk in _ASCII_CHUNK.findall(word) for piece in _without_stops(chunk))
+        found = tuple(piece for chunk in _ASCII_CHUNK.findall(word.lower()) for piece in _without_stops(chunk))
+        if _CAMEL.search(word):
+            found += tuple(_camel_parts(word))
         if len(word) <= MAX_TOKEN:
             if len(self) >= _MOST_WORDS:
                 self.clear()
@@ -168,21 +241,55 @@ _OF_WORD = _OfWord()
 
 
 def _pieces(chunk: str, leave_out: frozenset[str] = frozenset()) -> list[str]:
-    """An identifier whole, then its parts as words; any other chunk as its words."""
+    """An identifier whole, then its parts as words and without its signs; any other chunk as its words."""
     if chunk.isalnum():
-        return [] if chunk in leave_out else [stem(chunk)]
+        return [] if chunk in leave_out else _forms(chunk)
     whole = [chunk] if len(chunk) <= MAX_TOKEN and _IDENTIFIER.search(chunk) else []
     parts = _PART.findall(chunk)
     if not parts:
         return [chunk[:MAX_TOKEN]]
-    return whole + [stem(word) for word in parts if word not in leave_out]
+    words = [form for word in parts if word not in leave_out for form in _forms(word)]
+    joined = "".join(parts) if 1 < len(parts) <= _MOST_JOINED and not _UNJOINED.search(chunk) else ""
+    return whole + words + ([stem(joined)] if joined else [])
+
+
+_MOST_JOINED = 3
+"""Parts of an identifier that is also found without its signs."""
+_UNJOINED = regex(r"[@_]|^[\d.:-]+$")
+"""Addresses, days and times are not."""
+
+
+def _forms(word: str) -> list[str]:
+    """A word as it is found: without accents and ending; with umlauts also as they are written out."""
+    if word.isascii():
+        return [stem(word)]
+    word = word[:MAX_TOKEN]
+    if _KATAKANA_START.match(word):
+        kana = word.translate(_HIRAGANA_OF)
+        return [kana, *(_bigrams(kana, with_characters=False) if len(kana) >= _LEAST_COMPOUND else ())]
+    if _HANGUL_LETTER.search(word):
+        runs = _HANGUL.findall(word)
+        return [piece for run in runs for piece in (_bigrams(run, False) if _HANGUL_LETTER.match(run) else [stem(run)])]
+    first = ord(word[0])
+    if language := next((name for start, end, name in _STEMMED if start <= first < end), None):
+        plain = _without_accents(word) if language == "greek" else word
+        found = _stemmer(language).stemWord(plain)
+        return [found[:-1] if found[-1:] == _HA and len(found) > _LEAST_PART else found]
+    out = word.translate(_WRITTEN_OUT)
+    plain = stem(_without_accents(word))
+    return [plain] if out == word else [plain, stem(_without_accents(out))]
+
+
+def _without_accents(word: str) -> str:
+    """Latin and Greek letters without accents; other scripts are left as they are."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", word.replace("ø", "o")).translate(_ACCENTS))
 
 
 def stem(word: str) -> str:
     """A lower-cased word without its English ending; any other, and what is too long, cut at `MAX_TOKEN`."""
-    return _stemmer().stemWord(word[:MAX_TOKEN]) if word.isascii() else word[:MAX_TOKEN]
+    return _stemmer("english").stemWord(word[:MAX_TOKEN]) if word.isascii() else word[:MAX_TOKEN]
 
 
 @cache
-def _stemmer() -> Stemmer.Stemmer:
-    return Stemmer.Stemmer("english", 0)  # no cache of its own: chunks are cached above
+def _stemmer(language: str) -> Stemmer.Stemmer:
+    return Stemmer.Stemmer(language, 0)  # no cache of its own: chunks are cached above
