@@ -249,14 +249,14 @@ def _pieces(chunk: str, leave_out: frozenset[str] = frozenset()) -> list[str]:
     if not parts:
         return [chunk[:MAX_TOKEN]]
     words = [form for word in parts if word not in leave_out for form in _forms(word)]
-    joined = "".join(parts) if 1 < len(parts) <= _MOST_JOINED and not _UNJOINED.search(chunk) else ""
+    joined = "".join(parts) if 1 < len(parts) <= _MOST_JOINED and _JOINED.match(chunk) else ""
     return whole + words + ([stem(joined)] if joined else [])
 
 
 _MOST_JOINED = 3
 """Parts of an identifier that is also found without its signs."""
-_UNJOINED = regex(r"[@_]|^[\d.:-]+$")
-"""Addresses, days and times are not."""
+_JOINED = regex(r"(?![\d.:-]+$)(?=\w{1,3}-|\D*[\d.])[^@_]+$")
+"""`e-mail`, `AB-12345`, `Node.js`; neither days, times and addresses nor two whole words."""
 
 
 def _forms(word: str) -> list[str]:
