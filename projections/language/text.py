@@ -105,7 +105,7 @@ _LEAST_COMPOUND = 4
 _KATAKANA_START = regex(f"[{KATAKANA}]")
 _HANGUL_LETTER = regex("[\uac00-\ud7a3]")
 _HANGUL = regex("[\uac00-\ud7a3]+|[^\uac00-\ud7a3]+")
-_TWO_LETTERS = {"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe"}
+_TWO_LETTERS: dict[str, int | str | None] = {"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe"}
 _WRITTEN_OUT = str.maketrans(_TWO_LETTERS)
 _PLAIN: dict[int, int | str | None] = {
     **SIMPLIFIED,
