@@ -85,20 +85,7 @@ _LEAST_PART = 3
 _THOUSANDS = regex(r"(?<![\d.,])(\d{1,3}(?:,\d{3})+)(\.\d+)?(?![\d,])", re.ASCII)
 _PERSON = regex(r"(?<![\w'])([a-z])'([a-z]{3,})", re.ASCII)
 _ISO_DAY = regex(r"(?<![\w-])(?:19|20)\d\d-([01]\d)-([0-3]\d)(?!\d)", re.ASCII)
-_MONTHS = (
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-)
+_MONTHS = "january february march april may june july august september october november december".split()
 _HIRAGANA_OF = {point: point - 0x60 for point in range(0x30A1, 0x30F7)}
 _LEAST_COMPOUND = 4
 """Katakana letters from which on a run may be made of several words."""
@@ -106,14 +93,15 @@ _KATAKANA_START = regex(f"[{KATAKANA}]")
 _HANGUL_LETTER = regex("[\uac00-\ud7a3]")
 _HANGUL = regex("[\uac00-\ud7a3]+|[^\uac00-\ud7a3]+")
 _TWO_LETTERS: dict[str, int | str | None] = {"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe"}
+_SEVERAL: dict[str, int | str | None] = {"æ": "ae", "œ": "oe", "þ": "th"}
 _WRITTEN_OUT = str.maketrans(_TWO_LETTERS)
 _PLAIN: dict[int, int | str | None] = {
     **SIMPLIFIED,
-    **str.maketrans("łđıðħŧ", "ldidht"),
+    **str.maketrans("łđıðħŧ‘’ʼ´‐", "ldidht''''-"),
     **str.maketrans(
         "\u0451\u06a9\u06cc\u0649\u0623\u0625\u0622\u0629", "\u0435\u0643\u064a\u064a\u0627\u0627\u0627\u0647"
     ),
-    **str.maketrans({"æ": "ae", "œ": "oe", "þ": "th", "‘": "'", "’": "'", "ʼ": "'", "´": "'", "‐": "-"}),
+    **str.maketrans(_SEVERAL),
     **dict.fromkeys(
         [0xAD, 0x61C, 0x640, 0x670, 0xFEFF, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2065)]
     ),
