@@ -85,7 +85,20 @@ _LEAST_PART = 3
 _THOUSANDS = regex(r"(?<![\d.,])(\d{1,3}(?:,\d{3})+)(\.\d+)?(?![\d,])", re.ASCII)
 _PERSON = regex(r"(?<![\w'])([a-z])'([a-z]{3,})", re.ASCII)
 _ISO_DAY = regex(r"(?<![\w-])(?:19|20)\d\d-([01]\d)-([0-3]\d)(?!\d)", re.ASCII)
-_MONTHS = "january february march april may june july august september october november december".split()
+_MONTHS = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
 _HIRAGANA_OF = {point: point - 0x60 for point in range(0x30A1, 0x30F7)}
 _LEAST_COMPOUND = 4
 """Katakana letters from which on a run may be made of several words."""
