@@ -24,8 +24,7 @@ BUDGET = 600
 RULES = (
     *((share, 0.0) for share in (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4)),
     *((0.15, fall) for fall in (0.3, 0.35, 0.4, 0.5)),
-    (0.2, 0.4),
-    (0.25, 0.5),
+    *((share, 2 * share) for share in (0.2, 0.25)),
 )
 """A share of the best line's score, and of the score of the line before."""
 
