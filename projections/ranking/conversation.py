@@ -22,7 +22,7 @@ from projections.laws.law import Floats
 from projections.laws.modes import Flags
 from projections.memory.columns import Rows
 from projections.ranking.conversation_dates import date_fit
-from projections.ranking.conversation_meaning import Meant, meaning_values, meant, only_meant
+from projections.ranking.conversation_meaning import meaning_values, meant, only_meant
 from projections.ranking.conversation_question import QuestionReading
 from projections.ranking.conversation_terms import Stage, lessened, over_best, term_values
 from projections.ranking.conversation_weights import ADMITTING, SETTINGS, TERM_WEIGHTS
@@ -61,8 +61,11 @@ def rank(
         members = np.flatnonzero(there)
         said = view.columns.created_at[members]
         dated[members] = date_fit(reading.times, said, SETTINGS.dates)
-    found = None if asking is None else _meant(view, reading, own, np.flatnonzero(there), asking)
-    if found is not None:
+    found = None
+    if asking is not None:
+        members, sense = np.flatnonzero(there), asking.sense
+        found = only_meant(view, reading, members, sense) if asking.alone else None
+        found = found or meant(view, asking.query, reading, own, members, sense)
         own, matched = found.own, np.flatnonzero(found.own[:-1])
     rows = _candidates(index, reading, own, dated, there, matched, allowed)
     with_assistant = bool((there & (index.role[:size] == ASSISTANT)).any())
@@ -83,12 +86,6 @@ def rank(
     told = np.round(table[:, admitted], 6)
     parts = {name: part for name, part, some in zip(values, told, table.any(axis=1), strict=True) if some}
     return Ranked(rows[admitted], added(parts, told.shape[1]), parts, {})
-
-
-def _meant(view: OwnerView, reading: QuestionReading, own: Floats, members: Rows, asking: Asking) -> Meant:
-    if asking.alone:
-        return only_meant(view, reading, members, asking.sense)
-    return meant(view, asking.query, reading, own, members, asking.sense)
 
 
 def _candidates(

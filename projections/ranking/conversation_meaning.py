@@ -1,6 +1,5 @@
 """Meaning in the conversation ranking: how near each row is to the question, mixed with what its text says. Pure.
 
-
     nearness = (p + m) / 2                                             p alone where the embedder gives no pieces
     p = (cosine of the wholes - floor) / (best - floor)                floor: mean + half a standard deviation of the rows;
                                                                        cosines: without what all of a model's vectors share

@@ -1,13 +1,15 @@
-"""What a ranking gives: rows with scores that add up from named parts, and which of them are best. Pure."""
+"""What a ranking gives: rows with scores that add up from named parts, and how a question was taken apart. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from projections.laws.law import Floats
+from projections.laws.modes import Flags
 from projections.memory.columns import Rows
 from projections.ranking.spreading import Activated
 
@@ -21,6 +23,12 @@ class Ranked(NamedTuple):
     """What adds up to the scores, by name."""
     ways: Mapping[int, Activated]
     """How activation came there, by row."""
+
+    def only(self, kept: Rows | Flags) -> Ranked:
+        """The results at these places."""
+        return Ranked(
+            self.rows[kept], self.scores[kept], {name: part[kept] for name, part in self.parts.items()}, self.ways
+        )
 
 
 def added(parts: Mapping[str, Floats], size: int) -> Floats:
@@ -39,3 +47,18 @@ def best(scores: Floats, rows: Rows, limit: int) -> Rows:
     else:
         places = np.arange(scores.size)
     return places[np.lexsort((-rows[places], -scores[places]))][:limit]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a question was taken apart."""
+
+    way: str = "whole"
+    """`whole`, `several`, `compared`, `named`: said with a name for a role, or a role for a name."""
+    parts: tuple[str, ...] = ()
+    many: bool = False
+    """Whether several things answer it together."""
+    ordered: bool = False
+    """Whether they are asked for in the order of time."""
+    brought: Mapping[int, Sequence[int]] = field(default_factory=dict)
+    """Row -> what brought it in, by number from 0 of `parts`."""

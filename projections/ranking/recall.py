@@ -142,5 +142,4 @@ def _relevant(this: RunningSearch, ranked: Ranked) -> Ranked:
     kept = order[
         relevance_of(this.asked, this.query, rows, plain_bm25(this, rows), this.request, this.sense).whole >= least
     ]
-    parts = {name: part[kept] for name, part in ranked.parts.items()}
-    return Ranked(ranked.rows[kept], ranked.scores[kept], parts, ranked.ways)
+    return ranked.only(kept)

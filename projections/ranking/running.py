@@ -16,8 +16,7 @@ from projections.laws.law import Floats
 from projections.laws.modes import Flags, Visibility, visibility
 from projections.memory.columns import Rows
 from projections.ranking.conversation_question import QuestionReading, read_question
-from projections.ranking.parts.parted import Plan
-from projections.ranking.ranked import Ranked
+from projections.ranking.ranked import Plan, Ranked
 from projections.ranking.rankings import Direct, direct_hits
 from projections.ranking.search_request import BY_MEANING, FOLLOWING, Filter, SearchRequest
 from projections.views.query import ViewQuery

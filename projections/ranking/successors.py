@@ -14,11 +14,12 @@ import numpy as np
 
 from projections.embedding.likeness import ratings
 from projections.index.search_index import Scores
+from projections.language.contradiction.interrupting import interrupts
+from projections.language.times.bounds import bounded
 from projections.memory.columns import Rows
 from projections.memory.corrections import BELOW, Correction
 from projections.memory.kind import is_statement
 from projections.memory.record import SECRET
-from projections.ranking.bounded import interrupted
 from projections.ranking.ranked import Ranked, best
 from projections.ranking.running import RunningSearch
 from projections.views.corrected import asked_for, corrections_of, strengths
@@ -33,6 +34,8 @@ FIRST = 5
 """The best matches: among them a newer statement stands above an older one, if both may contradict or it reports a change."""
 REPORTS, IMAGINES, NEAR = 0.4, 0.3, 0.3
 """Its least rating as a report, its most as imagined (`change.Rating`), and its least cosine to the older one."""
+MOST_LOOKED_AT = 30
+"""Of the best matches, for what one of them interrupts."""
 MOST_ROUNDS = 4
 """How often is looked whether what was lifted stands above others' corrections in its turn."""
 
@@ -68,12 +71,7 @@ def vacated(first: Ranked, gone: Rows, ranked: Ranked) -> Vacated:
     scores = np.round(np.maximum(over, before[gone])[there], 6)
     places = dict(zip(gone[there].tolist(), scores.tolist(), strict=True))
     stays = ~np.isin(ranked.rows, gone)
-    return Vacated(ranked if stays.all() else _only(ranked, stays), places)
-
-
-def _only(ranked: Ranked, kept: np.ndarray) -> Ranked:
-    parts = {name: part[kept] for name, part in ranked.parts.items()}
-    return Ranked(ranked.rows[kept], ranked.scores[kept], parts, ranked.ways)
+    return Vacated(ranked if stays.all() else ranked.only(stays), places)
 
 
 def with_successors(this: RunningSearch, vacated: Vacated, found: Scores) -> Lifted:
@@ -94,6 +92,25 @@ def with_successors(this: RunningSearch, vacated: Vacated, found: Scores) -> Lif
         if not any(lifted):
             break
     return Lifted(lift.lifted(), lift.replaced)
+
+
+def interrupted(this: RunningSearch, ranked: Ranked) -> Iterator[tuple[int, int]]:
+    """Rows of two matches, of which the first is to stand below the second.
+
+    What holds for a time only stands above what it interrupts until then, and below it afterwards. Nothing is withheld for it.
+    """
+    memories, zone, now = this.view.columns.memories, this.view.parameters.time_zone, this.asked.now
+    rows = ranked.rows[best(ranked.scores, ranked.rows, MOST_LOOKED_AT)].tolist()
+    best_rows = [(row, memories[row]) for row in rows]
+    found = [(row, memory, bounded(memory.content, memory.worded_at, zone)) for row, memory in best_rows]
+    others = [(row, memory) for row, memory, bound in found if bound is None]
+    for row, memory, bound in found:
+        if bound is None:
+            continue
+        is_over = bound.until <= now
+        for other, known in others:
+            if (is_over or known.worded_at <= memory.worded_at) and interrupts(bound.rest, known.content):
+                yield (row, other) if is_over else (other, row)
 
 
 def _may_be_outdated(this: RunningSearch, ranked: Ranked) -> Iterator[tuple[int, int]]:

@@ -15,8 +15,7 @@ from projections.ranking.brought import Step, path_told
 from projections.ranking.conversation_dates import TimeNamed, told
 from projections.ranking.conversation_weights import TERM_WEIGHTS
 from projections.ranking.keyword_match import KeywordMatched, expanded
-from projections.ranking.parts.parted import Plan
-from projections.ranking.ranked import Ranked
+from projections.ranking.ranked import Plan, Ranked
 from projections.ranking.rankings import relevance_of, text_score
 from projections.ranking.running import RunningSearch, plain_bm25
 from projections.ranking.search_request import BY_MEANING

@@ -15,11 +15,11 @@ from projections.language.scripts import begins_with_han, holds_han
 from projections.language.text import tokens
 from projections.laws.modes import reasons_told, secrets
 from projections.memory.record import SECRET, Memory
-from projections.ranking.bounded import interrupted
 from projections.ranking.ranked import Ranked
 from projections.ranking.recall import ranking_of
 from projections.ranking.running import Ranking, RunningSearch
 from projections.ranking.search_request import Filter, Filters, SearchRequest
+from projections.ranking.successors import interrupted
 from projections.views.corrected import corrections_of
 from projections.views.query import ViewQuery, card
 

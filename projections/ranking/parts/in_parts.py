@@ -2,20 +2,24 @@
 
 The whole question keeps its first places. Behind them whichever part has the fewest among the first ten brings its best match that
 is not there yet, the whole question among them. What a part brings in is lifted by a part of the score of its own, `share`.
+
+A name may stand for a role, as the owner's own memories say it: `my sister is called Anna`. Of these only what the mode shows and
+the filters let through is read, and of that the best matches alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
+from projections.index.search_index import Scores
 from projections.language.asking.parts import MOST_PARTS, asked_parts
-from projections.language.asking.roles import renamed
-from projections.ranking.parts.parted import Plan
-from projections.ranking.parts.people import people_meant
-from projections.ranking.ranked import Ranked, best
+from projections.language.asking.roles import Somebody, may_name, names_in, renamed, role_words, roles_in
+from projections.language.text import tokens
+from projections.ranking.ranked import Plan, Ranked, best
 from projections.ranking.running import RunningSearch
 
 SHOWN = 10
@@ -25,6 +29,9 @@ KEPT = 5
 ABOVE = 1e-6
 PART = "share"
 """What a result calls it: what its score is more by."""
+LOOKED_AT = 50
+"""Memories that are read for who somebody is: so many matches of the question, and so many of the name or the role."""
+_NAME_COUNTS = 3.0
 Ranks = Callable[[str], tuple[Ranked, Mapping[int, list[str]]]]
 """The ranking of a text by itself, with what each row replaced."""
 
@@ -113,3 +120,36 @@ def _lifted(ranked: Ranked, first: Sequence[int]) -> Ranked:
     parts = {name: np.concatenate([part, zeros]) for name, part in ranked.parts.items()} | {PART: share}
     rows = np.concatenate([ranked.rows, np.array(missing, dtype=np.int64)])
     return Ranked(rows, own + share, parts, ranked.ways)
+
+
+def people_meant(this: RunningSearch) -> list[Somebody]:
+    """Whom the owner's memories introduce, of those that the question may name. Nothing is read where it names nobody."""
+    if this.reading is None or not may_name(this.query):
+        return []
+    found = _introduced(this, this.matches)
+    roles, names = roles_in(this.query), names_in(this.query)
+    if not found and roles:
+        found = _introduced(this, this.view.matches_of(_once(" ".join(roles)), this.reading.weighing))
+    if not found and names:
+        terms = _role_terms() | dict.fromkeys(tokens(" ".join(names)), _NAME_COUNTS)
+        found = _introduced(this, this.view.matches_of(terms, this.reading.weighing))
+    return found
+
+
+@cache
+def _role_terms() -> dict[str, float]:
+    return _once(" ".join(role_words()))
+
+
+def _once(text: str) -> dict[str, float]:
+    return dict.fromkeys(tokens(text), 1.0)
+
+
+def _introduced(this: RunningSearch, matches: Scores) -> list[Somebody]:
+    shown = this.seen.shown[matches.rows]
+    rows, scores = matches.rows[shown], matches.scores[shown]
+    kept = rows[best(scores, rows, LOOKED_AT)]
+    if kept.size:
+        kept = kept[this.allowed.passing(np.asarray(kept))]
+    told = kept[this.view.columns.sensitivity[kept] <= this.request.most_sensitive]
+    return [one for row in told.tolist() for one in this.view.people(row)]
