@@ -50,7 +50,7 @@ def _rows(
     share: float,
     fall: float,
 ) -> list[Row]:
-    gathering.STOP = gathering.STOP_ENGLISH = (share, fall)
+    gathering.STOP = (share, fall)
     asked: dict[str, list[tuple[bool, int, int, float]]] = defaultdict(list)
     for number, fact in enumerate(facts):
         lines = _related(application, fact["persona"], fact["questions"][number % 2])

@@ -19,7 +19,6 @@ from projections.language.doubtful import sounds_like_an_order
 from projections.language.extractive import words
 from projections.language.orders import gives_orders
 from projections.language.patterns import regex
-from projections.language.scripts import holds_han
 from projections.memory.columns import Columns, state_of
 from projections.memory.deletion_view import erased_turns, forgotten_turns
 from projections.memory.episode import local
@@ -63,9 +62,9 @@ MOST_CORE = 100
 MOST_EPISODES = 3
 NO_GROUND = "without ground"
 """Why a memory of tier core or system is not among what always holds."""
-STOP, STOP_ENGLISH = (0.15, 0.35), (0.2, 0.4)
+STOP = (0.15, 0.35)
 """Shares of the best line's score, and of the score of the line before, below which no further line is related if the message asks
-for one thing. The second once a message without Han characters has a line: scores of English statements differ more."""
+for one thing."""
 UNSURE = 3
 """Lines at most for a message of which only nearness says that it needs memory."""
 MOST_LINES = 60
@@ -225,14 +224,13 @@ def related(
     before = asked.talk.messages[-2:] if asked.message.continues else ()
     topic = "\n".join([*(turn.text for turn in before), asked.text]).casefold()
     others -= {project for project in others if len(others) == 1 or project in topic}
-    english = not holds_han(asked.message.ask)
     versions = earlier_versions(view) if asked.message.past else {}
     most = UNSURE if asked.message.need == "unsure" and asked.wanted.related == "auto" else MOST_LINES
     for result, close in zip(results, closeness, strict=True):
         memory = view.get(result["id"])
         if memory is None or close < asked.wanted.threshold or len(found) == most:
             continue
-        share, fall = STOP_ENGLISH if found and english else STOP
+        share, fall = STOP
         # The turns before are searched for too, and may score better.
         fall = 0 if asked.message.continues else fall
         if not asked.message.several and result["score"] < max(share * best, fall * last):
