@@ -37,6 +37,7 @@ from events.naming import Naming
 from events.validation import make_event
 from events.vocabulary import is_id
 from projections.checks import Check, counted, unchecked
+from projections.prompt.block import without_blocks
 
 MINUTE = 60_000_000
 """Between two messages of which the second has no time, in microseconds."""
@@ -119,7 +120,7 @@ class Turns:
             "occurred_at": at,
             "speaker": message.role,
             "session": self.session,
-            "text": message.text,
+            "text": without_blocks(message.text),
         }
 
     def _when(self, message: Message) -> int:

@@ -27,6 +27,7 @@ from events.text.utf8 import bytes_told
 from events.validation import make_event, ready
 from events.vocabulary import MAX_REQUEST_EVENTS, MAX_TEXT_BYTES
 from projections.memory.creating import memory_of_turn, recorded
+from projections.prompt.block import without_blocks
 
 MOST_KEPT: Final = 250_000
 """So many turns of a file are remembered, about 70 MB; a later turn whose id one of them has is still told, others by the log."""
@@ -329,6 +330,7 @@ def _read_turn(line: bytes) -> dict[str, Any]:
     for name in FIELDS:
         if not isinstance(turn.get(name), str):
             raise refused(name, turn.get(name), "a text: a turn has " + ", ".join(FIELDS))
+    turn["text"] = without_blocks(turn["text"])
     return turn
 
 

@@ -31,6 +31,7 @@ from projections.decide.remembering import DOES, NOTHING, Consequence, NewTurn, 
 from projections.memory.columns import Columns, state_of
 from projections.memory.defaults import CATEGORY, KIND
 from projections.memory.record import Memory
+from projections.prompt.block import without_blocks
 from projections.views.query import card
 
 __all__ = ["MOST_TURNS", "NewTurn", "Rememberer"]
@@ -232,12 +233,15 @@ class Rememberer:
     def add_turns(
         self, owner: str, turns: Sequence[NewTurn], *, session: str | None = None, key: str | None = None
     ) -> TurnsRecorded:
-        """Turns in the order in which they were said; each is recorded, and has a memory by which it can be found."""
+        """Turns in the order in which they were said; each is recorded, and has a memory by which it can be found.
+
+        Blocks of ours that an agent sent back within a turn are no part of it.
+        """
         check_owner(owner)
         if not 1 <= len(turns) <= MOST_TURNS:
             raise refused("turns", f"{len(turns)} of them", f"1 to {MOST_TURNS}: split longer conversations")
         base = new_event_id() if key is None else derived_id("remember turns", owner, checked_key(key))
-        command = RecordTurns(tuple(turns))
+        command = RecordTurns(tuple(turn._replace(text=without_blocks(turn.text)) for turn in turns))
         done = self._writer.carry_out(owner, command, ids=turn_ids(owner, base), session=session, key=key)
         self._turns_written(owner)
         return cast("TurnsRecorded", {"created": not done.again, **done.answer})

@@ -11,9 +11,11 @@ the last lines to be kept are dropped first.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from projections.language.patterns import regex
 from projections.language.prompt_text import TokenCount, cut, estimated_tokens, one_line
 from projections.memory.handle import handle_of
 
@@ -53,6 +55,8 @@ TITLES: Mapping[str, Mapping[str, str]] = {
     },
 }
 OPEN, CLOSE = "<memory>", "</memory>"
+_FRAMES = "|".join(re.escape(title["frame"]) for title in TITLES.values())
+_BLOCK = regex(rf"{OPEN}\s*(?:{_FRAMES}).*?{CLOSE}\s*", re.DOTALL)
 
 
 Layout = Mapping[str, float]
@@ -61,6 +65,11 @@ STABLE: Layout = {"instructions": 0.25, "core": 0.35, "profile": 0.40}
 TURN: Layout = {
     "retrieved": 0.45, "instructions": 0.25, "remembered": 0.30, "unconfirmed": 0.10, "tools": 0.10, "earlier": 0.15,
 }  # fmt: skip
+
+
+def without_blocks(text: str) -> str:
+    """What else a text says than blocks of ours, which agents send back with it; the text itself if it says nothing else."""
+    return (_BLOCK.sub("", text).strip() or text) if CLOSE in text else text
 
 
 class Line(NamedTuple):

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
+import orjson
 import pytest
 
 from api.application import Application
+from api.exchange.import_turns import ImportOptions, import_turns
 from api.services.remembering import MOST_TURNS, NewTurn, Rememberer
 from events.catalogue import TurnRecorded
 from events.envelope import decode
@@ -102,6 +104,21 @@ def test_turns_keep_their_order_roles_and_session_and_are_memories_too(
     assert {event.session_id for event in events} == {"s1"}
     assert [event.causation_id for event in events if event not in said] == [one.event_id for one in said]
     assert sorted(contents(application, owner)) == sorted(turn.text for turn in turns)
+
+
+def test_a_block_of_ours_within_a_turn_is_not_recorded_by_any_way(
+    application: Application, rememberer: Rememberer, owner: str
+) -> None:
+    rememberer.add_turns(owner, [NewTurn("user", "I live in Porto")])
+    block = application.contexts.context(owner, "Where do I live?")["block"]
+    assert "Porto" in block
+    rememberer.add_turns(owner, [NewTurn("user", f"{block}\nWhat is near?"), NewTurn("user", "</memory> is a tag")])
+    line = {"turn_id": "t1", "occurred_at": "2026-01-05T08:00:00Z", "speaker": "user", "text": f"I like tea\n{block}"}
+    import_turns(application.log, [orjson.dumps(line)], ImportOptions(owner=owner))
+    chats = orjson.dumps([{"role": "user", "content": f"{block} I like jazz"}])
+    application.chats.take_in_whole(owner, chats, since="2026-01-05T08:00:00Z")
+    told = [event.data.text for event in events_of(application, owner) if isinstance(event.data, TurnRecorded)]
+    assert told == ["I live in Porto", "What is near?", "</memory> is a tag", "I like tea", "I like jazz"]
 
 
 def test_a_bad_turn_is_named_and_nothing_is_written(
