@@ -179,6 +179,21 @@ def test_instructions_without_room_in_the_stable_part_follow_by_relevance_to_the
     assert whole["stable"].count("standing request") == len(wishes)
 
 
+def test_if_all_facts_of_the_user_fit_all_are_in_the_stable_part_and_nothing_else(store: Store) -> None:
+    facts = (
+        "My name is Nadia", "I am allergic to peanuts", "My daughter Lea is six", "I live in Porto", "I work as a baker",
+        "I like green tea", "I play the cello", "我的狗叫豆豆", "My sister lives in Faro", "I take the tram to work",
+        "My car is a red Fiat", "I vote in every election", "My birthday is on 3 May", "I wear glasses", "I speak Dutch",
+    )  # fmt: skip
+    told = [of_the_user(text, f"f{number}", category="identity") for number, text in enumerate(facts)]
+    others = (
+        created("Porto has six bridges", "said", source="assistant"),
+        of_the_user("I am tired today", "tired", day=-1_000),
+    )
+    owner = known(store, *others, *told)
+    assert set(ids(asked(store, owner, "What is 17 times 23?"), "profile")) == {f"f{number}" for number in range(15)}
+
+
 def test_a_shortened_line_of_the_profile_does_not_hide_the_whole_line_from_related(store: Store) -> None:
     text = (
         "I drink coffee every morning, black and from the blue cup of my grandmother in Lucerne, and never before six"
