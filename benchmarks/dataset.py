@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from api.exchange.import_turns import ImportOptions, import_turns
+from api.exchange.importing import ImportOptions, import_turns
 from events.envelope import micros
 from events.errors import InputError
 from events.memory_log import InMemoryEventLog

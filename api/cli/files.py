@@ -18,7 +18,7 @@ from events.errors import EngramlogError, StoreFull
 if TYPE_CHECKING:
     from api.application import Application
     from api.exchange.append_events import AppendReport
-    from api.exchange.import_turns import ImportReport
+    from api.exchange.importing import ImportReport
     from api.work.pacing import PacedLog
 
 

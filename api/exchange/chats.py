@@ -9,8 +9,8 @@ from typing import Any
 
 from api.choices import LEAVE, MOST_CHAT_BYTES, MOST_CHAT_TURNS
 from api.exchange.chat_file import open_chats
-from api.exchange.import_chats import ImportedChats, import_chats
-from api.exchange.import_turns import ImportOptions, check_way
+from api.exchange.importing import ImportOptions, check_way
+from api.exchange.importing_chats import ImportedChats, import_chats
 from api.requests.checks import check_owner, parse_instant
 from api.services.reading import Reader
 from api.services.writing import Writer

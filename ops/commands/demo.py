@@ -21,7 +21,7 @@ from api.cli.show import memories as render
 from api.cli.show import replay as render_replay
 from api.cli.show import search as render_search
 from api.cli.show.generic import answer as used
-from api.exchange.import_turns import ImportOptions, import_turns
+from api.exchange.importing import ImportOptions, import_turns
 from events.catalogue import MemoryMentioned
 from events.envelope import canonical, derived_id, from_micros, micros, utc_text
 from events.log import positions_by_partition

@@ -8,8 +8,8 @@ from typing import Any
 import orjson
 
 from api.exchange.chat_file import MAX_DOCUMENT, open_chats
-from api.exchange.import_chats import ImportedChats, import_chats
-from api.exchange.import_turns import ImportOptions
+from api.exchange.importing import ImportOptions
+from api.exchange.importing_chats import ImportedChats, import_chats
 from api.requests.checks import parse_instant
 from events.envelope import decode
 from events.memory_log import InMemoryEventLog

@@ -8,9 +8,9 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.exchange import import_chats
+from api.exchange import importing_chats
 from api.exchange.chat_file import open_chats
-from api.exchange.import_turns import ImportOptions
+from api.exchange.importing import ImportOptions
 from api.requests.checks import parse_instant
 from events.catalogue import TurnRecorded
 from events.envelope import decode
@@ -29,7 +29,7 @@ def imported(log: InMemoryEventLog, chats: Chats) -> int:
         orjson.dumps({"messages": [{"role": "user", "content": one} for one in texts]} | ({"id": name} if name else {}))
         for name, texts in chats
     ]
-    answer = import_chats.import_chats(log, open_chats(iter(lines)), ImportOptions(owner="ada"), FROM)
+    answer = importing_chats.import_chats(log, open_chats(iter(lines)), ImportOptions(owner="ada"), FROM)
     assert (answer.imported.done.error, answer.imported.done.conflicts) == (None, [])
     return answer.imported.done.appended
 

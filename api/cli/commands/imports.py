@@ -24,8 +24,8 @@ from api.operations.records import EXPORT_REVEALED, FILE, IMPORT_RECORDS, OUT, W
 from events.errors import EngramlogError, InputError, OutputCut, refused
 
 if TYPE_CHECKING:
-    from api.exchange.import_chats import ImportedChats
-    from api.exchange.import_turns import ImportOptions
+    from api.exchange.importing import ImportOptions
+    from api.exchange.importing_chats import ImportedChats
     from api.exchange.records import Export
 
 
@@ -68,7 +68,7 @@ def turns(
     tools, hidden messages, abandoned branches and attachments are left out, and counted. A bad message stops there; what stood
     before it is imported.
     """
-    from api.exchange.import_turns import ImportOptions, check_way, import_turns, look_through
+    from api.exchange.importing import ImportOptions, check_way, import_turns, look_through
 
     options = ImportOptions(
         owner=owner,
@@ -228,8 +228,8 @@ def import_chat_file(
     """As many as the file has: what stands before a bad message is imported."""
     from api.exchange.chat_file import MAX_DOCUMENT, open_chats
     from api.exchange.chat_shapes import LINES
-    from api.exchange.import_chats import import_chats
-    from api.exchange.import_turns import look_through
+    from api.exchange.importing import look_through
+    from api.exchange.importing_chats import import_chats
     from api.requests.checks import parse_instant
 
     began = None if since is None else parse_instant(since, "from")

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 from api.exchange.chat_file import open_chats
-from api.exchange.import_chats import import_chats
-from api.exchange.import_turns import ImportOptions
+from api.exchange.importing import ImportOptions
+from api.exchange.importing_chats import import_chats
 from api.requests.checks import parse_instant
 from events.partitions import spread_tags
 from events.redis.log import RedisEventLog

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from api.application import Application
-from api.exchange.import_turns import ImportOptions, import_turns
+from api.exchange.importing import ImportOptions, import_turns
 from api.services.remembering import MOST_TURNS, NewTurn, Rememberer
 from events.catalogue import TurnRecorded
 from events.envelope import decode

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from api.cli.app import run
-from api.exchange.import_turns import ImportOptions, import_turns
+from api.exchange.importing import ImportOptions, import_turns
 from consumers.jobs.lifecycle import LifecycleJobs
 from events.envelope import canonical
 from events.errors import InputError

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from api.exchange.import_turns import ImportOptions, import_turns
+from api.exchange.importing import ImportOptions, import_turns
 from consumers.jobs.job import JobValidator
 from consumers.jobs.leader import done_field, schedule_key
 from consumers.jobs.opened import JobResources, Lent

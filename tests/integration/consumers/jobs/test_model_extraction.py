@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from api.exchange.import_turns import ImportOptions, import_turns
+from api.exchange.importing import ImportOptions, import_turns
 from consumers.jobs import lifecycle as redis_lifecycle
 from consumers.jobs.extraction import ExtractionJob, ExtractionRun
 from consumers.jobs.lifecycle import LifecycleJobs

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from api.exchange.import_turns import ImportOptions, ImportReport, beginning, import_turns
+from api.exchange.importing import ImportOptions, ImportReport, beginning, import_turns
 from events.envelope import Prepared
 from events.errors import EngramlogError, StoreFull
 from events.log import AppendReceipt

@@ -1,7 +1,7 @@
 """Importing exported chats: each message of a user or an assistant becomes a turn, as `import turns` reads them.
 
 Ids are the export's own, `conversation/message`, else made of what was said, when and where in its conversation, with the owner's
-secret (`api.exchange.import_chats`): importing a file again appends nothing, and a conversation that has grown adds what is new.
+secret (`api.exchange.importing_chats`): importing a file again appends nothing, and a conversation that has grown adds what is new.
 System prompts, tools, hidden messages, thoughts, abandoned branches and attachments are left out, and counted.
 """
 
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol
 from api.choices import CUT
 from api.exchange.chat_file import ChatFile, placed
 from api.exchange.chat_shapes import LINES, SHAPES, ChatShape, Message, first_of, instant_of, text_id
-from api.exchange.import_turns import (
+from api.exchange.importing import (
     ImportOptions,
     ImportReport,
     append_numbered,
