@@ -287,7 +287,7 @@ class DemoTalk:
         self._panel("11. What an agent puts into its prompt", f"Somebody asks: {QUESTION}")
         self._import([(-0.01, "user", QUESTION)])
         turn = f"lin-{self._count}"
-        block = self._app.contexts.context(TALKER, QUESTION, turn_id=turn)
+        block = self._app.contexts.context(TALKER, QUESTION, turn_id=turn, trace=True)
         self._out.print(Text(block["block"]), soft_wrap=True)
         self._import([(0.0, "assistant", REPLY)])
         self._panel(
