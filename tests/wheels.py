@@ -1,4 +1,4 @@
-"""The wheel of a tree, and an environment in which it is installed with what it declares that it needs, and nothing else."""
+"""The wheels of a tree, and an environment in which they are installed with what they declare that they need, and nothing else."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import venv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
@@ -26,22 +26,24 @@ def built(tree: Path, folder: Path) -> Path:
 
 
 class Installed:
-    """An environment of its own with a wheel in it.
+    """An environment of its own with wheels in it, the program's first.
 
-    What the wheel needs comes from the environment of the tests, link by link, so that no network is asked: each distribution that
-    the wheel's own metadata ask for, and those that these ask for. The project itself, which is there by a path, is not among them.
+    What it needs comes from the environment of the tests, link by link, so that no network is asked: each distribution that the
+    program's metadata ask for, and those that these ask for. What was installed as a wheel is not among them.
     """
 
-    def __init__(self, wheel: Path, folder: Path) -> None:
+    def __init__(self, wheels: Sequence[Path], folder: Path) -> None:
         self.folder = folder
         venv.create(folder, with_pip=False, symlinks=True)
         self.python = folder / "bin" / "python"
-        install = ["install", "--quiet", "--no-index", "--no-deps", "--disable-pip-version-check", str(wheel)]
+        install = ["install", "--quiet", "--no-index", "--no-deps", "--disable-pip-version-check", *map(str, wheels)]
         subprocess.run([sys.executable, "-m", "pip", "--python", str(self.python), *install], check=True)
         self.packages = next(folder.glob("lib/python*/site-packages"))
-        self._own = Distribution.at(next(self.packages.glob("*.dist-info")))
+        there = {canonicalize_name(one.stem.partition("-")[0]): one for one in self.packages.glob("*.dist-info")}
+        self._own = Distribution.at(there["engramlog"])
         for needed in _needed(self._own):
-            self._link(needed)
+            if canonicalize_name(needed.name) not in there:
+                self._link(needed)
 
     def environment(self, **more: str) -> dict[str, str]:
         """Of a user of this installation: no path to the tree, no setting of the tests."""

@@ -24,8 +24,8 @@ from tests.wheels import Installed, built
 NINE = ("memories", "ask", "memory", "what if", "answers", "log", "proof", "operate", "map")
 MARK = "<!-- of the installed copy -->"
 WHERE = """
-import json, sys, api.http.console_files, consumers, events, ops.main, projections
-modules = [one.__file__ for one in (api.http.console_files, consumers, events, ops.main, projections)]
+import json, sys, api.http.pages, consumers, events, ops.main, projections
+modules = [one.__file__ for one in (api.http.pages, consumers, events, ops.main, projections)]
 print(json.dumps([modules, sys.path]))
 """
 TOLD_A_MODEL = """async owner => (await fetch(`/v1/owners/${owner}/context`, {
@@ -34,7 +34,7 @@ TOLD_A_MODEL = """async owner => (await fetch(`/v1/owners/${owner}/context`, {
     authorization: `Bearer ${sessionStorage.getItem("engramlog.session")}`,
     "content-type": "application/json",
   },
-  body: JSON.stringify({ text: "早上喝咖啡", turn_id: "turn-1" }),
+  body: JSON.stringify({ text: "早上喝咖啡", turn_id: "turn-1", trace: true }),
 })).status"""
 """Of the demo no answer is told: this is what one would be given."""
 
@@ -99,7 +99,7 @@ def opened_in_both_languages(console: Console) -> None:
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     """The wheel of this tree, installed; its page has a mark that the tree's has not."""
     folder = tmp_path_factory.mktemp("wheel")
-    found = Installed(built(ROOT, folder), folder / "environment")
+    found = Installed([built(ROOT, folder), built(ROOT / "client", folder)], folder / "environment")
     page = found.packages / "api" / "console" / "index.html"
     page.write_text(page.read_text("utf-8") + MARK, "utf-8")
     return found
@@ -135,5 +135,5 @@ def test_an_installation_has_what_its_wheel_asks_for_and_nothing_of_the_tree(ins
     assert [one for one in modules if not Path(one).is_relative_to(installed.folder)] == []
     assert [one for one in path if (Path(one) / "pyproject.toml").exists() or (Path(one) / "tests").exists()] == []
     there = {one.name for one in installed.packages.iterdir()}
-    assert {"fastapi", "redis", "api", "ops"} <= there
-    assert there & {"pytest", "playwright", "hypothesis", "hatchling", "engramlog", "tests"} == set()
+    assert {"fastapi", "redis", "api", "ops", "engramlog"} <= there
+    assert there & {"pytest", "playwright", "hypothesis", "hatchling", "tests"} == set()

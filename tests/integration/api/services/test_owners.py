@@ -145,7 +145,7 @@ def test_names_are_read_anew_after_a_restart_of_the_server(
     owners = Owners(wires, tags)
     first = owners.owners()
     assert [owners.owners(), read] == [first, [*tags]]
-    monkeypatch.setattr(wire_module, "Wire", OtherServer)
+    monkeypatch.setattr(wire_module, "ServerWire", OtherServer)
     wires._idle.get_nowait().close()
     assert [owners.owners(), read] == [first, [*tags, *tags]]
 
