@@ -159,6 +159,8 @@ class LogKeys:
     """Hash: seq of an entry whose words were erased -> the erasure, and what folds take of the event, sealed."""
     gone = SealedKey("gone", "set")
     """Set: keyed digests of ids of memories and turns that were erased: nothing is said under them again."""
+    unjudged = Key("raw", "zset")
+    """Sorted set: `first-last` of seqs of events appended raw, until a job has judged the memories that they make."""
     levels = Key("lvl")
     """Hash: how far entries were read again under newer rules of sensitivity."""
     dedupe_of = KeyOf[int]("ids")

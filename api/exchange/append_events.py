@@ -21,6 +21,7 @@ from events.vocabulary import MAX_REQUEST_EVENTS
 
 Line = tuple[int, bytes]
 Refused = Callable[[Sequence[Prepared]], Mapping[str, str]]
+Note = Callable[[Sequence[Prepared], Sequence[AppendReceipt]], None]
 
 
 @dataclass(slots=True)
@@ -86,10 +87,11 @@ def append_lines(
     lines: Iterable[bytes],
     on_progress: Callable[[int], None] = lambda _lines: None,
     refused: Refused = lambda _events: {},
+    note: Note = lambda _events, _receipts: None,
 ) -> AppendReport:
     """Append JSON Lines; blank lines are passed over. `on_progress` is told the lines done.
 
-    `refused`: where a person rejected what these events say, by their ids.
+    `refused`: where a person rejected what these events say, by their ids. `note` is called after each append, with its receipts.
     """
     numbered = ((number, line.strip()) for number, line in enumerate(lines, 1))
     answer = AppendReport()
@@ -103,18 +105,19 @@ def append_lines(
             found = judged(problem, log.behind())
             answer.error = _stopped(problem, answer) if found is problem else found
             return answer
-        if not _append(log, request, prepared, answer, refused):
+        if not _append(log, request, prepared, answer, refused, note):
             return answer
         on_progress(request[-1][0])
     return answer
 
 
 def _append(
-    log: EventLog, request: list[Line], prepared: list[Prepared], answer: AppendReport, refused: Refused
+    log: EventLog, request: list[Line], prepared: list[Prepared], answer: AppendReport, refused: Refused, note: Note
 ) -> bool:
     try:
         known = refused(prepared)
         receipts = log.append(prepared)
+        note(prepared, receipts)
     except EngramlogError as problem:
         answer.error = problem
         return False

@@ -65,6 +65,7 @@ class Appender:
         refused = self.refused_values.of(events)
         has_told()
         receipts = self._log.append(events, expected_heads=expected_heads)
+        self._views.unjudged.note(events, receipts)
         written = (event for receipt, event in zip(receipts, events, strict=True) if receipt.written)
         for owner in dict.fromkeys(event.owner for event in written if event.kind.startswith("TurnRecorded.")):
             self.on_turns(owner)

@@ -34,10 +34,6 @@ PIECE = 100
 STEPS = 40
 """What judging a memory weighs, in events folded."""
 _MADE_UP = re.compile(r"m-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_BESIDE_A_TEXT = (
-    "summary", "importance", "emotion", "speaker", "keywords", "tags", "project", "task", "sensitivity", "source_turns",
-    "corrects", "because", "grounds", "metadata", "imported", "verified", "tier",
-)  # fmt: skip
 
 
 class JudgedReceipt(NamedTuple):
@@ -127,20 +123,14 @@ class Judging:
         return found
 
     def _told(self, event: AnyEvent, data: MemoryCreated, value: bytes) -> Told:
-        beside = {name: getattr(data, name) for name in _BESIDE_A_TEXT}
-        beside = {name: told for name, told in beside.items() if told not in (None, "", (), False)}
         own = not self._mentions or _MADE_UP.fullmatch(data.memory_id) is None
-        return Told(
-            data.content,
+        return Told.of_creation(
+            data,
             micros(event.occurred_at),
             event.actor if self._mentions else "system",
-            data.source,
-            data.kind,
-            data.category,
-            value,
-            data.memory_id if own else None,
-            beside,
             reach(event.actor, self._by) if self._mentions else ASSERTED,  # an import only flags
+            value=value,
+            memory_id=data.memory_id if own else None,
         )
 
     def _sent(self, event: Prepared, judged: Consequence) -> Prepared:

@@ -98,7 +98,13 @@ def what_lies_there(wire: Wire, tags: Sequence[str]) -> list[str]:
 def _names(tag: str) -> list[str]:
     keys = LogKeys(tag)
     log = [keys.meta, keys.stream, keys.heads, keys.secrets, keys.salts, keys.readmitted, keys.wordless, keys.gone]
-    return [*log, keys.deletions, keys.levels, *(keys.dedupe_of(bucket) for bucket in range(DEDUPE_BUCKETS))]
+    return [
+        *log,
+        keys.deletions,
+        keys.levels,
+        keys.unjudged,
+        *(keys.dedupe_of(bucket) for bucket in range(DEDUPE_BUCKETS)),
+    ]
 
 
 def begin_partition(wire: Wire, tag: str, backup: str, *, sealed: bool) -> int:

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from consumers.jobs.embedding import mark_of, walked_to
 from consumers.jobs.kinds.embed import EMBED
 from consumers.jobs.kinds.extract import EXTRACT
+from consumers.jobs.kinds.judge import JUDGE
 from consumers.jobs.kinds.links import LINKS
 from consumers.jobs.leader import done_field, folded_field, schedule_key
 from consumers.jobs.linking import folded_to
 from consumers.jobs.owner_texts import live_build
+from events.partitions import LogKeys
 from events.redis.clock import redis_ms
 from events.redis.wire import Wire
 from projections.embedding.choosing import Embedders
@@ -18,7 +20,8 @@ from projections.embedding.vectors import VectorKeys
 
 
 class DueJobs:
-    """Links and extraction are due if events were folded since the last run, embedding if vectors are missing."""
+    """Links and extraction are due if events were folded since the last run, judging if raw events wait, embedding if vectors are
+    missing."""
 
     def __init__(
         self, queue: Wire, store: Wire, store_id: str, tags: Sequence[str], embedders: Embedders | None
@@ -35,6 +38,8 @@ class DueJobs:
         if kind in (LINKS, EXTRACT):
             recorded = self._queue.call("HGET", self._key, folded_field(kind, partition))
             due = folded_to(self._store, tag) != int(recorded or 0)
+        elif kind == JUDGE:
+            due = bool(self._store.call("EXISTS", LogKeys(tag).unjudged))
         elif kind == EMBED and self._embedders is not None:
             keys = live_build(self._store, tag)
             marked = self._store.call("HGET", VectorKeys(tag).models, mark_of(self._embedders))

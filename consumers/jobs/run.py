@@ -16,7 +16,7 @@ import redis
 from rq import Retry, get_current_job
 
 from consumers.jobs.episodes import MODEL, OFF
-from consumers.jobs.kinds import daily, embed, extract, links, sessions, upkeep
+from consumers.jobs.kinds import daily, embed, extract, judge, links, sessions, upkeep
 from consumers.jobs.leader import STOPPED, done_field, schedule_key
 from consumers.jobs.lifecycle import RULE
 from consumers.jobs.opened import GivenUp, JobResources, Lent, LentThrough, OpenedStore, Walked
@@ -37,6 +37,7 @@ JOBS: Mapping[str, Callable[[OpenedStore, int], Walked]] = {
     extract.EXTRACT: extract.run,
     "sessions": sessions.run,
     links.LINKS: links.run,
+    judge.JUDGE: judge.run,
     embed.EMBED: embed.run,
 }
 """What is done for one partition, by kind."""
@@ -56,12 +57,13 @@ KINDS: Mapping[str, Kind] = {"upkeep": Kind(None), "daily": Kind(DAY_MINUTES)}
 EXTRACTION: Mapping[str, Kind] = {"extract": Kind(10 / 60)}
 SESSIONS: Mapping[str, Kind] = {"sessions": Kind(10)}
 LINKING: Mapping[str, Kind] = {"links": Kind(5)}
+JUDGING: Mapping[str, Kind] = {"judge": Kind(10 / 60)}
 EMBEDDING: Mapping[str, Kind] = {"embed": Kind(1)}
 
 
 def kinds_of(extraction: str, summaries: str, *, embed_minutes: int | None) -> Mapping[str, Kind]:
     """The kinds of jobs that are scheduled, by the settings of the same names."""
-    kinds = {**KINDS, **LINKING}
+    kinds = {**KINDS, **LINKING, **JUDGING}
     if extraction != OFF:
         kinds |= EXTRACTION
     if summaries != OFF:

@@ -53,7 +53,17 @@ def room_by_part(wire: Wire, tags: Sequence[str]) -> dict[str, int]:
 def _of_partition(wire: Wire, keys: BuildKeys) -> Counter[str]:
     log, vectors, found = keys.log, VectorKeys(keys.tag), Counter[str]()
     buckets = [log.dedupe_of(number) for number in range(0, DEDUPE_BUCKETS, DEDUPE_BUCKETS // MOST_BUCKETS)]
-    others = (log.meta, log.heads, log.control, log.deletions, log.secrets, log.levels, log.wordless, log.gone)
+    others = (
+        log.meta,
+        log.heads,
+        log.control,
+        log.deletions,
+        log.secrets,
+        log.levels,
+        log.wordless,
+        log.gone,
+        log.unjudged,
+    )
     models = [name.decode() for name in wire.call("HKEYS", vectors.models)]
     marks = [vectors.models, *map(vectors.changes, models)]
     single: list[tuple[str, Iterable[str]]] = [

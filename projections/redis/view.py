@@ -53,6 +53,7 @@ from projections.redis.store import (
     read_record,
     slices,
 )
+from projections.redis.unjudged import RedisUnjudged
 from projections.views.kept_views import CachedView, KeptViews
 from projections.views.quoting import all_as_told
 from projections.views.view import OwnerView
@@ -132,6 +133,7 @@ class RedisViews:
         self.moments = RedisMoments(self._wires, self.changelogs, self.events)
         self._tags = list(tags)
         self.deletions = RedisDeletions(self._wires, self._tags)
+        self.unjudged = RedisUnjudged(self._wires, self._tags)
         self.erased_turns = ErasedTurns(self._wires, self._tags)
         self._base = base
         self._kept = KeptViews(most_bytes)

@@ -43,7 +43,8 @@ def append(context: typer.Context, file: File, json: Json = False) -> None:
     from api.exchange.append_events import append_lines
 
     with open_lines(file) as lines, opened(context) as application, counting("appending", file, json) as advance:
-        answer = append_lines(paced(application, advance), lines, advance, application.writer.refused_values.of)
+        refused, note = application.writer.refused_values.of, application.views.unjudged.note
+        answer = append_lines(paced(application, advance), lines, advance, refused, note)
         advance(len(answer.positions), "folding")
         fold_appended(application, answer)
     show(answer.as_dict(), json, lambda _: _render_append(answer))

@@ -230,6 +230,8 @@ class Candidates:
         self._held: dict[str, KnownMemory] = {}
         """What was made here, and what was looked at."""
         self._gone: set[str] = set()
+        self.until: int | None = None
+        """The last seq at which a known memory may have been created; None: any."""
         self._by_word: dict[Word, dict[str, None]] = defaultdict(dict)
         self._by_slot: dict[Slot, list[str]] = defaultdict(list)
         self._own: dict[str, None] = {}
@@ -245,7 +247,7 @@ class Candidates:
         known = self._held.get(memory_id)
         if known is None:
             memory = self._index.memory(memory_id)
-            if memory is None:
+            if memory is None or (self.until is not None and memory.created_seq > self.until):
                 return None
             known = self._held[memory_id] = KnownMemory.of(memory)
         return known

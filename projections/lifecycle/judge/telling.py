@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
+from events.catalogue import MemoryCreated
 from events.standing import PERSONS
 from events.trust import ASSERTED, TRUSTS, overrides
 from events.vocabulary import Category, Trust
@@ -46,6 +47,12 @@ _LISTS = frozenset({"keywords", "tags", "source_turns"})
 _PLAIN = frozenset({"summary", "importance", "confidence", "emotion", "corrects"})
 
 
+_BESIDE_A_TEXT = (
+    "summary", "importance", "emotion", "speaker", "keywords", "tags", "project", "task", "sensitivity", "source_turns",
+    "corrects", "because", "grounds", "metadata", "imported", "verified", "tier",
+)  # fmt: skip
+
+
 class Told(NamedTuple):
     """What somebody tells, as it comes in."""
 
@@ -64,6 +71,24 @@ class Told(NamedTuple):
     """What else is told of it: fields of `MemoryCreated`."""
     reaches: Trust = ASSERTED
     """How far the word goes of whoever tells it."""
+
+    @classmethod
+    def of_creation(
+        cls,
+        data: MemoryCreated,
+        said_at: int,
+        actor: str,
+        reaches: Trust,
+        *,
+        value: bytes = b"",
+        memory_id: str | None = None,
+    ) -> Told:
+        """What an event tells that creates a memory."""
+        beside = {name: getattr(data, name) for name in _BESIDE_A_TEXT}
+        beside = {name: told for name, told in beside.items() if told not in (None, "", (), False)}
+        return cls(
+            data.content, said_at, actor, data.source, data.kind, data.category, value, memory_id, beside, reaches
+        )
 
     @property
     def speaker(self) -> str | None:
@@ -99,12 +124,26 @@ class Door:
             return NOTHING
         return Consequence(beside=tuple(self._beside(told, read))[:MOST_BESIDE])
 
-    def put(self, told: Told, memory_id: str, judged: Consequence) -> None:
-        """It has become a memory, and what it ended holds no longer."""
+    def judge_recorded(self, told: Told, seq: int) -> Consequence:
+        """What follows from a memory that was created at this seq, beside what was created before it. Seqs ascend."""
+        self._shelf.until = seq - 1
+        judged = self.judge(told)
+        self._end(judged)
+        self._shelf.until = seq
+        made = self._shelf.get(told.memory_id or "")
+        if made is not None and any(one.does == "ended by" for one in judged.beside):
+            self._shelf.negate(made)
+        return judged
+
+    def _end(self, judged: Consequence) -> None:
         for one in judged.beside:
             known = self._shelf.get(one.memory_id)
             if known is not None and one.does == "ends":
                 self._shelf.negate(known)
+
+    def put(self, told: Told, memory_id: str, judged: Consequence) -> None:
+        """It has become a memory, and what it ended holds no longer."""
+        self._end(judged)
         made = self._shelf.put(KnownMemory.made(memory_id, self._read(told), told.turns), told.speaker)
         if any(one.does == "ended by" for one in judged.beside):
             self._shelf.negate(made)

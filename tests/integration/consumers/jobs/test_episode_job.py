@@ -12,6 +12,7 @@ import pytest
 from consumers.jobs import episodes as redis_sessions
 from consumers.jobs import lifecycle as redis_lifecycle
 from consumers.jobs.episodes import EpisodeJob, Seen
+from consumers.jobs.kinds.judge import JUDGE
 from consumers.jobs.kinds.links import LINKS
 from consumers.jobs.opened import JobResources
 from consumers.jobs.run import kinds_of, run, serving
@@ -208,7 +209,8 @@ def test_the_job_looks_only_at_owners_to_whom_something_was_said(live: Live, ser
 
 @pytest.mark.parametrize(("summaries", "scheduled"), [("extractive", True), ("model", True), ("off", False)])
 def test_it_is_scheduled_every_ten_minutes_unless_it_is_off(live: Live, summaries: str, scheduled: bool) -> None:
-    kinds = {name: kind for name, kind in kinds_of("off", summaries, embed_minutes=None).items() if name != LINKS}
+    all_kinds = kinds_of("off", summaries, embed_minutes=None)
+    kinds = {name: kind for name, kind in all_kinds.items() if name not in (LINKS, JUDGE)}
     cron = JobScheduler(live.client, "test", 1, "scheduler", kinds=kinds)
     ten = 600_000
     now = cron.now_ms() // ten * ten

@@ -1,0 +1,183 @@
+"""Memories that were appended raw are judged by a job, as `add` judges at the write: once, wherever the job is killed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from threading import Event as Flag
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from api.exchange.append_events import append_lines
+from consumers.jobs.due import DueJobs
+from consumers.jobs.kinds.judge import JUDGE
+from consumers.jobs.lifecycle import LifecycleJobs
+from consumers.jobs.opened import JobResources
+from consumers.jobs.run import run, serving
+from events.envelope import canonical
+from events.partitions import partition_of
+from events.redis.wire import open_wire
+from tests.given.client import new_owner
+from tests.given.http import HttpStore, Json, created, http_store
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
+    with http_store(tmp_path_factory.mktemp("raw") / "store", partitions=1) as found:
+        yield found
+
+
+def judged(store: HttpStore, owner: str) -> int:
+    """One run of the job; how many decisions it appended."""
+    resources = JobResources(
+        store.store.url, 10.0, lambda *_told, **_facts: None, Flag(), master=store.store.client.seals.master
+    )
+    with serving(resources):
+        counts = run(JUDGE, store.store.identity.store_id, partition_of(owner, 1), "tick")
+    store.application.settle()
+    assert isinstance(counts, dict)
+    assert counts["failed"] == 0
+    return counts["decided"]
+
+
+def is_due(store: HttpStore) -> bool:
+    wire = open_wire(store.store.client)
+    identity = store.store.identity
+    return DueJobs(wire, wire, identity.store_id, identity.tags, None)(JUDGE, 0)
+
+
+def events(store: HttpStore, owner: str) -> list[Json]:
+    found: list[Json] = store.application.events.events(owner, limit=200)["events"]
+    return found
+
+
+def listed(store: HttpStore, owner: str) -> dict[str, list[str]]:
+    told = store.application.reader.list(owner)["memories"]
+    return {one["id"]: list(one.get("possible_conflicts") or ()) for one in told}
+
+
+def said(owner: str, memory_id: str, content: str, day: int = 1, **fields: Any) -> Json:
+    return created(memory_id, content, owner=owner, at=f"2026-01-{day:02}T08:00:00Z", **fields)
+
+
+MOVED = [("porto", "I live in Porto", 1), ("lisbon", "I moved to Lisbon", 2)]
+
+
+def tell(store: HttpStore, owner: str, rows: list[tuple[str, str, int]] = MOVED) -> None:
+    for row in rows:
+        store.append(said(owner, *row))
+    store.application.settle()
+
+
+def test_a_raw_memory_ends_the_older_one_with_its_reason_and_its_cause(store: HttpStore) -> None:
+    owner = new_owner()
+    tell(store, owner)
+    assert set(listed(store, owner)) == {"porto", "lisbon"}
+    assert is_due(store)
+    assert judged(store, owner) == 1
+    assert set(listed(store, owner)) == {"lisbon"}
+    raw = {one["data"]["memory_id"]: one for one in events(store, owner) if one["type"] == "MemoryCreated"}
+    ended = [one for one in events(store, owner) if one["type"] == "MemoryNegated"]
+    assert [(one["data"]["memory_id"], one["data"]["replaced_by"]) for one in ended] == [("porto", "lisbon")]
+    assert ended[0]["causation_id"] == raw["lisbon"]["event_id"]
+    why = store.client.get(f"/v1/owners/{quote(owner, safe='')}/memories/porto/why").json()
+    assert "lisbon" in str(why)
+    assert ended[0]["data"]["reason"] in str(why)
+    assert not is_due(store)
+
+
+def test_a_job_that_is_killed_between_its_events_and_run_again_decides_the_same_once(
+    store: HttpStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner = new_owner()
+    rows = [*MOVED, ("tea", "I prefer tea", 3), ("hate", "I hate tea", 4), ("rome", "I moved to Rome", 5)]
+    tell(store, owner, rows)
+
+    class Killed(BaseException):
+        pass
+
+    append, left = LifecycleJobs._append, [1]
+
+    def killed(self: Any, of: str, decisions: Any, *rest: Any) -> bool:
+        append(self, of, decisions[: left.pop()], *rest)
+        raise Killed
+
+    monkeypatch.setattr(LifecycleJobs, "_append", killed)
+    with pytest.raises(Killed):
+        judged(store, owner)
+    store.application.settle()
+    monkeypatch.undo()
+    assert is_due(store)
+    whole = judged(store, owner)
+    done = events(store, owner)
+    assert whole >= 1
+    assert len({one["event_id"] for one in done}) == len(done)
+    assert listed(store, owner) == {"tea": ["hate"], "hate": ["tea"], "rome": []}
+    pairs = [str(sorted(one["data"].items())) for one in done if one["type"] != "MemoryCreated"]
+    assert len(set(pairs)) == len(pairs) == 3
+    other = new_owner()
+    tell(store, other, rows)
+    judged(store, other)
+    assert [str(sorted(one["data"].items())) for one in events(store, other) if one["type"] != "MemoryCreated"] == pairs
+
+
+def test_events_sent_again_and_an_undone_decision_are_not_judged_again(store: HttpStore) -> None:
+    owner = new_owner()
+    tell(store, owner)
+    judged(store, owner)
+    store.application.writer.confirm(owner, "porto")
+    before = events(store, owner)
+    tell(store, owner)
+    assert judged(store, owner) == 0
+    assert events(store, owner) == before
+    assert set(listed(store, owner)) == {"porto", "lisbon"}
+
+
+def test_nothing_is_decided_of_what_verbs_wrote_nor_of_imported_records(store: HttpStore) -> None:
+    owner, add = new_owner(), store.application.rememberer.add
+    first = add(owner, "I live in Porto")
+    add(owner, "I moved to Lisbon")
+    store.application.writer.confirm(owner, first["id"])
+    path = "/v1/events?judge=true"
+    store.client.post(path, json=[said(owner, "tea", "I prefer tea")]).raise_for_status()
+    store.client.post(path, json=[said(owner, "hate", "I hate tea")]).raise_for_status()
+    records = [{"id": "rome", "content": "I moved to Rome", "created_at": "2026-01-07T08:00:00Z"}]
+    store.client.post(f"/v1/owners/{quote(owner, safe='')}/import/records", json=records).raise_for_status()
+    before = events(store, owner)
+    assert not is_due(store)
+    assert (judged(store, owner), events(store, owner)) == (0, before)
+    tell(store, owner, [("cat", "I have a cat", 3)])
+    store.append(said(owner, "record", "I moved to Rome", 9, imported={"access_count": 1}))
+    assert judged(store, owner) == 0
+    assert len(events(store, owner)) == len(before) + 2
+
+
+def test_what_an_assistant_appended_against_the_user_s_own_word_waits_for_a_person(store: HttpStore) -> None:
+    owner = new_owner()
+    tell(store, owner, MOVED[:1])
+    reported = said(owner, "lisbon", "User lives in Lisbon now", 2, source="assistant", category="fact")
+    store.append(reported | {"actor": "assistant"})
+    store.application.settle()
+    judged(store, owner)
+    assert "porto" in listed(store, owner)
+    with store.application.reader.snapshot(owner) as snapshot:
+        porto = snapshot.view.get("porto")
+    assert porto is not None
+    assert (porto.negations, len(porto.waiting)) == ((), 1)
+
+
+def test_a_raw_memory_that_happened_earlier_ends_nothing_newer(store: HttpStore) -> None:
+    owner = new_owner()
+    tell(store, owner, [("new", "I sold the Focus, I ride a bicycle now", 9), ("old", "I drive a red Ford Focus", 1)])
+    judged(store, owner)
+    assert "new" in listed(store, owner)
+
+
+def test_a_file_of_events_is_judged_too(store: HttpStore) -> None:
+    owner, note = new_owner(), store.application.views.unjudged.note
+    lines = [canonical(said(owner, *row)) for row in MOVED]
+    assert append_lines(store.application.log, lines, note=note).appended == 2
+    store.application.settle()
+    judged(store, owner)
+    assert set(listed(store, owner)) == {"lisbon"}
