@@ -141,7 +141,7 @@ def add_many(
     An item is a text, or `{"content": ...}` with what `add` takes of a memory (`memory_id`, `tags`, `occurred_at` ...), which
     goes before what is told of all. They are checked first and appended in their order. `ids` of the answer are in that order
     too: what a memory says already is a mention of it, and has its id. `ended` and `conflicting` are those of all, told once.
-    With `wait=False` it returns once they are written, and nothing is judged: `after=` and the answer's `position` find them.
+    With `wait=False` it returns once they are written, and a job judges them: `after=` and the answer's `position` find them.
     Where a later thousand is refused or lost, the error's context has `ids` of the memories before, and `receipts`.
     """
     told = said(scope, owner, actor, occurred_at, session, key)

@@ -67,7 +67,7 @@ def add(
     `extract` reads the turns. Only `session`, `actor`, `occurred_at`, `key` and `wait` are read besides. It can be found once
     this returns; with `wait=False` that is as soon as it is written, and `after=` with the answer's `position` finds it.
     A text that a memory says already is a mention of that: `mentioned`, and `id`. What it ends and what it may contradict stands
-    in `ended` and `conflicting`. Under a `memory_id` of your own it is a memory of its own; with `wait=False` nothing is judged.
+    in `ended` and `conflicting`. Under a `memory_id` of your own it is a memory of its own; with `wait=False` a job judges it.
     A text that the user rejected (`delete`, `negate(never=True)`) is refused; `confirm=True` says that it holds after all.
     """
     told = said(scope, owner, actor, occurred_at, session, key)

@@ -12,7 +12,7 @@ from time import monotonic
 
 from consumers.jobs.due import DueJobs
 from consumers.jobs.leader import has_work
-from consumers.jobs.run import kinds_of
+from consumers.jobs.run import JUDGING, kinds_of
 from consumers.jobs.scheduler import JobScheduler
 from events.alarms import JOBS_PATIENT_SECONDS, JOBS_WAIT, Alarms, ConditionAlarm
 from events.errors import EngramlogError, StoreError, StoreMismatch
@@ -53,7 +53,8 @@ class JobSchedule:
         self._tell = tell
         embedders = embedders_of(settings, identity.embedder)
         kinds = kinds_of(settings.extraction, settings.summaries, embed_minutes=embed_minutes(embedders))
-        self._seldom = all((one.every_minutes or SWEEP_MINUTES) >= OFTEN_MINUTES for one in kinds.values())
+        often = [one for name, one in kinds.items() if name not in JUDGING]  # raw memories are seldom
+        self._seldom = all((one.every_minutes or SWEEP_MINUTES) >= OFTEN_MINUTES for one in often)
         self._cron = JobScheduler(
             self._client,
             identity.store_id,

@@ -13,6 +13,7 @@ from events.envelope import Prepared
 from events.log import AppendReceipt
 from events.partitions import LogKeys, parse_position
 from events.redis.wire import WirePool
+from events.vocabulary import MAX_REQUEST_EVENTS
 
 MOST_SPANS = 10_000
 """Spans kept for a partition; the oldest are dropped, so that a store without job workers does not fill."""
@@ -57,14 +58,15 @@ class RedisUnjudged:
     def first(self, partition: int, most: int) -> list[Span]:
         """The first spans, at least one if there is any, with about `most` seqs together. Raises StoreError."""
         with self._wires.wire() as wire:
-            members = wire.call("ZRANGE", self._key(partition), 0, most - 1)
+            members: list[bytes] = wire.call("ZRANGE", self._key(partition), 0, most - 1)
+            spans = list(map(_span, members))
+            if foreign := [one for one, span in zip(members, spans, strict=True) if span is None]:
+                wire.call("ZREM", self._key(partition), *foreign)
         found, seqs = list[Span](), 0
-        for one in members:
-            if seqs >= most:
-                break
-            first, _, last = one.decode().partition("-")
-            found.append(Span(int(first), int(last)))
-            seqs += int(last) - int(first) + 1
+        for one in spans:
+            if one is not None and seqs < most:
+                found.append(one)
+                seqs += one.last - one.first + 1
         return found
 
     def remove(self, partition: int, spans: Sequence[Span]) -> None:
@@ -81,3 +83,12 @@ class RedisUnjudged:
 
     def _key(self, partition: int) -> str:
         return LogKeys(self._tags[partition]).unjudged
+
+
+def _span(member: bytes) -> Span | None:
+    """A span in its stored form; None if no append wrote it."""
+    first, _, last = member.partition(b"-")
+    if not (first.isdigit() and last.isdigit()):
+        return None
+    span = Span(int(first), int(last))
+    return span if 0 <= span.last - span.first < MAX_REQUEST_EVENTS and span.member.encode() == member else None
