@@ -15,7 +15,18 @@ ASKED_FOR = ("deleted", "merged", "retired", "set_aside", "rejected", "proposed"
 """Memories that are left out of an export unless asked for; an import leaves them out again."""
 REJECTIONS = "rejections"
 """What was rejected itself, by digests and the secret that keys them: left out as well, and taken in by an import."""
-SHAPE_NAMES = ("auto", "lines", "chatgpt", "claude", "openai")
+SHAPE_NAMES = (
+    "auto",
+    "lines",
+    "chatgpt",
+    "claude",
+    "openai",
+    "sharegpt",
+    "open-webui",
+    "claude-memories",
+    "claude-code",
+    "codex",
+)
 """Of exported chats."""
 LEAVE: Final = "leave"
 CUT: Final = "cut"

@@ -1,59 +1,344 @@
-"""Files of chats: a conversation a line, read as it comes, or one JSON document, read whole up to a size."""
+"""Files of chats: a conversation a line, read as it comes, or one JSON document or ZIP archive, read whole up to a size."""
 
 from __future__ import annotations
 
+import json
+import re
+import zlib
 from codecs import BOM_UTF8
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from io import BytesIO
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
+from zipfile import BadZipFile, ZipFile, ZipInfo
 
 import orjson
 
 from api.choices import SHAPE_NAMES
-from api.exchange.chat_shapes import LINES, SHAPES, shape_of
+from api.exchange.chat_shapes import LINES, SHAPES, conversations_of, message_shape_of, odd, shape_of, shown
 from events.errors import InputError, refused
 
 MAX_DOCUMENT = 256 * 1024 * 1024
-"""Largest JSON document, and longest line, in bytes: reading one takes several times its size of memory."""
+"""Largest JSON document or unpacked archive, and longest line, in bytes: reading one takes several times its size of memory."""
+MAX_MEMBERS = 10_000
+"""Files in a ZIP archive."""
+MAX_RATIO = 200
+"""How many times its packed size a file of an archive may have, above `FREE_SIZE` bytes."""
+FREE_SIZE = 1024 * 1024
+MAX_DEPTH = 200
+"""Levels of nested JSON that are read if characters had to be replaced."""
+PEEKED = 1_000
+"""Lines that are read until one shows the shape of a file."""
 SMALLER = "write a conversation a line, which has no limit (for a list: jq -c '.[]' FILE)"
+ZIP = b"PK\x03\x04"
+WRAPPERS = ("conversations", "data", "chats", "items", "results", "threads", "messages")
+"""Fields of an object around the conversations of an export."""
+_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
-@dataclass(slots=True)
+class Found(NamedTuple):
+    """One conversation of a file, or why it is not read."""
+
+    where: str
+    shape: str | None
+    conversation: dict[str, Any]
+    problem: InputError | None = None
+
+
 class ChatFile:
     """A file whose shape is known."""
 
-    shape: str
-    lines: Iterator[bytes]
-    """Its lines, for the shape `lines`."""
-    conversations: Iterator[tuple[str, dict[str, Any]]]
-    """Each conversation with the words for its place, for the other shapes."""
-    total: int | None
-    """How many conversations, where the file was read whole."""
+    def __init__(self, reader: _Reader, shape: str) -> None:
+        self._reader = reader
+        self.shape = shape
+        """That of its first conversation."""
+        self.lines: Iterator[bytes] = iter(())
+        """Its lines, for the shape `lines`."""
+        self.conversations: Iterator[Found] = iter(())
+        """Its conversations in order, for the other shapes."""
+        self.total: int | None = None
+        """How many conversations, if the file was read whole."""
+
+    @property
+    def replaced(self) -> int:
+        """Characters replaced so far: surrogates without their other half, bytes that are no UTF-8."""
+        return self._reader.replaced
 
 
 def open_chats(lines: Iterator[bytes], shape: str = "auto", largest: int = MAX_DOCUMENT) -> ChatFile:
     """Recognise the shape of a file by its beginning, or hold it to the one named. Raises InputError before any write."""
     if shape not in SHAPE_NAMES:
         raise refused("shape", shape, ", ".join(SHAPE_NAMES))
-    head = _beginning(lines)
-    if shape == LINES:
-        return ChatFile(LINES, chain(head, lines), iter(()), None)
-    if not head or not head[-1].strip():
-        raise refused("file", "nothing but empty lines", _allowed())
-    first = _parsed(head[-1], largest)
-    if isinstance(first, dict):
-        found = _recognised(first, shape)
-        everything = chain(head, lines)
-        return ChatFile(found, everything, _by_line(everything, found, largest), None)
-    values = _document(chain(head, lines), largest)
-    if not values:
-        raise refused("file", "an empty list", _allowed())
-    found = _recognised(values[0], shape)
-    if found == LINES:
-        raise refused("file", "a list of turns", "turns one a line")
-    listed = (_conversation(f"conversation {n}", value, found) for n, value in enumerate(values, 1))
-    return ChatFile(found, iter(()), listed, len(values))
+    return _Reader(shape, largest).open(iter(lines))
+
+
+class _Reader:
+    """Reads one file."""
+
+    def __init__(self, shape: str, largest: int) -> None:
+        self._shape, self._largest = shape, largest
+        self.replaced = 0
+
+    def open(self, lines: Iterator[bytes]) -> ChatFile:
+        head = _beginning(lines)
+        if self._shape == LINES:
+            file = ChatFile(self, LINES)
+            file.lines = chain(head, lines)
+            return file
+        if not head or not head[-1].strip():
+            raise refused("file", "nothing but empty lines", _allowed())
+        if head[0].startswith(ZIP):
+            return self._whole(self._of_archive(self._joined(chain(head, lines), "an archive")))
+        first = self._parsed_line(head[-1])
+        if isinstance(first, dict):
+            return self._by_line(head, lines)
+        pieces = list(self._bounded(chain(head, lines), "a document"))
+        try:
+            document = self._json(b"".join(pieces))
+        except ValueError as error:
+            if first is not None and len(pieces) > 1:  # a list on every line
+                return self._by_line(pieces[: len(head)], iter(pieces[len(head) :]))
+            beginning = b"".join(pieces[:2])[:60].decode("utf-8", "replace")
+            raise refused("file", beginning, f"JSON, whole or a conversation a line ({error})") from None
+        if document == []:
+            raise refused("file", "an empty list", _allowed())
+        return self._whole([("", value) for value in _values(document)])
+
+    def _whole(self, values: list[tuple[str, Any]]) -> ChatFile:
+        """Of all values, each with the file of an archive that it is in."""
+        kinds = [shape_of(value) or message_shape_of(value) for _, value in values]
+        shape = self._recognised(kinds, values[0][1] if values else {})
+        if shape == LINES:
+            raise refused("file", "a list of turns", "turns one a line")
+        alone = [(kind, value) for kind, (_, value) in zip(kinds, values, strict=True) if kind and _alone(value)]
+        found: list[tuple[str, str | None, Any]] = []
+        grouped = False
+        for kind, (name, value) in zip(kinds, values, strict=True):
+            if kind is None or not _alone(value):
+                found.append((name, kind, value))
+            elif not grouped:
+                grouped = True
+                found.extend((name, each, conversation) for each, conversation in conversations_of(alone))
+        file = ChatFile(self, shape)
+        file.conversations = (
+            self._found(f"{name}{', ' if name else ''}conversation {n}", value, kind)
+            for n, (name, kind, value) in enumerate(found, 1)
+        )
+        file.total = len(found)
+        return file
+
+    def _by_line(self, head: list[bytes], lines: Iterator[bytes]) -> ChatFile:
+        """A file whose first line is JSON: the first line that is recognised shows the shape."""
+        peeked = list(head)
+        first = self._parsed_line(head[-1])
+        value, line = first, head[-1]
+        size = len(line)
+        while (kind := self._kind_of_line(value)) is None and len(peeked) < PEEKED and size <= self._largest:
+            line = next(lines, b"")
+            if not line:
+                break
+            peeked.append(line)
+            size += len(line)
+            value = self._parsed_line(line)
+        shape = self._recognised([kind], first)
+        everything = chain(peeked, lines)
+        file = ChatFile(self, shape)
+        if shape == LINES:
+            file.lines = everything
+        elif _alone(value):
+            return self._whole(
+                [
+                    ("", value)
+                    for line in self._bounded(everything, "a document")
+                    if line.strip()
+                    for value in self._of(line)
+                ]
+            )
+        else:
+            file.conversations = self._each_line(everything)
+        return file
+
+    def _kind_of_line(self, value: object) -> str | None:
+        kinds = (shape_of(each) or message_shape_of(each) for each in _values(value))
+        return next((kind for kind in kinds if kind and self._shape in ("auto", kind)), None)
+
+    def _of(self, line: bytes) -> list[Any]:
+        """The values of a line; of one that is no JSON its beginning, which is no conversation."""
+        try:
+            return _values(self._json(line))
+        except ValueError:
+            return [line[:60].decode("utf-8", "replace")]
+
+    def _each_line(self, lines: Iterator[bytes]) -> Iterator[Found]:
+        count = 0
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            try:
+                self._check_size(len(line), "a line")
+            except InputError as problem:
+                raise placed(problem, f"conversation {count + 1} on line {number}") from None
+            for value in self._of(line):
+                count += 1
+                yield self._found(f"conversation {count} on line {number}", value, shape_of(value))
+
+    def _found(self, where: str, value: object, kind: str | None) -> Found:
+        """A conversation, or why it is none. A list alone is that of `messages`."""
+        if kind is None or kind == LINES:
+            return Found(where, None, {}, odd("unknown_shape", "conversation", value, _allowed()))
+        conversation = value if isinstance(value, dict) else {"messages": value}
+        if self._shape not in ("auto", kind):
+            problem = odd("other_shape", "conversation", value, _fields(self._shape))
+            return Found(where, None, conversation, problem)
+        return Found(where, kind, conversation)
+
+    def _recognised(self, kinds: list[str | None], first: object) -> str:
+        """The first shape that is wanted. Raises InputError if there is none."""
+        shape = next((kind for kind in kinds if kind and self._shape in ("auto", kind)), None)
+        if shape is None:
+            raise refused("file", _description(first), _allowed() if self._shape == "auto" else _fields(self._shape))
+        return shape
+
+    # --- bytes ---
+
+    def _parsed_line(self, line: bytes) -> Any:
+        """The JSON of a line, or None if the line alone is none: a document over several lines."""
+        self._check_size(len(line), "a line")
+        before = self.replaced
+        try:
+            return self._json(line)
+        except ValueError:
+            return None
+        finally:
+            self.replaced = before  # the line is read again
+
+    def _json(self, data: bytes) -> Any:
+        """The value of a JSON text, with U+FFFD for what is no character. Raises ValueError."""
+        try:
+            return orjson.loads(data)
+        except orjson.JSONDecodeError as error:
+            if "UTF-8" not in str(error) and "surrogate" not in str(error):
+                raise
+        text = data.decode("utf-8", "replace")
+        bad_bytes = text.count("\ufffd") - data.count("\ufffd".encode())
+        try:
+            value, replaced = _without_surrogates(json.loads(text))
+        except RecursionError:
+            raise ValueError(f"nested deeper than {MAX_DEPTH} levels") from None
+        self.replaced += bad_bytes + replaced
+        return value
+
+    def _check_size(self, size: int, what: str) -> None:
+        if size > self._largest:
+            allowed = f"at most {self._largest:,} bytes in one piece; {SMALLER}"
+            raise refused("file", f"{what} of more than {self._largest:,} bytes", allowed)
+
+    def _bounded(self, lines: Iterable[bytes], what: str) -> Iterator[bytes]:
+        size = 0
+        for line in lines:
+            size += len(line)
+            self._check_size(size, what)
+            yield line
+
+    def _joined(self, lines: Iterable[bytes], what: str) -> bytes:
+        return b"".join(self._bounded(lines, what))
+
+    def _of_archive(self, data: bytes) -> list[tuple[str, Any]]:
+        """The values of all JSON files of an archive, in the order of their names. Nothing is written to a disk."""
+        if data.count(b"PK\x01\x02") > MAX_MEMBERS:
+            raise refused("file", "an archive of too many files", f"at most {MAX_MEMBERS:,} files")
+        values: list[tuple[str, Any]] = []
+        size = 0
+        try:
+            with ZipFile(BytesIO(data)) as archive:
+                for member in sorted(archive.infolist(), key=lambda each: each.filename):
+                    if member.is_dir() or not member.filename.lower().endswith((".json", ".jsonl", ".ndjson")):
+                        continue
+                    content = self._member(archive, member, self._largest - size)
+                    size += len(content)
+                    values.extend((shown_name(member.filename), value) for value in self._of_member(content))
+        except (BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError, ValueError) as error:
+            raise refused("file", "an archive that cannot be read", f"a ZIP without a password ({error})") from None
+        return values
+
+    def _member(self, archive: ZipFile, member: ZipInfo, room: int) -> bytes:
+        limit = min(room, max(FREE_SIZE, member.compress_size * MAX_RATIO))
+        with archive.open(member) as stream:
+            content = stream.read(limit + 1)
+        if len(content) > limit:
+            allowed = f"at most {self._largest:,} bytes unpacked, and {MAX_RATIO} times the packed size of each file"
+            raise refused(
+                "file", f"an archive with {shown_name(member.filename)} of more than {limit:,} bytes", allowed
+            )
+        return content
+
+    def _of_member(self, content: bytes) -> list[Any]:
+        """The values of one file; a file without any conversation is one value that is none."""
+        content = content.removeprefix(BOM_UTF8)
+        try:
+            values = _values(self._json(content))
+        except ValueError:
+            values = [value for line in content.splitlines() if line.strip() for value in self._of(line)]
+        if any(shape_of(value) or message_shape_of(value) for value in values):
+            return values
+        return [{"file without conversations": len(content)}]
+
+
+def shown_name(name: str) -> str:
+    """The name of a file in an archive, for a message."""
+    return "".join(each if each.isprintable() else "?" for each in name)[:80]
+
+
+def _alone(value: object) -> bool:
+    """Whether a value is one message of a conversation, not a conversation."""
+    return message_shape_of(value) is not None
+
+
+def _values(document: Any, depth: int = 3) -> list[Any]:
+    """The conversations of a document: itself, its items, or those of the object around them."""
+    if shape_of(document) is not None:
+        return [document]
+    if isinstance(document, list):
+        return document
+    if isinstance(document, dict) and depth and message_shape_of(document) is None:
+        for name in WRAPPERS:
+            inner = document.get(name)
+            if isinstance(inner, list | dict):
+                values = _values(inner, depth - 1)
+                if any(shape_of(value) or message_shape_of(value) for value in values):
+                    return values
+        if any(isinstance(value, dict) and shape_of(value) for value in document.values()):
+            return list(document.values())
+    return [document]
+
+
+def _without_surrogates(value: Any) -> tuple[Any, int]:
+    """The value with U+FFFD for each lone surrogate, and how many there were. Raises ValueError if it is nested too deep."""
+    replaced = 0
+
+    def clean(item: Any) -> Any:
+        nonlocal replaced
+        if isinstance(item, str):
+            item, count = _SURROGATES.subn("\ufffd", item)
+            replaced += count
+        return item
+
+    root = [value]
+    open_items: list[tuple[Any, int]] = [(root, 0)]
+    while open_items:
+        holder, depth = open_items.pop()
+        if depth > MAX_DEPTH:
+            raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
+        if isinstance(holder, dict):
+            entries = [(clean(name), clean(item)) for name, item in holder.items()]
+            holder.clear()
+            holder.update(entries)
+            items: Iterable[Any] = holder.values()
+        else:
+            holder[:] = map(clean, holder)
+            items = holder
+        open_items.extend((item, depth + 1) for item in items if isinstance(item, dict | list))
+    return root[0], replaced
 
 
 def _beginning(lines: Iterator[bytes]) -> list[bytes]:
@@ -66,53 +351,11 @@ def _beginning(lines: Iterator[bytes]) -> list[bytes]:
     return head
 
 
-def _parsed(line: bytes, largest: int) -> object:
-    """The JSON of a line, or None where the line alone is none: a document over several lines."""
-    _check_size(len(line), largest, "a line")
-    try:
-        return orjson.loads(line)
-    except orjson.JSONDecodeError:
-        return None
-
-
-def _check_size(size: int, largest: int, what: str) -> None:
-    if size > largest:
-        raise refused(
-            "file", f"{what} of more than {largest:,} bytes", f"at most {largest:,} bytes in one piece; {SMALLER}"
-        )
-
-
-def _document(lines: Iterator[bytes], largest: int) -> list[Any]:
-    """The conversations of a file that is one JSON document."""
-    pieces: list[bytes] = []
-    size = 0
-    for line in lines:
-        size += len(line)
-        _check_size(size, largest, "a document")
-        pieces.append(line)
-    try:
-        document = orjson.loads(b"".join(pieces))
-    except orjson.JSONDecodeError as error:
-        beginning = b"".join(pieces[:2])[:60].decode("utf-8", "replace")
-        raise refused("file", beginning, f"JSON, whole or a conversation a line ({error})") from None
-    if isinstance(document, list) and shape_of(document) is None:
-        return document
-    return [document]
-
-
-def _recognised(value: object, shape: str) -> str:
-    found = shape_of(value)
-    if found is None or shape not in ("auto", found):
-        raise refused("file", _told(value), _allowed() if shape == "auto" else _fields(shape))
-    return found
-
-
-def _told(value: object) -> str:
+def _description(value: object) -> str:
     """What something is, in the words of an error: its fields, or its beginning."""
     if isinstance(value, dict):
-        fields = ", ".join(list(value)[:8])
-        return f"an object with {fields}"[:160] if value else "an object without fields"
-    return f"a {type(value).__name__}: {str(value)[:60]}"
+        return str(shown(value))
+    return f"a {type(value).__name__}: {str(shown(value))[:60]}"
 
 
 def _fields(shape: str) -> str:
@@ -120,32 +363,7 @@ def _fields(shape: str) -> str:
 
 
 def _allowed() -> str:
-    return "conversations of one of the shapes " + ", ".join(_fields(one) for one in (LINES, *SHAPES))
-
-
-def _by_line(lines: Iterator[bytes], shape: str, largest: int) -> Iterator[tuple[str, dict[str, Any]]]:
-    count = 0
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        count += 1
-        where = f"conversation {count} on line {number}"
-        try:
-            _check_size(len(line), largest, "a line")
-            value = orjson.loads(line)
-        except orjson.JSONDecodeError as error:
-            got = line[:60].decode("utf-8", "replace")
-            raise placed(refused("conversation", got, f"one JSON object ({error})"), where) from None
-        except InputError as problem:
-            raise placed(problem, where) from None
-        yield _conversation(where, value, shape)
-
-
-def _conversation(where: str, value: object, shape: str) -> tuple[str, dict[str, Any]]:
-    """One conversation with its place; it is of the shape of those before it. A list alone is that of `messages`."""
-    if shape_of(value) != shape:
-        raise placed(refused("conversation", _told(value), f"{_fields(shape)}, as those before it"), where)
-    return where, value if isinstance(value, dict) else {"messages": value}
+    return "conversations of one of the shapes " + ", ".join(_fields(name) for name in (LINES, *SHAPES))
 
 
 def placed(problem: InputError, where: str) -> InputError:

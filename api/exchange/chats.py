@@ -97,7 +97,10 @@ class Chats:
         memories: bool = True,
         long_turns: str = LEAVE,
     ) -> ChatsTaken:
-        """Append the turns of an export and wait until they are folded; of a bad message nothing at all is written.
+        """Append the turns of an export and wait until they are folded.
+
+        Unreadable messages and conversations are left out, counted and named. Of what is no export, a bad line of turns, or more
+        than the bounds allow, nothing at all is written.
 
         `chats` is what a file of exported chats holds. `since` is when conversations without times began. Raises
         InputError with the place of what is wrong, RequestTooLarge, and what appending raises: then the same can be sent again.
@@ -143,7 +146,7 @@ def _imported(
 ) -> ImportedChats:
     """The import of one piece, whose errors speak of the request's body instead of a file."""
     try:
-        answer = import_chats(log, open_chats(BytesIO(chats), shape), options, began, check=check)
+        answer = import_chats(log, open_chats(BytesIO(chats), shape, MOST_CHAT_BYTES), options, began, check=check)
     except InputError as problem:
         raise _of_a_body(problem) from None
     done = answer.imported.done

@@ -2,7 +2,8 @@
 
 Ids are the export's own, `conversation/message`, else made of what was said, when and where in its conversation, with the owner's
 secret (`api.exchange.importing_chats`): importing a file again appends nothing, and a conversation that has grown adds what is new.
-System prompts, tools, hidden messages, thoughts, abandoned branches and attachments are left out, and counted.
+System prompts, tools, hidden messages, thoughts, abandoned branches and attachments are left out, and counted. So is a message or
+conversation that cannot be read, which is named as well: it never ends the import.
 """
 
 from __future__ import annotations
@@ -11,12 +12,24 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from api.choices import CUT
-from api.exchange.chat_file import ChatFile, placed
-from api.exchange.chat_shapes import LINES, SHAPES, ChatShape, Message, first_of, instant_of, text_id
+from api.exchange.chat_file import ChatFile, Found, placed
+from api.exchange.chat_shapes import (
+    CONVERSATION_IDS,
+    CONVERSATION_TIMES,
+    LINES,
+    SHAPES,
+    ChatShape,
+    Message,
+    first_of,
+    odd,
+    text_id,
+    time_of,
+)
 from api.exchange.importing import (
     ImportOptions,
     ImportReport,
@@ -35,10 +48,11 @@ from events.ids import DOTS
 from events.log import EventLog
 from events.naming import Naming
 from events.validation import make_event
-from events.vocabulary import is_id
+from events.vocabulary import FUTURE_TOLERANCE, is_id
 from projections.checks import Check, counted, unchecked
 from projections.prompt.block import without_blocks
 
+FUTURE = FUTURE_TOLERANCE // timedelta(microseconds=1)
 MINUTE = 60_000_000
 """Between two messages of which the second has no time, in microseconds."""
 
@@ -113,7 +127,7 @@ class Turns:
         if turn_id is None:
             turn_id = self._made().turn(self.session, told)
         if turn_id in self._taken:
-            raise refused("id", message.id, "another id than the messages before it have")
+            raise odd("repeated_id", "id", message.id, "another id than the messages before it have")
         self._taken.add(turn_id)
         return {
             "turn_id": turn_id,
@@ -129,7 +143,8 @@ class Turns:
         if when is None:
             when = self._begun if self._last is None else self._last + MINUTE
         if when is None:
-            raise refused("time", None, "a time with the message or its conversation, or --from TIME for those without")
+            allowed = "a time with the message or its conversation, or --from TIME for those without"
+            raise odd("no_time", "time", None, allowed)
         self._last = when
         return when
 
@@ -157,8 +172,9 @@ def opening_of(told: MessageIdentity) -> str:
     return derived_id("chat opening", *told.words)
 
 
-CONVERSATION_TIMES = ("create_time", "created_at", "created", "timestamp")
-CONVERSATION_IDS = ("conversation_id", "id", "uuid", "session_id")
+MIXED = "mixed"
+MOST_NAMED = 20
+"""So many of the unreadable conversations and messages are named; all are counted."""
 
 
 @dataclass(slots=True)
@@ -169,13 +185,34 @@ class ImportedChats:
     imported: ImportReport = field(default_factory=ImportReport)
     conversations: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
-    """What is in no turn, by reason: messages that are system, tool, hidden, other, too_long (over 64 KiB) or on a branch that was
-    abandoned (an answer asked for anew, a question written anew), and each attachment (picture, file) of a message."""
+    """What is in no turn, by reason. Left out by design: messages that are system, tool, hidden, other, too_long (over 64 KiB) or
+    on an abandoned branch, and each attachment without a text. Unreadable: no_content, bad_content, no_role, unknown_role,
+    repeated_id, no_time, unreadable, each part of a message without its text (part), and conversations (no_messages,
+    unknown_shape, other_shape)."""
+    adjusted: Counter[str] = field(default_factory=Counter)
+    """What was read although it is odd: naive_time (UTC was assumed), bad_time (taken as without a time), branch (the newest,
+    since the export names none), characters (replaced, since they are none)."""
+    unreadable: list[dict[str, Any]] = field(default_factory=list)
+    """The first 20 unreadable ones, each with `conversation`, perhaps `id` and `message`, `reason` and `why`."""
+
+    def leave_out(self, problem: InputError, conversation: int, name: str | None, message: int | None = None) -> None:
+        """Count an unreadable conversation or message, and name it."""
+        reason = str(problem.context.get("reason", "unreadable"))
+        self.left_out[reason] += 1
+        if len(self.unreadable) < MOST_NAMED:
+            places = {"conversation": conversation, "id": name and name[:60], "message": message}
+            named = {key: value for key, value in places.items() if value is not None}
+            self.unreadable.append(named | {"reason": reason, "why": problem.message})
 
     def as_dict(self) -> dict[str, Any]:
         """That of the turns, with the shape, the conversations and what was left out."""
-        left_out = {reason: count for reason, count in self.left_out.items() if count}
-        chats = {"shape": self.shape, "conversations": self.conversations, "left_out": left_out}
+        chats = {
+            "shape": self.shape,
+            "conversations": self.conversations,
+            "left_out": {reason: count for reason, count in self.left_out.items() if count},
+            "adjusted": {reason: count for reason, count in self.adjusted.items() if count},
+            "unreadable": self.unreadable,
+        }
         return chats | self.imported.as_dict()
 
 
@@ -187,7 +224,10 @@ def import_chats(
     on_progress: Callable[[int], None] = lambda _done: None,
     check: Check = unchecked,
 ) -> ImportedChats:
-    """Append the turns of a file of chats; a bad conversation or message stops there, and is told with its place.
+    """Append the turns of a file of chats; an unreadable conversation or message is left out, counted and named.
+
+    Of the shape `lines` a bad line stops there: that is the format of a producer, not of an export. So does a refused owner, which
+    is a wrong option, and an export without any time if `since` is missing.
 
     `since` (microseconds since 1970) is when a conversation without times began. `on_progress` gets the conversations done
     (lines, of the shape `lines`); `check` is asked between messages whether to go on, and what it raises is the import's error.
@@ -199,6 +239,9 @@ def import_chats(
         return answer
     reading = _Reading(log, chats, options, since, answer, check)
     append_numbered(log, reading.events(), answer.imported, lambda done: on_progress(reading.conversation_of(done)))
+    answer.adjusted["characters"] += chats.replaced
+    if answer.imported.done.error is None and not answer.imported.turns:
+        answer.imported.done.error = reading.without_time
     for told in (*answer.imported.done.conflicts, *answer.imported.done.failed):
         number = told.pop("line")
         told["conversation"] = reading.conversation_of(number)
@@ -224,6 +267,8 @@ class _Reading:
         self._naming: Naming | None = None
         self.starts: list[int] = []
         """How many messages stood before each conversation."""
+        self.without_time: InputError | None = None
+        """The first message for which `since` is needed."""
         self._seen = 0
 
     def conversation_of(self, number: int) -> int:
@@ -231,37 +276,56 @@ class _Reading:
         return bisect_right(self.starts, number - 1)
 
     def events(self) -> Iterator[tuple[int, Prepared]]:
-        """All events of the file, in order. Raises InputError with the place."""
-        for where, conversation in self._chats.conversations:
+        """All events of the file, in order. Raises InputError with the place if an owner is refused."""
+        for found in self._chats.conversations:
             self.starts.append(self._seen)
-            self._answer.conversations += 1
             self._check(self._seen, 0)
-            name = text_id(conversation, *CONVERSATION_IDS)
-            yield from self._conversation(f"{where} ({name[:60]})" if name else where, name, conversation)
+            name = text_id(found.conversation, *CONVERSATION_IDS)
+            where = f"{found.where} ({name[:60]})" if name else found.where
+            try:
+                if found.problem is not None or found.shape is None:
+                    raise found.problem or refused("conversation", None, "a conversation")
+                branch = SHAPES[found.shape].messages(found.conversation)
+            except InputError as problem:
+                self._answer.leave_out(placed(problem, where), len(self.starts), name)
+                continue
+            self._answer.conversations += 1
+            if found.shape != self._answer.shape:
+                self._answer.shape = MIXED
+            self._answer.left_out["abandoned"] += branch.abandoned
+            self._answer.adjusted["branch"] += branch.chosen
+            yield from self._conversation(where, name, found, branch.messages)
 
     def _conversation(
-        self, where: str, name: str | None, conversation: dict[str, Any]
+        self, where: str, name: str | None, found: Found, messages: list[Any]
     ) -> Iterator[tuple[int, Prepared]]:
-        shape = SHAPES[self._chats.shape]
-        try:
-            messages = list(shape.messages(conversation))
-            self._answer.left_out["abandoned"] += shape.abandoned(conversation, len(messages))
-            label, told = first_of(conversation, CONVERSATION_TIMES)
-            begun = instant_of(told, label)
-        except InputError as problem:
-            raise placed(problem, where) from None
+        shape, conversation = SHAPES[str(found.shape)], found.conversation
+        begun = self._time(*time_of(first_of(conversation, CONVERSATION_TIMES)[1]))
         begun = self._since if begun is None else begun
         owner = {self._options.owner_from: conversation.get(self._options.owner_from)}
-        ids = partial(self._ids, owner)
-        turns = Turns(name, begun, self._openings, ids)
+        turns = Turns(name, begun, self._openings, partial(self._ids, owner))
         for place, record in enumerate(counted(messages, self._check, len(messages)), 1):
             self._seen += 1
             try:
                 turn = self._kept(turns, _read(shape, record))
                 events = [] if turn is None else list(self._events_of(owner | turn))
             except InputError as problem:
-                raise placed(problem, f"{where}, message {place}") from None
+                told = placed(problem, f"{where}, message {place}")
+                if problem.context.get("field") in ("owner", self._options.owner_from):
+                    raise told from None
+                self._answer.leave_out(told, len(self.starts), name, place)
+                if told.context.get("reason") == "no_time" and self.without_time is None:
+                    self.without_time = told
+                continue
             yield from ((self._seen, event) for event in events)
+
+    def _time(self, when: int | None, note: str | None) -> int | None:
+        """A time of the export, counted if it is odd; None for one in the future, which no event may have."""
+        if when is not None and when > self._log.now() + FUTURE:
+            when, note = None, "bad_time"
+        if note is not None:
+            self._answer.adjusted[note] += 1
+        return when
 
     def _events_of(self, turn: dict[str, Any]) -> Iterator[Prepared]:
         return events_of(turn, self._options, self._log, self._answer.imported)
@@ -273,8 +337,8 @@ class _Reading:
         if message.left_out is not None:
             self._answer.left_out[message.left_out] += 1
             return None
-        self._answer.left_out.update(attachment=message.attachments)
-        return turns.turn(message)
+        self._answer.left_out.update(attachment=message.attachments, part=message.odd_parts)
+        return turns.turn(replace(message, at=self._time(message.at, message.time_note)))
 
     def _cut(self, message: Message) -> Message:
         """As it is taken in: one that is too long is cut or left out."""
@@ -298,5 +362,5 @@ class _Reading:
 
 def _read(shape: ChatShape, record: Any) -> Message:
     if not isinstance(record, dict):
-        raise refused("message", str(record)[:80], "a JSON object")
+        raise odd("bad_content", "message", record, "a JSON object")
     return shape.read(record)

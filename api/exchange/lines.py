@@ -62,15 +62,16 @@ def standard_input(field: str) -> IO[bytes]:
 
 @contextmanager
 def open_lines(
-    file: str, longest: int = -1, whole: bool = False, look: Look | None = None
+    file: str, longest: int = -1, whole: bool = False, look: Look | None = None, archive: bool = False
 ) -> Iterator[Iterator[bytes]]:
     """The lines of a file, or of standard input for `-`. Raises InputError where it cannot be read, also half-way.
 
     A line longer than `longest` bytes comes in pieces, so that one line never fills the memory. A byte order mark is passed over.
     Of what is no file on a disk the first line is waited for: a store is opened after it. `whole`: all of it is, as of an
     export, which may hold the same store until it is written. `look`: at all lines before the first is yielded; of a pipe with
-    `whole`, at those that are kept. What it raises, this raises.
+    `whole`, at those that are kept. What it raises, this raises. `archive`: a ZIP is not refused.
     """
+    allowed = ("zip",) if archive else ()
     with ExitStack() as closing:
         try:
             stream = standard_input("file") if file == "-" else closing.enter_context(Path(file).open("rb"))
@@ -82,9 +83,9 @@ def open_lines(
         if look is not None and (on_disk or (early is not None and whole)):
             size = streams[0].seek(0, SEEK_END)
             streams[0].seek(0)
-            look(_lines(file, streams[:1], longest), on_disk or size < SPOOLED)
+            look(_lines(file, streams[:1], longest, allowed), on_disk or size < SPOOLED)
             streams[0].seek(0)
-        yield _lines(file, streams, longest)
+        yield _lines(file, streams, longest, allowed)
 
 
 @contextmanager
@@ -97,11 +98,11 @@ def again(file: str) -> Iterator[Iterator[bytes]]:
         yield lines
 
 
-def _lines(file: str, streams: list[IO[bytes]], longest: int) -> Iterator[bytes]:
+def _lines(file: str, streams: list[IO[bytes]], longest: int, allowed: tuple[str, ...]) -> Iterator[bytes]:
     try:
         lines = chain.from_iterable(iter(partial(one.readline, longest), b"") for one in streams)
         first = next(lines, b"").removeprefix(codecs.BOM_UTF8)
-        if (kind := no_text(first)) is not None:
+        if (kind := no_text(first)) is not None and kind not in allowed:
             raise InputError(
                 f"file: got {file!r}: not UTF-8 text, looks like {kind}; allowed: JSON in UTF-8{CURES.get(kind, '')}",
                 field="file",

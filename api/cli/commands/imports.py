@@ -234,7 +234,7 @@ def import_chat_file(
 
     began = None if since is None else parse_instant(since, "from")
     try:
-        with open_lines(file, MAX_DOCUMENT + 1) as lines:
+        with open_lines(file, MAX_DOCUMENT + 1, archive=True) as lines:
             chats = open_chats(lines, shape)
             if chats.shape == LINES:
                 with again(file) as turns:
