@@ -2154,6 +2154,8 @@ class ChatsImported(Warned):
     already_appended: int
     conflicts: list[dict[str, Any]]
     ignored_fields: dict[str, int]
+    adjusted: dict[str, int]
+    unreadable: list[dict[str, Any]]
     newest_turn: str | None
     last_position: str | None
     failed: NotRequired[list[dict[str, Any]] | None]

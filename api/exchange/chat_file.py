@@ -145,7 +145,7 @@ class _Reader:
         file = ChatFile(self, shape)
         if shape == LINES:
             file.lines = everything
-        elif _alone(value):
+        elif any(map(_alone, _values(value))):
             return self._whole(
                 [
                     ("", value)

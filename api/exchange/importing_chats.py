@@ -173,6 +173,19 @@ def opening_of(told: MessageIdentity) -> str:
 
 
 MIXED = "mixed"
+UNREADABLE = (
+    "no_content",
+    "bad_content",
+    "no_role",
+    "unknown_role",
+    "repeated_id",
+    "no_time",
+    "unreadable",
+    "no_messages",
+    "unknown_shape",
+    "other_shape",
+)
+"""Reasons for which a message or conversation is left out because it cannot be read."""
 MOST_NAMED = 20
 """So many of the unreadable conversations and messages are named; all are counted."""
 

@@ -188,11 +188,12 @@ IMPORT_CHATS = Operation(
     ),
     answer="ChatsImported",
     statuses=(409, 413, 504, 507),
-    help="Import exported chats: JSON Lines of turns, or conversations of OpenAI messages, ChatGPT or Claude.",
-    more="A conversation is a session. System prompts, tools, hidden messages, abandoned branches and attachments are left out, and"
-    "\ncounted. A second import appends nothing. A bad message stops there; what stood before it is imported.",
-    route_help="Exported chats become turns: OpenAI messages, ChatGPT, Claude, or lines of turns. At most"
-    f" {MOST_CHAT_TURNS:,} turns and {MOST_CHAT_BYTES >> 20} MiB, checked whole first, so that a bad message writes nothing."
-    " A conversation is a session; system prompts, tools, hidden messages, abandoned branches, attachments are left out and"
-    " counted. Importing again is safe: ids derive from what is sent.",
+    help="Import exported chats: JSON Lines of turns, or conversations of ChatGPT, Claude, OpenAI messages and others.",
+    more="A conversation is a session. System prompts, tools, hidden messages, abandoned branches, attachments and what cannot be"
+    "\nread are left out, and counted. A second import appends nothing. A bad line of turns stops there.",
+    route_help="Exported chats become turns: ChatGPT, Claude, OpenAI messages and others, or lines of turns. At most"
+    f" {MOST_CHAT_TURNS:,} turns and {MOST_CHAT_BYTES >> 20} MiB, checked whole first, so that no export or a bad line writes"
+    " nothing. A conversation is a session; system prompts, tools, hidden messages, abandoned branches, attachments and what"
+    " cannot be read are left out, counted by reason, and the unreadable named. Importing again is safe: ids derive from what is"
+    " sent.",
 )

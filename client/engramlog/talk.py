@@ -25,8 +25,8 @@ def import_chats(
     """Take exported chats in: what a file of them holds, or conversations, each with its messages; or lines of turns.
 
     The service sees by the beginning whether they are OpenAI messages, ChatGPT, Claude or turns, unless `shape` says
-    so. `since` is when conversations without times began. All of it is checked first: of a bad message nothing is written, and
-    InputError names its place. Importing again adds nothing.
+    so. `since` is when conversations without times began. Unreadable messages are left out, counted and named. Of what is no
+    export, or of a bad line of turns, nothing is written: InputError. Importing again adds nothing.
     """
     if not isinstance(chats, str | bytes | Mapping | Sequence):
         raise refused("chats", chats, "the text of an export, a conversation, or a list of them")

@@ -39,13 +39,11 @@ def test_turns_alone_are_taken_in_and_conversations_without_times_begin_when_tol
     assert (answer.appended, answer.newest_turn.year, memory.get_all(mode="debug").total) == (1, 2024, 0)
 
 
-def test_of_a_bad_message_nothing_is_written_and_its_place_is_told(memory: Any) -> None:
+def test_a_bad_message_is_left_out_and_named(memory: Any) -> None:
     bad = {"id": "c2", "messages": [{"role": "boss", "content": "x"}]}
-    with pytest.raises(InputError) as refusal:
-        memory.import_chats([OPENAI, bad])
-    assert (refusal.value.field, refusal.value.got) == ("role", "boss")
-    assert refusal.value.context["where"] == "conversation 2 (c2), message 1"
-    assert memory.get_all(mode="debug").total == 0
+    answer = memory.import_chats([OPENAI, bad])
+    assert (answer.turns, answer.left_out["unknown_role"]) == (2, 1)
+    assert "conversation 2 (c2), message 1: role: got 'boss'" in answer.unreadable[0]["why"]
 
 
 def test_what_is_there_with_another_text_is_a_conflict(memory: Any) -> None:

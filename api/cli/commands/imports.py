@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkstemp
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import orjson
 import typer
+from rich.markup import escape
 
 from api.choices import LEAVE
 from api.cli.app import Json, app, opened, out, print_json, progress, show
@@ -19,6 +20,7 @@ from api.cli.command import Call, command, is_unknown, tell_unknown
 from api.cli.files import File, LongTurns, TurnsOnly, counting, end, extract_imported, fold_appended, long_ago_in, paced
 from api.cli.show import imports as render_records
 from api.cli.show.imports import render_turns
+from api.cli.show.tables import plain
 from api.exchange.lines import again, open_lines
 from api.operations.records import EXPORT_REVEALED, FILE, IMPORT_RECORDS, OUT, WHOSE
 from events.errors import EngramlogError, InputError, OutputCut, refused
@@ -52,7 +54,7 @@ def turns(
     turns_only: TurnsOnly = False,
     long_turns: LongTurns = LEAVE,
     shape: Annotated[
-        str, typer.Option(help="lines of turns; or an export of chats: auto, openai, chatgpt or claude.")
+        str, typer.Option(help="lines of turns; or an export of chats: auto, or one of its shapes.")
     ] = "lines",
     since: Annotated[
         str | None,
@@ -65,8 +67,8 @@ def turns(
     """Import turns: lines of {turn_id, occurred_at, text, speaker?, session?, conversation?}. A second import appends nothing.
 
     With `--shape` exported chats: conversations of OpenAI messages, ChatGPT or Claude. A conversation is a session. System prompts,
-    tools, hidden messages, abandoned branches and attachments are left out, and counted. A bad message stops there; what stood
-    before it is imported.
+    tools, hidden messages, abandoned branches, attachments and what cannot be read are left out, and counted by reason. A bad
+    line of turns stops there; what stood before it is imported.
     """
     from api.exchange.importing import ImportOptions, check_way, import_turns, look_through
 
@@ -225,7 +227,7 @@ def _whole_file(path: Path) -> Iterator[BinaryIO]:
 def import_chat_file(
     context: typer.Context, file: str, shape: str, since: str | None, options: ImportOptions, json: bool
 ) -> None:
-    """As many as the file has: what stands before a bad message is imported."""
+    """Import all that can be read of an export, and print what was left out."""
     from api.exchange.chat_file import MAX_DOCUMENT, open_chats
     from api.exchange.chat_shapes import LINES
     from api.exchange.importing import look_through
@@ -266,13 +268,24 @@ def _named(file: str, problem: InputError) -> InputError:
 
 def _render(answer: ImportedChats, old: int) -> None:
     from api.exchange.chat_shapes import LINES
+    from api.exchange.importing_chats import UNREADABLE
 
-    left_out = ", ".join(
-        f"{count:,} {reason.replace('_', ' ')}"
-        for reason, count in sorted(answer.left_out.items())
-        if count and reason != "too_long"  # told with the turns, and what to do about them
-    )
+    reasons = {
+        reason: count for reason, count in answer.left_out.items() if reason != "too_long"
+    }  # printed with the turns
+    left_out, adjusted = _counts(reasons), _counts(answer.adjusted)
     many = "" if answer.conversations == 1 else "s"
     told = f"{answer.conversations:,} conversation{many} of the shape " if answer.shape != LINES else "shape "
     out.print(f"{told}[bold]{answer.shape}[/]" + (f"; messages left out: {left_out}" if left_out else ""))
+    if adjusted:
+        out.print(f"[dim]read with a correction: {adjusted}[/]")
+    for one in answer.unreadable:
+        out.print(f"[yellow]{one['reason'].replace('_', ' ')}:[/] {escape(plain(one['why']))}", soft_wrap=True)
+    more = sum(answer.left_out[reason] for reason in UNREADABLE) - len(answer.unreadable)
+    if more > 0:
+        out.print(f"[yellow]and {more:,} more unreadable messages or conversations[/]")
     render_turns(answer.as_dict(), answer.imported.done, old)
+
+
+def _counts(reasons: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in sorted(reasons.items()) if count)

@@ -15,11 +15,13 @@ class ChatsImported(Warned):
 
     owner: str
     shape: str
-    """`openai`, `chatgpt`, `claude` or `lines`."""
+    """`lines`, `chatgpt`, `claude`, `openai` or another; `mixed` if conversations are of several shapes."""
     conversations: int
-    """0 for the shape `lines`."""
+    """That were read; 0 for the shape `lines`."""
     left_out: dict[str, int]
-    """Messages that are no turns, by reason: system, tool, hidden, other, too_long, abandoned; each `attachment`."""
+    """Messages that are no turns, by reason: system, tool, hidden, other, too_long, abandoned; each `attachment`.
+    Unreadable: no_content, bad_content, no_role, unknown_role, repeated_id, no_time, unreadable, part; and
+    conversations: no_messages, unknown_shape, other_shape."""
     turns: int
     skipped: int
     """Messages without any text."""
@@ -35,6 +37,11 @@ class ChatsImported(Warned):
     `line`, are their place, from 1; `turn_id` names them."""
     ignored_fields: dict[str, int]
     """Fields of `lines` that no turn has a place for, with how many turns had them."""
+    adjusted: dict[str, int]
+    """Read although odd, by reason: naive_time (taken as UTC), bad_time (ignored), branch (the newest was taken),
+    characters (replaced)."""
+    unreadable: list[dict[str, Any]]
+    """The first 20 unreadable messages and conversations: `conversation` and `message` from 1, `id`, `reason`, `why`."""
     newest_turn: datetime | None
     last_position: str | None
     failed: list[dict[str, Any]] | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 from tests.acceptance.helpers.cli import Cli
 from tests.given.chats import ASKED, CHATGPT, CLAUDE, OPENAI, file_of
@@ -25,6 +26,8 @@ def test_an_export_is_imported_searched_and_imported_again_without_effect(cli: C
         "shape": "claude",
         "conversations": 1,
         "left_out": {},
+        "adjusted": {},
+        "unreadable": [],
         "turns": 2,
         "skipped": 0,
         "too_long": 0,
@@ -54,7 +57,7 @@ def test_the_shape_and_what_was_left_out_are_told_in_words(cli: Cli, tmp_path: P
 @each_row(
     ("words", "told"),
     [
-        (("--shape", "xml"), "shape: got 'xml'; allowed: auto, lines, chatgpt, claude, openai"),
+        (("--shape", "xml"), "shape: got 'xml'; allowed: auto, lines, chatgpt, claude, openai, sharegpt"),
         (("--shape", "claude"), "-: file: got 'an object with id, created_at, messages'; allowed: claude"),
         (("--from", "monday"), "from: got 'monday'"),
         ((), "-: conversation 1 on line 1 (c1), message 2: conversation: got None; allowed: the owner as a text"),
@@ -80,3 +83,17 @@ def test_messages_changed_under_their_ids_are_told_and_the_rest_is_written(cli: 
     assert answer["appended"] == 4
     told = cli("import", "turns", "--shape", "auto", file, "--owner-from", "owner", code=3).err
     assert "conversation 1, message 1: turn_id" in told
+
+
+def test_what_cannot_be_read_is_named_and_the_rest_of_an_archive_is_imported(cli: Cli, tmp_path: Path) -> None:
+    narrated = {"id": "c2", "messages": [{"role": "narrator", "content": "x"}, {"role": "user", "content": "I row."}]}
+    file = tmp_path / "export.zip"
+    with ZipFile(file, "w") as archive:
+        archive.writestr(
+            "conversations.json", b"".join(file_of(OPENAI, narrated | {"created_at": 1_704_096_000}, whole=True))
+        )
+    told = " ".join(cli("import", "turns", "--shape", "auto", str(file), "--owner", "lin", "--turns-only").out.split())
+    assert "2 conversations of the shape openai" in told
+    assert "1 unknown role" in told
+    assert "conversation 2 (c2), message 1: role: got 'narrator'" in told
+    assert "3 turns of 1 owner" in told

@@ -64,7 +64,6 @@ def test_an_export_of_any_shape_goes_in_and_a_second_time_nothing(http: HttpStor
 
 
 BAD: list[tuple[str, object, dict[str, Any], dict[str, Any]]] = [
-    ("a role", [OPENAI, OPENAI | {"id": "c2", "messages": [{"role": "boss", "content": "x"}]}], {}, {"field": "role"}),
     ("a line", orjson.dumps(turn(1)) + b"\n\nnonsense", {}, {"field": "turn", "line": 3}),
     ("a field", orjson.dumps(turn(1)) + b"\n" + orjson.dumps(turn(2, 7)), {}, {"field": "text", "line": 2}),
     ("an id", orjson.dumps(turn(1)) + b"\n" + orjson.dumps(turn(1, "tea")), {}, {"field": "turn_id"}),
@@ -91,9 +90,14 @@ def test_of_chats_with_something_bad_nothing_is_written(
     assert head(http, "bad") == before
 
 
-def test_the_conversation_and_the_message_that_are_bad_are_named(http: HttpStore) -> None:
-    bad = OPENAI | {"id": "c2", "messages": [OPENAI["messages"][1], {"role": "user", "content": 7}]}
-    assert sent(http, "bad", [OPENAI, bad], 422)["where"] == "conversation 2 (c2), message 2"
+def test_what_cannot_be_read_is_left_out_counted_and_named(http: HttpStore) -> None:
+    bad = OPENAI | {"id": "c2", "messages": [OPENAI["messages"][1], {"role": "boss", "content": "x"}]}
+    answer = sent(http, "odd", [OPENAI, bad, 7])
+    checked(ChatsImported, answer)
+    assert (answer["turns"], answer["conversations"]) == (3, 2)
+    assert (answer["left_out"]["unknown_role"], answer["left_out"]["unknown_shape"]) == (1, 1)
+    places = [(one["conversation"], one.get("id"), one.get("message"), one["reason"]) for one in answer["unreadable"]]
+    assert places == [(2, "c2", 2, "unknown_role"), (3, None, None, "unknown_shape")]
 
 
 def test_more_turns_or_bytes_than_a_piece_may_hold_are_too_many(
