@@ -31,7 +31,6 @@ from projections.decide.remembering import DOES, NOTHING, Consequence, NewTurn, 
 from projections.memory.columns import Columns, state_of
 from projections.memory.defaults import CATEGORY, KIND
 from projections.memory.record import Memory
-from projections.prompt.block import without_blocks
 from projections.views.query import card
 
 __all__ = ["MOST_TURNS", "NewTurn", "Rememberer"]
@@ -237,6 +236,8 @@ class Rememberer:
 
         Blocks of ours that an agent sent back within a turn are no part of it.
         """
+        from projections.prompt.block import without_blocks  # noqa: PLC0415 - `add` does without it
+
         check_owner(owner)
         if not 1 <= len(turns) <= MOST_TURNS:
             raise refused("turns", f"{len(turns)} of them", f"1 to {MOST_TURNS}: split longer conversations")
