@@ -6,7 +6,7 @@ A block is gathered once when it is handed out, and again from its recorded inje
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import NamedTuple, TypedDict
 
@@ -30,6 +30,7 @@ from projections.memory.working_memory import Conversation
 from projections.prompt.block import CLOSE, TITLES, Block, Line, Material
 from projections.prompt.lines import (
     Rules,
+    allowed,
     holding_line,
     if_it_held,
     is_earlier,
@@ -170,25 +171,14 @@ def always(view: OwnerView, now: int, talk: Conversation, rules: Rules) -> Alway
     """
     columns, stable = view.columns, stable_rules(view, rules)
     instructions, left_out = standing_instructions(view, stable)
-
-    def allowed(memories: Iterable[Memory], rules: Rules) -> list[Memory]:
-        reasons = [(memory, why_not(memory, rules)) for memory in memories]
-        left_out.update(reason for _, reason in reasons if reason is not None)
-        return [memory for memory, reason in reasons if reason is None]
-
-    firm = np.flatnonzero((columns.standing() == Columns.LIVE) & (columns.tier <= Columns.CORE)).tolist()
-    holding = [columns.memories[row] for row in firm if always_holds(columns.memories[row])]
-    left_out.update({NO_GROUND: len(firm) - len(holding)} if len(firm) > len(holding) else {})
-    core = sorted(
-        allowed(holding, stable), key=lambda one: (one.tier != "system", -one.importance, -one.created_at, one.id)
-    )
+    rows = np.flatnonzero((columns.standing() == Columns.LIVE) & (columns.tier <= Columns.CORE)).tolist()
+    firm = (columns.memories[row] for row in rows)
+    core = list(allowed(firm, lambda one: why_not(one, stable) if always_holds(one) else NO_GROUND, left_out))
+    core.sort(key=lambda one: (one.tier != "system", -one.importance, -one.created_at, one.id))
     shown = np.flatnonzero(seen_at(view, now, "normal").shown & (columns.tier == Columns.EPISODE)).tolist()
-    own = [
-        columns.memories[row]
-        for row in shown
-        if talk.session is not None and columns.memories[row].session == talk.session
-    ]
-    episodes = [memory for memory in allowed(own, rules) if not sums_up_the_newest(memory, talk)]
+    summaries = (columns.memories[row] for row in shown if talk.session is not None)
+    own = allowed((one for one in summaries if one.session == talk.session), lambda one: why_not(one, rules), left_out)
+    episodes = [memory for memory in own if not sums_up_the_newest(memory, talk)]
     episodes.sort(key=lambda one: (one.created_at, one.id))
     core = [memory for memory in core[:MOST_CORE] if not view.hides(memory.id)]
     instructions = [memory for memory in instructions if not view.hides(memory.id)]
@@ -321,17 +311,14 @@ def _lines(
         nearness[one.memory_id] = one.closeness
     for update in (update for known, found in updates.items() if known in elsewhere for update in found):
         nearness.setdefault(update.id, None)
-    found = []
-    for memory_id, closeness in nearness.items():
-        memory = view.get(memory_id)
-        if memory is None or state_of(memory) not in (Columns.LIVE, Columns.PROPOSED):
-            continue
-        if why_not(if_it_held(memory), rules) is None:  # the note of an earlier version says what holds now
-            found.append((memory, closeness))
-    days = [local(memory.created_at, rules.zone).date() for memory, _ in found]
+    stored = (memory for memory in map(view.get, nearness) if memory is not None)
+    existing = (memory for memory in stored if state_of(memory) in (Columns.LIVE, Columns.PROPOSED))
+    # The note of an earlier version says what holds now.
+    shown = [memory for memory in existing if why_not(if_it_held(memory), rules) is None]
+    days = [local(memory.created_at, rules.zone).date() for memory in shown]
     lines: tuple[list[Line], list[Line]] = ([], [])
-    for (memory, closeness), day in zip(found, days, strict=True):
-        line = memory_line(memory, rules, closeness, with_hour=days.count(day) > 1)
+    for memory, day in zip(shown, days, strict=True):
+        line = memory_line(memory, rules, nearness[memory.id], with_hour=days.count(day) > 1)
         lines[memory.id in updates or is_unconfirmed(memory)].append(line)
     return lines
 

@@ -7,7 +7,7 @@ Never: a secret, what was negated or superseded, what was deleted, a turn that s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from events.partitions import position_text
@@ -166,6 +166,17 @@ class Chosen(NamedTuple):
 
     shown: list[Memory]
     left_out: Counter[str]
+
+
+def allowed(
+    memories: Iterable[Memory], reason: Callable[[Memory], str | None], left_out: Counter[str]
+) -> Iterator[Memory]:
+    """The memories without a `reason` against them; `left_out` counts the others by reason."""
+    for memory in memories:
+        if (why := reason(memory)) is None:
+            yield memory
+        else:
+            left_out[why] += 1
 
 
 def repeats_talk(memory: Memory, conversation: Conversation, text: str) -> bool:

@@ -22,7 +22,7 @@ from projections.language.times.bounds import bounded, plan_over
 from projections.memory.columns import Columns
 from projections.memory.kind import is_statement
 from projections.memory.record import DAY, Memory
-from projections.prompt.lines import Chosen, Rules, why_not
+from projections.prompt.lines import Chosen, Rules, allowed, why_not
 from projections.prompt.own_words import NOT_THE_USERS, OwnWords
 from projections.views.view import OwnerView
 
@@ -45,19 +45,15 @@ def standing_instructions(view: OwnerView, rules: Rules) -> Chosen:
     newest = sorted(
         (columns.memories[row] for row in live), key=lambda one: (-one.created_at, -one.created_seq, one.id)
     )
-    shown: list[Memory] = []
+
+    def reason(memory: Memory) -> str | None:
+        if (why := why_not(memory, rules)) is not None:
+            return why
+        return None if INSTRUCTION in own.kinds(memory, columns, standing, rules) else NOT_THE_USERS
+
     left_out: Counter[str] = Counter()
-    for memory in newest[:MOST_INSTRUCTIONS_READ]:
-        if len(shown) == MOST_INSTRUCTIONS:
-            break
-        reason = why_not(memory, rules)
-        if reason is None and INSTRUCTION not in own.kinds(memory, columns, standing, rules):
-            reason = NOT_THE_USERS
-        if reason is None:
-            shown.append(memory)
-        else:
-            left_out[reason] += 1
-    return Chosen(shown, left_out)
+    shown = allowed(newest[:MOST_INSTRUCTIONS_READ], reason, left_out)
+    return Chosen(list(islice(shown, MOST_INSTRUCTIONS)), left_out)
 
 
 def profile_of(view: OwnerView, now: int, rules: Rules, elsewhere: frozenset[str], check: Check = unchecked) -> Chosen:
@@ -78,10 +74,8 @@ def profile_of(view: OwnerView, now: int, rules: Rules, elsewhere: frozenset[str
         if place is None:
             continue
         reason = _why_not(memory, now, rules)
-        if reason is None and not own.holds(memory, columns, standing, rules):
-            reason = NOT_THE_USERS
-        if reason is None and overrides_rules(memory.content):
-            reason = AN_ORDER
+        reason = reason or (None if own.holds(memory, columns, standing, rules) else NOT_THE_USERS)
+        reason = reason or (AN_ORDER if overrides_rules(memory.content) else None)
         if reason is None:
             classes[place].append(memory)
             said.add(memory.content)
