@@ -9,13 +9,13 @@ from inspect import Parameter, Signature, signature
 from operator import attrgetter
 from typing import Any, Protocol
 
-from api.operations.groups import NEEDS
-from api.operations.needs import Need, Told
-from api.requests.speaking import asked_by
-from events.catalogue.access import Looked
-from events.errors import AccessDenied
-from projections.access.caller import Caller, ToldUpTo, telling_of
-from projections.memory.record import SECRET
+from engramlog_server.api.operations.groups import NEEDS
+from engramlog_server.api.operations.needs import Need, Told
+from engramlog_server.api.requests.speaking import asked_by
+from engramlog_server.events.catalogue.access import Looked
+from engramlog_server.events.errors import AccessDenied
+from engramlog_server.projections.access.caller import Caller, ToldUpTo, telling_of
+from engramlog_server.projections.memory.record import SECRET
 
 _PAST = ("as_of", "known")
 """Names by which a question is about the past."""

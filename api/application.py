@@ -12,54 +12,54 @@ from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, overload
 
-from events.log import written_to
+from engramlog_server.events.log import written_to
 
 if TYPE_CHECKING:
-    from api.access import Confined
-    from api.exchange.chats import Chats
-    from api.exchange.records import Records
-    from api.revealing import Revealer
-    from api.services.access.following import AccessFollower
-    from api.services.access.keys import AccessKeys
-    from api.services.access.reads import Reads
-    from api.services.accesses import AccessRecorder
-    from api.services.appender import CatchUp
-    from api.services.auditing.answered import Answers
-    from api.services.auditing.differing import Differ
-    from api.services.auditing.events import Events
-    from api.services.auditing.outranking import Outranking
-    from api.services.auditing.replaying import Replayer
-    from api.services.auditing.retracting import Retracter
-    from api.services.auditing.supervision import Supervision
-    from api.services.capacity import Capacities
-    from api.services.cleaning import Cleaner
-    from api.services.comparing import Comparer
-    from api.services.context import Contexts
-    from api.services.deleting import Deleter, ManyRestorer
-    from api.services.episodes import Episodes
-    from api.services.extracting import Extractor
-    from api.services.grounds import Grounds
-    from api.services.heads import Heads, OwnerHeads
-    from api.services.inbox import Inbox
-    from api.services.instants import Instants
-    from api.services.knowing import Facts, Knower
-    from api.services.living import Living
-    from api.services.model_uses import JobQueue, ModelUses
-    from api.services.reading import Counter, Reader
-    from api.services.remembering import Rememberer
-    from api.services.restoring import Restorer
-    from api.services.sources import NamedSources, Sources
-    from api.services.store.embedding import Embeddings
-    from api.services.store.operating import Operator
-    from api.services.store.owners import Owners
-    from api.services.synonyms import Synonyms
-    from api.services.times import TimeLines
-    from api.services.uses import Uses
-    from api.services.writing import Writer
-    from events.log import EventLog
-    from projections.access.caller import Caller
-    from projections.ranking.senses import Senses
-    from projections.redis.view import RedisViews
+    from engramlog_server.api.access import Confined
+    from engramlog_server.api.exchange.chats import Chats
+    from engramlog_server.api.exchange.records import Records
+    from engramlog_server.api.revealing import Revealer
+    from engramlog_server.api.services.access.following import AccessFollower
+    from engramlog_server.api.services.access.keys import AccessKeys
+    from engramlog_server.api.services.access.reads import Reads
+    from engramlog_server.api.services.accesses import AccessRecorder
+    from engramlog_server.api.services.appender import CatchUp
+    from engramlog_server.api.services.auditing.answered import Answers
+    from engramlog_server.api.services.auditing.differing import Differ
+    from engramlog_server.api.services.auditing.events import Events
+    from engramlog_server.api.services.auditing.outranking import Outranking
+    from engramlog_server.api.services.auditing.replaying import Replayer
+    from engramlog_server.api.services.auditing.retracting import Retracter
+    from engramlog_server.api.services.auditing.supervision import Supervision
+    from engramlog_server.api.services.capacity import Capacities
+    from engramlog_server.api.services.cleaning import Cleaner
+    from engramlog_server.api.services.comparing import Comparer
+    from engramlog_server.api.services.context import Contexts
+    from engramlog_server.api.services.deleting import Deleter, ManyRestorer
+    from engramlog_server.api.services.episodes import Episodes
+    from engramlog_server.api.services.extracting import Extractor
+    from engramlog_server.api.services.grounds import Grounds
+    from engramlog_server.api.services.heads import Heads, OwnerHeads
+    from engramlog_server.api.services.inbox import Inbox
+    from engramlog_server.api.services.instants import Instants
+    from engramlog_server.api.services.knowing import Facts, Knower
+    from engramlog_server.api.services.living import Living
+    from engramlog_server.api.services.model_uses import JobQueue, ModelUses
+    from engramlog_server.api.services.reading import Counter, Reader
+    from engramlog_server.api.services.remembering import Rememberer
+    from engramlog_server.api.services.restoring import Restorer
+    from engramlog_server.api.services.sources import NamedSources, Sources
+    from engramlog_server.api.services.store.embedding import Embeddings
+    from engramlog_server.api.services.store.operating import Operator
+    from engramlog_server.api.services.store.owners import Owners
+    from engramlog_server.api.services.synonyms import Synonyms
+    from engramlog_server.api.services.times import TimeLines
+    from engramlog_server.api.services.uses import Uses
+    from engramlog_server.api.services.writing import Writer
+    from engramlog_server.events.log import EventLog
+    from engramlog_server.projections.access.caller import Caller
+    from engramlog_server.projections.ranking.senses import Senses
+    from engramlog_server.projections.redis.view import RedisViews
 
 _T = TypeVar("_T")
 
@@ -117,7 +117,7 @@ class Application(ABC):
         """The same as one caller may use it: itself for whoever may do everything, else what `api.access` lets him reach."""
         if caller.is_unlimited and caller.key_id is None:
             return self
-        from api.access import Confined
+        from engramlog_server.api.access import Confined
 
         confined: Confined = Confined(self, caller, self.reads.record)
         return cast("Application", confined)
@@ -197,31 +197,31 @@ class Application(ABC):
 
     @joined
     def reader(self) -> Reader:
-        from api.services.reading import Reader
+        from engramlog_server.api.services.reading import Reader
 
         return Reader(self.log, self.views, self.accesses, self._meanings, self.await_turns)
 
     @joined
     def access_follower(self) -> AccessFollower:
-        from api.services.access.following import AccessFollower
+        from engramlog_server.api.services.access.following import AccessFollower
 
         return AccessFollower(self.log)
 
     @joined
     def keys(self) -> AccessKeys:
-        from api.services.access.keys import AccessKeys
+        from engramlog_server.api.services.access.keys import AccessKeys
 
         return AccessKeys(self.log, self.writer, self.access_follower)
 
     @joined
     def reads(self) -> Reads:
-        from api.services.access.reads import Reads
+        from engramlog_server.api.services.access.reads import Reads
 
         return Reads(self.log, self.writer, self.events)
 
     @joined
     def writer(self) -> Writer:
-        from api.services.writing import Writer
+        from engramlog_server.api.services.writing import Writer
 
         writer = Writer(self.log, self.views, self.reader, self._catch_up)
         writer.on_turns, writer.on_texts = self.turns_written, self.texts_written
@@ -229,169 +229,169 @@ class Application(ABC):
 
     @joined
     def rememberer(self) -> Rememberer:
-        from api.services.remembering import Rememberer
+        from engramlog_server.api.services.remembering import Rememberer
 
         return Rememberer(self.log, self.writer, self.turns_written, self.await_turns)
 
     @joined
     def deleter(self) -> Deleter:
-        from api.services.deleting import Deleter
+        from engramlog_server.api.services.deleting import Deleter
 
         return Deleter(self.log, self.reader, self.writer, self.views)
 
     @joined
     def restorer(self) -> Restorer:
-        from api.services.restoring import Restorer
+        from engramlog_server.api.services.restoring import Restorer
 
         return Restorer(self.log, self.reader, self.writer, self.views)
 
     @joined
     def many_restorer(self) -> ManyRestorer:
-        from api.services.deleting import ManyRestorer
+        from engramlog_server.api.services.deleting import ManyRestorer
 
         return ManyRestorer(self.log, self.reader, self.writer, self.views)
 
     @joined
     def counter(self) -> Counter:
-        from api.services.reading import Counter
+        from engramlog_server.api.services.reading import Counter
 
         return Counter(self.reader)
 
     @joined
     def records(self) -> Records:
-        from api.exchange.records import Records
+        from engramlog_server.api.exchange.records import Records
 
         return Records(self.log, self.views, self.reader, self.writer)
 
     @joined
     def revealer(self) -> Revealer:
-        from api.revealing import Revealer
+        from engramlog_server.api.revealing import Revealer
 
         return Revealer(self.reader, self.records, self.writer, self.accesses)
 
     @joined
     def chats(self) -> Chats:
-        from api.exchange.chats import Chats
+        from engramlog_server.api.exchange.chats import Chats
 
         return Chats(self.log, self.reader, self.writer, self.turns_written)
 
     @joined
     def replayer(self) -> Replayer:
-        from api.services.auditing.replaying import Replayer
+        from engramlog_server.api.services.auditing.replaying import Replayer
 
         return Replayer(self.log, self.reader)
 
     @joined
     def retracter(self) -> Retracter:
-        from api.services.auditing.retracting import Retracter
+        from engramlog_server.api.services.auditing.retracting import Retracter
 
         return Retracter(self.log, self.views, self.reader, self.writer)
 
     @joined
     def differ(self) -> Differ:
-        from api.services.auditing.differing import Differ
+        from engramlog_server.api.services.auditing.differing import Differ
 
         return Differ(self.log, self.reader, self.views)
 
     @joined
     def outranking(self) -> Outranking:
-        from api.services.auditing.outranking import Outranking
+        from engramlog_server.api.services.auditing.outranking import Outranking
 
         return Outranking(self.reader)
 
     @joined
     def comparer(self) -> Comparer:
-        from api.services.comparing import Comparer
+        from engramlog_server.api.services.comparing import Comparer
 
         return Comparer(self.reader, self.views)
 
     @joined
     def instants(self) -> Instants:
-        from api.services.instants import Instants
+        from engramlog_server.api.services.instants import Instants
 
         return Instants(self.log, self.reader, self.views)
 
     @joined
     def knower(self) -> Knower:
-        from api.services.knowing import Knower
+        from engramlog_server.api.services.knowing import Knower
 
         return Knower(self.reader)
 
     @joined
     def facts(self) -> Facts:
-        from api.services.knowing import Facts
+        from engramlog_server.api.services.knowing import Facts
 
         return Facts(self.reader)
 
     @joined
     def sources(self) -> Sources:
-        from api.services.sources import Sources
+        from engramlog_server.api.services.sources import Sources
 
         return Sources(self.views, self.reader, self.writer)
 
     @joined
     def synonyms(self) -> Synonyms:
-        from api.services.synonyms import Synonyms
+        from engramlog_server.api.services.synonyms import Synonyms
 
         return Synonyms(self.reader, self.writer)
 
     @joined
     def grounds(self) -> Grounds:
-        from api.services.grounds import Grounds
+        from engramlog_server.api.services.grounds import Grounds
 
         return Grounds(self.log, self.reader, self.writer)
 
     @joined
     def contexts(self) -> Contexts:
-        from api.services.context import Contexts
+        from engramlog_server.api.services.context import Contexts
 
         return Contexts(self.log, self.views, self.reader, self.accesses)
 
     @joined
     def uses(self) -> Uses:
-        from api.services.uses import Uses
+        from engramlog_server.api.services.uses import Uses
 
         return Uses(self.views, self.reader)
 
     @joined
     def events(self) -> Events:
-        from api.services.auditing.events import Events
+        from engramlog_server.api.services.auditing.events import Events
 
         return Events(self.log, self.views, self.reader)
 
     @joined
     def answers(self) -> Answers:
-        from api.services.auditing.answered import Answers
+        from engramlog_server.api.services.auditing.answered import Answers
 
         return Answers(self.log, self.views, self.reader)
 
     @joined
     def named_sources(self) -> NamedSources:
-        from api.services.sources import NamedSources
+        from engramlog_server.api.services.sources import NamedSources
 
         return NamedSources(self.views, self.reader)
 
     @joined
     def time_lines(self) -> TimeLines:
-        from api.services.times import TimeLines
+        from engramlog_server.api.services.times import TimeLines
 
         return TimeLines(self.log, self.views, self.reader)
 
     @joined
     def owner_heads(self) -> OwnerHeads:
-        from api.services.heads import OwnerHeads
+        from engramlog_server.api.services.heads import OwnerHeads
 
         return OwnerHeads(self.reader)
 
     @joined
     def inbox(self) -> Inbox:
-        from api.services.inbox import Inbox
+        from engramlog_server.api.services.inbox import Inbox
 
         return Inbox(self.log, self.reader, self.writer)
 
     @joined
     def living(self) -> Living:
-        from api.services.living import Living
+        from engramlog_server.api.services.living import Living
 
         return Living(self.reader, self.writer)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from api.shapes import Laws, LawShape
-from events.parameters import DEFAULTS
-from projections.laws import LAWS
-from projections.laws.law import Law
+from engramlog_server.api.shapes import Laws, LawShape
+from engramlog_server.events.parameters import DEFAULTS
+from engramlog_server.projections.laws import LAWS
+from engramlog_server.projections.laws.law import Law
 
 
 def laws() -> Laws:

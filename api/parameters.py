@@ -8,9 +8,9 @@ from functools import cache
 from inspect import getsource
 from typing import Any
 
-from api.shapes import ParameterShape, ParametersKnown
-from events import parameters as model
-from events.parameters import DEFAULTS, NAMES, Parameters, allowed, schema_of
+from engramlog_server.api.shapes import ParameterShape, ParametersKnown
+from engramlog_server.events import parameters as model
+from engramlog_server.events.parameters import DEFAULTS, NAMES, Parameters, allowed, schema_of
 
 _KINDS: Mapping[str, Any] = {"integer": "int", "number": "float", "boolean": "bool"}
 

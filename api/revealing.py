@@ -10,18 +10,18 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple, Unpack
 
-from api.exchange.export import ExportOptions
-from api.exchange.records import Export, Records
-from api.requests.checks import LineTerms, TimesAsked
-from api.services.accesses import AccessRecorder
-from api.services.reading import Reader
-from api.services.writing import Writer
-from api.shapes import Detail
-from events.catalogue import MemoriesRevealed
-from events.errors import NotYetFolded
-from events.log import positions_by_partition
-from events.vocabulary import MAX_SOURCES, Face, Revealing
-from projections.memory.record import SECRET
+from engramlog_server.api.exchange.export import ExportOptions
+from engramlog_server.api.exchange.records import Export, Records
+from engramlog_server.api.requests.checks import LineTerms, TimesAsked
+from engramlog_server.api.services.accesses import AccessRecorder
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.services.writing import Writer
+from engramlog_server.api.shapes import Detail
+from engramlog_server.events.catalogue import MemoriesRevealed
+from engramlog_server.events.errors import NotYetFolded
+from engramlog_server.events.log import positions_by_partition
+from engramlog_server.events.vocabulary import MAX_SOURCES, Face, Revealing
+from engramlog_server.projections.memory.record import SECRET
 
 
 class By(NamedTuple):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks import evaluate, speed
 from benchmarks.output import show
-from events.errors import BadSetting, EngramlogError, InputError
+from engramlog_server.events.errors import BadSetting, EngramlogError, InputError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -112,8 +112,8 @@ def run_questions(options: Namespace) -> None:
 def run_obedience(options: Namespace) -> int:
     """Counts over all runs and by attack; 3 if some runs have no answer. Raises BadSetting without a model."""
     from benchmarks.obedience import COUNTS, evaluate_obedience  # noqa: PLC0415
-    from ops.models import chat_of  # noqa: PLC0415
-    from ops.settings import load_settings  # noqa: PLC0415
+    from engramlog_server.ops.models import chat_of  # noqa: PLC0415
+    from engramlog_server.ops.settings import load_settings  # noqa: PLC0415
 
     make = chat_of(load_settings())
     if make is None:

@@ -9,10 +9,10 @@ from benchmarks.measure import compared, cost_of
 from benchmarks.output import Row
 from benchmarks.raw import xadd_raw
 from benchmarks.server import BenchServer
-from events.envelope import encode
-from events.log import Appendable
-from events.redis.log import RedisEventLog
-from events.validation import read_events
+from engramlog_server.events.envelope import encode
+from engramlog_server.events.log import Appendable
+from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.validation import read_events
 
 SIZES = (1, 100, 1_000)
 """Events in one request."""

@@ -14,14 +14,14 @@ from pathlib import Path
 
 import numpy as np
 
-from projections.embedding import minilm
-from projections.embedding.idle import FIXED
-from projections.embedding.likeness import WEIGHTS
-from projections.embedding.meaning import Embedder
-from projections.embedding.minilm import MiniLM
-from projections.embedding.use import UniversalEncoder
-from projections.embedding.usual import QUESTIONS
-from projections.language.scripts import holds_han
+from engramlog_server.projections.embedding import minilm
+from engramlog_server.projections.embedding.idle import FIXED
+from engramlog_server.projections.embedding.likeness import WEIGHTS
+from engramlog_server.projections.embedding.meaning import Embedder
+from engramlog_server.projections.embedding.minilm import MiniLM
+from engramlog_server.projections.embedding.use import UniversalEncoder
+from engramlog_server.projections.embedding.usual import QUESTIONS
+from engramlog_server.projections.language.scripts import holds_han
 
 EXAMPLES = Path(__file__).parent / "data" / "change"
 RIDGE = 3.0

@@ -5,19 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
-from api.shapes import Hit
 from benchmarks.dataset import Dataset, Question
 from benchmarks.vectors import Meanings
-from projections.language.prompt_text import estimated_tokens, is_chinese
-from projections.memory.working_memory import conversation
-from projections.prompt.block import Block
-from projections.prompt.gathering import AskedTurn, Wanted, always, material, named_in, related, rules_of
-from projections.prompt.lines import sensitivity_allowed
-from projections.prompt.message import decided, query_of, read_message
-from projections.prompt.stable import in_two, stable_part, stable_room
-from projections.ranking.proactive import closenesses
-from projections.ranking.recall import search
-from projections.ranking.search_request import SearchRequest
+from engramlog_server.api.shapes import Hit
+from engramlog_server.projections.language.prompt_text import estimated_tokens, is_chinese
+from engramlog_server.projections.memory.working_memory import conversation
+from engramlog_server.projections.prompt.block import Block
+from engramlog_server.projections.prompt.gathering import (
+    AskedTurn,
+    Wanted,
+    always,
+    material,
+    named_in,
+    related,
+    rules_of,
+)
+from engramlog_server.projections.prompt.lines import sensitivity_allowed
+from engramlog_server.projections.prompt.message import decided, query_of, read_message
+from engramlog_server.projections.prompt.stable import in_two, stable_part, stable_room
+from engramlog_server.projections.ranking.proactive import closenesses
+from engramlog_server.projections.ranking.recall import search
+from engramlog_server.projections.ranking.search_request import SearchRequest
 
 BUDGETS = (500, 1_000, 2_000)
 CANDIDATES = 80

@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from api.exchange.importing import ImportOptions, import_turns
-from events.envelope import micros
-from events.errors import InputError
-from events.memory_log import InMemoryEventLog
-from events.vocabulary import LATEST
-from projections.fold.owner import fold_owner
-from projections.views.query import ViewQuery
-from projections.views.view import OwnerView
+from engramlog_server.api.exchange.importing import ImportOptions, import_turns
+from engramlog_server.events.envelope import micros
+from engramlog_server.events.errors import InputError
+from engramlog_server.events.memory_log import InMemoryEventLog
+from engramlog_server.events.vocabulary import LATEST
+from engramlog_server.projections.fold.owner import fold_owner
+from engramlog_server.projections.views.query import ViewQuery
+from engramlog_server.projections.views.view import OwnerView
 
 TURNS, QUESTIONS = "turns.jsonl", "questions.jsonl"
 AFTER = 1_000_000

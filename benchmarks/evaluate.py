@@ -22,7 +22,7 @@ from benchmarks.output import Row, show
 from benchmarks.pairs_quality import evaluate_pairs
 from benchmarks.search_quality import CUTS, evaluate_ranking, evaluate_search
 from benchmarks.vectors import Meanings, meanings_named
-from events.errors import InputError
+from engramlog_server.events.errors import InputError
 
 PAIRS, BM25 = "pairs.jsonl", "bm25"
 PARTS = ("search", "context", "later", "facts", "pairs", "everyday", "rows")

@@ -9,7 +9,7 @@ from random import Random
 from uuid import UUID
 
 from benchmarks.texts import chinese, english, mixed
-from events.catalogue import (
+from engramlog_server.events.catalogue import (
     LATEST_VERSION,
     Access,
     EventData,
@@ -20,8 +20,8 @@ from events.catalogue import (
     MemoryNegated,
     MemoryRevised,
 )
-from events.envelope import AnyEvent, Event, Prepared, micros, prepare
-from projections.memory.creating import created
+from engramlog_server.events.envelope import AnyEvent, Event, Prepared, micros, prepare
+from engramlog_server.projections.memory.creating import created
 
 SEED = 2_026
 STARTS = datetime(2_025, 1, 1, 8, tzinfo=UTC)

@@ -19,7 +19,7 @@ import orjson
 
 from benchmarks.dataset import read_lines
 from benchmarks.service import Service
-from events.errors import InputError
+from engramlog_server.events.errors import InputError
 
 SET = Path(__file__).parent / "data" / "everyday"
 PARTS = ("facts", "tasks", "idle", "updates", "reverse", "same", "chats", "large")

@@ -18,16 +18,16 @@ import orjson
 
 from benchmarks.dataset import AFTER, TURNS, Conversation, read_conversations, read_lines
 from benchmarks.everyday import words
-from events.catalogue import MemoryCreated
-from events.errors import InputError
-from events.naming import Naming
-from projections.language.extraction.chinese_shapes import one_of_ours
-from projections.language.extraction.english_shapes import one_of_mine
-from projections.language.extraction.shape import TurnText
-from projections.language.traditional import SIMPLIFIED
-from projections.lifecycle.extracting import turns_heard
-from projections.lifecycle.judge.correcting import judge
-from projections.lifecycle.judge.judging import Verdict
+from engramlog_server.events.catalogue import MemoryCreated
+from engramlog_server.events.errors import InputError
+from engramlog_server.events.naming import Naming
+from engramlog_server.projections.language.extraction.chinese_shapes import one_of_ours
+from engramlog_server.projections.language.extraction.english_shapes import one_of_mine
+from engramlog_server.projections.language.extraction.shape import TurnText
+from engramlog_server.projections.language.traditional import SIMPLIFIED
+from engramlog_server.projections.lifecycle.extracting import turns_heard
+from engramlog_server.projections.lifecycle.judge.correcting import judge
+from engramlog_server.projections.lifecycle.judge.judging import Verdict
 
 MARKS, CHATS, READ = "marked.jsonl", "chats.jsonl", "read.tsv"
 LEAST = 0.6

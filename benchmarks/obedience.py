@@ -20,12 +20,12 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, Field
 
-from api.application import Application
 from benchmarks.attacks import ATTACKS, WORDINGS, Attack, Canary, word_in
-from events.errors import EngramlogError, ModelFailed
-from ops.settings import load_settings, of_its_own
-from ops.wiring import open_application
-from projections.models.chat import Chat, ModelUsage
+from engramlog_server.api.application import Application
+from engramlog_server.events.errors import EngramlogError, ModelFailed
+from engramlog_server.ops.settings import load_settings, of_its_own
+from engramlog_server.ops.wiring import open_application
+from engramlog_server.projections.models.chat import Chat, ModelUsage
 
 MOST_DOWN = 3
 """Runs in a row with an unreachable endpoint, after which nothing more is asked."""

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.dataset import read_lines
-from events.errors import InputError
-from projections.language.contradiction.relation import compare
+from engramlog_server.events.errors import InputError
+from engramlog_server.projections.language.contradiction.relation import compare
 
 OPPOSED = frozenset(("contradict", "contradicts", "contradiction", "negated", "antonym"))
 """Labels of pairs that cannot both hold; pairs with any other label can."""

@@ -11,10 +11,10 @@ from typing import Any
 
 from benchmarks.output import Row
 from benchmarks.texts import chinese, english
-from events.text.embedder_names import USE
-from ops.settings import Settings
-from ops.wiring import open_application
-from projections.decide.remembering import NewTurn
+from engramlog_server.events.text.embedder_names import USE
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.wiring import open_application
+from engramlog_server.projections.decide.remembering import NewTurn
 
 SIZES, QUESTIONS, WARM, AT_ONCE = (1_000, 10_000), 200, 20, 100
 LANGUAGES = {"en": english, "zh": chinese}

@@ -10,8 +10,8 @@ from typing import Any, Self
 
 import hiredis
 
-from events.envelope import Prepared
-from events.partitions import LogKeys, partition_of
+from engramlog_server.events.envelope import Prepared
+from engramlog_server.events.partitions import LogKeys, partition_of
 
 BATCH = 1_000
 PAGE = 500

@@ -8,7 +8,7 @@ from benchmarks.output import Row
 from benchmarks.raw import xrange_raw
 from benchmarks.server import BenchServer
 from benchmarks.store import fill, fold
-from consumers.fold.rebuild import rebuild_partition
+from engramlog_server.consumers.fold.rebuild import rebuild_partition
 
 
 def measure(server: BenchServer, events: int, rounds: int) -> list[Row]:

@@ -8,11 +8,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.texts import english
-from events.text.embedder_names import USE
-from ops.settings import Settings
-from ops.wiring import open_application
-from projections.decide.remembering import NewTurn
-from projections.redis.room import room_by_part
+from engramlog_server.events.text.embedder_names import USE
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.wiring import open_application
+from engramlog_server.projections.decide.remembering import NewTurn
+from engramlog_server.projections.redis.room import room_by_part
 
 OWNER, WARM = "ada", "warm"
 TURNS, AT_ONCE, SESSION = 1_000, 50, 20

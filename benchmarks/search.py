@@ -13,7 +13,7 @@ from benchmarks.output import Row
 from benchmarks.server import BenchServer
 from benchmarks.store import Services, fill, fold, services
 from benchmarks.texts import questions
-from projections.views.view import OwnerView
+from engramlog_server.projections.views.view import OwnerView
 
 OWNER = "asked"
 SIZES = (1_000, 10_000)

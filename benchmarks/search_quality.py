@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from benchmarks.dataset import Dataset, Question
 from benchmarks.vectors import Meanings
-from projections.ranking.recall import search
-from projections.ranking.search_request import SearchRequest
+from engramlog_server.projections.ranking.recall import search
+from engramlog_server.projections.ranking.search_request import SearchRequest
 
 DEPTH = 100
 """Results read; evidence below counts as not found."""

@@ -14,15 +14,15 @@ from typing import Literal
 
 import redis
 
-from events.errors import EmbeddedRedisError
-from events.redis.log import RedisEventLog
-from events.redis.wire import connect, open_wire
-from events.sealing.seals import Seals
-from ops.embedded import launch as embedded_launch
-from ops.embedded.binary import RedisBinary, find_redis_server
-from projections.language.marks import MARKER
-from projections.redis.create import StoreIdentity, open_store
-from projections.redis.debt import FoldDebt
+from engramlog_server.events.errors import EmbeddedRedisError
+from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.wire import connect, open_wire
+from engramlog_server.events.sealing.seals import Seals
+from engramlog_server.ops.embedded import launch as embedded_launch
+from engramlog_server.ops.embedded.binary import RedisBinary, find_redis_server
+from engramlog_server.projections.language.marks import MARKER
+from engramlog_server.projections.redis.create import StoreIdentity, open_store
+from engramlog_server.projections.redis.debt import FoldDebt
 
 Fsync = Literal["everysec", "always"]
 PARTITIONS = 16

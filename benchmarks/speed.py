@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from benchmarks import append, context, fold, rebuild, search
 from benchmarks.output import Row, show
 from benchmarks.server import BenchServer, bench_server
-from events.errors import InputError
+from engramlog_server.events.errors import InputError
 
 NAMES = ("append", "fold", "rebuild", "search", "context")
 MOST_LOAD = 1.0

@@ -11,14 +11,14 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from api.application import Application
 from benchmarks.dataset import read_lines
 from benchmarks.everyday import SET, holds, tokens
 from benchmarks.output import Row
-from events.text.embedder_names import AUTO
-from ops.settings import load_settings, of_its_own
-from ops.wiring import open_application
-from projections.prompt import gathering
+from engramlog_server.api.application import Application
+from engramlog_server.events.text.embedder_names import AUTO
+from engramlog_server.ops.settings import load_settings, of_its_own
+from engramlog_server.ops.wiring import open_application
+from engramlog_server.projections.prompt import gathering
 
 BUDGET = 600
 RULES = (

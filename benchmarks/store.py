@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from api.services.accesses import AccessRecorder
-from api.services.context import Contexts
-from api.services.reading import Reader
 from benchmarks.server import PARTITIONS, BenchServer
-from consumers.fold.worker import FoldWorker
-from events.envelope import Prepared
-from events.redis.log import RedisEventLog
-from projections.redis.view import RedisViews
+from engramlog_server.api.services.accesses import AccessRecorder
+from engramlog_server.api.services.context import Contexts
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.consumers.fold.worker import FoldWorker
+from engramlog_server.events.envelope import Prepared
+from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.projections.redis.view import RedisViews
 
 BATCH = 1_000
 GIVE_UP_SECONDS = 600.0

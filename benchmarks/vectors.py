@@ -8,10 +8,10 @@ from typing import Protocol
 
 import numpy as np
 
-from projections.embedding.embedder import embedder_named
-from projections.embedding.idle import FIXED, nearness, usual
-from projections.embedding.letters import LettersIndex
-from projections.embedding.meaning import (
+from engramlog_server.projections.embedding.embedder import embedder_named
+from engramlog_server.projections.embedding.idle import FIXED, nearness, usual
+from engramlog_server.projections.embedding.letters import LettersIndex
+from engramlog_server.projections.embedding.meaning import (
     NO_SECRET,
     EmbeddedQuestion,
     Embedder,
@@ -21,9 +21,9 @@ from projections.embedding.meaning import (
     content_key,
     embedded_text,
 )
-from projections.embedding.vectors import pack, unpack_pieces, unpack_whole
-from projections.memory.columns import Rows
-from projections.views.view import OwnerView
+from engramlog_server.projections.embedding.vectors import pack, unpack_pieces, unpack_whole
+from engramlog_server.projections.memory.columns import Rows
+from engramlog_server.projections.views.view import OwnerView
 
 BATCH = 64
 """Texts embedded in one call."""

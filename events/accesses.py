@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from events.catalogue import MemoriesAccessed
-from events.standing import Objection
+from engramlog_server.events.catalogue import MemoriesAccessed
+from engramlog_server.events.standing import Objection
 
 MOST_ACCESSES = 500
 """Accesses in one event."""

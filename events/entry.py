@@ -9,12 +9,12 @@ from functools import lru_cache
 from hashlib import blake2b, sha256
 from typing import Literal
 
-from events.envelope import Stored
-from events.errors import BadSetting
-from events.marks import NOTHING, UNMARKED, Marker, Marks
-from events.statement_digests import digest, written
-from events.text.invisible import INVISIBLE
-from events.trust import PROPOSED, Trust, with_trust
+from engramlog_server.events.envelope import Stored
+from engramlog_server.events.errors import BadSetting
+from engramlog_server.events.marks import NOTHING, UNMARKED, Marker, Marks
+from engramlog_server.events.statement_digests import digest, written
+from engramlog_server.events.text.invisible import INVISIBLE
+from engramlog_server.events.trust import PROPOSED, Trust, with_trust
 
 SECRET_BYTES = 32
 FINGERPRINT_BYTES = 8

@@ -21,17 +21,17 @@ import orjson
 from pydantic import Field
 from uuid_utils import compat
 
-from events.catalogue import EVENT_TYPES, LATEST_VERSION, SIDE_EVENTS, EventData
-from events.errors import UndecodableEvent
-from events.sealing.cipher import BODY_MARK
-from events.shape import Shape
-from events.text.unreadable import UNREADABLE
-from events.trust import PROPOSED, parted
-from events.upcast import reads_as_it_is, upcast
-from events.vocabulary import Actor, EventId, Id, Time, Trust
+from engramlog_server.events.catalogue import EVENT_TYPES, LATEST_VERSION, SIDE_EVENTS, EventData
+from engramlog_server.events.errors import UndecodableEvent
+from engramlog_server.events.sealing.cipher import BODY_MARK
+from engramlog_server.events.shape import Shape
+from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.events.trust import PROPOSED, parted
+from engramlog_server.events.upcast import reads_as_it_is, upcast
+from engramlog_server.events.vocabulary import Actor, EventId, Id, Time, Trust
 
 if TYPE_CHECKING:
-    from events.marks import Marks
+    from engramlog_server.events.marks import Marks
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)

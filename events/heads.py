@@ -15,9 +15,9 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from events.errors import InputError, refused
-from events.partitions import MAX_PARTITIONS
-from events.text.unreadable import UNREADABLE
+from engramlog_server.events.errors import InputError, refused
+from engramlog_server.events.partitions import MAX_PARTITIONS
+from engramlog_server.events.text.unreadable import UNREADABLE
 
 FIRST = "0" * 64
 """What the first line of all follows."""

@@ -12,9 +12,9 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from events.errors import InvalidEvent
-from events.standing import Path, Speaker
-from events.text.invisible import hidden_in, named
+from engramlog_server.events.errors import InvalidEvent
+from engramlog_server.events.standing import Path, Speaker
+from engramlog_server.events.text.invisible import hidden_in, named
 
 _NEW: dict[str, tuple[str, ...]] = {
     "TurnRecorded": ("turn_id",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from events.vocabulary import FUTURE_TOLERANCE
+from engramlog_server.events.vocabulary import FUTURE_TOLERANCE
 
 TOLERATED = FUTURE_TOLERANCE // timedelta(microseconds=1)
 """Microseconds by which an event may be recorded after it happened and is not late."""

@@ -7,13 +7,13 @@ from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 
-from events.entry import principal_of, told_beside
-from events.envelope import AnyEvent, Prepared, Stored, decode, prepare
-from events.errors import RequestTooLarge, UndecodableEvent
-from events.marks import NOTHING, Marker, Marks
-from events.naming import Naming
-from events.partitions import parse_position, partition_of, position_text
-from events.vocabulary import MAX_REQUEST_EVENTS, Trust
+from engramlog_server.events.entry import principal_of, told_beside
+from engramlog_server.events.envelope import AnyEvent, Prepared, Stored, decode, prepare
+from engramlog_server.events.errors import RequestTooLarge, UndecodableEvent
+from engramlog_server.events.marks import NOTHING, Marker, Marks
+from engramlog_server.events.naming import Naming
+from engramlog_server.events.partitions import parse_position, partition_of, position_text
+from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS, Trust
 
 Status = Literal["appended", "already_appended", "conflict", "head_mismatch", "not_written", "failed"]
 Appendable = Prepared | AnyEvent

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from events.envelope import AnyEvent
+from engramlog_server.events.envelope import AnyEvent
 
 
 class Marks(NamedTuple):

@@ -7,7 +7,7 @@ from secrets import token_bytes
 from threading import Condition, Lock
 from uuid import UUID
 
-from events.entry import (
+from engramlog_server.events.entry import (
     LOCAL,
     SECRET_BYTES,
     checked_principal,
@@ -16,14 +16,14 @@ from events.entry import (
     principal_of,
     told_beside,
 )
-from events.envelope import Prepared, Stored
-from events.log import Appendable, AppendReceipt, Status, check_request_size, marked
-from events.marks import UNMARKED, Marker, Marks
-from events.naming import Naming
-from events.partitions import DEFAULT_PARTITIONS, partition_of, position_text
-from events.sealing.cipher import SALT_BYTES
-from events.trust import ASSERTED
-from events.vocabulary import Trust
+from engramlog_server.events.envelope import Prepared, Stored
+from engramlog_server.events.log import Appendable, AppendReceipt, Status, check_request_size, marked
+from engramlog_server.events.marks import UNMARKED, Marker, Marks
+from engramlog_server.events.naming import Naming
+from engramlog_server.events.partitions import DEFAULT_PARTITIONS, partition_of, position_text
+from engramlog_server.events.sealing.cipher import SALT_BYTES
+from engramlog_server.events.trust import ASSERTED
+from engramlog_server.events.vocabulary import Trust
 
 
 class InMemoryEventLog:

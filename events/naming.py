@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import NamedTuple
 from uuid import UUID
 
-from events.entry import SECRET_BYTES, keyed
-from events.errors import StoreMismatch
+from engramlog_server.events.entry import SECRET_BYTES, keyed
+from engramlog_server.events.errors import StoreMismatch
 
 _PURPOSE = b"id of words"
 _VERSION_8 = 0x8000 << 64 | 0x8 << 60

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from events.catalogue import EVENT_TYPES, LATEST_VERSION, SEALED_ONLY
-from events.parameters import DEFAULTS, NAMES, allowed, schema_of
-from events.validation import adapter
-from events.vocabulary import ID_RULE, TEXT_RULE, TIME_RULE, WORD_RULE
+from engramlog_server.events.catalogue import EVENT_TYPES, LATEST_VERSION, SEALED_ONLY
+from engramlog_server.events.parameters import DEFAULTS, NAMES, allowed, schema_of
+from engramlog_server.events.validation import adapter
+from engramlog_server.events.vocabulary import ID_RULE, TEXT_RULE, TIME_RULE, WORD_RULE
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 Schema = dict[str, Any]

@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, get_args
 
-from events.door.of_the_store import ACCESS, SYSTEM_OWNERS, SYSTEM_TYPES, access_id
-from events.entry import LOCAL, Bringer, bringer
-from events.envelope import OWN_WORD, AnyEvent, Word
-from events.trust import ASSERTED, IMPORTED, INFERRED, ORDER, lowest
-from events.vocabulary import Actor, Trust
+from engramlog_server.events.door.of_the_store import ACCESS, SYSTEM_OWNERS, SYSTEM_TYPES, access_id
+from engramlog_server.events.entry import LOCAL, Bringer, bringer
+from engramlog_server.events.envelope import OWN_WORD, AnyEvent, Word
+from engramlog_server.events.trust import ASSERTED, IMPORTED, INFERRED, ORDER, lowest
+from engramlog_server.events.vocabulary import Actor, Trust
 
 Path = Literal["terminal", "http", "mcp", "job", "import"]
 """How an event comes in."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from events.catalogue import LATEST_VERSION
+from engramlog_server.events.catalogue import LATEST_VERSION
 
 Document = dict[str, Any]
 Upcaster = Callable[[Document], Document]

@@ -17,10 +17,10 @@ import msgspec
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from events.accesses import problem_with_accesses
-from events.catalogue import EVENT_TYPES, LATEST_VERSION, SEALED_ONLY
-from events.door.at_once import read_at_once, read_plain
-from events.envelope import (
+from engramlog_server.events.accesses import problem_with_accesses
+from engramlog_server.events.catalogue import EVENT_TYPES, LATEST_VERSION, SEALED_ONLY
+from engramlog_server.events.door.at_once import read_at_once, read_plain
+from engramlog_server.events.envelope import (
     AnyEvent,
     Event,
     Prepared,
@@ -36,16 +36,16 @@ from events.envelope import (
     utc_text,
     write,
 )
-from events.errors import ClockBehind, InputError, InvalidBatch, InvalidEvent, StoreError
-from events.ids import check_new_ids
-from events.log import check_request_size
-from events.parameters import problem_with
-from events.shape import Shape
-from events.standing import AT_THE_STORE, Objection, Speaker, objection, vouched
-from events.text.names_once import name_given_twice
-from events.text.utf8 import bytes_told
-from events.vocabulary import EARLIEST, FUTURE_TOLERANCE, Trust, is_time
-from events.wording import allowed_words
+from engramlog_server.events.errors import ClockBehind, InputError, InvalidBatch, InvalidEvent, StoreError
+from engramlog_server.events.ids import check_new_ids
+from engramlog_server.events.log import check_request_size
+from engramlog_server.events.parameters import problem_with
+from engramlog_server.events.shape import Shape
+from engramlog_server.events.standing import AT_THE_STORE, Objection, Speaker, objection, vouched
+from engramlog_server.events.text.names_once import name_given_twice
+from engramlog_server.events.text.utf8 import bytes_told
+from engramlog_server.events.vocabulary import EARLIEST, FUTURE_TOLERANCE, Trust, is_time
+from engramlog_server.events.wording import allowed_words
 
 _SHOWN = 120
 _MICROSECOND = timedelta(microseconds=1)

@@ -18,9 +18,9 @@ from pydantic.config import JsonDict
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import PydanticCustomError, core_schema
 
-from events import trust
-from events.statement_digests import MOST_STATEMENTS
-from events.text.invisible import VISIBLE
+from engramlog_server.events import trust
+from engramlog_server.events.statement_digests import MOST_STATEMENTS
+from engramlog_server.events.text.invisible import VISIBLE
 
 MAX_TEXT_BYTES = 64 * 1024
 """Longest content, turn or summary, in bytes of UTF-8."""

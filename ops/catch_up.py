@@ -7,21 +7,21 @@ from threading import Lock
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
-from api.work.patience import current_check
-from consumers.fold.presence import LEASE_MS, live_workers
-from events.errors import NotYetFolded
-from events.partitions import PASSING, LogKeys
-from events.redis.clock import redis_ms
-from events.redis.gap import refuse_gap
-from events.redis.wire import Wire, WirePool
-from ops.store import OpenStore
-from ops.worker_id import new_worker_id
-from projections.fold.builds import FIRST_BUILD, BuildKeys, version_of
-from projections.fold.owner import PROJECTION_VERSION
-from projections.redis.store import read_live_checkpoint
+from engramlog_server.api.work.patience import current_check
+from engramlog_server.consumers.fold.presence import LEASE_MS, live_workers
+from engramlog_server.events.errors import NotYetFolded
+from engramlog_server.events.partitions import PASSING, LogKeys
+from engramlog_server.events.redis.clock import redis_ms
+from engramlog_server.events.redis.gap import refuse_gap
+from engramlog_server.events.redis.wire import Wire, WirePool
+from engramlog_server.ops.store import OpenStore
+from engramlog_server.ops.worker_id import new_worker_id
+from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys, version_of
+from engramlog_server.projections.fold.owner import PROJECTION_VERSION
+from engramlog_server.projections.redis.store import read_live_checkpoint
 
 if TYPE_CHECKING:
-    from consumers.fold.worker import FoldWorker
+    from engramlog_server.consumers.fold.worker import FoldWorker
 
 STALLED_SECONDS = 30.0
 """How long a command waits while nothing at all is folded."""
@@ -133,7 +133,7 @@ class FoldCatchUp:
     def _fold(self, until: Mapping[int, int]) -> None:
         with self._folding:
             if self._worker is None:
-                from consumers.fold.worker import FoldWorker  # noqa: PLC0415 - what is folded already needs none
+                from engramlog_server.consumers.fold.worker import FoldWorker  # noqa: PLC0415 - what is folded already needs none
 
                 facts = {PASSING: True}
                 tags = self._store.identity.tags

@@ -6,17 +6,17 @@ from collections.abc import Callable
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from api.shapes import EmbedderStanding
-from events.errors import EngramlogError
-from events.text.embedder_names import AUTO, BUILT_IN, MINILM, NONE, USE
-from ops.settings import Settings
-from projections.embedding.choosing import EmbedderChosen, EmbedderPlan, Embedders, is_loaded, load_now
-from projections.embedding.meaning import Embedder
-from projections.redis.meanings import Meanings
+from engramlog_server.api.shapes import EmbedderStanding
+from engramlog_server.events.errors import EngramlogError
+from engramlog_server.events.text.embedder_names import AUTO, BUILT_IN, MINILM, NONE, USE
+from engramlog_server.ops.settings import Settings
+from engramlog_server.projections.embedding.choosing import EmbedderChosen, EmbedderPlan, Embedders, is_loaded, load_now
+from engramlog_server.projections.embedding.meaning import Embedder
+from engramlog_server.projections.redis.meanings import Meanings
 
 if TYPE_CHECKING:
-    from ops.catch_up import Tell
-    from ops.store import OpenStore
+    from engramlog_server.ops.catch_up import Tell
+    from engramlog_server.ops.store import OpenStore
 
 EMBED_MINUTES, SELDOM_MINUTES = 1, 5
 """Minutes between two looks of the embedding job; and where only what owners chose for themselves is embedded."""
@@ -26,7 +26,7 @@ def maker_of(settings: Settings) -> Callable[[str], Embedder]:
     """What makes an embedder by its name, at the address and with the key of these settings."""
 
     def make(name: str) -> Embedder:
-        from projections.embedding.embedder import embedder_named  # noqa: PLC0415 - models and clients load slowly
+        from engramlog_server.projections.embedding.embedder import embedder_named  # noqa: PLC0415 - models and clients load slowly
 
         key = settings.embedder_key.get_secret_value() if settings.embedder_key is not None else None
         made = embedder_named(name, url=settings.embedder_url, key=key)

@@ -11,11 +11,11 @@ from threading import Condition, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from events.errors import EngramlogError
+from engramlog_server.events.errors import EngramlogError
 
 if TYPE_CHECKING:
-    from projections.redis.meanings import Meanings
-    from projections.views.view import OwnerView
+    from engramlog_server.projections.redis.meanings import Meanings
+    from engramlog_server.projections.views.view import OwnerView
 
 Tell = Callable[..., None]
 MOST_TEXTS = 50

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
-from events.errors import BadSetting
+from engramlog_server.events.errors import BadSetting
 
 PREFIX = "ENGRAMLOG_"
 OF_CLIENTS = frozenset({"ENGRAMLOG_KEY", "ENGRAMLOG_URL"})

@@ -7,7 +7,7 @@ from threading import Event as Flag
 from threading import Thread
 from time import monotonic
 
-from ops.tracebacks import reason_of
+from engramlog_server.ops.tracebacks import reason_of
 
 Tell = Callable[..., None]
 

@@ -1,4 +1,4 @@
-"""A job worker as a process: `python -P -m ops.job_worker`. It schedules and runs the jobs of one store.
+"""A job worker as a process: `python -P -m engramlog_server.ops.job_worker`. It schedules and runs the jobs of one store.
 
 SIGTERM ends it within a second, whatever its job is in the middle of, and the job goes back to the queue. Killed, it leaves a job
 that another worker takes up a minute later.
@@ -18,36 +18,36 @@ from typing import Any
 
 import redis
 
-from consumers.fold.presence import LEASE_MS
-from consumers.jobs.episodes import EXTRACTIVE, OFF
-from consumers.jobs.job import JobValidator
-from consumers.jobs.lifecycle import RULE
-from consumers.jobs.opened import JobResources, Lent
-from consumers.jobs.run import kinds_of, serving
-from consumers.jobs.scheduler import LEAST_MINUTES, JobScheduler
-from consumers.jobs.worker import JobWorker, store_queue
-from events.alarms import JOBS_PATIENT_SECONDS, JOBS_WAIT, ConditionAlarm
-from events.errors import EngramlogError, StoreError, StoreMismatch
-from events.redis.alarms import RedisAlarms
-from events.redis.ready import refuse_kind
-from events.redis.wire import WirePool, connect, open_wire
-from events.sealing.seals import MasterKey
-from ops.clock import now
-from ops.embedders import embed_minutes, embedders_of
-from ops.every import Every
-from ops.logs import start_logging, teller
-from ops.models import chat_of
-from ops.processes.ending import end_by_signal, over
-from ops.sealing.master import master_of
-from ops.settings import load_settings
-from ops.tracebacks import reason_of, tell_words, words_are_told
-from ops.worker import add_json, open_url, store_url
-from ops.worker_id import new_worker_id
-from projections.choices import VIEW_BYTES
-from projections.embedding.choosing import Embedders
-from projections.models.chat import Chat
-from projections.redis.create import StoreIdentity, known_identity
-from projections.redis.model_uses import ModelLedger
+from engramlog_server.consumers.fold.presence import LEASE_MS
+from engramlog_server.consumers.jobs.episodes import EXTRACTIVE, OFF
+from engramlog_server.consumers.jobs.job import JobValidator
+from engramlog_server.consumers.jobs.lifecycle import RULE
+from engramlog_server.consumers.jobs.opened import JobResources, Lent
+from engramlog_server.consumers.jobs.run import kinds_of, serving
+from engramlog_server.consumers.jobs.scheduler import LEAST_MINUTES, JobScheduler
+from engramlog_server.consumers.jobs.worker import JobWorker, store_queue
+from engramlog_server.events.alarms import JOBS_PATIENT_SECONDS, JOBS_WAIT, ConditionAlarm
+from engramlog_server.events.errors import EngramlogError, StoreError, StoreMismatch
+from engramlog_server.events.redis.alarms import RedisAlarms
+from engramlog_server.events.redis.ready import refuse_kind
+from engramlog_server.events.redis.wire import WirePool, connect, open_wire
+from engramlog_server.events.sealing.seals import MasterKey
+from engramlog_server.ops.clock import now
+from engramlog_server.ops.embedders import embed_minutes, embedders_of
+from engramlog_server.ops.every import Every
+from engramlog_server.ops.logs import start_logging, teller
+from engramlog_server.ops.models import chat_of
+from engramlog_server.ops.processes.ending import end_by_signal, over
+from engramlog_server.ops.sealing.master import master_of
+from engramlog_server.ops.settings import load_settings
+from engramlog_server.ops.tracebacks import reason_of, tell_words, words_are_told
+from engramlog_server.ops.worker import add_json, open_url, store_url
+from engramlog_server.ops.worker_id import new_worker_id
+from engramlog_server.projections.choices import VIEW_BYTES
+from engramlog_server.projections.embedding.choosing import Embedders
+from engramlog_server.projections.models.chat import Chat
+from engramlog_server.projections.redis.create import StoreIdentity, known_identity
+from engramlog_server.projections.redis.model_uses import ModelLedger
 
 Tell = Callable[..., None]
 GRACE_SECONDS = 0.5
@@ -291,7 +291,7 @@ def _tell_of_rq(tell: Tell) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry of the process."""
-    parser = argparse.ArgumentParser(prog="python -P -m ops.job_worker", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -P -m engramlog_server.ops.job_worker", description=__doc__)
     parser.add_argument("--url", type=open_url, help="of the store; ENGRAMLOG_REDIS_URL, where it may hold a password")
     parser.add_argument("--queue-url", type=open_url, help="of the queue, where it lies elsewhere; ENGRAMLOG_QUEUE_URL")
     parser.add_argument("--minutes", type=int, default=LEAST_MINUTES, help="minutes between two sweeps, at least 60")

@@ -9,38 +9,38 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from api.application import Application, joined
-from api.choices import MODEL, RULES
-from consumers.fold.presence import LEASE_MS, known_workers
-from events.redis.append import TAKES_NOTHING
-from events.redis.wire import Wire, WirePool, connect, open_wire
-from ops.catch_up import FoldCatchUp, Tell
-from ops.clock import now
-from ops.embedding_queue import EmbeddingQueue
-from ops.models import NO_MODEL, Model, counted
-from ops.store import OpenStore, silent
-from ops.turn_reading import OFF, TurnReading
+from engramlog_server.api.application import Application, joined
+from engramlog_server.api.choices import MODEL, RULES
+from engramlog_server.consumers.fold.presence import LEASE_MS, known_workers
+from engramlog_server.events.redis.append import TAKES_NOTHING
+from engramlog_server.events.redis.wire import Wire, WirePool, connect, open_wire
+from engramlog_server.ops.catch_up import FoldCatchUp, Tell
+from engramlog_server.ops.clock import now
+from engramlog_server.ops.embedding_queue import EmbeddingQueue
+from engramlog_server.ops.models import NO_MODEL, Model, counted
+from engramlog_server.ops.store import OpenStore, silent
+from engramlog_server.ops.turn_reading import OFF, TurnReading
 
 if TYPE_CHECKING:
-    from api.services.accesses import AccessRecorder
-    from api.services.auditing.supervision import DiskRoom, Supervision
-    from api.services.capacity import Capacities
-    from api.services.cleaning import Cleaner
-    from api.services.episodes import Episodes
-    from api.services.extracting import Extractor
-    from api.services.heads import Heads
-    from api.services.model_uses import JobQueue, ModelsNamed, ModelUses
-    from api.services.store.embedding import Embeddings
-    from api.services.store.operating import Operator
-    from api.services.store.owners import Owners
-    from api.shapes import EmbedderSet, EmbedderStanding, JobBoard, Schedule
-    from consumers.jobs.lifecycle import LifecycleJobs
-    from events.heads import HeadBook
-    from projections.models.chat import Chat
-    from projections.models.counted import ModelAsked
-    from projections.redis.meanings import Meanings
-    from projections.redis.model_uses import ModelLedger
-    from projections.views.view import OwnerView
+    from engramlog_server.api.services.accesses import AccessRecorder
+    from engramlog_server.api.services.auditing.supervision import DiskRoom, Supervision
+    from engramlog_server.api.services.capacity import Capacities
+    from engramlog_server.api.services.cleaning import Cleaner
+    from engramlog_server.api.services.episodes import Episodes
+    from engramlog_server.api.services.extracting import Extractor
+    from engramlog_server.api.services.heads import Heads
+    from engramlog_server.api.services.model_uses import JobQueue, ModelsNamed, ModelUses
+    from engramlog_server.api.services.store.embedding import Embeddings
+    from engramlog_server.api.services.store.operating import Operator
+    from engramlog_server.api.services.store.owners import Owners
+    from engramlog_server.api.shapes import EmbedderSet, EmbedderStanding, JobBoard, Schedule
+    from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs
+    from engramlog_server.events.heads import HeadBook
+    from engramlog_server.projections.models.chat import Chat
+    from engramlog_server.projections.models.counted import ModelAsked
+    from engramlog_server.projections.redis.meanings import Meanings
+    from engramlog_server.projections.redis.model_uses import ModelLedger
+    from engramlog_server.projections.views.view import OwnerView
 
 QUEUE_SECONDS = 2.0
 """How long `status` waits for a queue on another Redis."""
@@ -123,7 +123,7 @@ class JoinedApplication(Application):
         made = {} if self._meanings is None else self._meanings.embedders.made
         if not made:
             return {}
-        from projections.embedding.embedder import CachingEmbedder
+        from engramlog_server.projections.embedding.embedder import CachingEmbedder
 
         counts = Counter[str]()
         for embedder in made.values():
@@ -132,7 +132,7 @@ class JoinedApplication(Application):
 
     @joined
     def accesses(self) -> AccessRecorder:
-        from api.services.accesses import AccessRecorder
+        from engramlog_server.api.services.accesses import AccessRecorder
 
         return AccessRecorder(self.log, self._tell, self._tell_lost)
 
@@ -143,8 +143,8 @@ class JoinedApplication(Application):
 
     @joined
     def operator(self) -> Operator:
-        from api.services.auditing.statistics import OwnerStatistics
-        from api.services.store.operating import Operator
+        from engramlog_server.api.services.auditing.statistics import OwnerStatistics
+        from engramlog_server.api.services.store.operating import Operator
 
         store = self._store
         return Operator(
@@ -166,14 +166,14 @@ class JoinedApplication(Application):
         )
 
     def _schedule(self) -> Schedule:
-        from consumers.jobs.status import lifecycle_status
+        from engramlog_server.consumers.jobs.status import lifecycle_status
 
         identity = self._store.identity
         with self._queue.wire() as wire:
             return cast("Schedule", lifecycle_status(wire, identity.store_id, identity.partitions))
 
     def _board(self) -> JobBoard:
-        from consumers.jobs.board import job_board
+        from engramlog_server.consumers.jobs.board import job_board
 
         identity = self._store.identity
         with self._queue.wire() as wire:
@@ -181,7 +181,7 @@ class JoinedApplication(Application):
 
     @joined
     def supervision(self) -> Supervision:
-        from api.services.auditing.supervision import Supervision
+        from engramlog_server.api.services.auditing.supervision import Supervision
 
         embedded = self._store.embedded
         return Supervision(self._wire, None if embedded is None else partial(_disk_of, embedded.folder))
@@ -193,31 +193,31 @@ class JoinedApplication(Application):
 
     @joined
     def heads(self) -> Heads:
-        from api.services.heads import Heads
+        from engramlog_server.api.services.heads import Heads
 
         return Heads(self._store.wires, self._store.identity, self._kept_heads)
 
     @joined
     def job_queue(self) -> JobQueue:
-        from api.services.model_uses import JobQueue
+        from engramlog_server.api.services.model_uses import JobQueue
 
         return JobQueue(self._board)
 
     @joined
     def capacities(self) -> Capacities:
-        from api.services.capacity import Capacities
+        from engramlog_server.api.services.capacity import Capacities
 
         return Capacities(self._store.wires, self._store.identity.tags, self.supervision.kept)
 
     @joined
     def model_uses(self) -> ModelUses:
-        from api.services.model_uses import ModelUses
+        from engramlog_server.api.services.model_uses import ModelUses
 
         return ModelUses(self._store.wires, self._models_named, lambda: self._ledger.lost)
 
     @joined
     def _ledger(self) -> ModelLedger:
-        from projections.redis.model_uses import ModelLedger
+        from engramlog_server.projections.redis.model_uses import ModelLedger
 
         return ModelLedger(self._store.wires, now)
 
@@ -225,19 +225,19 @@ class JoinedApplication(Application):
         self._ledger.note(asked)
 
     def _models_named(self) -> ModelsNamed:
-        from api.services.model_uses import ModelsNamed
+        from engramlog_server.api.services.model_uses import ModelsNamed
 
         return ModelsNamed(self._model.chat_set, self._embedder_set())
 
     def _embedder_standing(self) -> EmbedderStanding | None:
         """What of it is there in this process, and loaded."""
-        from ops.embedders import standing_of
+        from engramlog_server.ops.embedders import standing_of
 
         return None if self._meanings is None else standing_of(self._meanings.embedders)
 
     def _embedder_set(self) -> EmbedderSet | None:
         """What compares meanings for owners who chose nothing, and how it was asked in this process."""
-        from ops.embedders import standing_of
+        from engramlog_server.ops.embedders import standing_of
 
         embedders = None if self._meanings is None else self._meanings.embedders
         standing = None if embedders is None else standing_of(embedders)
@@ -261,16 +261,16 @@ class JoinedApplication(Application):
 
     @joined
     def owners(self) -> Owners:
-        from api.services.store.owners import Owners
+        from engramlog_server.api.services.store.owners import Owners
 
         return Owners(self._store.wires, self._store.identity.tags)
 
     @joined
     def cleaner(self) -> Cleaner:
-        from api.services.cleaning import Cleaner
-        from consumers.jobs.embedding import EmbeddingJob
-        from ops.reviewers import lifecycle_of
-        from projections.models.counted import FOR_PATTERNS, FOR_REVIEW
+        from engramlog_server.api.services.cleaning import Cleaner
+        from engramlog_server.consumers.jobs.embedding import EmbeddingJob
+        from engramlog_server.ops.reviewers import lifecycle_of
+        from engramlog_server.projections.models.counted import FOR_PATTERNS, FOR_REVIEW
 
         store, model = self._store, self._model
         finder = None if model.finder is None else self._chat(FOR_PATTERNS)
@@ -286,8 +286,8 @@ class JoinedApplication(Application):
 
     @joined
     def embeddings(self) -> Embeddings:
-        from api.services.store.embedding import Embeddings
-        from consumers.jobs.embedding import EmbeddingJob
+        from engramlog_server.api.services.store.embedding import Embeddings
+        from engramlog_server.consumers.jobs.embedding import EmbeddingJob
 
         store, meanings = self._store, self._meanings
         job = None if meanings is None else EmbeddingJob(store.vectors, meanings.embedders, self._tell)
@@ -295,9 +295,9 @@ class JoinedApplication(Application):
 
     @joined
     def episodes(self) -> Episodes:
-        from api.services.episodes import Episodes
-        from consumers.jobs.episodes import EpisodeJob
-        from projections.models.counted import FOR_SUMMARIES
+        from engramlog_server.api.services.episodes import Episodes
+        from engramlog_server.consumers.jobs.episodes import EpisodeJob
+        from engramlog_server.projections.models.counted import FOR_SUMMARIES
 
         chat = None if self._model.summariser is None else self._chat(FOR_SUMMARIES)
         job = EpisodeJob(self.log, self.views, self._catch_up, chat=chat)
@@ -305,9 +305,9 @@ class JoinedApplication(Application):
 
     @joined
     def extractor(self) -> Extractor:
-        from api.services.extracting import Extractor
-        from consumers.jobs.extraction import ExtractionJob
-        from projections.models.counted import FOR_EXTRACTION
+        from engramlog_server.api.services.extracting import Extractor
+        from engramlog_server.consumers.jobs.extraction import ExtractionJob
+        from engramlog_server.projections.models.counted import FOR_EXTRACTION
 
         ways = {RULES: ExtractionJob(self.views, self._lifecycle)}
         if (chat := self._chat(FOR_EXTRACTION)) is not None:
@@ -316,7 +316,7 @@ class JoinedApplication(Application):
 
     @joined
     def _lifecycle(self) -> LifecycleJobs:
-        from consumers.jobs.lifecycle import LifecycleJobs
+        from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs
 
         return LifecycleJobs(self.log, self.views, self._catch_up, self._meanings)
 
@@ -326,8 +326,8 @@ class JoinedApplication(Application):
 
 def _disk_of(folder: Path) -> DiskRoom:
     """How the disk of a data folder stands. Raises OSError where the folder is gone."""
-    from api.services.auditing.supervision import DiskRoom
-    from ops.embedded.disk import look
+    from engramlog_server.api.services.auditing.supervision import DiskRoom
+    from engramlog_server.ops.embedded.disk import look
 
     disk = look(folder)
     return DiskRoom(disk.free, disk.total, disk.wanted, disk.reserve)
@@ -335,7 +335,7 @@ def _disk_of(folder: Path) -> DiskRoom:
 
 def owners_of_all(store: OpenStore) -> list[str]:
     """Every owner of a store, by partition."""
-    from consumers.jobs.lifecycle import owners_of
+    from engramlog_server.consumers.jobs.lifecycle import owners_of
 
     wire = store.wire()
     try:

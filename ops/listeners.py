@@ -10,16 +10,16 @@ from threading import Lock
 from time import monotonic
 from typing import Final, Literal, NamedTuple, NoReturn
 
-from api.http.server.certificate import CERTIFICATE, KEY, Certificate, Clock
-from api.http.server.listener import OF_THIS_MACHINE, OPERATE, Listener, check_host
-from api.shapes import ListeningTold
-from events.alarms import Alarms, ConditionAlarm, TellingAlarms
-from events.errors import BadSetting
-from events.text.origins import is_loopback
-from ops.clock import now, now_micros
-from ops.every import Every
-from ops.public_settings import BeyondSettings, asked_name
-from projections.access.book import AccessBook
+from engramlog_server.api.http.server.certificate import CERTIFICATE, KEY, Certificate, Clock
+from engramlog_server.api.http.server.listener import OF_THIS_MACHINE, OPERATE, Listener, check_host
+from engramlog_server.api.shapes import ListeningTold
+from engramlog_server.events.alarms import Alarms, ConditionAlarm, TellingAlarms
+from engramlog_server.events.errors import BadSetting
+from engramlog_server.events.text.origins import is_loopback
+from engramlog_server.ops.clock import now, now_micros
+from engramlog_server.ops.every import Every
+from engramlog_server.ops.public_settings import BeyondSettings, asked_name
+from engramlog_server.projections.access.book import AccessBook
 
 FIRST_KEY = "engramlog key new NAME --can use --owners '*' --speak-as user,assistant --trust asserted"
 """The command that makes the first key."""

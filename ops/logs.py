@@ -7,11 +7,11 @@ import re
 import sys
 from typing import Any, Literal
 
-from api.requests.secrets import masked_all
-from api.version import program_version
-from events.text.invisible import HIDDEN
-from events.text.urls import without_secrets
-from ops.tracebacks import clean_tracebacks, traced, words_are_told
+from engramlog_server.api.requests.secrets import masked_all
+from engramlog_server.api.version import program_version
+from engramlog_server.events.text.invisible import HIDDEN
+from engramlog_server.events.text.urls import without_secrets
+from engramlog_server.ops.tracebacks import clean_tracebacks, traced, words_are_told
 
 NO_RICH = "rich" not in sys.modules
 """Whether this process prints no tables: then structlog, which would import Rich for tracebacks, does without (4 MB)."""

@@ -9,24 +9,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from api.cli.app import err, run
-from api.cli.output import take_over
-from ops.commands.completion import StoreNames
-from ops.garbage import look_seldom
-from ops.running_service import ask_service
-from ops.tracebacks import clean_tracebacks
+from engramlog_server.api.cli.app import err, run
+from engramlog_server.api.cli.output import take_over
+from engramlog_server.ops.commands.completion import StoreNames
+from engramlog_server.ops.garbage import look_seldom
+from engramlog_server.ops.running_service import ask_service
+from engramlog_server.ops.tracebacks import clean_tracebacks
 
 if TYPE_CHECKING:
-    from api.application import Application
+    from engramlog_server.api.application import Application
 
 
 @contextmanager
 def _open() -> Iterator[Application]:
     from rich.markup import escape
 
-    from ops.commands.notices import patient
-    from ops.settings import load_settings
-    from ops.wiring import open_application
+    from engramlog_server.ops.commands.notices import patient
+    from engramlog_server.ops.settings import load_settings
+    from engramlog_server.ops.wiring import open_application
 
     with open_application(load_settings(), on_wait=patient(err)) as application:
         for told in filter(None, (application.recovery, application.mended, application.restored)):
@@ -35,7 +35,7 @@ def _open() -> Iterator[Application]:
 
 
 def _replay_all(given: Mapping[str, Any], **how: Any) -> Mapping[str, Any]:
-    from ops.commands.replay_all import replay_all
+    from engramlog_server.ops.commands.replay_all import replay_all
 
     return replay_all(given, **how)
 

@@ -7,14 +7,14 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from events.errors import ModelFailed
-from ops.settings import Settings
+from engramlog_server.events.errors import ModelFailed
+from engramlog_server.ops.settings import Settings
 
 if TYPE_CHECKING:
-    from api.shapes import ChatSet
-    from projections.models.chat import Chat
-    from projections.models.counted import NoteAsked
-    from projections.models.model_chat import ModelChat
+    from engramlog_server.api.shapes import ChatSet
+    from engramlog_server.projections.models.chat import Chat
+    from engramlog_server.projections.models.counted import NoteAsked
+    from engramlog_server.projections.models.model_chat import ModelChat
 
 
 class LazyModel:
@@ -71,7 +71,7 @@ def counted(chat: LazyModel, use: str, note: NoteAsked) -> Callable[[], Chat]:
     """The same model, every question of which is counted for a use."""
 
     def make() -> Chat:
-        from projections.models.counted import CountedChat  # noqa: PLC0415 - as the model itself: where one is asked
+        from engramlog_server.projections.models.counted import CountedChat  # noqa: PLC0415 - as the model itself: where one is asked
 
         return CountedChat(chat(), use, note)
 
@@ -85,7 +85,7 @@ def chat_of(settings: Settings) -> LazyModel | None:
         return None
 
     def make() -> ModelChat:
-        from projections.models.model_chat import ModelChat  # noqa: PLC0415 - the client's library loads slowly
+        from engramlog_server.projections.models.model_chat import ModelChat  # noqa: PLC0415 - the client's library loads slowly
 
         return ModelChat(
             name,

@@ -1,4 +1,4 @@
-"""A process that does partitions for a command: `python -P -m ops.partition_process rebuild` or `verify`.
+"""A process that does partitions for a command: `python -P -m engramlog_server.ops.partition_process rebuild` or `verify`.
 
 A line of JSON on standard input is a partition to be done, one on standard output tells of it. It ends when its input ends:
 its command wants no more, or is gone.
@@ -16,16 +16,16 @@ from threading import Thread
 
 import msgspec
 
-from api.requests.secrets import refusal_told
-from events.errors import EngramlogError
-from events.redis.wire import connect, open_wire
-from ops.garbage import look_seldom
-from ops.processes.shares import PartitionTask, ToldLine, do_one, told
-from ops.sealing.master import master_of
-from ops.settings import load_settings
-from ops.tracebacks import clean_tracebacks, tell_words, traced
-from ops.worker import store_url
-from projections.redis.create import known_identity
+from engramlog_server.api.requests.secrets import refusal_told
+from engramlog_server.events.errors import EngramlogError
+from engramlog_server.events.redis.wire import connect, open_wire
+from engramlog_server.ops.garbage import look_seldom
+from engramlog_server.ops.processes.shares import PartitionTask, ToldLine, do_one, told
+from engramlog_server.ops.sealing.master import master_of
+from engramlog_server.ops.settings import load_settings
+from engramlog_server.ops.tracebacks import clean_tracebacks, tell_words, traced
+from engramlog_server.ops.worker import store_url
+from engramlog_server.projections.redis.create import known_identity
 
 PATIENT_SECONDS = 4.0
 """How long it may take to hand over once its input has ended."""
@@ -61,7 +61,7 @@ class _Input:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry of the process."""
-    parser = argparse.ArgumentParser(prog="python -P -m ops.partition_process", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -P -m engramlog_server.ops.partition_process", description=__doc__)
     parser.add_argument("work", choices=["rebuild", "verify"])
     work = parser.parse_args(arguments).work
     look_seldom()

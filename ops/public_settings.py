@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ValidationError, ValidatorFunctionWrapHandler, field_validator
 
-from events.text.origins import place_of
+from engramlog_server.events.text.origins import place_of
 
 MOST_PORT = 65_535
 MOST = 64

@@ -17,22 +17,22 @@ from typing import Any
 
 import msgspec
 
-from api.requests.secrets import refusal_told
-from api.services.auditing.replaying_all import StoreReplayer, WholeAsked, nothing_of
-from api.version import program_version
-from events.door.of_the_store import SYSTEM_OWNERS
-from events.errors import EngramlogError, StoreMismatch
-from events.partitions import LogKeys
-from events.redis.scan import pairs
-from events.redis.wire import Wire, connect, open_wire
-from ops.garbage import look_seldom
-from ops.sealing.master import master_of
-from ops.settings import Settings, load_settings
-from ops.tracebacks import clean_tracebacks, tell_words, traced
-from ops.worker import store_url
-from projections.fold.builds import BuildKeys
-from projections.redis.create import known_identity
-from projections.reports.store_moved import StoreMoved
+from engramlog_server.api.requests.secrets import refusal_told
+from engramlog_server.api.services.auditing.replaying_all import StoreReplayer, WholeAsked, nothing_of
+from engramlog_server.api.version import program_version
+from engramlog_server.events.door.of_the_store import SYSTEM_OWNERS
+from engramlog_server.events.errors import EngramlogError, StoreMismatch
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.scan import pairs
+from engramlog_server.events.redis.wire import Wire, connect, open_wire
+from engramlog_server.ops.garbage import look_seldom
+from engramlog_server.ops.sealing.master import master_of
+from engramlog_server.ops.settings import Settings, load_settings
+from engramlog_server.ops.tracebacks import clean_tracebacks, tell_words, traced
+from engramlog_server.ops.worker import store_url
+from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.redis.create import known_identity
+from engramlog_server.projections.reports.store_moved import StoreMoved
 
 CONNECT_SECONDS, WORKERS_SECONDS = 10.0, 30.0
 """How long a Dask scheduler, and then its first worker, is waited for."""
@@ -89,7 +89,7 @@ def replay_partition(raw: bytes) -> bytes:
         part = msgspec.json.decode(raw, type=PartitionAsked)
         settings = load_settings()
         _refuse_another(settings, part)
-        from ops.wiring import open_application  # noqa: PLC0415 - a worker that refuses opens no store
+        from engramlog_server.ops.wiring import open_application  # noqa: PLC0415 - a worker that refuses opens no store
 
         with open_application(settings) as application:
             reader, views = application.reader, application.views

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from consumers.jobs.abstracting import AbstractionJob
-from consumers.jobs.lifecycle import RULE, LifecycleJobs
-from consumers.jobs.reviewing import ReviewJob
-from projections.lifecycle.reviewing_by_model import ModelReviewer
-from projections.models.chat import Chat
+from engramlog_server.consumers.jobs.abstracting import AbstractionJob
+from engramlog_server.consumers.jobs.lifecycle import RULE, LifecycleJobs
+from engramlog_server.consumers.jobs.reviewing import ReviewJob
+from engramlog_server.projections.lifecycle.reviewing_by_model import ModelReviewer
+from engramlog_server.projections.models.chat import Chat
 
 ChatOf = Callable[[], Chat]
 

@@ -6,10 +6,10 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from events.errors import EngramlogError
-from ops.environment import all_told
-from ops.running_service import code_here, place
-from ops.settings import Settings, load_settings
+from engramlog_server.events.errors import EngramlogError
+from engramlog_server.ops.environment import all_told
+from engramlog_server.ops.running_service import code_here, place
+from engramlog_server.ops.settings import Settings, load_settings
 
 OF_EACH: Final = frozenset(
     {

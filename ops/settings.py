@@ -19,24 +19,24 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails
 
-from events.entry import LOCAL
-from events.errors import BadSetting
-from events.partitions import DEFAULT_PARTITIONS, MAX_PARTITIONS
-from events.redis.address import read_address
-from events.text.embedder_names import AUTO, NONE
-from events.text.invisible import INVISIBLE
-from events.text.urls import shown
-from events.trust import ASSERTED
-from events.vocabulary import Trust
-from events.wording import allowed_words
-from ops.allowed import looks_like_a_key, number_allowed
-from ops.environment import data_folder, told_by, unknown_settings
-from ops.identity.addresses import ALLOWED, is_safe
-from ops.public_settings import BeyondSettings, Place, read_place
-from ops.sealing.settings import SealingSettings
-from projections.choices import VIEW_BYTES
-from projections.embedding.endpoint_wire import base_url, checked_key
-from projections.embedding.names import NAMED, embedder_kind
+from engramlog_server.events.entry import LOCAL
+from engramlog_server.events.errors import BadSetting
+from engramlog_server.events.partitions import DEFAULT_PARTITIONS, MAX_PARTITIONS
+from engramlog_server.events.redis.address import read_address
+from engramlog_server.events.text.embedder_names import AUTO, NONE
+from engramlog_server.events.text.invisible import INVISIBLE
+from engramlog_server.events.text.urls import shown
+from engramlog_server.events.trust import ASSERTED
+from engramlog_server.events.vocabulary import Trust
+from engramlog_server.events.wording import allowed_words
+from engramlog_server.ops.allowed import looks_like_a_key, number_allowed
+from engramlog_server.ops.environment import data_folder, told_by, unknown_settings
+from engramlog_server.ops.identity.addresses import ALLOWED, is_safe
+from engramlog_server.ops.public_settings import BeyondSettings, Place, read_place
+from engramlog_server.ops.sealing.settings import SealingSettings
+from engramlog_server.projections.choices import VIEW_BYTES
+from engramlog_server.projections.embedding.endpoint_wire import base_url, checked_key
+from engramlog_server.projections.embedding.names import NAMED, embedder_kind
 
 SECRET = ("_KEY", "_TOKEN")
 """What the names of settings that are secrets end with."""

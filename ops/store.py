@@ -13,32 +13,38 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from api.requests.speaking import behalf_in_hand
-from events.errors import EmbeddedRedisError, StoreUnavailable
-from events.redis.alarms import RedisAlarms
-from events.redis.log import RedisEventLog
-from events.redis.proving import Proof
-from events.redis.ready import STORE_SETTING, await_loaded, refuse_eviction, refuse_kind, refuse_replica
-from events.redis.wire import StoreClient, Wire, WirePool, connect, open_wire
-from ops.clock import now_micros
-from ops.embedded.disk import DiskGuard, look
-from ops.embedded.folder import Role
-from ops.embedded.private_folder import private_folder
-from ops.embedded.receipt_file import ReceiptFile, ReceiptKeeper, receipts_path
-from ops.embedded.server import EmbeddedRedis, find_redis_server, open_folder
-from ops.embedded.socket import url_of
-from ops.kept.rejection_keeper import KeepingLog, ValueKeeper
-from ops.kept.rejections import ValueFile, values_path
-from ops.sealing.key_file import NAME, lies_there, make_key_file
-from ops.sealing.master import key_in, master_of
-from ops.settings import Settings
-from ops.tracebacks import tell_words
-from projections.language.marks import MARKER
-from projections.redis.create import StoreIdentity, open_store, read_identity
-from projections.redis.debt import FoldDebt
-from projections.redis.restored import STORE_RESTORED, FromBackup
-from projections.redis.vectors import RedisVectors
-from projections.redis.view import RedisViews
+from engramlog_server.api.requests.speaking import behalf_in_hand
+from engramlog_server.events.errors import EmbeddedRedisError, StoreUnavailable
+from engramlog_server.events.redis.alarms import RedisAlarms
+from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.proving import Proof
+from engramlog_server.events.redis.ready import (
+    STORE_SETTING,
+    await_loaded,
+    refuse_eviction,
+    refuse_kind,
+    refuse_replica,
+)
+from engramlog_server.events.redis.wire import StoreClient, Wire, WirePool, connect, open_wire
+from engramlog_server.ops.clock import now_micros
+from engramlog_server.ops.embedded.disk import DiskGuard, look
+from engramlog_server.ops.embedded.folder import Role
+from engramlog_server.ops.embedded.private_folder import private_folder
+from engramlog_server.ops.embedded.receipt_file import ReceiptFile, ReceiptKeeper, receipts_path
+from engramlog_server.ops.embedded.server import EmbeddedRedis, find_redis_server, open_folder
+from engramlog_server.ops.embedded.socket import url_of
+from engramlog_server.ops.kept.rejection_keeper import KeepingLog, ValueKeeper
+from engramlog_server.ops.kept.rejections import ValueFile, values_path
+from engramlog_server.ops.sealing.key_file import NAME, lies_there, make_key_file
+from engramlog_server.ops.sealing.master import key_in, master_of
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.tracebacks import tell_words
+from engramlog_server.projections.language.marks import MARKER
+from engramlog_server.projections.redis.create import StoreIdentity, open_store, read_identity
+from engramlog_server.projections.redis.debt import FoldDebt
+from engramlog_server.projections.redis.restored import STORE_RESTORED, FromBackup
+from engramlog_server.projections.redis.vectors import RedisVectors
+from engramlog_server.projections.redis.view import RedisViews
 
 Tell = Callable[..., None]
 LOADING_SECONDS = 600.0
@@ -194,7 +200,7 @@ def check_queue(url: str | None, timeout: float) -> None:
 
 
 def _embedder_of_new_stores(settings: Settings) -> str:
-    from ops.embedders import of_new_stores  # noqa: PLC0415 - a store is created once
+    from engramlog_server.ops.embedders import of_new_stores  # noqa: PLC0415 - a store is created once
 
     return of_new_stores(settings)
 
@@ -224,7 +230,7 @@ def _fenced_again(
     cannot be read: nothing is answered then."""
     if identity.sealed is None:
         return _FencedAgain()
-    from ops.erasing.fence_list import FenceList, fence_again, list_path  # noqa: PLC0415 - where there is a list
+    from engramlog_server.ops.erasing.fence_list import FenceList, fence_again, list_path  # noqa: PLC0415 - where there is a list
 
     path = list_path(settings, identity.store_id)
     if not os.path.lexists(path):
@@ -233,7 +239,7 @@ def _fenced_again(
     owners = len(fence_again(wire, identity.tags, listed.read()))
     if not (words := listed.read_words()):
         return _FencedAgain(owners)
-    from ops.erasing.words_again import wipe_again  # noqa: PLC0415 - where there were any
+    from engramlog_server.ops.erasing.words_again import wipe_again  # noqa: PLC0415 - where there were any
 
     with closing(again()) as log:
         return _FencedAgain(owners, *wipe_again(wire, identity.tags, words, log.append))

@@ -11,17 +11,17 @@ from typing import Any, NamedTuple
 
 import redis
 
-from consumers.fold.presence import LEASE_MS, live_workers
-from consumers.sealing.vectors import count_vectors
-from events.errors import EmbeddedRedisError, StoreError, StoreMismatch
-from events.redis.clock import redis_ms
-from events.redis.wire import Wire, connect, open_wire
-from ops.embedded.folder import read_server_file
-from ops.embedded.server import EmbeddedRedis
-from ops.embedded.store import holds_store
-from ops.settings import Settings
-from ops.store import reach_the_store
-from projections.redis.create import StoreIdentity, read_identity
+from engramlog_server.consumers.fold.presence import LEASE_MS, live_workers
+from engramlog_server.consumers.sealing.vectors import count_vectors
+from engramlog_server.events.errors import EmbeddedRedisError, StoreError, StoreMismatch
+from engramlog_server.events.redis.clock import redis_ms
+from engramlog_server.events.redis.wire import Wire, connect, open_wire
+from engramlog_server.ops.embedded.folder import read_server_file
+from engramlog_server.ops.embedded.server import EmbeddedRedis
+from engramlog_server.ops.embedded.store import holds_store
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import reach_the_store
+from engramlog_server.projections.redis.create import StoreIdentity, read_identity
 
 LOOK_SECONDS = 0.05
 

@@ -16,10 +16,10 @@ from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
-from ops.durable import replace_file, written_beside
-from ops.embedded.private_folder import private_folder
-from ops.settings import Settings
-from ops.token_file import NAME, NEW_ONE, TokenFileUnusable, read_token, unusable_token
+from engramlog_server.ops.durable import replace_file, written_beside
+from engramlog_server.ops.embedded.private_folder import private_folder
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.token_file import NAME, NEW_ONE, TokenFileUnusable, read_token, unusable_token
 
 PREFIX = "egt1_"
 """Tells people and scanners what it is; its digit lets our own rules for secrets look at it at all."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from events.errors import EngramlogError
-from ops.embedded.private_file import NotPrivate, read_private
+from engramlog_server.events.errors import EngramlogError
+from engramlog_server.ops.embedded.private_file import NotPrivate, read_private
 
 NAME = "token"
 LONGEST = 1_024

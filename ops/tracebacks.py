@@ -8,8 +8,8 @@ import threading
 from traceback import format_exception
 from types import TracebackType
 
-from events.sealing.untold import told_by, trace_of
-from events.text.urls import without_secrets
+from engramlog_server.events.sealing.untold import told_by, trace_of
+from engramlog_server.events.text.urls import without_secrets
 
 
 class _Words:

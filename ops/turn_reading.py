@@ -10,14 +10,14 @@ from threading import Condition, Thread
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from api.choices import MODEL
-from api.requests.speaking import asked_by, caller_in_hand
-from events.errors import EngramlogError
-from projections.access.caller import Caller
-from projections.access.grants import LEAST_TOLD
+from engramlog_server.api.choices import MODEL
+from engramlog_server.api.requests.speaking import asked_by, caller_in_hand
+from engramlog_server.events.errors import EngramlogError
+from engramlog_server.projections.access.caller import Caller
+from engramlog_server.projections.access.grants import LEAST_TOLD
 
 if TYPE_CHECKING:
-    from api.application import Application
+    from engramlog_server.api.application import Application
 
 Tell = Callable[..., None]
 OFF = "off"
@@ -111,7 +111,7 @@ class TurnReading:
     def _extract(self, owner: str, written_by: Caller) -> None:
         """In the writer's name, with the grants that the writer has now."""
         application = self._application
-        from projections.access.recognising import as_of_now  # noqa: PLC0415 - loads pyjwt, which no question needs
+        from engramlog_server.projections.access.recognising import as_of_now  # noqa: PLC0415 - loads pyjwt, which no question needs
 
         caller = as_of_now(application.access_follower.admitting, written_by, application.log.now())
         if caller is not None and _may_extract(caller, owner):

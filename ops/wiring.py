@@ -6,20 +6,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from events.errors import EngramlogError
-from ops.catch_up import FoldCatchUp, Tell
-from ops.embedded.folder import Role
-from ops.embedders import meanings_of
-from ops.erasing.watch import watch_erased
-from ops.joined import JoinedApplication
-from ops.models import model_of
-from ops.settings import Settings
-from ops.store import OpenStore, open_the_store
+from engramlog_server.events.errors import EngramlogError
+from engramlog_server.ops.catch_up import FoldCatchUp, Tell
+from engramlog_server.ops.embedded.folder import Role
+from engramlog_server.ops.embedders import meanings_of
+from engramlog_server.ops.erasing.watch import watch_erased
+from engramlog_server.ops.joined import JoinedApplication
+from engramlog_server.ops.models import model_of
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import OpenStore, open_the_store
 
 if TYPE_CHECKING:
-    from api.application import Application
-    from events.heads import HeadBook
-    from ops.kept.head_file import HeadFile
+    from engramlog_server.api.application import Application
+    from engramlog_server.events.heads import HeadBook
+    from engramlog_server.ops.kept.head_file import HeadFile
 
 
 def quiet(_fact: str, **_facts: Any) -> None:
@@ -57,7 +57,7 @@ def kept_heads(store: OpenStore, settings: Settings) -> Callable[[], HeadBook]:
     files: list[HeadFile] = []
 
     def read() -> HeadBook:
-        from ops.kept.head_file import HeadFile, heads_path
+        from engramlog_server.ops.kept.head_file import HeadFile, heads_path
 
         if not files:
             files.append(HeadFile(heads_path(settings, store.identity.store_id)))
@@ -101,7 +101,7 @@ def application_on(
         application.settle()
         store.receipts.save()
         if store.receipts.moved:
-            from ops.kept.heads import keep_quietly
+            from engramlog_server.ops.kept.heads import keep_quietly
 
             keep_quietly(store, settings)
     finally:

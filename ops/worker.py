@@ -1,4 +1,4 @@
-"""A fold worker as a process: `python -P -m ops.worker`. SIGTERM hands its partitions over at once."""
+"""A fold worker as a process: `python -P -m engramlog_server.ops.worker`. SIGTERM hands its partitions over at once."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from threading import Thread
 
 import redis
 
-from consumers.fold.figures import FoldFigures
-from consumers.fold.folder import Probe, unprobed
-from consumers.fold.presence import LEASE_MS
-from consumers.fold.worker import FoldWorker
-from events.errors import BadSetting, EngramlogError
-from events.redis.alarms import RedisAlarms
-from events.redis.wire import Script, WirePool, connect, open_wire
-from events.sealing.seals import MasterKey
-from events.text.urls import holds_secret
-from ops.garbage import look_seldom
-from ops.logs import start_logging, teller
-from ops.processes.ending import end_by_signal
-from ops.sealing.master import master_of
-from ops.settings import Settings, load_settings
-from ops.tracebacks import tell_words
-from ops.worker_id import new_worker_id
-from projections.redis.create import StoreIdentity, known_identity
-from projections.redis.scripts import COMMIT
+from engramlog_server.consumers.fold.figures import FoldFigures
+from engramlog_server.consumers.fold.folder import Probe, unprobed
+from engramlog_server.consumers.fold.presence import LEASE_MS
+from engramlog_server.consumers.fold.worker import FoldWorker
+from engramlog_server.events.errors import BadSetting, EngramlogError
+from engramlog_server.events.redis.alarms import RedisAlarms
+from engramlog_server.events.redis.wire import Script, WirePool, connect, open_wire
+from engramlog_server.events.sealing.seals import MasterKey
+from engramlog_server.events.text.urls import holds_secret
+from engramlog_server.ops.garbage import look_seldom
+from engramlog_server.ops.logs import start_logging, teller
+from engramlog_server.ops.processes.ending import end_by_signal
+from engramlog_server.ops.sealing.master import master_of
+from engramlog_server.ops.settings import Settings, load_settings
+from engramlog_server.ops.tracebacks import tell_words
+from engramlog_server.ops.worker_id import new_worker_id
+from engramlog_server.projections.redis.create import StoreIdentity, known_identity
+from engramlog_server.projections.redis.scripts import COMMIT
 
 
 def open_url(url: str) -> str:
@@ -108,8 +108,8 @@ def run_worker(
 @contextmanager
 def told_figures(place: tuple[str, int], tell: Callable[..., None]) -> Iterator[FoldFigures]:
     """A worker's figures, told at a host and port for as long as this lasts. Raises BadSetting where that is taken."""
-    from ops.metrics.fold import worker_registry  # who tells no metrics loads no library for them
-    from ops.metrics.port import MetricsPort
+    from engramlog_server.ops.metrics.fold import worker_registry  # who tells no metrics loads no library for them
+    from engramlog_server.ops.metrics.port import MetricsPort
 
     figures = FoldFigures()
     port = MetricsPort(worker_registry(figures), *place).start()
@@ -150,7 +150,7 @@ def _follow(parent: int) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry of the process."""
-    parser = argparse.ArgumentParser(prog="python -P -m ops.worker", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -P -m engramlog_server.ops.worker", description=__doc__)
     parser.add_argument("--url", type=open_url, help="of the store; ENGRAMLOG_REDIS_URL, where it may hold a password")
     parser.add_argument("--log-level", default="info")
     parser.add_argument("--lease-ms", type=int, default=LEASE_MS, help="how long a lease lasts without renewal")

@@ -10,7 +10,8 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = ("events", "projections", "consumers", "api", "ops", "client/engramlog", "benchmarks", "tests")
+SERVER = ("events", "projections", "consumers", "api", "ops")
+FOLDERS = (*SERVER, "client/engramlog", "benchmarks", "tests")
 
 
 def changed(base: str) -> set[str]:
@@ -26,6 +27,8 @@ def git(*words: str) -> list[str]:
 
 def module(path: str) -> str:
     """The dotted name of a Python file."""
+    if path.partition("/")[0] in SERVER:
+        path = f"engramlog_server/{path}"
     return path.removeprefix("client/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 

@@ -9,8 +9,8 @@ from typing import Any
 from xml.etree import ElementTree as ET
 from xml.etree.ElementTree import Element
 
-from api.pictures.layout import Box
-from api.pictures.text import width
+from engramlog_server.api.pictures.layout import Box
+from engramlog_server.api.pictures.text import width
 
 SVG = "{http://www.w3.org/2000/svg}"
 START = datetime(2025, 3, 3, 8, tzinfo=UTC)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from events.partitions import partition_of
+from engramlog_server.events.partitions import partition_of
 from tests.given.faces import OWNER, World
 
 BY_ID = "asked for by its id, and marked deleted: how else could it be looked at before it is restored?"

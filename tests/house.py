@@ -45,7 +45,7 @@ class Passed:
         """Names of the product's files that ran while this call was answered."""
         self.files.clear()
         call()
-        here = [Path(name) for name in self.files.copy() if name.startswith(f"{ROOT}/")]
+        here = [Path(name).resolve() for name in self.files.copy() if name.startswith(f"{ROOT}/")]
         return {str(path.relative_to(ROOT)) for path in here if path.relative_to(ROOT).parts[0] in PRODUCT}
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from events import validation
-from events.envelope import Prepared
-from events.errors import InvalidEvent
-from events.validation import read_event
+from engramlog_server.events import validation
+from engramlog_server.events.envelope import Prepared
+from engramlog_server.events.errors import InvalidEvent
+from engramlog_server.events.validation import read_event
 from tests.given.samples import NOW
 
 

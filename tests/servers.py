@@ -19,7 +19,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from events.redis.wire import connect
+from engramlog_server.events.redis.wire import connect
 from tests.patience import PATIENCE
 
 LAUNCHER = Path(__file__).resolve().parents[1] / "ops" / "embedded" / "launch.py"

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple, Protocol
 
 import redis
 
-from api.services.reading import Reader
-from api.services.times import TimeLines
-from consumers.jobs.embedding import EmbeddingJob
-from consumers.verify.partition import verify_partition
-from consumers.verify.store import verify_store
-from events.catalogue import (
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.services.times import TimeLines
+from engramlog_server.consumers.jobs.embedding import EmbeddingJob
+from engramlog_server.consumers.verify.partition import verify_partition
+from engramlog_server.consumers.verify.store import verify_store
+from engramlog_server.events.catalogue import (
     Access,
     Hit,
     MemoriesAccessed,
@@ -30,16 +30,16 @@ from events.catalogue import (
     ToolResultRecorded,
     TurnRecorded,
 )
-from events.envelope import from_micros, prepare_body
-from events.partitions import STORE_KEY
-from events.redis.wire import WirePool, open_wire
-from projections.embedding.choosing import Embedders
-from projections.redis.changelog import ChangeLogs
-from projections.redis.create import StoreIdentity
-from projections.redis.deletions import RedisDeletions
-from projections.redis.moments import MomentLimits
-from projections.redis.vectors import RedisVectors
-from projections.redis.view import RedisViews
+from engramlog_server.events.envelope import from_micros, prepare_body
+from engramlog_server.events.partitions import STORE_KEY
+from engramlog_server.events.redis.wire import WirePool, open_wire
+from engramlog_server.projections.embedding.choosing import Embedders
+from engramlog_server.projections.redis.changelog import ChangeLogs
+from engramlog_server.projections.redis.create import StoreIdentity
+from engramlog_server.projections.redis.deletions import RedisDeletions
+from engramlog_server.projections.redis.moments import MomentLimits
+from engramlog_server.projections.redis.vectors import RedisVectors
+from engramlog_server.projections.redis.view import RedisViews
 from tests.doubles.embedding import WordEmbedder
 from tests.integration.live import Live, wait_until
 

@@ -19,16 +19,16 @@ from rich.console import Console
 from rich.text import Text
 from typer._click.exceptions import UsageError
 
-from api.cli import completion, parser
-from api.cli.completion import Names
-from api.cli.output import Output, OutputLost
-from api.cli.parser import in_options, usage_refusal
-from api.cli.service import Ask, nobody
-from api.cli.show.visible import Terminal, exact_json, exact_line, visible_in
-from events.errors import EngramlogError, refused
+from engramlog_server.api.cli import completion, parser
+from engramlog_server.api.cli.completion import Names
+from engramlog_server.api.cli.output import Output, OutputLost
+from engramlog_server.api.cli.parser import in_options, usage_refusal
+from engramlog_server.api.cli.service import Ask, nobody
+from engramlog_server.api.cli.show.visible import Terminal, exact_json, exact_line, visible_in
+from engramlog_server.events.errors import EngramlogError, refused
 
 if TYPE_CHECKING:
-    from api.application import Application, Opener
+    from engramlog_server.api.application import Application, Opener
 
 
 app = parser.app
@@ -60,7 +60,7 @@ err = _console(stderr=True)
 
 
 def _decoded(value: str) -> str:
-    from api.showing import decoded_id
+    from engramlog_server.api.showing import decoded_id
 
     return decoded_id(value) if value else value
 
@@ -180,7 +180,7 @@ def _told(error: EngramlogError) -> Mapping[str, Any]:
     """The error as it may be shown."""
     if error.told is not None:
         return error.told
-    from api.requests.secrets import refusal_told
+    from engramlog_server.api.requests.secrets import refusal_told
 
     return refusal_told(error)
 

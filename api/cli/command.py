@@ -13,15 +13,24 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 import typer
 from rich.text import Text
 
-from api.cli import completion
-from api.cli.app import Json, MemoryId, Owner, Shape, app, err, joined, opened, progress, show
-from api.cli.service import asked
-from api.operations.definition import NEVER, REQUIRED, SPEAKER, Given, Operation, Option, Parameter, loaded_from
-from api.showing import UNKNOWN
-from events.errors import refused
+from engramlog_server.api.cli import completion
+from engramlog_server.api.cli.app import Json, MemoryId, Owner, Shape, app, err, joined, opened, progress, show
+from engramlog_server.api.cli.service import asked
+from engramlog_server.api.operations.definition import (
+    NEVER,
+    REQUIRED,
+    SPEAKER,
+    Given,
+    Operation,
+    Option,
+    Parameter,
+    loaded_from,
+)
+from engramlog_server.api.showing import UNKNOWN
+from engramlog_server.events.errors import refused
 
 if TYPE_CHECKING:
-    from api.application import Application
+    from engramlog_server.api.application import Application
 
 
 SUBJECTS = {"owner": Owner, "memory_id": MemoryId}
@@ -104,7 +113,11 @@ class Call:
 
     def show(self, answer: Shape, printed: Callable[[Shape], None] | None = None) -> None:
         """Print an answer."""
-        show(answer, self.json, printed or loaded_from(f"api.cli.show.{self.operation.shown or 'generic:answer'}"))
+        show(
+            answer,
+            self.json,
+            printed or loaded_from(f"engramlog_server.api.cli.show.{self.operation.shown or 'generic:answer'}"),
+        )
         if self.unknown is not None:
             tell_unknown(self.unknown)
 
@@ -274,7 +287,7 @@ def is_unknown(ask: Callable[[Operation, Given], Any], owner: object, answer: Ma
     found = [answer[name] for name in FOUND if name in answer]
     if not isinstance(owner, str) or not found or any(found) or answer.get("hint") or _may_come(answer):
         return False
-    from api.operations.reading import OWNER_HISTORY
+    from engramlog_server.api.operations.reading import OWNER_HISTORY
 
     page = ask(OWNER_HISTORY, {"owner": owner, "limit": 1})
     return not page["changes"] and not _may_come(page)

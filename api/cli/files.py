@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Annotated, NoReturn, Protocol
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from api.cli.app import complain, err
-from api.cli.command import told_as
-from api.exchange.lines import count_lines
-from api.operations.records import FILE, LONG_TURNS, TURNS_ONLY
-from events.errors import EngramlogError, StoreFull
+from engramlog_server.api.cli.app import complain, err
+from engramlog_server.api.cli.command import told_as
+from engramlog_server.api.exchange.lines import count_lines
+from engramlog_server.api.operations.records import FILE, LONG_TURNS, TURNS_ONLY
+from engramlog_server.events.errors import EngramlogError, StoreFull
 
 if TYPE_CHECKING:
-    from api.application import Application
-    from api.exchange.append_events import AppendReport
-    from api.exchange.importing import ImportReport
-    from api.work.pacing import PacedLog
+    from engramlog_server.api.application import Application
+    from engramlog_server.api.exchange.append_events import AppendReport
+    from engramlog_server.api.exchange.importing import ImportReport
+    from engramlog_server.api.work.pacing import PacedLog
 
 
 File = Annotated[str, told_as(FILE)]
@@ -58,7 +58,7 @@ def counting(task: str, file: str, as_json: bool, unit: str = "lines", total: in
 
 def paced(application: Application, advance: Advance) -> PacedLog:
     """The log for a file of events: it waits for their folding, and the bar says so."""
-    from api.work.pacing import PacedLog
+    from engramlog_server.api.work.pacing import PacedLog
 
     def told(begins: bool) -> None:
         advance(None, "folding" if begins else None)
@@ -84,7 +84,7 @@ def end(done: AppendReport, what: str = "events of it", code: int | None = None)
 
 def fold_appended(application: Application, answer: AppendReport) -> None:
     """Wait for the fold; what was written stays said where that fails."""
-    from events.log import positions_by_partition
+    from engramlog_server.events.log import positions_by_partition
 
     try:
         application.writer.settle_positions(positions_by_partition(p for p in answer.positions if p))
@@ -100,7 +100,7 @@ def extract_imported(application: Application, imported: ImportReport) -> None:
 
 def long_ago_in(application: Application, imported: ImportReport) -> int:
     """How many memories of the first owner of an import normal mode withholds for their age alone."""
-    from projections.laws.modes import AGED
+    from engramlog_server.projections.laws.modes import AGED
 
     owner = next(iter(imported.owners), None)
     if owner is None or imported.done.error is not None:

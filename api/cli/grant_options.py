@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NotRequired, TypedDict
 
-from api.cli.completion import MODES
-from api.operations.definition import Given, Option, Parameter
-from events.errors import InputError, refused
-from projections.choices import VERBS_OF_ACCESS
+from engramlog_server.api.cli.completion import MODES
+from engramlog_server.api.operations.definition import Given, Option, Parameter
+from engramlog_server.events.errors import InputError, refused
+from engramlog_server.projections.choices import VERBS_OF_ACCESS
 
 VERBS = tuple(VERBS_OF_ACCESS)
 SHORT = {"use": ("produce", "read", "correct", "delete", "review"), "everything": VERBS}

@@ -12,11 +12,11 @@ from typer._click.exceptions import BadParameter, MissingParameter, NoSuchOption
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_command_from_info, get_command_name, get_group_from_info
 
-from api.operations.table import GROUPS, OperationRow, entries
-from events.errors import EngramlogError, InputError, refused
+from engramlog_server.api.operations.table import GROUPS, OperationRow, entries
+from engramlog_server.events.errors import EngramlogError, InputError, refused
 
 MARKUP: Any = "markdown"
-OPERATIONS = "api.operations."
+OPERATIONS = "engramlog_server.api.operations."
 """Rooms of operations whose commands are made of them alone."""
 COMMANDS = {
     "Ask": "search get list why history events assess map associations facts synonyms context answers",
@@ -58,8 +58,8 @@ def loaded(entry: OperationRow) -> Any:
     """A command or a group of commands as its module registers it."""
     module = import_module(entry.module)
     if entry.module.startswith(OPERATIONS) and entry.name not in {one.name for one in app.registered_commands}:
-        from api.cli.command import command, plain
-        from api.operations.definition import Operation
+        from engramlog_server.api.cli.command import command, plain
+        from engramlog_server.api.operations.definition import Operation
 
         made = (one for one in vars(module).values() if isinstance(one, Operation))
         command(next(one for one in made if one.name == entry.name and one.shown))(plain)
@@ -94,7 +94,7 @@ def root() -> Commands:
 
 def _version(asked: bool) -> None:
     if asked:
-        from api.version import program_version
+        from engramlog_server.api.version import program_version
 
         typer.echo(f"engramlog {program_version()}")
         raise typer.Exit

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
-from api.operations.definition import Given, Operation
-from events import errors
-from events.errors import EngramlogError, StoreUnavailable
+from engramlog_server.api.operations.definition import Given, Operation
+from engramlog_server.events import errors
+from engramlog_server.events.errors import EngramlogError, StoreUnavailable
 
 
 class Reply(NamedTuple):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from api.exchange.lines import standard_input
-from events.errors import refused
+from engramlog_server.api.exchange.lines import standard_input
+from engramlog_server.events.errors import refused
 
 MOST_BYTES = 1024 * 1024
 """Of a text or of ids, at the most; a memory holds 64 KiB."""

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from api.requests.secrets import label_objection
-from api.requests.speaking import speaker
-from events.envelope import Prepared
-from events.errors import EngramlogError, InputError, InvalidEvent
-from events.log import AppendReceipt, EventLog
-from events.validation import judged, read_event
-from events.vocabulary import MAX_REQUEST_EVENTS
+from engramlog_server.api.requests.secrets import label_objection
+from engramlog_server.api.requests.speaking import speaker
+from engramlog_server.events.envelope import Prepared
+from engramlog_server.events.errors import EngramlogError, InputError, InvalidEvent
+from engramlog_server.events.log import AppendReceipt, EventLog
+from engramlog_server.events.validation import judged, read_event
+from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
 
 Line = tuple[int, bytes]
 Refused = Callable[[Sequence[Prepared]], Mapping[str, str]]

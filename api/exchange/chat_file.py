@@ -14,9 +14,17 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 
 import orjson
 
-from api.choices import SHAPE_NAMES
-from api.exchange.chat_shapes import LINES, SHAPES, conversations_of, message_shape_of, odd, shape_of, shown
-from events.errors import InputError, refused
+from engramlog_server.api.choices import SHAPE_NAMES
+from engramlog_server.api.exchange.chat_shapes import (
+    LINES,
+    SHAPES,
+    conversations_of,
+    message_shape_of,
+    odd,
+    shape_of,
+    shown,
+)
+from engramlog_server.events.errors import InputError, refused
 
 MAX_DOCUMENT = 256 * 1024 * 1024
 """Largest JSON document or unpacked archive, and longest line, in bytes: reading one takes several times its size of memory."""

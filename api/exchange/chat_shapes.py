@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from events.envelope import micros
-from events.errors import InputError, refused
-from events.vocabulary import EARLIEST, MAX_TEXT_BYTES
+from engramlog_server.events.envelope import micros
+from engramlog_server.events.errors import InputError, refused
+from engramlog_server.events.vocabulary import EARLIEST, MAX_TEXT_BYTES
 
 LINES = "lines"
 ROLES = {

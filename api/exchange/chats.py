@@ -7,20 +7,20 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any
 
-from api.choices import LEAVE, MOST_CHAT_BYTES, MOST_CHAT_TURNS
-from api.exchange.chat_file import open_chats
-from api.exchange.importing import ImportOptions, check_way
-from api.exchange.importing_chats import ImportedChats, import_chats
-from api.requests.checks import check_owner, parse_instant
-from api.services.reading import Reader
-from api.services.writing import Writer
-from api.shapes import Warned
-from api.work.pacing import PacedLog
-from api.work.patience import current_check
-from events.errors import InputError, RequestTooLarge, refused
-from events.log import Appendable, AppendReceipt, EventLog, positions_by_partition
-from events.memory_log import InMemoryEventLog
-from projections.checks import Check
+from engramlog_server.api.choices import LEAVE, MOST_CHAT_BYTES, MOST_CHAT_TURNS
+from engramlog_server.api.exchange.chat_file import open_chats
+from engramlog_server.api.exchange.importing import ImportOptions, check_way
+from engramlog_server.api.exchange.importing_chats import ImportedChats, import_chats
+from engramlog_server.api.requests.checks import check_owner, parse_instant
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.services.writing import Writer
+from engramlog_server.api.shapes import Warned
+from engramlog_server.api.work.pacing import PacedLog
+from engramlog_server.api.work.patience import current_check
+from engramlog_server.events.errors import InputError, RequestTooLarge, refused
+from engramlog_server.events.log import Appendable, AppendReceipt, EventLog, positions_by_partition
+from engramlog_server.events.memory_log import InMemoryEventLog
+from engramlog_server.projections.checks import Check
 
 COMMAND = "send fewer conversations at a time, or use `engramlog import turns --shape auto`"
 

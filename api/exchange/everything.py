@@ -14,22 +14,22 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from api.exchange.record_shapes import FORMAT, PART, Data, at_line, read_line, short
-from api.requests.checks import LineTerms, told_lines
-from api.requests.snapshots import Snapshot
-from api.services.auditing.owners_today import turns_aside
-from api.services.reading import Reader
-from events.envelope import Stored, decode, derived_id
-from events.errors import InputError, UndecodableEvent, refused
-from events.partitions import parse_position, position_text
-from events.standing import claimable
-from events.text.invisible import shown_json
-from projections.memory.deletion_view import forgotten_turns
-from projections.memory.record import SECRET, Memory
-from projections.redis.view import RedisViews
-from projections.views.event_words import OwnerToday, words_of
-from projections.views.query import moment
-from projections.views.telling import telling
+from engramlog_server.api.exchange.record_shapes import FORMAT, PART, Data, at_line, read_line, short
+from engramlog_server.api.requests.checks import LineTerms, told_lines
+from engramlog_server.api.requests.snapshots import Snapshot
+from engramlog_server.api.services.auditing.owners_today import turns_aside
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.events.envelope import Stored, decode, derived_id
+from engramlog_server.events.errors import InputError, UndecodableEvent, refused
+from engramlog_server.events.partitions import parse_position, position_text
+from engramlog_server.events.standing import claimable
+from engramlog_server.events.text.invisible import shown_json
+from engramlog_server.projections.memory.deletion_view import forgotten_turns
+from engramlog_server.projections.memory.record import SECRET, Memory
+from engramlog_server.projections.redis.view import RedisViews
+from engramlog_server.projections.views.event_words import OwnerToday, words_of
+from engramlog_server.projections.views.query import moment
+from engramlog_server.projections.views.telling import telling
 
 HEAD, MEMORY, REJECTION, CHANGE, END = "everything", "memory", "rejection", "change", "end"
 

@@ -14,22 +14,22 @@ from collections.abc import Callable, Collection, Container, Iterator, Mapping, 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from api.choices import ASKED_FOR, REJECTIONS
-from api.exchange.record_shapes import FORMAT, OF_THE_LOG
-from api.requests.checks import check_id_of
-from events.errors import refused
-from events.lateness import late_words
-from events.parameters import Parameters
-from events.text.invisible import with_hidden_as
-from projections.checks import Check, counted, unchecked
-from projections.fold.basis import NOTHING
-from projections.laws.law import Law
-from projections.laws.modes import visibility
-from projections.memory.columns import Columns
-from projections.memory.record import LEVELS, SECRET, Memory
-from projections.views.query import moment, status
-from projections.views.telling import UNTOLD, Telling
-from projections.views.view import OwnerView
+from engramlog_server.api.choices import ASKED_FOR, REJECTIONS
+from engramlog_server.api.exchange.record_shapes import FORMAT, OF_THE_LOG
+from engramlog_server.api.requests.checks import check_id_of
+from engramlog_server.events.errors import refused
+from engramlog_server.events.lateness import late_words
+from engramlog_server.events.parameters import Parameters
+from engramlog_server.events.text.invisible import with_hidden_as
+from engramlog_server.projections.checks import Check, counted, unchecked
+from engramlog_server.projections.fold.basis import NOTHING
+from engramlog_server.projections.laws.law import Law
+from engramlog_server.projections.laws.modes import visibility
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.record import LEVELS, SECRET, Memory
+from engramlog_server.projections.views.query import moment, status
+from engramlog_server.projections.views.telling import UNTOLD, Telling
+from engramlog_server.projections.views.view import OwnerView
 
 MOST_STABILITY = 8_760.0
 MOST_IMPORTANCE = 10.0

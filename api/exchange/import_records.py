@@ -14,21 +14,21 @@ from typing import Any
 
 import orjson
 
-from api.exchange.append_events import AppendReport
-from api.exchange.everything import OWN_SHAPES, SAID, PartLine, Wholeness, read_part
-from api.exchange.record_shapes import PART, RecordLine, at_line, check_shape, read_line, read_record
-from api.exchange.rejections import KEYED_OTHERWISE, REJECTION, CarriedRejection, read_rejection
-from api.requests.checks import check_owner
-from api.requests.secrets import label_objection
-from api.requests.speaking import importer, speaker
-from events.catalogue import EventData
-from events.envelope import Prepared, derived_id, from_micros
-from events.errors import EngramlogError, InputError, InvalidEvent, refused
-from events.log import AppendReceipt, EventLog
-from events.standing import firm_tier
-from events.validation import make_event, read_event, ready
-from events.vocabulary import MAX_REQUEST_EVENTS
-from projections.memory.rejection import MOST_VALUES, Rejections
+from engramlog_server.api.exchange.append_events import AppendReport
+from engramlog_server.api.exchange.everything import OWN_SHAPES, SAID, PartLine, Wholeness, read_part
+from engramlog_server.api.exchange.record_shapes import PART, RecordLine, at_line, check_shape, read_line, read_record
+from engramlog_server.api.exchange.rejections import KEYED_OTHERWISE, REJECTION, CarriedRejection, read_rejection
+from engramlog_server.api.requests.checks import check_owner
+from engramlog_server.api.requests.secrets import label_objection
+from engramlog_server.api.requests.speaking import importer, speaker
+from engramlog_server.events.catalogue import EventData
+from engramlog_server.events.envelope import Prepared, derived_id, from_micros
+from engramlog_server.events.errors import EngramlogError, InputError, InvalidEvent, refused
+from engramlog_server.events.log import AppendReceipt, EventLog
+from engramlog_server.events.standing import firm_tier
+from engramlog_server.events.validation import make_event, read_event, ready
+from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
+from engramlog_server.projections.memory.rejection import MOST_VALUES, Rejections
 
 MAX_IGNORED = 50
 """Most names of ignored fields that are told."""

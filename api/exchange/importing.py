@@ -15,19 +15,19 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from api.choices import CUT, LEAVE, WAYS
-from api.exchange.append_events import AppendReport
-from api.requests.checks import parse_instant
-from api.requests.speaking import importer
-from events.envelope import Prepared, derived_id, from_micros, micros, utc_text
-from events.errors import EngramlogError, InputError, InvalidEvent, refused
-from events.log import AppendReceipt, EventLog
-from events.standing import firm_tier
-from events.text.utf8 import bytes_told
-from events.validation import make_event, ready
-from events.vocabulary import MAX_REQUEST_EVENTS, MAX_TEXT_BYTES
-from projections.memory.creating import memory_of_turn, recorded
-from projections.prompt.block import without_blocks
+from engramlog_server.api.choices import CUT, LEAVE, WAYS
+from engramlog_server.api.exchange.append_events import AppendReport
+from engramlog_server.api.requests.checks import parse_instant
+from engramlog_server.api.requests.speaking import importer
+from engramlog_server.events.envelope import Prepared, derived_id, from_micros, micros, utc_text
+from engramlog_server.events.errors import EngramlogError, InputError, InvalidEvent, refused
+from engramlog_server.events.log import AppendReceipt, EventLog
+from engramlog_server.events.standing import firm_tier
+from engramlog_server.events.text.utf8 import bytes_told
+from engramlog_server.events.validation import make_event, ready
+from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS, MAX_TEXT_BYTES
+from engramlog_server.projections.memory.creating import memory_of_turn, recorded
+from engramlog_server.projections.prompt.block import without_blocks
 
 MOST_KEPT: Final = 250_000
 """So many turns of a file are remembered, about 70 MB; a later turn whose id one of them has is still told, others by the log."""

@@ -16,9 +16,9 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
-from api.choices import CUT
-from api.exchange.chat_file import ChatFile, Found, placed
-from api.exchange.chat_shapes import (
+from engramlog_server.api.choices import CUT
+from engramlog_server.api.exchange.chat_file import ChatFile, Found, placed
+from engramlog_server.api.exchange.chat_shapes import (
     CONVERSATION_IDS,
     CONVERSATION_TIMES,
     LINES,
@@ -30,7 +30,7 @@ from api.exchange.chat_shapes import (
     text_id,
     time_of,
 )
-from api.exchange.importing import (
+from engramlog_server.api.exchange.importing import (
     ImportOptions,
     ImportReport,
     append_numbered,
@@ -40,17 +40,17 @@ from api.exchange.importing import (
     is_long,
     owner_of,
 )
-from api.requests.speaking import importer
-from events.catalogue import TurnRecorded
-from events.envelope import Prepared, derived_id, from_micros, utc_text
-from events.errors import InputError, refused
-from events.ids import DOTS
-from events.log import EventLog
-from events.naming import Naming
-from events.validation import make_event
-from events.vocabulary import FUTURE_TOLERANCE, is_id
-from projections.checks import Check, counted, unchecked
-from projections.prompt.block import without_blocks
+from engramlog_server.api.requests.speaking import importer
+from engramlog_server.events.catalogue import TurnRecorded
+from engramlog_server.events.envelope import Prepared, derived_id, from_micros, utc_text
+from engramlog_server.events.errors import InputError, refused
+from engramlog_server.events.ids import DOTS
+from engramlog_server.events.log import EventLog
+from engramlog_server.events.naming import Naming
+from engramlog_server.events.validation import make_event
+from engramlog_server.events.vocabulary import FUTURE_TOLERANCE, is_id
+from engramlog_server.projections.checks import Check, counted, unchecked
+from engramlog_server.projections.prompt.block import without_blocks
 
 FUTURE = FUTURE_TOLERANCE // timedelta(microseconds=1)
 MINUTE = 60_000_000

@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import IO, Final
 
-from events.errors import InputError, refused
+from engramlog_server.events.errors import InputError, refused
 
 BEGINNINGS: Final = {
     b"\x1f\x8b": "gzip",

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import orjson
 from pydantic_core import PydanticCustomError
 
-from events.envelope import utc_text
-from events.errors import InputError, refused
-from events.text.utf8 import bytes_told
-from events.vocabulary import TIME_RULE, read_time
-from projections.memory.record import MAX_EDGES
+from engramlog_server.events.envelope import utc_text
+from engramlog_server.events.errors import InputError, refused
+from engramlog_server.events.text.utf8 import bytes_told
+from engramlog_server.events.vocabulary import TIME_RULE, read_time
+from engramlog_server.projections.memory.record import MAX_EDGES
 
 Data = dict[str, Any]
 

@@ -9,39 +9,39 @@ from typing import Any, Unpack
 
 import orjson
 
-from api.choices import FORMATS, REJECTIONS
-from api.exchange.everything import Everything, Gatherer, bundle_lines
-from api.exchange.export import ExportOptions, Made, Selection, line_of, selection, told_text, untold
-from api.exchange.import_records import (
+from engramlog_server.api.choices import FORMATS, REJECTIONS
+from engramlog_server.api.exchange.everything import Everything, Gatherer, bundle_lines
+from engramlog_server.api.exchange.export import ExportOptions, Made, Selection, line_of, selection, told_text, untold
+from engramlog_server.api.exchange.import_records import (
     MOST_FLAGS_TOLD,
     ImportedRecords,
     RecordOptions,
     import_records,
     rejection_event,
 )
-from api.exchange.record_shapes import CUT
-from api.exchange.rejections import KEYED_OTHERWISE, rejection_lines, told_here
-from api.requests.checks import LineTerms, told_lines
-from api.requests.snapshots import PIECE, Snapshot
-from api.requests.speaking import importer
-from api.services.judging import Judging
-from api.services.reading import Reader
-from api.services.writing import Writer
-from api.shapes import Lagging, LinesTold, Warned
-from api.work.pacing import PacedLog
-from api.work.patience import current_check
-from events.errors import EngramlogError, LogGap, refused
-from events.log import EventLog, positions_by_partition
-from events.memory_log import InMemoryEventLog
-from events.partitions import parse_position
-from events.text.invisible import shown_json
-from events.vocabulary import MAX_REQUEST_EVENTS
-from projections.checks import counted
-from projections.fold.changelog import DECISIONS, Entry
-from projections.memory.record import Memory
-from projections.memory.rejection import REJECTED_BY
-from projections.redis.view import RedisViews
-from projections.views.telling import UNTOLD, Telling, telling
+from engramlog_server.api.exchange.record_shapes import CUT
+from engramlog_server.api.exchange.rejections import KEYED_OTHERWISE, rejection_lines, told_here
+from engramlog_server.api.requests.checks import LineTerms, told_lines
+from engramlog_server.api.requests.snapshots import PIECE, Snapshot
+from engramlog_server.api.requests.speaking import importer
+from engramlog_server.api.services.judging import Judging
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.services.writing import Writer
+from engramlog_server.api.shapes import Lagging, LinesTold, Warned
+from engramlog_server.api.work.pacing import PacedLog
+from engramlog_server.api.work.patience import current_check
+from engramlog_server.events.errors import EngramlogError, LogGap, refused
+from engramlog_server.events.log import EventLog, positions_by_partition
+from engramlog_server.events.memory_log import InMemoryEventLog
+from engramlog_server.events.partitions import parse_position
+from engramlog_server.events.text.invisible import shown_json
+from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
+from engramlog_server.projections.checks import counted
+from engramlog_server.projections.fold.changelog import DECISIONS, Entry
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.memory.rejection import REJECTED_BY
+from engramlog_server.projections.redis.view import RedisViews
+from engramlog_server.projections.views.telling import UNTOLD, Telling, telling
 
 _IGNORED = DECISIONS.index("ignored")
 

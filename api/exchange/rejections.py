@@ -9,18 +9,25 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from api.exchange.record_shapes import FORMAT, short
-from events.catalogue import EventData, FactAsserted, ValueReadmitted, ValueRejected
-from events.entry import SECRET_BYTES
-from events.envelope import derived_id, from_micros, micros
-from events.errors import refused
-from events.statement_digests import DIGEST_BYTES, MOST_STATEMENTS, digest
-from events.vocabulary import read_time
-from projections.language.statements import STATEMENT_RULES, statement, statements_in
-from projections.memory.record import Memory
-from projections.memory.rejection import TURN_BYTES, Rejection, Rejections, readmitted, rejected, said_in
-from projections.memory.twins import BEFORE_ANY
-from projections.views.query import moment
+from engramlog_server.api.exchange.record_shapes import FORMAT, short
+from engramlog_server.events.catalogue import EventData, FactAsserted, ValueReadmitted, ValueRejected
+from engramlog_server.events.entry import SECRET_BYTES
+from engramlog_server.events.envelope import derived_id, from_micros, micros
+from engramlog_server.events.errors import refused
+from engramlog_server.events.statement_digests import DIGEST_BYTES, MOST_STATEMENTS, digest
+from engramlog_server.events.vocabulary import read_time
+from engramlog_server.projections.language.statements import STATEMENT_RULES, statement, statements_in
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.memory.rejection import (
+    TURN_BYTES,
+    Rejection,
+    Rejections,
+    readmitted,
+    rejected,
+    said_in,
+)
+from engramlog_server.projections.memory.twins import BEFORE_ANY
+from engramlog_server.projections.views.query import moment
 
 REJECTION = "rejection"
 """Status of such a line: one that reads it as a memory passes it over, and counts it."""

@@ -7,21 +7,21 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
-from api.application import Application
-from api.http import problem
-from api.http.asking import Parts
-from api.http.callers import GONE, Admits, Callers, Provider, in_force_of, is_open, nobody
-from api.http.document import describe
-from api.http.feed import Feeds, Limits
-from api.http.guard import Guard, Refused, untold
-from api.http.metrics import Metrics, MetricSources, readings
-from api.http.pages import serve_console, serve_reference
-from api.http.routes import commands, console, events, feed, operations, records, store
-from api.http.routes.commands import AnswersFor, for_nobody
-from api.http.sessions import KeySessions, Sessions
-from api.http.waiting import Waits
-from api.version import program_version
-from api.work.admission import UNBOUNDED, Admission, AdmissionLimits, Buckets, Rates
+from engramlog_server.api.application import Application
+from engramlog_server.api.http import problem
+from engramlog_server.api.http.asking import Parts
+from engramlog_server.api.http.callers import GONE, Admits, Callers, Provider, in_force_of, is_open, nobody
+from engramlog_server.api.http.document import describe
+from engramlog_server.api.http.feed import Feeds, Limits
+from engramlog_server.api.http.guard import Guard, Refused, untold
+from engramlog_server.api.http.metrics import Metrics, MetricSources, readings
+from engramlog_server.api.http.pages import serve_console, serve_reference
+from engramlog_server.api.http.routes import commands, console, events, feed, operations, records, store
+from engramlog_server.api.http.routes.commands import AnswersFor, for_nobody
+from engramlog_server.api.http.sessions import KeySessions, Sessions
+from engramlog_server.api.http.waiting import Waits
+from engramlog_server.api.version import program_version
+from engramlog_server.api.work.admission import UNBOUNDED, Admission, AdmissionLimits, Buckets, Rates
 
 DESCRIPTION = """An event-sourced memory store for AI agents: one log, many readings, and a reason for every weight.
 
@@ -129,7 +129,7 @@ def metrics_of(application: Application) -> Metrics:
     """The metrics of an application, which from now on tells them what it does."""
     store = readings(application.operator.status, application.supervision.kept)
     metrics = Metrics(MetricSources(store, application.cache_counts))
-    from events.redis.log import RedisEventLog
+    from engramlog_server.events.redis.log import RedisEventLog
 
     if isinstance(application.log, RedisEventLog):
         application.log.on_append = metrics.append_seconds.observe

@@ -11,19 +11,19 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 from pydantic_core import PydanticCustomError
 from starlette.responses import Response
 
-from api.access import Recorder, checked_call
-from api.application import Application
-from api.http.callers import CALLER, caller_in
-from api.http.feed import Feeds
-from api.http.metrics import Metrics
-from api.http.server.listener import listener_of
-from api.http.waiting import Waits
-from api.operations.needs import Need
-from events.catalogue.access import Verb
-from events.errors import AccessDenied
-from events.standing import Speaker as Speaks
-from events.standing import claimed
-from projections.access.caller import AT_THE_FOLDER, Caller
+from engramlog_server.api.access import Recorder, checked_call
+from engramlog_server.api.application import Application
+from engramlog_server.api.http.callers import CALLER, caller_in
+from engramlog_server.api.http.feed import Feeds
+from engramlog_server.api.http.metrics import Metrics
+from engramlog_server.api.http.server.listener import listener_of
+from engramlog_server.api.http.waiting import Waits
+from engramlog_server.api.operations.needs import Need
+from engramlog_server.events.catalogue.access import Verb
+from engramlog_server.events.errors import AccessDenied
+from engramlog_server.events.standing import Speaker as Speaks
+from engramlog_server.events.standing import claimed
+from engramlog_server.projections.access.caller import AT_THE_FOLDER, Caller
 
 NOBODY = Caller("nobody", ((),), "none")
 EXAMPLES_OF_OWNERS = ["alice", "团队/α@x+1"]

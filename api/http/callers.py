@@ -14,17 +14,17 @@ from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 from starlette.datastructures import Headers
 
-from api.http.problem import Problem, plain_problem
-from api.http.server.listener import CONSOLE_PAGE, OF_THIS_MACHINE, Listener
-from api.http.sessions import SESSION_PREFIX, KeySessions, Sessions
-from api.showing import CURL
-from projections.access.book import AccessBook
-from projections.access.caller import AT_THE_FOLDER, Caller
-from projections.access.keys import TokenRefused, TokenSaid, read_token
-from projections.access.recognising import SECOND, UNKNOWN, Recognised, is_of_a_key, recognised, still
+from engramlog_server.api.http.problem import Problem, plain_problem
+from engramlog_server.api.http.server.listener import CONSOLE_PAGE, OF_THIS_MACHINE, Listener
+from engramlog_server.api.http.sessions import SESSION_PREFIX, KeySessions, Sessions
+from engramlog_server.api.showing import CURL
+from engramlog_server.projections.access.book import AccessBook
+from engramlog_server.projections.access.caller import AT_THE_FOLDER, Caller
+from engramlog_server.projections.access.keys import TokenRefused, TokenSaid, read_token
+from engramlog_server.projections.access.recognising import SECOND, UNKNOWN, Recognised, is_of_a_key, recognised, still
 
 if TYPE_CHECKING:
-    from projections.access.provider import ProviderKey, ProviderRules, Signed
+    from engramlog_server.projections.access.provider import ProviderKey, ProviderRules, Signed
 
 
 Admits = Callable[[str], bool]
@@ -142,7 +142,7 @@ class Provider(Protocol):
 
 def of_the_service(_path: str, rules: ProviderRules) -> Collection[str]:
     """The service itself, at whatever path."""
-    from projections.access.provider import canonical
+    from engramlog_server.projections.access.provider import canonical
 
     return (canonical(rules.audience),)
 
@@ -221,7 +221,7 @@ class Callers:
     async def _of_provider(self, book: Book, shown: str, path: str) -> Recognised:
         if self._provider is None:
             return UNKNOWN
-        from projections.access.provider import signed_by
+        from engramlog_server.projections.access.provider import signed_by
 
         signed = signed_by(shown)
         if signed is None:
@@ -249,7 +249,7 @@ class Callers:
     def _vouched_for(
         self, book: Book, shown: str, key: ProviderKey, rules: ProviderRules, audiences: Collection[str]
     ) -> Recognised:
-        from projections.access.provider import caller_of_claims, read_claims
+        from engramlog_server.projections.access.provider import caller_of_claims, read_claims
 
         try:
             claims = read_claims(shown, key, rules, audiences, self._clock() // SECOND)

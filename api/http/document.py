@@ -15,10 +15,10 @@ from anyio.to_thread import run_sync
 from fastapi import FastAPI, Request
 from starlette.responses import Response
 
-from api.http.asking import SCHEMAS, ProblemShape, problems
-from api.http.callers import is_open
-from api.http.guard import DEPTH, limit_of
-from api.http.routing import LazyRoute
+from engramlog_server.api.http.asking import SCHEMAS, ProblemShape, problems
+from engramlog_server.api.http.callers import is_open
+from engramlog_server.api.http.guard import DEPTH, limit_of
+from engramlog_server.api.http.routing import LazyRoute
 
 PATH = "/v1/openapi.json"
 EXAMPLES = Path(__file__).with_name("examples.json")
@@ -83,7 +83,7 @@ def describe(app: FastAPI) -> None:
 
 def _describe_answers(document: dict[str, Any]) -> None:
     """Add the schemas that answers refer to, and their examples."""
-    from api.http.answer_schemas import schemas
+    from engramlog_server.api.http.answer_schemas import schemas
 
     examples, undescribed = orjson.loads(EXAMPLES.read_bytes()), list[tuple[dict[str, Any], str]]()
     used = set[str]()

@@ -19,17 +19,17 @@ import orjson
 from anyio.to_thread import run_sync
 from fastapi.sse import format_sse_event
 
-from api.work.patience import Patience
-from events.envelope import Stored
-from events.errors import BeyondHead, LogGap, StoreError, StoreUnavailable, TooManyRequests
-from events.partitions import partition_of, position_text
-from projections.checks import Check
+from engramlog_server.api.work.patience import Patience
+from engramlog_server.events.envelope import Stored
+from engramlog_server.events.errors import BeyondHead, LogGap, StoreError, StoreUnavailable, TooManyRequests
+from engramlog_server.events.partitions import partition_of, position_text
+from engramlog_server.projections.checks import Check
 
 if TYPE_CHECKING:
-    from projections.fold.changelog import Entry
-    from projections.redis.changelog import Mark
-    from projections.redis.view import Tail
-    from projections.views.telling import Telling
+    from engramlog_server.projections.fold.changelog import Entry
+    from engramlog_server.projections.redis.changelog import Mark
+    from engramlog_server.projections.redis.view import Tail
+    from engramlog_server.projections.views.telling import Telling
 
 
 SLOW = "too slow"
@@ -114,7 +114,7 @@ Told = Mapping[int, "Telling"]
 
 def changes_of(tail: Tail, since: int, told: Told) -> list[FeedChange]:
     """The changes of the events from number `since` on, in the order of folding; events that changed nothing are left out."""
-    from projections.views.telling import UNTOLD
+    from engramlog_server.projections.views.telling import UNTOLD
 
     number = {seq: index for index, seq in enumerate(tail.seqs, tail.start)}
     grouped = ((seq, tuple(entries)) for seq, entries in groupby(tail.entries, key=lambda entry: entry.seq))
@@ -334,7 +334,7 @@ class Feeds:
 
         Of what it holds no more nothing is told beside: the feed goes on.
         """
-        from projections.views.telling import telling
+        from engramlog_server.projections.views.telling import telling
 
         seqs = [] if after is None else sorted({entry.seq for entry in tail.entries})
         found: dict[int, Telling] = {}
@@ -367,7 +367,7 @@ class Feeds:
                 self._end(client, FAILED)
 
     def _look(self, partition: int, waiting: dict[str, int]) -> dict[str, tuple[int, Tail, Told]]:
-        from projections.redis.view import Tail
+        from engramlog_server.projections.redis.view import Tail
 
         found: dict[str, tuple[int, Tail, Told]] = {}
         counts = self._source.applied(partition, list(waiting))
@@ -393,7 +393,7 @@ class Feeds:
 
     async def stream(self, client: Client) -> AsyncIterator[bytes]:
         """The client's messages as server-sent events, to the end."""
-        from projections.fold.changelog import describe
+        from engramlog_server.projections.fold.changelog import describe
 
         told: dict[str, Any] = {"owner": client.owner, "position": client.last}
         yield format_sse_event(event="open", id=client.last, data_str=_json(told), retry=1_000)

@@ -31,10 +31,10 @@ from prometheus_client import Counter, Histogram
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.http.callers import CALLER, KNOWN, MOST_OPEN, OPEN_POST, READS, Callers, unauthorized
-from api.http.metrics import Metrics
-from api.http.problem import Problem, plain_problem, problem_of
-from api.http.server.listener import (
+from engramlog_server.api.http.callers import CALLER, KNOWN, MOST_OPEN, OPEN_POST, READS, Callers, unauthorized
+from engramlog_server.api.http.metrics import Metrics
+from engramlog_server.api.http.problem import Problem, plain_problem, problem_of
+from engramlog_server.api.http.server.listener import (
     OWN_HEADER,
     Listener,
     asked_from,
@@ -43,9 +43,9 @@ from api.http.server.listener import (
     refused_place,
     refused_way,
 )
-from api.work.admission import Buckets, charged
-from events.errors import EngramlogError, InputError, RequestTooLarge, ServerBusy, TooManyRequests
-from projections.access.recognising import Recognised
+from engramlog_server.api.work.admission import Buckets, charged
+from engramlog_server.events.errors import EngramlogError, InputError, RequestTooLarge, ServerBusy, TooManyRequests
+from engramlog_server.projections.access.recognising import Recognised
 
 PIECE: Final = 256 * 1024
 """Bytes looked at together: a millisecond, so that other threads get their turn."""

@@ -20,16 +20,16 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from api.services.auditing.supervision import AppendOnlyFile, DiskRoom, Kept
-from api.version import program_version
-from api.work.admission import NAMES, Lane
-from events.alarms import KNOWN
-from events.partitions import PASSING
+from engramlog_server.api.services.auditing.supervision import AppendOnlyFile, DiskRoom, Kept
+from engramlog_server.api.version import program_version
+from engramlog_server.api.work.admission import NAMES, Lane
+from engramlog_server.events.alarms import KNOWN
+from engramlog_server.events.partitions import PASSING
 
 
 def of_process(registry: CollectorRegistry, component: str) -> None:
     """Have a registry tell `engramlog_build_info` and `process_*` of this process. `component`: as its log lines have it."""
-    from projections.fold.owner import PROJECTION_VERSION
+    from engramlog_server.projections.fold.owner import PROJECTION_VERSION
 
     told = {
         "component": component,

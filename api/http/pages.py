@@ -23,8 +23,8 @@ from fastapi import FastAPI, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, Response
 
-from api.http.callers import CONSOLE_FILES
-from api.http.server.listener import CONSOLE_PAGE
+from engramlog_server.api.http.callers import CONSOLE_FILES
+from engramlog_server.api.http.server.listener import CONSOLE_PAGE
 
 POLICY: Mapping[str, str] = {
     "default-src": "'none'",
@@ -93,7 +93,7 @@ class ConsoleFile(NamedTuple):
 @cache
 def console_files() -> Mapping[str, ConsoleFile]:
     """Every file by its path in the folder of the console, the page among them; read once."""
-    found = {path: one.read_bytes() for path, one in _listed(files("api").joinpath("console"), "")}
+    found = {path: one.read_bytes() for path, one in _listed(files("engramlog_server.api").joinpath("console"), "")}
     if PAGE in found:
         found[PAGE] = _with_modules(found[PAGE].decode(), sorted(found)).encode()
     return {path: _file(path, body) for path, body in found.items()}
@@ -181,13 +181,15 @@ def serve_reference(app: FastAPI) -> None:
 
 @cache
 def _reference_file(path: str) -> bytes:
-    return files("api.http").joinpath("page", path.rpartition("/")[2]).read_bytes()
+    return files("engramlog_server.api.http").joinpath("page", path.rpartition("/")[2]).read_bytes()
 
 
 def _page(app: FastAPI) -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    made = Environment(loader=PackageLoader("api.http", "page"), autoescape=True, undefined=StrictUndefined)
+    made = Environment(
+        loader=PackageLoader("engramlog_server.api.http", "page"), autoescape=True, undefined=StrictUndefined
+    )
     made.trim_blocks = made.lstrip_blocks = True
     made.filters |= {"coded": _coded, "json": _json, "sentence": lambda told: re.split(r"(?<=\.)\s", told)[0]}
     return made.get_template("page.html").render(app.openapi())

@@ -17,8 +17,8 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from events.errors import EngramlogError, InputError
-from events.wording import allowed_words
+from engramlog_server.events.errors import EngramlogError, InputError
+from engramlog_server.events.wording import allowed_words
 
 TYPE_PREFIX = "urn:engramlog:problem:"
 _RESERVED = frozenset({"type", "title", "status", "detail", "error"})
@@ -53,7 +53,7 @@ def problem(kind: str, status: int, detail: str, context: Mapping[str, Any], hea
 
 def problem_of(error: EngramlogError) -> Problem:
     """One of our errors as an answer."""
-    from api.requests.secrets import refusal_told
+    from engramlog_server.api.requests.secrets import refusal_told
 
     told = refusal_told(error)
     context = {name: told[name] for name in error.context if name in told}

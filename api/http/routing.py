@@ -26,7 +26,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Match, Route, compile_path
 from starlette.types import Receive, Scope, Send
 
-from api.http.asking import (
+from engramlog_server.api.http.asking import (
     AskedParts,
     Json,
     MemoryId,
@@ -39,15 +39,15 @@ from api.http.asking import (
     Unrevealed,
     documented,
 )
-from api.http.callers import caller_in
-from api.http.guard import JSON_TYPES, THREADS, media_type, taken_by
-from api.http.problem import input_error
-from api.operations.definition import NEVER, REQUIRED, SPEAKER, Given, Operation, Parameter, Record
-from api.requests.speaking import come_in_by
-from api.work.admission import Admission
-from api.work.patience import Work, takes
-from events.errors import refused
-from events.standing import OWN
+from engramlog_server.api.http.callers import caller_in
+from engramlog_server.api.http.guard import JSON_TYPES, THREADS, media_type, taken_by
+from engramlog_server.api.http.problem import input_error
+from engramlog_server.api.operations.definition import NEVER, REQUIRED, SPEAKER, Given, Operation, Parameter, Record
+from engramlog_server.api.requests.speaking import come_in_by
+from engramlog_server.api.work.admission import Admission
+from engramlog_server.api.work.patience import Work, takes
+from engramlog_server.events.errors import refused
+from engramlog_server.events.standing import OWN
 
 SEND_SECONDS = 30.0
 """How long a client may take nothing at all before its connection is cut."""

@@ -16,8 +16,8 @@ from threading import Lock
 from time import monotonic
 from typing import Final, Literal, NamedTuple
 
-from events.errors import EngramlogError
-from projections.access.caller import Caller
+from engramlog_server.events.errors import EngramlogError
+from engramlog_server.projections.access.caller import Caller
 
 CODE_PREFIX: Final = "egc1_"
 SESSION_PREFIX: Final = "egs1_"

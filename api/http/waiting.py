@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 
-from api.choices import PAUSE
-from events.errors import StoreError, StoreUnavailable, TooManyRequests
-from events.log import EventLog
+from engramlog_server.api.choices import PAUSE
+from engramlog_server.events.errors import StoreError, StoreUnavailable, TooManyRequests
+from engramlog_server.events.log import EventLog
 
 MOST = 500
 """Who may wait at once: half of the connections."""
@@ -99,7 +99,7 @@ class Waits:
 
     def _tell(self, partition: int, entries: list[Any], beyond_head: int) -> None:
         """Tell who waits what came behind a head. Where one came meanwhile who has looked less far, the next look begins there."""
-        from api.services.auditing.events import beyond
+        from engramlog_server.api.services.auditing.events import beyond
 
         for one in self._waiting:
             if one.partition == partition and not one.came.done():

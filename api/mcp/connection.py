@@ -12,13 +12,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, NamedTuple
 
-from api.requests.checks import check_owner
-from api.requests.speaking import asked_by, caller_in_hand
-from events.errors import AccessDenied, InputError
-from projections.access.caller import Caller
+from engramlog_server.api.requests.checks import check_owner
+from engramlog_server.api.requests.speaking import asked_by, caller_in_hand
+from engramlog_server.events.errors import AccessDenied, InputError
+from engramlog_server.projections.access.caller import Caller
 
 if TYPE_CHECKING:
-    from api.application import Application, Opener
+    from engramlog_server.api.application import Application, Opener
 
 
 _OWNER: ContextVar[str] = ContextVar("owner")
@@ -35,7 +35,7 @@ def confined_to(key: str) -> WhoAsks:
     """Whoever has this key, or this token made of one, as the book of the store says now; revoked, it opens nothing at once."""
 
     def who(application: Application) -> Caller:
-        from projections.access.recognising import recognised
+        from engramlog_server.projections.access.recognising import recognised
 
         found = recognised(application.access_follower.admitting(), key, application.log.now())
         if found.caller is None:

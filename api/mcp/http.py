@@ -14,16 +14,16 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api.http.callers import Admits, Callers, caller_in
-from api.http.guard import MCP, Bodies, Guard
-from api.http.problem import problem_of
-from api.mcp.connection import Connection
-from api.mcp.resource import PATH, Described, challenged, insufficient, is_metadata
-from api.mcp.server import MemoryServer
-from api.requests.checks import check_owner
-from api.work.admission import UNBOUNDED, Buckets, Rates
-from events.errors import EngramlogError, refused
-from projections.access.provider import ProviderRules
+from engramlog_server.api.http.callers import Admits, Callers, caller_in
+from engramlog_server.api.http.guard import MCP, Bodies, Guard
+from engramlog_server.api.http.problem import problem_of
+from engramlog_server.api.mcp.connection import Connection
+from engramlog_server.api.mcp.resource import PATH, Described, challenged, insufficient, is_metadata
+from engramlog_server.api.mcp.server import MemoryServer
+from engramlog_server.api.requests.checks import check_owner
+from engramlog_server.api.work.admission import UNBOUNDED, Buckets, Rates
+from engramlog_server.events.errors import EngramlogError, refused
+from engramlog_server.projections.access.provider import ProviderRules
 
 
 def create_app(

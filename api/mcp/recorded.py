@@ -13,9 +13,9 @@ from typing import Any
 import orjson
 from mcp_types import CallToolResult, TextContent
 
-from api.showing import encoded_id
-from events.text.invisible import without_hidden
-from projections.prompt.block import OPEN
+from engramlog_server.api.showing import encoded_id
+from engramlog_server.events.text.invisible import without_hidden
+from engramlog_server.projections.prompt.block import OPEN
 
 ToolAnswer = dict[str, Any]
 """What a tool answers: fields of the service's answer, by the names that agents have for them. A memory's id is `memory_key`."""

@@ -17,11 +17,11 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api.http.callers import READS
-from api.http.problem import Problem, plain_problem
-from api.http.server.listener import listener_of
-from projections.access.grants import VERBS
-from projections.access.provider import SCOPE, ProviderRules, canonical
+from engramlog_server.api.http.callers import READS
+from engramlog_server.api.http.problem import Problem, plain_problem
+from engramlog_server.api.http.server.listener import listener_of
+from engramlog_server.projections.access.grants import VERBS
+from engramlog_server.projections.access.provider import SCOPE, ProviderRules, canonical
 
 PATH = "/mcp"
 WELL_KNOWN = "/.well-known/oauth-protected-resource"

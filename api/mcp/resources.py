@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 import orjson
 
-from api.mcp.connection import Connection
-from api.mcp.recorded import ToolAnswer, marked
+from engramlog_server.api.mcp.connection import Connection
+from engramlog_server.api.mcp.recorded import ToolAnswer, marked
 
 RECENT = 20
 ABOUT_URI = "memory://about"

@@ -24,22 +24,22 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, ToolAnnotations
 from pydantic import Field, ValidationError
 
-from api.mcp.connection import Connection
-from api.mcp.recorded import IDS, as_recorded, cleaned
-from api.mcp.resources import ABOUT_URI, INBOX_URI, MEMORY_URI, RECENT_URI, Resources
-from api.mcp.schemas import of_answer, of_arguments
-from api.mcp.tools_audit import audit_tools
-from api.mcp.tools_context import ContextTools
-from api.mcp.tools_know import KnowTools
-from api.mcp.tools_say import SayTools
-from api.mcp.tools_search import SearchTools
-from api.requests.secrets import masked_name, refusal_told
-from api.requests.speaking import asked_by, come_in_by
-from api.showing import decoded_id
-from api.version import program_version
-from api.work.admission import Admission
-from api.work.patience import Work
-from events.errors import AccessDenied, EngramlogError, InputError, NotFound
+from engramlog_server.api.mcp.connection import Connection
+from engramlog_server.api.mcp.recorded import IDS, as_recorded, cleaned
+from engramlog_server.api.mcp.resources import ABOUT_URI, INBOX_URI, MEMORY_URI, RECENT_URI, Resources
+from engramlog_server.api.mcp.schemas import of_answer, of_arguments
+from engramlog_server.api.mcp.tools_audit import audit_tools
+from engramlog_server.api.mcp.tools_context import ContextTools
+from engramlog_server.api.mcp.tools_know import KnowTools
+from engramlog_server.api.mcp.tools_say import SayTools
+from engramlog_server.api.mcp.tools_search import SearchTools
+from engramlog_server.api.requests.secrets import masked_name, refusal_told
+from engramlog_server.api.requests.speaking import asked_by, come_in_by
+from engramlog_server.api.showing import decoded_id
+from engramlog_server.api.version import program_version
+from engramlog_server.api.work.admission import Admission
+from engramlog_server.api.work.patience import Work
+from engramlog_server.events.errors import AccessDenied, EngramlogError, InputError, NotFound
 
 
 def admitted(function: Callable[..., Any], work: Work, admission: Admission) -> Callable[..., Any]:
@@ -239,7 +239,7 @@ class MemoryServer(MCPServer[Any]):
         if isinstance(cause, EngramlogError):
             return _in_terms_of_arguments(refusal_told(cause)["message"])
         if isinstance(cause, ValidationError):
-            from api.http.problem import input_error
+            from engramlog_server.api.http.problem import input_error
 
             return str(
                 refusal_told(input_error([{**one, "loc": ("tool", *one["loc"])} for one in cause.errors()]))["message"]
@@ -270,7 +270,7 @@ def _sent_by(request: Any) -> AbstractContextManager[None]:
     """Everything within is asked by whoever sent an HTTP request, as the guard recognised him; without one by who started this."""
     if request is None:
         return nullcontext()
-    from api.http.callers import caller_in
+    from engramlog_server.api.http.callers import caller_in
 
     caller = caller_in(request.scope)
     if caller is None:
@@ -294,4 +294,4 @@ def when_to_search(
 
 @cache
 def _prompt(name: str) -> str:
-    return files("api.mcp").joinpath("prompts", f"{name}.md").read_text("utf-8")
+    return files("engramlog_server.api.mcp").joinpath("prompts", f"{name}.md").read_text("utf-8")

@@ -12,7 +12,7 @@ from mcp.shared.message import SessionMessage
 from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError
 from pydantic import ValidationError
 
-from api.mcp.server import MemoryServer
+from engramlog_server.api.mcp.server import MemoryServer
 
 if TYPE_CHECKING:
     from mcp.shared._stream_protocols import ReadStream, WriteStream

@@ -13,19 +13,19 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from api.mcp.connection import Connection
-from api.mcp.recorded import ToolAnswer
-from api.operations.auditing import ABOVE, ANSWER, ANSWERS, DIFF
-from api.operations.definition import REQUIRED, Operation, Parameter, loaded_from
-from api.operations.events import EVENTS
-from api.operations.knowing import ASSOCIATIONS, FACTS
-from api.operations.living import LAWS
-from api.operations.reading import GET, HISTORY, LIST, OWNER_STATS, PROVENANCE, USES, WHY
-from api.operations.replaying import REPLAY
-from api.operations.reports import COMPARE
-from api.operations.searching import SEARCH
-from api.operations.store import ALARMS, STATUS
-from api.work.patience import Work
+from engramlog_server.api.mcp.connection import Connection
+from engramlog_server.api.mcp.recorded import ToolAnswer
+from engramlog_server.api.operations.auditing import ABOVE, ANSWER, ANSWERS, DIFF
+from engramlog_server.api.operations.definition import REQUIRED, Operation, Parameter, loaded_from
+from engramlog_server.api.operations.events import EVENTS
+from engramlog_server.api.operations.knowing import ASSOCIATIONS, FACTS
+from engramlog_server.api.operations.living import LAWS
+from engramlog_server.api.operations.reading import GET, HISTORY, LIST, OWNER_STATS, PROVENANCE, USES, WHY
+from engramlog_server.api.operations.replaying import REPLAY
+from engramlog_server.api.operations.reports import COMPARE
+from engramlog_server.api.operations.searching import SEARCH
+from engramlog_server.api.operations.store import ALARMS, STATUS
+from engramlog_server.api.work.patience import Work
 
 MOST = 100
 """Entries of an answer: a model reads them all."""

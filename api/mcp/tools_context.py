@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from api.choices import BUDGET, MOST_BUDGET
-from api.mcp.connection import Connection
-from api.mcp.recorded import ToolAnswer
-from projections.prompt.block import LEAST_BUDGET, PARTS
+from engramlog_server.api.choices import BUDGET, MOST_BUDGET
+from engramlog_server.api.mcp.connection import Connection
+from engramlog_server.api.mcp.recorded import ToolAnswer
+from engramlog_server.projections.prompt.block import LEAST_BUDGET, PARTS
 
 _ID_DIGITS = 16
 

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from api.mcp.connection import Connection
-from api.mcp.recorded import ToolAnswer
-from api.work.patience import Work, takes
+from engramlog_server.api.mcp.connection import Connection
+from engramlog_server.api.mcp.recorded import ToolAnswer
+from engramlog_server.api.work.patience import Work, takes
 
 Topic = Annotated[str, Field(description="In any language.")]
 

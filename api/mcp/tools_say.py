@@ -10,13 +10,13 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import PydanticCustomError
 
-from api.mcp.connection import Connection, Session
-from api.mcp.recorded import ToolAnswer
-from api.mcp.tools_search import MemoryKey, conflicting, logged
-from api.requests.speaking import caller_in_hand
-from events.errors import InputError, NotFound, refused
-from events.vocabulary import Category
-from projections.memory.defaults import KIND
+from engramlog_server.api.mcp.connection import Connection, Session
+from engramlog_server.api.mcp.recorded import ToolAnswer
+from engramlog_server.api.mcp.tools_search import MemoryKey, conflicting, logged
+from engramlog_server.api.requests.speaking import caller_in_hand
+from engramlog_server.events.errors import InputError, NotFound, refused
+from engramlog_server.events.vocabulary import Category
+from engramlog_server.projections.memory.defaults import KIND
 
 SaidBy = Annotated[
     Literal["user", "assistant"],
@@ -115,7 +115,7 @@ class SayTools:
         idempotency_key: Key = None,
     ) -> ToolAnswer:
         """Record messages of a conversation word for word, so that they can be found later."""
-        from projections.decide.remembering import NewTurn
+        from engramlog_server.projections.decide.remembering import NewTurn
 
         said = [NewTurn(one.role, one.words, one.speaker, one.occurred_at) for one in turns]
         with self._connection.session() as asked:
@@ -269,7 +269,7 @@ def _as_shown(asked: Session, memory_key: str) -> tuple[str, int | None]:
         with suppress(NotFound):  # what his mode does not show
             shown = asked.application.reader.get(asked.owner, memory_key, trace=False)
             return shown["memory"], shown["sensitivity"]
-    from api.services.remembering import UNREAD
+    from engramlog_server.api.services.remembering import UNREAD
 
     return UNREAD, None
 

@@ -11,11 +11,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from api.mcp.connection import Connection, Session
-from api.mcp.recorded import ToolAnswer
-from api.shapes import Change, Found, Hit, ToldBeside, Why, Withheld
-from events.errors import refused
-from projections.laws.modes import AGED
+from engramlog_server.api.mcp.connection import Connection, Session
+from engramlog_server.api.mcp.recorded import ToolAnswer
+from engramlog_server.api.shapes import Change, Found, Hit, ToldBeside, Why, Withheld
+from engramlog_server.events.errors import refused
+from engramlog_server.projections.laws.modes import AGED
 
 LEAST_RELEVANCE = 0.6
 """What seed 001 (section 3.1.2) asks for unless told. Here it marks and does not cut: of questions about conversations only

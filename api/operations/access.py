@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from api.choices import MOST_KEY_DAYS
-from api.operations import needs
-from api.operations.common import REASON
-from api.operations.definition import Body, Operation, Option, Parameter, Record
-from api.work.patience import Work
+from engramlog_server.api.choices import MOST_KEY_DAYS
+from engramlog_server.api.operations import needs
+from engramlog_server.api.operations.common import REASON
+from engramlog_server.api.operations.definition import Body, Operation, Option, Parameter, Record
+from engramlog_server.api.work.patience import Work
 
 GRANT = Record(
     "GrantTold",

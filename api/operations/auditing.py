@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from api.operations import needs
-from api.operations.common import INCLUDE_FADED, MODE, OFFSET, PLACE, TIMES, limit
-from api.operations.definition import MEMORY, OF_MEMORY, OWNER, Body, Operation, Option, Parameter, without
-from api.operations.searching import QUERY, TERMS
-from api.work.patience import Work
-from projections.choices import RANKINGS
+from engramlog_server.api.operations import needs
+from engramlog_server.api.operations.common import INCLUDE_FADED, MODE, OFFSET, PLACE, TIMES, limit
+from engramlog_server.api.operations.definition import (
+    MEMORY,
+    OF_MEMORY,
+    OWNER,
+    Body,
+    Operation,
+    Option,
+    Parameter,
+    without,
+)
+from engramlog_server.api.operations.searching import QUERY, TERMS
+from engramlog_server.api.work.patience import Work
+from engramlog_server.projections.choices import RANKINGS
 
 DIFF = Operation(
     name="diff",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.operations.definition import SPEAKER, Option, Parameter
+from engramlog_server.api.operations.definition import SPEAKER, Option, Parameter
 
 INSTANT = "2023-10-22T12:00:00Z"
 AS_OF = Parameter(

@@ -12,8 +12,8 @@ from importlib import import_module
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from api.operations.needs import Need
-from api.work.patience import Work
+from engramlog_server.api.operations.needs import Need
+from engramlog_server.api.work.patience import Work
 
 OWNER = "/v1/owners/{owner}"
 MEMORIES = f"{OWNER}/memories"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from api.choices import MOST_BUCKETS, MOST_EVENTS, MOST_WAIT
-from api.operations import needs
-from api.operations.common import CURSOR, LINES, ORDER, PLACE, limit
-from api.operations.definition import OWNER, Operation, Option, Parameter
-from api.work.patience import Work
+from engramlog_server.api.choices import MOST_BUCKETS, MOST_EVENTS, MOST_WAIT
+from engramlog_server.api.operations import needs
+from engramlog_server.api.operations.common import CURSOR, LINES, ORDER, PLACE, limit
+from engramlog_server.api.operations.definition import OWNER, Operation, Option, Parameter
+from engramlog_server.api.work.patience import Work
 
 
 def _time(name: str, description: str) -> Parameter:

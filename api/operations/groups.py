@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from api.operations import (
+from engramlog_server.api.operations import (
     access,
     auditing,
     events,
@@ -21,8 +21,8 @@ from api.operations import (
     store,
     writing,
 )
-from api.operations.definition import Operation
-from api.operations.needs import BESIDES, Need
+from engramlog_server.api.operations.definition import Operation
+from engramlog_server.api.operations.needs import BESIDES, Need
 
 MODULES = (
     *(searching, reading, saying, writing, knowing, living, inbox, reports, auditing),

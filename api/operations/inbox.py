@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from api.operations import needs
-from api.operations.common import OFFSET, PLACE, REASONED, limit
-from api.operations.definition import OF_MEMORY, OWNER, Body, Operation, Option, Parameter
+from engramlog_server.api.operations import needs
+from engramlog_server.api.operations.common import OFFSET, PLACE, REASONED, limit
+from engramlog_server.api.operations.definition import OF_MEMORY, OWNER, Body, Operation, Option, Parameter
 
 _ITEM = Parameter(
     "item",

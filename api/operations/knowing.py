@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from api.operations import needs
-from api.operations.common import AT, LINES, MODE, OFFSET, PLACE, SAID, limit
-from api.operations.definition import MEMORY, OF_MEMORY, OWNER, Body, Operation, Option, Parameter
-from api.work.patience import Work
-from projections.choices import LEAST_WEIGHT, MOST_NODES
+from engramlog_server.api.operations import needs
+from engramlog_server.api.operations.common import AT, LINES, MODE, OFFSET, PLACE, SAID, limit
+from engramlog_server.api.operations.definition import MEMORY, OF_MEMORY, OWNER, Body, Operation, Option, Parameter
+from engramlog_server.api.work.patience import Work
+from engramlog_server.projections.choices import LEAST_WEIGHT, MOST_NODES
 
 _INSTANT = (*LINES, AT)
 TOPIC = Parameter(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from api.operations import needs
-from api.operations.common import OFFSET, PLACE, SAID, TIMES, limit
-from api.operations.definition import MEMORY, OWNER, Body, Operation, Option, Parameter
+from engramlog_server.api.operations import needs
+from engramlog_server.api.operations.common import OFFSET, PLACE, SAID, TIMES, limit
+from engramlog_server.api.operations.definition import MEMORY, OWNER, Body, Operation, Option, Parameter
 
 _PAGE = (*TIMES, limit(50), OFFSET)
 HEALTH = Operation(
@@ -166,7 +166,7 @@ CHOOSE = Operation(
                 names=("--set",),
                 kind=list[str],
                 help="A parameter, name=value; as often as needed. To undo one, set its default again: `profile OWNER` shows it.",
-                reads="api.services.auditing.parameters:parse_settings",
+                reads="engramlog_server.api.services.auditing.parameters:parse_settings",
             ),
         ),
         *SAID,
@@ -186,7 +186,7 @@ CHOOSE = Operation(
 LAWS = Operation(
     name="laws",
     help="Every law by which memories can be weighed: formula, factors, thresholds at the defaults, source. Opens no store.",
-    call="api.laws:laws",
+    call="engramlog_server.api.laws:laws",
     verb="laws",
     path="/v1/laws",
     answer="Laws",
@@ -195,7 +195,7 @@ LAWS = Operation(
 PARAMETERS = Operation(
     name="parameters",
     help="Every parameter that can be set of the laws and modes: default, bounds, and what it is. Opens no store.",
-    call="api.parameters:parameters",
+    call="engramlog_server.api.parameters:parameters",
     verb="parameters",
     path="/v1/parameters",
     answer="ParametersKnown",

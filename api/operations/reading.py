@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from api.operations import needs
-from api.operations.common import (
+from engramlog_server.api.operations import needs
+from engramlog_server.api.operations.common import (
     ACTOR,
     AFTER,
     AS_OF,
@@ -21,9 +21,19 @@ from api.operations.common import (
     TRACED,
     limit,
 )
-from api.operations.definition import MEMORIES, MEMORY, NEVER, OF_MEMORY, OWNER, Body, Operation, Option, Parameter
-from api.operations.searching import OF_ROWS, SORTED
-from api.work.patience import Work
+from engramlog_server.api.operations.definition import (
+    MEMORIES,
+    MEMORY,
+    NEVER,
+    OF_MEMORY,
+    OWNER,
+    Body,
+    Operation,
+    Option,
+    Parameter,
+)
+from engramlog_server.api.operations.searching import OF_ROWS, SORTED
+from engramlog_server.api.work.patience import Work
 
 PAGE = Option(("-k", "--limit"), "A page of so many changes, 1 to 1000; all without.", None, int | None)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.choices import (
+from engramlog_server.api.choices import (
     ASKED_FOR,
     FORMATS,
     LEAVE,
@@ -12,10 +12,10 @@ from api.choices import (
     SHAPE_NAMES,
     WAYS,
 )
-from api.operations import needs
-from api.operations.common import ACTOR, AFTER, LINES, PLACE, REASON
-from api.operations.definition import NEVER, OWNER, Body, Operation, Option, Parameter
-from api.work.patience import Work
+from engramlog_server.api.operations import needs
+from engramlog_server.api.operations.common import ACTOR, AFTER, LINES, PLACE, REASON
+from engramlog_server.api.operations.definition import NEVER, OWNER, Body, Operation, Option, Parameter
+from engramlog_server.api.work.patience import Work
 
 _FORM = Parameter(
     "form",

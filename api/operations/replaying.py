@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from api.operations import needs
-from api.operations.common import ACTOR, MODE, OFFSET, REASON, TIMES, limit
-from api.operations.definition import OWNER, Body, Operation, Option, Parameter
-from api.work.patience import Work
+from engramlog_server.api.operations import needs
+from engramlog_server.api.operations.common import ACTOR, MODE, OFFSET, REASON, TIMES, limit
+from engramlog_server.api.operations.definition import OWNER, Body, Operation, Option, Parameter
+from engramlog_server.api.work.patience import Work
 
 
 def _struck(name: str, description: str, option: str, example: str) -> Parameter:
@@ -86,7 +86,7 @@ REPLAY = Operation(
                 ("--set",),
                 "A parameter, name=value; as often as needed.",
                 kind=list[str],
-                reads="api.services.auditing.parameters:parse_settings",
+                reads="engramlog_server.api.services.auditing.parameters:parse_settings",
             ),
         ),
         Parameter("profile", str | None, "Fold and read under this law, whatever the owner chose.", None, ("tiered",)),

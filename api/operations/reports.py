@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from typing import Literal
 
-from api.choices import BUDGET, BY_HAND, HEIGHT, HEIGHTS, LANGUAGES, MODEL, RULES, THEMES, WIDTH, WIDTHS
-from api.operations import needs
-from api.operations.common import OFFSET, PLACE, TIMES, TRACE, TRUST, limit
-from api.operations.definition import MEMORY, OWNER, Body, Operation, Option, Parameter
-from api.operations.knowing import MAP
-from api.work.patience import Work
-from projections.choices import WORKING_MESSAGES
+from engramlog_server.api.choices import (
+    BUDGET,
+    BY_HAND,
+    HEIGHT,
+    HEIGHTS,
+    LANGUAGES,
+    MODEL,
+    RULES,
+    THEMES,
+    WIDTH,
+    WIDTHS,
+)
+from engramlog_server.api.operations import needs
+from engramlog_server.api.operations.common import OFFSET, PLACE, TIMES, TRACE, TRUST, limit
+from engramlog_server.api.operations.definition import MEMORY, OWNER, Body, Operation, Option, Parameter
+from engramlog_server.api.operations.knowing import MAP
+from engramlog_server.api.work.patience import Work
+from engramlog_server.projections.choices import WORKING_MESSAGES
 
 COMPARE = Operation(
     name="compare",

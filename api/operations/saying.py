@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from api.operations import needs
-from api.operations.common import DRY_RUN, EVENT_ID, SAID, limit
-from api.operations.definition import MEMORIES, MEMORY, OWNER, Body, Operation, Option, Parameter, Record
-from api.operations.writing import NOW, TURN_ID
-from projections.memory.defaults import CATEGORY, KIND
+from engramlog_server.api.operations import needs
+from engramlog_server.api.operations.common import DRY_RUN, EVENT_ID, SAID, limit
+from engramlog_server.api.operations.definition import (
+    MEMORIES,
+    MEMORY,
+    OWNER,
+    Body,
+    Operation,
+    Option,
+    Parameter,
+    Record,
+)
+from engramlog_server.api.operations.writing import NOW, TURN_ID
+from engramlog_server.projections.memory.defaults import CATEGORY, KIND
 
 Plain = str | int | float | bool
 GROUND = Record(
@@ -23,7 +32,7 @@ TEXT = Option(
     names=("text",),
     argument=True,
     metavar="TEXT|-",
-    reads="api.cli.standard_input:text_of",
+    reads="engramlog_server.api.cli.standard_input:text_of",
     help="The text, or - to read it from standard input.",
 )
 SUMMARY = Parameter("summary", str | None, "What it says, shorter.", None, ("tea",))

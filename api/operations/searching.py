@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from api.operations import needs
-from api.operations.common import CURSOR, INCLUDE_FADED, INSPECT, MODE, TIMES, TRACE, TRACED, TRUST, limit
-from api.operations.definition import OWNER, Operation, Option, Parameter
-from projections.choices import RANKINGS, SEARCH_MODES
+from engramlog_server.api.operations import needs
+from engramlog_server.api.operations.common import (
+    CURSOR,
+    INCLUDE_FADED,
+    INSPECT,
+    MODE,
+    TIMES,
+    TRACE,
+    TRACED,
+    TRUST,
+    limit,
+)
+from engramlog_server.api.operations.definition import OWNER, Operation, Option, Parameter
+from engramlog_server.projections.choices import RANKINGS, SEARCH_MODES
 
 FILTERS = "Filters"
 """Panel of the help text."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from api.operations import needs
-from api.operations.common import OFFSET, PLACE, REASONED, limit
-from api.operations.definition import OWNER, Body, Operation, Option, Parameter
-from api.operations.events import SPANS
-from api.work.patience import Work
+from engramlog_server.api.operations import needs
+from engramlog_server.api.operations.common import OFFSET, PLACE, REASONED, limit
+from engramlog_server.api.operations.definition import OWNER, Body, Operation, Option, Parameter
+from engramlog_server.api.operations.events import SPANS
+from engramlog_server.api.work.patience import Work
 
 _SOURCE = (
     Parameter("session", str | None, "A conversation, by its id.", None, ("s1",)),

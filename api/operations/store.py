@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from api.choices import MOST_NAME, MOST_OWNERS, OWNERS_PAGE
-from api.operations import needs
-from api.operations.common import ACTOR, PLACE
-from api.operations.definition import OWNER, Body, Operation, Option, Parameter
-from api.work.patience import Work
+from engramlog_server.api.choices import MOST_NAME, MOST_OWNERS, OWNERS_PAGE
+from engramlog_server.api.operations import needs
+from engramlog_server.api.operations.common import ACTOR, PLACE
+from engramlog_server.api.operations.definition import OWNER, Body, Operation, Option, Parameter
+from engramlog_server.api.work.patience import Work
 
 STATUS = Operation(
     name="status",

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from api.operations import needs
-from api.operations.common import DRY_RUN, EVENT_ID, KEY, OCCURRED_AT, REASON, REASONED, SAID
-from api.operations.definition import MEMORIES, MEMORY, OF_MEMORY, OWNER, Body, Operation, Option, Parameter
+from engramlog_server.api.operations import needs
+from engramlog_server.api.operations.common import DRY_RUN, EVENT_ID, KEY, OCCURRED_AT, REASON, REASONED, SAID
+from engramlog_server.api.operations.definition import (
+    MEMORIES,
+    MEMORY,
+    OF_MEMORY,
+    OWNER,
+    Body,
+    Operation,
+    Option,
+    Parameter,
+)
 
 NOW = {"now": {"summary": "By the user, now", "value": {}}}
 TURN_ID = Parameter("turn_id", str | None, "The turn in which it was said.", None, ("D4:7",))

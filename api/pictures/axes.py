@@ -9,9 +9,9 @@ from math import ceil, floor, log10
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
-from api.pictures.look import Look
-from api.pictures.svg import group, line, number, write
-from api.pictures.text import width
+from engramlog_server.api.pictures.look import Look
+from engramlog_server.api.pictures.svg import group, line, number, write
+from engramlog_server.api.pictures.text import width
 
 _SECOND = timedelta(seconds=1)
 _DAY = timedelta(days=1)

@@ -9,12 +9,19 @@ from math import cos, pi, sin
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
 
-from api.pictures.axes import Frame, draw_time_axis, draw_weight_axis, frame_of, instant_name, spelled_instant
-from api.pictures.look import BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY, YELLOW, Look
-from api.pictures.svg import add, group, line, number, path_of, put, root, write
-from api.pictures.text import broken, cut, shown, width
-from api.pictures.words import WORDS, PictureWords, chinese_reason
-from events.errors import refused
+from engramlog_server.api.pictures.axes import (
+    Frame,
+    draw_time_axis,
+    draw_weight_axis,
+    frame_of,
+    instant_name,
+    spelled_instant,
+)
+from engramlog_server.api.pictures.look import BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY, YELLOW, Look
+from engramlog_server.api.pictures.svg import add, group, line, number, path_of, put, root, write
+from engramlog_server.api.pictures.text import broken, cut, shown, width
+from engramlog_server.api.pictures.words import WORDS, PictureWords, chinese_reason
+from engramlog_server.events.errors import refused
 
 Points = tuple[tuple[float, float], ...]
 

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
 
-from api.pictures.layout import Box, PictureRoom, TakenRoom, around, beside, hull, place_clusters
-from api.pictures.look import CLUSTERS, GREY, Look
-from api.pictures.svg import add, group, line, number, path_of, put, root, write
-from api.pictures.text import broken, cut, shown, width
-from api.pictures.words import WORDS, PictureWords
+from engramlog_server.api.pictures.layout import Box, PictureRoom, TakenRoom, around, beside, hull, place_clusters
+from engramlog_server.api.pictures.look import CLUSTERS, GREY, Look
+from engramlog_server.api.pictures.svg import add, group, line, number, path_of, put, root, write
+from engramlog_server.api.pictures.text import broken, cut, shown, width
+from engramlog_server.api.pictures.words import WORDS, PictureWords
 
 LABEL, NAME = 11.5, 13.0
 """Sizes of labels and of clusters' names, in pixels."""

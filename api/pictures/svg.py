@@ -12,9 +12,9 @@ from uuid import uuid4
 from xml.etree import ElementTree as ET
 from xml.etree.ElementTree import Element
 
-from api.pictures.look import Look, Theme
-from api.pictures.text import is_measured, shown, width, xml
-from events.errors import refused
+from engramlog_server.api.pictures.look import Look, Theme
+from engramlog_server.api.pictures.text import is_measured, shown, width, xml
+from engramlog_server.events.errors import refused
 
 FONTS = (
     "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC',"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from projections.fold.reasons import reason_told
+from engramlog_server.projections.fold.reasons import reason_told
 
 _LAWS = {"weighted": "加权", "ebbinghaus": "艾宾浩斯", "consolidating": "巩固", "tiered": "分层"}
 _KINDS = {

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict, get_args
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError
 
-from api.shapes import LinesTold, TimesTold
-from events.envelope import Stored, from_micros, micros, utc_text
-from events.errors import InputError, refused
-from events.partitions import parse_position, partition_of
-from events.text.saying import is_text
-from events.vocabulary import EARLIEST, ID_RULE, Actor, check_id
-from projections.choices import MAX_RESULTS, RANKINGS, SEARCH_MODES
-from projections.memory.timelines import Lines, recorded_by
+from engramlog_server.api.shapes import LinesTold, TimesTold
+from engramlog_server.events.envelope import Stored, from_micros, micros, utc_text
+from engramlog_server.events.errors import InputError, refused
+from engramlog_server.events.partitions import parse_position, partition_of
+from engramlog_server.events.text.saying import is_text
+from engramlog_server.events.vocabulary import EARLIEST, ID_RULE, Actor, check_id
+from engramlog_server.projections.choices import MAX_RESULTS, RANKINGS, SEARCH_MODES
+from engramlog_server.projections.memory.timelines import Lines, recorded_by
 
 if TYPE_CHECKING:
-    from projections.laws.modes import Mode
+    from engramlog_server.projections.laws.modes import Mode
 
 
 ACTORS: tuple[str, ...] = get_args(Actor)
@@ -45,7 +45,7 @@ class AsOf(NamedTuple):
         """The same with a day as the instant at which it ends in the zone."""
         if self.day is None:
             return self
-        from projections.ranking.conversation_dates import parse_range
+        from engramlog_server.projections.ranking.conversation_dates import parse_range
 
         return AsOf(instant=parse_range(self.day, 0, zone).end - 1)
 
@@ -73,7 +73,7 @@ def check_id_of(field: str, value: str) -> str:
 
 def check_mode(mode: str) -> Mode:
     """The mode, or InputError."""
-    from projections.laws.modes import MODES
+    from engramlog_server.projections.laws.modes import MODES
 
     for known in MODES:
         if mode == known:
@@ -322,7 +322,7 @@ def _end(field: str, text: str | None, zone: str, *, last: bool) -> int | None:
     if not _DAYS.fullmatch(text):
         return parse_instant(text, field, _RULE)
     parse_instant(f"{text}{'-01-01'[len(text) - 4 :]}T00:00:00Z", field, _RULE)  # that there is such a day
-    from projections.ranking.conversation_dates import parse_range
+    from engramlog_server.projections.ranking.conversation_dates import parse_range
 
     try:
         days = parse_range(text, 0, zone)

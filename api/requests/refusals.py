@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from api.requests.snapshots import Snapshot
-from events.catalogue import MemoryCreated, MemoryMerged, MemoryRevised
-from events.envelope import Prepared, decode, micros
-from events.errors import ConcurrencyError, EngramlogError, EventIdTaken, KeyTaken, StoreUnavailable, refused
-from events.log import AppendReceipt, EventLog
-from events.partitions import partition_of, position_text
-from events.statement_digests import digest
-from events.text.saying import is_text
-from projections.language.statements import statements_of
-from projections.memory.rejection import Rejections, refusing
-from projections.redis.view import RedisViews
+from engramlog_server.api.requests.snapshots import Snapshot
+from engramlog_server.events.catalogue import MemoryCreated, MemoryMerged, MemoryRevised
+from engramlog_server.events.envelope import Prepared, decode, micros
+from engramlog_server.events.errors import (
+    ConcurrencyError,
+    EngramlogError,
+    EventIdTaken,
+    KeyTaken,
+    StoreUnavailable,
+    refused,
+)
+from engramlog_server.events.log import AppendReceipt, EventLog
+from engramlog_server.events.partitions import partition_of, position_text
+from engramlog_server.events.statement_digests import digest
+from engramlog_server.events.text.saying import is_text
+from engramlog_server.projections.language.statements import statements_of
+from engramlog_server.projections.memory.rejection import Rejections, refusing
+from engramlog_server.projections.redis.view import RedisViews
 
 MOST_KEY = 200
 """Longest key, in characters."""

@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from api.requests.checks import check_ranking, check_search_mode
-from api.shapes import MeaningCompared, SpansTold, Understood
-from events.errors import InputError, refused
-from projections.choices import RANKINGS
-from projections.ranking.conversation_dates import zoned_text
-from projections.ranking.filter_checks import check_name
-from projections.ranking.search_request import BY_MEANING, Filters, SearchRequest, filters_of
-from projections.reports.listing.wanted import RowsWanted
+from engramlog_server.api.requests.checks import check_ranking, check_search_mode
+from engramlog_server.api.shapes import MeaningCompared, SpansTold, Understood
+from engramlog_server.events.errors import InputError, refused
+from engramlog_server.projections.choices import RANKINGS
+from engramlog_server.projections.ranking.conversation_dates import zoned_text
+from engramlog_server.projections.ranking.filter_checks import check_name
+from engramlog_server.projections.ranking.search_request import BY_MEANING, Filters, SearchRequest, filters_of
+from engramlog_server.projections.reports.listing.wanted import RowsWanted
 
 MOST_OFFSET = 100_000
 _UNLESS_TOLD = {"ranking": RANKINGS[0], "search_mode": "hybrid", "min_relevance": 0.0}

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from events.envelope import AnyEvent
-from events.errors import EngramlogError
-from events.standing import Objection
-from projections.language.sensitivity.text_level import SENSITIVE, detect_sensitivity
-from projections.memory.record import SECRET
+from engramlog_server.events.envelope import AnyEvent
+from engramlog_server.events.errors import EngramlogError
+from engramlog_server.events.standing import Objection
+from engramlog_server.projections.language.sensitivity.text_level import SENSITIVE, detect_sensitivity
+from engramlog_server.projections.memory.record import SECRET
 
 Text = TypeVar("Text", str, str | None)
 HIDDEN = "[withheld: it looks like a secret]"

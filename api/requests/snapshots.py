@@ -12,7 +12,7 @@ from itertools import takewhile
 from threading import Lock
 from typing import Any, NamedTuple, Unpack
 
-from api.requests.checks import (
+from engramlog_server.api.requests.checks import (
     PRESENT,
     Counted,
     Owned,
@@ -25,31 +25,31 @@ from api.requests.checks import (
     counted_of,
     times_of,
 )
-from api.requests.speaking import telling_in_hand
-from api.shapes import Lagging, MomentsOfPast, Placed, Warned
-from api.work.patience import current_check, weigh
-from events.envelope import AnyEvent, Stored
-from events.errors import DamagedState, EngramlogError, LogGap, NotFound, refused
-from events.log import EventLog
-from events.partitions import parse_position, partition_of, position_text
-from projections.access.caller import ToldUpTo
-from projections.checks import Bounds
-from projections.fold.changelog import Entry
-from projections.fold.owner import OwnerHistory, OwnerState, fold_owner
-from projections.fold.partition import Quarantine
-from projections.index.handles import Handles
-from projections.memory.columns import Columns
-from projections.memory.handle import is_handle
-from projections.memory.record import Memory
-from projections.memory.timelines import Lines
-from projections.past.events import OwnerEvents
-from projections.past.folding import FoldedPast, Passage, behind, fold_from, nothing_folded, to_fold
-from projections.past.moments import NotKept
-from projections.redis.owner_events import OwnerLog
-from projections.redis.view import PartitionStanding, RedisViews
-from projections.views.hidden import hidden_ids, purged_ids
-from projections.views.narrowed import shown_by, up_to
-from projections.views.view import OwnerView
+from engramlog_server.api.requests.speaking import telling_in_hand
+from engramlog_server.api.shapes import Lagging, MomentsOfPast, Placed, Warned
+from engramlog_server.api.work.patience import current_check, weigh
+from engramlog_server.events.envelope import AnyEvent, Stored
+from engramlog_server.events.errors import DamagedState, EngramlogError, LogGap, NotFound, refused
+from engramlog_server.events.log import EventLog
+from engramlog_server.events.partitions import parse_position, partition_of, position_text
+from engramlog_server.projections.access.caller import ToldUpTo
+from engramlog_server.projections.checks import Bounds
+from engramlog_server.projections.fold.changelog import Entry
+from engramlog_server.projections.fold.owner import OwnerHistory, OwnerState, fold_owner
+from engramlog_server.projections.fold.partition import Quarantine
+from engramlog_server.projections.index.handles import Handles
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.handle import is_handle
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.memory.timelines import Lines
+from engramlog_server.projections.past.events import OwnerEvents
+from engramlog_server.projections.past.folding import FoldedPast, Passage, behind, fold_from, nothing_folded, to_fold
+from engramlog_server.projections.past.moments import NotKept
+from engramlog_server.projections.redis.owner_events import OwnerLog
+from engramlog_server.projections.redis.view import PartitionStanding, RedisViews
+from engramlog_server.projections.views.hidden import hidden_ids, purged_ids
+from engramlog_server.projections.views.narrowed import shown_by, up_to
+from engramlog_server.projections.views.view import OwnerView
 
 MOST_KEPT = 8
 """Views up to a ceiling that are kept; the one asked for longest ago goes first."""

@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from events.log import Behalf, EventLog
-from events.standing import Path, Speaker
-from events.trust import ASSERTED
-from events.vocabulary import Trust
-from projections.access.caller import AT_THE_FOLDER, Caller, ToldUpTo
+from engramlog_server.events.log import Behalf, EventLog
+from engramlog_server.events.standing import Path, Speaker
+from engramlog_server.events.trust import ASSERTED
+from engramlog_server.events.vocabulary import Trust
+from engramlog_server.projections.access.caller import AT_THE_FOLDER, Caller, ToldUpTo
 
 _PATH: ContextVar[Path] = ContextVar("path", default="terminal")
 _CALLER: ContextVar[Caller] = ContextVar("caller", default=AT_THE_FOLDER)

@@ -16,16 +16,16 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from api.requests.secrets import is_secret, is_sensitive
-from events.accesses import MOST_ACCESSES, MOST_BYTES, MOST_MEMORIES
-from events.catalogue import Access, BlockMade, MemoriesAccessed
-from events.envelope import Prepared, derived_id, from_micros
-from events.errors import EngramlogError, UnderReplicated
-from events.log import AppendReceipt, EventLog
-from events.naming import Naming
-from events.standing import Speaker
-from events.validation import make_event, ready
-from events.vocabulary import MOST_SHOWN, Reading, Via
+from engramlog_server.api.requests.secrets import is_secret, is_sensitive
+from engramlog_server.events.accesses import MOST_ACCESSES, MOST_BYTES, MOST_MEMORIES
+from engramlog_server.events.catalogue import Access, BlockMade, MemoriesAccessed
+from engramlog_server.events.envelope import Prepared, derived_id, from_micros
+from engramlog_server.events.errors import EngramlogError, UnderReplicated
+from engramlog_server.events.log import AppendReceipt, EventLog
+from engramlog_server.events.naming import Naming
+from engramlog_server.events.standing import Speaker
+from engramlog_server.events.validation import make_event, ready
+from engramlog_server.events.vocabulary import MOST_SHOWN, Reading, Via
 
 FLUSH_SECONDS = 1.0
 STOP_SECONDS = 2.0

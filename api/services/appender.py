@@ -8,23 +8,23 @@ from typing import Any, Protocol
 import orjson
 from msgspec import structs
 
-from api.requests.checks import parse_instant
-from api.requests.refusals import RefusedValues, refusal_of
-from api.requests.secrets import label_objection
-from api.requests.speaking import caller_in_hand, speaker
-from api.services.reading import Reader
-from api.shapes import Change
-from api.work.patience import current_check, has_told
-from events.envelope import AnyEvent, Prepared, from_micros
-from events.errors import AccessDenied, InvalidBatch, InvalidEvent
-from events.log import AppendReceipt, EventLog, marked, written_to
-from events.partitions import parse_position, partition_of
-from events.standing import Objection, Speaker
-from events.validation import judged, make_event, read_events, ready
-from events.vocabulary import Trust
-from projections.access.caller import check_said
-from projections.fold.changelog import describe
-from projections.redis.view import RedisViews
+from engramlog_server.api.requests.checks import parse_instant
+from engramlog_server.api.requests.refusals import RefusedValues, refusal_of
+from engramlog_server.api.requests.secrets import label_objection
+from engramlog_server.api.requests.speaking import caller_in_hand, speaker
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.shapes import Change
+from engramlog_server.api.work.patience import current_check, has_told
+from engramlog_server.events.envelope import AnyEvent, Prepared, from_micros
+from engramlog_server.events.errors import AccessDenied, InvalidBatch, InvalidEvent
+from engramlog_server.events.log import AppendReceipt, EventLog, marked, written_to
+from engramlog_server.events.partitions import parse_position, partition_of
+from engramlog_server.events.standing import Objection, Speaker
+from engramlog_server.events.validation import judged, make_event, read_events, ready
+from engramlog_server.events.vocabulary import Trust
+from engramlog_server.projections.access.caller import check_said
+from engramlog_server.projections.fold.changelog import describe
+from engramlog_server.projections.redis.view import RedisViews
 
 NEWEST = 64
 """How many events beside its own a verb looks back over at first."""

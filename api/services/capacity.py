@@ -7,22 +7,22 @@ from datetime import timedelta
 from math import isfinite
 from typing import NamedTuple
 
-from api.requests.checks import check_limit
-from api.services.auditing.supervision import AppendOnlyFile, DiskRoom, Kept
-from api.services.nodes import read_nodes, room_of
-from api.shapes import AofCapacity, Capacity, DiskCapacity, Growth, MemoryCapacity, MemoryPart
-from api.work.outlook import outlook
-from events.admission import APPEND_FULL, Room
-from events.envelope import from_micros, utc_text
-from events.errors import StoreUnavailable
-from events.partitions import LogKeys
-from events.redis.admission import read_room
-from events.redis.clock import redis_micros
-from events.redis.recorded import recorded_of
-from events.redis.wire import Wire, WirePool
-from projections.fold.reasons import reason_told
-from projections.redis.debt import FoldDebt
-from projections.redis.room import room_by_part
+from engramlog_server.api.requests.checks import check_limit
+from engramlog_server.api.services.auditing.supervision import AppendOnlyFile, DiskRoom, Kept
+from engramlog_server.api.services.nodes import read_nodes, room_of
+from engramlog_server.api.shapes import AofCapacity, Capacity, DiskCapacity, Growth, MemoryCapacity, MemoryPart
+from engramlog_server.api.work.outlook import outlook
+from engramlog_server.events.admission import APPEND_FULL, Room
+from engramlog_server.events.envelope import from_micros, utc_text
+from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.admission import read_room
+from engramlog_server.events.redis.clock import redis_micros
+from engramlog_server.events.redis.recorded import recorded_of
+from engramlog_server.events.redis.wire import Wire, WirePool
+from engramlog_server.projections.fold.reasons import reason_told
+from engramlog_server.projections.redis.debt import FoldDebt
+from engramlog_server.projections.redis.room import room_by_part
 
 DAYS, MOST_DAYS = 7, 366
 DAY = 86_400_000_000

@@ -12,25 +12,25 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any, NamedTuple, TypedDict, Unpack
 
-from api.requests.checks import check_memory_id, check_owner
-from api.requests.refusals import checked_key, refusal_of, refuse_rejected, taken
-from api.requests.snapshots import Snapshot
-from api.services.appender import Appender
-from api.services.histories import SCANNED
-from api.work.patience import has_told, weigh
-from events.catalogue import EventData, MemoryCreated, MemoryMerged, MemoryRevised
-from events.envelope import AnyEvent, decode, micros, new_event_id
-from events.errors import InputError, NotYetFolded, OwnerTooLarge
-from events.log import EventLog, foreseen
-from events.partitions import parse_position, partition_of, position_text
-from events.statement_digests import digest
-from projections.decide.command import EVENT, OPTIONAL, Command, Ids, Made, decide
-from projections.decide.rejecting import rejected_values
-from projections.fold.changelog import describe
-from projections.language.contradiction.change import Alike
-from projections.language.statements import statement
-from projections.memory.record import Memory
-from projections.views.foreseen import would_change
+from engramlog_server.api.requests.checks import check_memory_id, check_owner
+from engramlog_server.api.requests.refusals import checked_key, refusal_of, refuse_rejected, taken
+from engramlog_server.api.requests.snapshots import Snapshot
+from engramlog_server.api.services.appender import Appender
+from engramlog_server.api.services.histories import SCANNED
+from engramlog_server.api.work.patience import has_told, weigh
+from engramlog_server.events.catalogue import EventData, MemoryCreated, MemoryMerged, MemoryRevised
+from engramlog_server.events.envelope import AnyEvent, decode, micros, new_event_id
+from engramlog_server.events.errors import InputError, NotYetFolded, OwnerTooLarge
+from engramlog_server.events.log import EventLog, foreseen
+from engramlog_server.events.partitions import parse_position, partition_of, position_text
+from engramlog_server.events.statement_digests import digest
+from engramlog_server.projections.decide.command import EVENT, OPTIONAL, Command, Ids, Made, decide
+from engramlog_server.projections.decide.rejecting import rejected_values
+from engramlog_server.projections.fold.changelog import describe
+from engramlog_server.projections.language.contradiction.change import Alike
+from engramlog_server.projections.language.statements import statement
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.views.foreseen import would_change
 
 PAGE = 500
 

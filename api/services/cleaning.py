@@ -10,18 +10,18 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol, cast
 
-from api.choices import BY_HAND
-from api.requests.checks import check_owner
-from api.services.reading import Reader
-from api.shapes import Cleaned
-from api.work.patience import current_check
-from api.work.runs import RunReport
-from events.errors import EngramlogError, StoreError, refused
-from events.log import EventLog
-from events.partitions import partition_of
-from projections.checks import Check
-from projections.embedding.compared import ComparedOfAll
-from projections.lifecycle import COMPARING, JOBS, SUGGEST
+from engramlog_server.api.choices import BY_HAND
+from engramlog_server.api.requests.checks import check_owner
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.shapes import Cleaned
+from engramlog_server.api.work.patience import current_check
+from engramlog_server.api.work.runs import RunReport
+from engramlog_server.events.errors import EngramlogError, StoreError, refused
+from engramlog_server.events.log import EventLog
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.projections.checks import Check
+from engramlog_server.projections.embedding.compared import ComparedOfAll
+from engramlog_server.projections.lifecycle import COMPARING, JOBS, SUGGEST
 
 UNASKED: Mapping[str, Any] = {
     "left_open": 0,

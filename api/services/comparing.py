@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from typing import Unpack, cast
 
-from api.pictures.text import short
-from api.requests.checks import LineTerms, TimesAsked, check_limit, parse_instant, told_lines, told_times
-from api.services.reading import Reader
-from api.shapes import Compared, Curves
-from api.work.patience import both, current_check
-from events.errors import refused
-from projections.past.life import life_of
-from projections.redis.view import RedisViews
-from projections.reports.comparison import compare_laws, curves
-from projections.views.query import card, moment
+from engramlog_server.api.pictures.text import short
+from engramlog_server.api.requests.checks import (
+    LineTerms,
+    TimesAsked,
+    check_limit,
+    parse_instant,
+    told_lines,
+    told_times,
+)
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.shapes import Compared, Curves
+from engramlog_server.api.work.patience import both, current_check
+from engramlog_server.events.errors import refused
+from engramlog_server.projections.past.life import life_of
+from engramlog_server.projections.redis.view import RedisViews
+from engramlog_server.projections.reports.comparison import compare_laws, curves
+from engramlog_server.projections.views.query import card, moment
 
 MOST_MEMORIES = 1_000
 MOST_POINTS = 2_000

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Unpack
 
-from api.choices import BUDGET, MOST_BUDGET
-from api.requests.checks import MAX_QUERY, LineTerms, check_id_of, check_owner, check_query, told_lines
-from api.requests.speaking import caller_in_hand, telling_in_hand
-from api.services.accesses import AccessRecorder, BlockRequest, Read
-from api.services.context_record import (
+from engramlog_server.api.choices import BUDGET, MOST_BUDGET
+from engramlog_server.api.requests.checks import MAX_QUERY, LineTerms, check_id_of, check_owner, check_query, told_lines
+from engramlog_server.api.requests.speaking import caller_in_hand, telling_in_hand
+from engramlog_server.api.services.accesses import AccessRecorder, BlockRequest, Read
+from engramlog_server.api.services.context_record import (
     MadeBlock,
     SearchedQuery,
     TalkAsked,
@@ -24,21 +24,21 @@ from api.services.context_record import (
     turns_before,
     with_parts,
 )
-from api.services.reading import Reader
-from api.shapes import ContextBlock, Recorded
-from events.errors import AccessDenied, InputError, refused
-from events.log import EventLog
-from projections.choices import WORKING_MESSAGES
-from projections.language.prompt_text import TokenCount, estimated_tokens, is_chinese
-from projections.memory.record import SECRET
-from projections.memory.trust import check_trust
-from projections.prompt.block import LEAST_BUDGET, TITLES
-from projections.prompt.gathering import Wanted, named_in, rules_of
-from projections.prompt.lines import sensitivity_allowed
-from projections.prompt.message import RELATED, MessageRead, Related, decided, query_of, read_message
-from projections.prompt.recipe import Handed, recipe
-from projections.prompt.stable import stable_room
-from projections.redis.view import RedisViews
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.shapes import ContextBlock, Recorded
+from engramlog_server.events.errors import AccessDenied, InputError, refused
+from engramlog_server.events.log import EventLog
+from engramlog_server.projections.choices import WORKING_MESSAGES
+from engramlog_server.projections.language.prompt_text import TokenCount, estimated_tokens, is_chinese
+from engramlog_server.projections.memory.record import SECRET
+from engramlog_server.projections.memory.trust import check_trust
+from engramlog_server.projections.prompt.block import LEAST_BUDGET, TITLES
+from engramlog_server.projections.prompt.gathering import Wanted, named_in, rules_of
+from engramlog_server.projections.prompt.lines import sensitivity_allowed
+from engramlog_server.projections.prompt.message import RELATED, MessageRead, Related, decided, query_of, read_message
+from engramlog_server.projections.prompt.recipe import Handed, recipe
+from engramlog_server.projections.prompt.stable import stable_room
+from engramlog_server.projections.redis.view import RedisViews
 
 
 def context_wanted(

@@ -5,31 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from api.requests.snapshots import Past, Snapshot
-from api.shapes import (
+from engramlog_server.api.requests.snapshots import Past, Snapshot
+from engramlog_server.api.shapes import (
     ContextLine,
     ContextParts,
     ContextSearch,
     ContextSizes,
     Hit,
 )
-from api.work.patience import current_check
-from events.partitions import position_text
-from projections.choices import WORKING_MESSAGES
-from projections.index.talk_tokens import TalkTokens
-from projections.language.prompt_text import TokenCount, estimated_tokens
-from projections.memory.handle import handle_of
-from projections.memory.sources import Asides
-from projections.memory.working_memory import Conversation, Said, Turn, conversation, set_aside_among
-from projections.prompt.block import Block, Line
-from projections.prompt.gathering import AskedTurn, Close, Wanted, always, material, related, rules_of
-from projections.prompt.lines import IDLE, Rules, is_withheld
-from projections.prompt.message import MessageRead
-from projections.prompt.stable import TwoParts, in_two, stable_part
-from projections.ranking.proactive import closenesses
-from projections.redis.said import Recent, recent, recent_among
-from projections.redis.view import RedisViews
-from projections.views.view import OwnerView
+from engramlog_server.api.work.patience import current_check
+from engramlog_server.events.partitions import position_text
+from engramlog_server.projections.choices import WORKING_MESSAGES
+from engramlog_server.projections.index.talk_tokens import TalkTokens
+from engramlog_server.projections.language.prompt_text import TokenCount, estimated_tokens
+from engramlog_server.projections.memory.handle import handle_of
+from engramlog_server.projections.memory.sources import Asides
+from engramlog_server.projections.memory.working_memory import Conversation, Said, Turn, conversation, set_aside_among
+from engramlog_server.projections.prompt.block import Block, Line
+from engramlog_server.projections.prompt.gathering import AskedTurn, Close, Wanted, always, material, related, rules_of
+from engramlog_server.projections.prompt.lines import IDLE, Rules, is_withheld
+from engramlog_server.projections.prompt.message import MessageRead
+from engramlog_server.projections.prompt.stable import TwoParts, in_two, stable_part
+from engramlog_server.projections.ranking.proactive import closenesses
+from engramlog_server.projections.redis.said import Recent, recent, recent_among
+from engramlog_server.projections.redis.view import RedisViews
+from engramlog_server.projections.views.view import OwnerView
 
 
 class TalkAsked(NamedTuple):

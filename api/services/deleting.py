@@ -13,31 +13,45 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Generic, NamedTuple, TypeVar
 
-from api.requests.checks import check_memory_id, check_owner
-from api.requests.refusals import checked_key, taken
-from api.requests.snapshots import Snapshot
-from api.services.carrier import LogEvent, carried_before
-from api.services.deletion_report import DeletionReport, ManyReport, RestorationReport
-from api.services.reading import Reader
-from api.services.restoring import causes, steps, taken_by, weigh_log, with_value
-from api.services.writing import Writer
-from events.catalogue import MemoryDeleted, MemoryRestored, ValueReadmitted, ValueRejected
-from events.envelope import AnyEvent, micros, new_event_id
-from events.errors import ConcurrencyError, EngramlogError, EventIdTaken, InputError, NotFound, UnderReplicated, refused
-from events.log import AppendReceipt, EventLog
-from events.partitions import parse_position, partition_of, position_text
-from events.standing import OWN, is_persons_word
-from events.vocabulary import MAX_REQUEST_EVENTS
-from projections.decide.command import Made
-from projections.decide.deleting import Delete, DeletionPlan, PlannedDeletion, plan_deletion, still_said
-from projections.decide.many import C, ManyPlan, P, requests_of
-from projections.decide.rejecting import rejected_values
-from projections.decide.restoring import TakenAlong
-from projections.decide.restoring_many import PlannedRestoration, Restore, plan_restoration
-from projections.fold.working_set import trouble_with
-from projections.memory.deletion_cascade import DeletionCascade
-from projections.memory.record import DAY, Memory
-from projections.redis.view import RedisViews
+from engramlog_server.api.requests.checks import check_memory_id, check_owner
+from engramlog_server.api.requests.refusals import checked_key, taken
+from engramlog_server.api.requests.snapshots import Snapshot
+from engramlog_server.api.services.carrier import LogEvent, carried_before
+from engramlog_server.api.services.deletion_report import DeletionReport, ManyReport, RestorationReport
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.services.restoring import causes, steps, taken_by, weigh_log, with_value
+from engramlog_server.api.services.writing import Writer
+from engramlog_server.events.catalogue import MemoryDeleted, MemoryRestored, ValueReadmitted, ValueRejected
+from engramlog_server.events.envelope import AnyEvent, micros, new_event_id
+from engramlog_server.events.errors import (
+    ConcurrencyError,
+    EngramlogError,
+    EventIdTaken,
+    InputError,
+    NotFound,
+    UnderReplicated,
+    refused,
+)
+from engramlog_server.events.log import AppendReceipt, EventLog
+from engramlog_server.events.partitions import parse_position, partition_of, position_text
+from engramlog_server.events.standing import OWN, is_persons_word
+from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
+from engramlog_server.projections.decide.command import Made
+from engramlog_server.projections.decide.deleting import (
+    Delete,
+    DeletionPlan,
+    PlannedDeletion,
+    plan_deletion,
+    still_said,
+)
+from engramlog_server.projections.decide.many import C, ManyPlan, P, requests_of
+from engramlog_server.projections.decide.rejecting import rejected_values
+from engramlog_server.projections.decide.restoring import TakenAlong
+from engramlog_server.projections.decide.restoring_many import PlannedRestoration, Restore, plan_restoration
+from engramlog_server.projections.fold.working_set import trouble_with
+from engramlog_server.projections.memory.deletion_cascade import DeletionCascade
+from engramlog_server.projections.memory.record import DAY, Memory
+from engramlog_server.projections.redis.view import RedisViews
 
 R = TypeVar("R", bound=ManyReport)
 Progress = Callable[[int, int], None]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from api.shapes import Change, Deleted, Removed, RestoredMany, Skipped, Warned
-from events.errors import EngramlogError, InputError, NotFound
-from projections.fold.reasons import reason_told
-from projections.views.query import moment
+from engramlog_server.api.shapes import Change, Deleted, Removed, RestoredMany, Skipped, Warned
+from engramlog_server.events.errors import EngramlogError, InputError, NotFound
+from engramlog_server.projections.fold.reasons import reason_told
+from engramlog_server.projections.views.query import moment
 
 
 @dataclass(slots=True)

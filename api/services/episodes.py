@@ -9,20 +9,20 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, cast
 
-from api.requests.checks import check_owner
-from api.services.cleaning import Progress
-from api.shapes import Episode, Left, Used
-from api.work.patience import current_check
-from api.work.runs import RunReport
-from events.catalogue import MemoryCreated
-from events.log import EventLog
-from events.partitions import partition_of
-from projections.checks import Check
-from projections.language.sensitivity.text_level import detect_sensitivity
-from projections.lifecycle import Decision
-from projections.memory.record import SECRET
-from projections.views.query import moment
-from projections.views.view import WITHHELD
+from engramlog_server.api.requests.checks import check_owner
+from engramlog_server.api.services.cleaning import Progress
+from engramlog_server.api.shapes import Episode, Left, Used
+from engramlog_server.api.work.patience import current_check
+from engramlog_server.api.work.runs import RunReport
+from engramlog_server.events.catalogue import MemoryCreated
+from engramlog_server.events.log import EventLog
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.projections.checks import Check
+from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.lifecycle import Decision
+from engramlog_server.projections.memory.record import SECRET
+from engramlog_server.projections.views.query import moment
+from engramlog_server.projections.views.view import WITHHELD
 
 
 class EpisodeReport(RunReport, Protocol):

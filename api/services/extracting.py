@@ -9,23 +9,23 @@ from threading import Lock
 from typing import Any, Protocol, cast
 from zlib import crc32
 
-from api.choices import MODEL, RULES
-from api.requests.checks import check_owner
-from api.services.cleaning import Progress
-from api.services.reading import Reader
-from api.shapes import Extracted, StatedTriple, Statement
-from api.work.patience import current_check
-from api.work.runs import RunReport
-from events.errors import BadSetting, ConcurrencyError, refused
-from events.log import EventLog
-from events.partitions import partition_of
-from projections.checks import Check
-from projections.language.sensitivity.text_level import detect_sensitivity
-from projections.lifecycle.extracting import verdicts
-from projections.lifecycle.judge.judging import Verdict
-from projections.lifecycle.reading_again import read_again
-from projections.memory.record import SECRET
-from projections.views.view import WITHHELD
+from engramlog_server.api.choices import MODEL, RULES
+from engramlog_server.api.requests.checks import check_owner
+from engramlog_server.api.services.cleaning import Progress
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.shapes import Extracted, StatedTriple, Statement
+from engramlog_server.api.work.patience import current_check
+from engramlog_server.api.work.runs import RunReport
+from engramlog_server.events.errors import BadSetting, ConcurrencyError, refused
+from engramlog_server.events.log import EventLog
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.projections.checks import Check
+from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.lifecycle.extracting import verdicts
+from engramlog_server.projections.lifecycle.judge.judging import Verdict
+from engramlog_server.projections.lifecycle.reading_again import read_again
+from engramlog_server.projections.memory.record import SECRET
+from engramlog_server.projections.views.view import WITHHELD
 
 WAYS = (RULES, MODEL)
 LOCKS = 64

@@ -8,22 +8,22 @@ from typing import cast
 from msgspec import structs
 from pydantic_core import PydanticCustomError
 
-from api.requests.checks import check_limit, check_owner
-from api.requests.secrets import masked
-from api.services.histories import SCANNED
-from api.services.reading import Reader
-from api.services.writing import Writer
-from api.shapes import Reported
-from api.work.patience import weigh
-from events.catalogue import GroundChanged
-from events.envelope import AnyEvent, micros
-from events.errors import ConcurrencyError, EventIdTaken, refused
-from events.log import EventLog
-from events.partitions import partition_of, position_text
-from events.standing import report_objection
-from events.vocabulary import DIGEST_RULE, MAX_REQUEST_EVENTS, URI_RULE, check_digest, check_uri
-from projections.decide.command import EVENT, Ids
-from projections.fold.basis import standing_on
+from engramlog_server.api.requests.checks import check_limit, check_owner
+from engramlog_server.api.requests.secrets import masked
+from engramlog_server.api.services.histories import SCANNED
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.services.writing import Writer
+from engramlog_server.api.shapes import Reported
+from engramlog_server.api.work.patience import weigh
+from engramlog_server.events.catalogue import GroundChanged
+from engramlog_server.events.envelope import AnyEvent, micros
+from engramlog_server.events.errors import ConcurrencyError, EventIdTaken, refused
+from engramlog_server.events.log import EventLog
+from engramlog_server.events.partitions import partition_of, position_text
+from engramlog_server.events.standing import report_objection
+from engramlog_server.events.vocabulary import DIGEST_RULE, MAX_REQUEST_EVENTS, URI_RULE, check_digest, check_uri
+from engramlog_server.projections.decide.command import EVENT, Ids
+from engramlog_server.projections.fold.basis import standing_on
 
 
 class Grounds:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Unpack
 
-from api.requests.checks import LineTerms, check_owner, told_lines
-from api.services.reading import Reader
-from api.shapes import (
+from engramlog_server.api.requests.checks import LineTerms, check_owner, told_lines
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.shapes import (
     ChainHead,
     ChainHeads,
     HeadKept,
@@ -20,17 +20,25 @@ from api.shapes import (
     OwnerHead,
     PartitionCompared,
 )
-from api.work.patience import current_check
-from events.envelope import from_micros, utc_text
-from events.errors import refused
-from events.heads import FIRST, Head, HeadBook, HeadLine, copied_book, write_line
-from events.partitions import LogKeys, position_text
-from events.redis.clock import redis_micros
-from events.redis.recorded import recorded_of
-from events.redis.wire import Wire, WirePool
-from projections.checks import Check
-from projections.redis.create import StoreIdentity
-from projections.redis.heads import HeadState, LiveHead, PartitionMet, Unmet, live_heads, meet, recompute
+from engramlog_server.api.work.patience import current_check
+from engramlog_server.events.envelope import from_micros, utc_text
+from engramlog_server.events.errors import refused
+from engramlog_server.events.heads import FIRST, Head, HeadBook, HeadLine, copied_book, write_line
+from engramlog_server.events.partitions import LogKeys, position_text
+from engramlog_server.events.redis.clock import redis_micros
+from engramlog_server.events.redis.recorded import recorded_of
+from engramlog_server.events.redis.wire import Wire, WirePool
+from engramlog_server.projections.checks import Check
+from engramlog_server.projections.redis.create import StoreIdentity
+from engramlog_server.projections.redis.heads import (
+    HeadState,
+    LiveHead,
+    PartitionMet,
+    Unmet,
+    live_heads,
+    meet,
+    recompute,
+)
 
 MOST_TEXT = 8 * 1024 * 1024
 """Characters of a text that is compared: as much as a file of kept heads holds before the next begins."""

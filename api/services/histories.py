@@ -14,8 +14,8 @@ from typing import NamedTuple, TypedDict, Unpack
 
 import orjson
 
-from api.choices import MOST_CHANGES
-from api.requests.checks import (
+from engramlog_server.api.choices import MOST_CHANGES
+from engramlog_server.api.requests.checks import (
     WHOLE,
     LineTerms,
     Progress,
@@ -27,26 +27,26 @@ from api.requests.checks import (
     span_of,
     told_lines,
 )
-from api.requests.snapshots import Snapshot, Snapshots
-from api.requests.speaking import telling_in_hand
-from api.services.auditing.by_law import STORED, LawNumbers, check_law
-from api.shapes import AsideTold, Change, History
-from api.work.patience import both, current_check, weigh
-from events.catalogue import EVENT_TYPES, SourceSetAside
-from events.envelope import decode
-from events.errors import NotFound, refused
-from events.log import EventLog
-from events.partitions import parse_position, position_text
-from projections.fold.changelog import DECISIONS, Entry, describe
-from projections.language.sensitivity.text_level import detect_sensitivity
-from projections.memory.deletion_view import forgotten_turns
-from projections.memory.record import SECRET
-from projections.memory.sources import Aside
-from projections.redis.changelog import EntryPlace
-from projections.redis.view import RedisViews
-from projections.views.query import moment
-from projections.views.telling import UNTOLD, Teller, Words, telling
-from projections.views.view import WITHHELD, OwnerView
+from engramlog_server.api.requests.snapshots import Snapshot, Snapshots
+from engramlog_server.api.requests.speaking import telling_in_hand
+from engramlog_server.api.services.auditing.by_law import STORED, LawNumbers, check_law
+from engramlog_server.api.shapes import AsideTold, Change, History
+from engramlog_server.api.work.patience import both, current_check, weigh
+from engramlog_server.events.catalogue import EVENT_TYPES, SourceSetAside
+from engramlog_server.events.envelope import decode
+from engramlog_server.events.errors import NotFound, refused
+from engramlog_server.events.log import EventLog
+from engramlog_server.events.partitions import parse_position, position_text
+from engramlog_server.projections.fold.changelog import DECISIONS, Entry, describe
+from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.memory.deletion_view import forgotten_turns
+from engramlog_server.projections.memory.record import SECRET
+from engramlog_server.projections.memory.sources import Aside
+from engramlog_server.projections.redis.changelog import EntryPlace
+from engramlog_server.projections.redis.view import RedisViews
+from engramlog_server.projections.views.query import moment
+from engramlog_server.projections.views.telling import UNTOLD, Teller, Words, telling
+from engramlog_server.projections.views.view import WITHHELD, OwnerView
 
 
 def aside_told(views: RedisViews, owner: str, partition: int, one: Aside) -> AsideTold:

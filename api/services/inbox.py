@@ -9,22 +9,22 @@ from uuid import UUID
 
 import numpy as np
 
-from api.requests.checks import LineTerms, check_limit, check_owner, told_lines
-from api.requests.refusals import taken
-from api.requests.snapshots import Snapshot
-from api.services.carrier import Given
-from api.services.reading import Reader
-from api.services.writing import Writer
-from api.shapes import Answered, InboxItem, InboxPage
-from events.catalogue import EventData, MemoryDeleted, MemoryMentioned
-from events.envelope import Stored, decode, utc_text
-from events.errors import NotFound, refused
-from events.log import EventLog
-from events.partitions import partition_of, position_text
-from events.standing import is_persons_word
-from events.statement_digests import digest
-from events.vocabulary import MAX_SOURCES
-from projections.decide.answering import (
+from engramlog_server.api.requests.checks import LineTerms, check_limit, check_owner, told_lines
+from engramlog_server.api.requests.refusals import taken
+from engramlog_server.api.requests.snapshots import Snapshot
+from engramlog_server.api.services.carrier import Given
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.services.writing import Writer
+from engramlog_server.api.shapes import Answered, InboxItem, InboxPage
+from engramlog_server.events.catalogue import EventData, MemoryDeleted, MemoryMentioned
+from engramlog_server.events.envelope import Stored, decode, utc_text
+from engramlog_server.events.errors import NotFound, refused
+from engramlog_server.events.log import EventLog
+from engramlog_server.events.partitions import partition_of, position_text
+from engramlog_server.events.standing import is_persons_word
+from engramlog_server.events.statement_digests import digest
+from engramlog_server.events.vocabulary import MAX_SOURCES
+from engramlog_server.projections.decide.answering import (
     CHANGES,
     PROPOSAL,
     accepted,
@@ -34,21 +34,21 @@ from projections.decide.answering import (
     rejected,
     would_say,
 )
-from projections.decide.command import EVENT
-from projections.decide.commands import Tell
-from projections.decide.done import done_by, effective
-from projections.decide.rejecting import also_proposed, is_double, rejection, values_said
-from projections.decide.suggested import done_as_suggested, merge_suggested, suggestion_of
-from projections.fold.inbox import MOST_WAITING
-from projections.fold.reasons import NOBODYS, reason_told
-from projections.language.sensitivity.text_level import detect_sensitivity
-from projections.language.statements import statement
-from projections.memory.columns import Columns, state_of
-from projections.memory.record import SECRET
-from projections.memory.rejection import refusing
-from projections.memory.suggestion import suggested_kind
-from projections.views.query import card
-from projections.views.view import WITHHELD, OwnerView
+from engramlog_server.projections.decide.command import EVENT
+from engramlog_server.projections.decide.commands import Tell
+from engramlog_server.projections.decide.done import done_by, effective
+from engramlog_server.projections.decide.rejecting import also_proposed, is_double, rejection, values_said
+from engramlog_server.projections.decide.suggested import done_as_suggested, merge_suggested, suggestion_of
+from engramlog_server.projections.fold.inbox import MOST_WAITING
+from engramlog_server.projections.fold.reasons import NOBODYS, reason_told
+from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.statements import statement
+from engramlog_server.projections.memory.columns import Columns, state_of
+from engramlog_server.projections.memory.record import SECRET
+from engramlog_server.projections.memory.rejection import refusing
+from engramlog_server.projections.memory.suggestion import suggested_kind
+from engramlog_server.projections.views.query import card
+from engramlog_server.projections.views.view import WITHHELD, OwnerView
 
 MOST_ITEMS = 100
 """Of a page."""

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from api.pictures.text import short
-from api.requests.checks import (
+from engramlog_server.api.pictures.text import short
+from engramlog_server.api.requests.checks import (
     HAPPENED,
     KNOWN,
     LINE_NAMES,
@@ -25,29 +25,37 @@ from api.requests.checks import (
     parse_instant,
     told_lines,
 )
-from api.requests.searching import check_terms, request_of
-from api.requests.secrets import masked
-from api.requests.snapshots import Snapshot
-from api.services.auditing.by_law import check_law
-from api.services.reading import Reader
-from api.shapes import InstantsMark, InstantsRow, InstantsTold
-from api.work.patience import both, current_check, weigh
-from events.catalogue import MemoriesAccessed
-from events.errors import refused
-from events.log import EventLog
-from events.partitions import position_text
-from projections.fold.changelog import id_text
-from projections.laws.modes import REASONS, Mode
-from projections.memory.columns import Columns, state_of
-from projections.memory.record import Memory
-from projections.past.life import EventKin, KinEvent
-from projections.ranking.senses import MeantQuestion
-from projections.redis.view import RedisViews
-from projections.reports.held_scores import HeldScores, held_scores
-from projections.reports.instants import ACTIVATED, ORDERS, SCORE, InstantStep, RowsAsked, Sheet, sheet_of
-from projections.reports.moving import Moving
-from projections.views.hidden import hidden_ids
-from projections.views.query import ViewQuery, card, moment
+from engramlog_server.api.requests.searching import check_terms, request_of
+from engramlog_server.api.requests.secrets import masked
+from engramlog_server.api.requests.snapshots import Snapshot
+from engramlog_server.api.services.auditing.by_law import check_law
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.shapes import InstantsMark, InstantsRow, InstantsTold
+from engramlog_server.api.work.patience import both, current_check, weigh
+from engramlog_server.events.catalogue import MemoriesAccessed
+from engramlog_server.events.errors import refused
+from engramlog_server.events.log import EventLog
+from engramlog_server.events.partitions import position_text
+from engramlog_server.projections.fold.changelog import id_text
+from engramlog_server.projections.laws.modes import REASONS, Mode
+from engramlog_server.projections.memory.columns import Columns, state_of
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.past.life import EventKin, KinEvent
+from engramlog_server.projections.ranking.senses import MeantQuestion
+from engramlog_server.projections.redis.view import RedisViews
+from engramlog_server.projections.reports.held_scores import HeldScores, held_scores
+from engramlog_server.projections.reports.instants import (
+    ACTIVATED,
+    ORDERS,
+    SCORE,
+    InstantStep,
+    RowsAsked,
+    Sheet,
+    sheet_of,
+)
+from engramlog_server.projections.reports.moving import Moving
+from engramlog_server.projections.views.hidden import hidden_ids
+from engramlog_server.projections.views.query import ViewQuery, card, moment
 
 MOST_ROWS, MOST_POINTS, MOST_CELLS = 200, 240, 24_000
 """Ids that may be told, instants, and rows times instants."""

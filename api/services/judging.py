@@ -13,21 +13,21 @@ from typing import NamedTuple
 
 from msgspec import structs
 
-from api.requests.snapshots import Snapshot
-from api.services.carrier import TRIES, Carrier
-from api.work.patience import current_check, has_told, weigh
-from events.catalogue import EventData, MemoryCreated, MemoryMentioned
-from events.envelope import AnyEvent, Prepared, decode, derived_id, from_micros, micros
-from events.errors import refused
-from events.log import AppendReceipt, EventLog
-from events.partitions import partition_of, position_text
-from events.standing import Speaker, reach
-from events.trust import ASSERTED, PROPOSED
-from events.validation import make_event, ready
-from projections.decide.remembering import NOTHING, Consequence, of_beside, says
-from projections.lifecycle.judge.telling import Door, Told
-from projections.memory.kind import is_told_by_itself
-from projections.memory.rejection import refusing
+from engramlog_server.api.requests.snapshots import Snapshot
+from engramlog_server.api.services.carrier import TRIES, Carrier
+from engramlog_server.api.work.patience import current_check, has_told, weigh
+from engramlog_server.events.catalogue import EventData, MemoryCreated, MemoryMentioned
+from engramlog_server.events.envelope import AnyEvent, Prepared, decode, derived_id, from_micros, micros
+from engramlog_server.events.errors import refused
+from engramlog_server.events.log import AppendReceipt, EventLog
+from engramlog_server.events.partitions import partition_of, position_text
+from engramlog_server.events.standing import Speaker, reach
+from engramlog_server.events.trust import ASSERTED, PROPOSED
+from engramlog_server.events.validation import make_event, ready
+from engramlog_server.projections.decide.remembering import NOTHING, Consequence, of_beside, says
+from engramlog_server.projections.lifecycle.judge.telling import Door, Told
+from engramlog_server.projections.memory.kind import is_told_by_itself
+from engramlog_server.projections.memory.rejection import refusing
 
 PIECE = 100
 """Memories judged and appended at once: with all that may follow from them they are one request."""

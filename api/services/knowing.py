@@ -8,24 +8,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Unpack
 
-from api.requests.checks import LineTerms, TimesAsked, check_limit, check_mode, check_query, told_times
-from api.requests.snapshots import Snapshot
-from api.services.reading import Reader
-from api.shapes import Assessment, AssociationTree, BackedTriple, Branch, Fact, FactEvidence, FactsKnown, KnowledgeMap
-from api.work.patience import current_check, weigh
-from events.errors import InputError, refused
-from events.text.saying import is_text
-from projections.choices import LEAST_WEIGHT, MOST_NODES
-from projections.index.associations import Link
-from projections.laws.modes import Visibility
-from projections.memory.columns import Columns
-from projections.memory.record import LEVELS, SECRET, Memory
-from projections.memory.triples import KnownTriple, is_about, triples_of
-from projections.reports.assess import assess
-from projections.reports.knowledge_map import knowledge_map
-from projections.views.corrected import seen_at
-from projections.views.query import ViewQuery, card, moment, told_beside
-from projections.views.view import OwnerView
+from engramlog_server.api.requests.checks import LineTerms, TimesAsked, check_limit, check_mode, check_query, told_times
+from engramlog_server.api.requests.snapshots import Snapshot
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.shapes import (
+    Assessment,
+    AssociationTree,
+    BackedTriple,
+    Branch,
+    Fact,
+    FactEvidence,
+    FactsKnown,
+    KnowledgeMap,
+)
+from engramlog_server.api.work.patience import current_check, weigh
+from engramlog_server.events.errors import InputError, refused
+from engramlog_server.events.text.saying import is_text
+from engramlog_server.projections.choices import LEAST_WEIGHT, MOST_NODES
+from engramlog_server.projections.index.associations import Link
+from engramlog_server.projections.laws.modes import Visibility
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.record import LEVELS, SECRET, Memory
+from engramlog_server.projections.memory.triples import KnownTriple, is_about, triples_of
+from engramlog_server.projections.reports.assess import assess
+from engramlog_server.projections.reports.knowledge_map import knowledge_map
+from engramlog_server.projections.views.corrected import seen_at
+from engramlog_server.projections.views.query import ViewQuery, card, moment, told_beside
+from engramlog_server.projections.views.view import OwnerView
 
 MOST_FACTS = 1_000
 MOST_EVIDENCE = 5

@@ -8,21 +8,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, NotRequired, TypedDict, Unpack, cast
 
-from api.requests.checks import LineTerms, TimesAsked, check_id_of, check_limit, check_owner, told_lines, told_times
-from api.services.carrier import Given
-from api.services.reading import Reader
-from api.services.writing import Writer
-from api.shapes import Change, Fading, Graded, Held, MemoryHealth, OwnerProfile, Reinforced, ReviewsDue
-from events.catalogue import MemoryReinforced, ParametersChanged, ProfileChosen, ReviewGraded
-from events.errors import InputError, refused
-from events.parameters import DEFAULTS, NAMES, ParameterValue
-from events.partitions import parse_position, position_text
-from projections.decide.commands import Tell
-from projections.fold.use import ALIKE
-from projections.reports.health import fading, health, held_now
-from projections.reports.review_due import due_list, next_reviews
-from projections.views.query import moment
-from projections.views.view import OwnerView
+from engramlog_server.api.requests.checks import (
+    LineTerms,
+    TimesAsked,
+    check_id_of,
+    check_limit,
+    check_owner,
+    told_lines,
+    told_times,
+)
+from engramlog_server.api.services.carrier import Given
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.services.writing import Writer
+from engramlog_server.api.shapes import Change, Fading, Graded, Held, MemoryHealth, OwnerProfile, Reinforced, ReviewsDue
+from engramlog_server.events.catalogue import MemoryReinforced, ParametersChanged, ProfileChosen, ReviewGraded
+from engramlog_server.events.errors import InputError, refused
+from engramlog_server.events.parameters import DEFAULTS, NAMES, ParameterValue
+from engramlog_server.events.partitions import parse_position, position_text
+from engramlog_server.projections.decide.commands import Tell
+from engramlog_server.projections.fold.use import ALIKE
+from engramlog_server.projections.reports.health import fading, health, held_now
+from engramlog_server.projections.reports.review_due import due_list, next_reviews
+from engramlog_server.projections.views.query import moment
+from engramlog_server.projections.views.view import OwnerView
 
 MOST_LISTED = 1_000
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from api.requests.checks import check_limit
-from api.shapes import ChatSet, EmbedderSet, JobBoard, ModelsUsed, TokensUsed
-from events.envelope import from_micros, utc_text
-from events.redis.clock import redis_micros
-from events.redis.wire import WirePool
-from projections.redis.model_uses import UseCounted, last_days, read_uses
+from engramlog_server.api.requests.checks import check_limit
+from engramlog_server.api.shapes import ChatSet, EmbedderSet, JobBoard, ModelsUsed, TokensUsed
+from engramlog_server.events.envelope import from_micros, utc_text
+from engramlog_server.events.redis.clock import redis_micros
+from engramlog_server.events.redis.wire import WirePool
+from engramlog_server.projections.redis.model_uses import UseCounted, last_days, read_uses
 
 
 class JobQueue:

@@ -11,18 +11,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from api.shapes import NodeReplica, NodeStanding, PartitionsAway, PartitionStatus, RebuildBeside
-from events.admission import Debt, Room
-from events.envelope import from_micros, utc_text
-from events.errors import StoreUnavailable
-from events.partitions import STORE_KEY, LogKeys
-from events.redis.durability import read_durability
-from events.redis.haste import in_haste
-from events.redis.recorded import recorded_in
-from events.redis.wire import Argument, ServerWire, Wire
-from projections.fold.builds import BuildKeys, is_build, next_build
-from projections.redis.debt import FoldDebt
-from projections.redis.store import read_stuck
+from engramlog_server.api.shapes import NodeReplica, NodeStanding, PartitionsAway, PartitionStatus, RebuildBeside
+from engramlog_server.events.admission import Debt, Room
+from engramlog_server.events.envelope import from_micros, utc_text
+from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.events.partitions import STORE_KEY, LogKeys
+from engramlog_server.events.redis.durability import read_durability
+from engramlog_server.events.redis.haste import in_haste
+from engramlog_server.events.redis.recorded import recorded_in
+from engramlog_server.events.redis.wire import Argument, ServerWire, Wire
+from engramlog_server.projections.fold.builds import BuildKeys, is_build, next_build
+from engramlog_server.projections.redis.debt import FoldDebt
+from engramlog_server.projections.redis.store import read_stuck
 
 _CHECKPOINT = (
     *("seq", "head", "digest", "memories", "waiting", "full", "refused"),

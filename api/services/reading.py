@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Unpack
 
-from api.choices import MOST_CHANGES
-from api.requests.checks import (
+from engramlog_server.api.choices import MOST_CHANGES
+from engramlog_server.api.requests.checks import (
     LineTerms,
     Progress,
     TimesAsked,
@@ -21,7 +21,7 @@ from api.requests.checks import (
     told_lines,
     told_times,
 )
-from api.requests.searching import (
+from engramlog_server.api.requests.searching import (
     FIRST_PAGE,
     Cursor,
     SearchTerms,
@@ -35,36 +35,36 @@ from api.requests.searching import (
     spans_told,
     tell_filters,
 )
-from api.requests.secrets import QUERY_HIDDEN, is_secret
-from api.requests.snapshots import Snapshot
-from api.services.accesses import AccessRecorder, Read
-from api.services.histories import ORDERS, Histories, HistoryPage, page_asked
-from api.shapes import Card, Counts, Detail, Found, Listing, OriginTree, Placed, Provenance, Why
-from api.work.patience import current_check, weigh
-from events.envelope import from_micros, utc_text
-from events.errors import refused
-from events.log import EventLog
-from events.parameters import DEFAULTS, Parameters
-from events.text.embedder_names import NONE, STORE
-from events.vocabulary import Via
-from projections.checks import Bounds
-from projections.choices import RANKINGS
-from projections.embedding.choosing import compares_nothing
-from projections.embedding.meaning import KnownVectors, Sense
-from projections.fold.provenance import with_events
-from projections.language.contradiction.change import Alike, no_model
-from projections.memory.record import SECRET
-from projections.ranking.recall import SearchResults, search
-from projections.ranking.search_request import BLIND_TO_ACCESSES, BY_MEANING
-from projections.ranking.senses import MeantQuestion, Senses
-from projections.redis.view import RedisViews
-from projections.reports.listing.counting import facets
-from projections.reports.listing.rows import listing
-from projections.reports.listing.wanted import check_wanted, sorting_of, wanted_of
-from projections.views.in_pattern import pattern_told
-from projections.views.query import ViewQuery, detail, why, without_lost
-from projections.views.records import Reasons
-from projections.views.view import OwnerView
+from engramlog_server.api.requests.secrets import QUERY_HIDDEN, is_secret
+from engramlog_server.api.requests.snapshots import Snapshot
+from engramlog_server.api.services.accesses import AccessRecorder, Read
+from engramlog_server.api.services.histories import ORDERS, Histories, HistoryPage, page_asked
+from engramlog_server.api.shapes import Card, Counts, Detail, Found, Listing, OriginTree, Placed, Provenance, Why
+from engramlog_server.api.work.patience import current_check, weigh
+from engramlog_server.events.envelope import from_micros, utc_text
+from engramlog_server.events.errors import refused
+from engramlog_server.events.log import EventLog
+from engramlog_server.events.parameters import DEFAULTS, Parameters
+from engramlog_server.events.text.embedder_names import NONE, STORE
+from engramlog_server.events.vocabulary import Via
+from engramlog_server.projections.checks import Bounds
+from engramlog_server.projections.choices import RANKINGS
+from engramlog_server.projections.embedding.choosing import compares_nothing
+from engramlog_server.projections.embedding.meaning import KnownVectors, Sense
+from engramlog_server.projections.fold.provenance import with_events
+from engramlog_server.projections.language.contradiction.change import Alike, no_model
+from engramlog_server.projections.memory.record import SECRET
+from engramlog_server.projections.ranking.recall import SearchResults, search
+from engramlog_server.projections.ranking.search_request import BLIND_TO_ACCESSES, BY_MEANING
+from engramlog_server.projections.ranking.senses import MeantQuestion, Senses
+from engramlog_server.projections.redis.view import RedisViews
+from engramlog_server.projections.reports.listing.counting import facets
+from engramlog_server.projections.reports.listing.rows import listing
+from engramlog_server.projections.reports.listing.wanted import check_wanted, sorting_of, wanted_of
+from engramlog_server.projections.views.in_pattern import pattern_told
+from engramlog_server.projections.views.query import ViewQuery, detail, why, without_lost
+from engramlog_server.projections.views.records import Reasons
+from engramlog_server.projections.views.view import OwnerView
 
 
 class Counter:

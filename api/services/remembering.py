@@ -11,27 +11,35 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypedDict, Unpack, cast
 
-from api.requests.checks import check_memory_id, check_owner
-from api.requests.refusals import checked_key, refuse_rejected
-from api.requests.snapshots import Snapshot
-from api.requests.speaking import caller_in_hand
-from api.services.carrier import Given, Looked, Rehearsable
-from api.services.writing import Writer
-from api.shapes import Edited, Effects, PossibleConflict, Remembered
-from api.work.patience import current_check
-from events.catalogue import Ground, MemoryRevised
-from events.envelope import derived_id, new_event_id
-from events.errors import refused
-from events.log import AppendReceipt, EventLog
-from events.standing import PERSONS, reach
-from projections.access.caller import telling_of
-from projections.decide.command import EVENT, Ids
-from projections.decide.commands import Edit
-from projections.decide.remembering import DOES, NOTHING, Consequence, NewTurn, RecordTurns, Remember, says
-from projections.memory.columns import Columns, state_of
-from projections.memory.defaults import CATEGORY, KIND
-from projections.memory.record import Memory
-from projections.views.query import card
+from engramlog_server.api.requests.checks import check_memory_id, check_owner
+from engramlog_server.api.requests.refusals import checked_key, refuse_rejected
+from engramlog_server.api.requests.snapshots import Snapshot
+from engramlog_server.api.requests.speaking import caller_in_hand
+from engramlog_server.api.services.carrier import Given, Looked, Rehearsable
+from engramlog_server.api.services.writing import Writer
+from engramlog_server.api.shapes import Edited, Effects, PossibleConflict, Remembered
+from engramlog_server.api.work.patience import current_check
+from engramlog_server.events.catalogue import Ground, MemoryRevised
+from engramlog_server.events.envelope import derived_id, new_event_id
+from engramlog_server.events.errors import refused
+from engramlog_server.events.log import AppendReceipt, EventLog
+from engramlog_server.events.standing import PERSONS, reach
+from engramlog_server.projections.access.caller import telling_of
+from engramlog_server.projections.decide.command import EVENT, Ids
+from engramlog_server.projections.decide.commands import Edit
+from engramlog_server.projections.decide.remembering import (
+    DOES,
+    NOTHING,
+    Consequence,
+    NewTurn,
+    RecordTurns,
+    Remember,
+    says,
+)
+from engramlog_server.projections.memory.columns import Columns, state_of
+from engramlog_server.projections.memory.defaults import CATEGORY, KIND
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.views.query import card
 
 __all__ = ["MOST_TURNS", "NewTurn", "Rememberer"]
 
@@ -169,7 +177,7 @@ class Rememberer:
         if snapshot.quarantine is not None or not len(snapshot.view):
             return NOTHING
         # It reads two languages: whoever tells nothing, or tells of somebody new, does not pay for that.
-        from projections.lifecycle.judge.telling import Door, Told  # noqa: PLC0415
+        from engramlog_server.projections.lifecycle.judge.telling import Door, Told  # noqa: PLC0415
 
         known = {"kind": KIND, "category": CATEGORY, **command.fields}
         apart = {name: known.pop(name) for name in ("kind", "category", "source")}
@@ -214,7 +222,7 @@ class Rememberer:
         Beside the receipts what followed of each event that was written now: a memory with a made-up id may be a mention.
         """
         # Most tell one thing at a time.
-        from api.services.judging import Judging  # noqa: PLC0415
+        from engramlog_server.api.services.judging import Judging  # noqa: PLC0415
 
         events = self._writer.read(raws)
         judging = Judging(self._log, self._writer, self._writer.by, mentions=True)
@@ -236,7 +244,7 @@ class Rememberer:
 
         Blocks of ours that an agent sent back within a turn are no part of it.
         """
-        from projections.prompt.block import without_blocks  # noqa: PLC0415 - `add` does without it
+        from engramlog_server.projections.prompt.block import without_blocks  # noqa: PLC0415 - `add` does without it
 
         check_owner(owner)
         if not 1 <= len(turns) <= MOST_TURNS:

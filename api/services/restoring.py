@@ -5,29 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from api.requests.checks import check_memory_id, check_owner
-from api.requests.refusals import taken
-from api.requests.snapshots import PIECE, Snapshot
-from api.services.carrier import carried_before
-from api.services.deletion_report import told_of
-from api.services.histories import SCANNED
-from api.services.reading import Reader
-from api.services.writing import Writer
-from api.shapes import Change, Restored, Skipped
-from api.work.patience import current_check, weigh
-from events.catalogue import MemoryRestored
-from events.envelope import decode, derived_id, new_event_id
-from events.errors import ConcurrencyError, EventIdTaken, InputError, refused
-from events.log import AppendReceipt, EventLog
-from events.partitions import parse_position, partition_of, position_text
-from events.standing import OWN, is_persons_word
-from events.vocabulary import MAX_REQUEST_EVENTS
-from projections.decide.command import EVENT
-from projections.decide.restoring import LastDeletion, TakenAlong, restoration
-from projections.fold.changelog import DECISIONS
-from projections.memory.deletion_cascade import DeletionCascade
-from projections.memory.record import Memory
-from projections.redis.view import RedisViews
+from engramlog_server.api.requests.checks import check_memory_id, check_owner
+from engramlog_server.api.requests.refusals import taken
+from engramlog_server.api.requests.snapshots import PIECE, Snapshot
+from engramlog_server.api.services.carrier import carried_before
+from engramlog_server.api.services.deletion_report import told_of
+from engramlog_server.api.services.histories import SCANNED
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.services.writing import Writer
+from engramlog_server.api.shapes import Change, Restored, Skipped
+from engramlog_server.api.work.patience import current_check, weigh
+from engramlog_server.events.catalogue import MemoryRestored
+from engramlog_server.events.envelope import decode, derived_id, new_event_id
+from engramlog_server.events.errors import ConcurrencyError, EventIdTaken, InputError, refused
+from engramlog_server.events.log import AppendReceipt, EventLog
+from engramlog_server.events.partitions import parse_position, partition_of, position_text
+from engramlog_server.events.standing import OWN, is_persons_word
+from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
+from engramlog_server.projections.decide.command import EVENT
+from engramlog_server.projections.decide.restoring import LastDeletion, TakenAlong, restoration
+from engramlog_server.projections.fold.changelog import DECISIONS
+from engramlog_server.projections.memory.deletion_cascade import DeletionCascade
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.redis.view import RedisViews
 
 
 def steps(views: RedisViews, owner: str, partition: int, decision: str = "delete") -> dict[str, LastDeletion]:

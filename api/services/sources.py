@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple, Unpack, cast
 
-from api.requests.checks import (
+from engramlog_server.api.requests.checks import (
     LineTerms,
     Progress,
     TimeSpan,
@@ -22,29 +22,29 @@ from api.requests.checks import (
     span_of,
     told_lines,
 )
-from api.requests.secrets import masked_name
-from api.requests.snapshots import Snapshot
-from api.services.auditing.owners_today import OwnersToday
-from api.services.carrier import Given
-from api.services.histories import aside_told
-from api.services.reading import Reader
-from api.services.writing import Writer
-from api.shapes import NamedSourceTold, SomeMemories, SourceSaid, SourcesAside, SourcesNamed
-from api.showing import UNKNOWN
-from api.work.patience import current_check, weigh
-from events.catalogue import SourceBroughtBack, SourceSetAside
-from events.envelope import AnyEvent, Stored, decode, micros
-from events.errors import refused
-from events.text.saying import is_text
-from events.vocabulary import Actor
-from projections.checks import counted
-from projections.decide.commands import Tell
-from projections.decide.sources import BringBack
-from projections.language.traditional import part_folded
-from projections.memory.sources import MOST_SOURCES, Asides, NamedSource, known
-from projections.redis.said import PIECE
-from projections.redis.view import RedisViews
-from projections.reports.named_sources import (
+from engramlog_server.api.requests.secrets import masked_name
+from engramlog_server.api.requests.snapshots import Snapshot
+from engramlog_server.api.services.auditing.owners_today import OwnersToday
+from engramlog_server.api.services.carrier import Given
+from engramlog_server.api.services.histories import aside_told
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.services.writing import Writer
+from engramlog_server.api.shapes import NamedSourceTold, SomeMemories, SourceSaid, SourcesAside, SourcesNamed
+from engramlog_server.api.showing import UNKNOWN
+from engramlog_server.api.work.patience import current_check, weigh
+from engramlog_server.events.catalogue import SourceBroughtBack, SourceSetAside
+from engramlog_server.events.envelope import AnyEvent, Stored, decode, micros
+from engramlog_server.events.errors import refused
+from engramlog_server.events.text.saying import is_text
+from engramlog_server.events.vocabulary import Actor
+from engramlog_server.projections.checks import counted
+from engramlog_server.projections.decide.commands import Tell
+from engramlog_server.projections.decide.sources import BringBack
+from engramlog_server.projections.language.traditional import part_folded
+from engramlog_server.projections.memory.sources import MOST_SOURCES, Asides, NamedSource, known
+from engramlog_server.projections.redis.said import PIECE
+from engramlog_server.projections.redis.view import RedisViews
+from engramlog_server.projections.reports.named_sources import (
     BY,
     NOT_ASIDE,
     NamedAside,
@@ -52,10 +52,10 @@ from projections.reports.named_sources import (
     SourcesGathered,
     asides_by_name,
 )
-from projections.reports.sources import SourceEffects, effects_of, withheld_by
-from projections.reports.strikes import uris_in
-from projections.views.event_words import hidden_among
-from projections.views.query import moment
+from engramlog_server.projections.reports.sources import SourceEffects, effects_of, withheld_by
+from engramlog_server.projections.reports.strikes import uris_in
+from engramlog_server.projections.views.event_words import hidden_among
+from engramlog_server.projections.views.query import moment
 
 MOST_NAMED = 1_000
 """Of a page."""

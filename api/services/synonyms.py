@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Unpack, cast
 
-from api.requests.checks import LineTerms, check_owner
-from api.requests.secrets import masked
-from api.services.carrier import Given
-from api.services.reading import Reader
-from api.services.writing import Writer
-from api.shapes import SynonymPair, SynonymSaid, SynonymsKnown, WordExpansion
-from events.catalogue import SynonymDefined
-from events.errors import refused
-from events.text.saying import is_text
-from projections.decide.commands import Tell
-from projections.language.keywords.synonyms import MOST_PAIRS, expand, known_pairs, paired, word_key
+from engramlog_server.api.requests.checks import LineTerms, check_owner
+from engramlog_server.api.requests.secrets import masked
+from engramlog_server.api.services.carrier import Given
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.services.writing import Writer
+from engramlog_server.api.shapes import SynonymPair, SynonymSaid, SynonymsKnown, WordExpansion
+from engramlog_server.events.catalogue import SynonymDefined
+from engramlog_server.events.errors import refused
+from engramlog_server.events.text.saying import is_text
+from engramlog_server.projections.decide.commands import Tell
+from engramlog_server.projections.language.keywords.synonyms import MOST_PAIRS, expand, known_pairs, paired, word_key
 
 MOST_LETTERS = 100
 """Longest word or phrase, as in validation."""

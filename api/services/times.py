@@ -9,8 +9,8 @@ from typing import NamedTuple, Unpack, cast
 
 import numpy as np
 
-from api.choices import MOST_BUCKETS
-from api.requests.checks import (
+from engramlog_server.api.choices import MOST_BUCKETS
+from engramlog_server.api.requests.checks import (
     WHOLE,
     LineTerms,
     TimesAsked,
@@ -22,20 +22,20 @@ from api.requests.checks import (
     times_of,
     told_lines,
 )
-from api.requests.snapshots import Snapshot, placed
-from api.services.reading import Reader
-from api.shapes import GroupCounts, LineBuckets, OwnerTimes
-from api.showing import UNKNOWN
-from api.work.patience import current_check, weigh
-from events.errors import StoreUnavailable
-from events.log import EventLog
-from events.partitions import position_text
-from projections.checks import Bounds
-from projections.memory.timelines import Lines
-from projections.past.events import Flags, Integers, OwnerEvents
-from projections.redis.view import RedisViews
-from projections.reports.time_lines import LineParts, ends_of, in_parts, late_among
-from projections.views.query import moment
+from engramlog_server.api.requests.snapshots import Snapshot, placed
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.shapes import GroupCounts, LineBuckets, OwnerTimes
+from engramlog_server.api.showing import UNKNOWN
+from engramlog_server.api.work.patience import current_check, weigh
+from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.events.log import EventLog
+from engramlog_server.events.partitions import position_text
+from engramlog_server.projections.checks import Bounds
+from engramlog_server.projections.memory.timelines import Lines
+from engramlog_server.projections.past.events import Flags, Integers, OwnerEvents
+from engramlog_server.projections.redis.view import RedisViews
+from engramlog_server.projections.reports.time_lines import LineParts, ends_of, in_parts, late_among
+from engramlog_server.projections.views.query import moment
 
 COUNTED_FOR_A_FOLDED = 250
 """Events that are counted on both lines in the time in which one is folded."""

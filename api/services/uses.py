@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Unpack
 
-from api.requests.checks import LineTerms, check_limit, told_lines
-from api.requests.snapshots import PIECE
-from api.services.reading import Reader
-from api.shapes import MemoryUses, TurnSaid
-from api.work.patience import both, current_check
-from projections.language.sensitivity.event_level import at_most
-from projections.memory.deletion_view import forgotten_turns
-from projections.memory.record import SECRET
-from projections.memory.sources import Asides
-from projections.memory.working_memory import Injection, Said, Turn, read_said, set_aside_among
-from projections.redis.said import all_said, said_among
-from projections.redis.view import RedisViews
-from projections.views.event_words import ERASED as ERASED_WHY
-from projections.views.event_words import mark
-from projections.views.query import card, moment
-from projections.views.uses import MemoryUse, uses_of
-from projections.views.view import WITHHELD
+from engramlog_server.api.requests.checks import LineTerms, check_limit, told_lines
+from engramlog_server.api.requests.snapshots import PIECE
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.shapes import MemoryUses, TurnSaid
+from engramlog_server.api.work.patience import both, current_check
+from engramlog_server.projections.language.sensitivity.event_level import at_most
+from engramlog_server.projections.memory.deletion_view import forgotten_turns
+from engramlog_server.projections.memory.record import SECRET
+from engramlog_server.projections.memory.sources import Asides
+from engramlog_server.projections.memory.working_memory import Injection, Said, Turn, read_said, set_aside_among
+from engramlog_server.projections.redis.said import all_said, said_among
+from engramlog_server.projections.redis.view import RedisViews
+from engramlog_server.projections.views.event_words import ERASED as ERASED_WHY
+from engramlog_server.projections.views.event_words import mark
+from engramlog_server.projections.views.query import card, moment
+from engramlog_server.projections.views.uses import MemoryUse, uses_of
+from engramlog_server.projections.views.view import WITHHELD
 
 MOST_USES = 1_000
 ASIDE = "[withheld: set aside]"

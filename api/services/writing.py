@@ -10,16 +10,16 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import Unpack, cast
 
-from api.requests.checks import check_memory_id
-from api.requests.speaking import caller_in_hand
-from api.services.carrier import Carrier, Given, Rehearsable
-from api.shapes import Effects, LevelSet
-from events.catalogue import EventData, MemoryMentioned, MemoryUnmerged, SensitivitySet
-from events.errors import EngramlogError, InvalidEvent, refused
-from events.standing import reach
-from projections.decide.commands import Confirm, Merge, Negate, Promote, Tell
-from projections.decide.statements_left import statements_left
-from projections.memory.record import SECRET
+from engramlog_server.api.requests.checks import check_memory_id
+from engramlog_server.api.requests.speaking import caller_in_hand
+from engramlog_server.api.services.carrier import Carrier, Given, Rehearsable
+from engramlog_server.api.shapes import Effects, LevelSet
+from engramlog_server.events.catalogue import EventData, MemoryMentioned, MemoryUnmerged, SensitivitySet
+from engramlog_server.events.errors import EngramlogError, InvalidEvent, refused
+from engramlog_server.events.standing import reach
+from engramlog_server.projections.decide.commands import Confirm, Merge, Negate, Promote, Tell
+from engramlog_server.projections.decide.statements_left import statements_left
+from engramlog_server.projections.memory.record import SECRET
 
 
 class Writer(Carrier):

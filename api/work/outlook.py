@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from api.shapes import RoomLeft
-from events.admission import APPEND_FULL, Room
+from engramlog_server.api.shapes import RoomLeft
+from engramlog_server.events.admission import APPEND_FULL, Room
 
 WARN_FULL = 0.70
 """Share of maxmemory, with what folding will still take, from which `status` warns."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from events.envelope import Stored
-from events.errors import NotYetFolded, StoreFull
-from events.log import Appendable, AppendReceipt, EventLog, positions_by_partition
-from events.marks import Marker
-from events.naming import Naming
-from events.vocabulary import Trust
-from projections.checks import Check, unchecked
+from engramlog_server.events.envelope import Stored
+from engramlog_server.events.errors import NotYetFolded, StoreFull
+from engramlog_server.events.log import Appendable, AppendReceipt, EventLog, positions_by_partition
+from engramlog_server.events.marks import Marker
+from engramlog_server.events.naming import Naming
+from engramlog_server.events.vocabulary import Trust
+from engramlog_server.projections.checks import Check, unchecked
 
 HALF = 5_000
 """Events after which those before them must be folded: no more than twice as many of one import wait at any time."""

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
-from api.services.reading import Reader
 from benchmarks.events import STARTS
 from benchmarks.peers.agent_memories import OWNER
 from benchmarks.peers.peer import RESULTS, PeerQuestion, Row
 from benchmarks.server import BenchServer
 from benchmarks.store import GIVE_UP_SECONDS
-from consumers.fold.worker import FoldWorker
-from events.catalogue import MemoryCreated
-from events.envelope import Event, derived_id
-from events.partitions import parse_position
-from events.redis.log import RedisEventLog
-from projections.memory.creating import created
-from projections.redis.view import RedisViews
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.consumers.fold.worker import FoldWorker
+from engramlog_server.events.catalogue import MemoryCreated
+from engramlog_server.events.envelope import Event, derived_id
+from engramlog_server.events.partitions import parse_position
+from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.projections.memory.creating import created
+from engramlog_server.projections.redis.view import RedisViews
 
 
 class Ours:

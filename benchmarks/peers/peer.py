@@ -13,8 +13,8 @@ import numpy as np
 
 from benchmarks.events import SEED
 from benchmarks.texts import chinese, english
-from projections.language.scripts import HAN_BLOCK
-from projections.language.text import tokens
+from engramlog_server.projections.language.scripts import HAN_BLOCK
+from engramlog_server.projections.language.text import tokens
 
 AT_A_TIME = 100
 """Rows of one `add`. When it returns, the rows can be found, as durably as the library's defaults make them."""

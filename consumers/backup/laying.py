@@ -10,12 +10,12 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import Any
 
-from consumers.backup.proving import HeldEntry
-from events.catalogue import SIDE_EVENTS
-from events.entry import dedupe_field
-from events.envelope import Stored
-from events.errors import StoreMismatch
-from events.partitions import (
+from engramlog_server.consumers.backup.proving import HeldEntry
+from engramlog_server.events.catalogue import SIDE_EVENTS
+from engramlog_server.events.entry import dedupe_field
+from engramlog_server.events.envelope import Stored
+from engramlog_server.events.errors import StoreMismatch
+from engramlog_server.events.partitions import (
     DEDUPE_BUCKETS,
     FORMAT,
     MODELS_KEY,
@@ -26,10 +26,10 @@ from events.partitions import (
     LogKeys,
     dedupe_bucket,
 )
-from events.redis.wire import Argument, Script, Wire
-from projections.fold.builds import FIRST_BUILD
-from projections.redis.create import RESTORING, STRIPPED
-from projections.redis.model_uses import KEPT_DAYS, day_key
+from engramlog_server.events.redis.wire import Argument, Script, Wire
+from engramlog_server.projections.fold.builds import FIRST_BUILD
+from engramlog_server.projections.redis.create import RESTORING, STRIPPED
+from engramlog_server.projections.redis.model_uses import KEPT_DAYS, day_key
 
 AT_ONCE = 500
 PUT_BYTES = 4 << 20

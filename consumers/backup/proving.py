@@ -6,14 +6,14 @@ from collections.abc import Collection, Mapping, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
-from consumers.backup.rows import RowKind, frame
-from events.entry import commitment
-from events.envelope import Stored
-from events.errors import DamagedState, LogGap
-from events.redis.gap import refuse_holes
-from events.redis.log import entries
-from events.sealing.cipher import BODY_MARK
-from projections.fold.changelog import FIRST_LINK, event_link
+from engramlog_server.consumers.backup.rows import RowKind, frame
+from engramlog_server.events.entry import commitment
+from engramlog_server.events.envelope import Stored
+from engramlog_server.events.errors import DamagedState, LogGap
+from engramlog_server.events.redis.gap import refuse_holes
+from engramlog_server.events.redis.log import entries
+from engramlog_server.events.sealing.cipher import BODY_MARK
+from engramlog_server.projections.fold.changelog import FIRST_LINK, event_link
 
 FINGERPRINT = 8
 """Bytes of a fingerprint."""

@@ -10,19 +10,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from consumers.backup.proving import FINGERPRINT, HeldEntry, held_entries
-from consumers.backup.rows import BackupRow, RowKind
-from events.entry import dedupe_field
-from events.envelope import Stored
-from events.errors import DamagedState
-from events.partitions import ACCEPTED_KEY, MODELS_KEY, RESTORED, SEALS_FROM, STORE_KEY, LogKeys, dedupe_bucket
-from events.redis.gap import refuse_gap
-from events.redis.scan import pairs
-from events.redis.wire import Argument, Wire
-from projections.fold.builds import BuildKeys
-from projections.redis.model_uses import day_key
-from projections.redis.restored import BACKED_UP
-from projections.redis.store import read_checkpoint
+from engramlog_server.consumers.backup.proving import FINGERPRINT, HeldEntry, held_entries
+from engramlog_server.consumers.backup.rows import BackupRow, RowKind
+from engramlog_server.events.entry import dedupe_field
+from engramlog_server.events.envelope import Stored
+from engramlog_server.events.errors import DamagedState
+from engramlog_server.events.partitions import (
+    ACCEPTED_KEY,
+    MODELS_KEY,
+    RESTORED,
+    SEALS_FROM,
+    STORE_KEY,
+    LogKeys,
+    dedupe_bucket,
+)
+from engramlog_server.events.redis.gap import refuse_gap
+from engramlog_server.events.redis.scan import pairs
+from engramlog_server.events.redis.wire import Argument, Wire
+from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.redis.model_uses import day_key
+from engramlog_server.projections.redis.restored import BACKED_UP
+from engramlog_server.projections.redis.store import read_checkpoint
 
 PAGE = 500
 """Entries that one answer holds."""

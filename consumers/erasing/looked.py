@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from hashlib import sha256
 
-from events.partitions import FENCED_META, LogKeys
-from events.redis.wire import Wire
+from engramlog_server.events.partitions import FENCED_META, LogKeys
+from engramlog_server.events.redis.wire import Wire
 
 Steps = Sequence[tuple[str, str]]
 """Of what is listed the erasure, and its step."""

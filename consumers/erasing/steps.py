@@ -12,16 +12,16 @@ from itertools import islice
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from events.envelope import Stored
-from events.partitions import LogKeys
-from events.redis.log import entries
-from events.redis.opening import opened
-from events.redis.scan import PAGE, keys_like
-from events.redis.wire import Script, Wire
-from events.sealing.cipher import BODY_MARK, NO_SALT, SALT_BYTES
-from events.sealing.seals import erasure_of, is_tombstone, tombstone
-from projections.embedding.vectors import VectorKeys
-from projections.fold.builds import BuildKeys, is_build
+from engramlog_server.events.envelope import Stored
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.log import entries
+from engramlog_server.events.redis.opening import opened
+from engramlog_server.events.redis.scan import PAGE, keys_like
+from engramlog_server.events.redis.wire import Script, Wire
+from engramlog_server.events.sealing.cipher import BODY_MARK, NO_SALT, SALT_BYTES
+from engramlog_server.events.sealing.seals import erasure_of, is_tombstone, tombstone
+from engramlog_server.projections.embedding.vectors import VectorKeys
+from engramlog_server.projections.fold.builds import BuildKeys, is_build
 
 READ_COUNT = 1_000
 FENCE = Script(

@@ -10,18 +10,18 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 
-from consumers.erasing.steps import OnProgress, opened_of
-from events.envelope import AnyEvent, Stored, decode, encode
-from events.errors import UndecodableEvent
-from events.partitions import LogKeys
-from events.redis.log import entries
-from events.redis.opening import opened, opened_where_it_can_be
-from events.redis.secrets import readmission
-from events.redis.wire import Wire
-from events.redis.wordless import fence_ids, laid_left, memory_mark, owner_mark, turn_mark, wipe
-from events.sealing.cipher import BODY_MARK, ValueCipher
-from events.sealing.wordless import is_wordless, without_words
-from projections.reports.erasing.reach import OwnersLog, Turn
+from engramlog_server.consumers.erasing.steps import OnProgress, opened_of
+from engramlog_server.events.envelope import AnyEvent, Stored, decode, encode
+from engramlog_server.events.errors import UndecodableEvent
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.log import entries
+from engramlog_server.events.redis.opening import opened, opened_where_it_can_be
+from engramlog_server.events.redis.secrets import readmission
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.redis.wordless import fence_ids, laid_left, memory_mark, owner_mark, turn_mark, wipe
+from engramlog_server.events.sealing.cipher import BODY_MARK, ValueCipher
+from engramlog_server.events.sealing.wordless import is_wordless, without_words
+from engramlog_server.projections.reports.erasing.reach import OwnersLog, Turn
 
 AT_ONCE = 200
 

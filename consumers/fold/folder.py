@@ -10,18 +10,18 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import islice
 from typing import Any
 
-from consumers.fold.figures import FoldFigures
-from events.envelope import Stored
-from events.errors import OwnerErased, StoreUnavailable, UndecodableEvent
-from events.parameters import DEFAULTS, Parameters
-from events.partitions import STORE_KEY, partition_of
-from events.redis.gap import refuse_holes
-from events.redis.opening import opened_where_it_can_be
-from events.redis.secrets import read_ciphers
-from events.redis.wire import TOGETHER_BYTES, Script, Wire, packed
-from events.sealing.cipher import BODY_MARK, ValueCipher
-from projections.fold.inbox import MOST_WAITING
-from projections.fold.partition import (
+from engramlog_server.consumers.fold.figures import FoldFigures
+from engramlog_server.events.envelope import Stored
+from engramlog_server.events.errors import OwnerErased, StoreUnavailable, UndecodableEvent
+from engramlog_server.events.parameters import DEFAULTS, Parameters
+from engramlog_server.events.partitions import STORE_KEY, partition_of
+from engramlog_server.events.redis.gap import refuse_holes
+from engramlog_server.events.redis.opening import opened_where_it_can_be
+from engramlog_server.events.redis.secrets import read_ciphers
+from engramlog_server.events.redis.wire import TOGETHER_BYTES, Script, Wire, packed
+from engramlog_server.events.sealing.cipher import BODY_MARK, ValueCipher
+from engramlog_server.projections.fold.inbox import MOST_WAITING
+from engramlog_server.projections.fold.partition import (
     Decoded,
     EncodedOutcome,
     Outcome,
@@ -33,9 +33,9 @@ from projections.fold.partition import (
     named_memories,
     release,
 )
-from projections.redis.loading import all_loaded, load_owners, load_secrets
-from projections.redis.scripts import COMMIT
-from projections.redis.store import (
+from engramlog_server.projections.redis.loading import all_loaded, load_owners, load_secrets
+from engramlog_server.projections.redis.scripts import COMMIT
+from engramlog_server.projections.redis.store import (
     Lease,
     commit_command,
     read_checkpoint,

@@ -9,9 +9,9 @@ from itertools import islice
 from time import monotonic
 from typing import NamedTuple, TypeVar
 
-from consumers.fold.folder import CommitLane, PartitionFolder, Tell
-from consumers.fold.node_clocks import NodeClocks
-from consumers.fold.sharing import (
+from engramlog_server.consumers.fold.folder import CommitLane, PartitionFolder, Tell
+from engramlog_server.consumers.fold.node_clocks import NodeClocks
+from engramlog_server.consumers.fold.sharing import (
     MOST_ASIDE_SECONDS,
     even_most,
     is_free,
@@ -20,15 +20,29 @@ from consumers.fold.sharing import (
     renewal_seconds,
     surplus,
 )
-from events.alarms import CLUSTER_WAITS, INBOX_FULL, KEYS_UNAVAILABLE, OWNER_QUARANTINED, PARTITION_GAP, Alarms
-from events.errors import DamagedState, FoldError, LogGap, LogRolledBack, StoreUnavailable
-from events.partitions import LogKeys, position_text, ranges
-from events.redis.cluster.routing import slot_of
-from events.redis.gap import look, refuse_gap, refuse_gap_seen
-from events.redis.wire import Wire
-from projections.fold.builds import BuildKeys, version_of
-from projections.fold.owner import PROJECTION_VERSION
-from projections.redis.store import Lease, read_live_checkpoint, release_lease, release_leases, renew_leases, take_lease
+from engramlog_server.events.alarms import (
+    CLUSTER_WAITS,
+    INBOX_FULL,
+    KEYS_UNAVAILABLE,
+    OWNER_QUARANTINED,
+    PARTITION_GAP,
+    Alarms,
+)
+from engramlog_server.events.errors import DamagedState, FoldError, LogGap, LogRolledBack, StoreUnavailable
+from engramlog_server.events.partitions import LogKeys, position_text, ranges
+from engramlog_server.events.redis.cluster.routing import slot_of
+from engramlog_server.events.redis.gap import look, refuse_gap, refuse_gap_seen
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.projections.fold.builds import BuildKeys, version_of
+from engramlog_server.projections.fold.owner import PROJECTION_VERSION
+from engramlog_server.projections.redis.store import (
+    Lease,
+    read_live_checkpoint,
+    release_lease,
+    release_leases,
+    renew_leases,
+    take_lease,
+)
 
 _T = TypeVar("_T")
 STANDING_SECONDS = 5.0

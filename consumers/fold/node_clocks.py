@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from time import monotonic
 from typing import NamedTuple
 
-from events.partitions import LogKeys
-from events.redis.clock import redis_ms
-from events.redis.wire import Wire
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.clock import redis_ms
+from engramlog_server.events.redis.wire import Wire
 
 READ_SECONDS = 0.25
 """How long a reading is carried on by this machine's monotonic clock: a small part of a lease."""

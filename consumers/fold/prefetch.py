@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from events.partitions import LogKeys
-from events.redis.wire import Wire
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.wire import Wire
 
 READ_COUNT = 125
 """Entries of each partition that one answer holds at most."""

@@ -9,11 +9,11 @@ from typing import Any
 
 import msgspec
 
-from events.errors import StoreUnavailable
-from events.partitions import WORKERS_KEY
-from events.redis.clock import redis_ms
-from events.redis.wire import Wire
-from projections.fold.owner import PROJECTION_VERSION
+from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.events.partitions import WORKERS_KEY
+from engramlog_server.events.redis.clock import redis_ms
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.projections.fold.owner import PROJECTION_VERSION
 
 LEASE_MS = 3_000
 """How long a lease of a partition, and an entry among the workers, lasts without renewal."""

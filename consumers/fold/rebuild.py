@@ -13,26 +13,26 @@ from typing import NamedTuple
 
 import redis
 
-from consumers.fold.folder import CommitLane, Probe, Tell, silent, unprobed
-from consumers.fold.windows import WindowFolder
-from events.admission import APPEND_FULL
-from events.envelope import Stored
-from events.errors import DamagedState, LostLease, StoreError, StoreFull, StoreUnavailable
-from events.heads import Head
-from events.parameters import DEFAULTS, Parameters
-from events.partitions import LogKeys
-from events.redis.clock import redis_ms
-from events.redis.gap import refuse_gap
-from events.redis.log import entries
-from events.redis.wire import Wire, as_store_error, open_wire
-from projections.fold.builds import BuildKeys, next_build
-from projections.fold.changelog import FIRST_LINK
-from projections.fold.partition import Checkpoint
-from projections.fold.window import LIMITS, WindowLimits
-from projections.redis.heads import chain_on
-from projections.redis.retire import drop_tables
-from projections.redis.scripts import SWITCH
-from projections.redis.store import (
+from engramlog_server.consumers.fold.folder import CommitLane, Probe, Tell, silent, unprobed
+from engramlog_server.consumers.fold.windows import WindowFolder
+from engramlog_server.events.admission import APPEND_FULL
+from engramlog_server.events.envelope import Stored
+from engramlog_server.events.errors import DamagedState, LostLease, StoreError, StoreFull, StoreUnavailable
+from engramlog_server.events.heads import Head
+from engramlog_server.events.parameters import DEFAULTS, Parameters
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.clock import redis_ms
+from engramlog_server.events.redis.gap import refuse_gap
+from engramlog_server.events.redis.log import entries
+from engramlog_server.events.redis.wire import Wire, as_store_error, open_wire
+from engramlog_server.projections.fold.builds import BuildKeys, next_build
+from engramlog_server.projections.fold.changelog import FIRST_LINK
+from engramlog_server.projections.fold.partition import Checkpoint
+from engramlog_server.projections.fold.window import LIMITS, WindowLimits
+from engramlog_server.projections.redis.heads import chain_on
+from engramlog_server.projections.redis.retire import drop_tables
+from engramlog_server.projections.redis.scripts import SWITCH
+from engramlog_server.projections.redis.store import (
     CHECKPOINT_FIELDS,
     Lease,
     checkpoint_fields,

@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 import msgspec
 
-from events.alarms import Alarms
-from events.partitions import REBUILD_KEY, LogKeys
-from events.redis.scan import keys_like
-from events.redis.wire import Wire
-from events.text.unreadable import UNREADABLE
-from projections.fold.builds import BuildKeys, is_build, next_build
-from projections.fold.owner import PROJECTION_VERSION
-from projections.redis.retire import drop_build
+from engramlog_server.events.alarms import Alarms
+from engramlog_server.events.partitions import REBUILD_KEY, LogKeys
+from engramlog_server.events.redis.scan import keys_like
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.projections.fold.builds import BuildKeys, is_build, next_build
+from engramlog_server.projections.fold.owner import PROJECTION_VERSION
+from engramlog_server.projections.redis.retire import drop_build
 
 
 class _Record(msgspec.Struct):

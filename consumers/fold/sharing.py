@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from events.partitions import crc16
+from engramlog_server.events.partitions import crc16
 
 ASIDE_SECONDS, MOST_ASIDE_SECONDS = 0.25, 2.0
 """How long a partition is left alone that a Cluster cannot serve now: at first, and at most."""

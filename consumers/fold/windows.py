@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from consumers.fold.folder import PartitionFolder
-from events.envelope import Stored
-from events.errors import DamagedState
-from events.redis.gap import refuse_holes
-from projections.fold.partition import (
+from engramlog_server.consumers.fold.folder import PartitionFolder
+from engramlog_server.events.envelope import Stored
+from engramlog_server.events.errors import DamagedState
+from engramlog_server.events.redis.gap import refuse_holes
+from engramlog_server.projections.fold.partition import (
     Decoded,
     Outcome,
     WorkingOwner,
@@ -18,8 +18,8 @@ from projections.fold.partition import (
     encode_outcome,
     named_memories,
 )
-from projections.fold.window import LIMITS, Window, WindowLimits, is_discard
-from projections.redis.loading import all_loaded, load_owners, load_secrets
+from engramlog_server.projections.fold.window import LIMITS, Window, WindowLimits, is_discard
+from engramlog_server.projections.redis.loading import all_loaded, load_owners, load_secrets
 
 CACHED_BYTES = 256 * 1024 * 1024
 """Of the records a folder keeps, about: as many fewer as events are longer."""

@@ -14,22 +14,30 @@ from typing import Any
 
 import redis
 
-from consumers.fold.figures import FoldFigures
-from consumers.fold.folder import CACHED_BY_A_WORKER, CommitLane, PartitionFolder, Probe, Tell, silent, unprobed
-from consumers.fold.held import LOOK_SECONDS, STANDING_SECONDS, STANDS_STILL, HeldPartitions
-from consumers.fold.prefetch import Prefetch
-from consumers.fold.presence import LEASE_MS, Presence, fair_share
-from consumers.fold.rebuild_run import tell_left_build
-from events.alarms import Alarms, TellingAlarms
-from events.envelope import Stored
-from events.errors import FoldError, LostLease, StoreError, StoreUnavailable
-from events.parameters import DEFAULTS, Parameters
-from events.partitions import ranges
-from events.redis.clock import redis_ms
-from events.redis.log import entries
-from events.redis.wire import Script, as_store_error, open_wire
-from projections.redis.retire import drop_retired_builds
-from projections.redis.scripts import COMMIT
+from engramlog_server.consumers.fold.figures import FoldFigures
+from engramlog_server.consumers.fold.folder import (
+    CACHED_BY_A_WORKER,
+    CommitLane,
+    PartitionFolder,
+    Probe,
+    Tell,
+    silent,
+    unprobed,
+)
+from engramlog_server.consumers.fold.held import LOOK_SECONDS, STANDING_SECONDS, STANDS_STILL, HeldPartitions
+from engramlog_server.consumers.fold.prefetch import Prefetch
+from engramlog_server.consumers.fold.presence import LEASE_MS, Presence, fair_share
+from engramlog_server.consumers.fold.rebuild_run import tell_left_build
+from engramlog_server.events.alarms import Alarms, TellingAlarms
+from engramlog_server.events.envelope import Stored
+from engramlog_server.events.errors import FoldError, LostLease, StoreError, StoreUnavailable
+from engramlog_server.events.parameters import DEFAULTS, Parameters
+from engramlog_server.events.partitions import ranges
+from engramlog_server.events.redis.clock import redis_ms
+from engramlog_server.events.redis.log import entries
+from engramlog_server.events.redis.wire import Script, as_store_error, open_wire
+from engramlog_server.projections.redis.retire import drop_retired_builds
+from engramlog_server.projections.redis.scripts import COMMIT
 
 TICK_SECONDS = 0.25
 BLOCK_MS = 200

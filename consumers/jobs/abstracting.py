@@ -11,16 +11,16 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from consumers.jobs.lifecycle import LifecycleJobs, LifecycleRun
-from consumers.jobs.reviewing import ReviewJob
-from events.errors import ModelFailed
-from projections.checks import Check, unchecked
-from projections.lifecycle import JOBS, Decision
-from projections.lifecycle.abstracting import JOB
-from projections.lifecycle.abstracting_by_model import proposals, questions
-from projections.models.chat import Chat, ModelUsage
-from projections.models.patterns_by_model import Claim, claims_by
-from projections.views.view import OwnerView
+from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs, LifecycleRun
+from engramlog_server.consumers.jobs.reviewing import ReviewJob
+from engramlog_server.events.errors import ModelFailed
+from engramlog_server.projections.checks import Check, unchecked
+from engramlog_server.projections.lifecycle import JOBS, Decision
+from engramlog_server.projections.lifecycle.abstracting import JOB
+from engramlog_server.projections.lifecycle.abstracting_by_model import proposals, questions
+from engramlog_server.projections.models.chat import Chat, ModelUsage
+from engramlog_server.projections.models.patterns_by_model import Claim, claims_by
+from engramlog_server.projections.views.view import OwnerView
 
 Progress = Callable[[int, int], None]
 

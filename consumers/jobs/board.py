@@ -14,16 +14,16 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple
 
-from consumers.jobs.leader import queue_name, schedule_key
-from consumers.jobs.status import Schedule, instant
-from events import errors
-from events.alarms import one_line
-from events.envelope import utc_text
-from events.errors import EngramlogError, StoreError
-from events.redis.clock import redis_ms
-from events.redis.wire import Script, Wire
-from events.sealing.untold import OF_THE_STORE
-from events.text.digits import whole
+from engramlog_server.consumers.jobs.leader import queue_name, schedule_key
+from engramlog_server.consumers.jobs.status import Schedule, instant
+from engramlog_server.events import errors
+from engramlog_server.events.alarms import one_line
+from engramlog_server.events.envelope import utc_text
+from engramlog_server.events.errors import EngramlogError, StoreError
+from engramlog_server.events.redis.clock import redis_ms
+from engramlog_server.events.redis.wire import Script, Wire
+from engramlog_server.events.sealing.untold import OF_THE_STORE
+from engramlog_server.events.text.digits import whole
 
 MOST_JOBS = 200
 MOST_ERROR = 300

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from consumers.jobs.embedding import mark_of, walked_to
-from consumers.jobs.kinds.embed import EMBED
-from consumers.jobs.kinds.extract import EXTRACT
-from consumers.jobs.kinds.judge import JUDGE
-from consumers.jobs.kinds.links import LINKS
-from consumers.jobs.leader import done_field, folded_field, schedule_key
-from consumers.jobs.linking import folded_to
-from consumers.jobs.owner_texts import live_build
-from events.partitions import LogKeys
-from events.redis.clock import redis_ms
-from events.redis.wire import Wire
-from projections.embedding.choosing import Embedders
-from projections.embedding.vectors import VectorKeys
+from engramlog_server.consumers.jobs.embedding import mark_of, walked_to
+from engramlog_server.consumers.jobs.kinds.embed import EMBED
+from engramlog_server.consumers.jobs.kinds.extract import EXTRACT
+from engramlog_server.consumers.jobs.kinds.judge import JUDGE
+from engramlog_server.consumers.jobs.kinds.links import LINKS
+from engramlog_server.consumers.jobs.leader import done_field, folded_field, schedule_key
+from engramlog_server.consumers.jobs.linking import folded_to
+from engramlog_server.consumers.jobs.owner_texts import live_build
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.clock import redis_ms
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.projections.embedding.choosing import Embedders
+from engramlog_server.projections.embedding.vectors import VectorKeys
 
 
 class DueJobs:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
 
-from consumers.fold.folder import Tell, silent
-from consumers.jobs.owner_texts import (
+from engramlog_server.consumers.fold.folder import Tell, silent
+from engramlog_server.consumers.jobs.owner_texts import (
     OwnerTexts,
     Text,
     live_build,
@@ -21,20 +21,20 @@ from consumers.jobs.owner_texts import (
     rejections_text,
     version_text,
 )
-from events.errors import BadSetting, EmbedderFailed, EngramlogError, StoreError
-from events.partitions import partition_of
-from events.redis.secrets import usable_secret
-from events.redis.wire import Argument, Wire
-from events.text.embedder_names import AUTO, NONE, USE
-from projections.embedding.choosing import EmbedderChosen, Embedders
-from projections.embedding.meaning import Embedded, Embedder, content_key, embedded_text
-from projections.embedding.vectors import VectorKeys
-from projections.fold.builds import BuildKeys, version_of
-from projections.fold.evolve import parameters_of
-from projections.memory.record import SECRET, Memory
-from projections.redis.sealed import cipher_of
-from projections.redis.store import read_owner, read_record
-from projections.redis.vectors import RedisVectors
+from engramlog_server.events.errors import BadSetting, EmbedderFailed, EngramlogError, StoreError
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.events.redis.secrets import usable_secret
+from engramlog_server.events.redis.wire import Argument, Wire
+from engramlog_server.events.text.embedder_names import AUTO, NONE, USE
+from engramlog_server.projections.embedding.choosing import EmbedderChosen, Embedders
+from engramlog_server.projections.embedding.meaning import Embedded, Embedder, content_key, embedded_text
+from engramlog_server.projections.embedding.vectors import VectorKeys
+from engramlog_server.projections.fold.builds import BuildKeys, version_of
+from engramlog_server.projections.fold.evolve import parameters_of
+from engramlog_server.projections.memory.record import SECRET, Memory
+from engramlog_server.projections.redis.sealed import cipher_of
+from engramlog_server.projections.redis.store import read_owner, read_record
+from engramlog_server.projections.redis.vectors import RedisVectors
 
 PROBE = "a"
 """A text that shows how many dimensions a model's vectors have."""

@@ -14,20 +14,26 @@ from uuid import UUID
 
 import msgspec
 
-from consumers.jobs.lifecycle import WAIT_SECONDS, LifecycleJobs, LifecycleRun, Settle, folded_by_workers
-from events.errors import ModelFailed
-from events.log import EventLog
-from events.partitions import partition_of
-from projections.checks import Bounds, Check, unchecked
-from projections.lifecycle import Decision
-from projections.lifecycle.episodes_due import decision, due
-from projections.lifecycle.using import uses
-from projections.memory.episode import PlannedEpisode
-from projections.models.chat import Chat, ModelUsage
-from projections.models.episode_texts import summary_by
-from projections.redis.said import Since, said_since
-from projections.redis.view import RedisViews
-from projections.views.view import OwnerView
+from engramlog_server.consumers.jobs.lifecycle import (
+    WAIT_SECONDS,
+    LifecycleJobs,
+    LifecycleRun,
+    Settle,
+    folded_by_workers,
+)
+from engramlog_server.events.errors import ModelFailed
+from engramlog_server.events.log import EventLog
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.projections.checks import Bounds, Check, unchecked
+from engramlog_server.projections.lifecycle import Decision
+from engramlog_server.projections.lifecycle.episodes_due import decision, due
+from engramlog_server.projections.lifecycle.using import uses
+from engramlog_server.projections.memory.episode import PlannedEpisode
+from engramlog_server.projections.models.chat import Chat, ModelUsage
+from engramlog_server.projections.models.episode_texts import summary_by
+from engramlog_server.projections.redis.said import Since, said_since
+from engramlog_server.projections.redis.view import RedisViews
+from engramlog_server.projections.views.view import OwnerView
 
 OFF, EXTRACTIVE, MODEL = "off", "extractive", "model"
 """How episodes are written by jobs: not at all, of what was said, by the model."""

@@ -12,14 +12,14 @@ from functools import partial
 from itertools import takewhile
 from typing import Any
 
-from consumers.jobs.lifecycle import LifecycleJobs, LifecycleRun
-from events.catalogue import TurnsExtracted
-from events.errors import ModelFailed
-from projections.checks import Check, unchecked
-from projections.fold.owner import ReadTurns
-from projections.language.contradiction.change import Alike
-from projections.lifecycle.decision import Decision
-from projections.lifecycle.extracting import (
+from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs, LifecycleRun
+from engramlog_server.events.catalogue import TurnsExtracted
+from engramlog_server.events.errors import ModelFailed
+from engramlog_server.projections.checks import Check, unchecked
+from engramlog_server.projections.fold.owner import ReadTurns
+from engramlog_server.projections.language.contradiction.change import Alike
+from engramlog_server.projections.lifecycle.decision import Decision
+from engramlog_server.projections.lifecycle.extracting import (
     RULES,
     asked_before,
     extractions,
@@ -28,18 +28,25 @@ from projections.lifecycle.extracting import (
     unkept,
     unread_turns,
 )
-from projections.lifecycle.judge.candidates import Candidates
-from projections.lifecycle.judge.judging import ReadTurn, Verdict
-from projections.lifecycle.judge.proposals import Answer, Checked
-from projections.lifecycle.judge.proposing import LOOKED_BACK, by_rules, judge_proposed, read_by_model
-from projections.lifecycle.judge.talk import MOST_TURNS, Talk, next_unread, said_around, still_standing, talk_about
-from projections.memory.deletion_view import deleted_turns
-from projections.memory.working_memory import Said, Turn
-from projections.models.chat import Chat, ModelUsage
-from projections.models.prompt_files import prompt
-from projections.redis.said import said_from
-from projections.redis.view import RedisViews
-from projections.views.view import OwnerView
+from engramlog_server.projections.lifecycle.judge.candidates import Candidates
+from engramlog_server.projections.lifecycle.judge.judging import ReadTurn, Verdict
+from engramlog_server.projections.lifecycle.judge.proposals import Answer, Checked
+from engramlog_server.projections.lifecycle.judge.proposing import LOOKED_BACK, by_rules, judge_proposed, read_by_model
+from engramlog_server.projections.lifecycle.judge.talk import (
+    MOST_TURNS,
+    Talk,
+    next_unread,
+    said_around,
+    still_standing,
+    talk_about,
+)
+from engramlog_server.projections.memory.deletion_view import deleted_turns
+from engramlog_server.projections.memory.working_memory import Said, Turn
+from engramlog_server.projections.models.chat import Chat, ModelUsage
+from engramlog_server.projections.models.prompt_files import prompt
+from engramlog_server.projections.redis.said import said_from
+from engramlog_server.projections.redis.view import RedisViews
+from engramlog_server.projections.views.view import OwnerView
 
 PROMPT = "extract-1"
 """Version of the prompt, told with every mark."""

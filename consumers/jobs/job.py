@@ -19,9 +19,9 @@ from rq.exceptions import NoSuchJobError
 from rq.job import Job, JobStatus
 from rq.utils import utcparse
 
-from consumers.jobs.leader import REFUSED, queue_name, schedule_key
-from consumers.jobs.run import FUNCTION, GIVEN_UP, JOBS, run
-from events.alarms import Alarms
+from engramlog_server.consumers.jobs.leader import REFUSED, queue_name, schedule_key
+from engramlog_server.consumers.jobs.run import FUNCTION, GIVEN_UP, JOBS, run
+from engramlog_server.events.alarms import Alarms
 
 ALARM = "job_refused"
 RETRY = Retry(max=3, interval=[30, 120, 600])

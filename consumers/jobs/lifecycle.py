@@ -13,30 +13,37 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from events.door.of_the_store import SYSTEM_OWNERS
-from events.entry import principal_of
-from events.envelope import Prepared, from_micros
-from events.errors import ConcurrencyError, InputError, NotYetFolded, OwnerQuarantined, StoreUnavailable, refused
-from events.log import AppendReceipt, EventLog
-from events.parameters import Parameters
-from events.partitions import LogKeys, parse_position, partition_of, position_text
-from events.redis.wire import Wire
-from events.standing import Speaker
-from events.validation import make_event, ready
-from projections.checks import Bounds, Check, unchecked
-from projections.embedding.compared import VectorsCompared
-from projections.embedding.meaning import KnownVectors
-from projections.fold.builds import FIRST_BUILD, BuildKeys, version_of
-from projections.fold.changelog import id_text
-from projections.fold.owner import PROJECTION_VERSION
-from projections.language.contradiction.change import Alike, no_model
-from projections.lifecycle import JOBS, LEVELS, SUGGEST, Decision, Plan, plan
-from projections.lifecycle.rereading import levels_today
-from projections.memory.columns import Columns
-from projections.memory.record import Memory
-from projections.ranking.senses import Senses
-from projections.redis.view import PartitionStanding, RedisViews
-from projections.views.view import OwnerView
+from engramlog_server.events.door.of_the_store import SYSTEM_OWNERS
+from engramlog_server.events.entry import principal_of
+from engramlog_server.events.envelope import Prepared, from_micros
+from engramlog_server.events.errors import (
+    ConcurrencyError,
+    InputError,
+    NotYetFolded,
+    OwnerQuarantined,
+    StoreUnavailable,
+    refused,
+)
+from engramlog_server.events.log import AppendReceipt, EventLog
+from engramlog_server.events.parameters import Parameters
+from engramlog_server.events.partitions import LogKeys, parse_position, partition_of, position_text
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.standing import Speaker
+from engramlog_server.events.validation import make_event, ready
+from engramlog_server.projections.checks import Bounds, Check, unchecked
+from engramlog_server.projections.embedding.compared import VectorsCompared
+from engramlog_server.projections.embedding.meaning import KnownVectors
+from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys, version_of
+from engramlog_server.projections.fold.changelog import id_text
+from engramlog_server.projections.fold.owner import PROJECTION_VERSION
+from engramlog_server.projections.language.contradiction.change import Alike, no_model
+from engramlog_server.projections.lifecycle import JOBS, LEVELS, SUGGEST, Decision, Plan, plan
+from engramlog_server.projections.lifecycle.rereading import levels_today
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.ranking.senses import Senses
+from engramlog_server.projections.redis.view import PartitionStanding, RedisViews
+from engramlog_server.projections.views.view import OwnerView
 
 RULE = "rule"
 REQUEST = 500

@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from consumers.jobs.lifecycle import PAGE, LifecycleJobs
-from consumers.jobs.owner_texts import live_build
-from events.redis.wire import Wire
-from projections.fold.builds import BuildKeys
-from projections.lifecycle import Decision
-from projections.lifecycle.joining import links_of
-from projections.redis.sealed import cipher_of
-from projections.redis.store import read_owner, read_record
-from projections.views.view import OwnerView
+from engramlog_server.consumers.jobs.lifecycle import PAGE, LifecycleJobs
+from engramlog_server.consumers.jobs.owner_texts import live_build
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.lifecycle import Decision
+from engramlog_server.projections.lifecycle.joining import links_of
+from engramlog_server.projections.redis.sealed import cipher_of
+from engramlog_server.projections.redis.store import read_owner, read_record
+from engramlog_server.projections.views.view import OwnerView
 
 LINK = "link"
 MANY = 200

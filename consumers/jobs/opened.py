@@ -11,26 +11,26 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import redis
 from rq.timeouts import JobTimeoutException
 
-from consumers.fold.folder import Tell
-from consumers.jobs.episodes import EXTRACTIVE, Seen
-from consumers.jobs.leader import schedule_key
-from consumers.jobs.lifecycle import RULE, LifecycleJobs, owners_of
-from events.alarms import OWNER_TOO_LARGE, Alarms
-from events.errors import EngramlogError, NotYetFolded, OwnerTooLarge, StoreError, StoreMismatch
-from events.redis.log import RedisEventLog
-from events.redis.wire import Wire, WirePool, connect, open_wire
-from events.sealing.seals import MasterKey
-from events.sealing.untold import OF_THE_STORE
-from projections.choices import VIEW_BYTES
-from projections.embedding.choosing import Embedders
-from projections.language.marks import MARKER
-from projections.lifecycle.extracting import RULES
-from projections.models.chat import Chat
-from projections.models.counted import NoteAsked
-from projections.redis.create import known_identity
-from projections.redis.debt import FoldDebt
-from projections.redis.vectors import RedisVectors
-from projections.redis.view import RedisViews
+from engramlog_server.consumers.fold.folder import Tell
+from engramlog_server.consumers.jobs.episodes import EXTRACTIVE, Seen
+from engramlog_server.consumers.jobs.leader import schedule_key
+from engramlog_server.consumers.jobs.lifecycle import RULE, LifecycleJobs, owners_of
+from engramlog_server.events.alarms import OWNER_TOO_LARGE, Alarms
+from engramlog_server.events.errors import EngramlogError, NotYetFolded, OwnerTooLarge, StoreError, StoreMismatch
+from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.wire import Wire, WirePool, connect, open_wire
+from engramlog_server.events.sealing.seals import MasterKey
+from engramlog_server.events.sealing.untold import OF_THE_STORE
+from engramlog_server.projections.choices import VIEW_BYTES
+from engramlog_server.projections.embedding.choosing import Embedders
+from engramlog_server.projections.language.marks import MARKER
+from engramlog_server.projections.lifecycle.extracting import RULES
+from engramlog_server.projections.models.chat import Chat
+from engramlog_server.projections.models.counted import NoteAsked
+from engramlog_server.projections.redis.create import known_identity
+from engramlog_server.projections.redis.debt import FoldDebt
+from engramlog_server.projections.redis.vectors import RedisVectors
+from engramlog_server.projections.redis.view import RedisViews
 
 T = TypeVar("T")
 REST_SECONDS = 60.0

@@ -10,21 +10,21 @@ from typing import NamedTuple
 
 from msgspec.msgpack import encode
 
-from events.errors import DamagedState
-from events.partitions import LogKeys
-from events.redis.secrets import usable_secret
-from events.redis.wire import Wire
-from events.sealing.cipher import ValueCipher
-from projections.embedding.letters import is_of_other_letters, owner_of_other_letters
-from projections.embedding.meaning import content_key, embedded_text
-from projections.fold.builds import FIRST_BUILD, BuildKeys, version_of
-from projections.fold.evolve import parameters_of
-from projections.fold.owner import OwnerState
-from projections.memory.record import Memory
-from projections.memory.rejection import Rejections
-from projections.redis.sealed import cipher_of
-from projections.redis.store import read_owner, read_record, slices
-from projections.views.quoting import all_as_told
+from engramlog_server.events.errors import DamagedState
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.secrets import usable_secret
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.sealing.cipher import ValueCipher
+from engramlog_server.projections.embedding.letters import is_of_other_letters, owner_of_other_letters
+from engramlog_server.projections.embedding.meaning import content_key, embedded_text
+from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys, version_of
+from engramlog_server.projections.fold.evolve import parameters_of
+from engramlog_server.projections.fold.owner import OwnerState
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.memory.rejection import Rejections
+from engramlog_server.projections.redis.sealed import cipher_of
+from engramlog_server.projections.redis.store import read_owner, read_record, slices
+from engramlog_server.projections.views.quoting import all_as_told
 
 PAGE = 500
 

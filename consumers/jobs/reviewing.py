@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
-from consumers.fold.folder import Tell, silent
-from consumers.jobs.lifecycle import LifecycleJobs, LifecycleRun
-from events.errors import ModelFailed
-from projections.checks import Check, unchecked
-from projections.lifecycle import COMPARING, FINAL, JOBS, LEVELS, SUGGEST, Decision, plan
-from projections.lifecycle.reviewing import (
+from engramlog_server.consumers.fold.folder import Tell, silent
+from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs, LifecycleRun
+from engramlog_server.events.errors import ModelFailed
+from engramlog_server.projections.checks import Check, unchecked
+from engramlog_server.projections.lifecycle import COMPARING, FINAL, JOBS, LEVELS, SUGGEST, Decision, plan
+from engramlog_server.projections.lifecycle.reviewing import (
     Briefing,
     Look,
     ReviewDecision,
@@ -27,8 +27,8 @@ from projections.lifecycle.reviewing import (
     answered,
     questions,
 )
-from projections.lifecycle.reviewing_by_model import briefing, found, without_model
-from projections.views.view import OwnerView
+from engramlog_server.projections.lifecycle.reviewing_by_model import briefing, found, without_model
+from engramlog_server.projections.views.view import OwnerView
 
 REVIEW = "review"
 """The job's name in `projections.lifecycle.JOBS`."""

@@ -15,15 +15,15 @@ from typing import Any, NamedTuple
 import redis
 from rq import Retry, get_current_job
 
-from consumers.jobs.episodes import MODEL, OFF
-from consumers.jobs.kinds import daily, embed, extract, judge, links, sessions, upkeep
-from consumers.jobs.leader import STOPPED, done_field, schedule_key
-from consumers.jobs.lifecycle import RULE
-from consumers.jobs.opened import GivenUp, JobResources, Lent, LentThrough, OpenedStore, Walked
-from events.errors import BadSetting
-from projections.lifecycle.extracting import RULES
-from projections.models.chat import Chat
-from projections.models.counted import FOR_EXTRACTION, FOR_REVIEW, FOR_SUMMARIES, CountedChat
+from engramlog_server.consumers.jobs.episodes import MODEL, OFF
+from engramlog_server.consumers.jobs.kinds import daily, embed, extract, judge, links, sessions, upkeep
+from engramlog_server.consumers.jobs.leader import STOPPED, done_field, schedule_key
+from engramlog_server.consumers.jobs.lifecycle import RULE
+from engramlog_server.consumers.jobs.opened import GivenUp, JobResources, Lent, LentThrough, OpenedStore, Walked
+from engramlog_server.events.errors import BadSetting
+from engramlog_server.projections.lifecycle.extracting import RULES
+from engramlog_server.projections.models.chat import Chat
+from engramlog_server.projections.models.counted import FOR_EXTRACTION, FOR_REVIEW, FOR_SUMMARIES, CountedChat
 
 FUNCTION = "consumers.rq_jobs.run"
 """The one job function, as a payload names it. The name is compared, never looked up."""

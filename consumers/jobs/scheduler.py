@@ -15,13 +15,13 @@ import redis
 from rq import Queue
 from rq.exceptions import DuplicateJobError
 
-from consumers.fold.folder import Tell, silent
-from consumers.fold.presence import LEASE_MS
-from consumers.jobs.job import FAILED_SECONDS, JOB_SECONDS, RETRY
-from consumers.jobs.leader import BESIDE, SINCE, Leader, queue_name, schedule_key
-from consumers.jobs.run import FUNCTION, KINDS, Kind
-from events.redis.clock import redis_ms
-from events.redis.wire import as_store_error, open_wire
+from engramlog_server.consumers.fold.folder import Tell, silent
+from engramlog_server.consumers.fold.presence import LEASE_MS
+from engramlog_server.consumers.jobs.job import FAILED_SECONDS, JOB_SECONDS, RETRY
+from engramlog_server.consumers.jobs.leader import BESIDE, SINCE, Leader, queue_name, schedule_key
+from engramlog_server.consumers.jobs.run import FUNCTION, KINDS, Kind
+from engramlog_server.events.redis.clock import redis_ms
+from engramlog_server.events.redis.wire import as_store_error, open_wire
 
 LEAST_MINUTES = 60
 _MINUTE_MS = 60_000

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from consumers.fold.presence import LEASE_MS
-from consumers.jobs.leader import BESIDE, REFUSED, queue_name, schedule_key
-from events.envelope import from_micros, utc_text
-from events.errors import StoreError
-from events.redis.wire import Wire
-from events.text.digits import whole
+from engramlog_server.consumers.fold.presence import LEASE_MS
+from engramlog_server.consumers.jobs.leader import BESIDE, REFUSED, queue_name, schedule_key
+from engramlog_server.events.envelope import from_micros, utc_text
+from engramlog_server.events.errors import StoreError
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.text.digits import whole
 
 UNKNOWN = ("leader", "last_tick", "next_tick", "queued", "running", "failed", "refused", "beside", "stopped", "done")
 

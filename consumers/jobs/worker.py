@@ -20,8 +20,8 @@ from rq.job import Job, JobStatus
 from rq.registry import FailedJobRegistry, FinishedJobRegistry, ScheduledJobRegistry, StartedJobRegistry
 from rq.utils import current_timestamp, now
 
-from consumers.jobs.job import MOST_ID, JobValidator, StoreJob
-from events.sealing.untold import untold
+from engramlog_server.consumers.jobs.job import MOST_ID, JobValidator, StoreJob
+from engramlog_server.events.sealing.untold import untold
 
 POLL_SECONDS = 0.25
 """How often an idle worker asks for a job."""

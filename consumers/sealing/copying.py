@@ -10,21 +10,29 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from consumers.fold.folder import Probe, unprobed
-from consumers.sealing.leaving import drop_other_builds
-from events.entry import commitment
-from events.envelope import Stored
-from events.errors import DamagedState, OtherFormat
-from events.partitions import MOVED, SEALED_META, LogKeys
-from events.redis.gap import refuse_gap, refuse_holes
-from events.redis.log import entries
-from events.redis.scan import PAGE, pairs
-from events.redis.secrets import Chance
-from events.redis.wire import Argument, Script, Wire
-from events.sealing.cipher import BODY_MARK, SALT_BYTES, NotOpened, ValueCipher, body_about, open_body, seal_body
-from events.sealing.compression import body_dictionary
-from events.sealing.seals import Seals, whole_secret
-from projections.fold.changelog import FIRST_LINK, event_link
+from engramlog_server.consumers.fold.folder import Probe, unprobed
+from engramlog_server.consumers.sealing.leaving import drop_other_builds
+from engramlog_server.events.entry import commitment
+from engramlog_server.events.envelope import Stored
+from engramlog_server.events.errors import DamagedState, OtherFormat
+from engramlog_server.events.partitions import MOVED, SEALED_META, LogKeys
+from engramlog_server.events.redis.gap import refuse_gap, refuse_holes
+from engramlog_server.events.redis.log import entries
+from engramlog_server.events.redis.scan import PAGE, pairs
+from engramlog_server.events.redis.secrets import Chance
+from engramlog_server.events.redis.wire import Argument, Script, Wire
+from engramlog_server.events.sealing.cipher import (
+    BODY_MARK,
+    SALT_BYTES,
+    NotOpened,
+    ValueCipher,
+    body_about,
+    open_body,
+    seal_body,
+)
+from engramlog_server.events.sealing.compression import body_dictionary
+from engramlog_server.events.sealing.seals import Seals, whole_secret
+from engramlog_server.projections.fold.changelog import FIRST_LINK, event_link
 
 READ_COUNT = 500
 _BODY, _SALT = 7, 19

@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from events.errors import StoreError, StoreUnavailable
-from events.partitions import LogKeys
-from events.redis.cluster.nodes import OtherNode, known_nodes, others
-from events.redis.cluster.slot_map import SlotMap
-from events.redis.scan import PAGE, keys_like
-from events.redis.wire import ServerWire, Wire
-from projections.fold.builds import is_build
+from engramlog_server.events.errors import StoreError, StoreUnavailable
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.cluster.nodes import OtherNode, known_nodes, others
+from engramlog_server.events.redis.cluster.slot_map import SlotMap
+from engramlog_server.events.redis.scan import PAGE, keys_like
+from engramlog_server.events.redis.wire import ServerWire, Wire
+from engramlog_server.projections.fold.builds import is_build
 
 LOOK_SECONDS = 0.05
 CATCH_UP_SECONDS = 60.0

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from consumers.fold.rebuild_run import RebuildRun
-from events.errors import OtherFormat
-from events.partitions import FORMAT, MOVED, MOVING, SEALED_META, STORE_KEY, LogKeys
-from events.redis.wire import Script, Wire
-from projections.redis.create import BEING_SEALED, SEALED, SEALING
+from engramlog_server.consumers.fold.rebuild_run import RebuildRun
+from engramlog_server.events.errors import OtherFormat
+from engramlog_server.events.partitions import FORMAT, MOVED, MOVING, SEALED_META, STORE_KEY, LogKeys
+from engramlog_server.events.redis.wire import Script, Wire
+from engramlog_server.projections.redis.create import BEING_SEALED, SEALED, SEALING
 
 MARK = Script(
     "mark sealing",

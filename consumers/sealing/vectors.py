@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from events.redis.scan import PAGE, keys_like
-from events.redis.wire import Wire
+from engramlog_server.events.redis.scan import PAGE, keys_like
+from engramlog_server.events.redis.wire import Wire
 
 VECTOR_TABLES = (b"vec", b"vep", b"ven", b"vea", b"vem")
 

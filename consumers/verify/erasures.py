@@ -6,19 +6,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
-from consumers.verify.findings import Findings
-from events.catalogue import OwnerErasure, WordsErasure
-from events.door.of_the_store import ERASURES, label_of
-from events.envelope import decode
-from events.errors import FoldError, StoreError, StoreMismatch, UndecodableEvent
-from events.partitions import LogKeys, partition_of, position_text
-from events.redis.log import entries
-from events.redis.opening import opened
-from events.redis.scan import pairs
-from events.redis.secrets import readmission, whole_number
-from events.redis.wire import Wire
-from events.redis.wordless import read_left
-from events.sealing.seals import erasure_of, is_tombstone
+from engramlog_server.consumers.verify.findings import Findings
+from engramlog_server.events.catalogue import OwnerErasure, WordsErasure
+from engramlog_server.events.door.of_the_store import ERASURES, label_of
+from engramlog_server.events.envelope import decode
+from engramlog_server.events.errors import FoldError, StoreError, StoreMismatch, UndecodableEvent
+from engramlog_server.events.partitions import LogKeys, partition_of, position_text
+from engramlog_server.events.redis.log import entries
+from engramlog_server.events.redis.opening import opened
+from engramlog_server.events.redis.scan import pairs
+from engramlog_server.events.redis.secrets import readmission, whole_number
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.redis.wordless import read_left
+from engramlog_server.events.sealing.seals import erasure_of, is_tombstone
 
 
 def wiped_by(wire: Wire, tag: str) -> dict[str, list[int]]:

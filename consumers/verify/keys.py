@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from consumers.verify.findings import Findings
-from consumers.verify.oracle import Ledger, bucket_number, dedupe_value, moves_head
-from events.entry import dedupe_field
-from events.envelope import Stored
-from events.partitions import (
+from engramlog_server.consumers.verify.findings import Findings
+from engramlog_server.consumers.verify.oracle import Ledger, bucket_number, dedupe_value, moves_head
+from engramlog_server.events.entry import dedupe_field
+from engramlog_server.events.envelope import Stored
+from engramlog_server.events.partitions import (
     DEDUPE_BUCKETS,
     FENCED_META,
     MOVED,
@@ -30,11 +30,11 @@ from events.partitions import (
     dedupe_bucket,
     position_text,
 )
-from events.redis.scan import keys_like, pairs, tables
-from events.redis.wire import Wire
-from events.text.unreadable import UNREADABLE
-from projections.embedding.vectors import OfModel, OfVectors, VectorKeys
-from projections.fold.builds import BuildKeys, is_build
+from engramlog_server.events.redis.scan import keys_like, pairs, tables
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.projections.embedding.vectors import OfModel, OfVectors, VectorKeys
+from engramlog_server.projections.fold.builds import BuildKeys, is_build
 
 LOG_TABLES = declared(LogKeys, Key) | declared(VectorKeys, Key)
 SEALED_TABLES = declared(LogKeys, SealedKey)

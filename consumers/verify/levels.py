@@ -10,21 +10,21 @@ from typing import NamedTuple
 
 import msgspec
 
-from consumers.verify.findings import Findings
-from consumers.verify.oracle import Ledger, Oracle
-from consumers.verify.sealing import Opening
-from events.envelope import Stored
-from events.log import EventLog
-from events.partitions import LogKeys
-from events.redis.scan import pairs
-from events.redis.wire import Wire
-from events.sealing.seals import is_tombstone
-from events.text.unreadable import UNREADABLE
-from projections.checks import Check, unchecked
-from projections.fold.builds import BuildKeys
-from projections.language.sensitivity.event_level import LEVEL_RULES
-from projections.lifecycle.rereading import is_outdated, levels_today
-from projections.redis.store import slices
+from engramlog_server.consumers.verify.findings import Findings
+from engramlog_server.consumers.verify.oracle import Ledger, Oracle
+from engramlog_server.consumers.verify.sealing import Opening
+from engramlog_server.events.envelope import Stored
+from engramlog_server.events.log import EventLog
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.scan import pairs
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.sealing.seals import is_tombstone
+from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.projections.checks import Check, unchecked
+from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.language.sensitivity.event_level import LEVEL_RULES
+from engramlog_server.projections.lifecycle.rereading import is_outdated, levels_today
+from engramlog_server.projections.redis.store import slices
 
 FIELD = "read"
 PAGE = 500

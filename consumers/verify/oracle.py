@@ -17,18 +17,18 @@ from hashlib import blake2b
 
 import msgspec
 
-from consumers.verify.findings import MOST_UNOPENED_NAMED
-from events.catalogue import SIDE_EVENTS
-from events.entry import commitment, dedupe_field, fingerprint
-from events.envelope import Stored
-from events.parameters import Parameters
-from events.partitions import DEDUPE_BUCKETS, dedupe_bucket, partition_of, position_text
-from events.sealing.wordless import is_left
-from events.statement_digests import read
-from events.text.unreadable import UNREADABLE
-from events.trust import parted
-from projections.fold.changelog import FIRST_LINK, Entry, event_link
-from projections.fold.partition import (
+from engramlog_server.consumers.verify.findings import MOST_UNOPENED_NAMED
+from engramlog_server.events.catalogue import SIDE_EVENTS
+from engramlog_server.events.entry import commitment, dedupe_field, fingerprint
+from engramlog_server.events.envelope import Stored
+from engramlog_server.events.parameters import Parameters
+from engramlog_server.events.partitions import DEDUPE_BUCKETS, dedupe_bucket, partition_of, position_text
+from engramlog_server.events.sealing.wordless import is_left
+from engramlog_server.events.statement_digests import read
+from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.events.trust import parted
+from engramlog_server.projections.fold.changelog import FIRST_LINK, Entry, event_link
+from engramlog_server.projections.fold.partition import (
     Checkpoint,
     Decoded,
     Outcome,
@@ -39,9 +39,9 @@ from projections.fold.partition import (
     encode_outcome,
     fold_batch,
 )
-from projections.fold.window import LIMITS, WindowLimits, slim
-from projections.lifecycle.rereading import is_outdated
-from projections.redis.store import slices
+from engramlog_server.projections.fold.window import LIMITS, WindowLimits, slim
+from engramlog_server.projections.lifecycle.rereading import is_outdated
+from engramlog_server.projections.redis.store import slices
 
 MARK_BYTES = 8
 _ENCODE = msgspec.msgpack.Encoder()

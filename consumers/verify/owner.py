@@ -15,21 +15,29 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from consumers.verify.findings import LIES_OPEN, Findings
-from consumers.verify.oracle import MARK_BYTES, ExpectedKeys, Oracle, mark, mark_of
-from events.errors import DamagedState
-from events.partitions import position_text
-from events.redis.scan import PAGE, members, pairs
-from events.redis.wire import Argument, Wire
-from events.sealing.cipher import VALUE_MARK, ValueCipher
-from events.sealing.compression import VALUES, expanded
-from projections.fold.builds import BuildKeys
-from projections.fold.changelog import FIRST_LINK, laid, link, pack, unpack
-from projections.fold.owner import OwnerState, decode_owner, encode_owner
-from projections.fold.partition import WorkingOwner
-from projections.memory.record import Memory, decode_memory, encode_memory
-from projections.redis.sealed import CHANGES, open_pack, open_record, open_synonyms, place, seal_chunk, seal_synonyms
-from projections.redis.store import encode_quarantine, lay
+from engramlog_server.consumers.verify.findings import LIES_OPEN, Findings
+from engramlog_server.consumers.verify.oracle import MARK_BYTES, ExpectedKeys, Oracle, mark, mark_of
+from engramlog_server.events.errors import DamagedState
+from engramlog_server.events.partitions import position_text
+from engramlog_server.events.redis.scan import PAGE, members, pairs
+from engramlog_server.events.redis.wire import Argument, Wire
+from engramlog_server.events.sealing.cipher import VALUE_MARK, ValueCipher
+from engramlog_server.events.sealing.compression import VALUES, expanded
+from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.fold.changelog import FIRST_LINK, laid, link, pack, unpack
+from engramlog_server.projections.fold.owner import OwnerState, decode_owner, encode_owner
+from engramlog_server.projections.fold.partition import WorkingOwner
+from engramlog_server.projections.memory.record import Memory, decode_memory, encode_memory
+from engramlog_server.projections.redis.sealed import (
+    CHANGES,
+    open_pack,
+    open_record,
+    open_synonyms,
+    place,
+    seal_chunk,
+    seal_synonyms,
+)
+from engramlog_server.projections.redis.store import encode_quarantine, lay
 
 SIZE_BYTES = 4
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import redis
 
-from consumers.verify.findings import Findings
-from consumers.verify.keys import (
+from engramlog_server.consumers.verify.findings import Findings
+from engramlog_server.consumers.verify.keys import (
     compare_builds,
     compare_deletions,
     compare_fields,
@@ -23,26 +23,26 @@ from consumers.verify.keys import (
     compare_recorded,
     scan_partition,
 )
-from consumers.verify.levels import believed_mark, compare_levels, compare_read
-from consumers.verify.oracle import Ledger, Oracle
-from consumers.verify.owner import StoredOwner, compare_owner, opened_packs, read_found, read_some
-from consumers.verify.past import PastComparison, StoredIndex, compare_index, read_index
-from consumers.verify.sealing import Opening, compare_gone, compare_salts, compare_secrets
-from consumers.verify.vectors import compare_vectors
-from events.envelope import Stored
-from events.errors import DamagedState, LogGap
-from events.parameters import DEFAULTS, Parameters
-from events.partitions import STORE_KEY, position_text
-from events.redis.clock import redis_ms
-from events.redis.gap import refuse_gap
-from events.redis.log import entries
-from events.redis.scan import pairs
-from events.redis.wire import Wire, open_wire
-from events.sealing.cipher import ValueCipher
-from projections.fold.builds import BuildKeys, is_build, version_of
-from projections.fold.owner import PROJECTION_VERSION
-from projections.fold.partition import Checkpoint
-from projections.redis.store import read_checkpoint
+from engramlog_server.consumers.verify.levels import believed_mark, compare_levels, compare_read
+from engramlog_server.consumers.verify.oracle import Ledger, Oracle
+from engramlog_server.consumers.verify.owner import StoredOwner, compare_owner, opened_packs, read_found, read_some
+from engramlog_server.consumers.verify.past import PastComparison, StoredIndex, compare_index, read_index
+from engramlog_server.consumers.verify.sealing import Opening, compare_gone, compare_salts, compare_secrets
+from engramlog_server.consumers.verify.vectors import compare_vectors
+from engramlog_server.events.envelope import Stored
+from engramlog_server.events.errors import DamagedState, LogGap
+from engramlog_server.events.parameters import DEFAULTS, Parameters
+from engramlog_server.events.partitions import STORE_KEY, position_text
+from engramlog_server.events.redis.clock import redis_ms
+from engramlog_server.events.redis.gap import refuse_gap
+from engramlog_server.events.redis.log import entries
+from engramlog_server.events.redis.scan import pairs
+from engramlog_server.events.redis.wire import Wire, open_wire
+from engramlog_server.events.sealing.cipher import ValueCipher
+from engramlog_server.projections.fold.builds import BuildKeys, is_build, version_of
+from engramlog_server.projections.fold.owner import PROJECTION_VERSION
+from engramlog_server.projections.fold.partition import Checkpoint
+from engramlog_server.projections.redis.store import read_checkpoint
 
 READ_COUNT = 500
 OWNERS_AT_ONCE = 20

@@ -10,22 +10,22 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from consumers.verify.findings import LIES_OPEN, Findings
-from consumers.verify.oracle import ExpectedKeys
-from consumers.verify.sealing import Opening
-from events.envelope import Stored
-from events.errors import DamagedState, LogGap
-from events.partitions import parse_position
-from events.redis.wire import Wire
-from events.text.unreadable import UNREADABLE
-from projections.fold.builds import BuildKeys
-from projections.fold.changelog import unpack
-from projections.fold.owner import OwnerState, encode_owner, fold_on
-from projections.fold.partition import WorkingOwner
-from projections.past.entry_blocks import EntryHead, sum_of
-from projections.past.events import OwnerEvents, blocks_of, events_of
-from projections.past.folding import to_fold
-from projections.past.moments import (
+from engramlog_server.consumers.verify.findings import LIES_OPEN, Findings
+from engramlog_server.consumers.verify.oracle import ExpectedKeys
+from engramlog_server.consumers.verify.sealing import Opening
+from engramlog_server.events.envelope import Stored
+from engramlog_server.events.errors import DamagedState, LogGap
+from engramlog_server.events.partitions import parse_position
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.fold.changelog import unpack
+from engramlog_server.projections.fold.owner import OwnerState, encode_owner, fold_on
+from engramlog_server.projections.fold.partition import WorkingOwner
+from engramlog_server.projections.past.entry_blocks import EntryHead, sum_of
+from engramlog_server.projections.past.events import OwnerEvents, blocks_of, events_of
+from engramlog_server.projections.past.folding import to_fold
+from engramlog_server.projections.past.moments import (
     KeptMoment,
     KeptPart,
     MomentsHead,
@@ -36,11 +36,11 @@ from projections.past.moments import (
     read_part,
     started,
 )
-from projections.redis.entry_index import HEAD as ENTRIES
-from projections.redis.entry_index import blocks, read_entry_head
-from projections.redis.moments import HEAD, read_moments_head, read_parts
-from projections.redis.owner_events import EVENTS, read_head_of_events, read_stored_events
-from projections.redis.store import read_entries, read_owner, slices
+from engramlog_server.projections.redis.entry_index import HEAD as ENTRIES
+from engramlog_server.projections.redis.entry_index import blocks, read_entry_head
+from engramlog_server.projections.redis.moments import HEAD, read_moments_head, read_parts
+from engramlog_server.projections.redis.owner_events import EVENTS, read_head_of_events, read_stored_events
+from engramlog_server.projections.redis.store import read_entries, read_owner, slices
 
 Pairs = set[tuple[int, int]]
 """Sums of memory ids with names of packs."""

@@ -7,22 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-from consumers.verify.findings import LIES_OPEN, Findings
-from events.catalogue import MemoryErased, TurnRecorded
-from events.entry import SECRET_BYTES
-from events.envelope import Stored, decode
-from events.errors import DamagedState, KeyUnavailable, OwnerErased, StoreMismatch, UndecodableEvent
-from events.partitions import LogKeys, position_text
-from events.redis.opening import as_shut, left_of, open_entry, opened_where_it_can_be
-from events.redis.scan import pairs
-from events.redis.secrets import readmission, whole_number
-from events.redis.wire import Wire
-from events.redis.wordless import memory_mark, owner_mark, turn_mark
-from events.sealing.cipher import BODY_MARK, NO_SALT, SALT_BYTES, ValueCipher
-from events.sealing.wordless import is_wordless
-from events.vocabulary import is_id
-from projections.fold.builds import BuildKeys
-from projections.redis.store import read_entries, slices
+from engramlog_server.consumers.verify.findings import LIES_OPEN, Findings
+from engramlog_server.events.catalogue import MemoryErased, TurnRecorded
+from engramlog_server.events.entry import SECRET_BYTES
+from engramlog_server.events.envelope import Stored, decode
+from engramlog_server.events.errors import DamagedState, KeyUnavailable, OwnerErased, StoreMismatch, UndecodableEvent
+from engramlog_server.events.partitions import LogKeys, position_text
+from engramlog_server.events.redis.opening import as_shut, left_of, open_entry, opened_where_it_can_be
+from engramlog_server.events.redis.scan import pairs
+from engramlog_server.events.redis.secrets import readmission, whole_number
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.redis.wordless import memory_mark, owner_mark, turn_mark
+from engramlog_server.events.sealing.cipher import BODY_MARK, NO_SALT, SALT_BYTES, ValueCipher
+from engramlog_server.events.sealing.wordless import is_wordless
+from engramlog_server.events.vocabulary import is_id
+from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.redis.store import read_entries, slices
 
 LINES_AT_ONCE = 1_000
 _ERASED, _TURN = f"{MemoryErased.__name__}.", f"{TurnRecorded.__name__}."

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
-from consumers.verify.erasures import compare_erasures
-from consumers.verify.findings import Findings
-from events.errors import StoreMismatch
-from events.parameters import PARAMETER_SET
-from events.partitions import (
+from engramlog_server.consumers.verify.erasures import compare_erasures
+from engramlog_server.consumers.verify.findings import Findings
+from engramlog_server.events.errors import StoreMismatch
+from engramlog_server.events.parameters import PARAMETER_SET
+from engramlog_server.events.partitions import (
     FORMAT,
     MAX_PARTITIONS,
     RESTORED,
@@ -17,14 +17,14 @@ from events.partitions import (
     STORE_KEYS,
     spread_tags,
 )
-from events.redis.scan import keys_like, pairs
-from events.redis.wire import Wire
-from events.text.embedder_names import AUTO, MOST_NAMED
-from events.text.unreadable import UNREADABLE
-from projections.embedding.names import embedder_kind
-from projections.redis.create import SEALED
-from projections.redis.model_uses import is_day_key
-from projections.redis.restored import BACKED_UP, backed_up_at, restored_by
+from engramlog_server.events.redis.scan import keys_like, pairs
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.text.embedder_names import AUTO, MOST_NAMED
+from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.projections.embedding.names import embedder_kind
+from engramlog_server.projections.redis.create import SEALED
+from engramlog_server.projections.redis.model_uses import is_day_key
+from engramlog_server.projections.redis.restored import BACKED_UP, backed_up_at, restored_by
 
 FIELDS = frozenset({b"store_id", b"partitions", b"tags", b"parameter_set", b"format"})
 MOST_DIGITS = 19

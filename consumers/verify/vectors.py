@@ -10,18 +10,18 @@ from urllib.parse import quote, unquote
 
 import numpy as np
 
-from consumers.verify.findings import LIES_OPEN, Findings
-from consumers.verify.keys import Keys
-from consumers.verify.oracle import Oracle
-from consumers.verify.sealing import Opening
-from events.errors import DamagedState
-from events.redis.scan import pairs
-from events.redis.wire import Wire
-from events.sealing.cipher import VALUE_MARK, ValueCipher
-from projections.embedding.meaning import KEY_BYTES, content_key, embedded_text
-from projections.embedding.vectors import VectorKeys, unpack_pieces, unpack_whole
-from projections.fold.builds import BuildKeys, is_build, version_of
-from projections.redis.sealed import PIECES, VECTOR, open_vector
+from engramlog_server.consumers.verify.findings import LIES_OPEN, Findings
+from engramlog_server.consumers.verify.keys import Keys
+from engramlog_server.consumers.verify.oracle import Oracle
+from engramlog_server.consumers.verify.sealing import Opening
+from engramlog_server.events.errors import DamagedState
+from engramlog_server.events.redis.scan import pairs
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.sealing.cipher import VALUE_MARK, ValueCipher
+from engramlog_server.projections.embedding.meaning import KEY_BYTES, content_key, embedded_text
+from engramlog_server.projections.embedding.vectors import VectorKeys, unpack_pieces, unpack_whole
+from engramlog_server.projections.fold.builds import BuildKeys, is_build, version_of
+from engramlog_server.projections.redis.sealed import PIECES, VECTOR, open_vector
 
 
 def compare_vectors(

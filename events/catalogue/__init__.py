@@ -6,16 +6,21 @@ begin with. What folding each does to a memory is told in docs/events.md.
 
 from __future__ import annotations
 
-from events.catalogue.access import Grant as Grant
-from events.catalogue.access import GrantsSet, KeyIssued, KeyRevoked, ReadRecorded
-from events.catalogue.conversation import Access as Access
-from events.catalogue.conversation import BlockMade as BlockMade
-from events.catalogue.conversation import BroughtUp as BroughtUp
-from events.catalogue.conversation import Hit as Hit
-from events.catalogue.conversation import MemoriesAccessed, ToolResultRecorded, TurnRecorded, TurnsExtracted
-from events.catalogue.conversation import StableMade as StableMade
-from events.catalogue.erasing import OwnerErasure, WordsErasure
-from events.catalogue.memory import (
+from engramlog_server.events.catalogue.access import Grant as Grant
+from engramlog_server.events.catalogue.access import GrantsSet, KeyIssued, KeyRevoked, ReadRecorded
+from engramlog_server.events.catalogue.conversation import Access as Access
+from engramlog_server.events.catalogue.conversation import BlockMade as BlockMade
+from engramlog_server.events.catalogue.conversation import BroughtUp as BroughtUp
+from engramlog_server.events.catalogue.conversation import Hit as Hit
+from engramlog_server.events.catalogue.conversation import (
+    MemoriesAccessed,
+    ToolResultRecorded,
+    TurnRecorded,
+    TurnsExtracted,
+)
+from engramlog_server.events.catalogue.conversation import StableMade as StableMade
+from engramlog_server.events.catalogue.erasing import OwnerErasure, WordsErasure
+from engramlog_server.events.catalogue.memory import (
     MemoryCompressed,
     MemoryCreated,
     MemoryDeleted,
@@ -32,12 +37,12 @@ from events.catalogue.memory import (
     MemoryUnmerged,
     ReviewGraded,
 )
-from events.catalogue.origins import Ground as Ground
-from events.catalogue.origins import GroundChanged
-from events.catalogue.origins import Grounds as Grounds
-from events.catalogue.origins import Imported as Imported
-from events.catalogue.origins import ImportedEdge as ImportedEdge
-from events.catalogue.owner import (
+from engramlog_server.events.catalogue.origins import Ground as Ground
+from engramlog_server.events.catalogue.origins import GroundChanged
+from engramlog_server.events.catalogue.origins import Grounds as Grounds
+from engramlog_server.events.catalogue.origins import Imported as Imported
+from engramlog_server.events.catalogue.origins import ImportedEdge as ImportedEdge
+from engramlog_server.events.catalogue.owner import (
     EventDiscarded,
     MemoriesRevealed,
     ParametersChanged,
@@ -45,10 +50,10 @@ from events.catalogue.owner import (
     SensitivityRaised,
     SensitivitySet,
 )
-from events.catalogue.relations import FactAsserted, FactRetracted, MemoriesLinked, SynonymDefined
-from events.catalogue.reviews import ReviewSettled
-from events.catalogue.sources import SourceBroughtBack, SourceSetAside
-from events.catalogue.values import ValueReadmitted, ValueRejected
+from engramlog_server.events.catalogue.relations import FactAsserted, FactRetracted, MemoriesLinked, SynonymDefined
+from engramlog_server.events.catalogue.reviews import ReviewSettled
+from engramlog_server.events.catalogue.sources import SourceBroughtBack, SourceSetAside
+from engramlog_server.events.catalogue.values import ValueReadmitted, ValueRejected
 
 EventData = (  # in the order in which they came to be: it only grows at its end
     TurnRecorded

@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from events.shape import Shape
-from events.vocabulary import Actor, Count, Reading, Reason, Sensitivity, Time, Trust
+from engramlog_server.events.shape import Shape
+from engramlog_server.events.vocabulary import Actor, Count, Reading, Reason, Sensitivity, Time, Trust
 
 Verb = Literal[
     "produce", "read", "correct", "delete", "review", "debug", "reveal", "replay", "audit", "operate", "admin"

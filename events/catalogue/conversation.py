@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from events.shape import Shape
-from events.vocabulary import (
+from engramlog_server.events.shape import Shape
+from engramlog_server.events.vocabulary import (
     Id,
     InOrder,
     Level,

@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from events.catalogue.access import Hex
-from events.shape import Shape
-from events.vocabulary import Count, Reason
+from engramlog_server.events.catalogue.access import Hex
+from engramlog_server.events.shape import Shape
+from engramlog_server.events.vocabulary import Count, Reason
 
 Ground = Literal[
     "consent_withdrawn",

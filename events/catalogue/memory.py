@@ -7,9 +7,9 @@ from typing import Annotated
 import msgspec
 from pydantic import Field
 
-from events.catalogue.origins import Grounds, Imported
-from events.shape import Shape
-from events.vocabulary import (
+from engramlog_server.events.catalogue.origins import Grounds, Imported
+from engramlog_server.events.shape import Shape
+from engramlog_server.events.vocabulary import (
     Category,
     DeletionPolicy,
     Emotion,

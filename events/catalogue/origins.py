@@ -7,8 +7,8 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from events.shape import Shape
-from events.vocabulary import MAX_GROUNDS, Count, Digest, Id, Share, Time, Uri, Word
+from engramlog_server.events.shape import Shape
+from engramlog_server.events.vocabulary import MAX_GROUNDS, Count, Digest, Id, Share, Time, Uri, Word
 
 
 class ImportedEdge(Shape, frozen=True, kw_only=True):

@@ -6,9 +6,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from events.parameters import ParameterValue, Profile
-from events.shape import Shape
-from events.vocabulary import Face, Id, Position, Raised, Reason, Revealing, Rules, Sensitivity, Shown
+from engramlog_server.events.parameters import ParameterValue, Profile
+from engramlog_server.events.shape import Shape
+from engramlog_server.events.vocabulary import Face, Id, Position, Raised, Reason, Revealing, Rules, Sensitivity, Shown
 
 
 class ProfileChosen(Shape, frozen=True, kw_only=True):

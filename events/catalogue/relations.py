@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from events.shape import Shape
-from events.vocabulary import Evidence, Id, Keyword, Name, Reason, Share, Word
+from engramlog_server.events.shape import Shape
+from engramlog_server.events.vocabulary import Evidence, Id, Keyword, Name, Reason, Share, Word
 
 
 class MemoriesLinked(Shape, frozen=True, kw_only=True):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from events.shape import Shape
-from events.vocabulary import Id, NamedEvent, Reason
+from engramlog_server.events.shape import Shape
+from engramlog_server.events.vocabulary import Id, NamedEvent, Reason
 
 
 class ReviewSettled(Shape, frozen=True, kw_only=True):

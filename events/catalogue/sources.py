@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from events.shape import Shape
-from events.vocabulary import Actor, Id, Name, Reason
+from engramlog_server.events.shape import Shape
+from engramlog_server.events.vocabulary import Actor, Id, Name, Reason
 
 
 class SourceSetAside(Shape, frozen=True, kw_only=True):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from events.shape import Shape
-from events.vocabulary import Id, Reason, StatementRules, Time, TurnMarks, Values
+from engramlog_server.events.shape import Shape
+from engramlog_server.events.vocabulary import Id, Reason, StatementRules, Time, TurnMarks, Values
 
 
 class ValueRejected(Shape, frozen=True, kw_only=True):

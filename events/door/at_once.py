@@ -20,12 +20,12 @@ from pydantic import AfterValidator, WithJsonSchema
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
-from events.catalogue import EVENT_TYPES, LATEST_VERSION, SEALED_ONLY
-from events.envelope import AnyEvent, Event, write, writes_itself
-from events.shape import Shape
-from events.text.invisible import VISIBLE
-from events.text.unreadable import UNREADABLE
-from events.vocabulary import (
+from engramlog_server.events.catalogue import EVENT_TYPES, LATEST_VERSION, SEALED_ONLY
+from engramlog_server.events.envelope import AnyEvent, Event, write, writes_itself
+from engramlog_server.events.shape import Shape
+from engramlog_server.events.text.invisible import VISIBLE
+from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.events.vocabulary import (
     EARLIEST,
     LATEST,
     MAX_TEXT_BYTES,

@@ -11,10 +11,10 @@ from typing import Any
 
 import redis
 
-from events.admission import ACCESS_FULL, APPEND_FULL, Debt, Room, refusal
-from events.errors import StoreFull, StoreUnavailable
-from events.redis.haste import in_haste
-from events.redis.wire import Wire
+from engramlog_server.events.admission import ACCESS_FULL, APPEND_FULL, Debt, Room, refusal
+from engramlog_server.events.errors import StoreFull, StoreUnavailable
+from engramlog_server.events.redis.haste import in_haste
+from engramlog_server.events.redis.wire import Wire
 
 LOOK_SECONDS = 1.0
 ANSWER_SECONDS = 1.0

@@ -11,13 +11,13 @@ from time import monotonic
 
 import msgspec
 
-from events.alarms import KNOWN, MOST_SUBJECT, MOST_TEXT, Alarm, Tell, one_line
-from events.errors import StoreError, StoreFull, StoreUnavailable
-from events.partitions import ALARMS_KEY
-from events.redis.clock import redis_micros
-from events.redis.haste import in_haste
-from events.redis.wire import Wire, WirePool
-from events.text.unreadable import UNREADABLE
+from engramlog_server.events.alarms import KNOWN, MOST_SUBJECT, MOST_TEXT, Alarm, Tell, one_line
+from engramlog_server.events.errors import StoreError, StoreFull, StoreUnavailable
+from engramlog_server.events.partitions import ALARMS_KEY
+from engramlog_server.events.redis.clock import redis_micros
+from engramlog_server.events.redis.haste import in_haste
+from engramlog_server.events.redis.wire import Wire, WirePool
+from engramlog_server.events.text.unreadable import UNREADABLE
 
 WRITE_SECONDS = 5.0
 """How often the same alarm is written at most while it goes on being raised."""

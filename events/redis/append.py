@@ -12,16 +12,16 @@ from itertools import count
 from struct import Struct
 from typing import Any, NamedTuple
 
-from events.entry import commitment, dedupe_field, fingerprint, principal_of, told_beside
-from events.envelope import Prepared
-from events.log import Appendable, AppendReceipt, marked
-from events.marks import Marker
-from events.partitions import MAX_PARTITIONS, LogKeys, dedupe_bucket, position_text
-from events.redis.gap import appending_refused
-from events.redis.secrets import SEALED_SINCE, OwnerSecret
-from events.redis.wire import Argument, Script, as_store_error, packed
-from events.sealing.cipher import SALT_BYTES, body_about, seal_body
-from events.sealing.compression import body_dictionary
+from engramlog_server.events.entry import commitment, dedupe_field, fingerprint, principal_of, told_beside
+from engramlog_server.events.envelope import Prepared
+from engramlog_server.events.log import Appendable, AppendReceipt, marked
+from engramlog_server.events.marks import Marker
+from engramlog_server.events.partitions import MAX_PARTITIONS, LogKeys, dedupe_bucket, position_text
+from engramlog_server.events.redis.gap import appending_refused
+from engramlog_server.events.redis.secrets import SEALED_SINCE, OwnerSecret
+from engramlog_server.events.redis.wire import Argument, Script, as_store_error, packed
+from engramlog_server.events.sealing.cipher import SALT_BYTES, body_about, seal_body
+from engramlog_server.events.sealing.compression import body_dictionary
 
 APPEND = Script(
     "append",

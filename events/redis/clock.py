@@ -11,11 +11,11 @@ from collections.abc import Callable
 from threading import Lock
 from time import monotonic
 
-from events.alarms import Alarms
-from events.envelope import from_micros, utc_text
-from events.errors import StoreUnavailable
-from events.partitions import STORE_KEY
-from events.redis.wire import Wire
+from engramlog_server.events.alarms import Alarms
+from engramlog_server.events.envelope import from_micros, utc_text
+from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.events.partitions import STORE_KEY
+from engramlog_server.events.redis.wire import Wire
 
 READ_SECONDS = 60.0
 """How long one reading is carried on by the monotonic clock."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import redis
 
-from events.redis.wire import Wire
+from engramlog_server.events.redis.wire import Wire
 
 KEPT_BY: Mapping[str, frozenset[str]] = {
     "appendonly": frozenset({"yes"}),

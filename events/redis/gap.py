@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from events.envelope import Stored
-from events.errors import LogGap
-from events.partitions import LogKeys
-from events.redis.many import run_many
-from events.redis.wire import AGAIN, Script, Wire
+from engramlog_server.events.envelope import Stored
+from engramlog_server.events.errors import LogGap
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.many import run_many
+from engramlog_server.events.redis.wire import AGAIN, Script, Wire
 
 MENDING = 'nothing is appended to it and nothing is folded over it; docs/operating.md, "A gap in the log", says what can be done'
 LOOK = Script(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from events.redis.wire import Wire
+from engramlog_server.events.redis.wire import Wire
 
 
 @contextmanager

@@ -15,31 +15,31 @@ from typing import Any
 
 import redis
 
-from events.admission import append_bytes
-from events.alarms import LOG_CHANGED, PARTITION_GAP, Alarms
-from events.catalogue import LATEST_VERSION
-from events.entry import LOCAL, SECRET_BYTES, checked_principal
-from events.envelope import Stored
-from events.errors import LogGap, StoreUnavailable
-from events.log import Appendable, AppendReceipt, Behalf, check_request_size, for_itself, is_access
-from events.marks import UNMARKED, Marker
-from events.naming import Naming
-from events.partitions import ALARMS_KEY, LogKeys, partition_of
-from events.redis.admission import AppendAdmission, ReadDebt, no_debt
-from events.redis.alarms import alarm_field
-from events.redis.clock import StoreClock, redis_micros
-from events.redis.gap import MENDING
-from events.redis.haste import in_haste
-from events.redis.naming import read_naming, read_seqs
-from events.redis.opening import opened, opened_where_it_can_be
-from events.redis.proving import UNPROVED, Proof, Proving
-from events.redis.receipts import KeptReceipts, NewestReceipt
-from events.redis.secrets import Chance, Secrets, read_lines, read_secrets
-from events.redis.sending import AppendRequest, AppendSending, fail
-from events.redis.wire import Wire, WirePool, as_store_error
-from events.sealing.seals import Seals
-from events.trust import ASSERTED, lowest
-from events.vocabulary import Trust
+from engramlog_server.events.admission import append_bytes
+from engramlog_server.events.alarms import LOG_CHANGED, PARTITION_GAP, Alarms
+from engramlog_server.events.catalogue import LATEST_VERSION
+from engramlog_server.events.entry import LOCAL, SECRET_BYTES, checked_principal
+from engramlog_server.events.envelope import Stored
+from engramlog_server.events.errors import LogGap, StoreUnavailable
+from engramlog_server.events.log import Appendable, AppendReceipt, Behalf, check_request_size, for_itself, is_access
+from engramlog_server.events.marks import UNMARKED, Marker
+from engramlog_server.events.naming import Naming
+from engramlog_server.events.partitions import ALARMS_KEY, LogKeys, partition_of
+from engramlog_server.events.redis.admission import AppendAdmission, ReadDebt, no_debt
+from engramlog_server.events.redis.alarms import alarm_field
+from engramlog_server.events.redis.clock import StoreClock, redis_micros
+from engramlog_server.events.redis.gap import MENDING
+from engramlog_server.events.redis.haste import in_haste
+from engramlog_server.events.redis.naming import read_naming, read_seqs
+from engramlog_server.events.redis.opening import opened, opened_where_it_can_be
+from engramlog_server.events.redis.proving import UNPROVED, Proof, Proving
+from engramlog_server.events.redis.receipts import KeptReceipts, NewestReceipt
+from engramlog_server.events.redis.secrets import Chance, Secrets, read_lines, read_secrets
+from engramlog_server.events.redis.sending import AppendRequest, AppendSending, fail
+from engramlog_server.events.redis.wire import Wire, WirePool, as_store_error
+from engramlog_server.events.sealing.seals import Seals
+from engramlog_server.events.trust import ASSERTED, lowest
+from engramlog_server.events.vocabulary import Trust
 
 
 class RedisEventLog:

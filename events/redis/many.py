@@ -7,7 +7,7 @@ from typing import Any
 
 import redis
 
-from events.redis.wire import Argument, Script, Wire, as_store_error, refusal_code
+from engramlog_server.events.redis.wire import Argument, Script, Wire, as_store_error, refusal_code
 
 AT_ONCE = 500
 """Runs in one write."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from events.entry import FINGERPRINT_BYTES, dedupe_field
-from events.errors import StoreMismatch
-from events.naming import Naming
-from events.partitions import LogKeys, dedupe_bucket
-from events.redis.secrets import SEALED_SINCE
-from events.redis.wire import Script, Wire
+from engramlog_server.events.entry import FINGERPRINT_BYTES, dedupe_field
+from engramlog_server.events.errors import StoreMismatch
+from engramlog_server.events.naming import Naming
+from engramlog_server.events.partitions import LogKeys, dedupe_bucket
+from engramlog_server.events.redis.secrets import SEALED_SINCE
+from engramlog_server.events.redis.wire import Script, Wire
 
 PIECE = 1_000
 """Ids that are looked up at once."""

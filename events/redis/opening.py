@@ -8,16 +8,24 @@ from contextlib import suppress
 from operator import itemgetter
 from typing import Any
 
-from events.door.of_the_store import SYSTEM_OWNERS
-from events.entry import commitment
-from events.envelope import Stored
-from events.errors import DamagedState, KeyUnavailable, OwnerErased
-from events.partitions import LogKeys
-from events.redis.secrets import read_ciphers
-from events.redis.wire import Argument, Wire
-from events.redis.wordless import open_left
-from events.sealing.cipher import BODY_MARK, NO_SALT, SALT_BYTES, NotOpened, ValueCipher, body_about, open_body
-from events.sealing.compression import body_dictionary
+from engramlog_server.events.door.of_the_store import SYSTEM_OWNERS
+from engramlog_server.events.entry import commitment
+from engramlog_server.events.envelope import Stored
+from engramlog_server.events.errors import DamagedState, KeyUnavailable, OwnerErased
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.secrets import read_ciphers
+from engramlog_server.events.redis.wire import Argument, Wire
+from engramlog_server.events.redis.wordless import open_left
+from engramlog_server.events.sealing.cipher import (
+    BODY_MARK,
+    NO_SALT,
+    SALT_BYTES,
+    NotOpened,
+    ValueCipher,
+    body_about,
+    open_body,
+)
+from engramlog_server.events.sealing.compression import body_dictionary
 
 _PRINCIPAL, _COMMITTED = 1, 4
 """Their places in the fields next to a body; level and digests are between them."""

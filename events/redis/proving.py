@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from time import monotonic
 from typing import Any, NamedTuple
 
-from events.errors import UnderReplicated
-from events.log import AppendReceipt
-from events.partitions import LogKeys, position_text
-from events.redis.durability import Promise, read_promise
-from events.redis.wire import Wire
+from engramlog_server.events.errors import UnderReplicated
+from engramlog_server.events.log import AppendReceipt
+from engramlog_server.events.partitions import LogKeys, position_text
+from engramlog_server.events.redis.durability import Promise, read_promise
+from engramlog_server.events.redis.wire import Wire
 
 DURABILITY_SECONDS = 60.0
 """How long what a server promises is believed."""

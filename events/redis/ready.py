@@ -8,8 +8,8 @@ from typing import Any
 
 import redis
 
-from events.errors import StoreMismatch, StoreUnavailable
-from events.redis.wire import AGAIN, Wire
+from engramlog_server.events.errors import StoreMismatch, StoreUnavailable
+from engramlog_server.events.redis.wire import AGAIN, Wire
 
 LOOK_SECONDS = 0.25
 """How often a Redis that loads is asked."""

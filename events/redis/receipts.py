@@ -13,11 +13,11 @@ from threading import Lock
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from events.alarms import Alarms
-from events.envelope import Prepared
-from events.errors import ReceiptLost, StoreUnavailable
-from events.partitions import ALARMS_KEY, LogKeys, position_text
-from events.redis.wire import Wire, as_store_error, server_run
+from engramlog_server.events.alarms import Alarms
+from engramlog_server.events.envelope import Prepared
+from engramlog_server.events.errors import ReceiptLost, StoreUnavailable
+from engramlog_server.events.partitions import ALARMS_KEY, LogKeys, position_text
+from engramlog_server.events.redis.wire import Wire, as_store_error, server_run
 
 RECEIPT_LOST = "receipt_lost"
 

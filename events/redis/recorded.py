@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from events.errors import LogGap
-from events.redis.log import entries
-from events.redis.wire import Wire
+from engramlog_server.events.errors import LogGap
+from engramlog_server.events.redis.log import entries
+from engramlog_server.events.redis.wire import Wire
 
 
 def recorded_of(wire: Wire, places: Sequence[tuple[str, int]]) -> list[int | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from events.redis.wire import Argument, Wire
+from engramlog_server.events.redis.wire import Argument, Wire
 
 PAGE = 500
 TABLES_AT_ONCE = 32

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
 from typing import NamedTuple
 
-from events.entry import SECRET_BYTES
-from events.errors import KeyUnavailable, StoreError, StoreMismatch
-from events.partitions import LogKeys, partition_of
-from events.redis.wire import Argument, Wire
-from events.sealing.cipher import ValueCipher
-from events.sealing.seals import Seals, erased, is_tombstone
+from engramlog_server.events.entry import SECRET_BYTES
+from engramlog_server.events.errors import KeyUnavailable, StoreError, StoreMismatch
+from engramlog_server.events.partitions import LogKeys, partition_of
+from engramlog_server.events.redis.wire import Argument, Wire
+from engramlog_server.events.sealing.cipher import ValueCipher
+from engramlog_server.events.sealing.seals import Seals, erased, is_tombstone
 
 MOST_KEPT = 50_000
 """Secrets that one process keeps at most, of the owners asked for last: about 10 MB."""

@@ -13,23 +13,23 @@ from typing import Any, NamedTuple
 import msgspec
 import redis
 
-from events.alarms import CLUSTER_WAITS, Alarm, Alarms
-from events.envelope import Prepared
-from events.errors import StoreError, StoreFull, StoreUnavailable
-from events.log import Appendable, AppendReceipt, ready
-from events.marks import Marker
-from events.partitions import ALARMS_KEY, LogKeys
-from events.redis.append import APPEND, SAID_AGAIN, Brought, append_command, append_receipts
-from events.redis.clock import StoreClock
-from events.redis.durability import Promise
-from events.redis.haste import in_haste
-from events.redis.naming import read_seqs
-from events.redis.proving import WRITTEN, Proving, Receipts
-from events.redis.receipts import KeptReceipts
-from events.redis.secrets import Chance, OwnerSecret, Secrets
-from events.redis.wire import AGAIN, TOGETHER_BYTES, Wire, as_store_error, refusal_code
-from events.redis.wordless import Gone, refusal
-from events.sealing.cipher import SALT_BYTES
+from engramlog_server.events.alarms import CLUSTER_WAITS, Alarm, Alarms
+from engramlog_server.events.envelope import Prepared
+from engramlog_server.events.errors import StoreError, StoreFull, StoreUnavailable
+from engramlog_server.events.log import Appendable, AppendReceipt, ready
+from engramlog_server.events.marks import Marker
+from engramlog_server.events.partitions import ALARMS_KEY, LogKeys
+from engramlog_server.events.redis.append import APPEND, SAID_AGAIN, Brought, append_command, append_receipts
+from engramlog_server.events.redis.clock import StoreClock
+from engramlog_server.events.redis.durability import Promise
+from engramlog_server.events.redis.haste import in_haste
+from engramlog_server.events.redis.naming import read_seqs
+from engramlog_server.events.redis.proving import WRITTEN, Proving, Receipts
+from engramlog_server.events.redis.receipts import KeptReceipts
+from engramlog_server.events.redis.secrets import Chance, OwnerSecret, Secrets
+from engramlog_server.events.redis.wire import AGAIN, TOGETHER_BYTES, Wire, as_store_error, refusal_code
+from engramlog_server.events.redis.wordless import Gone, refusal
+from engramlog_server.events.sealing.cipher import SALT_BYTES
 
 _SECRET_TRIES = 5
 """How often a part is sent again because another process made an owner's secret at the same time; once does."""

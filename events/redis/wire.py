@@ -24,13 +24,13 @@ from redis.driver_info import DriverInfo
 from redis.exceptions import AskError, ClusterDownError, MovedError, TryAgainError
 from redis.retry import Retry
 
-from events.errors import EngramlogError, StoreError, StoreFull, StoreUnavailable, UnderReplicated
-from events.partitions import STORE_KEY
-from events.redis.address import read_address
-from events.sealing.seals import SEALED_FIELD, MasterKey, Seals
+from engramlog_server.events.errors import EngramlogError, StoreError, StoreFull, StoreUnavailable, UnderReplicated
+from engramlog_server.events.partitions import STORE_KEY
+from engramlog_server.events.redis.address import read_address
+from engramlog_server.events.sealing.seals import SEALED_FIELD, MasterKey, Seals
 
 if TYPE_CHECKING:
-    from events.redis.cluster.slot_map import SlotMap
+    from engramlog_server.events.redis.cluster.slot_map import SlotMap
 
 DRIVER = DriverInfo()
 """Made once: redis-py would read its package's metadata again for each connection."""
@@ -78,7 +78,7 @@ def connect(url: str, *, timeout: float = 10.0, master: MasterKey | None = None)
     options: dict[str, Any] = {"protocol": 2, "decode_responses": False, "driver_info": DRIVER}
     options |= {"socket_timeout": timeout, "socket_connect_timeout": timeout}
     if address.kind == "cluster":
-        from events.redis.cluster.client import ClusterClient  # noqa: PLC0415 - stores on one server do not load it
+        from engramlog_server.events.redis.cluster.client import ClusterClient  # noqa: PLC0415 - stores on one server do not load it
 
         return ClusterClient.at(address, seals, options)
     options["retry"] = Retry(NoBackoff(), 0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from events.catalogue import (
+from engramlog_server.events.catalogue import (
     EventData,
     FactAsserted,
     FactRetracted,
@@ -20,14 +20,14 @@ from events.catalogue import (
     ToolResultRecorded,
     TurnRecorded,
 )
-from events.entry import keyed
-from events.envelope import AnyEvent, Prepared, decode
-from events.errors import InputError, refused
-from events.log import Appendable
-from events.partitions import LogKeys
-from events.redis.wire import Argument, Script, Wire
-from events.sealing.cipher import VALUE_MARK, NotOpened, ValueCipher
-from events.sealing.wordless import WORDS
+from engramlog_server.events.entry import keyed
+from engramlog_server.events.envelope import AnyEvent, Prepared, decode
+from engramlog_server.events.errors import InputError, refused
+from engramlog_server.events.log import Appendable
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.wire import Argument, Script, Wire
+from engramlog_server.events.sealing.cipher import VALUE_MARK, NotOpened, ValueCipher
+from engramlog_server.events.sealing.wordless import WORDS
 
 ERASURE_BYTES = 36
 """Of the id of an erasure, before what is left."""

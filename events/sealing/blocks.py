@@ -13,7 +13,7 @@ from functools import lru_cache
 from secrets import token_bytes
 from typing import IO, Any
 
-from events.sealing.cipher import NONCE_BYTES, TAG_BYTES, NotOpened, invalid_tag
+from engramlog_server.events.sealing.cipher import NONCE_BYTES, TAG_BYTES, NotOpened, invalid_tag
 
 HEAD_BYTES = 40
 PIECE = 1 << 20

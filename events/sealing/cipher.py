@@ -9,7 +9,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from events.sealing.compression import NotExpanded, compressed, expanded
+from engramlog_server.events.sealing.compression import NotExpanded, compressed, expanded
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM

@@ -7,9 +7,9 @@ from hashlib import sha256
 from secrets import token_bytes
 from typing import TYPE_CHECKING
 
-from events.errors import KeyUnavailable
-from events.sealing.cipher import NONCE_BYTES, invalid_tag, new_aes
-from events.sealing.seals import Wrapped
+from engramlog_server.events.errors import KeyUnavailable
+from engramlog_server.events.sealing.cipher import NONCE_BYTES, invalid_tag, new_aes
+from engramlog_server.events.sealing.seals import Wrapped
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM

@@ -13,9 +13,9 @@ from threading import Lock
 from time import monotonic
 from typing import NamedTuple, Protocol
 
-from events.entry import SECRET_BYTES
-from events.errors import BadSetting, KeyUnavailable, OwnerErased, StoreMismatch
-from events.sealing.cipher import ValueCipher
+from engramlog_server.events.entry import SECRET_BYTES
+from engramlog_server.events.errors import BadSetting, KeyUnavailable, OwnerErased, StoreMismatch
+from engramlog_server.events.sealing.cipher import ValueCipher
 
 MOST_KEPT = 50_000
 """Owners whose secrets one process keeps opened at most, of those asked for last: about 20 MB."""

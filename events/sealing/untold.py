@@ -8,7 +8,7 @@ from __future__ import annotations
 from traceback import format_tb
 from types import TracebackType
 
-from events.errors import EngramlogError, StoreError
+from engramlog_server.events.errors import EngramlogError, StoreError
 
 OF_THE_STORE = (409, 500, 504, 507)
 """Status of errors whose words are our own, about the store, and hold nothing that anybody said."""

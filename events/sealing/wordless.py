@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import msgspec
 
-from events.catalogue import EventData
-from events.envelope import AnyEvent, Stored
+from engramlog_server.events.catalogue import EventData
+from engramlog_server.events.envelope import AnyEvent, Stored
 
 _ABOUT: Final[Mapping[str, Any]] = {"because": "", "grounds": (), "metadata": None}
 _TRIPLE: Final[Mapping[str, Any]] = {"subject": "", "predicate": "", "object": "", "condition": None}

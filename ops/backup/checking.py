@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from consumers.backup.proving import HeldEntry, LogProof
-from consumers.backup.rows import BackupRow, RowKind
-from events.errors import DamagedState, LogGap
-from events.text.unreadable import UNREADABLE
-from ops.backup.folder import BackupFolder
-from ops.backup.manifest import NAMES, BackupManifest
-from ops.sealing.seals_file import SealsUnusable, known_seals
+from engramlog_server.consumers.backup.proving import HeldEntry, LogProof
+from engramlog_server.consumers.backup.rows import BackupRow, RowKind
+from engramlog_server.events.errors import DamagedState, LogGap
+from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.ops.backup.folder import BackupFolder
+from engramlog_server.ops.backup.manifest import NAMES, BackupManifest
+from engramlog_server.ops.sealing.seals_file import SealsUnusable, known_seals
 
 Progress = Callable[[int, int], None]
 EVERY, PAGE_BYTES = 500, 4 << 20

@@ -16,11 +16,18 @@ from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from consumers.backup.rows import BackupRow, DamagedRows, RowKind, frame, rows
-from events.errors import InputError, StoreUnavailable
-from ops.backup.manifest import MOST_BYTES, NAMES, BackupFile, BackupManifest, DamagedManifest, read_manifest
-from ops.durable import sync_folder
-from ops.owned import OTHERS
+from engramlog_server.consumers.backup.rows import BackupRow, DamagedRows, RowKind, frame, rows
+from engramlog_server.events.errors import InputError, StoreUnavailable
+from engramlog_server.ops.backup.manifest import (
+    MOST_BYTES,
+    NAMES,
+    BackupFile,
+    BackupManifest,
+    DamagedManifest,
+    read_manifest,
+)
+from engramlog_server.ops.durable import sync_folder
+from engramlog_server.ops.owned import OTHERS
 
 LEVEL = 3
 """Of gzip: level 6 takes twice the time, and makes files 6 % smaller."""

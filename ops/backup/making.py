@@ -16,27 +16,33 @@ from secrets import token_hex
 from time import monotonic
 from typing import Any, NamedTuple
 
-from api.version import program_version
-from consumers.backup.proving import LogProof
-from consumers.backup.reading import PartitionHead, heads_now, read_entries, read_secrets_of, read_store
-from consumers.fold.folder import Probe, unprobed
-from events.envelope import from_micros, utc_text
-from events.errors import InputError, StoreError, StoreMismatch
-from events.partitions import STORE_KEY
-from events.redis.clock import redis_micros
-from events.redis.wire import Wire
-from ops.backup.checking import check_backup
-from ops.backup.folder import RowsOut, about, made_whole, open_backup, refuse_destination, write_file
-from ops.backup.manifest import BACKUP_FORMAT, NAMES, BackupManifest, BackupPart, write_manifest
-from ops.backup.older import OlderBackups
-from ops.clock import now, now_micros
-from ops.sealing.seals_file import refuse_place
-from ops.sealing.seals_save import save_seals
-from ops.settings import Settings
-from ops.store import OpenStore, folder_of
-from projections.redis.create import StoreIdentity, read_identity
-from projections.redis.model_uses import KEPT_DAYS, last_days
-from projections.redis.restored import BACKED_UP, WITH_SEALS, refuse_copy
+from engramlog_server.api.version import program_version
+from engramlog_server.consumers.backup.proving import LogProof
+from engramlog_server.consumers.backup.reading import (
+    PartitionHead,
+    heads_now,
+    read_entries,
+    read_secrets_of,
+    read_store,
+)
+from engramlog_server.consumers.fold.folder import Probe, unprobed
+from engramlog_server.events.envelope import from_micros, utc_text
+from engramlog_server.events.errors import InputError, StoreError, StoreMismatch
+from engramlog_server.events.partitions import STORE_KEY
+from engramlog_server.events.redis.clock import redis_micros
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.ops.backup.checking import check_backup
+from engramlog_server.ops.backup.folder import RowsOut, about, made_whole, open_backup, refuse_destination, write_file
+from engramlog_server.ops.backup.manifest import BACKUP_FORMAT, NAMES, BackupManifest, BackupPart, write_manifest
+from engramlog_server.ops.backup.older import OlderBackups
+from engramlog_server.ops.clock import now, now_micros
+from engramlog_server.ops.sealing.seals_file import refuse_place
+from engramlog_server.ops.sealing.seals_save import save_seals
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import OpenStore, folder_of
+from engramlog_server.projections.redis.create import StoreIdentity, read_identity
+from engramlog_server.projections.redis.model_uses import KEPT_DAYS, last_days
+from engramlog_server.projections.redis.restored import BACKED_UP, WITH_SEALS, refuse_copy
 
 Progress = Callable[[int, int], None]
 """Hears of how many entries are done, of how many: each is written, and read back."""

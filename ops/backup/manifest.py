@@ -8,8 +8,8 @@ from typing import Annotated, NamedTuple
 
 import msgspec
 
-from events.partitions import MAX_PARTITIONS
-from events.text.unreadable import UNREADABLE
+from engramlog_server.events.partitions import MAX_PARTITIONS
+from engramlog_server.events.text.unreadable import UNREADABLE
 
 BACKUP_FORMAT = 1
 MOST_BYTES = 4 << 20

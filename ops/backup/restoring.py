@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from api.services.auditing.supervision import info
-from consumers.backup.laying import (
+from engramlog_server.api.services.auditing.supervision import info
+from engramlog_server.consumers.backup.laying import (
     AT_ONCE,
     begin_partition,
     begin_store,
@@ -30,30 +30,30 @@ from consumers.backup.laying import (
     put_uses,
     what_lies_there,
 )
-from consumers.backup.proving import LogProof
-from consumers.backup.reading import NOT_KEPT, read_entries
-from consumers.backup.rows import BackupRow, RowKind
-from consumers.fold.folder import Probe, unprobed
-from consumers.fold.rebuild import LEASE_MS, rebuild_partition
-from consumers.fold.rebuild_run import RebuildRun
-from events.admission import APPEND_FULL
-from events.envelope import from_micros, utc_text
-from events.errors import BadSetting, DamagedState, InputError, StoreFull, StoreMismatch
-from events.partitions import ACCEPTED_KEY, FORMAT, LogKeys
-from events.redis.wire import Wire, connect, open_wire
-from ops.backup.checking import check_backup, entries_of, refuse_fields, rows_of_store, store_fields
-from ops.backup.folder import BackupFolder
-from ops.backup.manifest import NAMES
-from ops.clock import now, now_micros
-from ops.sealing import seals_restore
-from ops.sealing.master import master_of
-from ops.sealing.seals_file import look_at_seals, open_seals
-from ops.settings import Settings
-from ops.store import folder_of, reach_the_store
-from ops.store_replacement import InUse, OldStore, refuse_others
-from ops.worker_id import new_worker_id
-from projections.redis.create import RESTORING, STRIPPED, StoreIdentity, read_identity
-from projections.redis.restored import FromBackup
+from engramlog_server.consumers.backup.proving import LogProof
+from engramlog_server.consumers.backup.reading import NOT_KEPT, read_entries
+from engramlog_server.consumers.backup.rows import BackupRow, RowKind
+from engramlog_server.consumers.fold.folder import Probe, unprobed
+from engramlog_server.consumers.fold.rebuild import LEASE_MS, rebuild_partition
+from engramlog_server.consumers.fold.rebuild_run import RebuildRun
+from engramlog_server.events.admission import APPEND_FULL
+from engramlog_server.events.envelope import from_micros, utc_text
+from engramlog_server.events.errors import BadSetting, DamagedState, InputError, StoreFull, StoreMismatch
+from engramlog_server.events.partitions import ACCEPTED_KEY, FORMAT, LogKeys
+from engramlog_server.events.redis.wire import Wire, connect, open_wire
+from engramlog_server.ops.backup.checking import check_backup, entries_of, refuse_fields, rows_of_store, store_fields
+from engramlog_server.ops.backup.folder import BackupFolder
+from engramlog_server.ops.backup.manifest import NAMES
+from engramlog_server.ops.clock import now, now_micros
+from engramlog_server.ops.sealing import seals_restore
+from engramlog_server.ops.sealing.master import master_of
+from engramlog_server.ops.sealing.seals_file import look_at_seals, open_seals
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import folder_of, reach_the_store
+from engramlog_server.ops.store_replacement import InUse, OldStore, refuse_others
+from engramlog_server.ops.worker_id import new_worker_id
+from engramlog_server.projections.redis.create import RESTORING, STRIPPED, StoreIdentity, read_identity
+from engramlog_server.projections.redis.restored import FromBackup
 
 Progress = Callable[[int, int], None]
 Wait = Callable[[str], None]

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, TypedDict
 
-from consumers.fold.folder import Probe, unprobed
-from events.errors import StoreUnavailable, refused
-from ops.backup.folder import drop_backup, open_backup
-from ops.backup.making import BackupMade, Progress, make_backup
-from ops.backup.older import OlderBackups, name_of, rotated_in
-from ops.clock import now
-from ops.settings import Settings
-from ops.store import OpenStore
+from engramlog_server.consumers.fold.folder import Probe, unprobed
+from engramlog_server.events.errors import StoreUnavailable, refused
+from engramlog_server.ops.backup.folder import drop_backup, open_backup
+from engramlog_server.ops.backup.making import BackupMade, Progress, make_backup
+from engramlog_server.ops.backup.older import OlderBackups, name_of, rotated_in
+from engramlog_server.ops.clock import now
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import OpenStore
 
 MOST_KEPT = 1_000
 """Backups that may be kept of one store in one folder."""

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from events.envelope import utc_text
-from events.errors import LogGap, StoreMismatch
-from events.partitions import position_text
-from events.redis.receipts import RECEIPT_LOST, NewestReceipt
-from ops.clock import now
-from ops.kept.head_file import HeadFile, heads_path
-from ops.kept.heads import accept_changed_log, unmet_of
-from ops.settings import Settings
-from ops.store import OpenStore
-from projections.redis.restored import STORE_RESTORED, FromBackup, take_over
+from engramlog_server.events.envelope import utc_text
+from engramlog_server.events.errors import LogGap, StoreMismatch
+from engramlog_server.events.partitions import position_text
+from engramlog_server.events.redis.receipts import RECEIPT_LOST, NewestReceipt
+from engramlog_server.ops.clock import now
+from engramlog_server.ops.kept.head_file import HeadFile, heads_path
+from engramlog_server.ops.kept.heads import accept_changed_log, unmet_of
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import OpenStore
+from engramlog_server.projections.redis.restored import STORE_RESTORED, FromBackup, take_over
 
 
 class LeftBehind(NamedTuple):

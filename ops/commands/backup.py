@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from api.cli.app import Json, app, err, out, progress, show
-from events.errors import InputError, NotConfirmed
-from ops.commands.store_replacement import Alone, Yes, many
+from engramlog_server.api.cli.app import Json, app, err, out, progress, show
+from engramlog_server.events.errors import InputError, NotConfirmed
+from engramlog_server.ops.commands.store_replacement import Alone, Yes, many
 
 if TYPE_CHECKING:
-    from ops.backup.folder import BackupFolder
-    from ops.settings import Settings
+    from engramlog_server.ops.backup.folder import BackupFolder
+    from engramlog_server.ops.settings import Settings
 
 backup_app = typer.Typer(
     no_args_is_help=True,
@@ -68,11 +68,11 @@ def make(
     from it, and the master key apart from both. With `--keep` one goes only once the new one is proved and holds all that it holds;
     what another store, or somebody by hand, put there stays. Exit code 3 where one had to stay: each is named, and why.
     """
-    from ops.backup.making import make_backup, seals_asked
-    from ops.backup.rotating import rotate_backups
-    from ops.commands.notices import patient
-    from ops.settings import load_settings
-    from ops.store import open_the_store
+    from engramlog_server.ops.backup.making import make_backup, seals_asked
+    from engramlog_server.ops.backup.rotating import rotate_backups
+    from engramlog_server.ops.commands.notices import patient
+    from engramlog_server.ops.settings import load_settings
+    from engramlog_server.ops.store import open_the_store
 
     settings = load_settings()
     with open_the_store(settings, on_wait=patient(err)) as store, progress("backup", json, long=0) as advance:
@@ -140,10 +140,10 @@ def seals_(
     With it a backup of a sealed store can be read again; what was erased before it was written cannot. Without the master key it is
     of no use. What is said later opens from a backup by a later save alone: save as often as you can lose.
     """
-    from ops.commands.notices import patient
-    from ops.sealing.seals_save import save_seals
-    from ops.settings import load_settings
-    from ops.store import open_the_store
+    from engramlog_server.ops.commands.notices import patient
+    from engramlog_server.ops.sealing.seals_save import save_seals
+    from engramlog_server.ops.settings import load_settings
+    from engramlog_server.ops.store import open_the_store
 
     settings = load_settings()
     path = file if file is not None else settings.seals_backup
@@ -176,9 +176,9 @@ def check(
 
     Exit code 3 where it is incomplete: of a sealed store its seals are not at hand, or do not open all of it.
     """
-    from ops.backup.checking import check_backup
-    from ops.backup.folder import held, open_backup
-    from ops.settings import load_settings
+    from engramlog_server.ops.backup.checking import check_backup
+    from engramlog_server.ops.backup.folder import held, open_backup
+    from engramlog_server.ops.settings import load_settings
 
     path = seals.expanduser().absolute() if seals is not None else load_settings().seals_backup
     with held(open_backup(folder)) as found, progress("check", json, long=0) as advance:
@@ -217,10 +217,10 @@ def restore(
     Kept rejections and erasures since are asked for before it answers. It says that it is a copy, and takes nothing new until
     `engramlog backup take-over`. Killed anywhere, run it again. Exit code 3 where some entries do not open.
     """
-    from ops.backup.folder import held, open_backup
-    from ops.backup.restoring import restore_backup
-    from ops.commands.notices import patient
-    from ops.settings import load_settings
+    from engramlog_server.ops.backup.folder import held, open_backup
+    from engramlog_server.ops.backup.restoring import restore_backup
+    from engramlog_server.ops.commands.notices import patient
+    from engramlog_server.ops.settings import load_settings
 
     settings, found = load_settings(), open_backup(folder)
     path = seals.expanduser().absolute() if seals is not None else settings.seals_backup
@@ -260,10 +260,10 @@ def _confirm(yes: bool, json: bool, question: str, plan: Mapping[str, Any]) -> N
 
 def _asked_what_is_kept(settings: Settings) -> dict[str, Any]:
     """Open the store as whoever uses it does: erasures and rejections that it lacks are said again, and folded."""
-    from ops.catch_up import FoldCatchUp
-    from ops.commands.notices import patient
-    from ops.store import open_the_store
-    from ops.wiring import ask_kept_values, quiet
+    from engramlog_server.ops.catch_up import FoldCatchUp
+    from engramlog_server.ops.commands.notices import patient
+    from engramlog_server.ops.store import open_the_store
+    from engramlog_server.ops.wiring import ask_kept_values, quiet
 
     with open_the_store(settings, on_wait=patient(err)) as store:
         catch_up = FoldCatchUp(store, quiet)
@@ -314,10 +314,10 @@ def take_over(
     What the original said since the backup is given up: kept heads and receipts of this machine that tell of it are accepted as
     lost, and `verify` tells that for good.
     """
-    from ops.backup.taking_over import left_behind, take_store_over
-    from ops.commands.notices import patient
-    from ops.settings import load_settings
-    from ops.store import open_the_store
+    from engramlog_server.ops.backup.taking_over import left_behind, take_store_over
+    from engramlog_server.ops.commands.notices import patient
+    from engramlog_server.ops.settings import load_settings
+    from engramlog_server.ops.store import open_the_store
 
     if reason is not None and not (1 <= len(reason) <= MOST_REASON and reason.isprintable()):
         raise InputError(

@@ -14,8 +14,8 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Self
 
-from events.door.of_the_store import SYSTEM_OWNERS
-from ops.environment import data_folder
+from engramlog_server.events.door.of_the_store import SYSTEM_OWNERS
+from engramlog_server.ops.environment import data_folder
 
 SECONDS = 0.3
 """What all looking may take."""
@@ -108,6 +108,6 @@ def _names(line: _Line, hashes: list[tuple[str, str]], begun: str) -> set[str]:
 
 
 def _tag_of(owner: str, tags: Sequence[str]) -> str:
-    from events.partitions import partition_of
+    from engramlog_server.events.partitions import partition_of
 
     return tags[partition_of(owner, len(tags))]

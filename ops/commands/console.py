@@ -27,17 +27,17 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
-from api.cli import completion
-from api.cli.app import Json, app, err, print_json
-from events.errors import BadSetting, EngramlogError
-from ops.clock import now_micros
-from ops.owned import is_ours
-from ops.running_service import HEARD_SECONDS, SOCKET, Unheard, is_this_user, short_name
-from ops.token_file import read_token
+from engramlog_server.api.cli import completion
+from engramlog_server.api.cli.app import Json, app, err, print_json
+from engramlog_server.events.errors import BadSetting, EngramlogError
+from engramlog_server.ops.clock import now_micros
+from engramlog_server.ops.owned import is_ours
+from engramlog_server.ops.running_service import HEARD_SECONDS, SOCKET, Unheard, is_this_user, short_name
+from engramlog_server.ops.token_file import read_token
 
 if TYPE_CHECKING:
-    from ops.processes.banner import Served
-    from ops.settings import Settings
+    from engramlog_server.ops.processes.banner import Served
+    from engramlog_server.ops.settings import Settings
 
 
 BROWSER_SECONDS = 60.0
@@ -80,8 +80,8 @@ def console(
 
     Exit codes: 0 the browser has it, or it was not to be opened; 3 the link was printed, and no browser came for it.
     """
-    from api.requests.checks import check_owner
-    from ops.settings import load_settings
+    from engramlog_server.api.requests.checks import check_owner
+    from engramlog_server.ops.settings import load_settings
 
     if owner is not None:
         check_owner(owner)
@@ -123,9 +123,9 @@ def _of_the_service(settings: Settings, owner: str | None, *, no_open: bool, as_
 
 def _served_here(settings: Settings, owner: str | None, *, no_open: bool, as_json: bool) -> None:
     """Serve until Ctrl-C, and open the console once it does."""
-    from ops.commands.notices import patient
-    from ops.logs import start_logging, teller
-    from ops.processes.up import up
+    from engramlog_server.ops.commands.notices import patient
+    from engramlog_server.ops.logs import start_logging, teller
+    from engramlog_server.ops.processes.up import up
 
     pretty = sys.stderr.isatty() and not as_json
     start_logging(settings.log_level, component="supervisor", pretty=pretty)
@@ -153,7 +153,7 @@ def _greeted(
     as_json: bool,
     pretty: bool,
 ) -> None:
-    from ops.processes.banner import banner
+    from engramlog_server.ops.processes.banner import banner
 
     if pretty:
         err.print(Text(banner(served._replace(console=None)), "bold"), soft_wrap=True)
@@ -177,9 +177,9 @@ def _greeted(
 
 def _of_the_demo(settings: Settings, owner: str | None, *, no_open: bool, as_json: bool) -> None:
     """The same on a store of its own."""
-    from ops.commands.demo import Demo, DemoTalk
-    from ops.settings import of_its_own
-    from ops.wiring import open_application
+    from engramlog_server.ops.commands.demo import Demo, DemoTalk
+    from engramlog_server.ops.settings import of_its_own
+    from engramlog_server.ops.wiring import open_application
 
     if not err.is_terminal and not as_json:
         err.print("the demo's story is told first")
@@ -211,7 +211,7 @@ class _Chapters(Console):
 
 def _free(settings: Settings) -> int:
     """The port of the settings, or any where it is taken."""
-    from api.http.server.listener import claim
+    from engramlog_server.api.http.server.listener import claim
 
     try:
         claim(settings.host, settings.port).close()
@@ -234,7 +234,7 @@ def _say(came: str) -> None:
 
 
 def _over() -> None:
-    from ops.processes.ending import over
+    from engramlog_server.ops.processes.ending import over
 
     over()
 

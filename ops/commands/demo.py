@@ -15,18 +15,18 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from api.application import Application
-from api.cli.commands.jobs import table
-from api.cli.show import memories as render
-from api.cli.show import replay as render_replay
-from api.cli.show import search as render_search
-from api.cli.show.generic import answer as used
-from api.exchange.importing import ImportOptions, import_turns
-from events.catalogue import MemoryMentioned
-from events.envelope import canonical, derived_id, from_micros, micros, utc_text
-from events.log import positions_by_partition
-from events.validation import make_event, ready
-from projections.memory.creating import created, recorded
+from engramlog_server.api.application import Application
+from engramlog_server.api.cli.commands.jobs import table
+from engramlog_server.api.cli.show import memories as render
+from engramlog_server.api.cli.show import replay as render_replay
+from engramlog_server.api.cli.show import search as render_search
+from engramlog_server.api.cli.show.generic import answer as used
+from engramlog_server.api.exchange.importing import ImportOptions, import_turns
+from engramlog_server.events.catalogue import MemoryMentioned
+from engramlog_server.events.envelope import canonical, derived_id, from_micros, micros, utc_text
+from engramlog_server.events.log import positions_by_partition
+from engramlog_server.events.validation import make_event, ready
+from engramlog_server.projections.memory.creating import created, recorded
 
 OWNER = "mei"
 START = datetime(2025, 3, 3, 8, 0, tzinfo=UTC)

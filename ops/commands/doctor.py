@@ -8,10 +8,10 @@ import typer
 from rich.markup import escape
 from rich.text import Text
 
-from api.cli.app import Json, app, err, out, show
+from engramlog_server.api.cli.app import Json, app, err, out, show
 
 if TYPE_CHECKING:
-    from ops.doctor.findings import DoctorReport, FindingShape
+    from engramlog_server.ops.doctor.findings import DoctorReport, FindingShape
 
 COLOURS = {"ok": "green", "advice": "yellow", "wrong": "red", "unknown": "dim"}
 
@@ -29,10 +29,10 @@ def doctor(
 
     By the settings of this environment: run it as the service's user, with what the service is started with.
     """
-    from ops.commands.notices import patient
-    from ops.doctor.checks import examine
-    from ops.doctor.findings import exit_code
-    from ops.settings import load_settings
+    from engramlog_server.ops.commands.notices import patient
+    from engramlog_server.ops.doctor.checks import examine
+    from engramlog_server.ops.doctor.findings import exit_code
+    from engramlog_server.ops.settings import load_settings
 
     answer = examine(load_settings(), on_wait=patient(err))
     show(answer, json, lambda told: _render(told, every=every))

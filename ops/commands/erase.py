@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 from rich.markup import escape
 
-from api.cli.app import Json, app, complain, err, out, print_json, progress, show
-from events.errors import EngramlogError, InputError, NotConfirmed, refused
+from engramlog_server.api.cli.app import Json, app, complain, err, out, print_json, progress, show
+from engramlog_server.events.errors import EngramlogError, InputError, NotConfirmed, refused
 
 if TYPE_CHECKING:
-    from ops.erasing.words import WordsCertificate
-    from ops.settings import Settings
-    from ops.store import OpenStore
+    from engramlog_server.ops.erasing.words import WordsCertificate
+    from engramlog_server.ops.settings import Settings
+    from engramlog_server.ops.store import OpenStore
 
 
 GROUNDS = (
@@ -95,9 +95,9 @@ def erase(
     Redis and the files of this machine are searched for what was erased: exit code 0 if nothing is left, 1 if something is or the
     log does not verify, 3 if not everything could be searched.
     """
-    from ops.commands.notices import patient
-    from ops.settings import load_settings
-    from ops.store import open_the_store
+    from engramlog_server.ops.commands.notices import patient
+    from engramlog_server.ops.settings import load_settings
+    from engramlog_server.ops.store import open_the_store
 
     if readmit:
         if owner is None or ids or names or again or certificate is not None or ground != "other":
@@ -123,7 +123,7 @@ def erase(
             store.alarms.cleared("erased_came_back", "")
     if again:
         if failed and json:  # one document on standard output
-            from api.requests.secrets import refusal_told
+            from engramlog_server.api.requests.secrets import refusal_told
 
             print_json({"certificates": done, "failed": [dict(refusal_told(one)) for one in failed]})
             for one in failed:
@@ -228,8 +228,8 @@ def _refuse_path(path: Path, *, again: bool) -> None:
 def _erase_one(store: OpenStore, settings: Settings, owner: str, asked: _Asked) -> dict[str, Any]:
     import msgspec
 
-    from ops.commands.notices import patient
-    from ops.erasing.owner import ErasurePlan, carry_out, told_beforehand
+    from engramlog_server.ops.commands.notices import patient
+    from engramlog_server.ops.erasing.owner import ErasurePlan, carry_out, told_beforehand
 
     told = told_beforehand(store, settings, owner)
     if asked.names:
@@ -251,7 +251,7 @@ def _erase_one(store: OpenStore, settings: Settings, owner: str, asked: _Asked) 
 def _erase_words(
     store: OpenStore, settings: Settings, owner: str, ids: Sequence[str], asked: _Asked, *, begun: bool = False
 ) -> dict[str, Any]:
-    from api.services.deleting import split_ids
+    from engramlog_server.api.services.deleting import split_ids
 
     ids = tuple(split_ids(ids))
     wanted = AskedWords(owner, ids, asked.ground, asked.reason, yes=asked.yes, json=asked.json, begun=begun)
@@ -260,7 +260,7 @@ def _erase_words(
 
 def _elsewhere(store: OpenStore, names: Sequence[str], owner: str, json: bool) -> dict[str, Any]:
     """Others' memories that have one of the names."""
-    from ops.erasing.elsewhere import elsewhere
+    from engramlog_server.ops.erasing.elsewhere import elsewhere
 
     wire = store.wire()
     try:
@@ -278,9 +278,9 @@ def _elsewhere(store: OpenStore, names: Sequence[str], owner: str, json: bool) -
 
 def _came_back(store: OpenStore, settings: Settings) -> list[str]:
     """Owners who are fenced, and of whom something lies there all the same, and those whose erasure did not end."""
-    from ops.erasing.fence_list import FenceList, list_path, open_erasures
-    from ops.erasing.left import left_behind, unfinished, untold
-    from ops.erasing.owner import ALARM
+    from engramlog_server.ops.erasing.fence_list import FenceList, list_path, open_erasures
+    from engramlog_server.ops.erasing.left import left_behind, unfinished, untold
+    from engramlog_server.ops.erasing.owner import ALARM
 
     store_id, wire, tags = store.identity.store_id, store.wire(), store.identity.tags
     listed = FenceList(list_path(settings, store_id), store_id).read()
@@ -294,9 +294,9 @@ def _came_back(store: OpenStore, settings: Settings) -> list[str]:
 
 def _words_came_back(store: OpenStore, settings: Settings) -> list[tuple[str, Sequence[str]]]:
     """Owners, and what was named, of erasures of words that did not end, or came back."""
-    from ops.erasing.fence_list import FenceList, list_path
-    from ops.erasing.words import ALARM
-    from ops.erasing.words_again import unfinished_words
+    from engramlog_server.ops.erasing.fence_list import FenceList, list_path
+    from engramlog_server.ops.erasing.words import ALARM
+    from engramlog_server.ops.erasing.words_again import unfinished_words
 
     store_id, wire = store.identity.store_id, store.wire()
     listed = FenceList(list_path(settings, store_id), store_id).read_words()
@@ -311,7 +311,7 @@ def _words_came_back(store: OpenStore, settings: Settings) -> list[tuple[str, Se
 def _write(path: Path, told: dict[str, Any]) -> None:
     import msgspec
 
-    from events.errors import OutputCut
+    from engramlog_server.events.errors import OutputCut
 
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -325,10 +325,10 @@ def _write(path: Path, told: dict[str, Any]) -> None:
 
 
 def _readmit(owner: str, reason: str, json: bool) -> None:
-    from ops.commands.notices import patient
-    from ops.erasing.owner import readmit_owner
-    from ops.settings import load_settings
-    from ops.store import open_the_store
+    from engramlog_server.ops.commands.notices import patient
+    from engramlog_server.ops.erasing.owner import readmit_owner
+    from engramlog_server.ops.settings import load_settings
+    from engramlog_server.ops.store import open_the_store
 
     settings = load_settings()
     with open_the_store(settings, on_wait=patient(err)) as store:
@@ -495,10 +495,10 @@ def erase_words(store: OpenStore, settings: Settings, asked: AskedWords) -> dict
     """Tell what would be done, ask, do it, and search for what may be left; JSON-ready."""
     import msgspec
 
-    from ops.commands.notices import patient
-    from ops.erasing.words import carry_out_words
-    from ops.erasing.words_told import WordsPlan, words_told_beforehand
-    from ops.wiring import application_on
+    from engramlog_server.ops.commands.notices import patient
+    from engramlog_server.ops.erasing.words import carry_out_words
+    from engramlog_server.ops.erasing.words_told import WordsPlan, words_told_beforehand
+    from engramlog_server.ops.wiring import application_on
 
     plan = WordsPlan(asked.owner, asked.ids, asked.ground, asked.reason, asked.begun)
     with application_on(store, settings, stays=False, on_wait=patient(err)) as application:

@@ -9,14 +9,14 @@ from typing import Annotated, Any, TypedDict
 import typer
 from rich.text import Text
 
-from api.cli.app import Json, err, out, print_json
-from api.cli.command import told_as
-from api.cli.commands.access import key_app
-from api.cli.grant_options import NAMES, OPTIONS, GrantAsked, grants_asked
-from api.cli.show.visible import visible
-from api.cli.standard_input import text_of
-from events.errors import InputError, refused
-from ops.environment import KEY
+from engramlog_server.api.cli.app import Json, err, out, print_json
+from engramlog_server.api.cli.command import told_as
+from engramlog_server.api.cli.commands.access import key_app
+from engramlog_server.api.cli.grant_options import NAMES, OPTIONS, GrantAsked, grants_asked
+from engramlog_server.api.cli.show.visible import visible
+from engramlog_server.api.cli.standard_input import text_of
+from engramlog_server.events.errors import InputError, refused
+from engramlog_server.ops.environment import KEY
 
 MOST_MINUTES = 527_040
 """366 days."""
@@ -94,10 +94,10 @@ _LISTS = frozenset({"can", "owners", "speak_as"})
 
 
 def _made(key: str, asked: list[GrantAsked], subject: str | None, minutes: int) -> TokenMade:
-    from events.envelope import from_micros, utc_text
-    from ops.clock import now_micros
-    from projections.access.grants import told
-    from projections.access.keys import grants_of, id_in, make_token
+    from engramlog_server.events.envelope import from_micros, utc_text
+    from engramlog_server.ops.clock import now_micros
+    from engramlog_server.projections.access.grants import told
+    from engramlog_server.projections.access.keys import grants_of, id_in, make_token
 
     now = now_micros() // MICROS
     grants: list[Any] = [told(one) for one in grants_of(asked)]
@@ -108,7 +108,7 @@ def _made(key: str, asked: list[GrantAsked], subject: str | None, minutes: int) 
 
 def _key(file: str | None) -> str:
     """The key. Raises InputError where none is told, or what is told is none; it is never shown."""
-    from projections.access.keys import id_in
+    from engramlog_server.projections.access.keys import id_in
 
     if file == "-":
         found = text_of("-", "key_file", _HOW)

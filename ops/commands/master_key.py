@@ -12,17 +12,17 @@ import typer
 from rich.markup import escape
 from rich.text import Text
 
-from api.cli.app import Json, app, err, out, progress, show
-from events.errors import BadSetting, InputError, StoreMismatch, refused
+from engramlog_server.api.cli.app import Json, app, err, out, progress, show
+from engramlog_server.events.errors import BadSetting, InputError, StoreMismatch, refused
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from events.redis.wire import Wire
-    from events.sealing.seals import MasterKey, Seals
-    from ops.kept.rejections import ValueFile
-    from ops.sealing.rewrap import Wraps
-    from ops.settings import Settings
+    from engramlog_server.events.redis.wire import Wire
+    from engramlog_server.events.sealing.seals import MasterKey, Seals
+    from engramlog_server.ops.kept.rejections import ValueFile
+    from engramlog_server.ops.sealing.rewrap import Wraps
+    from engramlog_server.ops.settings import Settings
 
 LONG = 1_000
 """Lines from which a bar is shown."""
@@ -47,12 +47,12 @@ class _Sealed(NamedTuple):
 @contextmanager
 def _sealed(settings: Settings) -> Iterator[_Sealed]:
     """The store of these settings, without what reads memories. Raises StoreMismatch where there is none, or it lies open."""
-    from events.redis.wire import connect, open_wire
-    from ops.commands.notices import patient
-    from ops.kept.rejections import ValueFile, values_path
-    from ops.sealing.master import key_in, master_of
-    from ops.store import folder_of, reach_the_store
-    from projections.redis.create import known_identity
+    from engramlog_server.events.redis.wire import connect, open_wire
+    from engramlog_server.ops.commands.notices import patient
+    from engramlog_server.ops.kept.rejections import ValueFile, values_path
+    from engramlog_server.ops.sealing.master import key_in, master_of
+    from engramlog_server.ops.store import folder_of, reach_the_store
+    from engramlog_server.projections.redis.create import known_identity
 
     with reach_the_store(settings, on_wait=patient(err)) as (url, embedded, _):
         folder = folder_of(embedded)
@@ -72,7 +72,7 @@ def _sealed(settings: Settings) -> Iterator[_Sealed]:
 
 
 def _settings() -> Settings:
-    from ops.settings import load_settings
+    from engramlog_server.ops.settings import load_settings
 
     return load_settings()
 
@@ -124,7 +124,7 @@ def master_key(
 
 def _new(file: Path, json: bool) -> None:
     """Make a file with a new master key, for this user alone."""
-    from ops.sealing.key_file import make_key_file, read_key_file
+    from engramlog_server.ops.sealing.key_file import make_key_file, read_key_file
 
     path = file.expanduser().absolute()
     if not (path.parent.is_dir() and os.access(path.parent, os.W_OK | os.X_OK)):
@@ -180,7 +180,7 @@ def _show(json: bool) -> None:
 
 def _wraps(store: _Sealed) -> Wraps:
     """Which keys anything of this store is wrapped under."""
-    from ops.sealing.rewrap import wraps_of
+    from engramlog_server.ops.sealing.rewrap import wraps_of
 
     return wraps_of(store.wire, store.tags, store.master)
 
@@ -190,7 +190,7 @@ def _held(store: _Sealed) -> tuple[list[str] | None, str | None]:
     if store.file is None:
         (line,) = store.master.wrap([(b"", bytes(32))])
         return None, store.master.wrapped_by(line)
-    from ops.sealing.key_file import read_key_file
+    from engramlog_server.ops.sealing.key_file import read_key_file
 
     ring = read_key_file(store.file)
     return ring.names, ring.name
@@ -215,7 +215,7 @@ def _rotate(json: bool) -> None:
 
     Running processes take it by themselves. A key service rotates its keys itself: `bao write -f MOUNT/keys/KEY/rotate`.
     """
-    from ops.sealing.key_file import read_key_file, rotate_key_file
+    from engramlog_server.ops.sealing.key_file import read_key_file, rotate_key_file
 
     path = _file("--rotate")
     before = read_key_file(path).name
@@ -234,8 +234,8 @@ def _rewrap(json: bool) -> None:
 
     Killed anywhere, run it again: it goes on. Exit code 3 where some lines do not open; they stay as they are.
     """
-    from ops.kept.rejections import wrap_kept
-    from ops.sealing.rewrap import rewrap
+    from engramlog_server.ops.kept.rejections import wrap_kept
+    from engramlog_server.ops.sealing.rewrap import rewrap
 
     with _sealed(_settings()) as store, progress("rewrap", json, long=LONG) as advance:
         done = rewrap(store.wire, store.tags, store.seals, advance)
@@ -264,8 +264,8 @@ def _render_rewrapped(answer: dict[str, Any]) -> None:
 
 def _drop(key: str, json: bool) -> None:
     """Take a key out of the file that nothing in the store needs any more. Backups of before the rewrap need it: keep a copy."""
-    from ops.clock import now
-    from ops.sealing.key_file import drop_key, read_key_file, rotated_seconds
+    from engramlog_server.ops.clock import now
+    from engramlog_server.ops.sealing.key_file import drop_key, read_key_file, rotated_seconds
 
     settings, path = _settings(), _file("--drop")
     ring = read_key_file(path)
@@ -301,8 +301,8 @@ def _render_dropped(answer: dict[str, Any]) -> None:
 
 def _file(what: str) -> Path:
     """The file of the master key. Raises BadSetting where there is none."""
-    from ops.sealing.master import key_in
-    from ops.sealing.place import service_key
+    from engramlog_server.ops.sealing.master import key_in
+    from engramlog_server.ops.sealing.place import service_key
 
     settings = _settings()
     path = key_in(settings.data.expanduser() if settings.redis_url is None else None, settings)

@@ -14,17 +14,17 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from api.choices import TOOLSETS
-from api.cli.app import Json, app, err, out, print_json, show
-from api.showing import CURL
-from events.errors import BadSetting, InputError, refused
-from events.text.urls import holds_secret
+from engramlog_server.api.choices import TOOLSETS
+from engramlog_server.api.cli.app import Json, app, err, out, print_json, show
+from engramlog_server.api.showing import CURL
+from engramlog_server.events.errors import BadSetting, InputError, refused
+from engramlog_server.events.text.urls import holds_secret
 
 if TYPE_CHECKING:
-    from ops.doctor.findings import DoctorReport
-    from ops.doctor.starting import Starts
-    from ops.processes.banner import Served
-    from ops.settings import Settings
+    from engramlog_server.ops.doctor.findings import DoctorReport
+    from engramlog_server.ops.doctor.starting import Starts
+    from engramlog_server.ops.processes.banner import Served
+    from engramlog_server.ops.settings import Settings
 
 
 MCP_PORT = 8_734
@@ -71,11 +71,11 @@ def up_(
             )
         check_start("up", given, as_json=json)
         return
-    from ops.commands.notices import patient
-    from ops.logs import start_logging, teller
-    from ops.processes.ending import over
-    from ops.processes.up import up, up_for_clients
-    from ops.settings import load_settings
+    from engramlog_server.ops.commands.notices import patient
+    from engramlog_server.ops.logs import start_logging, teller
+    from engramlog_server.ops.processes.ending import over
+    from engramlog_server.ops.processes.up import up, up_for_clients
+    from engramlog_server.ops.settings import load_settings
 
     shown = sys.stderr.isatty() and not json
     settings = load_settings().model_copy(update=given)
@@ -88,7 +88,7 @@ def up_(
 
 
 def _greet(served: Served) -> None:
-    from ops.processes.banner import banner
+    from engramlog_server.ops.processes.banner import banner
 
     err.print(Text(banner(served), "bold"), soft_wrap=True)
 
@@ -124,10 +124,10 @@ def mcp_(
     json: Json = False,
 ) -> None:
     """The memory as an MCP server for agents and their clients; `--config` prints what registers it with one."""
-    from api.requests.checks import check_owner
-    from ops.logs import start_logging, teller
-    from ops.settings import load_settings
-    from ops.token import token_of
+    from engramlog_server.api.requests.checks import check_owner
+    from engramlog_server.ops.logs import start_logging, teller
+    from engramlog_server.ops.settings import load_settings
+    from engramlog_server.ops.token import token_of
 
     if tools not in TOOLSETS:
         raise refused("tools", tools, " or ".join(TOOLSETS))
@@ -151,14 +151,14 @@ def mcp_(
 
     metrics_at = None if metrics_port is None else settings.metrics_on(metrics_port)
     if http:
-        from ops.processes.mcp_http import over_http
+        from engramlog_server.ops.processes.mcp_http import over_http
 
         over_http(settings, port, owner, tools, teller(), metrics_at)
         return
     assert owner is not None
     if sys.stdin.isatty():
         err.print("[dim]waiting for an MCP client on standard input; see docs/mcp.md. Ctrl-C ends[/]")
-    from ops.processes.mcp import over_stdio
+    from engramlog_server.ops.processes.mcp import over_stdio
 
     over_stdio(settings, owner, tools, teller(), metrics_at)
 
@@ -175,8 +175,8 @@ def token(
 
     What stands on a command line every user of the machine can read (`ps`): give it to curl as a file, as in the example.
     """
-    from ops.settings import load_settings
-    from ops.token import token_of
+    from engramlog_server.ops.settings import load_settings
+    from engramlog_server.ops.token import token_of
 
     settings = load_settings()
     if rotate and settings.token is not None:
@@ -209,11 +209,11 @@ def worker(
     json: Json = False,
 ) -> None:
     """One fold worker on a Redis of your own, until SIGTERM; as many as you like, on as many hosts."""
-    from ops.logs import start_logging
-    from ops.sealing.master import master_of
-    from ops.settings import load_settings
-    from ops.store import open_the_store
-    from ops.worker import run_worker, url_of_a_worker
+    from engramlog_server.ops.logs import start_logging
+    from engramlog_server.ops.sealing.master import master_of
+    from engramlog_server.ops.settings import load_settings
+    from engramlog_server.ops.store import open_the_store
+    from engramlog_server.ops.worker import run_worker, url_of_a_worker
 
     if check:
         check_start("worker", {} if metrics_port is None else {"metrics_port": metrics_port}, as_json=json)
@@ -237,12 +237,12 @@ def demo(
     json: Json = False,
 ) -> None:
     """A short story in Chinese and English on an embedded real Redis of its own: mention, negation, time, talk, context."""
-    from consumers.verify.partition import verify_partition
-    from ops.commands.demo import Demo, DemoTalk
-    from ops.commands.proof import verified, verify_identity
-    from ops.settings import load_settings, of_its_own
-    from ops.store import open_the_store
-    from ops.wiring import open_application
+    from engramlog_server.consumers.verify.partition import verify_partition
+    from engramlog_server.ops.commands.demo import Demo, DemoTalk
+    from engramlog_server.ops.commands.proof import verified, verify_identity
+    from engramlog_server.ops.settings import load_settings, of_its_own
+    from engramlog_server.ops.store import open_the_store
+    from engramlog_server.ops.wiring import open_application
 
     if keep is not None and keep.exists() and any(keep.iterdir() if keep.is_dir() else [keep]):
         raise InputError(
@@ -268,7 +268,7 @@ def demo(
 
 
 def _demo_told(answer: dict[str, Any], keep: Path | None) -> None:
-    from ops.commands.proof import render_verified
+    from engramlog_server.ops.commands.proof import render_verified
 
     out.print()
     render_verified(answer)
@@ -301,7 +301,7 @@ def client_config(
     With a `token` the one for HTTP, which shows it; there whoever starts the server chooses the toolset.
     `left_out` names settings that hold secrets: these are never printed.
     """
-    from ops.settings import SECRET
+    from engramlog_server.ops.settings import SECRET
 
     if token is not None:
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
@@ -309,7 +309,9 @@ def client_config(
         entry: dict[str, Any] = {"type": "http", "url": url, "headers": {"Authorization": f"Bearer {token}"}}
         return {"mcpServers": {NAME: entry}}
     program = Path(sys.argv[0]).absolute()
-    command = [str(program)] if os.access(program, os.X_OK) else [sys.executable, "-P", "-m", "ops.main"]
+    command = (
+        [str(program)] if os.access(program, os.X_OK) else [sys.executable, "-P", "-m", "engramlog_server.ops.main"]
+    )
     given = {name: value for name, value in os.environ.items() if name.startswith("ENGRAMLOG_") and value}
     secret = sorted(name for name, value in given.items() if name.endswith(SECRET) or holds_secret(value))
     told = {name: value for name, value in given.items() if name not in secret}
@@ -329,10 +331,10 @@ def check_start(starts: Starts, given: Mapping[str, Any], *, as_json: bool) -> N
 
     Ends with 0 where it would start, 1 where it would not, 2 where a setting cannot be right, 3 where that could not be looked at.
     """
-    from ops.doctor.findings import exit_code
-    from ops.doctor.starting import would_start, wrong_settings
-    from ops.settings import read_settings
-    from ops.worker import url_of_a_worker
+    from engramlog_server.ops.doctor.findings import exit_code
+    from engramlog_server.ops.doctor.starting import would_start, wrong_settings
+    from engramlog_server.ops.settings import read_settings
+    from engramlog_server.ops.worker import url_of_a_worker
 
     settings, wrong = read_settings()
     if settings is not None and starts == "worker":
@@ -350,7 +352,7 @@ def check_start(starts: Starts, given: Mapping[str, Any], *, as_json: bool) -> N
 
 
 def _render(answer: DoctorReport, starts: Starts) -> None:
-    from ops.commands.doctor import render_groups
+    from engramlog_server.ops.commands.doctor import render_groups
 
     render_groups(answer, every=False)
     wrong, advised = answer["counts"]["wrong"], answer["counts"]["advice"]

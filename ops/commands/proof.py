@@ -13,23 +13,23 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from api.cli.app import Json, app, err, out, show
-from api.cli.show import generic
-from api.cli.show.tables import Column, plain, tabulate
-from events.errors import InputError, refused
-from events.partitions import LogKeys
+from engramlog_server.api.cli.app import Json, app, err, out, show
+from engramlog_server.api.cli.show import generic
+from engramlog_server.api.cli.show.tables import Column, plain, tabulate
+from engramlog_server.events.errors import InputError, refused
+from engramlog_server.events.partitions import LogKeys
 
 if TYPE_CHECKING:
-    from consumers.verify.findings import Findings
-    from ops.processes.shares import PartitionDone, PartitionTask, Work
-    from ops.store import OpenStore
+    from engramlog_server.consumers.verify.findings import Findings
+    from engramlog_server.ops.processes.shares import PartitionDone, PartitionTask, Work
+    from engramlog_server.ops.store import OpenStore
 
 
 @contextmanager
 def _store() -> Iterator[OpenStore]:
-    from ops.commands.notices import patient
-    from ops.settings import load_settings
-    from ops.store import open_the_store
+    from engramlog_server.ops.commands.notices import patient
+    from engramlog_server.ops.settings import load_settings
+    from engramlog_server.ops.store import open_the_store
 
     with open_the_store(load_settings(), on_wait=patient(err)) as store:
         if store.embedded and store.embedded.recovery:
@@ -41,7 +41,7 @@ def _need_the_key(store: OpenStore) -> None:
     """Raise KeyUnavailable where the master key of a sealed store cannot be had: every owner would stand still, or differ."""
     found = store.client.seals.standing()
     if found.is_on and not found.reachable:
-        from events.errors import KeyUnavailable
+        from engramlog_server.events.errors import KeyUnavailable
 
         raise KeyUnavailable(f"nothing was done, for the master key cannot be had: {found.reason}")
 
@@ -101,9 +101,9 @@ def rebuild(
 
     Refused where the log does not meet the heads that were kept. Goes on with what a killed rebuild left to be done.
     """
-    from consumers.fold.rebuild import refuse_without_room
-    from consumers.fold.rebuild_run import RebuildRun
-    from ops.processes.shares import PartitionTask
+    from engramlog_server.consumers.fold.rebuild import refuse_without_room
+    from engramlog_server.consumers.fold.rebuild_run import RebuildRun
+    from engramlog_server.ops.processes.shares import PartitionTask
 
     reason = _checked(accept_changed_log_)
     with _store() as store, _bar(json) as bar:
@@ -138,7 +138,7 @@ def _done(
     work: Work, store: OpenStore, tasks: Sequence[PartitionTask], processes: int | None, bar: Progress
 ) -> Iterator[Iterator[PartitionDone]]:
     """Partitions as they are done, each with a bar meanwhile; all processes have ended when it is left."""
-    from ops.processes.shares import do_all, process_count
+    from engramlog_server.ops.processes.shares import do_all, process_count
 
     wire, bars = store.wire(), dict[int, TaskID]()
     heads = wire.answers([["HGET", LogKeys(task.tag).meta, "head"] for task in tasks])
@@ -164,7 +164,7 @@ def _done(
 
 
 def _checked(reason: str | None) -> str | None:
-    from events.heads import MOST_REASON
+    from engramlog_server.events.heads import MOST_REASON
 
     if reason is not None and not (reason.strip() and reason.isprintable() and len(reason) <= MOST_REASON):
         allowed = f"one line of 1 to {MOST_REASON} characters, which is kept for good"
@@ -176,10 +176,10 @@ def _checked(reason: str | None) -> str | None:
 
 def _meet_heads(store: OpenStore, chosen: list[int], reason: str | None) -> list[dict[str, Any]]:
     """Refuse a log that does not meet the kept heads, or record that somebody accepts it."""
-    from ops.clock import now
-    from ops.kept.head_file import HeadFile, heads_path
-    from ops.kept.heads import accept_changed_log, refuse_changed_log
-    from ops.settings import load_settings
+    from engramlog_server.ops.clock import now
+    from engramlog_server.ops.kept.head_file import HeadFile, heads_path
+    from engramlog_server.ops.kept.heads import accept_changed_log, refuse_changed_log
+    from engramlog_server.ops.settings import load_settings
 
     file = HeadFile(heads_path(load_settings(), store.identity.store_id))
     if reason is None:
@@ -189,8 +189,8 @@ def _meet_heads(store: OpenStore, chosen: list[int], reason: str | None) -> list
 
 
 def _drop_left(store: OpenStore, chosen: list[int], json: bool) -> None:
-    from consumers.fold.rebuild_run import RebuildRun, drop_left_builds
-    from events.redis.clock import redis_ms
+    from engramlog_server.consumers.fold.rebuild_run import RebuildRun, drop_left_builds
+    from engramlog_server.events.redis.clock import redis_ms
 
     wire = store.wire()
     at = redis_ms(wire)
@@ -243,10 +243,10 @@ def verify(
     if heads:
         _heads(partition, against or [], keep=keep, json=json)
         return
-    from ops.kept.head_file import HeadFile, heads_path, read_copy
-    from ops.kept.heads import Against, compare_receipts, compare_values
-    from ops.processes.shares import PartitionTask
-    from ops.settings import load_settings
+    from engramlog_server.ops.kept.head_file import HeadFile, heads_path, read_copy
+    from engramlog_server.ops.kept.heads import Against, compare_receipts, compare_values
+    from engramlog_server.ops.processes.shares import PartitionTask
+    from engramlog_server.ops.settings import load_settings
 
     copies = {str(path): read_copy(path) for path in against or ()}
     with _store() as store, _bar(json) as bar:
@@ -273,11 +273,11 @@ def verify(
 
 def _heads(partition: list[int] | None, against: list[Path], *, keep: bool, json: bool) -> None:
     """Show the heads, or compare those of a file; exit code 1 where the log does not meet them all."""
-    from api.services.heads import Heads
-    from ops.kept.head_file import HeadFile, heads_path, read_copy
-    from ops.kept.heads import keep_now
-    from ops.settings import load_settings
-    from projections.redis.heads import EVERYTHING
+    from engramlog_server.api.services.heads import Heads
+    from engramlog_server.ops.kept.head_file import HeadFile, heads_path, read_copy
+    from engramlog_server.ops.kept.heads import keep_now
+    from engramlog_server.ops.settings import load_settings
+    from engramlog_server.projections.redis.heads import EVERYTHING
 
     if partition or len(against) > 1 or (keep and against):
         raise refused("heads", "--partition, --keep with --against, or several files", "one file of heads, or none")
@@ -306,7 +306,7 @@ def _heads(partition: list[int] | None, against: list[Path], *, keep: bool, json
 
 def verify_identity(store: OpenStore) -> Findings:
     """What belongs to no partition."""
-    from consumers.verify.store import verify_store
+    from engramlog_server.consumers.verify.store import verify_store
 
     wire = store.wire()
     try:
@@ -317,8 +317,8 @@ def verify_identity(store: OpenStore) -> Findings:
 
 def verified(verdicts: list[Findings]) -> dict[str, Any]:
     """What a verification found, JSON-ready."""
-    from consumers.verify.findings import MOST_UNOPENED_NAMED
-    from projections.fold.partition import DIGEST_MODULUS
+    from engramlog_server.consumers.verify.findings import MOST_UNOPENED_NAMED
+    from engramlog_server.projections.fold.partition import DIGEST_MODULUS
 
     differences = [difference for verdict in verdicts for difference in verdict.differences]
     return {

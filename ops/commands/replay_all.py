@@ -8,18 +8,18 @@ from typing import Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from api.cli.app import err
+from engramlog_server.api.cli.app import err
 
 
 def replay_all(given: Mapping[str, Any], *, count: int | None, json: bool) -> Mapping[str, Any]:
     """The answer, with a bar on standard error meanwhile. `count`: processes. Raises InputError, StoreError."""
-    from api.services.auditing.replaying_all import told_of, whole_asked
-    from events.partitions import LogKeys
-    from ops.commands.notices import patient
-    from ops.processes.shares import process_count
-    from ops.replay_all import dask_workers, processes, replay_partitions
-    from ops.settings import load_settings
-    from ops.store import open_the_store
+    from engramlog_server.api.services.auditing.replaying_all import told_of, whole_asked
+    from engramlog_server.events.partitions import LogKeys
+    from engramlog_server.ops.commands.notices import patient
+    from engramlog_server.ops.processes.shares import process_count
+    from engramlog_server.ops.replay_all import dask_workers, processes, replay_partitions
+    from engramlog_server.ops.settings import load_settings
+    from engramlog_server.ops.store import open_the_store
 
     asked, settings, began = whole_asked(**given), load_settings(), monotonic()
     columns = (TextColumn("partitions"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())

@@ -6,11 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
-from api.cli.app import Json, app, out
-from ops.commands.store_replacement import Alone, Bringing, Yes, bring_over, many, print_copy, print_others, time_told
+from engramlog_server.api.cli.app import Json, app, out
+from engramlog_server.ops.commands.store_replacement import (
+    Alone,
+    Bringing,
+    Yes,
+    bring_over,
+    many,
+    print_copy,
+    print_others,
+    time_told,
+)
 
 if TYPE_CHECKING:
-    from ops.settings import Settings
+    from engramlog_server.ops.settings import Settings
 
 
 @app.command(
@@ -27,7 +36,7 @@ def seal(
     Events, ids, positions and heads stay; what Redis keeps of words is encrypted then, in memory and in its files. Refused while
     others use the store. Killed anywhere, run it again: it goes on. There is no way back but a copy made before.
     """
-    from ops.sealing.seal import carry_out, told_beforehand
+    from engramlog_server.ops.sealing.seal import carry_out, told_beforehand
 
     work = Bringing("seal", "Seal it now?", told_beforehand, carry_out, _render_plan, _render_done)
     bring_over(work, yes=yes, alone=alone, json=json)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 from rich.markup import escape
 
-from api.cli.app import err, out, progress, show
-from events.errors import NotConfirmed
+from engramlog_server.api.cli.app import err, out, progress, show
+from engramlog_server.events.errors import NotConfirmed
 
 if TYPE_CHECKING:
-    from ops.settings import Settings
-    from ops.store_replacement import OldStore
+    from engramlog_server.ops.settings import Settings
+    from engramlog_server.ops.store_replacement import OldStore
 
 Yes = Annotated[bool, typer.Option("--yes", help="Do it without asking.")]
 Alone = Annotated[
@@ -43,9 +43,9 @@ class Bringing(NamedTuple):
 def bring_over(work: Bringing, *, yes: bool, alone: bool, json: bool) -> None:
     """Tell, ask unless `yes`, refuse while others use the store, do it, and tell. What is asked about is looked at anew once it is
     answered: others may have come meanwhile. Raises NotConfirmed without an answer, with the `plan`."""
-    from ops.commands.notices import patient
-    from ops.settings import load_settings
-    from ops.store_replacement import old_store, refuse_others
+    from engramlog_server.ops.commands.notices import patient
+    from engramlog_server.ops.settings import load_settings
+    from engramlog_server.ops.store_replacement import old_store, refuse_others
 
     settings, waiting = load_settings(), patient(err)
     if not yes:

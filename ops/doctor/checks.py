@@ -16,24 +16,24 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import httpx2
 
-from api.services.access.following import AccessFollower
-from api.services.nodes import count_locked, read_partitions
-from consumers.fold.presence import LEASE_MS, known_workers
-from consumers.jobs.status import lifecycle_status
-from events.alarms import KNOWN
-from events.door.of_the_store import READS, SYSTEM_OWNERS
-from events.envelope import from_micros, utc_text
-from events.errors import BadSetting, EngramlogError, OtherFormat, StoreError
-from events.partitions import STORE_KEY, partition_of
-from events.redis.alarms import RedisAlarms
-from events.redis.clock import redis_ms
-from events.redis.recorded import recorded_of
-from events.redis.secrets import read_ciphers
-from events.redis.wire import Wire, WirePool, connect
-from events.text.origins import is_loopback
-from ops.clock import now_micros
-from ops.doctor import servers
-from ops.doctor.findings import (
+from engramlog_server.api.services.access.following import AccessFollower
+from engramlog_server.api.services.nodes import count_locked, read_partitions
+from engramlog_server.consumers.fold.presence import LEASE_MS, known_workers
+from engramlog_server.consumers.jobs.status import lifecycle_status
+from engramlog_server.events.alarms import KNOWN
+from engramlog_server.events.door.of_the_store import READS, SYSTEM_OWNERS
+from engramlog_server.events.envelope import from_micros, utc_text
+from engramlog_server.events.errors import BadSetting, EngramlogError, OtherFormat, StoreError
+from engramlog_server.events.partitions import STORE_KEY, partition_of
+from engramlog_server.events.redis.alarms import RedisAlarms
+from engramlog_server.events.redis.clock import redis_ms
+from engramlog_server.events.redis.recorded import recorded_of
+from engramlog_server.events.redis.secrets import read_ciphers
+from engramlog_server.events.redis.wire import Wire, WirePool, connect
+from engramlog_server.events.text.origins import is_loopback
+from engramlog_server.ops.clock import now_micros
+from engramlog_server.ops.doctor import servers
+from engramlog_server.ops.doctor.findings import (
     ACCESS,
     BACKUPS,
     CLOCK,
@@ -52,41 +52,41 @@ from ops.doctor.findings import (
     report,
     run_all,
 )
-from ops.doctor.permissions import entry, folder_of, of_permissions, socket
-from ops.doctor.reach import SECONDS, ReachedStore, reach
-from ops.embedded.disk import Disk, look
-from ops.embedded.process import NotInTime
-from ops.erasing.fence_list import FenceList, came_back, list_path
-from ops.kept.head_file import HeadFile, heads_path
-from ops.kept.heads import refuse_changed_log
-from ops.kept.rejections import ValueFile, values_path
-from ops.listeners import SOON, Listeners, how_it_listens, listeners_of, require_key
-from ops.owned import is_ours
-from ops.processes.checks import STILL_SECONDS
-from ops.processes.folder_socket import NAME
-from ops.running_service import short_name
-from ops.sealing.key_file import read_key_file
-from ops.sealing.master import key_in
-from ops.sealing.place import NONE
-from ops.sealing.rewrap import wraps_of
-from ops.sealing.seals_file import SealsUnusable, known_seals
-from ops.sealing.watch import OPEN_STORE
-from ops.settings import Settings
-from ops.store import silent
-from projections.access.book import AccessBook, Key
-from projections.access.grants import ALL
-from projections.access.provider import OF_PROVIDER
-from projections.fold.builds import BuildKeys
-from projections.redis.create import StoreIdentity, check_format
-from projections.redis.restored import BACKED_UP, backed_up_at, backed_up_with_seals
-from projections.redis.sealed import opens
-from projections.redis.store import read_owner
+from engramlog_server.ops.doctor.permissions import entry, folder_of, of_permissions, socket
+from engramlog_server.ops.doctor.reach import SECONDS, ReachedStore, reach
+from engramlog_server.ops.embedded.disk import Disk, look
+from engramlog_server.ops.embedded.process import NotInTime
+from engramlog_server.ops.erasing.fence_list import FenceList, came_back, list_path
+from engramlog_server.ops.kept.head_file import HeadFile, heads_path
+from engramlog_server.ops.kept.heads import refuse_changed_log
+from engramlog_server.ops.kept.rejections import ValueFile, values_path
+from engramlog_server.ops.listeners import SOON, Listeners, how_it_listens, listeners_of, require_key
+from engramlog_server.ops.owned import is_ours
+from engramlog_server.ops.processes.checks import STILL_SECONDS
+from engramlog_server.ops.processes.folder_socket import NAME
+from engramlog_server.ops.running_service import short_name
+from engramlog_server.ops.sealing.key_file import read_key_file
+from engramlog_server.ops.sealing.master import key_in
+from engramlog_server.ops.sealing.place import NONE
+from engramlog_server.ops.sealing.rewrap import wraps_of
+from engramlog_server.ops.sealing.seals_file import SealsUnusable, known_seals
+from engramlog_server.ops.sealing.watch import OPEN_STORE
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import silent
+from engramlog_server.projections.access.book import AccessBook, Key
+from engramlog_server.projections.access.grants import ALL
+from engramlog_server.projections.access.provider import OF_PROVIDER
+from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.redis.create import StoreIdentity, check_format
+from engramlog_server.projections.redis.restored import BACKED_UP, backed_up_at, backed_up_with_seals
+from engramlog_server.projections.redis.sealed import opens
+from engramlog_server.projections.redis.store import read_owner
 
 if TYPE_CHECKING:
-    from api.shapes import ListeningTold
-    from events.alarms import Alarm
-    from events.sealing.seals import SealingStanding
-    from ops.public_settings import Place
+    from engramlog_server.api.shapes import ListeningTold
+    from engramlog_server.events.alarms import Alarm
+    from engramlog_server.events.sealing.seals import SealingStanding
+    from engramlog_server.ops.public_settings import Place
 
 Findings = list[CheckFinding]
 CHECK_SECONDS = 2 * SECONDS

@@ -8,7 +8,7 @@ from threading import Thread
 from time import monotonic
 from typing import Literal, NamedTuple, TypedDict, cast
 
-from events.errors import EngramlogError
+from engramlog_server.events.errors import EngramlogError
 
 Result = Literal["ok", "advice", "wrong", "unknown"]
 WORST_FIRST: tuple[Result, ...] = ("wrong", "advice", "unknown", "ok")

@@ -11,12 +11,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from ops.doctor.findings import PERMISSIONS, Check, CheckFinding, many, named
-from ops.owned import OTHERS
-from ops.sealing.key_file import KeyFileUnusable, read_key_file
-from ops.sealing.master import key_in
-from ops.settings import Settings
-from ops.token_file import TokenFileUnusable, read_token
+from engramlog_server.ops.doctor.findings import PERMISSIONS, Check, CheckFinding, many, named
+from engramlog_server.ops.owned import OTHERS
+from engramlog_server.ops.sealing.key_file import KeyFileUnusable, read_key_file
+from engramlog_server.ops.sealing.master import key_in
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.token_file import TokenFileUnusable, read_token
 
 Findings = list[CheckFinding]
 MOST_ENTRIES = 10_000

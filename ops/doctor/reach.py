@@ -12,20 +12,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from events.errors import EngramlogError, StoreError, StoreMismatch
-from events.redis.alarms import RedisAlarms
-from events.redis.log import RedisEventLog
-from events.redis.ready import await_loaded, refuse_kind
-from events.redis.wire import StoreClient, Wire, WirePool, connect, open_wire
-from ops.clock import now_micros
-from ops.doctor.permissions import entry, folder_of, is_safe_to_open
-from ops.embedded.server import EmbeddedRedis, find_redis_server, open_folder
-from ops.embedded.socket import url_of
-from ops.embedded.store import holds_store
-from ops.sealing.master import master_of
-from ops.settings import Settings
-from ops.store import silent
-from projections.redis.create import StoreIdentity, known_identity, read_identity
+from engramlog_server.events.errors import EngramlogError, StoreError, StoreMismatch
+from engramlog_server.events.redis.alarms import RedisAlarms
+from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.ready import await_loaded, refuse_kind
+from engramlog_server.events.redis.wire import StoreClient, Wire, WirePool, connect, open_wire
+from engramlog_server.ops.clock import now_micros
+from engramlog_server.ops.doctor.permissions import entry, folder_of, is_safe_to_open
+from engramlog_server.ops.embedded.server import EmbeddedRedis, find_redis_server, open_folder
+from engramlog_server.ops.embedded.socket import url_of
+from engramlog_server.ops.embedded.store import holds_store
+from engramlog_server.ops.sealing.master import master_of
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import silent
+from engramlog_server.projections.redis.create import StoreIdentity, known_identity, read_identity
 
 SECONDS = 5.0
 """How long a check, or an answer of Redis, is waited for."""

@@ -8,23 +8,23 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import redis
 
-from api.services.auditing.supervision import OK, info, read_aof, replicas_online
-from api.work.outlook import outlook
-from events.envelope import from_micros, utc_text
-from events.errors import StoreUnavailable
-from events.partitions import LogKeys
-from events.redis.address import read_address
-from events.redis.admission import read_room
-from events.redis.clock import APART_MICROS, BACK_MICROS, redis_micros
-from events.redis.cluster.nodes import KnownNode, known_nodes, moving_slots
-from events.redis.durability import KEPT_BY, read_settings
-from events.redis.wire import Wire, connect
-from events.text.origins import is_loopback
-from ops.clock import now_micros
-from ops.doctor.findings import CLOCK, CLUSTER, REDIS, WORST_FIRST, CheckFinding, many, named
-from ops.doctor.reach import SECONDS, ReachedStore
-from ops.embedded.binary import OLDEST, release_of
-from projections.redis.debt import FoldDebt
+from engramlog_server.api.services.auditing.supervision import OK, info, read_aof, replicas_online
+from engramlog_server.api.work.outlook import outlook
+from engramlog_server.events.envelope import from_micros, utc_text
+from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.address import read_address
+from engramlog_server.events.redis.admission import read_room
+from engramlog_server.events.redis.clock import APART_MICROS, BACK_MICROS, redis_micros
+from engramlog_server.events.redis.cluster.nodes import KnownNode, known_nodes, moving_slots
+from engramlog_server.events.redis.durability import KEPT_BY, read_settings
+from engramlog_server.events.redis.wire import Wire, connect
+from engramlog_server.events.text.origins import is_loopback
+from engramlog_server.ops.clock import now_micros
+from engramlog_server.ops.doctor.findings import CLOCK, CLUSTER, REDIS, WORST_FIRST, CheckFinding, many, named
+from engramlog_server.ops.doctor.reach import SECONDS, ReachedStore
+from engramlog_server.ops.embedded.binary import OLDEST, release_of
+from engramlog_server.projections.redis.debt import FoldDebt
 
 Findings = list[CheckFinding]
 POLICY = "maxmemory-policy"

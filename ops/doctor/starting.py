@@ -9,16 +9,16 @@ from functools import partial
 from resource import RLIMIT_NOFILE, getrlimit
 from typing import TYPE_CHECKING, Literal
 
-from api.http.server.listener import OPERATE, claim
-from events.envelope import from_micros, utc_text
-from events.errors import BadSetting, EngramlogError, StoreMismatch, StoreUnavailable
-from events.redis.ready import STORE_SETTING, refuse_replica
-from events.redis.wire import connect, open_wire
-from events.text.embedder_names import NONE
-from ops.clock import now_micros
-from ops.doctor import checks, servers
-from ops.doctor.checks import disk
-from ops.doctor.findings import (
+from engramlog_server.api.http.server.listener import OPERATE, claim
+from engramlog_server.events.envelope import from_micros, utc_text
+from engramlog_server.events.errors import BadSetting, EngramlogError, StoreMismatch, StoreUnavailable
+from engramlog_server.events.redis.ready import STORE_SETTING, refuse_replica
+from engramlog_server.events.redis.wire import connect, open_wire
+from engramlog_server.events.text.embedder_names import NONE
+from engramlog_server.ops.clock import now_micros
+from engramlog_server.ops.doctor import checks, servers
+from engramlog_server.ops.doctor.checks import disk
+from engramlog_server.ops.doctor.findings import (
     ACCESS,
     CLOCK,
     CLUSTER,
@@ -36,28 +36,28 @@ from ops.doctor.findings import (
     report,
     run_all,
 )
-from ops.doctor.permissions import folder_of
-from ops.doctor.reach import SECONDS, ReachedStore, reach
-from ops.embedded.disk import look
-from ops.embedded.private_folder import private_folder
-from ops.embedded.server import find_redis_server, look_into_folder
-from ops.embedded.store import holds_store
-from ops.embedders import chosen_at_start, embedders_of
-from ops.identity.keys import NotTold, keys_at
-from ops.listeners import listeners_of
-from ops.metrics.port import ports_of, refuse_taken
-from ops.models import model_of
-from ops.processes.limits import ENOUGH, FEW_FILES
-from ops.sealing.master import master_of
-from ops.settings import Settings
-from ops.store import check_queue
-from ops.token_file import read_token
-from projections.access.book import AccessBook
-from projections.redis.create import StoreIdentity, check_parameters
+from engramlog_server.ops.doctor.permissions import folder_of
+from engramlog_server.ops.doctor.reach import SECONDS, ReachedStore, reach
+from engramlog_server.ops.embedded.disk import look
+from engramlog_server.ops.embedded.private_folder import private_folder
+from engramlog_server.ops.embedded.server import find_redis_server, look_into_folder
+from engramlog_server.ops.embedded.store import holds_store
+from engramlog_server.ops.embedders import chosen_at_start, embedders_of
+from engramlog_server.ops.identity.keys import NotTold, keys_at
+from engramlog_server.ops.listeners import listeners_of
+from engramlog_server.ops.metrics.port import ports_of, refuse_taken
+from engramlog_server.ops.models import model_of
+from engramlog_server.ops.processes.limits import ENOUGH, FEW_FILES
+from engramlog_server.ops.sealing.master import master_of
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import check_queue
+from engramlog_server.ops.token_file import read_token
+from engramlog_server.projections.access.book import AccessBook
+from engramlog_server.projections.redis.create import StoreIdentity, check_parameters
 
 if TYPE_CHECKING:
-    from ops.listeners import Listeners
-    from projections.redis.create import StoreIdentity
+    from engramlog_server.ops.listeners import Listeners
+    from engramlog_server.projections.redis.create import StoreIdentity
 
 _PROBE = bytes(32)
 """What the master key is tried with; what it becomes is kept nowhere."""

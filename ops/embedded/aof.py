@@ -12,9 +12,9 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-from events.errors import EmbeddedRedisError, StoreMismatch
-from ops.embedded.binary import RedisBinary, release_of
-from ops.embedded.store import StoreFile
+from engramlog_server.events.errors import EmbeddedRedisError, StoreMismatch
+from engramlog_server.ops.embedded.binary import RedisBinary, release_of
+from engramlog_server.ops.embedded.store import StoreFile
 
 SINGLE = "appendonly.aof"
 DIRECTORY = "appendonlydir"

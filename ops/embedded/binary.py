@@ -11,7 +11,7 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
-from events.errors import BadSetting, EmbeddedRedisError
+from engramlog_server.events.errors import BadSetting, EmbeddedRedisError
 
 OLDEST = (6, 2)
 SETTING = "ENGRAMLOG_REDIS_SERVER"

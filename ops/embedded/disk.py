@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import redis
 
-from events.alarms import Alarms
+from engramlog_server.events.alarms import Alarms
 
 MIB = 1 << 20
 RESERVE = 32 * MIB

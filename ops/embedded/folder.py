@@ -13,10 +13,10 @@ from typing import Literal
 
 import msgspec
 
-from events.errors import EmbeddedRedisError
-from events.text.unreadable import UNREADABLE
-from ops.durable import replace_file
-from ops.embedded.disk import told_if_full
+from engramlog_server.events.errors import EmbeddedRedisError
+from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.ops.durable import replace_file
+from engramlog_server.ops.embedded.disk import told_if_full
 
 Role = Literal["up", "shared", "command"]
 """What runs the server: `engramlog up`, a process that lives long and lets others join it meanwhile, or one command."""

@@ -13,10 +13,10 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from events.errors import EmbeddedRedisError
-from ops.embedded.folder import read_server_file, unusable
-from ops.embedded.process import ProgressBound
-from ops.embedded.socket import shut_down
+from engramlog_server.events.errors import EmbeddedRedisError
+from engramlog_server.ops.embedded.folder import read_server_file, unusable
+from engramlog_server.ops.embedded.process import ProgressBound
+from engramlog_server.ops.embedded.socket import shut_down
 
 OWNER = "engramlog.owner"
 

@@ -6,7 +6,7 @@ import os
 import stat
 from pathlib import Path
 
-from ops.owned import OTHERS
+from engramlog_server.ops.owned import OTHERS
 
 
 class NotPrivate(Exception):

@@ -7,8 +7,8 @@ import os
 import stat
 from pathlib import Path
 
-from ops.embedded.folder import UnusableFolder, unusable
-from ops.owned import OTHERS
+from engramlog_server.ops.embedded.folder import UnusableFolder, unusable
+from engramlog_server.ops.owned import OTHERS
 
 OURS = frozenset({"store.json", "engramlog.owner", "token"})
 """Files by which a folder is known as a data folder."""

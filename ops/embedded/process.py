@@ -15,10 +15,10 @@ from pathlib import Path
 
 import redis
 
-from events.errors import EmbeddedRedisError
-from ops.embedded.binary import RedisBinary
-from ops.embedded.disk import LOCK, UNLOCK, look
-from ops.embedded.socket import connect
+from engramlog_server.events.errors import EmbeddedRedisError
+from engramlog_server.ops.embedded.binary import RedisBinary
+from engramlog_server.ops.embedded.disk import LOCK, UNLOCK, look
+from engramlog_server.ops.embedded.socket import connect
 
 _LOG_KEPT = 1 << 20
 """Bytes of redis.log beyond which a start puts it aside as redis.log.1."""

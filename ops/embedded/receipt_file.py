@@ -14,14 +14,14 @@ from uuid import UUID
 
 import msgspec
 
-from events.alarms import Alarms
-from events.errors import StoreError, StoreUnavailable
-from events.redis.log import RedisEventLog
-from events.redis.receipts import NewestReceipt
-from events.text.unreadable import UNREADABLE
-from ops.durable import FileLock, replace_file, store_file
-from ops.every import Every
-from ops.settings import Settings
+from engramlog_server.events.alarms import Alarms
+from engramlog_server.events.errors import StoreError, StoreUnavailable
+from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.receipts import NewestReceipt
+from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.ops.durable import FileLock, replace_file, store_file
+from engramlog_server.ops.every import Every
+from engramlog_server.ops.settings import Settings
 
 EVERY_SECONDS = 1.0
 STOP_SECONDS = 1.0

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from time import monotonic, sleep
 
-from consumers.sealing.leaving import Rewritten, rewrite_files
-from events.errors import StoreUnavailable
-from events.redis.wire import Wire
-from ops.embedded.aof import DIRECTORY, SINGLE
-from ops.embedded.server import EmbeddedRedis
+from engramlog_server.consumers.sealing.leaving import Rewritten, rewrite_files
+from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.ops.embedded.aof import DIRECTORY, SINGLE
+from engramlog_server.ops.embedded.server import EmbeddedRedis
 
 GONE_SECONDS = 60.0
 """How long files that Redis let go may take to leave its folder."""

@@ -19,11 +19,11 @@ from typing import Self
 
 import msgspec
 
-from events.errors import EmbeddedRedisError, StoreMismatch
-from ops.embedded.aof import last_lines, refuse_what_cannot_be_read
-from ops.embedded.binary import RedisBinary, find_redis_server
-from ops.embedded.disk import told_if_full
-from ops.embedded.folder import (
+from engramlog_server.events.errors import EmbeddedRedisError, StoreMismatch
+from engramlog_server.ops.embedded.aof import last_lines, refuse_what_cannot_be_read
+from engramlog_server.ops.embedded.binary import RedisBinary, find_redis_server
+from engramlog_server.ops.embedded.disk import told_if_full
+from engramlog_server.ops.embedded.folder import (
     Role,
     ServerFile,
     prepare_folder,
@@ -32,13 +32,13 @@ from ops.embedded.folder import (
     unusable,
     write_server_file,
 )
-from ops.embedded.kept_socket import KeptSocket
-from ops.embedded.lock import FolderLock, is_owned, owner_told
-from ops.embedded.process import ProgressBound, ServerPlan, ServerProcess, default_maxmemory, read_log
-from ops.embedded.socket import answers, listens, remove_socket, socket_path
-from ops.embedded.start import abandon, start_server
-from ops.embedded.store import StoreFile, read_store_file, refuse_other_store, write_store_file
-from ops.embedded.wanted import may_be_used, using, wanting
+from engramlog_server.ops.embedded.kept_socket import KeptSocket
+from engramlog_server.ops.embedded.lock import FolderLock, is_owned, owner_told
+from engramlog_server.ops.embedded.process import ProgressBound, ServerPlan, ServerProcess, default_maxmemory, read_log
+from engramlog_server.ops.embedded.socket import answers, listens, remove_socket, socket_path
+from engramlog_server.ops.embedded.start import abandon, start_server
+from engramlog_server.ops.embedded.store import StoreFile, read_store_file, refuse_other_store, write_store_file
+from engramlog_server.ops.embedded.wanted import may_be_used, using, wanting
 
 __all__ = [
     "EmbeddedRedis",

@@ -14,9 +14,9 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from events.errors import EmbeddedRedisError
-from events.redis.wire import DRIVER
-from ops.embedded.kept_socket import kept_names
+from engramlog_server.events.errors import EmbeddedRedisError
+from engramlog_server.events.redis.wire import DRIVER
+from engramlog_server.ops.embedded.kept_socket import kept_names
 
 FALLBACK = "/tmp"  # noqa: S108 - the folder below it is private
 LONGEST_SOCKET = 100

@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 
 import redis
 
-from ops.embedded.aof import Cut, aof_files, cut_told, recovery_told, start_failure, torn_file
-from ops.embedded.folder import Role, ServerFile, remove_server_file, write_server_file
-from ops.embedded.process import ProgressBound, ServerPlan, ServerProcess
-from ops.embedded.socket import connect, remove_socket, socket_path
+from engramlog_server.ops.embedded.aof import Cut, aof_files, cut_told, recovery_told, start_failure, torn_file
+from engramlog_server.ops.embedded.folder import Role, ServerFile, remove_server_file, write_server_file
+from engramlog_server.ops.embedded.process import ProgressBound, ServerPlan, ServerProcess
+from engramlog_server.ops.embedded.socket import connect, remove_socket, socket_path
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from pathlib import Path
 import msgspec
 import redis
 
-from events.errors import EmbeddedRedisError, StoreMismatch
-from ops.durable import replace_file
-from ops.embedded.socket import connect
+from engramlog_server.events.errors import EmbeddedRedisError, StoreMismatch
+from engramlog_server.ops.durable import replace_file
+from engramlog_server.ops.embedded.socket import connect
 
 STORE_KEY = "engramlog:store"
 STORE_ID = "store_id"

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from events.errors import EmbeddedRedisError
-from ops.embedded.folder import unusable
+from engramlog_server.events.errors import EmbeddedRedisError
+from engramlog_server.ops.embedded.folder import unusable
 
 WANTED, USED = "engramlog.wanted", "engramlog.used"
 

@@ -10,15 +10,15 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from consumers.jobs.lifecycle import owners_of
-from events.errors import KeyUnavailable, refused
-from events.partitions import LogKeys
-from events.redis.scan import pairs
-from events.redis.wire import Wire
-from projections.fold.builds import BuildKeys
-from projections.memory.record import Memory
-from projections.redis.sealed import cipher_of
-from projections.redis.store import read_record
+from engramlog_server.consumers.jobs.lifecycle import owners_of
+from engramlog_server.events.errors import KeyUnavailable, refused
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.scan import pairs
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.redis.sealed import cipher_of
+from engramlog_server.projections.redis.store import read_record
 
 MOST_NAMES = 20
 LONGEST_NAME = 100

@@ -13,18 +13,18 @@ from typing import Literal
 
 import msgspec
 
-from consumers.erasing.steps import fence
-from events.catalogue.erasing import Ground
-from events.door.of_the_store import label_of
-from events.errors import StoreUnavailable
-from events.partitions import LogKeys
-from events.redis.secrets import readmission
-from events.redis.wire import Wire
-from events.sealing.seals import is_tombstone
-from events.text.unreadable import UNREADABLE
-from ops.durable import FileFull, FileLock, append_lines, store_file
-from ops.embedded.private_file import NotPrivate, read_private
-from ops.settings import Settings
+from engramlog_server.consumers.erasing.steps import fence
+from engramlog_server.events.catalogue.erasing import Ground
+from engramlog_server.events.door.of_the_store import label_of
+from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.secrets import readmission
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.sealing.seals import is_tombstone
+from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.ops.durable import FileFull, FileLock, append_lines, store_file
+from engramlog_server.ops.embedded.private_file import NotPrivate, read_private
+from engramlog_server.ops.settings import Settings
 
 MOST_BYTES = 64 * 1024 * 1024
 """Of a file that is read: some 300,000 erasures."""

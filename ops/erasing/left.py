@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from events.door.of_the_store import ERASURES, label_of
-from events.partitions import LogKeys, partition_of
-from events.redis.naming import read_seqs
-from events.redis.wire import Wire
-from events.sealing.cipher import NO_SALT, SALT_BYTES
-from events.sealing.seals import erasure_of, is_tombstone
-from ops.erasing.fence_list import AT_ONCE, ErasureStep, open_erasures, secret_lines
-from projections.fold.builds import BuildKeys
-from projections.redis.store import slices
+from engramlog_server.events.door.of_the_store import ERASURES, label_of
+from engramlog_server.events.partitions import LogKeys, partition_of
+from engramlog_server.events.redis.naming import read_seqs
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.sealing.cipher import NO_SALT, SALT_BYTES
+from engramlog_server.events.sealing.seals import erasure_of, is_tombstone
+from engramlog_server.ops.erasing.fence_list import AT_ONCE, ErasureStep, open_erasures, secret_lines
+from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.redis.store import slices
 
 
 def left_behind(wire: Wire, tags: Sequence[str], unended: Collection[str] = ()) -> list[str]:

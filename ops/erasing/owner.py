@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from consumers.erasing.steps import (
+from engramlog_server.consumers.erasing.steps import (
     Entries,
     count_entries,
     drop_from_builds,
@@ -25,33 +25,33 @@ from consumers.erasing.steps import (
     readmit,
     standing_of,
 )
-from consumers.fold.folder import Probe, unprobed
-from consumers.fold.rebuild import LEASE_MS, rebuild_partition, refuse_without_room
-from consumers.sealing.leaving import Rewritten
-from consumers.verify.partition import verify_partition
-from events.catalogue import OwnerErasure
-from events.catalogue.erasing import Ground
-from events.door.of_the_store import ERASURES, label_of
-from events.entry import SECRET_BYTES
-from events.envelope import decode, from_micros, new_event_id, utc_text
-from events.errors import KeyUnavailable, NotFound, StoreUnavailable, refused
-from events.partitions import LogKeys, partition_of, position_text
-from events.redis.wire import Wire
-from events.standing import Speaker
-from events.validation import make_event, ready
-from events.vocabulary import is_id
-from ops.embedded.rewriting import rewrite_all
-from ops.erasing.fence_list import ErasureStep, FenceList, list_path, open_erasures
-from ops.erasing.left import left_behind
-from ops.erasing.residue import NOT_KNOWN, Probes, Residue, probes_of, residue_of
-from ops.kept.rejections import ValueFile, values_path
-from ops.sealing.seals_save import saved_anew
-from ops.settings import Settings
-from ops.store import OpenStore
-from ops.worker_id import new_worker_id
-from projections.fold.builds import BuildKeys
-from projections.fold.changelog import id_text
-from projections.redis.store import read_checkpoint
+from engramlog_server.consumers.fold.folder import Probe, unprobed
+from engramlog_server.consumers.fold.rebuild import LEASE_MS, rebuild_partition, refuse_without_room
+from engramlog_server.consumers.sealing.leaving import Rewritten
+from engramlog_server.consumers.verify.partition import verify_partition
+from engramlog_server.events.catalogue import OwnerErasure
+from engramlog_server.events.catalogue.erasing import Ground
+from engramlog_server.events.door.of_the_store import ERASURES, label_of
+from engramlog_server.events.entry import SECRET_BYTES
+from engramlog_server.events.envelope import decode, from_micros, new_event_id, utc_text
+from engramlog_server.events.errors import KeyUnavailable, NotFound, StoreUnavailable, refused
+from engramlog_server.events.partitions import LogKeys, partition_of, position_text
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.standing import Speaker
+from engramlog_server.events.validation import make_event, ready
+from engramlog_server.events.vocabulary import is_id
+from engramlog_server.ops.embedded.rewriting import rewrite_all
+from engramlog_server.ops.erasing.fence_list import ErasureStep, FenceList, list_path, open_erasures
+from engramlog_server.ops.erasing.left import left_behind
+from engramlog_server.ops.erasing.residue import NOT_KNOWN, Probes, Residue, probes_of, residue_of
+from engramlog_server.ops.kept.rejections import ValueFile, values_path
+from engramlog_server.ops.sealing.seals_save import saved_anew
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import OpenStore
+from engramlog_server.ops.worker_id import new_worker_id
+from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.fold.changelog import id_text
+from engramlog_server.projections.redis.store import read_checkpoint
 
 ALARM = "erasure_left"
 AGAIN = "engramlog erase"

@@ -25,21 +25,21 @@ import msgspec
 import redis
 from ahocorasick_rs import BytesAhoCorasick
 
-from events.envelope import Stored, decode, encode
-from events.errors import EngramlogError, UndecodableEvent
-from events.partitions import LogKeys
-from events.redis.cluster.client import ClusterClient
-from events.redis.cluster.nodes import known_nodes, others
-from events.redis.log import entries
-from events.redis.opening import opened_where_it_can_be
-from events.redis.secrets import read_lines
-from events.redis.wire import Argument, Wire, connect, open_wire
-from events.sealing.cipher import NO_SALT, SALT_BYTES, ValueCipher
-from events.sealing.wordless import without_words
-from ops.embedded.binary import find_redis_server
-from ops.erasing.scratch import NotLoaded, is_rdb, loaded
-from ops.settings import Settings
-from ops.store import OpenStore
+from engramlog_server.events.envelope import Stored, decode, encode
+from engramlog_server.events.errors import EngramlogError, UndecodableEvent
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.cluster.client import ClusterClient
+from engramlog_server.events.redis.cluster.nodes import known_nodes, others
+from engramlog_server.events.redis.log import entries
+from engramlog_server.events.redis.opening import opened_where_it_can_be
+from engramlog_server.events.redis.secrets import read_lines
+from engramlog_server.events.redis.wire import Argument, Wire, connect, open_wire
+from engramlog_server.events.sealing.cipher import NO_SALT, SALT_BYTES, ValueCipher
+from engramlog_server.events.sealing.wordless import without_words
+from engramlog_server.ops.embedded.binary import find_redis_server
+from engramlog_server.ops.erasing.scratch import NotLoaded, is_rdb, loaded
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import OpenStore
 
 PAGE, CHUNK, CARRY = 500, 1 << 20, 512
 MOST_PIECES, MOST_SALTS, MOST_FINDINGS = 2_000, 100, 200

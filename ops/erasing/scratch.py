@@ -20,10 +20,10 @@ from socket import AF_UNIX, socket
 
 import redis
 
-from events.redis.wire import StoreClient, connect
-from ops.embedded import launch
-from ops.embedded.binary import RedisBinary
-from ops.embedded.socket import url_of
+from engramlog_server.events.redis.wire import StoreClient, connect
+from engramlog_server.ops.embedded import launch
+from engramlog_server.ops.embedded.binary import RedisBinary
+from engramlog_server.ops.embedded.socket import url_of
 
 MAGICS = (b"REDIS", b"VALKEY")
 """What an RDB begins with; digits of its version follow."""

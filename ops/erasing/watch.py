@@ -5,13 +5,13 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Final
 
-from events.errors import StoreError
-from events.redis.secrets import read_lines
-from events.redis.wire import open_wire
-from events.sealing.seals import is_tombstone
-from ops.every import Every
-from ops.store import OpenStore
-from projections.redis.store import slices
+from engramlog_server.events.errors import StoreError
+from engramlog_server.events.redis.secrets import read_lines
+from engramlog_server.events.redis.wire import open_wire
+from engramlog_server.events.sealing.seals import is_tombstone
+from engramlog_server.ops.every import Every
+from engramlog_server.ops.store import OpenStore
+from engramlog_server.projections.redis.store import slices
 
 LOOK_SECONDS: Final = 5.0
 AT_ONCE = 1_000

@@ -12,41 +12,41 @@ from datetime import datetime
 
 import msgspec
 
-from api.application import Application
-from consumers.erasing.steps import drop_from_builds, drop_vectors_of
-from consumers.erasing.words import LogSoFar, fence_names, wipe_entries
-from consumers.fold.folder import Probe, unprobed
-from consumers.fold.rebuild import LEASE_MS, rebuild_partition, refuse_without_room
-from consumers.sealing.leaving import Rewritten
-from consumers.verify.erasures import positions_digest, wiped_by
-from consumers.verify.partition import verify_partition
-from events.catalogue import EventData, MemoryUnmerged
-from events.door.of_the_store import label_of
-from events.envelope import AnyEvent, derived_id, new_event_id, prepare, utc_text
-from events.errors import NotFound, StoreUnavailable
-from events.log import AppendReceipt
-from events.partitions import LogKeys, position_text
-from events.redis.secrets import read_cipher
-from events.redis.wire import Wire
-from events.sealing.cipher import ValueCipher
-from events.standing import Speaker
-from events.validation import make_event
-from events.vocabulary import MAX_REQUEST_EVENTS
-from ops.embedded.rewriting import rewrite_all
-from ops.erasing.owner import ErasureCertified, partition_to_erase_in, refuse_without_key, wire_of
-from ops.erasing.residue import Probes, probes_of, residue_of
-from ops.erasing.words_again import erased_event
-from ops.erasing.words_list import WordsGoing, WordsSteps
-from ops.erasing.words_told import WordsPlan, deleted_with, reached, refuse_broken, refuse_stuck
-from ops.sealing.seals_save import saved_anew
-from ops.settings import Settings
-from ops.store import OpenStore
-from ops.worker_id import new_worker_id
-from projections.decide.rejecting import rejection, values_said
-from projections.fold.builds import BuildKeys
-from projections.memory.rejection import known
-from projections.redis.store import read_checkpoint
-from projections.reports.erasing.reach import Reach, merges_apart
+from engramlog_server.api.application import Application
+from engramlog_server.consumers.erasing.steps import drop_from_builds, drop_vectors_of
+from engramlog_server.consumers.erasing.words import LogSoFar, fence_names, wipe_entries
+from engramlog_server.consumers.fold.folder import Probe, unprobed
+from engramlog_server.consumers.fold.rebuild import LEASE_MS, rebuild_partition, refuse_without_room
+from engramlog_server.consumers.sealing.leaving import Rewritten
+from engramlog_server.consumers.verify.erasures import positions_digest, wiped_by
+from engramlog_server.consumers.verify.partition import verify_partition
+from engramlog_server.events.catalogue import EventData, MemoryUnmerged
+from engramlog_server.events.door.of_the_store import label_of
+from engramlog_server.events.envelope import AnyEvent, derived_id, new_event_id, prepare, utc_text
+from engramlog_server.events.errors import NotFound, StoreUnavailable
+from engramlog_server.events.log import AppendReceipt
+from engramlog_server.events.partitions import LogKeys, position_text
+from engramlog_server.events.redis.secrets import read_cipher
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.sealing.cipher import ValueCipher
+from engramlog_server.events.standing import Speaker
+from engramlog_server.events.validation import make_event
+from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
+from engramlog_server.ops.embedded.rewriting import rewrite_all
+from engramlog_server.ops.erasing.owner import ErasureCertified, partition_to_erase_in, refuse_without_key, wire_of
+from engramlog_server.ops.erasing.residue import Probes, probes_of, residue_of
+from engramlog_server.ops.erasing.words_again import erased_event
+from engramlog_server.ops.erasing.words_list import WordsGoing, WordsSteps
+from engramlog_server.ops.erasing.words_told import WordsPlan, deleted_with, reached, refuse_broken, refuse_stuck
+from engramlog_server.ops.sealing.seals_save import saved_anew
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import OpenStore
+from engramlog_server.ops.worker_id import new_worker_id
+from engramlog_server.projections.decide.rejecting import rejection, values_said
+from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.memory.rejection import known
+from engramlog_server.projections.redis.store import read_checkpoint
+from engramlog_server.projections.reports.erasing.reach import Reach, merges_apart
 
 ALARM = "erasure_left"
 AGAIN = "engramlog erase"

@@ -9,21 +9,21 @@ from hashlib import sha256
 from types import MappingProxyType
 from typing import NamedTuple
 
-from consumers.erasing.looked import note_looked, unlooked
-from consumers.erasing.words import fence_names, wipe_entries
-from events.catalogue import MemoryErased
-from events.door.of_the_store import ERASURES, label_of
-from events.envelope import Event, derived_id, prepare
-from events.errors import KeyUnavailable, OwnerErased, StoreUnavailable
-from events.log import Appendable, AppendReceipt
-from events.partitions import LogKeys, parse_position, partition_of
-from events.redis.naming import read_seqs
-from events.redis.wire import Wire
-from events.sealing.cipher import ValueCipher
-from events.vocabulary import MAX_REQUEST_EVENTS
-from ops.erasing.fence_list import AT_ONCE, ErasureStep, secret_lines
-from ops.erasing.words_list import WordsGoing, erased_by, going_by, going_in
-from projections.redis.store import slices
+from engramlog_server.consumers.erasing.looked import note_looked, unlooked
+from engramlog_server.consumers.erasing.words import fence_names, wipe_entries
+from engramlog_server.events.catalogue import MemoryErased
+from engramlog_server.events.door.of_the_store import ERASURES, label_of
+from engramlog_server.events.envelope import Event, derived_id, prepare
+from engramlog_server.events.errors import KeyUnavailable, OwnerErased, StoreUnavailable
+from engramlog_server.events.log import Appendable, AppendReceipt
+from engramlog_server.events.partitions import LogKeys, parse_position, partition_of
+from engramlog_server.events.redis.naming import read_seqs
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.sealing.cipher import ValueCipher
+from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
+from engramlog_server.ops.erasing.fence_list import AT_ONCE, ErasureStep, secret_lines
+from engramlog_server.ops.erasing.words_list import WordsGoing, erased_by, going_by, going_in
+from engramlog_server.projections.redis.store import slices
 
 _DIGITS = 16
 Append = Callable[[Sequence[Appendable]], list[AppendReceipt]]

@@ -13,20 +13,20 @@ from typing import Any, Literal
 
 import msgspec
 
-from events.catalogue import WordsErasure
-from events.catalogue.erasing import Ground
-from events.door.of_the_store import ERASURES
-from events.envelope import from_micros, utc_text
-from events.errors import StoreUnavailable
-from events.sealing.cipher import VALUE_MARK, NotOpened, ValueCipher
-from events.standing import Speaker
-from events.text.unreadable import UNREADABLE
-from events.validation import make_event, ready
-from ops.erasing.fence_list import ErasureStep, FenceList, list_path
-from ops.settings import Settings
-from ops.store import OpenStore
-from projections.fold.changelog import id_text
-from projections.reports.erasing.reach import Turn
+from engramlog_server.events.catalogue import WordsErasure
+from engramlog_server.events.catalogue.erasing import Ground
+from engramlog_server.events.door.of_the_store import ERASURES
+from engramlog_server.events.envelope import from_micros, utc_text
+from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.events.sealing.cipher import VALUE_MARK, NotOpened, ValueCipher
+from engramlog_server.events.standing import Speaker
+from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.events.validation import make_event, ready
+from engramlog_server.ops.erasing.fence_list import ErasureStep, FenceList, list_path
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import OpenStore
+from engramlog_server.projections.fold.changelog import id_text
+from engramlog_server.projections.reports.erasing.reach import Turn
 
 _PLACE = b"fence list\0"
 _ID = 16

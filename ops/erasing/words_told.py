@@ -5,21 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from api.application import Application
-from consumers.erasing.words import read_log
-from events.catalogue import TurnRecorded
-from events.catalogue.erasing import Ground
-from events.door.of_the_store import label_of
-from events.envelope import AnyEvent, Stored
-from events.errors import DamagedState, InputError, NotFound, OwnerQuarantined, StoreUnavailable, refused
-from events.partitions import LogKeys, position_text
-from events.redis.secrets import refuse_erased
-from events.redis.wire import Wire
-from ops.erasing.owner import partition_to_erase_in, wire_of
-from ops.store import OpenStore
-from projections.fold.builds import BuildKeys
-from projections.reports.erasing.reach import OwnersLog, Reach
-from projections.reports.erasing.said_again import MOST_TOLD, SaidAgain, Sayings
+from engramlog_server.api.application import Application
+from engramlog_server.consumers.erasing.words import read_log
+from engramlog_server.events.catalogue import TurnRecorded
+from engramlog_server.events.catalogue.erasing import Ground
+from engramlog_server.events.door.of_the_store import label_of
+from engramlog_server.events.envelope import AnyEvent, Stored
+from engramlog_server.events.errors import (
+    DamagedState,
+    InputError,
+    NotFound,
+    OwnerQuarantined,
+    StoreUnavailable,
+    refused,
+)
+from engramlog_server.events.partitions import LogKeys, position_text
+from engramlog_server.events.redis.secrets import refuse_erased
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.ops.erasing.owner import partition_to_erase_in, wire_of
+from engramlog_server.ops.store import OpenStore
+from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.reports.erasing.reach import OwnersLog, Reach
+from engramlog_server.projections.reports.erasing.said_again import MOST_TOLD, SaidAgain, Sayings
 
 MOST_NAMED = 1_000
 TRIES = 10

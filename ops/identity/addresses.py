@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from events.text.origins import is_loopback
+from engramlog_server.events.text.origins import is_loopback
 
 ALLOWED = "an address that begins with https:// (http:// on this machine alone), of at most 1,000 characters"
 MOST = 1_000

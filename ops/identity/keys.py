@@ -15,12 +15,12 @@ from typing import Any
 
 import orjson
 
-from events.alarms import ConditionAlarm
-from events.errors import IdentityUnavailable
-from ops.identity.addresses import is_safe
-from ops.sealing.exchanging import NotAnswered, exchanged
-from ops.settings import Settings
-from projections.access.provider import ProviderKey, ProviderRules, keys_in
+from engramlog_server.events.alarms import ConditionAlarm
+from engramlog_server.events.errors import IdentityUnavailable
+from engramlog_server.ops.identity.addresses import is_safe
+from engramlog_server.ops.sealing.exchanging import NotAnswered, exchanged
+from engramlog_server.ops.settings import Settings
+from engramlog_server.projections.access.provider import ProviderKey, ProviderRules, keys_in
 
 SECONDS = 5.0
 """For one address, from the connection to the last byte."""

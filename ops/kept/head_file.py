@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
-from events.errors import InputError, StoreUnavailable
-from events.heads import Head, HeadBook, copied_book, line_number, next_line, read_book, write_line
-from ops.durable import FileLock, append_lines, file_state, store_file, sync_folder, written_beside
+from engramlog_server.events.errors import InputError, StoreUnavailable
+from engramlog_server.events.heads import Head, HeadBook, copied_book, line_number, next_line, read_book, write_line
+from engramlog_server.ops.durable import FileLock, append_lines, file_state, store_file, sync_folder, written_beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from events.alarms import Alarms
-    from ops.settings import Settings
+    from engramlog_server.events.alarms import Alarms
+    from engramlog_server.ops.settings import Settings
 
 MOST_BYTES = 8 * 1024 * 1024
 """A larger file is renamed to `.1`, which replaces the earlier `.1`; the next file begins with every kept head."""

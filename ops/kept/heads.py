@@ -12,27 +12,27 @@ from uuid import UUID
 
 import msgspec
 
-from events.alarms import LOG_CHANGED, Alarms
-from events.envelope import utc_text
-from events.errors import EngramlogError, LogGap, StoreMismatch, StoreUnavailable
-from events.heads import Head, HeadBook
-from events.partitions import ACCEPTED_KEY, LogKeys, position_text
-from events.text.unreadable import UNREADABLE
-from ops.clock import now
-from ops.every import Every
-from ops.kept.head_file import HeadFile, HeadSinks, heads_path
-from projections.redis.heads import LiveHead, Unmet, chain_on, check_log, live_heads, unmet_heads
-from projections.redis.restored import still_stands
+from engramlog_server.events.alarms import LOG_CHANGED, Alarms
+from engramlog_server.events.envelope import utc_text
+from engramlog_server.events.errors import EngramlogError, LogGap, StoreMismatch, StoreUnavailable
+from engramlog_server.events.heads import Head, HeadBook
+from engramlog_server.events.partitions import ACCEPTED_KEY, LogKeys, position_text
+from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.ops.clock import now
+from engramlog_server.ops.every import Every
+from engramlog_server.ops.kept.head_file import HeadFile, HeadSinks, heads_path
+from engramlog_server.projections.redis.heads import LiveHead, Unmet, chain_on, check_log, live_heads, unmet_heads
+from engramlog_server.projections.redis.restored import still_stands
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from consumers.verify.findings import Findings
-    from events.redis.wire import Wire
-    from ops.settings import Settings
-    from ops.store import OpenStore
-    from projections.redis.create import StoreIdentity
+    from engramlog_server.consumers.verify.findings import Findings
+    from engramlog_server.events.redis.wire import Wire
+    from engramlog_server.ops.settings import Settings
+    from engramlog_server.ops.store import OpenStore
+    from engramlog_server.projections.redis.create import StoreIdentity
 
 STOP_SECONDS = 1.0
 WAIT_MS = 1_000

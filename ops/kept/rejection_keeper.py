@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from events.catalogue import (
+from engramlog_server.events.catalogue import (
     ValueReadmitted,
     ValueRejected,
 )
-from events.entry import checked_principal
-from events.envelope import AnyEvent, Prepared, decode
-from events.errors import EngramlogError, LogGap, StoreError, StoreUnavailable
-from events.partitions import parse_position, position_text
-from events.redis.log import RedisEventLog
-from events.standing import Speaker
-from events.validation import make_event
-from events.vocabulary import MAX_REQUEST_EVENTS
-from ops.kept.rejections import (
+from engramlog_server.events.entry import checked_principal
+from engramlog_server.events.envelope import AnyEvent, Prepared, decode
+from engramlog_server.events.errors import EngramlogError, LogGap, StoreError, StoreUnavailable
+from engramlog_server.events.partitions import parse_position, position_text
+from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.standing import Speaker
+from engramlog_server.events.validation import make_event
+from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
+from engramlog_server.ops.kept.rejections import (
     Anchor,
     KeptValue,
     Level,
@@ -41,8 +41,8 @@ from ops.kept.rejections import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from events.alarms import Alarms
-    from events.log import Appendable, AppendReceipt
+    from engramlog_server.events.alarms import Alarms
+    from engramlog_server.events.log import Appendable, AppendReceipt
 
 NOT_KEPT = "rejections_not_kept"
 RESTORED = "rejections_restored"

@@ -13,24 +13,24 @@ from uuid import UUID
 
 import msgspec
 
-from events.catalogue import ValueReadmitted, ValueRejected
-from events.entry import SECRET_BYTES
-from events.envelope import AnyEvent, derived_id, utc_text
-from events.errors import KeyUnavailable, StoreUnavailable
-from events.partitions import MAX_PARTITIONS, partition_of
-from events.redis.secrets import read_lines
-from events.sealing.cipher import ValueCipher
-from events.statement_digests import DIGEST_BYTES, MOST_STATEMENTS
-from events.text.unreadable import UNREADABLE
-from ops.durable import FileFull, FileLock, append_lines, file_state, replace_file, store_file
+from engramlog_server.events.catalogue import ValueReadmitted, ValueRejected
+from engramlog_server.events.entry import SECRET_BYTES
+from engramlog_server.events.envelope import AnyEvent, derived_id, utc_text
+from engramlog_server.events.errors import KeyUnavailable, StoreUnavailable
+from engramlog_server.events.partitions import MAX_PARTITIONS, partition_of
+from engramlog_server.events.redis.secrets import read_lines
+from engramlog_server.events.sealing.cipher import ValueCipher
+from engramlog_server.events.statement_digests import DIGEST_BYTES, MOST_STATEMENTS
+from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.ops.durable import FileFull, FileLock, append_lines, file_state, replace_file, store_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from events.redis.wire import Wire
-    from events.sealing.seals import Seals
-    from ops.settings import Settings
+    from engramlog_server.events.redis.wire import Wire
+    from engramlog_server.events.sealing.seals import Seals
+    from engramlog_server.ops.settings import Settings
 
 MOST_PROBLEMS = 10
 """Unreadable lines that are reported one by one; further ones are only counted."""

@@ -8,8 +8,8 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from api.http.metrics import of_process
-from consumers.fold.figures import FoldFigures
+from engramlog_server.api.http.metrics import of_process
+from engramlog_server.consumers.fold.figures import FoldFigures
 
 
 def worker_registry(figures: FoldFigures) -> CollectorRegistry:

@@ -14,9 +14,9 @@ from typing import Any, Self
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
-from api.http.server.ports import bound
-from events.errors import BadSetting
-from events.text.origins import is_loopback
+from engramlog_server.api.http.server.ports import bound
+from engramlog_server.events.errors import BadSetting
+from engramlog_server.events.text.origins import is_loopback
 
 SETTING = "ENGRAMLOG_METRICS"
 MOST_AT_ONCE = 8

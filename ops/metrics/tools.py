@@ -8,9 +8,9 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
-from api.application import Application
-from api.http.metrics import CLOSENESSES, UsedCollector, of_process
-from ops.metrics.port import MetricsPort
+from engramlog_server.api.application import Application
+from engramlog_server.api.http.metrics import CLOSENESSES, UsedCollector, of_process
+from engramlog_server.ops.metrics.port import MetricsPort
 
 ANSWERED, REFUSED, UNKNOWN = "answered", "refused", "none"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from shlex import quote
 from typing import NamedTuple
 
-from api.shapes import ListeningTold
-from api.showing import CURL
+from engramlog_server.api.shapes import ListeningTold
+from engramlog_server.api.showing import CURL
 
 
 class ConsoleLink(NamedTuple):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from api.http.sessions import Sessions
-from events.alarms import Alarms
-from events.errors import EngramlogError
+from engramlog_server.api.http.sessions import Sessions
+from engramlog_server.events.alarms import Alarms
+from engramlog_server.events.errors import EngramlogError
 
 LOOK_SECONDS = 5.0
 """Seconds between two looks at the partitions."""

@@ -14,8 +14,8 @@ from pathlib import Path
 from threading import Event as Flag
 from time import monotonic
 
-from ops.embedded.folder import unusable
-from ops.embedded.wanted import is_used, is_wanted, wanting
+from engramlog_server.ops.embedded.folder import unusable
+from engramlog_server.ops.embedded.wanted import is_used, is_wanted, wanting
 
 NAME = "api.sock"
 LOCK = "engramlog.api"

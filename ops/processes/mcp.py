@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from api.mcp.connection import Connection, confined_to, in_hand
-from api.mcp.server import MemoryServer
-from api.mcp.stdio import serve
-from api.work.admission import Admission
-from events.errors import BadSetting
-from ops.garbage import started
-from ops.processes.ending import end_by_signal
-from ops.processes.limits import give_back
-from ops.processes.supervisor import Supervisor
-from ops.settings import Settings
+from engramlog_server.api.mcp.connection import Connection, confined_to, in_hand
+from engramlog_server.api.mcp.server import MemoryServer
+from engramlog_server.api.mcp.stdio import serve
+from engramlog_server.api.work.admission import Admission
+from engramlog_server.events.errors import BadSetting
+from engramlog_server.ops.garbage import started
+from engramlog_server.ops.processes.ending import end_by_signal
+from engramlog_server.ops.processes.limits import give_back
+from engramlog_server.ops.processes.supervisor import Supervisor
+from engramlog_server.ops.settings import Settings
 
 if TYPE_CHECKING:
-    from ops.metrics.tools import ToolMetrics
+    from engramlog_server.ops.metrics.tools import ToolMetrics
 
 Tell = Callable[..., None]
 
@@ -47,7 +47,7 @@ def told_metrics(place: tuple[str, int] | None, tell: Tell) -> Iterator[ToolMetr
     if place is None:
         yield None
         return
-    from ops.metrics.tools import tool_metrics
+    from engramlog_server.ops.metrics.tools import tool_metrics
 
     with tool_metrics(place, tell) as metrics:
         yield metrics
@@ -93,7 +93,7 @@ def _over_stdio(settings: Settings, owner: str, toolset: str, tell: Tell, metric
 
 def _checked(key: str) -> str:
     """The key itself. Raises BadSetting where it is none, and no token of one."""
-    from projections.access.recognising import is_of_a_key
+    from engramlog_server.projections.access.recognising import is_of_a_key
 
     if not is_of_a_key(key):
         raise BadSetting(

@@ -6,26 +6,26 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from api.http.callers import GONE, Admits, Callers
-from api.http.server.serve import Listening, ListeningServer, listening
-from api.mcp.connection import Connection
-from api.mcp.http import create_app
-from api.mcp.resource import PATH, audiences
-from api.work.admission import KEY_RATES
-from ops.garbage import started
-from ops.identity.keys import ProviderKeys, provider_of
-from ops.listeners import certificate_tended, listeners_of, require_key
-from ops.processes.ending import end_by_signal
-from ops.processes.limits import raise_file_limit
-from ops.processes.mcp import Tell, memory_server, told_metrics
-from ops.processes.supervisor import Supervisor
-from ops.settings import Settings
-from ops.token import admits_of
-from projections.access.book import AccessBook
-from projections.access.caller import Caller
+from engramlog_server.api.http.callers import GONE, Admits, Callers
+from engramlog_server.api.http.server.serve import Listening, ListeningServer, listening
+from engramlog_server.api.mcp.connection import Connection
+from engramlog_server.api.mcp.http import create_app
+from engramlog_server.api.mcp.resource import PATH, audiences
+from engramlog_server.api.work.admission import KEY_RATES
+from engramlog_server.ops.garbage import started
+from engramlog_server.ops.identity.keys import ProviderKeys, provider_of
+from engramlog_server.ops.listeners import certificate_tended, listeners_of, require_key
+from engramlog_server.ops.processes.ending import end_by_signal
+from engramlog_server.ops.processes.limits import raise_file_limit
+from engramlog_server.ops.processes.mcp import Tell, memory_server, told_metrics
+from engramlog_server.ops.processes.supervisor import Supervisor
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.token import admits_of
+from engramlog_server.projections.access.book import AccessBook
+from engramlog_server.projections.access.caller import Caller
 
 if TYPE_CHECKING:
-    from ops.metrics.tools import ToolMetrics
+    from engramlog_server.ops.metrics.tools import ToolMetrics
 
 
 class _Uvicorn(ListeningServer):

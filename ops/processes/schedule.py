@@ -10,21 +10,21 @@ from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
 
-from consumers.jobs.due import DueJobs
-from consumers.jobs.leader import has_work
-from consumers.jobs.run import JUDGING, kinds_of
-from consumers.jobs.scheduler import JobScheduler
-from events.alarms import JOBS_PATIENT_SECONDS, JOBS_WAIT, Alarms, ConditionAlarm
-from events.errors import EngramlogError, StoreError, StoreMismatch
-from events.redis.ready import refuse_kind
-from events.redis.wire import connect, open_wire
-from ops.embedders import embed_minutes, embedders_of
-from ops.every import Every
-from ops.settings import Settings
-from ops.tracebacks import reason_of
-from ops.worker_id import new_worker_id
-from projections.redis.create import StoreIdentity
-from projections.redis.restored import still_stands
+from engramlog_server.consumers.jobs.due import DueJobs
+from engramlog_server.consumers.jobs.leader import has_work
+from engramlog_server.consumers.jobs.run import JUDGING, kinds_of
+from engramlog_server.consumers.jobs.scheduler import JobScheduler
+from engramlog_server.events.alarms import JOBS_PATIENT_SECONDS, JOBS_WAIT, Alarms, ConditionAlarm
+from engramlog_server.events.errors import EngramlogError, StoreError, StoreMismatch
+from engramlog_server.events.redis.ready import refuse_kind
+from engramlog_server.events.redis.wire import connect, open_wire
+from engramlog_server.ops.embedders import embed_minutes, embedders_of
+from engramlog_server.ops.every import Every
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.tracebacks import reason_of
+from engramlog_server.ops.worker_id import new_worker_id
+from engramlog_server.projections.redis.create import StoreIdentity
+from engramlog_server.projections.redis.restored import still_stands
 
 LOOK_SECONDS = 1.0
 REST_SECONDS = 20.0

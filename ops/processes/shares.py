@@ -19,11 +19,11 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 import redis
 
-from consumers.fold.rebuild import Rebuilt, rebuild_partition
-from consumers.verify.findings import Findings
-from consumers.verify.partition import verify_partition
-from events.errors import EngramlogError
-from ops.worker_id import new_worker_id
+from engramlog_server.consumers.fold.rebuild import Rebuilt, rebuild_partition
+from engramlog_server.consumers.verify.findings import Findings
+from engramlog_server.consumers.verify.partition import verify_partition
+from engramlog_server.events.errors import EngramlogError
+from engramlog_server.ops.worker_id import new_worker_id
 
 Work = Literal["rebuild", "verify"]
 Progress = Callable[[int, int, int], None]
@@ -145,7 +145,7 @@ class _Crew:
             thread.start()
 
     def _start(self, environment: dict[str, str]) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-P", "-m", "ops.partition_process", self._work]
+        command = [sys.executable, "-P", "-m", "engramlog_server.ops.partition_process", self._work]
         pipe = subprocess.PIPE
         return subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, start_new_session=True)
 

@@ -14,14 +14,14 @@ from threading import Condition, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from events.errors import EngramlogError, StoreUnavailable
-from ops.embedded.wanted import is_used
-from ops.every import Every
+from engramlog_server.events.errors import EngramlogError, StoreUnavailable
+from engramlog_server.ops.embedded.wanted import is_used
+from engramlog_server.ops.every import Every
 
 if TYPE_CHECKING:
-    from api.application import Application
-    from ops.settings import Settings
-    from ops.store import OpenStore
+    from engramlog_server.api.application import Application
+    from engramlog_server.ops.settings import Settings
+    from engramlog_server.ops.store import OpenStore
 
 TEND_SECONDS = 1.0
 """How often what was shown is appended."""
@@ -101,8 +101,8 @@ class Supervisor:
                     return
             opened = False
             try:
-                from ops.store import open_the_store
-                from ops.wiring import application_on
+                from engramlog_server.ops.store import open_the_store
+                from engramlog_server.ops.wiring import application_on
 
                 with open_the_store(self._settings, "shared", tell=self._alarmed) as store:
                     self._recovered(store)
@@ -146,7 +146,7 @@ class Supervisor:
 
     def _tend(self, application: Application, store: OpenStore) -> None:
         """Append what was shown, until this is not to be used any more."""
-        from ops.kept.rejection_keeper import LOOK_SECONDS
+        from engramlog_server.ops.kept.rejection_keeper import LOOK_SECONDS
 
         values = Every(LOOK_SECONDS, lambda: application.writer.settle_positions(store.values.look()))
         while True:

@@ -17,49 +17,56 @@ from typing import NamedTuple
 
 from fastapi import FastAPI
 
-from api.application import Application
-from api.http.app import create_app
-from api.http.callers import in_force_of
-from api.http.server.listener import OPERATE, Listener, claim
-from api.http.server.serve import Listening, Server, serve, serve_on
-from api.http.sessions import Sessions
-from api.version import program_version
-from api.work.admission import KEY_RATES
-from events.alarms import ConditionAlarm
-from events.errors import EmbeddedRedisError, EngramlogError, StoreError
-from ops.catch_up import FoldCatchUp
-from ops.clock import lasting_seconds
-from ops.embedded.disk import NEXT_SECONDS as DISK_SECONDS
-from ops.embedded.disk import DiskGuard, look
-from ops.embedded.folder import Role
-from ops.embedded.private_folder import private_folder
-from ops.embedders import chosen_at_start, load_in_background, meanings_of
-from ops.every import Every
-from ops.garbage import started
-from ops.identity.keys import ALARM as IDENTITY
-from ops.identity.keys import ProviderKeys, look_for_keys, provider_of
-from ops.joined import JoinedApplication
-from ops.kept.heads import HeadKeeper
-from ops.kept.rejection_keeper import LOOK_SECONDS as KEPT_SECONDS
-from ops.listeners import LOOK_SECONDS as CERTIFICATE_SECONDS
-from ops.listeners import CertificateWatch, Listeners, RefusedRequests, how_it_listens, listeners_of, require_key
-from ops.metrics.port import ports_of, refuse_taken
-from ops.models import model_of
-from ops.processes.banner import ConsoleLink, Served
-from ops.processes.checks import LOOK_SECONDS as STILL_LOOK_SECONDS
-from ops.processes.checks import ConsoleRefusals, Standstill
-from ops.processes.ending import END_SECONDS, EndBounds, end_by_signal, nothing
-from ops.processes.folder_socket import FolderSocket, Stay
-from ops.processes.limits import FEW_FILES, give_back, raise_file_limit
-from ops.processes.schedule import JobSchedule
-from ops.processes.workers import Workers
-from ops.same_code import answers_for
-from ops.sealing.watch import watch_master_key
-from ops.settings import Settings
-from ops.store import OpenStore, check_queue, open_the_store
-from ops.token import GivenToken, TokenFile, admits_of
-from ops.wiring import ask_kept_values, kept_heads
-from projections.redis.meanings import Meanings
+from engramlog_server.api.application import Application
+from engramlog_server.api.http.app import create_app
+from engramlog_server.api.http.callers import in_force_of
+from engramlog_server.api.http.server.listener import OPERATE, Listener, claim
+from engramlog_server.api.http.server.serve import Listening, Server, serve, serve_on
+from engramlog_server.api.http.sessions import Sessions
+from engramlog_server.api.version import program_version
+from engramlog_server.api.work.admission import KEY_RATES
+from engramlog_server.events.alarms import ConditionAlarm
+from engramlog_server.events.errors import EmbeddedRedisError, EngramlogError, StoreError
+from engramlog_server.ops.catch_up import FoldCatchUp
+from engramlog_server.ops.clock import lasting_seconds
+from engramlog_server.ops.embedded.disk import NEXT_SECONDS as DISK_SECONDS
+from engramlog_server.ops.embedded.disk import DiskGuard, look
+from engramlog_server.ops.embedded.folder import Role
+from engramlog_server.ops.embedded.private_folder import private_folder
+from engramlog_server.ops.embedders import chosen_at_start, load_in_background, meanings_of
+from engramlog_server.ops.every import Every
+from engramlog_server.ops.garbage import started
+from engramlog_server.ops.identity.keys import ALARM as IDENTITY
+from engramlog_server.ops.identity.keys import ProviderKeys, look_for_keys, provider_of
+from engramlog_server.ops.joined import JoinedApplication
+from engramlog_server.ops.kept.heads import HeadKeeper
+from engramlog_server.ops.kept.rejection_keeper import LOOK_SECONDS as KEPT_SECONDS
+from engramlog_server.ops.listeners import LOOK_SECONDS as CERTIFICATE_SECONDS
+from engramlog_server.ops.listeners import (
+    CertificateWatch,
+    Listeners,
+    RefusedRequests,
+    how_it_listens,
+    listeners_of,
+    require_key,
+)
+from engramlog_server.ops.metrics.port import ports_of, refuse_taken
+from engramlog_server.ops.models import model_of
+from engramlog_server.ops.processes.banner import ConsoleLink, Served
+from engramlog_server.ops.processes.checks import LOOK_SECONDS as STILL_LOOK_SECONDS
+from engramlog_server.ops.processes.checks import ConsoleRefusals, Standstill
+from engramlog_server.ops.processes.ending import END_SECONDS, EndBounds, end_by_signal, nothing
+from engramlog_server.ops.processes.folder_socket import FolderSocket, Stay
+from engramlog_server.ops.processes.limits import FEW_FILES, give_back, raise_file_limit
+from engramlog_server.ops.processes.schedule import JobSchedule
+from engramlog_server.ops.processes.workers import Workers
+from engramlog_server.ops.same_code import answers_for
+from engramlog_server.ops.sealing.watch import watch_master_key
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import OpenStore, check_queue, open_the_store
+from engramlog_server.ops.token import GivenToken, TokenFile, admits_of
+from engramlog_server.ops.wiring import ask_kept_values, kept_heads
+from engramlog_server.projections.redis.meanings import Meanings
 
 LOOK_SECONDS = 0.25
 GREET_SECONDS = 5.0
@@ -218,7 +225,7 @@ def _command(module: str, settings: Settings) -> list[str]:
 
 def _worker_commands(settings: Settings, lines: list[str]) -> list[list[str]]:
     """How each fold worker is started, with a metrics port of its own where they have any."""
-    command = _command("ops.worker", settings) + lines
+    command = _command("engramlog_server.ops.worker", settings) + lines
     if settings.metrics is None:
         return [command] * settings.workers
     place = ["--metrics-host", settings.metrics.host, "--metrics-port"]
@@ -226,7 +233,7 @@ def _worker_commands(settings: Settings, lines: list[str]) -> list[list[str]]:
 
 
 def _job_command(settings: Settings) -> list[str]:
-    return [*_command("ops.job_worker", settings), "--unscheduled"]
+    return [*_command("engramlog_server.ops.job_worker", settings), "--unscheduled"]
 
 
 def _environment(store: OpenStore, settings: Settings) -> dict[str, str]:

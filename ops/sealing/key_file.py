@@ -11,11 +11,11 @@ from pathlib import Path
 from secrets import token_bytes
 from threading import Lock
 
-from events.errors import BadSetting, KeyUnavailable
-from events.sealing.key_ring import KEY_BYTES, KeyRing, key_id
-from events.sealing.seals import Wrapped
-from ops.durable import sync_folder, written_beside
-from ops.embedded.private_file import NotPrivate, read_private
+from engramlog_server.events.errors import BadSetting, KeyUnavailable
+from engramlog_server.events.sealing.key_ring import KEY_BYTES, KeyRing, key_id
+from engramlog_server.events.sealing.seals import Wrapped
+from engramlog_server.ops.durable import sync_folder, written_beside
+from engramlog_server.ops.embedded.private_file import NotPrivate, read_private
 
 NAME = "master-key"
 """What it is called in a data folder."""

@@ -5,17 +5,17 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from events.errors import BadSetting
-from events.sealing.seals import MasterKey
-from ops.sealing.key_file import NAME, KeyFile, lies_there
-from ops.sealing.place import NONE, service_key
-from ops.settings import Settings
+from engramlog_server.events.errors import BadSetting
+from engramlog_server.events.sealing.seals import MasterKey
+from engramlog_server.ops.sealing.key_file import NAME, KeyFile, lies_there
+from engramlog_server.ops.sealing.place import NONE, service_key
+from engramlog_server.ops.settings import Settings
 
 
 def master_of(settings: Settings, folder: Path | None = None) -> MasterKey | None:
     """The master key that is set; else the one that lies in the `folder` of an embedded store; None where there is none."""
     if settings.sealed_by is not None and (place := service_key(settings.sealed_by)) is not None:
-        from ops.sealing.vault import VaultKey  # noqa: PLC0415 - who has a file asks no service
+        from engramlog_server.ops.sealing.vault import VaultKey  # noqa: PLC0415 - who has a file asks no service
 
         return VaultKey(place, partial(_token, settings))
     path = key_in(folder, settings)
@@ -33,7 +33,7 @@ def key_in(folder: Path | None, settings: Settings) -> Path | None:
 
 def _token(settings: Settings) -> str:
     """The token for the key service. Raises BadSetting if there is none."""
-    from ops.sealing.vault import TOKEN_FILE, token_in  # noqa: PLC0415 - as above
+    from engramlog_server.ops.sealing.vault import TOKEN_FILE, token_in  # noqa: PLC0415 - as above
 
     if settings.vault_token_file is None:
         raise BadSetting(

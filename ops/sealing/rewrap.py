@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
 
-from events.entry import SECRET_BYTES
-from events.errors import KeyUnavailable
-from events.partitions import STORE_KEY, LogKeys
-from events.redis.wire import Argument, Script, Wire
-from events.sealing.seals import CHECK_OWNER, SEALED_FIELD, MasterKey, Seals, Wrapped, is_tombstone
+from engramlog_server.events.entry import SECRET_BYTES
+from engramlog_server.events.errors import KeyUnavailable
+from engramlog_server.events.partitions import STORE_KEY, LogKeys
+from engramlog_server.events.redis.wire import Argument, Script, Wire
+from engramlog_server.events.sealing.seals import CHECK_OWNER, SEALED_FIELD, MasterKey, Seals, Wrapped, is_tombstone
 
 AT_ONCE = 250
 """Lines that are wrapped anew together."""

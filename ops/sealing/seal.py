@@ -10,32 +10,40 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from consumers.fold.folder import Probe, unprobed
-from consumers.fold.rebuild import LEASE_MS as REBUILD_LEASE_MS
-from consumers.fold.rebuild import rebuild_partition
-from consumers.fold.rebuild_run import RebuildRun
-from consumers.jobs.leader import queue_name
-from consumers.sealing.copying import bring_over, is_taken, look
-from consumers.sealing.leaving import drop_failures, drop_other_builds
-from consumers.sealing.marks import close, finish, mark
-from consumers.sealing.vectors import drop_vectors
-from events.admission import APPEND_FULL
-from events.errors import BadSetting, StoreError, StoreFull, StoreMismatch
-from events.partitions import FORMAT, LogKeys
-from events.redis.wire import StoreClient, Wire, connect, open_wire
-from events.sealing.key_ring import KEY_BYTES, KeyRing
-from events.sealing.seals import MasterKey
-from ops.embedded import disk
-from ops.embedded.rewriting import rewrite_all
-from ops.kept.head_file import HeadFile, heads_path
-from ops.kept.heads import refuse_changed_log
-from ops.kept.rejections import ValueFile, values_path, wrap_kept
-from ops.sealing.key_file import NAME, lies_there, make_key_file
-from ops.sealing.master import master_of
-from ops.store import folder_of
-from ops.store_replacement import ALONE_SECONDS, CURE, Bar, OldStore, Progress, brought_over, what_is_there
-from ops.worker_id import new_worker_id
-from projections.redis.create import BEING_SEALED, check_format
+from engramlog_server.consumers.fold.folder import Probe, unprobed
+from engramlog_server.consumers.fold.rebuild import LEASE_MS as REBUILD_LEASE_MS
+from engramlog_server.consumers.fold.rebuild import rebuild_partition
+from engramlog_server.consumers.fold.rebuild_run import RebuildRun
+from engramlog_server.consumers.jobs.leader import queue_name
+from engramlog_server.consumers.sealing.copying import bring_over, is_taken, look
+from engramlog_server.consumers.sealing.leaving import drop_failures, drop_other_builds
+from engramlog_server.consumers.sealing.marks import close, finish, mark
+from engramlog_server.consumers.sealing.vectors import drop_vectors
+from engramlog_server.events.admission import APPEND_FULL
+from engramlog_server.events.errors import BadSetting, StoreError, StoreFull, StoreMismatch
+from engramlog_server.events.partitions import FORMAT, LogKeys
+from engramlog_server.events.redis.wire import StoreClient, Wire, connect, open_wire
+from engramlog_server.events.sealing.key_ring import KEY_BYTES, KeyRing
+from engramlog_server.events.sealing.seals import MasterKey
+from engramlog_server.ops.embedded import disk
+from engramlog_server.ops.embedded.rewriting import rewrite_all
+from engramlog_server.ops.kept.head_file import HeadFile, heads_path
+from engramlog_server.ops.kept.heads import refuse_changed_log
+from engramlog_server.ops.kept.rejections import ValueFile, values_path, wrap_kept
+from engramlog_server.ops.sealing.key_file import NAME, lies_there, make_key_file
+from engramlog_server.ops.sealing.master import master_of
+from engramlog_server.ops.store import folder_of
+from engramlog_server.ops.store_replacement import (
+    ALONE_SECONDS,
+    CURE,
+    Bar,
+    OldStore,
+    Progress,
+    brought_over,
+    what_is_there,
+)
+from engramlog_server.ops.worker_id import new_worker_id
+from engramlog_server.projections.redis.create import BEING_SEALED, check_format
 
 EVENTS_A_SECOND = 1_000
 """A cautious figure, to estimate how long it takes; rates that were measured are higher."""

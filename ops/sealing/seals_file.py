@@ -9,11 +9,11 @@ from glob import escape
 from pathlib import Path
 from typing import IO, NamedTuple, TypeVar
 
-from events.errors import InputError, KeyUnavailable, StoreMismatch, StoreUnavailable
-from events.sealing.seals import MasterKey, Wrapped
-from ops.durable import FileLock, replace_file, sync_folder
-from ops.embedded.private_file import NotPrivate, open_private
-from ops.sealing.seals_format import (
+from engramlog_server.events.errors import InputError, KeyUnavailable, StoreMismatch, StoreUnavailable
+from engramlog_server.events.sealing.seals import MasterKey, Wrapped
+from engramlog_server.ops.durable import FileLock, replace_file, sync_folder
+from engramlog_server.ops.embedded.private_file import NotPrivate, open_private
+from engramlog_server.ops.sealing.seals_format import (
     CommonSeals,
     DamagedSeals,
     PartitionSeals,

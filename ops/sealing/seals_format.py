@@ -17,10 +17,10 @@ from typing import IO, Annotated, NamedTuple, TypeVar
 import msgspec
 from msgspec import Meta
 
-from events.partitions import MAX_PARTITIONS
-from events.sealing.blocks import HEAD_BYTES, SealedBlock, open_block
-from events.sealing.cipher import NotOpened
-from events.text.unreadable import UNREADABLE
+from engramlog_server.events.partitions import MAX_PARTITIONS
+from engramlog_server.events.sealing.blocks import HEAD_BYTES, SealedBlock, open_block
+from engramlog_server.events.sealing.cipher import NotOpened
+from engramlog_server.events.text.unreadable import UNREADABLE
 
 MARK = b"ENGSEAL1"
 BLOCK_MARK = b"ENGSEALB"

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from events.sealing.cipher import NO_SALT, SALT_BYTES
-from events.sealing.seals import erasure_of, is_tombstone
-from ops.sealing.seals_format import PartitionSeals
+from engramlog_server.events.sealing.cipher import NO_SALT, SALT_BYTES
+from engramlog_server.events.sealing.seals import erasure_of, is_tombstone
+from engramlog_server.ops.sealing.seals_format import PartitionSeals
 
 
 class CopySeals(NamedTuple):

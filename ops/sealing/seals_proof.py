@@ -9,18 +9,18 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
-from events.envelope import Stored, decode
-from events.errors import DamagedState, KeyUnavailable, OwnerErased, StoreMismatch, UndecodableEvent
-from events.partitions import LogKeys
-from events.redis.gap import refuse_gap, refuse_holes
-from events.redis.log import entries
-from events.redis.opening import left_of, open_entry
-from events.redis.scan import elements, pairs
-from events.redis.wire import Wire
-from events.sealing.cipher import BODY_MARK, NO_SALT, SALT_BYTES, ValueCipher
-from ops.sealing.seals_format import PartitionSeals, SealsHeader
-from ops.sealing.seals_merge import CopySeals, Merged, merged, readmitted_past, salt_in
-from projections.fold.changelog import FIRST_LINK, event_link, id_text
+from engramlog_server.events.envelope import Stored, decode
+from engramlog_server.events.errors import DamagedState, KeyUnavailable, OwnerErased, StoreMismatch, UndecodableEvent
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.gap import refuse_gap, refuse_holes
+from engramlog_server.events.redis.log import entries
+from engramlog_server.events.redis.opening import left_of, open_entry
+from engramlog_server.events.redis.scan import elements, pairs
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.sealing.cipher import BODY_MARK, NO_SALT, SALT_BYTES, ValueCipher
+from engramlog_server.ops.sealing.seals_format import PartitionSeals, SealsHeader
+from engramlog_server.ops.sealing.seals_merge import CopySeals, Merged, merged, readmitted_past, salt_in
+from engramlog_server.projections.fold.changelog import FIRST_LINK, event_link, id_text
 
 READ_COUNT = 500
 Progress = Callable[[int], None]

@@ -14,30 +14,30 @@ from typing import Any
 
 import msgspec
 
-from consumers.erasing.steps import drop_vectors_of
-from consumers.fold.folder import Probe, unprobed
-from consumers.fold.rebuild import LEASE_MS, rebuild_partition, refuse_without_room
-from consumers.fold.rebuild_run import RebuildRun
-from consumers.sealing.leaving import drop_other_builds
-from consumers.sealing.vectors import drop_vectors
-from events.errors import BadSetting, OtherFormat, StoreMismatch
-from events.partitions import FORMAT, MOVED, SEALED_META, SEALS_FROM, STORE_KEY, LogKeys
-from events.redis.wire import Argument, Script, StoreClient, Wire
-from events.redis.wordless import fence_ids
-from events.sealing.cipher import SALT_BYTES
-from events.sealing.seals import MasterKey, is_tombstone
-from events.text.unreadable import UNREADABLE
-from ops.embedded.rewriting import rewrite_all
-from ops.erasing.fence_list import ErasureStep, FenceList, list_path
-from ops.kept.rejections import ValueFile, values_path
-from ops.sealing.master import master_of
-from ops.sealing.seals_file import OpenSeals, look_at_seals, open_seals
-from ops.sealing.seals_format import SealsHeader
-from ops.sealing.seals_proof import Proved, SealsOpening, prove
-from ops.store import folder_of
-from ops.store_replacement import ALONE_SECONDS, Bar, OldStore, Progress, brought_over, what_is_there
-from ops.worker_id import new_worker_id
-from projections.redis.create import SEALED, STRIPPED, StoreIdentity, check_format
+from engramlog_server.consumers.erasing.steps import drop_vectors_of
+from engramlog_server.consumers.fold.folder import Probe, unprobed
+from engramlog_server.consumers.fold.rebuild import LEASE_MS, rebuild_partition, refuse_without_room
+from engramlog_server.consumers.fold.rebuild_run import RebuildRun
+from engramlog_server.consumers.sealing.leaving import drop_other_builds
+from engramlog_server.consumers.sealing.vectors import drop_vectors
+from engramlog_server.events.errors import BadSetting, OtherFormat, StoreMismatch
+from engramlog_server.events.partitions import FORMAT, MOVED, SEALED_META, SEALS_FROM, STORE_KEY, LogKeys
+from engramlog_server.events.redis.wire import Argument, Script, StoreClient, Wire
+from engramlog_server.events.redis.wordless import fence_ids
+from engramlog_server.events.sealing.cipher import SALT_BYTES
+from engramlog_server.events.sealing.seals import MasterKey, is_tombstone
+from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.ops.embedded.rewriting import rewrite_all
+from engramlog_server.ops.erasing.fence_list import ErasureStep, FenceList, list_path
+from engramlog_server.ops.kept.rejections import ValueFile, values_path
+from engramlog_server.ops.sealing.master import master_of
+from engramlog_server.ops.sealing.seals_file import OpenSeals, look_at_seals, open_seals
+from engramlog_server.ops.sealing.seals_format import SealsHeader
+from engramlog_server.ops.sealing.seals_proof import Proved, SealsOpening, prove
+from engramlog_server.ops.store import folder_of
+from engramlog_server.ops.store_replacement import ALONE_SECONDS, Bar, OldStore, Progress, brought_over, what_is_there
+from engramlog_server.ops.worker_id import new_worker_id
+from engramlog_server.projections.redis.create import SEALED, STRIPPED, StoreIdentity, check_format
 
 EVENTS_A_SECOND = 2_000
 """A cautious figure for telling how long it takes."""

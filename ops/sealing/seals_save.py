@@ -23,28 +23,42 @@ from pathlib import Path
 from secrets import token_bytes, token_hex
 from typing import IO, NamedTuple
 
-from events.envelope import from_micros, utc_text
-from events.errors import EngramlogError, StoreMismatch, StoreUnavailable
-from events.partitions import SEALS_FROM, STORE_KEY, LogKeys
-from events.redis.log import entries
-from events.redis.scan import elements, pairs
-from events.redis.secrets import whole_number
-from events.redis.wire import Wire
-from events.sealing.cipher import NO_SALT, SALT_BYTES
-from events.sealing.key_ring import KEY_BYTES
-from events.sealing.seals import is_tombstone
-from ops.clock import now_micros
-from ops.embedded.private_file import NotPrivate, read_private
-from ops.erasing.fence_list import MOST_BYTES as MOST_LIST
-from ops.erasing.fence_list import list_path
-from ops.sealing.seals_file import SavedSeals, drop_left, in_turn, known_seals, refuse_place, replace_seals
-from ops.sealing.seals_format import CommonSeals, PartitionSeals, SavedReach, about_key, new_header, write_seals
-from ops.settings import Settings
-from ops.store import OpenStore, folder_of
-from projections.fold.builds import BuildKeys
-from projections.redis.create import SEALED, StoreIdentity
-from projections.redis.restored import refuse_copy
-from projections.redis.store import read_checkpoint
+from engramlog_server.events.envelope import from_micros, utc_text
+from engramlog_server.events.errors import EngramlogError, StoreMismatch, StoreUnavailable
+from engramlog_server.events.partitions import SEALS_FROM, STORE_KEY, LogKeys
+from engramlog_server.events.redis.log import entries
+from engramlog_server.events.redis.scan import elements, pairs
+from engramlog_server.events.redis.secrets import whole_number
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.sealing.cipher import NO_SALT, SALT_BYTES
+from engramlog_server.events.sealing.key_ring import KEY_BYTES
+from engramlog_server.events.sealing.seals import is_tombstone
+from engramlog_server.ops.clock import now_micros
+from engramlog_server.ops.embedded.private_file import NotPrivate, read_private
+from engramlog_server.ops.erasing.fence_list import MOST_BYTES as MOST_LIST
+from engramlog_server.ops.erasing.fence_list import list_path
+from engramlog_server.ops.sealing.seals_file import (
+    SavedSeals,
+    drop_left,
+    in_turn,
+    known_seals,
+    refuse_place,
+    replace_seals,
+)
+from engramlog_server.ops.sealing.seals_format import (
+    CommonSeals,
+    PartitionSeals,
+    SavedReach,
+    about_key,
+    new_header,
+    write_seals,
+)
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import OpenStore, folder_of
+from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.redis.create import SEALED, StoreIdentity
+from engramlog_server.projections.redis.restored import refuse_copy
+from engramlog_server.projections.redis.store import read_checkpoint
 
 SALTS_AT_ONCE = 4 << 20
 """Bytes of salts that one answer holds."""

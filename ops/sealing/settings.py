@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, field_validator
 
-from ops.sealing.place import ALLOWED, fits
+from engramlog_server.ops.sealing.place import ALLOWED, fits
 
 
 class SealingSettings(BaseModel):

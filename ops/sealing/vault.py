@@ -18,12 +18,12 @@ from typing import Any, Final
 
 import orjson
 
-from events.alarms import one_line
-from events.errors import BadSetting, KeyUnavailable
-from events.sealing.seals import Wrapped
-from ops.embedded.private_file import NotPrivate, read_private
-from ops.sealing.exchanging import NotAnswered, exchanged
-from ops.sealing.place import ServiceKey
+from engramlog_server.events.alarms import one_line
+from engramlog_server.events.errors import BadSetting, KeyUnavailable
+from engramlog_server.events.sealing.seals import Wrapped
+from engramlog_server.ops.embedded.private_file import NotPrivate, read_private
+from engramlog_server.ops.sealing.exchanging import NotAnswered, exchanged
+from engramlog_server.ops.sealing.place import ServiceKey
 
 SERVICE_MARK: Final = b"\x02"
 """What a line begins with that a key service wrapped."""

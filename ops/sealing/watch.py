@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from events.alarms import KEYS_UNAVAILABLE, Alarms, ConditionAlarm
-from events.sealing.seals import Seals
-from ops.every import Every
+from engramlog_server.events.alarms import KEYS_UNAVAILABLE, Alarms, ConditionAlarm
+from engramlog_server.events.sealing.seals import Seals
+from engramlog_server.ops.every import Every
 
 LOOK_SECONDS: Final = 5.0
 OPEN_STORE = "a master key is set, and this store lies open: `engramlog seal` brings it over"

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from events.catalogue import Grant, GrantsSet, KeyIssued, KeyRevoked
-from events.envelope import micros
+from engramlog_server.events.catalogue import Grant, GrantsSet, KeyIssued, KeyRevoked
+from engramlog_server.events.envelope import micros
 
 KeyState = Literal["live", "expired", "revoked"]
 MOST_LIVE = 2

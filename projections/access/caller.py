@@ -10,15 +10,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, TypedDict, get_args
 
-from events.catalogue import Grant, SensitivitySet
-from events.catalogue.access import Verb
-from events.entry import LOCAL
-from events.envelope import AnyEvent, from_micros, utc_text
-from events.errors import AccessDenied
-from events.trust import lowest
-from events.vocabulary import Reading, Trust
-from projections.access.grants import ALL, LEAST_TOLD, VERBS, ToldGrant, grants, is_named, told
-from projections.memory.record import SECRET
+from engramlog_server.events.catalogue import Grant, SensitivitySet
+from engramlog_server.events.catalogue.access import Verb
+from engramlog_server.events.entry import LOCAL
+from engramlog_server.events.envelope import AnyEvent, from_micros, utc_text
+from engramlog_server.events.errors import AccessDenied
+from engramlog_server.events.trust import lowest
+from engramlog_server.events.vocabulary import Reading, Trust
+from engramlog_server.projections.access.grants import ALL, LEAST_TOLD, VERBS, ToldGrant, grants, is_named, told
+from engramlog_server.projections.memory.record import SECRET
 
 Layer = tuple[Grant, ...]
 

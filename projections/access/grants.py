@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypedDict, get_args
 
-from events.catalogue import Grant
-from events.catalogue.access import OWNERS_RULE, Verb
-from events.errors import refused
-from events.standing import OWN
-from events.text.invisible import INVISIBLE
-from events.vocabulary import is_id
-from projections.choices import VERBS_OF_ACCESS
+from engramlog_server.events.catalogue import Grant
+from engramlog_server.events.catalogue.access import OWNERS_RULE, Verb
+from engramlog_server.events.errors import refused
+from engramlog_server.events.standing import OWN
+from engramlog_server.events.text.invisible import INVISIBLE
+from engramlog_server.events.vocabulary import is_id
+from engramlog_server.projections.choices import VERBS_OF_ACCESS
 
 VERBS: tuple[Verb, ...] = get_args(Verb)
 ALL = "*"

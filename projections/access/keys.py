@@ -23,12 +23,12 @@ import orjson
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from pydantic import TypeAdapter, ValidationError
 
-from events.catalogue import Grant
-from events.catalogue.access import MOST_GRANTS
-from events.errors import InputError, refused
-from events.shape import checked
-from events.wording import allowed_words
-from projections.access.grants import ToldGrant, check_grant
+from engramlog_server.events.catalogue import Grant
+from engramlog_server.events.catalogue.access import MOST_GRANTS
+from engramlog_server.events.errors import InputError, refused
+from engramlog_server.events.shape import checked
+from engramlog_server.events.wording import allowed_words
+from engramlog_server.projections.access.grants import ToldGrant, check_grant
 
 PREFIX = "egl_"
 SEED_BYTES = 32

@@ -17,11 +17,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from msgspec.structs import replace
 
-from events.text.invisible import INVISIBLE
-from projections.access.book import AccessBook
-from projections.access.caller import Caller, Layer
-from projections.access.grants import VERBS
-from projections.access.keys import KIND, TokenRefused
+from engramlog_server.events.text.invisible import INVISIBLE
+from engramlog_server.projections.access.book import AccessBook
+from engramlog_server.projections.access.caller import Caller, Layer
+from engramlog_server.projections.access.grants import VERBS
+from engramlog_server.projections.access.keys import KIND, TokenRefused
 
 MOST_KEYS = 100
 MOST_KEY_ID = 256

@@ -7,9 +7,9 @@ from dataclasses import replace
 from hmac import compare_digest
 from typing import Literal, NamedTuple
 
-from projections.access.book import AccessBook, Key
-from projections.access.caller import Caller
-from projections.access.keys import (
+from engramlog_server.projections.access.book import AccessBook, Key
+from engramlog_server.projections.access.caller import Caller
+from engramlog_server.projections.access.keys import (
     OVER,
     NotSigned,
     TokenRefused,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
-from events.catalogue import (
+from engramlog_server.events.catalogue import (
     EventData,
     MemoryCreated,
     MemoryDeleted,
@@ -18,9 +18,9 @@ from events.catalogue import (
     MemoryRevised,
     ReviewSettled,
 )
-from projections.decide.rejecting import readmission
-from projections.memory.creating import created
-from projections.memory.record import Memory
+from engramlog_server.projections.decide.rejecting import readmission
+from engramlog_server.projections.memory.creating import created
+from engramlog_server.projections.memory.record import Memory
 
 Verdict = Literal["accepted", "rejected"]
 CHANGES: dict[type, str] = {

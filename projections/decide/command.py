@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from events.catalogue import EventData
-from events.vocabulary import Trust
-from projections.memory.record import Memory
+from engramlog_server.events.catalogue import EventData
+from engramlog_server.events.vocabulary import Trust
+from engramlog_server.projections.memory.record import Memory
 
 Ids = Callable[[str], str]
 """The id of one thing that a command makes, by what it is to the command: `event`, `memory`. The same name, the same id."""

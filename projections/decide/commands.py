@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import structs
 
-from events.catalogue import (
+from engramlog_server.events.catalogue import (
     EventData,
     MemoryMentioned,
     MemoryMerged,
@@ -17,13 +17,13 @@ from events.catalogue import (
     MemoryRevised,
     ValueReadmitted,
 )
-from events.errors import InputError, refused
-from events.trust import ASSERTED, PROPOSED, TRUSTS, overrides
-from events.vocabulary import Trust
-from projections.decide.command import EVENT, READMISSION, REJECTION, Ids, Made, View
-from projections.decide.merging import merged_text
-from projections.decide.rejecting import readmission, rejection, values_said
-from projections.memory.creating import correction
+from engramlog_server.events.errors import InputError, refused
+from engramlog_server.events.trust import ASSERTED, PROPOSED, TRUSTS, overrides
+from engramlog_server.events.vocabulary import Trust
+from engramlog_server.projections.decide.command import EVENT, READMISSION, REJECTION, Ids, Made, View
+from engramlog_server.projections.decide.merging import merged_text
+from engramlog_server.projections.decide.rejecting import readmission, rejection, values_said
+from engramlog_server.projections.memory.creating import correction
 
 _CREATION = "event of the correction"
 

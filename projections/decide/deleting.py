@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from events.catalogue import EventData, MemoryDeleted, MemoryUnmerged
-from events.envelope import derived_id, from_micros, utc_text
-from projections.decide.command import Made
-from projections.decide.many import ManyCommand, ManyPlan
-from projections.decide.rejecting import is_double, rejection, values_said
-from projections.memory.columns import Columns
-from projections.memory.deletion_cascade import DeletionCascade, Taken
-from projections.memory.kind import is_turn
-from projections.memory.record import Memory
+from engramlog_server.events.catalogue import EventData, MemoryDeleted, MemoryUnmerged
+from engramlog_server.events.envelope import derived_id, from_micros, utc_text
+from engramlog_server.projections.decide.command import Made
+from engramlog_server.projections.decide.many import ManyCommand, ManyPlan
+from engramlog_server.projections.decide.rejecting import is_double, rejection, values_said
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.deletion_cascade import DeletionCascade, Taken
+from engramlog_server.projections.memory.kind import is_turn
+from engramlog_server.projections.memory.record import Memory
 
 SPARED = ("core", "system")
 """Tiers that are deleted only where they are asked for by name and it is said that they are meant."""

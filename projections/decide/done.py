@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from events.catalogue import (
+from engramlog_server.events.catalogue import (
     EventData,
     MemoriesLinked,
     MemoryCreated,
@@ -17,8 +17,8 @@ from events.catalogue import (
     ReviewSettled,
     ValueRejected,
 )
-from projections.fold.changelog import Change
-from projections.memory.suggestion import suggested_kind
+from engramlog_server.projections.fold.changelog import Change
+from engramlog_server.projections.memory.suggestion import suggested_kind
 
 SAID = {
     "linked": "linked: {ids}; the suggestion is gone",

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
-from events.catalogue import EventData
-from events.vocabulary import MAX_REQUEST_EVENTS
-from projections.decide.command import EVENT, Made
+from engramlog_server.events.catalogue import EventData
+from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
+from engramlog_server.projections.decide.command import EVENT, Made
 
 
 @dataclass(frozen=True, slots=True)

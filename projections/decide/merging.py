@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from projections.language.contradiction.relation import compare
-from projections.language.extractive import LEAST_WORDS, joined, sentences, words
-from projections.language.polarity import difference, opposite, polarity, wording
-from projections.language.prompt_text import is_chinese
-from projections.language.sensitivity.text_level import detect_sensitivity
-from projections.language.similar import similarity
-from projections.memory.record import Memory
+from engramlog_server.projections.language.contradiction.relation import compare
+from engramlog_server.projections.language.extractive import LEAST_WORDS, joined, sentences, words
+from engramlog_server.projections.language.polarity import difference, opposite, polarity, wording
+from engramlog_server.projections.language.prompt_text import is_chinese
+from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.similar import similarity
+from engramlog_server.projections.memory.record import Memory
 
 MOST_ADDED = 3
 """Sentences that older sources add at most."""

@@ -7,15 +7,15 @@ from itertools import islice
 
 import numpy as np
 
-from events.catalogue import ValueReadmitted, ValueRejected
-from events.errors import InputError
-from events.statement_digests import MOST_STATEMENTS
-from events.vocabulary import MAX_SOURCES
-from projections.language.statements import STATEMENT_RULES
-from projections.memory.columns import Columns
-from projections.memory.record import Memory
-from projections.memory.rejection import Rejections, known, turn_hash
-from projections.memory.twins import values_of
+from engramlog_server.events.catalogue import ValueReadmitted, ValueRejected
+from engramlog_server.events.errors import InputError
+from engramlog_server.events.statement_digests import MOST_STATEMENTS
+from engramlog_server.events.vocabulary import MAX_SOURCES
+from engramlog_server.projections.language.statements import STATEMENT_RULES
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.memory.rejection import Rejections, known, turn_hash
+from engramlog_server.projections.memory.twins import values_of
 
 
 def values_said(memory: Memory, get: Callable[[str], Memory | None] = lambda _: None) -> tuple[str, ...]:

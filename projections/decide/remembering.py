@@ -6,14 +6,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, get_args
 
-from events.catalogue import EventData, MemoriesLinked, MemoryCreated, MemoryMentioned, MemoryNegated, ValueReadmitted
-from events.envelope import from_micros, utc_text
-from events.trust import PROPOSED
-from projections.decide.command import BESIDE, EVENT, READMISSION, Ids, Made, View
-from projections.decide.rejecting import readmission
-from projections.language.statements import normalised
-from projections.memory.creating import created, memory_of_turn, recorded
-from projections.memory.record import Memory
+from engramlog_server.events.catalogue import (
+    EventData,
+    MemoriesLinked,
+    MemoryCreated,
+    MemoryMentioned,
+    MemoryNegated,
+    ValueReadmitted,
+)
+from engramlog_server.events.envelope import from_micros, utc_text
+from engramlog_server.events.trust import PROPOSED
+from engramlog_server.projections.decide.command import BESIDE, EVENT, READMISSION, Ids, Made, View
+from engramlog_server.projections.decide.rejecting import readmission
+from engramlog_server.projections.language.statements import normalised
+from engramlog_server.projections.memory.creating import created, memory_of_turn, recorded
+from engramlog_server.projections.memory.record import Memory
 
 _PERSONS = ("user", "assistant")
 

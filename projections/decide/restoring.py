@@ -6,14 +6,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from events.catalogue import MemoryRestored
-from events.envelope import derived_id
-from projections.decide.command import Made
-from projections.decide.rejecting import readmission
-from projections.fold.changelog import Change, Entry, describe, id_text
-from projections.memory.columns import Columns
-from projections.memory.deletion_view import turns_behind
-from projections.memory.record import Memory
+from engramlog_server.events.catalogue import MemoryRestored
+from engramlog_server.events.envelope import derived_id
+from engramlog_server.projections.decide.command import Made
+from engramlog_server.projections.decide.rejecting import readmission
+from engramlog_server.projections.fold.changelog import Change, Entry, describe, id_text
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.deletion_view import turns_behind
+from engramlog_server.projections.memory.record import Memory
 
 
 class LastDeletion(NamedTuple):

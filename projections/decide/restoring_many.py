@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from events.catalogue import MemoryRestored
-from projections.decide.command import Made
-from projections.decide.many import ManyCommand, ManyPlan
-from projections.decide.restoring import TakenAlong, restoration
-from projections.memory.columns import Columns
-from projections.memory.deletion_cascade import DeletionCascade
-from projections.memory.record import Memory
+from engramlog_server.events.catalogue import MemoryRestored
+from engramlog_server.projections.decide.command import Made
+from engramlog_server.projections.decide.many import ManyCommand, ManyPlan
+from engramlog_server.projections.decide.restoring import TakenAlong, restoration
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.deletion_cascade import DeletionCascade
+from engramlog_server.projections.memory.record import Memory
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from events.errors import refused
-from projections.decide.command import Ids, Made, View
-from projections.decide.commands import Tell
+from engramlog_server.events.errors import refused
+from engramlog_server.projections.decide.command import Ids, Made, View
+from engramlog_server.projections.decide.commands import Tell
 
 
 @dataclass(frozen=True, slots=True)

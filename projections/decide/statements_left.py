@@ -6,9 +6,9 @@ from typing import Final, TypedDict
 
 import numpy as np
 
-from projections.memory.columns import Columns
-from projections.memory.kind import is_statement, is_turn
-from projections.memory.record import Memory
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.kind import is_statement, is_turn
+from engramlog_server.projections.memory.record import Memory
 
 
 class StatementsLeft(TypedDict):

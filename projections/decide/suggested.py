@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from events.catalogue import EventData, MemoriesLinked, MemoryDeleted, MemoryMentioned, MemoryMerged
-from events.errors import NotFound, refused
-from projections.decide.merging import merged_text
-from projections.memory.columns import Columns, state_of
-from projections.memory.record import SECRET, Memory
-from projections.memory.suggestion import LINKED, merged_id, suggested_by
+from engramlog_server.events.catalogue import EventData, MemoriesLinked, MemoryDeleted, MemoryMentioned, MemoryMerged
+from engramlog_server.events.errors import NotFound, refused
+from engramlog_server.projections.decide.merging import merged_text
+from engramlog_server.projections.memory.columns import Columns, state_of
+from engramlog_server.projections.memory.record import SECRET, Memory
+from engramlog_server.projections.memory.suggestion import LINKED, merged_id, suggested_by
 
 Get = Callable[[str], Memory | None]
 

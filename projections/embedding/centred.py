@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from projections.embedding.meaning import Vectors
+from engramlog_server.projections.embedding.meaning import Vectors
 
 _SHRINK = 10
 """Vectors of which the mean counts half: a handful have in common what they are about."""

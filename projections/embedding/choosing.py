@@ -11,9 +11,9 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Literal, NamedTuple
 
-from events.errors import BadSetting
-from events.text.embedder_names import AUTO, BUILT_IN, MINILM, NONE, STORE, USE
-from projections.embedding.meaning import Embedder
+from engramlog_server.events.errors import BadSetting
+from engramlog_server.events.text.embedder_names import AUTO, BUILT_IN, MINILM, NONE, STORE, USE
+from engramlog_server.projections.embedding.meaning import Embedder
 
 By = Literal["owner", "setting", "store"]
 SETTING = "ENGRAMLOG_EMBEDDER"

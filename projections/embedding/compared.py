@@ -7,8 +7,8 @@ from typing import Final, Literal, NamedTuple, TypedDict
 import numpy as np
 import numpy.typing as npt
 
-from projections.embedding.meaning import KnownVectors
-from projections.memory.columns import Rows
+from engramlog_server.projections.embedding.meaning import KnownVectors
+from engramlog_server.projections.memory.columns import Rows
 
 KINDS: Final[tuple[Literal["statements"], Literal["turns"]]] = ("statements", "turns")
 NAMES: Final[tuple[Literal["compared"], Literal["without_vector"], Literal["unread"], Literal["older"]]] = (

@@ -10,14 +10,14 @@ from typing import TypeVar
 
 import numpy as np
 
-from events.errors import BadSetting, EmbedderFailed
-from projections.embedding.imported import imported_embedder
-from projections.embedding.meaning import Embedded, EmbeddedQuestion, Embedder, Usual, Vectors
-from projections.embedding.minilm import MiniLM
-from projections.embedding.names import ALLOWED, embedder_kind
-from projections.embedding.openai import OpenAI
-from projections.embedding.use import UniversalEncoder
-from projections.embedding.usual import TEXTS, usual_of
+from engramlog_server.events.errors import BadSetting, EmbedderFailed
+from engramlog_server.projections.embedding.imported import imported_embedder
+from engramlog_server.projections.embedding.meaning import Embedded, EmbeddedQuestion, Embedder, Usual, Vectors
+from engramlog_server.projections.embedding.minilm import MiniLM
+from engramlog_server.projections.embedding.names import ALLOWED, embedder_kind
+from engramlog_server.projections.embedding.openai import OpenAI
+from engramlog_server.projections.embedding.use import UniversalEncoder
+from engramlog_server.projections.embedding.usual import TEXTS, usual_of
 
 _BUNDLED: Mapping[str, Callable[[], Embedder]] = {"minilm": MiniLM, "use": UniversalEncoder}
 _E = TypeVar("_E", Embedded, EmbeddedQuestion)

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from events.errors import BadSetting
-from projections.language.patterns import regex
+from engramlog_server.events.errors import BadSetting
+from engramlog_server.projections.language.patterns import regex
 
 OPENAI = "https://api.openai.com/v1"
 REFUSES_CONTENT = (400, 413, 422)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from projections.embedding.meaning import Vectors
+from engramlog_server.projections.embedding.meaning import Vectors
 
 NEAR, SURE = -0.3, 1.8
 """Nearness from which a message gets a few lines, and from which it counts as one that needs memory.

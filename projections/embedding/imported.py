@@ -11,14 +11,14 @@ from importlib import import_module
 from threading import Lock
 from typing import Any
 
-from events.errors import BadSetting, EmbedderFailed
-from projections.embedding.meaning import Embedded, EmbeddedQuestion, Embedder, Vectors
-from projections.embedding.units import pieces_in, whole_in
+from engramlog_server.events.errors import BadSetting, EmbedderFailed
+from engramlog_server.projections.embedding.meaning import Embedded, EmbeddedQuestion, Embedder, Vectors
+from engramlog_server.projections.embedding.units import pieces_in, whole_in
 
 MOST_NAME = 120
 _ALLOWED = (
     f"an object with model (a text of 1 to {MOST_NAME} printable characters), texts(texts) and question(text), as "
-    "projections.embedding.meaning.Embedder has them, or what gives one when called without arguments"
+    "engramlog_server.projections.embedding.meaning.Embedder has them, or what gives one when called without arguments"
 )
 _REFUSES = (ValueError, TypeError, LookupError, ArithmeticError, AssertionError)
 """What is taken to be about a text; after anything else the embedder is taken to be down."""

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from projections.embedding.meaning import embedded_text
-from projections.language.patterns import regex
-from projections.language.scripts import HAN, HIRAGANA, KATAKANA
-from projections.laws.modes import Flags
-from projections.memory.record import Memory
+from engramlog_server.projections.embedding.meaning import embedded_text
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import HAN, HIRAGANA, KATAKANA
+from engramlog_server.projections.laws.modes import Flags
+from engramlog_server.projections.memory.record import Memory
 
 ONE_IN = 10
 """An owner counts from one text in so many on ..."""

@@ -10,10 +10,10 @@ from threading import Lock
 
 import numpy as np
 
-from events.errors import BadSetting, EmbedderFailed
-from projections.embedding import minilm, use
-from projections.embedding.meaning import Embedder, Vectors
-from projections.language.contradiction.change import Rating
+from engramlog_server.events.errors import BadSetting, EmbedderFailed
+from engramlog_server.projections.embedding import minilm, use
+from engramlog_server.projections.embedding.meaning import Embedder, Vectors
+from engramlog_server.projections.language.contradiction.change import Rating
 
 MOST_KEPT = 4_096
 """Vectors that are kept, of the texts asked for last: 8 MB."""

@@ -14,9 +14,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from events.entry import SECRET_BYTES, keyed
-from projections.memory.columns import Rows
-from projections.memory.record import SECRET, Memory
+from engramlog_server.events.entry import SECRET_BYTES, keyed
+from engramlog_server.projections.memory.columns import Rows
+from engramlog_server.projections.memory.record import SECRET, Memory
 
 Vectors = npt.NDArray[np.float32]
 Floats = npt.NDArray[np.float64]

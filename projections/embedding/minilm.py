@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from events.errors import BadSetting, EmbedderFailed
-from projections.embedding.meaning import Embedded, EmbeddedQuestion, Vectors
-from projections.embedding.minilm_forward import ModelWeights, forward, weights_of
-from projections.language.question_words import words_at
+from engramlog_server.events.errors import BadSetting, EmbedderFailed
+from engramlog_server.projections.embedding.meaning import Embedded, EmbeddedQuestion, Vectors
+from engramlog_server.projections.embedding.minilm_forward import ModelWeights, forward, weights_of
+from engramlog_server.projections.language.question_words import words_at
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

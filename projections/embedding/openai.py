@@ -14,10 +14,17 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from events.errors import BadSetting, EmbedderFailed
-from projections.embedding.endpoint_wire import LATER, REFUSES_CONTENT, asked_to_wait, base_url, checked_key, trouble_of
-from projections.embedding.meaning import Embedded, EmbeddedQuestion, Vectors
-from projections.embedding.openai_wire import requests_of, sendable, vectors_in
+from engramlog_server.events.errors import BadSetting, EmbedderFailed
+from engramlog_server.projections.embedding.endpoint_wire import (
+    LATER,
+    REFUSES_CONTENT,
+    asked_to_wait,
+    base_url,
+    checked_key,
+    trouble_of,
+)
+from engramlog_server.projections.embedding.meaning import Embedded, EmbeddedQuestion, Vectors
+from engramlog_server.projections.embedding.openai_wire import requests_of, sendable, vectors_in
 
 if TYPE_CHECKING:
     import httpx2

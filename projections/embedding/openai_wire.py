@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import orjson
 
-from events.errors import EmbedderFailed
-from projections.embedding.meaning import Vectors
+from engramlog_server.events.errors import EmbedderFailed
+from engramlog_server.projections.embedding.meaning import Vectors
 
 MOST_INPUTS = 128
 """Texts of one request; the strictest of the common endpoints take no more."""

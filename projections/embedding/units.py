@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from events.errors import EmbedderFailed
-from projections.embedding.meaning import Vectors
+from engramlog_server.events.errors import EmbedderFailed
+from engramlog_server.projections.embedding.meaning import Vectors
 
 _Wide = npt.NDArray[np.float64]
 MOST_DIMENSIONS = 0xFFFF

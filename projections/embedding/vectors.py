@@ -24,9 +24,9 @@ from urllib.parse import quote
 import numpy as np
 import numpy.typing as npt
 
-from events.errors import DamagedState
-from events.partitions import Declared, Key
-from projections.embedding.meaning import Embedded, JoinedPieces, Vectors
+from engramlog_server.events.errors import DamagedState
+from engramlog_server.events.partitions import Declared, Key
+from engramlog_server.projections.embedding.meaning import Embedded, JoinedPieces, Vectors
 
 MAX_PIECES = 256
 """Pieces kept of one text; what comes after them is found by the whole vector alone."""

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NotRequired, TypedDict
 
 import msgspec
 
-from events.catalogue import Ground, GroundChanged, MemoryCreated, MemoryRevised
-from events.envelope import Event
-from events.vocabulary import MAX_GROUNDS, Plain
-from projections.fold.working_set import WorkingSet
-from projections.memory.record import SECRET, Basis, Memory, Report, Rests
+from engramlog_server.events.catalogue import Ground, GroundChanged, MemoryCreated, MemoryRevised
+from engramlog_server.events.envelope import Event
+from engramlog_server.events.vocabulary import MAX_GROUNDS, Plain
+from engramlog_server.projections.fold.working_set import WorkingSet
+from engramlog_server.projections.memory.record import SECRET, Basis, Memory, Report, Rests
 
 if TYPE_CHECKING:
-    from projections.memory.columns import Columns
+    from engramlog_server.projections.memory.columns import Columns
 
 
 class RestsOn(TypedDict):

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from events.partitions import Key, KeyOf, LogKeys, declared
-from projections.fold.owner import PROJECTION_VERSION
-from projections.language.patterns import regex
+from engramlog_server.events.partitions import Key, KeyOf, LogKeys, declared
+from engramlog_server.projections.fold.owner import PROJECTION_VERSION
+from engramlog_server.projections.language.patterns import regex
 
 FIRST_BUILD = f"v{PROJECTION_VERSION}"
 

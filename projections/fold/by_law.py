@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
-from events.parameters import DEFAULTS, Parameters
-from projections.fold.evolve import parameters_of
-from projections.fold.owner import FoldStep
-from projections.laws.law import Law
-from projections.memory.record import Memory
+from engramlog_server.events.parameters import DEFAULTS, Parameters
+from engramlog_server.projections.fold.evolve import parameters_of
+from engramlog_server.projections.fold.owner import FoldStep
+from engramlog_server.projections.laws.law import Law
+from engramlog_server.projections.memory.record import Memory
 
 
 class ChangeWeights(NamedTuple):

@@ -13,16 +13,16 @@ from typing import NotRequired, TypedDict
 
 import msgspec
 
-from events.catalogue import EVENT_TYPES
-from events.entry import keyed, link_told
-from events.envelope import Stored, from_micros, utc_text
-from events.parameters import Parameters
-from events.partitions import position_text
-from projections.fold.reasons import reason_told
-from projections.fold.working_set import Note
-from projections.laws.weighted import Factors, factors
-from projections.memory.record import SECRET, Memory
-from projections.memory.rejection import REJECTED_BY
+from engramlog_server.events.catalogue import EVENT_TYPES
+from engramlog_server.events.entry import keyed, link_told
+from engramlog_server.events.envelope import Stored, from_micros, utc_text
+from engramlog_server.events.parameters import Parameters
+from engramlog_server.events.partitions import position_text
+from engramlog_server.projections.fold.reasons import reason_told
+from engramlog_server.projections.fold.working_set import Note
+from engramlog_server.projections.laws.weighted import Factors, factors
+from engramlog_server.projections.memory.record import SECRET, Memory
+from engramlog_server.projections.memory.rejection import REJECTED_BY
 
 
 class Change(TypedDict):

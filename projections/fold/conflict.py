@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
-from events.catalogue import MemoryNegated
-from events.envelope import Event
-from events.trust import ASSERTED
-from events.vocabulary import DEFAULT_RESOLUTION
-from projections.fold.trust import waits
-from projections.fold.working_set import WorkingSet
-from projections.memory.record import (
+from engramlog_server.events.catalogue import MemoryNegated
+from engramlog_server.events.envelope import Event
+from engramlog_server.events.trust import ASSERTED
+from engramlog_server.events.vocabulary import DEFAULT_RESOLUTION
+from engramlog_server.projections.fold.trust import waits
+from engramlog_server.projections.fold.working_set import WorkingSet
+from engramlog_server.projections.memory.record import (
     MAX_CONFLICTS,
     MAX_NEGATIONS,
     MAX_USER_MENTIONS,
@@ -23,8 +23,8 @@ from projections.memory.record import (
     Memory,
     UserMention,
 )
-from projections.memory.sources import Author
-from projections.memory.twins import BEFORE_ANY
+from engramlog_server.projections.memory.sources import Author
+from engramlog_server.projections.memory.twins import BEFORE_ANY
 
 Told = TypeVar("Told", UserMention, CorrectionEntry)
 

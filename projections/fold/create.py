@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from events.catalogue import Imported, MemoryCreated
-from events.envelope import Event, micros
-from events.standing import FIRM
-from projections.fold.basis import basis_of
-from projections.fold.link import linked
-from projections.fold.trust import trust_of
-from projections.fold.use import risen, tier_of
-from projections.fold.values import refusal, say_again
-from projections.fold.working_set import WorkingSet
-from projections.language.sensitivity.event_level import level_of_data
-from projections.memory.ground import OPERATOR
-from projections.memory.record import Edge, Memory, with_changes
+from engramlog_server.events.catalogue import Imported, MemoryCreated
+from engramlog_server.events.envelope import Event, micros
+from engramlog_server.events.standing import FIRM
+from engramlog_server.projections.fold.basis import basis_of
+from engramlog_server.projections.fold.link import linked
+from engramlog_server.projections.fold.trust import trust_of
+from engramlog_server.projections.fold.use import risen, tier_of
+from engramlog_server.projections.fold.values import refusal, say_again
+from engramlog_server.projections.fold.working_set import WorkingSet
+from engramlog_server.projections.language.sensitivity.event_level import level_of_data
+from engramlog_server.projections.memory.ground import OPERATOR
+from engramlog_server.projections.memory.record import Edge, Memory, with_changes
 
 TIERS = frozenset({"system", "core", "fact", "episode"})
 BY_HAND = frozenset({"user", "operator"})

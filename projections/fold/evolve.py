@@ -12,28 +12,28 @@ from typing import Any
 
 import msgspec
 
-from events import catalogue
-from events.catalogue import EventData, MemoriesAccessed
-from events.envelope import Event, micros
-from events.parameters import DEFAULTS, Parameters, ParameterValue, changed
-from events.trust import ASSERTED, lowest
-from events.vocabulary import Trust
-from projections.fold import basis
-from projections.fold import conflict as evolve_conflict
-from projections.fold import create as evolve_create
-from projections.fold import life as evolve_life
-from projections.fold import link as evolve_link
-from projections.fold import merge as evolve_merge
-from projections.fold import owner_choices as evolve_owner
-from projections.fold import sensitivity as evolve_sensitivity
-from projections.fold import sources as evolve_sources
-from projections.fold import trust as evolve_trust
-from projections.fold import use as evolve_use
-from projections.fold import values as evolve_values
-from projections.fold.inbox import any_waits, bounded
-from projections.fold.named import names
-from projections.fold.working_set import OWNER, Note, OwnerSettings, WorkingSet, trouble_with
-from projections.memory.record import Memory
+from engramlog_server.events import catalogue
+from engramlog_server.events.catalogue import EventData, MemoriesAccessed
+from engramlog_server.events.envelope import Event, micros
+from engramlog_server.events.parameters import DEFAULTS, Parameters, ParameterValue, changed
+from engramlog_server.events.trust import ASSERTED, lowest
+from engramlog_server.events.vocabulary import Trust
+from engramlog_server.projections.fold import basis
+from engramlog_server.projections.fold import conflict as evolve_conflict
+from engramlog_server.projections.fold import create as evolve_create
+from engramlog_server.projections.fold import life as evolve_life
+from engramlog_server.projections.fold import link as evolve_link
+from engramlog_server.projections.fold import merge as evolve_merge
+from engramlog_server.projections.fold import owner_choices as evolve_owner
+from engramlog_server.projections.fold import sensitivity as evolve_sensitivity
+from engramlog_server.projections.fold import sources as evolve_sources
+from engramlog_server.projections.fold import trust as evolve_trust
+from engramlog_server.projections.fold import use as evolve_use
+from engramlog_server.projections.fold import values as evolve_values
+from engramlog_server.projections.fold.inbox import any_waits, bounded
+from engramlog_server.projections.fold.named import names
+from engramlog_server.projections.fold.working_set import OWNER, Note, OwnerSettings, WorkingSet, trouble_with
+from engramlog_server.projections.memory.record import Memory
 
 Handler = Callable[[WorkingSet, Any, Event[Any]], None]
 

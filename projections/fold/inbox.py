@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from events.catalogue import EventData
-from events.trust import ASSERTED
-from projections.fold.named import names
-from projections.fold.working_set import OwnerSettings, WorkingSet
-from projections.memory.record import Memory
-from projections.memory.rejection import Rejections
+from engramlog_server.events.catalogue import EventData
+from engramlog_server.events.trust import ASSERTED
+from engramlog_server.projections.fold.named import names
+from engramlog_server.projections.fold.working_set import OwnerSettings, WorkingSet
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.memory.rejection import Rejections
 
 MOST_WAITING = 1_000
 """Things of one owner that may wait for a person at once."""

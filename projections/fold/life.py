@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from events.catalogue import (
+from engramlog_server.events.catalogue import (
     MemoryCompressed,
     MemoryDeleted,
     MemoryErased,
@@ -19,19 +19,19 @@ from events.catalogue import (
     MemoryRestored,
     MemoryRevised,
 )
-from events.envelope import Event, micros
-from events.trust import ASSERTED, PROPOSED
-from projections.fold.basis import revised
-from projections.fold.conflict import contradicted, negation_state, newest_said, settled
-from projections.fold.create import words
-from projections.fold.sensitivity import risen_by
-from projections.fold.trust import FULL_QUEUE, of_words, queued, stood_for, waits
-from projections.fold.values import refusal
-from projections.fold.working_set import MERGED_AWAY, UNKNOWN, WorkingSet
-from projections.language.sensitivity.event_level import words_in
-from projections.laws.ebbinghaus import strength_at
-from projections.laws.tiered import effective_importance, review_threshold_of
-from projections.memory.record import (
+from engramlog_server.events.envelope import Event, micros
+from engramlog_server.events.trust import ASSERTED, PROPOSED
+from engramlog_server.projections.fold.basis import revised
+from engramlog_server.projections.fold.conflict import contradicted, negation_state, newest_said, settled
+from engramlog_server.projections.fold.create import words
+from engramlog_server.projections.fold.sensitivity import risen_by
+from engramlog_server.projections.fold.trust import FULL_QUEUE, of_words, queued, stood_for, waits
+from engramlog_server.projections.fold.values import refusal
+from engramlog_server.projections.fold.working_set import MERGED_AWAY, UNKNOWN, WorkingSet
+from engramlog_server.projections.language.sensitivity.event_level import words_in
+from engramlog_server.projections.laws.ebbinghaus import strength_at
+from engramlog_server.projections.laws.tiered import effective_importance, review_threshold_of
+from engramlog_server.projections.memory.record import (
     DAY,
     FULL,
     HOUR,

@@ -10,14 +10,14 @@ from bisect import insort
 from collections.abc import Iterable
 from typing import Any
 
-from events.catalogue import FactAsserted, FactRetracted, MemoriesLinked
-from events.envelope import Event
-from projections.fold.conflict import flagged
-from projections.fold.sensitivity import judged, risen_by
-from projections.fold.working_set import WorkingSet, trouble_with
-from projections.language.sensitivity.event_level import told_by_triple
-from projections.memory.record import MAX_EDGES, MAX_FACTS, Edge, Memory, MemoryTriple
-from projections.memory.sources import Author
+from engramlog_server.events.catalogue import FactAsserted, FactRetracted, MemoriesLinked
+from engramlog_server.events.envelope import Event
+from engramlog_server.projections.fold.conflict import flagged
+from engramlog_server.projections.fold.sensitivity import judged, risen_by
+from engramlog_server.projections.fold.working_set import WorkingSet, trouble_with
+from engramlog_server.projections.language.sensitivity.event_level import told_by_triple
+from engramlog_server.projections.memory.record import MAX_EDGES, MAX_FACTS, Edge, Memory, MemoryTriple
+from engramlog_server.projections.memory.sources import Author
 
 CO_HIT = "co-hit"
 _NONE = Edge("", 0.0, 0.0, CO_HIT)

@@ -7,21 +7,21 @@ from typing import Any
 
 from msgspec import structs
 
-from events.catalogue import MemoryMerged, MemoryUnmerged
-from events.envelope import Event
-from events.trust import ORDER
-from projections.fold.basis import merged as merged_basis
-from projections.fold.basis import with_reports
-from projections.fold.conflict import flagged, newest_said, settled
-from projections.fold.link import strongest
-from projections.fold.sensitivity import risen_by_merge
-from projections.fold.trust import waits
-from projections.fold.use import limited, tier_of
-from projections.fold.values import refusal
-from projections.fold.working_set import WorkingSet, trouble_with
-from projections.laws.tiered import effective_importance
-from projections.memory.ground import MergedGround, of_merge
-from projections.memory.record import (
+from engramlog_server.events.catalogue import MemoryMerged, MemoryUnmerged
+from engramlog_server.events.envelope import Event
+from engramlog_server.events.trust import ORDER
+from engramlog_server.projections.fold.basis import merged as merged_basis
+from engramlog_server.projections.fold.basis import with_reports
+from engramlog_server.projections.fold.conflict import flagged, newest_said, settled
+from engramlog_server.projections.fold.link import strongest
+from engramlog_server.projections.fold.sensitivity import risen_by_merge
+from engramlog_server.projections.fold.trust import waits
+from engramlog_server.projections.fold.use import limited, tier_of
+from engramlog_server.projections.fold.values import refusal
+from engramlog_server.projections.fold.working_set import WorkingSet, trouble_with
+from engramlog_server.projections.laws.tiered import effective_importance
+from engramlog_server.projections.memory.ground import MergedGround, of_merge
+from engramlog_server.projections.memory.record import (
     MAX_CONFLICTS,
     MAX_MENTIONS,
     MAX_TURNS,

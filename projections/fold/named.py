@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from events import catalogue
-from events.accesses import shown_in
-from events.catalogue import EventData
-from projections.memory.record import Memory
+from engramlog_server.events import catalogue
+from engramlog_server.events.accesses import shown_in
+from engramlog_server.events.catalogue import EventData
+from engramlog_server.projections.memory.record import Memory
 
 
 def names(data: EventData) -> tuple[str, ...]:

@@ -11,18 +11,18 @@ from typing import NamedTuple
 
 import msgspec
 
-from events.catalogue import EventData, EventDiscarded, TurnsExtracted
-from events.envelope import Event, Stored, decode, micros
-from events.parameters import DEFAULTS, Parameters, ParameterValue
-from events.partitions import parse_position
-from projections.checks import EVERY, Check, unchecked
-from projections.fold.changelog import FIRST_LINK, Entry, link, make_entry
-from projections.fold.evolve import evolve, nothing_parked, parameters_of
-from projections.fold.values import facts_of
-from projections.fold.working_set import Note, OwnerSettings
-from projections.memory.record import Memory
-from projections.memory.rejection import Rejections
-from projections.memory.sources import Asides
+from engramlog_server.events.catalogue import EventData, EventDiscarded, TurnsExtracted
+from engramlog_server.events.envelope import Event, Stored, decode, micros
+from engramlog_server.events.parameters import DEFAULTS, Parameters, ParameterValue
+from engramlog_server.events.partitions import parse_position
+from engramlog_server.projections.checks import EVERY, Check, unchecked
+from engramlog_server.projections.fold.changelog import FIRST_LINK, Entry, link, make_entry
+from engramlog_server.projections.fold.evolve import evolve, nothing_parked, parameters_of
+from engramlog_server.projections.fold.values import facts_of
+from engramlog_server.projections.fold.working_set import Note, OwnerSettings
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.memory.rejection import Rejections
+from engramlog_server.projections.memory.sources import Asides
 
 PROJECTION_VERSION = 10
 """Raise it when evolve, an upcaster or a parameter set changes what an old log folds into: a rebuild follows."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from events.catalogue import (
+from engramlog_server.events.catalogue import (
     EventDiscarded,
     MemoriesRevealed,
     ParametersChanged,
@@ -12,10 +12,10 @@ from events.catalogue import (
     SynonymDefined,
     TurnsExtracted,
 )
-from events.envelope import Event
-from events.standing import PROMOTION
-from projections.fold.working_set import OWNER, UNKNOWN, Note, WorkingSet
-from projections.language.keywords.synonyms import paired, with_pair
+from engramlog_server.events.envelope import Event
+from engramlog_server.events.standing import PROMOTION
+from engramlog_server.projections.fold.working_set import OWNER, UNKNOWN, Note, WorkingSet
+from engramlog_server.projections.language.keywords.synonyms import paired, with_pair
 
 
 def choose_profile(working: WorkingSet, data: ProfileChosen, _event: Event[Any]) -> None:

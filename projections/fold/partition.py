@@ -12,19 +12,19 @@ from typing import NamedTuple
 
 import msgspec
 
-from events.catalogue import EventDiscarded
-from events.entry import keyed
-from events.envelope import Stored, decode
-from events.errors import KeyUnavailable, OwnerErased, UndecodableEvent
-from events.parameters import DEFAULTS, Parameters
-from events.partitions import parse_position
-from events.sealing.cipher import ValueCipher
-from projections.fold.changelog import FIRST_LINK, Entry, event_link
-from projections.fold.inbox import MOST_WAITING
-from projections.fold.named import names
-from projections.fold.owner import AnyEvent, OwnerState, fold_event
-from projections.memory.record import Memory, encode_memory
-from projections.memory.rejection import REJECTED_BY
+from engramlog_server.events.catalogue import EventDiscarded
+from engramlog_server.events.entry import keyed
+from engramlog_server.events.envelope import Stored, decode
+from engramlog_server.events.errors import KeyUnavailable, OwnerErased, UndecodableEvent
+from engramlog_server.events.parameters import DEFAULTS, Parameters
+from engramlog_server.events.partitions import parse_position
+from engramlog_server.events.sealing.cipher import ValueCipher
+from engramlog_server.projections.fold.changelog import FIRST_LINK, Entry, event_link
+from engramlog_server.projections.fold.inbox import MOST_WAITING
+from engramlog_server.projections.fold.named import names
+from engramlog_server.projections.fold.owner import AnyEvent, OwnerState, fold_event
+from engramlog_server.projections.memory.record import Memory, encode_memory
+from engramlog_server.projections.memory.rejection import REJECTED_BY
 
 COMMIT_EVENTS = 2_000
 COMMIT_BYTES = 1024 * 1024

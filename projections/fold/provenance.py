@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NotRequired, TypedDict
 
-from events.envelope import from_micros, utc_text
-from events.partitions import position_text
-from projections.fold.changelog import _TYPES, DECISIONS, Entry, id_text
-from projections.memory.record import Memory
+from engramlog_server.events.envelope import from_micros, utc_text
+from engramlog_server.events.partitions import position_text
+from engramlog_server.projections.fold.changelog import _TYPES, DECISIONS, Entry, id_text
+from engramlog_server.projections.memory.record import Memory
 
 
 class OriginEvent(TypedDict):

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from events.catalogue import SensitivityRaised, SensitivitySet
-from events.envelope import Event
-from projections.fold.working_set import PURGED, UNKNOWN, WorkingSet
-from projections.language.extractive import sentences
-from projections.language.sensitivity.event_level import highest
-from projections.memory.record import Memory
+from engramlog_server.events.catalogue import SensitivityRaised, SensitivitySet
+from engramlog_server.events.envelope import Event
+from engramlog_server.projections.fold.working_set import PURGED, UNKNOWN, WorkingSet
+from engramlog_server.projections.language.extractive import sentences
+from engramlog_server.projections.language.sensitivity.event_level import highest
+from engramlog_server.projections.memory.record import Memory
 
 
 def set_by_hand(working: WorkingSet, data: SensitivitySet, _event: Event[Any]) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from events.catalogue import SourceBroughtBack, SourceSetAside
-from events.envelope import Event
-from projections.fold.working_set import OWNER, Note, WorkingSet
-from projections.memory.sources import NOBODY, Asides, NamedSource, brought_back, set_aside
+from engramlog_server.events.catalogue import SourceBroughtBack, SourceSetAside
+from engramlog_server.events.envelope import Event
+from engramlog_server.projections.fold.working_set import OWNER, Note, WorkingSet
+from engramlog_server.projections.memory.sources import NOBODY, Asides, NamedSource, brought_back, set_aside
 
 
 def source_of(data: SourceSetAside | SourceBroughtBack) -> NamedSource:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from events.catalogue import MemoryCreated, ReviewSettled
-from events.envelope import Event
-from events.standing import PERSONS
-from events.trust import ASSERTED, IMPORTED, INFERRED, ORDER, TRUSTS, lowest, overrides
-from events.vocabulary import Trust
-from projections.fold.values import raw_id, settled_again
-from projections.fold.working_set import WorkingSet
-from projections.memory.record import MAX_WAITING, Memory
+from engramlog_server.events.catalogue import MemoryCreated, ReviewSettled
+from engramlog_server.events.envelope import Event
+from engramlog_server.events.standing import PERSONS
+from engramlog_server.events.trust import ASSERTED, IMPORTED, INFERRED, ORDER, TRUSTS, lowest, overrides
+from engramlog_server.events.vocabulary import Trust
+from engramlog_server.projections.fold.values import raw_id, settled_again
+from engramlog_server.projections.fold.working_set import WorkingSet
+from engramlog_server.projections.memory.record import MAX_WAITING, Memory
 
 FULL_QUEUE = f"{MAX_WAITING} changes of it wait for a person already, the most"
 _MOST = ORDER[ASSERTED]

@@ -12,17 +12,23 @@ from typing import Any
 
 import msgspec
 
-from events.accesses import LOOKING
-from events.catalogue import MemoriesAccessed, MemoryKept, MemoryPromoted, MemoryReinforced, ReviewGraded
-from events.envelope import Event, micros
-from events.parameters import Parameters
-from events.standing import FIRM, REVIEWERS
-from projections.fold.link import all_boosted, boosted
-from projections.fold.working_set import WorkingSet, trouble_with
-from projections.laws.spaced import OUTCOME_GRADES, graded
-from projections.laws.tiered import effective_importance, review_threshold_of
-from projections.memory.ground import WITNESSES, of_promotion
-from projections.memory.record import DAY, HOUR, MAX_BOOSTS, Boost, Memory, Upkeep, with_changes
+from engramlog_server.events.accesses import LOOKING
+from engramlog_server.events.catalogue import (
+    MemoriesAccessed,
+    MemoryKept,
+    MemoryPromoted,
+    MemoryReinforced,
+    ReviewGraded,
+)
+from engramlog_server.events.envelope import Event, micros
+from engramlog_server.events.parameters import Parameters
+from engramlog_server.events.standing import FIRM, REVIEWERS
+from engramlog_server.projections.fold.link import all_boosted, boosted
+from engramlog_server.projections.fold.working_set import WorkingSet, trouble_with
+from engramlog_server.projections.laws.spaced import OUTCOME_GRADES, graded
+from engramlog_server.projections.laws.tiered import effective_importance, review_threshold_of
+from engramlog_server.projections.memory.ground import WITNESSES, of_promotion
+from engramlog_server.projections.memory.record import DAY, HOUR, MAX_BOOSTS, Boost, Memory, Upkeep, with_changes
 
 FIRST_HITS = 3
 """How many of the memories shown together are associated by it."""

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from events.catalogue import MemoryCreated, ValueReadmitted, ValueRejected
-from events.envelope import Event, Stored, level_in, micros, trust_in
-from events.statement_digests import DIGEST_BYTES, read
-from events.trust import ASSERTED
-from events.vocabulary import Trust
-from projections.fold.working_set import OWNER, Note, WorkingSet, trouble_with
-from projections.memory.kind import is_drawn
-from projections.memory.rejection import (
+from engramlog_server.events.catalogue import MemoryCreated, ValueReadmitted, ValueRejected
+from engramlog_server.events.envelope import Event, Stored, level_in, micros, trust_in
+from engramlog_server.events.statement_digests import DIGEST_BYTES, read
+from engramlog_server.events.trust import ASSERTED
+from engramlog_server.events.vocabulary import Trust
+from engramlog_server.projections.fold.working_set import OWNER, Note, WorkingSet, trouble_with
+from engramlog_server.projections.memory.kind import is_drawn
+from engramlog_server.projections.memory.rejection import (
     REJECTED_BY,
     Rejections,
     drawn_again,
@@ -22,7 +22,7 @@ from projections.memory.rejection import (
     said_in,
     waiting_again,
 )
-from projections.memory.sources import by_text
+from engramlog_server.projections.memory.sources import by_text
 
 Digests = tuple[bytes, ...]
 

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import NamedTuple
 
-from events.catalogue import EventDiscarded
-from events.envelope import Stored
-from events.parameters import DEFAULTS, Parameters
-from events.sealing.cipher import BODY_MARK
-from projections.fold.changelog import event_link
-from projections.fold.partition import Checkpoint, Decoded, Outcome, WorkingOwner, apply_or_park
+from engramlog_server.events.catalogue import EventDiscarded
+from engramlog_server.events.envelope import Stored
+from engramlog_server.events.parameters import DEFAULTS, Parameters
+from engramlog_server.events.sealing.cipher import BODY_MARK
+from engramlog_server.projections.fold.changelog import event_link
+from engramlog_server.projections.fold.partition import Checkpoint, Decoded, Outcome, WorkingOwner, apply_or_park
 
 PIECE_EVENTS = 500
 PIECE_BYTES = 256 * 1024

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from events.parameters import Parameters, ParameterValue
-from events.trust import ASSERTED
-from events.vocabulary import Trust
-from projections.memory.record import Memory, with_changes
-from projections.memory.rejection import Rejection, Rejections, refusing
-from projections.memory.sources import Asides, Author
+from engramlog_server.events.parameters import Parameters, ParameterValue
+from engramlog_server.events.trust import ASSERTED
+from engramlog_server.events.vocabulary import Trust
+from engramlog_server.projections.memory.record import Memory, with_changes
+from engramlog_server.projections.memory.rejection import Rejection, Rejections, refusing
+from engramlog_server.projections.memory.sources import Asides, Author
 
 OWNER = ""
 """Stands for the owner itself where a note names a memory."""

@@ -17,11 +17,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from events.parameters import Parameters
-from projections.index.keyword_index import KeywordIndex
-from projections.index.timeline import Entry, Timeline, best_of
-from projections.memory.columns import Columns, state_of
-from projections.memory.record import HOUR, MAX_EDGES, SECRET, Edge, Memory
+from engramlog_server.events.parameters import Parameters
+from engramlog_server.projections.index.keyword_index import KeywordIndex
+from engramlog_server.projections.index.timeline import Entry, Timeline, best_of
+from engramlog_server.projections.memory.columns import Columns, state_of
+from engramlog_server.projections.memory.record import HOUR, MAX_EDGES, SECRET, Edge, Memory
 
 KEYWORD, CO_TASK, TEMPORAL, CO_HIT = "keyword", "co-task", "temporal", "co-hit"
 DERIVED = (KEYWORD, CO_TASK, TEMPORAL)

@@ -7,7 +7,7 @@ from math import log
 import numpy as np
 import numpy.typing as npt
 
-from projections.index.kept_texts import Integers
+from engramlog_server.projections.index.kept_texts import Integers
 
 Values = npt.NDArray[np.float64]
 _MOST_KEPT = 4096

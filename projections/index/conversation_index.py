@@ -22,14 +22,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from projections.index.postings import Occurrences
-from projections.index.search_index import Bm25Index
-from projections.language.asking.kinds import kinds_asked
-from projections.language.conversation_words import traits
-from projections.language.text import stop_words
-from projections.memory.columns import Columns
-from projections.memory.episode import is_episode
-from projections.memory.record import Memory
+from engramlog_server.projections.index.postings import Occurrences
+from engramlog_server.projections.index.search_index import Bm25Index
+from engramlog_server.projections.language.asking.kinds import kinds_asked
+from engramlog_server.projections.language.conversation_words import traits
+from engramlog_server.projections.language.text import stop_words
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.episode import is_episode
+from engramlog_server.projections.memory.record import Memory
 
 Rows = npt.NDArray[np.int64]
 Bits = npt.NDArray[np.int8]

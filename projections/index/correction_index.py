@@ -14,13 +14,21 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from projections.language.drawn import Drawn, drawn
-from projections.memory.columns import Columns, conflict_of, state_of
-from projections.memory.corrections import BELOW, GONE, TOLD, Correction, following, holding_now, line_of
-from projections.memory.deletion_view import turns_behind
-from projections.memory.kind import is_statement, is_turn
-from projections.memory.pattern import is_pattern
-from projections.memory.record import Memory
+from engramlog_server.projections.language.drawn import Drawn, drawn
+from engramlog_server.projections.memory.columns import Columns, conflict_of, state_of
+from engramlog_server.projections.memory.corrections import (
+    BELOW,
+    GONE,
+    TOLD,
+    Correction,
+    following,
+    holding_now,
+    line_of,
+)
+from engramlog_server.projections.memory.deletion_view import turns_behind
+from engramlog_server.projections.memory.kind import is_statement, is_turn
+from engramlog_server.projections.memory.pattern import is_pattern
+from engramlog_server.projections.memory.record import Memory
 
 MOST_DRAWN = 50_000
 """Texts whose drawn parts are kept; all are forgotten beyond."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from projections.memory.handle import handle_of
-from projections.memory.record import Memory
+from engramlog_server.projections.memory.handle import handle_of
+from engramlog_server.projections.memory.record import Memory
 
 _BYTES_A_ROW = 150
 

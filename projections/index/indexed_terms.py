@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from projections.index.postings import TermSequence, whole
-from projections.language.text import kept_tokens, tokens
-from projections.memory.record import SECRET, Memory
+from engramlog_server.projections.index.postings import TermSequence, whole
+from engramlog_server.projections.language.text import kept_tokens, tokens
+from engramlog_server.projections.memory.record import SECRET, Memory
 
 
 def indexed_text(memory: Memory) -> str:

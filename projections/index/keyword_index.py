@@ -12,8 +12,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from projections.index.keyword_postings import Integers, KeywordPostings, Latecomers, Search
-from projections.index.timeline import Entry
+from engramlog_server.projections.index.keyword_postings import Integers, KeywordPostings, Latecomers, Search
+from engramlog_server.projections.index.timeline import Entry
 
 
 def overlap(a: Iterable[str], b: Iterable[str]) -> float:

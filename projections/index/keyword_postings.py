@@ -16,7 +16,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from projections.index.timeline import Entry
+from engramlog_server.projections.index.timeline import Entry
 
 Integers = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int32]

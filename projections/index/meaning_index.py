@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import numpy.typing as npt
 
-from projections.embedding.idle import Usual
-from projections.embedding.meaning import Vectors, content_key, embedded_text
-from projections.memory.record import Memory
+from engramlog_server.projections.embedding.idle import Usual
+from engramlog_server.projections.embedding.meaning import Vectors, content_key, embedded_text
+from engramlog_server.projections.memory.record import Memory
 
 _FIRST = 16
 _BYTES_A_ROW = 250

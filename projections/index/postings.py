@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from projections.index.kept_texts import (
+from engramlog_server.projections.index.kept_texts import (
     COUNT_BITS,
     COUNT_MAX,
     NONE,

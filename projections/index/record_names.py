@@ -10,9 +10,9 @@ from typing import Final, get_args
 import numpy as np
 import numpy.typing as npt
 
-from events.vocabulary import Source
-from projections.memory.columns import Columns, Flags, Rows
-from projections.memory.record import SECRET, Memory
+from engramlog_server.events.vocabulary import Source
+from engramlog_server.projections.memory.columns import Columns, Flags, Rows
+from engramlog_server.projections.memory.record import SECRET, Memory
 
 SOURCES: Final[tuple[str, ...]] = get_args(Source)
 NAMES: Final = ("session", "project", "speaker")

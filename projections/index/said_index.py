@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from projections.memory.record import Memory
+from engramlog_server.projections.memory.record import Memory
 
 _BYTES_A_ROW = 250
 

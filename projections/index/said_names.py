@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from functools import cache
 
-from projections.language.lexicon import either, words
-from projections.language.patterns import regex
-from projections.language.scripts import holds_han
-from projections.language.text import stop_words
-from projections.memory.record import SECRET, Memory
+from engramlog_server.projections.language.lexicon import either, words
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import holds_han
+from engramlog_server.projections.language.text import stop_words
+from engramlog_server.projections.memory.record import SECRET, Memory
 
 MOST_READ = 2_000
 """Characters of a text that are read."""

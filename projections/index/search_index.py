@@ -25,12 +25,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from projections.index.bm25 import Bm25, Values
-from projections.index.kept_texts import COUNT_BITS, COUNT_MAX, NONE, Integers
-from projections.index.key_rows import KeyRows
-from projections.index.postings import Occurrences, Postings, TermSequence, whole
-from projections.language.text import tokens
-from projections.memory.columns import Rows
+from engramlog_server.projections.index.bm25 import Bm25, Values
+from engramlog_server.projections.index.kept_texts import COUNT_BITS, COUNT_MAX, NONE, Integers
+from engramlog_server.projections.index.key_rows import KeyRows
+from engramlog_server.projections.index.postings import Occurrences, Postings, TermSequence, whole
+from engramlog_server.projections.language.text import tokens
+from engramlog_server.projections.memory.columns import Rows
 
 _DEAD = -1
 _SMALLEST_COMPACTION = 64

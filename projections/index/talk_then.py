@@ -6,9 +6,16 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from projections.index.conversation_index import NONE, KeptConversation, Rows, place_of, role_of, speaker_of
-from projections.index.indexed_terms import has_text
-from projections.memory.record import Memory
+from engramlog_server.projections.index.conversation_index import (
+    NONE,
+    KeptConversation,
+    Rows,
+    place_of,
+    role_of,
+    speaker_of,
+)
+from engramlog_server.projections.index.indexed_terms import has_text
+from engramlog_server.projections.memory.record import Memory
 
 _BY_ROW = KeptConversation._fields[2:]
 

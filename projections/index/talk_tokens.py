@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from projections.language.prompt_text import estimated_tokens
-from projections.memory.columns import Columns, state_of
-from projections.memory.kind import is_turn
-from projections.memory.record import Memory
+from engramlog_server.projections.language.prompt_text import estimated_tokens
+from engramlog_server.projections.memory.columns import Columns, state_of
+from engramlog_server.projections.memory.kind import is_turn
+from engramlog_server.projections.memory.record import Memory
 
 _SAID = frozenset({Columns.LIVE, Columns.MERGED, Columns.RETIRED, Columns.PROPOSED})
 """States of turns that stand, by themselves or in a merge."""

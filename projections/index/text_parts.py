@@ -9,9 +9,9 @@ from sys import getsizeof
 
 import numpy as np
 
-from projections.language.traditional import part_folded
-from projections.memory.columns import Flags
-from projections.memory.record import SECRET, Memory
+from engramlog_server.projections.language.traditional import part_folded
+from engramlog_server.projections.memory.columns import Flags
+from engramlog_server.projections.memory.record import SECRET, Memory
 
 _BETWEEN = "\ud800"
 """Stands in no text: a part never reaches over it."""

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from projections.checks import Check, counted, unchecked
-from projections.memory.columns import Columns, Flags, Rows
-from projections.memory.record import Memory
-from projections.memory.tags import TAGS, TIME_TAGS, came_in, time_tags, timeless_tags
+from engramlog_server.projections.checks import Check, counted, unchecked
+from engramlog_server.projections.memory.columns import Columns, Flags, Rows
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.memory.tags import TAGS, TIME_TAGS, came_in, time_tags, timeless_tags
 
 _BYTES_A_ROW = 90
 _BYTES_A_PAIR = 12

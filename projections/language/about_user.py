@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from projections.language.kin import chinese as chinese_kin
-from projections.language.kin import english as english_kin
-from projections.language.patterns import regex
+from engramlog_server.projections.language.kin import chinese as chinese_kin
+from engramlog_server.projections.language.kin import english as english_kin
+from engramlog_server.projections.language.patterns import regex
 
 CLASSES: Final = ("name", "household and health", "home", "work", "preferences", "plans", "rest")
 """In the order of a profile."""

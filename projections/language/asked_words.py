@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 
-from projections.language.extractive import words
-from projections.language.keywords.words import never, never_chinese
-from projections.language.lexicon import either
-from projections.language.patterns import regex
-from projections.language.scripts import begins_with_han, holds_han
-from projections.language.text import kept_tokens, stem
+from engramlog_server.projections.language.extractive import words
+from engramlog_server.projections.language.keywords.words import never, never_chinese
+from engramlog_server.projections.language.lexicon import either
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import begins_with_han, holds_han
+from engramlog_server.projections.language.text import kept_tokens, stem
 
 _ASKED_HAN = regex(
     "为什么|什么时候|什么样|什么|怎么样|怎么办|怎么|怎样|如何|哪里|哪儿|哪些|哪个|哪家|哪天|哪|谁|几点|几个|多少|多久|是不是|有没有|吗|呢"

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from projections.language.extraction.instructing import asks_for_good
-from projections.language.patterns import regex
-from projections.language.scripts import holds_han
-from projections.language.times.names import MONTHS, WEEKDAY
+from engramlog_server.projections.language.extraction.instructing import asks_for_good
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import holds_han
+from engramlog_server.projections.language.times.names import MONTHS, WEEKDAY
 
 ENDS_ASKING, HAS_QUESTION, HAS_TIME, HAS_NUMBER, SELF, STANDING, PREFERS = (1 << bit for bit in range(7))
 """Traits of a turn: it ends in a question, holds one, holds a word of time, a number, speaks of I; asks for something for good,

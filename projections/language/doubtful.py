@@ -10,12 +10,12 @@ import re
 from functools import cache
 from re import Pattern
 
-from events.catalogue import MemoryCreated, MemoryRevised
-from events.envelope import AnyEvent
-from projections.language.extraction.instructing import INSTRUCTION
-from projections.language.extraction.rules import extract
-from projections.language.extraction.shape import TurnText
-from projections.language.lexicon import either, rows
+from engramlog_server.events.catalogue import MemoryCreated, MemoryRevised
+from engramlog_server.events.envelope import AnyEvent
+from engramlog_server.projections.language.extraction.instructing import INSTRUCTION
+from engramlog_server.projections.language.extraction.rules import extract
+from engramlog_server.projections.language.extraction.shape import TurnText
+from engramlog_server.projections.language.lexicon import either, rows
 
 ABOUT_THE_USER = frozenset({"identity", "stable_preference", "short_term_preference"})
 _MARKUP = r"<\s*/?\s*(?:tool_call|function_call|system|memory|instructions?)\b|<\||^\s*system\s*:"

@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cache, lru_cache
 
-from projections.language.keywords.words import never, never_chinese, weak, weak_chinese
-from projections.language.patterns import regex
-from projections.language.scripts import HAN, begins_with_han
-from projections.language.text import kept_tokens, stem
+from engramlog_server.projections.language.keywords.words import never, never_chinese, weak, weak_chinese
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import HAN, begins_with_han
+from engramlog_server.projections.language.text import kept_tokens, stem
 
 ABOUT = 8.0
 """How much more often a word that was asked about counts."""

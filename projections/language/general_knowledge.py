@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from projections.language.patterns import regex
+from engramlog_server.projections.language.patterns import regex
 
 GENERAL_KNOWLEDGE = regex(
     r"\b(?:translate|synonyms?|antonyms?|rhymes?|haiku|limerick|poem|sonnet|riddle|joke|past tense|plural|passive voice"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from projections.language.lexicon import either, either_at_once, words
+from engramlog_server.projections.language.lexicon import either, either_at_once, words
 
 
 @cache

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from projections.language.patterns import regex
+from engramlog_server.projections.language.patterns import regex
 
 _WRITTEN = {
     "greek": ("α:a β:b ε:e ζ:z η:h ι:i κ:k ν:n ο:o ρ:p τ:t υ:y χ:x μ:u ϲ:c ϳ:j ϻ:m ϝ:f γ:ɣ"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from projections.language.lexicon import either, rows
+from engramlog_server.projections.language.lexicon import either, rows
 
 NEARLY_IDLE = (
     "不过(?![敏年节生期来去])|(?<![只需])要不|不同(?!意)|[特分区类级性告离个识辨鉴派]别|别[人的墅针致名]|[淹沉出埋]没"

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from projections.language.look_alikes import as_in_latin, as_they_look
-from projections.language.patterns import regex
-from projections.language.scripts import FROM_KANA_TO_HAN
-from projections.language.sensitivity.fold import CHANGED, read_as
+from engramlog_server.projections.language.look_alikes import as_in_latin, as_they_look
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import FROM_KANA_TO_HAN
+from engramlog_server.projections.language.sensitivity.fold import CHANGED, read_as
 
 _AS = {
     " ": "\u2014\u2015\u2e3a\u2e3b",  # a dash between clauses; a hyphen or a minus is none of these

@@ -12,10 +12,10 @@ from functools import cache
 from re import Pattern
 from unicodedata import normalize
 
-from events.text.invisible import without_hidden
-from projections.language.doubtful import sounds_like_an_order
-from projections.language.lexicon import either, rows
-from projections.language.scripts import holds_han
+from engramlog_server.events.text.invisible import without_hidden
+from engramlog_server.projections.language.doubtful import sounds_like_an_order
+from engramlog_server.projections.language.lexicon import either, rows
+from engramlog_server.projections.language.scripts import holds_han
 
 MOST_READ = 800
 """Characters that are read: more than a line of a block shows."""

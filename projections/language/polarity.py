@@ -14,13 +14,13 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cache, lru_cache
 
-from projections.language import negators
-from projections.language.lexicon import either, rows
-from projections.language.numerals import ENGLISH, HAN_DIGITS, HAN_UNITS, TWELVE
-from projections.language.patterns import regex
-from projections.language.scripts import HAN
-from projections.language.text import tokens
-from projections.language.times.names import MONTHS, WEEKDAY, WEEKDAYS
+from engramlog_server.projections.language import negators
+from engramlog_server.projections.language.lexicon import either, rows
+from engramlog_server.projections.language.numerals import ENGLISH, HAN_DIGITS, HAN_UNITS, TWELVE
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import HAN
+from engramlog_server.projections.language.text import tokens
+from engramlog_server.projections.language.times.names import MONTHS, WEEKDAY, WEEKDAYS
 
 _CONTRACTIONS = tuple(
     (regex(pattern), into)

@@ -6,9 +6,9 @@ import re
 import unicodedata
 from collections.abc import Callable
 
-from events.text.invisible import without_hidden
-from projections.language.patterns import regex
-from projections.language.scripts import HAN, count_of_han
+from engramlog_server.events.text.invisible import without_hidden
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import HAN, count_of_han
 
 TokenCount = Callable[[str], int]
 """How many tokens a text takes. A model's own tokenizer may stand here; it need not be additive."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable
 
-from projections.language.patterns import regex
-from projections.language.scripts import HAN
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import HAN
 
 # What the tokenizers of BERT take for one word each, and iteration and closing marks between them.
 _LETTERS = rf"[^\W{HAN}]+"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from projections.language.patterns import regex
+from engramlog_server.projections.language.patterns import regex
 
 _SAID_ON = regex(r" ?[(（](?:said on )?\d{4}-\d\d-\d\d说?[)）]")
 

@@ -12,7 +12,7 @@ so the two stay as they are, with all that a purer list would leave out.
 
 from __future__ import annotations
 
-from projections.language.patterns import regex
+from engramlog_server.projections.language.patterns import regex
 
 HAN_BLOCK = "\u4e00-\u9fff"
 """The unified ideographs of everyday text."""

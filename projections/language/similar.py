@@ -25,9 +25,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from projections.checks import Check, counted, unchecked
-from projections.language.polarity import plain
-from projections.language.text import function_characters, tokens
+from engramlog_server.projections.checks import Check, counted, unchecked
+from engramlog_server.projections.language.polarity import plain
+from engramlog_server.projections.language.text import function_characters, tokens
 
 _CONTENT_WEIGHT = 3
 _LIGHT_TEXT = "i my we our you your me us user like love want prefer enjoy"

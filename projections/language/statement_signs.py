@@ -10,8 +10,8 @@ import re
 import unicodedata
 from itertools import pairwise
 
-from projections.language.patterns import regex
-from projections.language.scripts import WORDS_BY_THEMSELVES
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import WORDS_BY_THEMSELVES
 
 _SOFT = (
     "!\"'()*,\\-.:;\\[\\]_{}~"

@@ -16,7 +16,7 @@ raises `STATEMENT_RULES` (tests/golden/test_statement_figures.py).
 
 from __future__ import annotations
 
-from events.catalogue import (
+from engramlog_server.events.catalogue import (
     EventData,
     FactAsserted,
     MemoryCreated,
@@ -25,12 +25,12 @@ from events.catalogue import (
     ValueReadmitted,
     ValueRejected,
 )
-from events.envelope import AnyEvent
-from events.statement_digests import LEAST_SECRET, digest, written
-from projections.language.normal_letters import composed, letters, small_ascii
-from projections.language.patterns import regex
-from projections.language.said_on import without_day
-from projections.language.statement_signs import closed_up, closed_up_ascii
+from engramlog_server.events.envelope import AnyEvent
+from engramlog_server.events.statement_digests import LEAST_SECRET, digest, written
+from engramlog_server.projections.language.normal_letters import composed, letters, small_ascii
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.said_on import without_day
+from engramlog_server.projections.language.statement_signs import closed_up, closed_up_ascii
 
 STATEMENT_RULES = 1
 """Version of everything that decides bytes of a statement; written beside its digest. 1 to 255."""

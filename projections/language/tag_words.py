@@ -7,7 +7,7 @@ from functools import cache, reduce
 from operator import or_
 from typing import NamedTuple
 
-from projections.language.lexicon import rows
+from engramlog_server.projections.language.lexicon import rows
 
 
 class Family(IntFlag):

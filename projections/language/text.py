@@ -30,10 +30,10 @@ from operator import add
 
 import Stemmer
 
-from projections.language.lexicon import words
-from projections.language.patterns import regex
-from projections.language.scripts import HAN, HIRAGANA, KATAKANA, MARKS, OTHER_UNSPACED
-from projections.language.traditional import SIMPLIFIED
+from engramlog_server.projections.language.lexicon import words
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import HAN, HIRAGANA, KATAKANA, MARKS, OTHER_UNSPACED
+from engramlog_server.projections.language.traditional import SIMPLIFIED
 
 MAX_TOKEN = 128
 """Characters: a longer run (a base64 blob) is cut here, the same way in documents and queries."""

@@ -9,10 +9,12 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import get_args
 
-from events.parameters import Profile
-from projections.laws.law import Law, Reading
+from engramlog_server.events.parameters import Profile
+from engramlog_server.projections.laws.law import Law, Reading
 
-LAWS: Mapping[str, Law] = {name: import_module(f"projections.laws.{name}").LAW for name in get_args(Profile)}
+LAWS: Mapping[str, Law] = {
+    name: import_module(f"engramlog_server.projections.laws.{name}").LAW for name in get_args(Profile)
+}
 WEIGHTED = LAWS["weighted"]
 
 __all__ = ["LAWS", "WEIGHTED", "Law", "Reading"]

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from math import log
 from typing import TYPE_CHECKING
 
-from events.parameters import Parameters, half_lives
-from projections.laws.arrays import np
-from projections.laws.law import Ends, Floats, Instants, Reading, never
-from projections.memory.record import DAY, Memory
+from engramlog_server.events.parameters import Parameters, half_lives
+from engramlog_server.projections.laws.arrays import np
+from engramlog_server.projections.laws.law import Ends, Floats, Instants, Reading, never
+from engramlog_server.projections.memory.record import DAY, Memory
 
 if TYPE_CHECKING:
-    from projections.memory.columns import Columns
+    from engramlog_server.projections.memory.columns import Columns
 
 FULL_ACCESSES = 100
 """1 + accesses at which the frequency is full."""

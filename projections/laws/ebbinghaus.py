@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from math import exp, log
 from typing import TYPE_CHECKING
 
-from events.parameters import Parameters
-from projections.laws.arrays import np
-from projections.laws.law import FOREVER, Ends, Floats, Instants, Reading
-from projections.memory.record import HOUR, Memory
+from engramlog_server.events.parameters import Parameters
+from engramlog_server.projections.laws.arrays import np
+from engramlog_server.projections.laws.law import FOREVER, Ends, Floats, Instants, Reading
+from engramlog_server.projections.memory.record import HOUR, Memory
 
 if TYPE_CHECKING:
-    from projections.memory.columns import Columns
+    from engramlog_server.projections.memory.columns import Columns
 
 PITFALL = "pitfall"
 """The kind that fades more slowly: a lesson from what went wrong."""

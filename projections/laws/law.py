@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from events.parameters import Parameters
-from projections.laws.arrays import np
-from projections.memory.record import Memory
+from engramlog_server.events.parameters import Parameters
+from engramlog_server.projections.laws.arrays import np
+from engramlog_server.projections.memory.record import Memory
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from projections.memory.columns import Columns
+    from engramlog_server.projections.memory.columns import Columns
 
     Floats = npt.NDArray[np.float64]
     Instants = npt.NDArray[np.int64]

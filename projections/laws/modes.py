@@ -13,11 +13,20 @@ from typing import Literal, NotRequired, TypedDict
 import numpy as np
 import numpy.typing as npt
 
-from events.parameters import Parameters
-from projections.laws.law import Floats, Instants, Law
-from projections.laws.weighted import activations
-from projections.memory.columns import Columns
-from projections.memory.record import ARCHIVE, CATEGORIES, DAY, FULL, SECRET, SUMMARY, TAG, UNCOMPRESSED
+from engramlog_server.events.parameters import Parameters
+from engramlog_server.projections.laws.law import Floats, Instants, Law
+from engramlog_server.projections.laws.weighted import activations
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.record import (
+    ARCHIVE,
+    CATEGORIES,
+    DAY,
+    FULL,
+    SECRET,
+    SUMMARY,
+    TAG,
+    UNCOMPRESSED,
+)
 
 
 class Withheld(TypedDict):

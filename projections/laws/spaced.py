@@ -12,10 +12,10 @@ from datetime import timedelta
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
-from events.envelope import EPOCH
-from events.parameters import Parameters
-from projections.laws.law import Floats
-from projections.memory.record import DAY, Memory, ReviewSchedule
+from engramlog_server.events.envelope import EPOCH
+from engramlog_server.events.parameters import Parameters
+from engramlog_server.projections.laws.law import Floats
+from engramlog_server.projections.memory.record import DAY, Memory, ReviewSchedule
 
 if TYPE_CHECKING:
     from fsrs import Scheduler

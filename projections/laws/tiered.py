@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from events.parameters import Parameters
-from projections.laws.arrays import np
-from projections.laws.law import FOREVER, Ends, Floats, Instants, Reading
-from projections.memory.record import DAY, Memory
+from engramlog_server.events.parameters import Parameters
+from engramlog_server.projections.laws.arrays import np
+from engramlog_server.projections.laws.law import FOREVER, Ends, Floats, Instants, Reading
+from engramlog_server.projections.memory.record import DAY, Memory
 
 if TYPE_CHECKING:
-    from projections.memory.columns import Columns
+    from engramlog_server.projections.memory.columns import Columns
 
 
 def anchor(memory: Memory) -> int:

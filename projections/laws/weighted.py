@@ -11,13 +11,13 @@ from functools import lru_cache
 from math import exp
 from typing import TYPE_CHECKING, NamedTuple
 
-from events.parameters import Parameters
-from projections.laws.arrays import np
-from projections.laws.law import Ends, Floats, Instants, Reading, never
-from projections.memory.record import CATEGORIES, DAY, Memory
+from engramlog_server.events.parameters import Parameters
+from engramlog_server.projections.laws.arrays import np
+from engramlog_server.projections.laws.law import Ends, Floats, Instants, Reading, never
+from engramlog_server.projections.memory.record import CATEGORIES, DAY, Memory
 
 if TYPE_CHECKING:
-    from projections.memory.columns import Columns
+    from engramlog_server.projections.memory.columns import Columns
 
 
 class Factors(NamedTuple):

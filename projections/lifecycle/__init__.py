@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from projections.checks import Check, counted, unchecked
-from projections.lifecycle.abstracting import abstractions
-from projections.lifecycle.decision import Decision
-from projections.lifecycle.extracting import extractions
-from projections.lifecycle.joining import links, merges
-from projections.lifecycle.rehearsing import rehearsals
-from projections.lifecycle.rereading import raises
-from projections.lifecycle.reviewing import reviews
-from projections.lifecycle.suggesting import JOB as SUGGEST
-from projections.lifecycle.suggesting import suggestions
-from projections.lifecycle.sweep import sweep
-from projections.views.view import OwnerView
+from engramlog_server.projections.checks import Check, counted, unchecked
+from engramlog_server.projections.lifecycle.abstracting import abstractions
+from engramlog_server.projections.lifecycle.decision import Decision
+from engramlog_server.projections.lifecycle.extracting import extractions
+from engramlog_server.projections.lifecycle.joining import links, merges
+from engramlog_server.projections.lifecycle.rehearsing import rehearsals
+from engramlog_server.projections.lifecycle.rereading import raises
+from engramlog_server.projections.lifecycle.reviewing import reviews
+from engramlog_server.projections.lifecycle.suggesting import JOB as SUGGEST
+from engramlog_server.projections.lifecycle.suggesting import suggestions
+from engramlog_server.projections.lifecycle.sweep import sweep
+from engramlog_server.projections.views.view import OwnerView
 
 Plan = Callable[[OwnerView, int], list[Decision]]
 """What is decided on an owner's state at a moment, microseconds."""

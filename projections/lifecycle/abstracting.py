@@ -9,19 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from events.catalogue import MemoryCreated, MemoryDeleted
-from events.trust import INFERRED, PROPOSED, TRUSTS, lowest
-from events.vocabulary import Category
-from projections.checks import Check, unchecked
-from projections.language.sensitivity.text_level import detect_sensitivity
-from projections.lifecycle.decision import Decision
-from projections.lifecycle.judge.rejecting import rejected_by
-from projections.memory.columns import Columns, state_of
-from projections.memory.creating import pattern
-from projections.memory.in_common import Alike, AlikeKey, alike, keys_of, stands_as_evidence, told
-from projections.memory.pattern import PREFIX, is_of_pattern, is_pattern
-from projections.memory.record import UNCOMPRESSED, Memory
-from projections.views.view import OwnerView
+from engramlog_server.events.catalogue import MemoryCreated, MemoryDeleted
+from engramlog_server.events.trust import INFERRED, PROPOSED, TRUSTS, lowest
+from engramlog_server.events.vocabulary import Category
+from engramlog_server.projections.checks import Check, unchecked
+from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.lifecycle.decision import Decision
+from engramlog_server.projections.lifecycle.judge.rejecting import rejected_by
+from engramlog_server.projections.memory.columns import Columns, state_of
+from engramlog_server.projections.memory.creating import pattern
+from engramlog_server.projections.memory.in_common import Alike, AlikeKey, alike, keys_of, stands_as_evidence, told
+from engramlog_server.projections.memory.pattern import PREFIX, is_of_pattern, is_pattern
+from engramlog_server.projections.memory.record import UNCOMPRESSED, Memory
+from engramlog_server.projections.views.view import OwnerView
 
 JOB = "abstract"
 MOST_PROPOSED = 20

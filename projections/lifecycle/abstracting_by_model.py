@@ -10,16 +10,16 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from events.trust import PROPOSED
-from projections.lifecycle.abstracting import MOST_PROPOSED, made_of
-from projections.lifecycle.decision import Decision
-from projections.lifecycle.judge.rejecting import rejected_by
-from projections.memory.columns import Columns, state_of
-from projections.memory.in_common import may_be_evidence
-from projections.memory.pattern import PREFIX, is_of_pattern
-from projections.memory.record import Memory
-from projections.models.patterns_by_model import LEAST, Claim, ShownMemory
-from projections.views.view import OwnerView
+from engramlog_server.events.trust import PROPOSED
+from engramlog_server.projections.lifecycle.abstracting import MOST_PROPOSED, made_of
+from engramlog_server.projections.lifecycle.decision import Decision
+from engramlog_server.projections.lifecycle.judge.rejecting import rejected_by
+from engramlog_server.projections.memory.columns import Columns, state_of
+from engramlog_server.projections.memory.in_common import may_be_evidence
+from engramlog_server.projections.memory.pattern import PREFIX, is_of_pattern
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.models.patterns_by_model import LEAST, Claim, ShownMemory
+from engramlog_server.projections.views.view import OwnerView
 
 MOST_SHOWN = 40
 """Memories of one question, the newest."""

@@ -11,24 +11,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from events.trust import PROPOSED
-from projections.checks import Check, counted
-from projections.embedding.centred import centred
-from projections.embedding.compared import RowsLookedAt, looked_at
-from projections.embedding.meaning import KnownVectors
-from projections.language.extraction.rules import questions
-from projections.language.extraction.shape import TurnText
-from projections.language.similar import similarity
-from projections.lifecycle.decision import Decision
-from projections.lifecycle.joining import may_be_compared
-from projections.lifecycle.judge.candidates import asks_something
-from projections.lifecycle.judge.judging import ASKED_OFTEN, often_asked
-from projections.memory.columns import Columns, state_of
-from projections.memory.creating import suggestion
-from projections.memory.kind import is_turn
-from projections.memory.record import UNCOMPRESSED, Memory
-from projections.memory.suggestion import ASKED
-from projections.views.view import OwnerView
+from engramlog_server.events.trust import PROPOSED
+from engramlog_server.projections.checks import Check, counted
+from engramlog_server.projections.embedding.centred import centred
+from engramlog_server.projections.embedding.compared import RowsLookedAt, looked_at
+from engramlog_server.projections.embedding.meaning import KnownVectors
+from engramlog_server.projections.language.extraction.rules import questions
+from engramlog_server.projections.language.extraction.shape import TurnText
+from engramlog_server.projections.language.similar import similarity
+from engramlog_server.projections.lifecycle.decision import Decision
+from engramlog_server.projections.lifecycle.joining import may_be_compared
+from engramlog_server.projections.lifecycle.judge.candidates import asks_something
+from engramlog_server.projections.lifecycle.judge.judging import ASKED_OFTEN, often_asked
+from engramlog_server.projections.memory.columns import Columns, state_of
+from engramlog_server.projections.memory.creating import suggestion
+from engramlog_server.projections.memory.kind import is_turn
+from engramlog_server.projections.memory.record import UNCOMPRESSED, Memory
+from engramlog_server.projections.memory.suggestion import ASKED
+from engramlog_server.projections.views.view import OwnerView
 
 LEAST_COSINE = 0.6
 LEAST_SHARE = 0.6

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from events.catalogue import EventData, MemoryDeleted, MemoryMerged
-from events.envelope import derived_id
-from events.trust import ASSERTED
-from events.vocabulary import Actor, Trust
-from projections.language.patterns import regex
-from projections.language.sensitivity.text_level import detect_sensitivity
-from projections.memory.record import SECRET
+from engramlog_server.events.catalogue import EventData, MemoryDeleted, MemoryMerged
+from engramlog_server.events.envelope import derived_id
+from engramlog_server.events.trust import ASSERTED
+from engramlog_server.events.vocabulary import Actor, Trust
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.memory.record import SECRET
 
 _NO_ID = regex(r"[^A-Za-z0-9\-_.:@/+]")
 
@@ -61,8 +61,8 @@ class Decision(NamedTuple):
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready, without any content; a reason in a model's words may hold some."""
-        from projections.views.query import moment  # noqa: PLC0415 - query reads views, which know of no job
-        from projections.views.view import WITHHELD  # noqa: PLC0415
+        from engramlog_server.projections.views.query import moment  # noqa: PLC0415 - query reads views, which know of no job
+        from engramlog_server.projections.views.view import WITHHELD  # noqa: PLC0415
 
         return {
             "job": self.job,

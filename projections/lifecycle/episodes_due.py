@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from projections.checks import Check, counted, unchecked
-from projections.lifecycle.decision import Decision
-from projections.memory.columns import Columns
-from projections.memory.deletion_view import deleted_turns, rejected_turns
-from projections.memory.episode import PlannedEpisode, groups, is_episode, plan
-from projections.memory.record import HOUR
-from projections.memory.sittings import sittings
-from projections.memory.working_memory import Said
-from projections.views.view import OwnerView
+from engramlog_server.projections.checks import Check, counted, unchecked
+from engramlog_server.projections.lifecycle.decision import Decision
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.deletion_view import deleted_turns, rejected_turns
+from engramlog_server.projections.memory.episode import PlannedEpisode, groups, is_episode, plan
+from engramlog_server.projections.memory.record import HOUR
+from engramlog_server.projections.memory.sittings import sittings
+from engramlog_server.projections.memory.working_memory import Said
+from engramlog_server.projections.views.view import OwnerView
 
 JOB = "sessions"
 

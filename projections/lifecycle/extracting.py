@@ -12,23 +12,23 @@ from itertools import chain
 from types import MappingProxyType
 from zoneinfo import ZoneInfo
 
-from events.catalogue import TurnsExtracted
-from events.trust import TRUSTS
-from projections.checks import Check, counted, unchecked
-from projections.language.contradiction.change import Alike, no_model
-from projections.language.extraction.rules import TurnReading, only_asks, questions, read_turn
-from projections.language.extraction.shape import TurnText
-from projections.language.sensitivity.text_level import detect_sensitivity
-from projections.lifecycle.decision import Decision
-from projections.lifecycle.judge.correcting import judge
-from projections.lifecycle.judge.judging import JOB, ReadTurn, Verdict
-from projections.lifecycle.turns import TurnIndex
-from projections.memory import working_memory
-from projections.memory.columns import Columns
-from projections.memory.creating import memory_of_turn
-from projections.memory.deletion_view import deleted_turns
-from projections.memory.record import SECRET, Memory
-from projections.views.view import OwnerView
+from engramlog_server.events.catalogue import TurnsExtracted
+from engramlog_server.events.trust import TRUSTS
+from engramlog_server.projections.checks import Check, counted, unchecked
+from engramlog_server.projections.language.contradiction.change import Alike, no_model
+from engramlog_server.projections.language.extraction.rules import TurnReading, only_asks, questions, read_turn
+from engramlog_server.projections.language.extraction.shape import TurnText
+from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.lifecycle.decision import Decision
+from engramlog_server.projections.lifecycle.judge.correcting import judge
+from engramlog_server.projections.lifecycle.judge.judging import JOB, ReadTurn, Verdict
+from engramlog_server.projections.lifecycle.turns import TurnIndex
+from engramlog_server.projections.memory import working_memory
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.creating import memory_of_turn
+from engramlog_server.projections.memory.deletion_view import deleted_turns
+from engramlog_server.projections.memory.record import SECRET, Memory
+from engramlog_server.projections.views.view import OwnerView
 
 RULES = "rules"
 MOST_BEFORE, MOST_AROUND = 8, 400

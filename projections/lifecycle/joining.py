@@ -8,18 +8,18 @@ from functools import cache
 
 import numpy as np
 
-from events.catalogue import MemoriesLinked, MemoryMerged
-from events.envelope import derived_id
-from events.parameters import Parameters
-from projections.checks import Check, counted, unchecked
-from projections.decide.merging import merged_text
-from projections.language.similar import Bag, SimilarPair, alike, bag_of, similar_pairs
-from projections.lifecycle.decision import Decision
-from projections.lifecycle.may_merge import frame_of, may_merge, merge_groups
-from projections.memory.columns import Columns, Flags
-from projections.memory.record import MAX_EDGES, SECRET, Memory
-from projections.views.texts import PLAIN_WEIGHING
-from projections.views.view import OwnerView
+from engramlog_server.events.catalogue import MemoriesLinked, MemoryMerged
+from engramlog_server.events.envelope import derived_id
+from engramlog_server.events.parameters import Parameters
+from engramlog_server.projections.checks import Check, counted, unchecked
+from engramlog_server.projections.decide.merging import merged_text
+from engramlog_server.projections.language.similar import Bag, SimilarPair, alike, bag_of, similar_pairs
+from engramlog_server.projections.lifecycle.decision import Decision
+from engramlog_server.projections.lifecycle.may_merge import frame_of, may_merge, merge_groups
+from engramlog_server.projections.memory.columns import Columns, Flags
+from engramlog_server.projections.memory.record import MAX_EDGES, SECRET, Memory
+from engramlog_server.projections.views.texts import PLAIN_WEIGHING
+from engramlog_server.projections.views.view import OwnerView
 
 RELATED = "related"
 MOST_RELATED = 0.8

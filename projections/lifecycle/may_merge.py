@@ -8,12 +8,12 @@ from datetime import datetime
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from events.parameters import Parameters
-from events.vocabulary import MAX_SOURCES
-from projections.checks import Check, counted, unchecked
-from projections.language.polarity import difference, opposite, speaks_from_its_day, wording
-from projections.language.similar import Bag, alike, bag_of, similarity
-from projections.memory.record import UNCOMPRESSED, Memory
+from engramlog_server.events.parameters import Parameters
+from engramlog_server.events.vocabulary import MAX_SOURCES
+from engramlog_server.projections.checks import Check, counted, unchecked
+from engramlog_server.projections.language.polarity import difference, opposite, speaks_from_its_day, wording
+from engramlog_server.projections.language.similar import Bag, alike, bag_of, similarity
+from engramlog_server.projections.memory.record import UNCOMPRESSED, Memory
 
 _WORDINGS = 16
 """Texts of which the wording is read between two checks: some milliseconds."""

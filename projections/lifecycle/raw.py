@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from events.catalogue import MemoryCreated
-from events.envelope import AnyEvent, Stored, decode, micros
-from events.trust import PROPOSED, TRUSTS
-from projections.checks import Check, unchecked
-from projections.decide.remembering import of_beside
-from projections.language.contradiction.change import Alike, no_model
-from projections.lifecycle.decision import Decision
-from projections.lifecycle.judge.telling import Door, Told
-from projections.memory.columns import Columns, state_of
-from projections.memory.kind import is_told_by_itself
-from projections.memory.record import Memory
-from projections.views.view import OwnerView
+from engramlog_server.events.catalogue import MemoryCreated
+from engramlog_server.events.envelope import AnyEvent, Stored, decode, micros
+from engramlog_server.events.trust import PROPOSED, TRUSTS
+from engramlog_server.projections.checks import Check, unchecked
+from engramlog_server.projections.decide.remembering import of_beside
+from engramlog_server.projections.language.contradiction.change import Alike, no_model
+from engramlog_server.projections.lifecycle.decision import Decision
+from engramlog_server.projections.lifecycle.judge.telling import Door, Told
+from engramlog_server.projections.memory.columns import Columns, state_of
+from engramlog_server.projections.memory.kind import is_told_by_itself
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.views.view import OwnerView
 
 JOB = "judge"
 _ACTIONS = {"ends": "negate", "ended by": "negate", "waits": "negate", "flags": "flag"}

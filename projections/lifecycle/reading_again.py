@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-from projections.checks import Check, counted, unchecked
-from projections.language.similar import similarity
-from projections.lifecycle.extracting import turns_heard
-from projections.lifecycle.judge.candidates import Candidates
-from projections.lifecycle.judge.correcting import judge
-from projections.lifecycle.judge.judging import Verdict
-from projections.lifecycle.judge.known import core, says_again
-from projections.memory.columns import Columns
-from projections.memory.kind import is_drawn, is_statement
-from projections.views.view import OwnerView
+from engramlog_server.projections.checks import Check, counted, unchecked
+from engramlog_server.projections.language.similar import similarity
+from engramlog_server.projections.lifecycle.extracting import turns_heard
+from engramlog_server.projections.lifecycle.judge.candidates import Candidates
+from engramlog_server.projections.lifecycle.judge.correcting import judge
+from engramlog_server.projections.lifecycle.judge.judging import Verdict
+from engramlog_server.projections.lifecycle.judge.known import core, says_again
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.kind import is_drawn, is_statement
+from engramlog_server.projections.views.view import OwnerView
 
 KNOWN = "known from this turn"
 MORE = "in a turn of which something else was drawn"

@@ -6,13 +6,13 @@ law but the weighted one says.
 
 from __future__ import annotations
 
-from events.catalogue import Access, MemoriesAccessed
-from events.envelope import from_micros
-from events.vocabulary import MOST_SHOWN
-from projections.checks import Check, unchecked
-from projections.lifecycle.decision import Decision
-from projections.reports.review_due import reviews_due
-from projections.views.view import OwnerView
+from engramlog_server.events.catalogue import Access, MemoriesAccessed
+from engramlog_server.events.envelope import from_micros
+from engramlog_server.events.vocabulary import MOST_SHOWN
+from engramlog_server.projections.checks import Check, unchecked
+from engramlog_server.projections.lifecycle.decision import Decision
+from engramlog_server.projections.reports.review_due import reviews_due
+from engramlog_server.projections.views.view import OwnerView
 
 MOST = MOST_SHOWN
 """Memories replayed in one run."""

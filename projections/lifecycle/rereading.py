@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from events.catalogue import SensitivityRaised
-from events.envelope import Stored
-from events.parameters import DEFAULTS, Parameters
-from projections.checks import Check, counted, unchecked
-from projections.language.sensitivity.event_level import LEVEL_RULES, judged_under
-from projections.lifecycle.decision import Decision
-from projections.past.records import fold_records
-from projections.views.view import OwnerView
+from engramlog_server.events.catalogue import SensitivityRaised
+from engramlog_server.events.envelope import Stored
+from engramlog_server.events.parameters import DEFAULTS, Parameters
+from engramlog_server.projections.checks import Check, counted, unchecked
+from engramlog_server.projections.language.sensitivity.event_level import LEVEL_RULES, judged_under
+from engramlog_server.projections.lifecycle.decision import Decision
+from engramlog_server.projections.past.records import fold_records
+from engramlog_server.projections.views.view import OwnerView
 
 _UNJUDGED = b"0:0"
 _WORDED = ("MemoryCreated.", "MemoryRevised.", "MemoryCompressed.", "MemoryMerged.", "FactAsserted.")

@@ -13,17 +13,17 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from events.catalogue import MemoryDeleted, MemoryKept, MemoryPromoted
-from events.envelope import from_micros
-from events.vocabulary import Actor
-from projections.checks import Check, counted, unchecked
-from projections.laws.tiered import fallen_at, lower_threshold
-from projections.lifecycle.decision import Decision
-from projections.memory.columns import NEVER, Columns
-from projections.memory.ground import borne_out
-from projections.memory.record import Memory
-from projections.models.chat import ModelUsage
-from projections.views.view import OwnerView
+from engramlog_server.events.catalogue import MemoryDeleted, MemoryKept, MemoryPromoted
+from engramlog_server.events.envelope import from_micros
+from engramlog_server.events.vocabulary import Actor
+from engramlog_server.projections.checks import Check, counted, unchecked
+from engramlog_server.projections.laws.tiered import fallen_at, lower_threshold
+from engramlog_server.projections.lifecycle.decision import Decision
+from engramlog_server.projections.memory.columns import NEVER, Columns
+from engramlog_server.projections.memory.ground import borne_out
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.models.chat import ModelUsage
+from engramlog_server.projections.views.view import OwnerView
 
 LASTING = frozenset({"identity", "stable_preference", "skill"})
 PASSING = frozenset({"temporary", "short_term_preference"})
@@ -51,7 +51,7 @@ class ReviewQuestion(NamedTuple):
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready, without any content."""
-        from projections.views.query import moment  # noqa: PLC0415 - query reads views, which know of no job
+        from engramlog_server.projections.views.query import moment  # noqa: PLC0415 - query reads views, which know of no job
 
         return {"id": self.memory.id, "review": self.review, "due_at": moment(self.due_at)}
 

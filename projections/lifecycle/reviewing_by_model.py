@@ -18,20 +18,27 @@ from zoneinfo import ZoneInfo
 import numpy as np
 from pydantic import BaseModel, Field
 
-from events.errors import ModelFailed
-from projections.language.contradiction.reading import read
-from projections.language.prompt_text import is_chinese, one_line
-from projections.language.similar import similarity
-from projections.laws.modes import Flags, visibility
-from projections.lifecycle.reviewing import Briefing, Look, ReviewDecision, ReviewQuestion, by_rule, unfit_for_core
-from projections.memory.kind import is_statement
-from projections.memory.record import SECRET, UNCOMPRESSED, Memory
-from projections.models.chat import Chat, ModelUsage, Unfit
-from projections.models.prompt_files import prompt
-from projections.ranking.recall import search
-from projections.ranking.search_request import ALONE
-from projections.views.query import ViewQuery
-from projections.views.view import OwnerView
+from engramlog_server.events.errors import ModelFailed
+from engramlog_server.projections.language.contradiction.reading import read
+from engramlog_server.projections.language.prompt_text import is_chinese, one_line
+from engramlog_server.projections.language.similar import similarity
+from engramlog_server.projections.laws.modes import Flags, visibility
+from engramlog_server.projections.lifecycle.reviewing import (
+    Briefing,
+    Look,
+    ReviewDecision,
+    ReviewQuestion,
+    by_rule,
+    unfit_for_core,
+)
+from engramlog_server.projections.memory.kind import is_statement
+from engramlog_server.projections.memory.record import SECRET, UNCOMPRESSED, Memory
+from engramlog_server.projections.models.chat import Chat, ModelUsage, Unfit
+from engramlog_server.projections.models.prompt_files import prompt
+from engramlog_server.projections.ranking.recall import search
+from engramlog_server.projections.ranking.search_request import ALONE
+from engramlog_server.projections.views.query import ViewQuery
+from engramlog_server.projections.views.view import OwnerView
 
 NEAREST = 5
 ROUNDS = 3

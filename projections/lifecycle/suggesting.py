@@ -16,26 +16,26 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from events.catalogue import MemoryDeleted
-from events.trust import PROPOSED
-from projections.checks import Check, counted, unchecked
-from projections.decide.merging import contradicts
-from projections.embedding.centred import centred
-from projections.embedding.compared import RowsLookedAt, VectorsCompared, looked_at
-from projections.embedding.meaning import KnownVectors, Vectors
-from projections.language.polarity import wording
-from projections.language.prompt_text import cut, is_chinese, one_line
-from projections.language.similar import similarity
-from projections.lifecycle.asked_again import asked_again, asks_still, questions_in, turns_to_read
-from projections.lifecycle.decision import Decision
-from projections.lifecycle.joining import may_be_compared
-from projections.lifecycle.may_merge import framed_apart, may_merge
-from projections.memory.columns import Columns, Rows, state_of
-from projections.memory.creating import suggestion
-from projections.memory.kind import is_statement
-from projections.memory.record import UNCOMPRESSED, Memory
-from projections.memory.suggestion import Suggested, is_asked_again, suggested_by, suggestion_id
-from projections.views.view import OwnerView
+from engramlog_server.events.catalogue import MemoryDeleted
+from engramlog_server.events.trust import PROPOSED
+from engramlog_server.projections.checks import Check, counted, unchecked
+from engramlog_server.projections.decide.merging import contradicts
+from engramlog_server.projections.embedding.centred import centred
+from engramlog_server.projections.embedding.compared import RowsLookedAt, VectorsCompared, looked_at
+from engramlog_server.projections.embedding.meaning import KnownVectors, Vectors
+from engramlog_server.projections.language.polarity import wording
+from engramlog_server.projections.language.prompt_text import cut, is_chinese, one_line
+from engramlog_server.projections.language.similar import similarity
+from engramlog_server.projections.lifecycle.asked_again import asked_again, asks_still, questions_in, turns_to_read
+from engramlog_server.projections.lifecycle.decision import Decision
+from engramlog_server.projections.lifecycle.joining import may_be_compared
+from engramlog_server.projections.lifecycle.may_merge import framed_apart, may_merge
+from engramlog_server.projections.memory.columns import Columns, Rows, state_of
+from engramlog_server.projections.memory.creating import suggestion
+from engramlog_server.projections.memory.kind import is_statement
+from engramlog_server.projections.memory.record import UNCOMPRESSED, Memory
+from engramlog_server.projections.memory.suggestion import Suggested, is_asked_again, suggested_by, suggestion_id
+from engramlog_server.projections.views.view import OwnerView
 
 JOB: Final = "suggest"
 MOST_WAITING = 20

@@ -12,17 +12,17 @@ from typing import Literal, cast
 import numpy as np
 import numpy.typing as npt
 
-from events.catalogue import EventData, MemoryCompressed, MemoryDeleted, MemoryPurged
-from events.envelope import from_micros
-from events.parameters import Parameters
-from projections.checks import Check, counted, unchecked
-from projections.laws import Law
-from projections.laws.law import FOREVER, Instants
-from projections.laws.modes import active_from, due_levels, lasting, level_steps
-from projections.lifecycle.decision import Decision
-from projections.memory.columns import Columns
-from projections.memory.record import ARCHIVE, DAY, LEVELS, SUMMARY
-from projections.views.view import OwnerView
+from engramlog_server.events.catalogue import EventData, MemoryCompressed, MemoryDeleted, MemoryPurged
+from engramlog_server.events.envelope import from_micros
+from engramlog_server.events.parameters import Parameters
+from engramlog_server.projections.checks import Check, counted, unchecked
+from engramlog_server.projections.laws import Law
+from engramlog_server.projections.laws.law import FOREVER, Instants
+from engramlog_server.projections.laws.modes import active_from, due_levels, lasting, level_steps
+from engramlog_server.projections.lifecycle.decision import Decision
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.record import ARCHIVE, DAY, LEVELS, SUMMARY
+from engramlog_server.projections.views.view import OwnerView
 
 SECOND = 1_000_000
 """Microseconds: due instants that are crossings of a weight are found to the second."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Iterator
 
-from projections.memory.kind import is_turn
-from projections.memory.record import Memory
+from engramlog_server.projections.memory.kind import is_turn
+from engramlog_server.projections.memory.record import Memory
 
 _BYTES_A_TURN = 250
 

@@ -13,24 +13,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from events.catalogue import MemoryReinforced
-from projections.checks import Check, counted, unchecked
-from projections.choices import WORKING_MESSAGES
-from projections.language.extractive import sentences, words
-from projections.language.keywords.chinese import read_chinese
-from projections.language.keywords.words import never, weak, weak_chinese
-from projections.language.patterns import regex
-from projections.language.polarity import polarity
-from projections.language.scripts import begins_with_han, holds_han
-from projections.language.text import stem
-from projections.lifecycle.decision import Decision, use_of
-from projections.lifecycle.episodes_due import JOB
-from projections.lifecycle.judge.known import core
-from projections.memory.columns import Columns
-from projections.memory.deletion_view import forgotten_turns
-from projections.memory.record import Memory
-from projections.memory.working_memory import ASKING, SPEAKING, Injection, Said, ToolResult, Turn
-from projections.views.view import OwnerView
+from engramlog_server.events.catalogue import MemoryReinforced
+from engramlog_server.projections.checks import Check, counted, unchecked
+from engramlog_server.projections.choices import WORKING_MESSAGES
+from engramlog_server.projections.language.extractive import sentences, words
+from engramlog_server.projections.language.keywords.chinese import read_chinese
+from engramlog_server.projections.language.keywords.words import never, weak, weak_chinese
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.polarity import polarity
+from engramlog_server.projections.language.scripts import begins_with_han, holds_han
+from engramlog_server.projections.language.text import stem
+from engramlog_server.projections.lifecycle.decision import Decision, use_of
+from engramlog_server.projections.lifecycle.episodes_due import JOB
+from engramlog_server.projections.lifecycle.judge.known import core
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.deletion_view import forgotten_turns
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.memory.working_memory import ASKING, SPEAKING, Injection, Said, ToolResult, Turn
+from engramlog_server.projections.views.view import OwnerView
 
 MOST_READ = 8_000
 """Characters of a reply that are read."""

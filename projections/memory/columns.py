@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from projections.memory.kind import has_words_of_others
-from projections.memory.record import CATEGORIES, Memory
+from engramlog_server.projections.memory.kind import has_words_of_others
+from engramlog_server.projections.memory.record import CATEGORIES, Memory
 
 Rows = npt.NDArray[np.int64]
 """Places of memories in the columns."""

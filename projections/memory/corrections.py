@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from projections.memory.columns import Columns
-from projections.memory.record import Memory
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.record import Memory
 
 TOLD, BELOW, GONE = 1, 2, 3
 """How much a correction does: it is told; what it corrects also stands below what holds now; and leaves normal mode."""

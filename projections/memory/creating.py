@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from events.catalogue import MemoryCreated, TurnRecorded
-from events.standing import FIRM
-from projections.memory.defaults import CATEGORY, KIND
-from projections.memory.kind import PUBLISHED_KIND
-from projections.memory.record import Memory
+from engramlog_server.events.catalogue import MemoryCreated, TurnRecorded
+from engramlog_server.events.standing import FIRM
+from engramlog_server.projections.memory.defaults import CATEGORY, KIND
+from engramlog_server.projections.memory.kind import PUBLISHED_KIND
+from engramlog_server.projections.memory.record import Memory
 
 
 def created(memory_id: str, content: str, **fields: Any) -> MemoryCreated:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
-from projections.memory.deletion_view import DeletionView, spared
-from projections.memory.kind import is_summary, is_turn
-from projections.memory.record import Memory
+from engramlog_server.projections.memory.deletion_view import DeletionView, spared
+from engramlog_server.projections.memory.kind import is_summary, is_turn
+from engramlog_server.projections.memory.record import Memory
 
 
 class Taken(NamedTuple):

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection
 
-from projections.language.text import tokens
-from projections.memory.columns import Columns
-from projections.memory.kind import is_summary, is_turn
-from projections.memory.record import Memory
+from engramlog_server.projections.language.text import tokens
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.kind import is_summary, is_turn
+from engramlog_server.projections.memory.record import Memory
 
 
 def turns_behind(memory: Memory) -> tuple[str, ...]:

@@ -11,16 +11,16 @@ from datetime import datetime
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from events.catalogue import MemoryCreated
-from events.envelope import derived_id, from_micros
-from projections.choices import WORKING_MESSAGES
-from projections.language.extractive import chosen, joined, sentences
-from projections.language.prompt_text import MOST_READ, is_chinese, one_line
-from projections.language.sensitivity.text_level import detect_sensitivity
-from projections.memory.creating import episode
-from projections.memory.kind import is_summary
-from projections.memory.record import Memory
-from projections.memory.working_memory import ASKING, SPEAKING, Turn
+from engramlog_server.events.catalogue import MemoryCreated
+from engramlog_server.events.envelope import derived_id, from_micros
+from engramlog_server.projections.choices import WORKING_MESSAGES
+from engramlog_server.projections.language.extractive import chosen, joined, sentences
+from engramlog_server.projections.language.prompt_text import MOST_READ, is_chinese, one_line
+from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.memory.creating import episode
+from engramlog_server.projections.memory.kind import is_summary
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.memory.working_memory import ASKING, SPEAKING, Turn
 
 PREFIX = "episode-"
 """What ids of episodes begin with."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from events.parameters import DEFAULTS
-from events.standing import FIRM, REVIEWERS
-from projections.memory.record import Memory
+from engramlog_server.events.parameters import DEFAULTS
+from engramlog_server.events.standing import FIRM, REVIEWERS
+from engramlog_server.projections.memory.record import Memory
 
 OPERATOR, REVIEW = "operator", "review"
 ORDINARY = 1.0

@@ -12,15 +12,15 @@ from datetime import datetime
 from typing import Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
-from projections.checks import Check, counted, unchecked
-from projections.language.keywords.text import extracted
-from projections.language.patterns import regex
-from projections.language.prompt_text import is_chinese
-from projections.language.statements import normalised
-from projections.language.text import tokens
-from projections.memory.columns import Columns, state_of
-from projections.memory.kind import is_drawn, is_statement
-from projections.memory.record import UNCOMPRESSED, Memory, MemoryTriple
+from engramlog_server.projections.checks import Check, counted, unchecked
+from engramlog_server.projections.language.keywords.text import extracted
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.prompt_text import is_chinese
+from engramlog_server.projections.language.statements import normalised
+from engramlog_server.projections.language.text import tokens
+from engramlog_server.projections.memory.columns import Columns, state_of
+from engramlog_server.projections.memory.kind import is_drawn, is_statement
+from engramlog_server.projections.memory.record import UNCOMPRESSED, Memory, MemoryTriple
 
 LEAST = 3
 """Memories, and days on which they were said, that make a pattern."""

@@ -7,9 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from projections.language.keywords.text import LEAST_WEIGHT, MOST_KEYWORDS, Keyword, Source, extracted, folded
-from projections.memory.record import SECRET, Memory
-from projections.memory.tags import TAGS
+from engramlog_server.projections.language.keywords.text import (
+    LEAST_WEIGHT,
+    MOST_KEYWORDS,
+    Keyword,
+    Source,
+    extracted,
+    folded,
+)
+from engramlog_server.projections.memory.record import SECRET, Memory
+from engramlog_server.projections.memory.tags import TAGS
 
 _STEP = 0.05
 """What each given keyword weighs less than the one before it."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from events.catalogue import MemoryCreated
-from projections.memory.record import Memory
+from engramlog_server.events.catalogue import MemoryCreated
+from engramlog_server.projections.memory.record import Memory
 
 Form = Literal["turn", "summary", "merge", "statement"]
 PUBLISHED_KIND: Final = "episode"

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from projections.memory.sources import Author
+from engramlog_server.projections.memory.sources import Author
 
 LEVELS = ("full", "summary", "tag", "trace", "archive")
 FULL, SUMMARY, TAG, TRACE, ARCHIVE = range(5)

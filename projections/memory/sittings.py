@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from projections.memory.record import HOUR
-from projections.memory.working_memory import SPEAKING, Said, Turn
+from engramlog_server.projections.memory.record import HOUR
+from engramlog_server.projections.memory.working_memory import SPEAKING, Said, Turn
 
 
 class Sitting(NamedTuple):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 if TYPE_CHECKING:
-    from events.envelope import Stored
+    from engramlog_server.events.envelope import Stored
 
 MOST_SOURCES = 256
 """Sources of one owner that were ever set aside."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from projections.memory.kind import is_summary
-from projections.memory.record import Memory
+from engramlog_server.projections.memory.kind import is_summary
+from engramlog_server.projections.memory.record import Memory
 
 Suggested = Literal["merge", "link"]
 KIND: Final = "suggestion"

@@ -24,12 +24,12 @@ from itertools import chain
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from events.parameters import DEFAULTS, Parameters
-from events.trust import IMPORTED, ORDER
-from projections.language import negators
-from projections.language.patterns import regex
-from projections.language.scripts import HAN
-from projections.language.tag_words import (
+from engramlog_server.events.parameters import DEFAULTS, Parameters
+from engramlog_server.events.trust import IMPORTED, ORDER
+from engramlog_server.projections.language import negators
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import HAN
+from engramlog_server.projections.language.tag_words import (
     FREQUENT,
     LIGHT,
     LIGHT_CHINESE,
@@ -39,7 +39,7 @@ from projections.language.tag_words import (
     Family,
     entries,
 )
-from projections.memory.record import SECRET, Memory
+from engramlog_server.projections.memory.record import SECRET, Memory
 
 TIME_TAGS = ("work_hours", "late_night", "weekend")
 WORD_TAGS = ("positive", "negative", "urgent", "calm", "debugging", "testing", "api_design", "data_model")

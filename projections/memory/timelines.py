@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from events.envelope import AnyEvent, Stored, micros
+from engramlog_server.events.envelope import AnyEvent, Stored, micros
 
 
 class Lines(NamedTuple):

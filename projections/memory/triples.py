@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from projections.language.text import tokens
-from projections.memory.columns import Columns, Flags
-from projections.memory.record import SECRET
+from engramlog_server.projections.language.text import tokens
+from engramlog_server.projections.memory.columns import Columns, Flags
+from engramlog_server.projections.memory.record import SECRET
 
 MOST_SEEDS = 8
 """Entities of a question from which a walk starts."""

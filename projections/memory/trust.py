@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from events.errors import refused
-from events.trust import ORDER, TRUSTS
-from projections.memory.record import Memory
+from engramlog_server.events.errors import refused
+from engramlog_server.events.trust import ORDER, TRUSTS
+from engramlog_server.projections.memory.record import Memory
 
 DISPUTED: Final = "disputed"
 REJECTED: Final = "rejected"

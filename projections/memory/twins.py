@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import chain
 
-from events.trust import ASSERTED, ORDER
-from projections.memory.kind import is_drawn, is_summary, is_turn
-from projections.memory.record import Memory, with_changes
-from projections.memory.rejection import TURN_BYTES, Rejection, Rejections, known, turn_hash
+from engramlog_server.events.trust import ASSERTED, ORDER
+from engramlog_server.projections.memory.kind import is_drawn, is_summary, is_turn
+from engramlog_server.projections.memory.record import Memory, with_changes
+from engramlog_server.projections.memory.rejection import TURN_BYTES, Rejection, Rejections, known, turn_hash
 
 Others = Callable[[set[bytes]], Iterable[Memory]]
 BEFORE_ANY = -(1 << 62)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from events.accesses import profile_in, shown_in
-from events.catalogue import BlockMade, MemoriesAccessed, ToolResultRecorded, TurnRecorded
-from events.envelope import Stored, decode, micros
-from events.trust import ASSERTED, lowest
-from events.vocabulary import Trust
-from projections.choices import WORKING_MESSAGES
-from projections.language.sensitivity.event_level import level_now
-from projections.memory.sources import Asides, Author, aside_of, by_of
+from engramlog_server.events.accesses import profile_in, shown_in
+from engramlog_server.events.catalogue import BlockMade, MemoriesAccessed, ToolResultRecorded, TurnRecorded
+from engramlog_server.events.envelope import Stored, decode, micros
+from engramlog_server.events.trust import ASSERTED, lowest
+from engramlog_server.events.vocabulary import Trust
+from engramlog_server.projections.choices import WORKING_MESSAGES
+from engramlog_server.projections.language.sensitivity.event_level import level_now
+from engramlog_server.projections.memory.sources import Asides, Author, aside_of, by_of
 
 ASKING = frozenset({"user", "other"})
 """Roles whose turns an agent answers."""

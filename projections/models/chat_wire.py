@@ -17,8 +17,8 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from projections.embedding.endpoint_wire import LATER, REFUSES_CONTENT, asked_to_wait, trouble_of
-from projections.models.chat import ModelUsage, Unfit
+from engramlog_server.projections.embedding.endpoint_wire import LATER, REFUSES_CONTENT, asked_to_wait, trouble_of
+from engramlog_server.projections.models.chat import ModelUsage, Unfit
 
 T = TypeVar("T")
 

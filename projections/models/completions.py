@@ -42,9 +42,17 @@ from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
-from projections.embedding.endpoint_wire import OPENAI
-from projections.models.chat import ModelUsage, Unfit
-from projections.models.chat_wire import TOOL, ChatEndpoint, Completion, Output, Trouble, judged, unfenced
+from engramlog_server.projections.embedding.endpoint_wire import OPENAI
+from engramlog_server.projections.models.chat import ModelUsage, Unfit
+from engramlog_server.projections.models.chat_wire import (
+    TOOL,
+    ChatEndpoint,
+    Completion,
+    Output,
+    Trouble,
+    judged,
+    unfenced,
+)
 
 MOST_ANSWER = 1 << 22
 """Bytes of an answer that are read."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
-from events.errors import ModelFailed
-from projections.models.chat import Chat, ModelUsage, fits
+from engramlog_server.events.errors import ModelFailed
+from engramlog_server.projections.models.chat import Chat, ModelUsage, fits
 
 T = TypeVar("T")
 FOR_EXTRACTION, FOR_REVIEW, FOR_SUMMARIES, FOR_PATTERNS = "extract", "review", "summarise", "patterns"

@@ -12,15 +12,15 @@ from collections.abc import Callable, Sequence
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from projections.language.extractive import words
-from projections.language.patterns import regex
-from projections.language.polarity import wording
-from projections.language.prompt_text import cut, is_chinese, one_line
-from projections.language.sensitivity.text_level import detect_sensitivity
-from projections.memory.episode import SENSITIVE, stamped, tellable
-from projections.memory.working_memory import Turn
-from projections.models.chat import Chat, ModelUsage, Unfit
-from projections.models.prompt_files import prompt
+from engramlog_server.projections.language.extractive import words
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.polarity import wording
+from engramlog_server.projections.language.prompt_text import cut, is_chinese, one_line
+from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.memory.episode import SENSITIVE, stamped, tellable
+from engramlog_server.projections.memory.working_memory import Turn
+from engramlog_server.projections.models.chat import Chat, ModelUsage, Unfit
+from engramlog_server.projections.models.prompt_files import prompt
 
 MOST_CHARACTERS = 600
 """Of a summary, its time included."""

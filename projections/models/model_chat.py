@@ -16,13 +16,13 @@ from urllib.parse import urlsplit
 
 from pydantic import TypeAdapter
 
-from events.errors import BadSetting, ModelFailed
-from projections.embedding.endpoint_wire import base_url, checked_key
-from projections.models.chat import ModelUsage, Unfit, fits
-from projections.models.chat_wire import ChatEndpoint, Output, typed
+from engramlog_server.events.errors import BadSetting, ModelFailed
+from engramlog_server.projections.embedding.endpoint_wire import base_url, checked_key
+from engramlog_server.projections.models.chat import ModelUsage, Unfit, fits
+from engramlog_server.projections.models.chat_wire import ChatEndpoint, Output, typed
 
 if TYPE_CHECKING:
-    from projections.models.completions import Completions, Dialogue, RequestOutcome
+    from engramlog_server.projections.models.completions import Completions, Dialogue, RequestOutcome
 
 T = TypeVar("T")
 
@@ -143,7 +143,7 @@ class ModelChat:
             raise
 
     def _opened(self) -> Completions:
-        from projections.models.completions import Completions  # noqa: PLC0415 - an extra, which takes a second to import
+        from engramlog_server.projections.models.completions import Completions  # noqa: PLC0415 - an extra, which takes a second to import
 
         with self._lock:
             if self._ended:

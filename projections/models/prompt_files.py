@@ -12,4 +12,9 @@ Language = Literal["en", "zh"]
 @cache
 def prompt(name: str, language: Language) -> str:
     """The text of `projections/models/prompts/NAME.LANGUAGE.md`. Raises FileNotFoundError where there is none."""
-    return files("projections.models").joinpath("prompts", f"{name}.{language}.md").read_text("utf-8").strip()
+    return (
+        files("engramlog_server.projections.models")
+        .joinpath("prompts", f"{name}.{language}.md")
+        .read_text("utf-8")
+        .strip()
+    )

@@ -14,8 +14,8 @@ from zlib import crc32
 import msgspec
 import numpy as np
 
-from projections.fold.changelog import Entry
-from projections.past.summed import with_sum, without_sum
+from engramlog_server.projections.fold.changelog import Entry
+from engramlog_server.projections.past.summed import with_sum, without_sum
 
 BLOCK_ENTRIES = 4_096
 """A block ends with the pack that reaches this many entries."""

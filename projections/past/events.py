@@ -14,12 +14,12 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from events.catalogue import EVENT_TYPES
-from events.envelope import Stored, decode, micros
-from events.partitions import parse_position
-from events.text.unreadable import UNREADABLE
-from projections.memory.timelines import Lines
-from projections.past.summed import with_sum, without_sum
+from engramlog_server.events.catalogue import EVENT_TYPES
+from engramlog_server.events.envelope import Stored, decode, micros
+from engramlog_server.events.partitions import parse_position
+from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.projections.memory.timelines import Lines
+from engramlog_server.projections.past.summed import with_sum, without_sum
 
 Integers = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]

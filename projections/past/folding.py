@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from events.envelope import Stored
-from projections.checks import Check, unchecked
-from projections.fold.owner import FoldStep, OwnerState, ReadTurns, fold_on
-from projections.past.events import Integers, OwnerEvents
-from projections.past.moments import (
+from engramlog_server.events.envelope import Stored
+from engramlog_server.projections.checks import Check, unchecked
+from engramlog_server.projections.fold.owner import FoldStep, OwnerState, ReadTurns, fold_on
+from engramlog_server.projections.past.events import Integers, OwnerEvents
+from engramlog_server.projections.past.moments import (
     EVERY_EVENTS,
     KeptMemories,
     KeptMoment,

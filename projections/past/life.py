@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from typing import Any, NamedTuple
 
-from events.catalogue import (
+from engramlog_server.events.catalogue import (
     MemoriesAccessed,
     MemoriesRevealed,
     MemoryCreated,
@@ -30,14 +30,14 @@ from events.catalogue import (
     ValueReadmitted,
     ValueRejected,
 )
-from events.envelope import Event, Stored, decode, micros
-from events.parameters import DEFAULTS, Parameters
-from projections.checks import EVERY, Check, unchecked
-from projections.fold.evolve import EventEffect, evolve, parameters_of
-from projections.fold.named import names
-from projections.fold.values import EntryFacts, facts_of, stated_in
-from projections.fold.working_set import OWNER, OwnerSettings
-from projections.memory.record import Memory
+from engramlog_server.events.envelope import Event, Stored, decode, micros
+from engramlog_server.events.parameters import DEFAULTS, Parameters
+from engramlog_server.projections.checks import EVERY, Check, unchecked
+from engramlog_server.projections.fold.evolve import EventEffect, evolve, parameters_of
+from engramlog_server.projections.fold.named import names
+from engramlog_server.projections.fold.values import EntryFacts, facts_of, stated_in
+from engramlog_server.projections.fold.working_set import OWNER, OwnerSettings
+from engramlog_server.projections.memory.record import Memory
 
 _ITSELF = "\0"
 """Why an event is folded that was not yet; no memory has such an id."""

@@ -14,14 +14,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from events.errors import DamagedState
-from events.text.unreadable import UNREADABLE
-from projections.fold.owner import OwnerState, decode_owner, encode_owner
-from projections.memory.record import Memory, decode_memory, encode_memory, with_changes, without_content, without_words
-from projections.past.summed import with_sum, without_sum
+from engramlog_server.events.errors import DamagedState
+from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.projections.fold.owner import OwnerState, decode_owner, encode_owner
+from engramlog_server.projections.memory.record import (
+    Memory,
+    decode_memory,
+    encode_memory,
+    with_changes,
+    without_content,
+    without_words,
+)
+from engramlog_server.projections.past.summed import with_sum, without_sum
 
 if TYPE_CHECKING:  # numpy, which a fold worker does without
-    from projections.past.events import OwnerEvents
+    from engramlog_server.projections.past.events import OwnerEvents
 
 EVERY_EVENTS = 512
 """Events from one moment to the next at least, and a 256th of all of the owner's: so many are folded for any answer, and as many

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from events.envelope import AnyEvent, Stored, decode
-from events.parameters import DEFAULTS, Parameters, ParameterValue
-from projections.checks import EVERY, Check, unchecked
-from projections.fold.evolve import evolve
-from projections.fold.owner import OwnerHistory, OwnerState
-from projections.fold.values import facts_of
-from projections.fold.working_set import OwnerSettings
-from projections.memory.record import Memory
+from engramlog_server.events.envelope import AnyEvent, Stored, decode
+from engramlog_server.events.parameters import DEFAULTS, Parameters, ParameterValue
+from engramlog_server.projections.checks import EVERY, Check, unchecked
+from engramlog_server.projections.fold.evolve import evolve
+from engramlog_server.projections.fold.owner import OwnerHistory, OwnerState
+from engramlog_server.projections.fold.values import facts_of
+from engramlog_server.projections.fold.working_set import OwnerSettings
+from engramlog_server.projections.memory.record import Memory
 
 _UNCHANGED = OwnerSettings()
 

@@ -12,23 +12,23 @@ from typing import NamedTuple, TypedDict
 
 import numpy as np
 
-from projections.index.said_names import SaidNames
-from projections.language.asked_words import asked_words, says_something
-from projections.language.asking.parts import asks
-from projections.language.doubtful import sounds_like_an_order
-from projections.language.extractive import words
-from projections.language.orders import gives_orders
-from projections.language.patterns import regex
-from projections.memory.columns import Columns, state_of
-from projections.memory.deletion_view import erased_turns, forgotten_turns
-from projections.memory.episode import local
-from projections.memory.ground import always_holds
-from projections.memory.kind import is_statement, is_turn
-from projections.memory.record import Memory
-from projections.memory.suggestion import is_asked_again, suggested_by
-from projections.memory.working_memory import Conversation
-from projections.prompt.block import CLOSE, TITLES, Block, Line, Material
-from projections.prompt.lines import (
+from engramlog_server.projections.index.said_names import SaidNames
+from engramlog_server.projections.language.asked_words import asked_words, says_something
+from engramlog_server.projections.language.asking.parts import asks
+from engramlog_server.projections.language.doubtful import sounds_like_an_order
+from engramlog_server.projections.language.extractive import words
+from engramlog_server.projections.language.orders import gives_orders
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.memory.columns import Columns, state_of
+from engramlog_server.projections.memory.deletion_view import erased_turns, forgotten_turns
+from engramlog_server.projections.memory.episode import local
+from engramlog_server.projections.memory.ground import always_holds
+from engramlog_server.projections.memory.kind import is_statement, is_turn
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.memory.suggestion import is_asked_again, suggested_by
+from engramlog_server.projections.memory.working_memory import Conversation
+from engramlog_server.projections.prompt.block import CLOSE, TITLES, Block, Line, Material
+from engramlog_server.projections.prompt.lines import (
     Rules,
     allowed,
     holding_line,
@@ -45,10 +45,10 @@ from projections.prompt.lines import (
     why_not,
     withdrawn,
 )
-from projections.prompt.message import MessageRead, Related
-from projections.prompt.profile import standing_instructions
-from projections.views.corrected import corrections_in, seen_at
-from projections.views.view import OwnerView
+from engramlog_server.projections.prompt.message import MessageRead, Related
+from engramlog_server.projections.prompt.profile import standing_instructions
+from engramlog_server.projections.views.corrected import corrections_in, seen_at
+from engramlog_server.projections.views.view import OwnerView
 
 
 class Match(TypedDict):

@@ -10,22 +10,22 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from events.partitions import position_text
-from projections.language.sensitivity.event_level import at_most
-from projections.language.sensitivity.text_level import detect_sensitivity
-from projections.language.times.bounds import bounded
-from projections.language.times.resolved import dated
-from projections.language.tool_text import prepared
-from projections.memory.columns import STATES, Columns, state_of
-from projections.memory.corrections import Correction
-from projections.memory.deletion_view import deleted_memories
-from projections.memory.episode import SENSITIVE, local
-from projections.memory.handle import handle_of
-from projections.memory.kind import is_statement, is_summary
-from projections.memory.record import DAY, SECRET, Memory, with_changes
-from projections.memory.trust import trust_told
-from projections.memory.working_memory import Conversation, Turn
-from projections.prompt.block import Line
+from engramlog_server.events.partitions import position_text
+from engramlog_server.projections.language.sensitivity.event_level import at_most
+from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.times.bounds import bounded
+from engramlog_server.projections.language.times.resolved import dated
+from engramlog_server.projections.language.tool_text import prepared
+from engramlog_server.projections.memory.columns import STATES, Columns, state_of
+from engramlog_server.projections.memory.corrections import Correction
+from engramlog_server.projections.memory.deletion_view import deleted_memories
+from engramlog_server.projections.memory.episode import SENSITIVE, local
+from engramlog_server.projections.memory.handle import handle_of
+from engramlog_server.projections.memory.kind import is_statement, is_summary
+from engramlog_server.projections.memory.record import DAY, SECRET, Memory, with_changes
+from engramlog_server.projections.memory.trust import trust_told
+from engramlog_server.projections.memory.working_memory import Conversation, Turn
+from engramlog_server.projections.prompt.block import Line
 
 NEWEST_MESSAGES = 10
 """Messages that are kept before episodes, and episodes before older messages, where the budget is short."""

@@ -11,15 +11,15 @@ from itertools import islice
 
 import numpy as np
 
-from events.trust import ASSERTED, ORDER
-from projections.language.extraction.rules import extract
-from projections.language.extraction.shape import TurnText
-from projections.memory.columns import Columns
-from projections.memory.deletion_view import turns_behind
-from projections.memory.episode import local
-from projections.memory.kind import is_turn
-from projections.memory.record import Memory
-from projections.prompt.lines import Rules
+from engramlog_server.events.trust import ASSERTED, ORDER
+from engramlog_server.projections.language.extraction.rules import extract
+from engramlog_server.projections.language.extraction.shape import TurnText
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.deletion_view import turns_behind
+from engramlog_server.projections.memory.episode import local
+from engramlog_server.projections.memory.kind import is_turn
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.prompt.lines import Rules
 
 NOT_THE_USERS = "not the user's words"
 """Why a memory is not in the stable part."""

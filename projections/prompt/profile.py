@@ -14,17 +14,17 @@ from itertools import islice
 
 import numpy as np
 
-from projections.checks import Check, unchecked
-from projections.language.about_user import CLASSES, about_user, passing_days
-from projections.language.doubtful import overrides_rules
-from projections.language.extraction.instructing import INSTRUCTION
-from projections.language.times.bounds import bounded, plan_over
-from projections.memory.columns import Columns
-from projections.memory.kind import is_statement
-from projections.memory.record import DAY, Memory
-from projections.prompt.lines import Chosen, Rules, allowed, why_not
-from projections.prompt.own_words import NOT_THE_USERS, OwnWords
-from projections.views.view import OwnerView
+from engramlog_server.projections.checks import Check, unchecked
+from engramlog_server.projections.language.about_user import CLASSES, about_user, passing_days
+from engramlog_server.projections.language.doubtful import overrides_rules
+from engramlog_server.projections.language.extraction.instructing import INSTRUCTION
+from engramlog_server.projections.language.times.bounds import bounded, plan_over
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.kind import is_statement
+from engramlog_server.projections.memory.record import DAY, Memory
+from engramlog_server.projections.prompt.lines import Chosen, Rules, allowed, why_not
+from engramlog_server.projections.prompt.own_words import NOT_THE_USERS, OwnWords
+from engramlog_server.projections.views.view import OwnerView
 
 AN_ORDER = "an order"
 """Why a memory is not in the profile: it gives its reader an order."""

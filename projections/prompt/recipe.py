@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, get_args
 
-from events.catalogue import BlockMade, BroughtUp, StableMade
-from events.entry import SECRET_BYTES, keyed
-from events.envelope import from_micros
-from events.trust import ORDER
-from events.vocabulary import Trust
-from projections.language.sensitivity.text_level import detect_sensitivity
-from projections.memory.record import SECRET
-from projections.prompt.block import TITLES
-from projections.prompt.gathering import Close, Wanted
-from projections.prompt.stable import StablePart
+from engramlog_server.events.catalogue import BlockMade, BroughtUp, StableMade
+from engramlog_server.events.entry import SECRET_BYTES, keyed
+from engramlog_server.events.envelope import from_micros
+from engramlog_server.events.trust import ORDER
+from engramlog_server.events.vocabulary import Trust
+from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.memory.record import SECRET
+from engramlog_server.projections.prompt.block import TITLES
+from engramlog_server.projections.prompt.gathering import Close, Wanted
+from engramlog_server.projections.prompt.stable import StablePart
 
 _DIGEST_BYTES = 16
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from projections.checks import Check, unchecked
-from projections.language.prompt_text import TokenCount, is_chinese
-from projections.prompt.block import LEAST_BUDGET, STABLE, TURN, Block, Material, build
-from projections.prompt.gathering import Always, Wanted, stable_rules
-from projections.prompt.lines import Rules, holding_line, why_hidden, why_not
-from projections.prompt.profile import profile_of
-from projections.views.view import OwnerView
+from engramlog_server.projections.checks import Check, unchecked
+from engramlog_server.projections.language.prompt_text import TokenCount, is_chinese
+from engramlog_server.projections.prompt.block import LEAST_BUDGET, STABLE, TURN, Block, Material, build
+from engramlog_server.projections.prompt.gathering import Always, Wanted, stable_rules
+from engramlog_server.projections.prompt.lines import Rules, holding_line, why_hidden, why_not
+from engramlog_server.projections.prompt.profile import profile_of
+from engramlog_server.projections.views.view import OwnerView
 
 SMALL = 1_000
 """Budgets below this are small: the stable part takes a quarter of them at most, of others half."""

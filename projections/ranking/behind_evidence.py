@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from projections.index.correction_index import CorrectionIndex
-from projections.ranking.ranked import Ranked
-from projections.ranking.running import RunningSearch
+from engramlog_server.projections.index.correction_index import CorrectionIndex
+from engramlog_server.projections.ranking.ranked import Ranked
+from engramlog_server.projections.ranking.running import RunningSearch
 
 BELOW = 2e-6
 """By how much: so that they differ when told to six decimals."""

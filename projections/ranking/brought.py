@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NotRequired, TypedDict
 
-from projections.laws.modes import Visibility
-from projections.memory.columns import Columns
-from projections.memory.record import LEVELS
-from projections.memory.triples import KnownTriple, ReachedMemory
-from projections.ranking.spreading import Activated, spread
-from projections.views.query import ViewQuery, card, told_beside
-from projections.views.records import Card
-from projections.views.view import OwnerView
+from engramlog_server.projections.laws.modes import Visibility
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.record import LEVELS
+from engramlog_server.projections.memory.triples import KnownTriple, ReachedMemory
+from engramlog_server.projections.ranking.spreading import Activated, spread
+from engramlog_server.projections.views.query import ViewQuery, card, told_beside
+from engramlog_server.projections.views.records import Card
+from engramlog_server.projections.views.view import OwnerView
 
 Step = TypedDict(
     "Step",

@@ -16,18 +16,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from projections.embedding.meaning import Sense
-from projections.index.conversation_index import ASSISTANT, NONE, ConversationIndex
-from projections.laws.law import Floats
-from projections.laws.modes import Flags
-from projections.memory.columns import Rows
-from projections.ranking.conversation_dates import date_fit
-from projections.ranking.conversation_meaning import meaning_values, meant, only_meant
-from projections.ranking.conversation_question import QuestionReading
-from projections.ranking.conversation_terms import Stage, lessened, over_best, term_values
-from projections.ranking.conversation_weights import ADMITTING, SETTINGS, TERM_WEIGHTS
-from projections.ranking.ranked import Ranked, added, best
-from projections.views.view import OwnerView
+from engramlog_server.projections.embedding.meaning import Sense
+from engramlog_server.projections.index.conversation_index import ASSISTANT, NONE, ConversationIndex
+from engramlog_server.projections.laws.law import Floats
+from engramlog_server.projections.laws.modes import Flags
+from engramlog_server.projections.memory.columns import Rows
+from engramlog_server.projections.ranking.conversation_dates import date_fit
+from engramlog_server.projections.ranking.conversation_meaning import meaning_values, meant, only_meant
+from engramlog_server.projections.ranking.conversation_question import QuestionReading
+from engramlog_server.projections.ranking.conversation_terms import Stage, lessened, over_best, term_values
+from engramlog_server.projections.ranking.conversation_weights import ADMITTING, SETTINGS, TERM_WEIGHTS
+from engramlog_server.projections.ranking.ranked import Ranked, added, best
+from engramlog_server.projections.views.view import OwnerView
 
 _LAST = 1e-9
 """Share of the thread in the rough score: what only the thread reaches goes on after everything else."""

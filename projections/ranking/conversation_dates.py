@@ -16,15 +16,15 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import numpy.typing as npt
 
-from events.envelope import from_micros, micros, utc_text
-from projections.language.patterns import regex
-from projections.language.times import calendar as cal
-from projections.language.times.calendar import BEGINNING, END, Kind, Span
-from projections.language.times.chinese import SIGNS, chinese
-from projections.language.times.chinese_links import opened_by
-from projections.language.times.english import WORDS, english
-from projections.language.times.phrases import MASK, Phrase, masked
-from projections.laws.law import Floats
+from engramlog_server.events.envelope import from_micros, micros, utc_text
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.times import calendar as cal
+from engramlog_server.projections.language.times.calendar import BEGINNING, END, Kind, Span
+from engramlog_server.projections.language.times.chinese import SIGNS, chinese
+from engramlog_server.projections.language.times.chinese_links import opened_by
+from engramlog_server.projections.language.times.english import WORDS, english
+from engramlog_server.projections.language.times.phrases import MASK, Phrase, masked
+from engramlog_server.projections.laws.law import Floats
 
 TimeNamed = TypedDict("TimeNamed", {"text": str, "from": str, "to": str})
 """A time that the question names."""

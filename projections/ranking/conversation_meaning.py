@@ -21,19 +21,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from projections.embedding.meaning import LEAST_LENGTH, EmbeddedQuestion, JoinedPieces, Sense, Vectors
-from projections.embedding.use import MODEL as USE
-from projections.index.conversation_index import NONE, USER
-from projections.language.conversation_words import PREFERS, STANDING, asks_advice
-from projections.language.text import tokens
-from projections.laws.law import Floats
-from projections.laws.modes import Flags
-from projections.memory.columns import Rows
-from projections.ranking.conversation_question import QuestionReading
-from projections.ranking.conversation_terms import Stage, Values, asked_values, over_best
-from projections.ranking.conversation_weights import SETTINGS as RANKING
-from projections.ranking.ranked import best
-from projections.views.view import OwnerView
+from engramlog_server.projections.embedding.meaning import LEAST_LENGTH, EmbeddedQuestion, JoinedPieces, Sense, Vectors
+from engramlog_server.projections.embedding.use import MODEL as USE
+from engramlog_server.projections.index.conversation_index import NONE, USER
+from engramlog_server.projections.language.conversation_words import PREFERS, STANDING, asks_advice
+from engramlog_server.projections.language.text import tokens
+from engramlog_server.projections.laws.law import Floats
+from engramlog_server.projections.laws.modes import Flags
+from engramlog_server.projections.memory.columns import Rows
+from engramlog_server.projections.ranking.conversation_question import QuestionReading
+from engramlog_server.projections.ranking.conversation_terms import Stage, Values, asked_values, over_best
+from engramlog_server.projections.ranking.conversation_weights import SETTINGS as RANKING
+from engramlog_server.projections.ranking.ranked import best
+from engramlog_server.projections.views.view import OwnerView
 
 
 class WholeShares(NamedTuple):

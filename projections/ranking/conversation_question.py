@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-from projections.index.conversation_index import ConversationIndex
-from projections.index.search_index import Scores
-from projections.language.asking.framing import framing_terms
-from projections.language.conversation_words import last_sentence, named_speakers
-from projections.language.text import tokens
-from projections.laws.modes import Flags
-from projections.ranking.conversation_dates import QuestionTimes, times_in
-from projections.ranking.conversation_weights import SETTINGS
-from projections.ranking.keyword_match import expanded_terms
-from projections.views.texts import Weighing
-from projections.views.view import OwnerView
+from engramlog_server.projections.index.conversation_index import ConversationIndex
+from engramlog_server.projections.index.search_index import Scores
+from engramlog_server.projections.language.asking.framing import framing_terms
+from engramlog_server.projections.language.conversation_words import last_sentence, named_speakers
+from engramlog_server.projections.language.text import tokens
+from engramlog_server.projections.laws.modes import Flags
+from engramlog_server.projections.ranking.conversation_dates import QuestionTimes, times_in
+from engramlog_server.projections.ranking.conversation_weights import SETTINGS
+from engramlog_server.projections.ranking.keyword_match import expanded_terms
+from engramlog_server.projections.views.texts import Weighing
+from engramlog_server.projections.views.view import OwnerView
 
 
 class QuestionReading(NamedTuple):

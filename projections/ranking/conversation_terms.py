@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from projections.index.conversation_index import ASSISTANT, NONE, USER, ConversationIndex
-from projections.index.postings import Occurrences
-from projections.language.asking.kinds import ASKS_NOTHING, kinds_of
-from projections.language.conversation_words import (
+from engramlog_server.projections.index.conversation_index import ASSISTANT, NONE, USER, ConversationIndex
+from engramlog_server.projections.index.postings import Occurrences
+from engramlog_server.projections.language.asking.kinds import ASKS_NOTHING, kinds_of
+from engramlog_server.projections.language.conversation_words import (
     ENDS_ASKING,
     HAS_NUMBER,
     HAS_QUESTION,
@@ -20,13 +20,13 @@ from projections.language.conversation_words import (
     asks_many,
     asks_when,
 )
-from projections.laws.law import Floats
-from projections.laws.modes import Flags
-from projections.memory.columns import Rows
-from projections.memory.kind import is_statement, is_summary
-from projections.ranking.conversation_question import QuestionReading
-from projections.ranking.conversation_weights import SETTINGS
-from projections.views.view import OwnerView
+from engramlog_server.projections.laws.law import Floats
+from engramlog_server.projections.laws.modes import Flags
+from engramlog_server.projections.memory.columns import Rows
+from engramlog_server.projections.memory.kind import is_statement, is_summary
+from engramlog_server.projections.ranking.conversation_question import QuestionReading
+from engramlog_server.projections.ranking.conversation_weights import SETTINGS
+from engramlog_server.projections.views.view import OwnerView
 
 OPENING_TURNS = 3
 """Turns after which the opening of a session counts 1 / e."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 
-from projections.ranking.conversation_dates import DateShares
+from engramlog_server.projections.ranking.conversation_dates import DateShares
 
 
 @dataclass(frozen=True, slots=True)

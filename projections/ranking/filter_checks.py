@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from events.errors import refused
-from events.text.saying import is_text
-from projections.memory.tags import FILTERS, TAGS
-from projections.ranking.conversation_dates import TimeRange, parse_range
+from engramlog_server.events.errors import refused
+from engramlog_server.events.text.saying import is_text
+from engramlog_server.projections.memory.tags import FILTERS, TAGS
+from engramlog_server.projections.ranking.conversation_dates import TimeRange, parse_range
 
 Plain = str | int | float | bool
 MOST_WORDS = 50

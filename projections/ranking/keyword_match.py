@@ -16,18 +16,18 @@ from typing import Literal, NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 
-from projections.language.keywords.chinese import segmented
-from projections.language.keywords.synonyms import Expansion, Pair, expand, with_synonyms, word_key
-from projections.language.keywords.text import Keyword, extracted, folded
-from projections.language.keywords.words import never, never_chinese, weak, weak_chinese
-from projections.language.patterns import regex
-from projections.language.scripts import begins_with_han, holds_han
-from projections.language.text import kept_tokens, stem, tokens
-from projections.laws.law import Floats
-from projections.memory.columns import Rows
-from projections.ranking.ranked import best
-from projections.views.texts import PLAIN_WEIGHING
-from projections.views.view import OwnerView
+from engramlog_server.projections.language.keywords.chinese import segmented
+from engramlog_server.projections.language.keywords.synonyms import Expansion, Pair, expand, with_synonyms, word_key
+from engramlog_server.projections.language.keywords.text import Keyword, extracted, folded
+from engramlog_server.projections.language.keywords.words import never, never_chinese, weak, weak_chinese
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import begins_with_han, holds_han
+from engramlog_server.projections.language.text import kept_tokens, stem, tokens
+from engramlog_server.projections.laws.law import Floats
+from engramlog_server.projections.memory.columns import Rows
+from engramlog_server.projections.ranking.ranked import best
+from engramlog_server.projections.views.texts import PLAIN_WEIGHING
+from engramlog_server.projections.views.view import OwnerView
 
 
 class KeywordMatched(TypedDict):

@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from projections.laws.modes import REASONS, Flags, withheld_by_age
-from projections.ranking.running import RunningSearch
-from projections.ranking.search_request import FOLLOWING
-from projections.ranking.successors import Lifted
+from engramlog_server.projections.laws.modes import REASONS, Flags, withheld_by_age
+from engramlog_server.projections.ranking.running import RunningSearch
+from engramlog_server.projections.ranking.search_request import FOLLOWING
+from engramlog_server.projections.ranking.successors import Lifted
 
 Rank = Callable[[RunningSearch], tuple[RunningSearch, Lifted]]
 """Ranks a search; what leaves it as corrected is withheld in the search that it gives back."""

@@ -6,17 +6,17 @@ from collections.abc import Callable
 
 import numpy as np
 
-from projections.index.search_index import Scores
-from projections.memory.columns import Columns, Rows
-from projections.memory.corrections import GONE
-from projections.ranking import conversation_meaning
-from projections.ranking.brought import admits_shown
-from projections.ranking.conversation_weights import WEIGHTS
-from projections.ranking.ranked import Ranked
-from projections.ranking.rankings import text_score
-from projections.ranking.running import RunningSearch
-from projections.ranking.successors import Vacated, vacated
-from projections.views.corrected import leaving, strengths
+from engramlog_server.projections.index.search_index import Scores
+from engramlog_server.projections.memory.columns import Columns, Rows
+from engramlog_server.projections.memory.corrections import GONE
+from engramlog_server.projections.ranking import conversation_meaning
+from engramlog_server.projections.ranking.brought import admits_shown
+from engramlog_server.projections.ranking.conversation_weights import WEIGHTS
+from engramlog_server.projections.ranking.ranked import Ranked
+from engramlog_server.projections.ranking.rankings import text_score
+from engramlog_server.projections.ranking.running import RunningSearch
+from engramlog_server.projections.ranking.successors import Vacated, vacated
+from engramlog_server.projections.views.corrected import leaving, strengths
 
 MOST_ROUNDS = 3
 """How often is looked whether what took the place of what left leaves too."""

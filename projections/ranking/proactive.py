@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from projections.language.asked_words import without_question_words
-from projections.views.view import OwnerView
+from engramlog_server.projections.language.asked_words import without_question_words
+from engramlog_server.projections.views.view import OwnerView
 
 
 def closeness(relevance: float, coverage: float, score: float, best: float) -> float:

@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from events.parameters import Parameters
-from projections.laws.law import Floats
-from projections.memory.columns import Columns, Rows
-from projections.memory.record import DAY
+from engramlog_server.events.parameters import Parameters
+from engramlog_server.projections.laws.law import Floats
+from engramlog_server.projections.memory.columns import Columns, Rows
+from engramlog_server.projections.memory.record import DAY
 
 PREFERENCE, OUTPUT = "user_preference", "command_output"
 """Kinds with a priority of their own."""

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from projections.laws.law import Floats
-from projections.laws.modes import Flags
-from projections.memory.columns import Rows
-from projections.ranking.spreading import Activated
+from engramlog_server.projections.laws.law import Floats
+from engramlog_server.projections.laws.modes import Flags
+from engramlog_server.projections.memory.columns import Rows
+from engramlog_server.projections.ranking.spreading import Activated
 
 
 class Ranked(NamedTuple):

@@ -10,20 +10,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from projections.embedding.meaning import Sense
-from projections.index.search_index import Scores
-from projections.laws import LAWS
-from projections.laws.law import Floats
-from projections.laws.modes import Flags, Visibility
-from projections.memory.columns import Rows
-from projections.ranking.brought import MOST_ACTIVATED, admits_shown
-from projections.ranking.keyword_match import KeywordMatch, keyword_match, reached_rows
-from projections.ranking.published import Matched, hit, relevance_parts, score_parts, youth
-from projections.ranking.ranked import Ranked, added, best
-from projections.ranking.search_request import Filter, SearchRequest
-from projections.ranking.spreading import MOST_SEEDS, associative_score, spread
-from projections.views.query import ViewQuery
-from projections.views.view import OwnerView
+from engramlog_server.projections.embedding.meaning import Sense
+from engramlog_server.projections.index.search_index import Scores
+from engramlog_server.projections.laws import LAWS
+from engramlog_server.projections.laws.law import Floats
+from engramlog_server.projections.laws.modes import Flags, Visibility
+from engramlog_server.projections.memory.columns import Rows
+from engramlog_server.projections.ranking.brought import MOST_ACTIVATED, admits_shown
+from engramlog_server.projections.ranking.keyword_match import KeywordMatch, keyword_match, reached_rows
+from engramlog_server.projections.ranking.published import Matched, hit, relevance_parts, score_parts, youth
+from engramlog_server.projections.ranking.ranked import Ranked, added, best
+from engramlog_server.projections.ranking.search_request import Filter, SearchRequest
+from engramlog_server.projections.ranking.spreading import MOST_SEEDS, associative_score, spread
+from engramlog_server.projections.views.query import ViewQuery
+from engramlog_server.projections.views.view import OwnerView
 
 WEIGHT_SHARE = 0.05
 """The most that a memory's weight adds to its score: decay orders near-ties and does not bury a right answer."""

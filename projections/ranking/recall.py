@@ -9,17 +9,17 @@ from typing import NotRequired, TypedDict
 
 import numpy as np
 
-from projections.embedding.meaning import Sense
-from projections.laws.modes import Withheld
-from projections.memory.tags import contextual_match
-from projections.ranking import conversation
-from projections.ranking.behind_evidence import behind_evidence
-from projections.ranking.brought import Associated, brought_to_mind
-from projections.ranking.long_ago import with_long_ago
-from projections.ranking.outdated import admits, lending, without_corrected
-from projections.ranking.parts.in_parts import plan_of, shared
-from projections.ranking.ranked import Ranked, best
-from projections.ranking.rankings import (
+from engramlog_server.projections.embedding.meaning import Sense
+from engramlog_server.projections.laws.modes import Withheld
+from engramlog_server.projections.memory.tags import contextual_match
+from engramlog_server.projections.ranking import conversation
+from engramlog_server.projections.ranking.behind_evidence import behind_evidence
+from engramlog_server.projections.ranking.brought import Associated, brought_to_mind
+from engramlog_server.projections.ranking.long_ago import with_long_ago
+from engramlog_server.projections.ranking.outdated import admits, lending, without_corrected
+from engramlog_server.projections.ranking.parts.in_parts import plan_of, shared
+from engramlog_server.projections.ranking.ranked import Ranked, best
+from engramlog_server.projections.ranking.rankings import (
     MOST_PUBLISHED,
     WEIGHT_SHARE,
     by_activation,
@@ -29,12 +29,28 @@ from projections.ranking.rankings import (
     relevance_of,
     seeds_of,
 )
-from projections.ranking.running import Ranking, RunningSearch, direct, part_understood, plain_bm25, understood
-from projections.ranking.search_request import FOLLOWING, PLAIN, SearchRequest
-from projections.ranking.senses import MeaningCompared
-from projections.ranking.successors import Lifted, with_successors
-from projections.ranking.told import Expanded, Hit, Understood, embedded, results, understood_as, widened, withheld
-from projections.views.query import ViewQuery
+from engramlog_server.projections.ranking.running import (
+    Ranking,
+    RunningSearch,
+    direct,
+    part_understood,
+    plain_bm25,
+    understood,
+)
+from engramlog_server.projections.ranking.search_request import FOLLOWING, PLAIN, SearchRequest
+from engramlog_server.projections.ranking.senses import MeaningCompared
+from engramlog_server.projections.ranking.successors import Lifted, with_successors
+from engramlog_server.projections.ranking.told import (
+    Expanded,
+    Hit,
+    Understood,
+    embedded,
+    results,
+    understood_as,
+    widened,
+    withheld,
+)
+from engramlog_server.projections.views.query import ViewQuery
 
 
 class SearchResults(TypedDict):

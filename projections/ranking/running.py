@@ -8,19 +8,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from projections.embedding.meaning import Sense
-from projections.index.search_index import Scores
-from projections.language.asked_words import asked_words
-from projections.language.text import tokens
-from projections.laws.law import Floats
-from projections.laws.modes import Flags, Visibility, visibility
-from projections.memory.columns import Rows
-from projections.ranking.conversation_question import QuestionReading, read_question
-from projections.ranking.ranked import Plan, Ranked
-from projections.ranking.rankings import Direct, direct_hits
-from projections.ranking.search_request import BY_MEANING, FOLLOWING, Filter, SearchRequest
-from projections.views.query import ViewQuery
-from projections.views.view import OwnerView
+from engramlog_server.projections.embedding.meaning import Sense
+from engramlog_server.projections.index.search_index import Scores
+from engramlog_server.projections.language.asked_words import asked_words
+from engramlog_server.projections.language.text import tokens
+from engramlog_server.projections.laws.law import Floats
+from engramlog_server.projections.laws.modes import Flags, Visibility, visibility
+from engramlog_server.projections.memory.columns import Rows
+from engramlog_server.projections.ranking.conversation_question import QuestionReading, read_question
+from engramlog_server.projections.ranking.ranked import Plan, Ranked
+from engramlog_server.projections.ranking.rankings import Direct, direct_hits
+from engramlog_server.projections.ranking.search_request import BY_MEANING, FOLLOWING, Filter, SearchRequest
+from engramlog_server.projections.views.query import ViewQuery
+from engramlog_server.projections.views.view import OwnerView
 
 NO_SCORES = Scores(np.zeros(0, dtype=np.int64), np.zeros(0), [])
 MOST_EXPLAINED = 100

@@ -7,16 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from events.errors import refused
-from projections.choices import RANKINGS
-from projections.language.keywords.text import folded
-from projections.laws.law import Floats
-from projections.laws.modes import Flags
-from projections.memory.columns import Rows
-from projections.memory.record import CATEGORIES, SECRET, Memory
-from projections.memory.tags import contextual_match
-from projections.memory.trust import check_trust
-from projections.ranking.filter_checks import (
+from engramlog_server.events.errors import refused
+from engramlog_server.projections.choices import RANKINGS
+from engramlog_server.projections.language.keywords.text import folded
+from engramlog_server.projections.laws.law import Floats
+from engramlog_server.projections.laws.modes import Flags
+from engramlog_server.projections.memory.columns import Rows
+from engramlog_server.projections.memory.record import CATEGORIES, SECRET, Memory
+from engramlog_server.projections.memory.tags import contextual_match
+from engramlog_server.projections.memory.trust import check_trust
+from engramlog_server.projections.ranking.filter_checks import (
     as_told,
     check_among,
     check_feeling,
@@ -27,7 +27,7 @@ from projections.ranking.filter_checks import (
     check_tags,
     check_words,
 )
-from projections.views.view import OwnerView
+from engramlog_server.projections.views.view import OwnerView
 
 BLIND_TO_ACCESSES = ("conversation", "text")
 """Rankings that read no accesses, but for what a law makes of them."""

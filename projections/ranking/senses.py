@@ -7,9 +7,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import NotRequired, Protocol, TypedDict
 
-from projections.embedding.meaning import EmbeddedQuestion, KnownVectors, Sense
-from projections.language.contradiction.change import Alike
-from projections.views.view import OwnerView
+from engramlog_server.projections.embedding.meaning import EmbeddedQuestion, KnownVectors, Sense
+from engramlog_server.projections.language.contradiction.change import Alike
+from engramlog_server.projections.views.view import OwnerView
 
 
 class MeaningCompared(TypedDict):

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
-from events.parameters import Parameters
-from projections.index.associations import AssociationIndex, Link
-from projections.laws.law import Floats
+from engramlog_server.events.parameters import Parameters
+from engramlog_server.projections.index.associations import AssociationIndex, Link
+from engramlog_server.projections.laws.law import Floats
 
 MOST_SEEDS = 5
 KEYWORD_SHARE, ACTIVATION_SHARE = 0.6, 0.4

@@ -12,17 +12,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from projections.embedding.likeness import ratings
-from projections.index.search_index import Scores
-from projections.language.contradiction.interrupting import interrupts
-from projections.language.times.bounds import bounded
-from projections.memory.columns import Rows
-from projections.memory.corrections import BELOW, Correction
-from projections.memory.kind import is_statement
-from projections.memory.record import SECRET
-from projections.ranking.ranked import Ranked, best
-from projections.ranking.running import RunningSearch
-from projections.views.corrected import asked_for, corrections_of, strengths
+from engramlog_server.projections.embedding.likeness import ratings
+from engramlog_server.projections.index.search_index import Scores
+from engramlog_server.projections.language.contradiction.interrupting import interrupts
+from engramlog_server.projections.language.times.bounds import bounded
+from engramlog_server.projections.memory.columns import Rows
+from engramlog_server.projections.memory.corrections import BELOW, Correction
+from engramlog_server.projections.memory.kind import is_statement
+from engramlog_server.projections.memory.record import SECRET
+from engramlog_server.projections.ranking.ranked import Ranked, best
+from engramlog_server.projections.ranking.running import RunningSearch
+from engramlog_server.projections.views.corrected import asked_for, corrections_of, strengths
 
 ABOVE = 1e-6
 """By how much what is current stands above what it replaced."""

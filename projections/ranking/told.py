@@ -7,21 +7,21 @@ from typing import NotRequired, TypedDict
 
 import numpy as np
 
-from projections.embedding.meaning import Sense
-from projections.laws.modes import REASONS, Withheld, reasons_told, secrets
-from projections.memory.columns import Rows
-from projections.memory.record import LEVELS
-from projections.ranking.brought import Step, path_told
-from projections.ranking.conversation_dates import TimeNamed, told
-from projections.ranking.conversation_weights import TERM_WEIGHTS
-from projections.ranking.keyword_match import KeywordMatched, expanded
-from projections.ranking.ranked import Plan, Ranked
-from projections.ranking.rankings import relevance_of, text_score
-from projections.ranking.running import RunningSearch, plain_bm25
-from projections.ranking.search_request import BY_MEANING
-from projections.ranking.senses import MeaningCompared
-from projections.views.query import card, told_beside
-from projections.views.records import Card
+from engramlog_server.projections.embedding.meaning import Sense
+from engramlog_server.projections.laws.modes import REASONS, Withheld, reasons_told, secrets
+from engramlog_server.projections.memory.columns import Rows
+from engramlog_server.projections.memory.record import LEVELS
+from engramlog_server.projections.ranking.brought import Step, path_told
+from engramlog_server.projections.ranking.conversation_dates import TimeNamed, told
+from engramlog_server.projections.ranking.conversation_weights import TERM_WEIGHTS
+from engramlog_server.projections.ranking.keyword_match import KeywordMatched, expanded
+from engramlog_server.projections.ranking.ranked import Plan, Ranked
+from engramlog_server.projections.ranking.rankings import relevance_of, text_score
+from engramlog_server.projections.ranking.running import RunningSearch, plain_bm25
+from engramlog_server.projections.ranking.search_request import BY_MEANING
+from engramlog_server.projections.ranking.senses import MeaningCompared
+from engramlog_server.projections.views.query import card, told_beside
+from engramlog_server.projections.views.records import Card
 
 
 class Explanation(TypedDict):

@@ -11,18 +11,18 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple, TypeVar
 
-from events.errors import DamagedState, StoreUnavailable
-from events.partitions import LogKeys, partition_of
-from events.redis.wire import Wire, WirePool
-from events.sealing.seals import erased, is_tombstone
-from events.text.unreadable import UNREADABLE
-from projections.checks import Check, unchecked
-from projections.fold.builds import FIRST_BUILD, BuildKeys
-from projections.fold.changelog import Entry, first_in, unpack, unpack_seqs
-from projections.past.entry_blocks import standing_in
-from projections.redis.entry_index import WORTH, make_blocks, read_entry_head, told_of
-from projections.redis.sealed import cipher_of, open_pack
-from projections.redis.store import read_owner
+from engramlog_server.events.errors import DamagedState, StoreUnavailable
+from engramlog_server.events.partitions import LogKeys, partition_of
+from engramlog_server.events.redis.wire import Wire, WirePool
+from engramlog_server.events.sealing.seals import erased, is_tombstone
+from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.projections.checks import Check, unchecked
+from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
+from engramlog_server.projections.fold.changelog import Entry, first_in, unpack, unpack_seqs
+from engramlog_server.projections.past.entry_blocks import standing_in
+from engramlog_server.projections.redis.entry_index import WORTH, make_blocks, read_entry_head, told_of
+from engramlog_server.projections.redis.sealed import cipher_of, open_pack
+from engramlog_server.projections.redis.store import read_owner
 
 PACKS = 64
 """Packs that are read at once: about 256 KiB."""

@@ -7,20 +7,29 @@ from typing import NamedTuple
 
 import msgspec
 
-from events.errors import OtherFormat, StoreMismatch
-from events.parameters import PARAMETER_SET
-from events.partitions import FORMAT, MAX_PARTITIONS, MOVED, RESTORED, SEALED_META, STORE_KEY, LogKeys, spread_tags
-from events.redis.clock import redis_micros
-from events.redis.many import run_many
-from events.redis.wire import Argument, Wire
-from events.sealing.cipher import BODY_MARK
-from events.sealing.seals import SEALED_FIELD
-from events.text.embedder_names import NONE
-from projections.fold.builds import FIRST_BUILD, BuildKeys
-from projections.fold.partition import Checkpoint
-from projections.redis.restored import FromBackup, restored_by
-from projections.redis.scripts import BEGIN_PARTITION, CREATE_STORE
-from projections.redis.store import checkpoint_fields
+from engramlog_server.events.errors import OtherFormat, StoreMismatch
+from engramlog_server.events.parameters import PARAMETER_SET
+from engramlog_server.events.partitions import (
+    FORMAT,
+    MAX_PARTITIONS,
+    MOVED,
+    RESTORED,
+    SEALED_META,
+    STORE_KEY,
+    LogKeys,
+    spread_tags,
+)
+from engramlog_server.events.redis.clock import redis_micros
+from engramlog_server.events.redis.many import run_many
+from engramlog_server.events.redis.wire import Argument, Wire
+from engramlog_server.events.sealing.cipher import BODY_MARK
+from engramlog_server.events.sealing.seals import SEALED_FIELD
+from engramlog_server.events.text.embedder_names import NONE
+from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
+from engramlog_server.projections.fold.partition import Checkpoint
+from engramlog_server.projections.redis.restored import FromBackup, restored_by
+from engramlog_server.projections.redis.scripts import BEGIN_PARTITION, CREATE_STORE
+from engramlog_server.projections.redis.store import checkpoint_fields
 
 SEALED = SEALED_FIELD
 """The field of the store that a sealed one has."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from events.admission import Debt
-from events.partitions import LogKeys
-from events.redis.wire import Argument, Wire
-from projections.fold.builds import FIRST_BUILD, BuildKeys
+from engramlog_server.events.admission import Debt
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.wire import Argument, Wire
+from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
 
 MOST_SAMPLED = 32
 """Partitions of which unfolded events are weighed: those that lag most."""

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from events.partitions import LogKeys, partition_of
-from events.redis.wire import WirePool
-from events.text.unreadable import UNREADABLE
+from engramlog_server.events.partitions import LogKeys, partition_of
+from engramlog_server.events.redis.wire import WirePool
+from engramlog_server.events.text.unreadable import UNREADABLE
 
 Seen = dict[str, tuple[int, int]]
 """Memory id -> when it was deleted, as told, and when the sweep saw that first."""

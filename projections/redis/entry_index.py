@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TypeVar
 
-from events.errors import DamagedState
-from events.redis.wire import Wire, WirePool
-from events.text.unreadable import UNREADABLE
-from projections.checks import Check, unchecked
-from projections.fold.builds import BuildKeys
-from projections.fold.changelog import Entry
-from projections.past.entry_blocks import (
+from engramlog_server.events.errors import DamagedState
+from engramlog_server.events.redis.wire import Wire, WirePool
+from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.projections.checks import Check, unchecked
+from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.fold.changelog import Entry
+from engramlog_server.projections.past.entry_blocks import (
     Blocked,
     BlockMaker,
     EntryBlock,
@@ -25,7 +25,7 @@ from projections.past.entry_blocks import (
     stored_head,
     sum_of,
 )
-from projections.redis.made import write_made
+from engramlog_server.projections.redis.made import write_made
 
 HEAD = "entries"
 """The field with how far the blocks reach; a block's is `entries:` and its number from 1."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from events.partitions import LogKeys, partition_of
-from events.redis.secrets import read_cipher
-from events.redis.wire import WirePool
-from events.redis.wordless import memory_mark, turn_mark
+from engramlog_server.events.partitions import LogKeys, partition_of
+from engramlog_server.events.redis.secrets import read_cipher
+from engramlog_server.events.redis.wire import WirePool
+from engramlog_server.events.redis.wordless import memory_mark, turn_mark
 
 AT_ONCE = 1_000
 Turn = tuple[str, str | None]

@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from events.errors import LogGap
-from events.heads import Expected, Head
-from events.partitions import LogKeys, position_text
-from events.redis.log import entries
-from events.redis.wire import Wire
-from projections.checks import Check, unchecked
-from projections.fold.builds import BuildKeys
-from projections.fold.changelog import FIRST_LINK, event_link
+from engramlog_server.events.errors import LogGap
+from engramlog_server.events.heads import Expected, Head
+from engramlog_server.events.partitions import LogKeys, position_text
+from engramlog_server.events.redis.log import entries
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.projections.checks import Check, unchecked
+from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.fold.changelog import FIRST_LINK, event_link
 
 READ_COUNT = 500
 EVERYTHING = 1 << 62

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from events.errors import DamagedState, KeyUnavailable, StoreMismatch
-from events.redis.secrets import read_readmitted
-from events.redis.wire import Wire
-from events.sealing.cipher import ValueCipher
-from projections.fold.builds import BuildKeys
-from projections.fold.named import neighbours
-from projections.fold.partition import WorkingOwner, record_hash
-from projections.redis.sealed import open_record
-from projections.redis.store import MOST_VALUES, decode_quarantine, read_owner, read_record, slices
+from engramlog_server.events.errors import DamagedState, KeyUnavailable, StoreMismatch
+from engramlog_server.events.redis.secrets import read_readmitted
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.sealing.cipher import ValueCipher
+from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.fold.named import neighbours
+from engramlog_server.projections.fold.partition import WorkingOwner, record_hash
+from engramlog_server.projections.redis.sealed import open_record
+from engramlog_server.projections.redis.store import MOST_VALUES, decode_quarantine, read_owner, read_record, slices
 
 
 def all_loaded(wanted: Mapping[str, Iterable[str]], owners: Mapping[str, WorkingOwner]) -> bool:

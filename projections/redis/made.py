@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from events.errors import StoreError
-from events.redis.wire import Argument, Script, WirePool
-from projections.fold.builds import BuildKeys
+from engramlog_server.events.errors import StoreError
+from engramlog_server.events.redis.wire import Argument, Script, WirePool
+from engramlog_server.projections.fold.builds import BuildKeys
 
 MAKE = Script(
     "make",

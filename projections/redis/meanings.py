@@ -11,13 +11,13 @@ from typing import Literal, NotRequired, TypedDict
 
 import numpy as np
 
-from events.errors import BadSetting, EmbedderFailed, StoreFull
-from events.text.embedder_names import AUTO, MINILM, NONE, STORE, USE
-from projections.embedding.choosing import EmbedderChosen, Embedders
-from projections.embedding.idle import FIXED, nearness, usual
-from projections.embedding.letters import LettersIndex
-from projections.embedding.likeness import Likeness
-from projections.embedding.meaning import (
+from engramlog_server.events.errors import BadSetting, EmbedderFailed, StoreFull
+from engramlog_server.events.text.embedder_names import AUTO, MINILM, NONE, STORE, USE
+from engramlog_server.projections.embedding.choosing import EmbedderChosen, Embedders
+from engramlog_server.projections.embedding.idle import FIXED, nearness, usual
+from engramlog_server.projections.embedding.letters import LettersIndex
+from engramlog_server.projections.embedding.likeness import Likeness
+from engramlog_server.projections.embedding.meaning import (
     NO_SECRET,
     EmbeddedQuestion,
     JoinedPieces,
@@ -26,12 +26,12 @@ from projections.embedding.meaning import (
     Vectors,
     embedded_text,
 )
-from projections.index.meaning_index import MeaningIndex
-from projections.language.contradiction.change import Alike
-from projections.memory.columns import Rows
-from projections.ranking.senses import MeantQuestion, ViewHeld
-from projections.redis.vectors import RedisVectors
-from projections.views.view import OwnerView
+from engramlog_server.projections.index.meaning_index import MeaningIndex
+from engramlog_server.projections.language.contradiction.change import Alike
+from engramlog_server.projections.memory.columns import Rows
+from engramlog_server.projections.ranking.senses import MeantQuestion, ViewHeld
+from engramlog_server.projections.redis.vectors import RedisVectors
+from engramlog_server.projections.views.view import OwnerView
 
 
 class Coverage(TypedDict):

@@ -7,11 +7,11 @@ from datetime import date, datetime, timedelta
 from threading import Lock
 from typing import NamedTuple
 
-from events.errors import StoreError
-from events.partitions import MODELS_KEY
-from events.redis.wire import Argument, Wire, WirePool
-from events.text.digits import whole
-from projections.models.counted import ModelAsked
+from engramlog_server.events.errors import StoreError
+from engramlog_server.events.partitions import MODELS_KEY
+from engramlog_server.events.redis.wire import Argument, Wire, WirePool
+from engramlog_server.events.text.digits import whole
+from engramlog_server.projections.models.counted import ModelAsked
 
 KEPT_DAYS = 400
 MOST_FIELDS = 4_096

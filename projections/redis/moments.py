@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
-from events.admission import ACCESS_FULL
-from events.errors import DamagedState
-from events.redis.admission import memory_share
-from events.redis.wire import Wire, WirePool
-from events.text.unreadable import UNREADABLE
-from projections.checks import UNBOUNDED, Bounds
-from projections.fold.builds import BuildKeys, version_of
-from projections.fold.owner import PROJECTION_VERSION, OwnerState, encode_owner
-from projections.past.events import OwnerEvents
-from projections.past.folding import Added, MomentKeeper, Passage
-from projections.past.moments import (
+from engramlog_server.events.admission import ACCESS_FULL
+from engramlog_server.events.errors import DamagedState
+from engramlog_server.events.redis.admission import memory_share
+from engramlog_server.events.redis.wire import Wire, WirePool
+from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.projections.checks import UNBOUNDED, Bounds
+from engramlog_server.projections.fold.builds import BuildKeys, version_of
+from engramlog_server.projections.fold.owner import PROJECTION_VERSION, OwnerState, encode_owner
+from engramlog_server.projections.past.events import OwnerEvents
+from engramlog_server.projections.past.folding import Added, MomentKeeper, Passage
+from engramlog_server.projections.past.moments import (
     EVERY_EVENTS,
     KeptMoment,
     MomentsHead,
@@ -30,11 +30,11 @@ from projections.past.moments import (
     started,
     stored_moments,
 )
-from projections.redis.changelog import ChangeLogs
-from projections.redis.made import write_made
-from projections.redis.owner_events import OwnerLog, RedisOwnerEvents
-from projections.redis.sealed import cipher_of, open_moment, seal_moment, seal_synonyms
-from projections.redis.store import MOMENTS
+from engramlog_server.projections.redis.changelog import ChangeLogs
+from engramlog_server.projections.redis.made import write_made
+from engramlog_server.projections.redis.owner_events import OwnerLog, RedisOwnerEvents
+from engramlog_server.projections.redis.sealed import cipher_of, open_moment, seal_moment, seal_synonyms
+from engramlog_server.projections.redis.store import MOMENTS
 
 HEAD = MOMENTS
 """The field of what is kept; a moment's is its number."""

@@ -12,16 +12,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from threading import Lock
 from typing import NamedTuple
 
-from events.admission import ACCESS_FULL
-from events.envelope import Stored
-from events.errors import DamagedState
-from events.redis.admission import memory_share
-from events.redis.wire import Argument, Wire, WirePool
-from events.text.unreadable import UNREADABLE
-from projections.checks import UNBOUNDED, Bounds, counted
-from projections.fold.builds import BuildKeys, version_of
-from projections.fold.owner import PROJECTION_VERSION, OwnerState
-from projections.past.events import (
+from engramlog_server.events.admission import ACCESS_FULL
+from engramlog_server.events.envelope import Stored
+from engramlog_server.events.errors import DamagedState
+from engramlog_server.events.redis.admission import memory_share
+from engramlog_server.events.redis.wire import Argument, Wire, WirePool
+from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.projections.checks import UNBOUNDED, Bounds, counted
+from engramlog_server.projections.fold.builds import BuildKeys, version_of
+from engramlog_server.projections.fold.owner import PROJECTION_VERSION, OwnerState
+from engramlog_server.projections.past.events import (
     BLOCK,
     EventsHead,
     OwnerEvents,
@@ -33,8 +33,8 @@ from projections.past.events import (
     stored_block,
     stored_events_head,
 )
-from projections.redis.changelog import ChangeLogs
-from projections.redis.made import write_made
+from engramlog_server.projections.redis.changelog import ChangeLogs
+from engramlog_server.projections.redis.made import write_made
 
 EVENTS = "events"
 """The field with how far the blocks reach; a block's is `events:` and its number from 0."""

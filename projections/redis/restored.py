@@ -8,9 +8,9 @@ from typing import NotRequired, TypedDict
 
 import msgspec
 
-from events.errors import StoreMismatch
-from events.partitions import RESTORED, STORE_KEY, LogKeys
-from events.redis.wire import Wire
+from engramlog_server.events.errors import StoreMismatch
+from engramlog_server.events.partitions import RESTORED, STORE_KEY, LogKeys
+from engramlog_server.events.redis.wire import Wire
 
 
 class RestoredTold(TypedDict):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from events.partitions import LogKeys
-from events.redis.wire import Wire
-from projections.fold.builds import BuildKeys
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.projections.fold.builds import BuildKeys
 
 KEPT_MS = 600_000
 _OWNERS_A_PIECE = 50

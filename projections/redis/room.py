@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any
 
-from events.partitions import DEDUPE_BUCKETS, LogKeys
-from events.redis.wire import Argument, Wire
-from projections.embedding.vectors import VectorKeys
-from projections.fold.builds import FIRST_BUILD, BuildKeys
-from projections.fold.owner import decode_owner
+from engramlog_server.events.partitions import DEDUPE_BUCKETS, LogKeys
+from engramlog_server.events.redis.wire import Argument, Wire
+from engramlog_server.projections.embedding.vectors import VectorKeys
+from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
+from engramlog_server.projections.fold.owner import decode_owner
 
 MOST_PARTITIONS, MOST_OWNERS, MOST_BUCKETS = 64, 8, 64
 """Looked at: partitions, owners of a partition, and of its 512 hashes of event ids so many."""

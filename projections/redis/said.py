@@ -10,11 +10,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from events.partitions import partition_of
-from projections.checks import Check, unchecked
-from projections.fold.changelog import Entry
-from projections.memory.working_memory import Said, read_said
-from projections.redis.view import RedisViews
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.projections.checks import Check, unchecked
+from engramlog_server.projections.fold.changelog import Entry
+from engramlog_server.projections.memory.working_memory import Said, read_said
+from engramlog_server.projections.redis.view import RedisViews
 
 REACHES = (128, 1_024)
 """How many of an owner's newest events are looked back over: the second where the first do not tell enough."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from events.redis.wire import Script
+from engramlog_server.events.redis.wire import Script
 
 EPOCH_CHECK = """
 local epoch = redis.call('HGET', KEYS[1], 'epoch') or '0'

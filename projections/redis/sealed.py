@@ -9,13 +9,13 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable
 from functools import partial
 
-from events.errors import DamagedState, KeyUnavailable
-from events.redis.secrets import read_cipher
-from events.redis.wire import Wire
-from events.sealing.cipher import NotOpened, ValueCipher
-from events.sealing.compression import VALUES, NotExpanded, compressed, expanded, record_dictionary
-from projections.fold.builds import BuildKeys
-from projections.fold.changelog import chunks_of, laid
+from engramlog_server.events.errors import DamagedState, KeyUnavailable
+from engramlog_server.events.redis.secrets import read_cipher
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.sealing.cipher import NotOpened, ValueCipher
+from engramlog_server.events.sealing.compression import VALUES, NotExpanded, compressed, expanded, record_dictionary
+from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.fold.changelog import chunks_of, laid
 
 RECORD, CHANGES, REASON, SYNONYMS = b"record", b"changes", b"reason", b"synonyms"
 MOMENT, VECTOR, PIECES = b"moment", b"vector", b"pieces"

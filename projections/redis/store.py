@@ -13,24 +13,31 @@ from typing import NamedTuple, TypeVar
 import msgspec
 import redis
 
-from events.envelope import Stored
-from events.errors import DamagedState, LogGap, LogRolledBack, LostLease
-from events.redis.gap import MENDING
-from events.redis.log import entries, runs
-from events.redis.many import run_many
-from events.redis.opening import opened as opened_entries
-from events.redis.secrets import read_ciphers
-from events.redis.wire import Argument, Wire, as_store_error
-from events.sealing.cipher import NotOpened, ValueCipher
-from events.text.unreadable import UNREADABLE
-from projections.fold.builds import BuildKeys
-from projections.fold.changelog import pack
-from projections.fold.owner import OwnerState, decode_owner, encode_owner
-from projections.fold.partition import Checkpoint, EncodedOutcome, Outcome, OwnerWrites, Quarantine, WorkingOwner
-from projections.memory.record import Memory, decode_memory
-from projections.past.moments import MomentsHead, stored_moments
-from projections.redis.scripts import LEASE
-from projections.redis.sealed import (
+from engramlog_server.events.envelope import Stored
+from engramlog_server.events.errors import DamagedState, LogGap, LogRolledBack, LostLease
+from engramlog_server.events.redis.gap import MENDING
+from engramlog_server.events.redis.log import entries, runs
+from engramlog_server.events.redis.many import run_many
+from engramlog_server.events.redis.opening import opened as opened_entries
+from engramlog_server.events.redis.secrets import read_ciphers
+from engramlog_server.events.redis.wire import Argument, Wire, as_store_error
+from engramlog_server.events.sealing.cipher import NotOpened, ValueCipher
+from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.fold.changelog import pack
+from engramlog_server.projections.fold.owner import OwnerState, decode_owner, encode_owner
+from engramlog_server.projections.fold.partition import (
+    Checkpoint,
+    EncodedOutcome,
+    Outcome,
+    OwnerWrites,
+    Quarantine,
+    WorkingOwner,
+)
+from engramlog_server.projections.memory.record import Memory, decode_memory
+from engramlog_server.projections.past.moments import MomentsHead, stored_moments
+from engramlog_server.projections.redis.scripts import LEASE
+from engramlog_server.projections.redis.sealed import (
     SEALED_REASON,
     open_reason,
     open_record,

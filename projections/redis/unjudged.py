@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from events.envelope import Prepared
-from events.log import AppendReceipt
-from events.partitions import LogKeys, parse_position
-from events.redis.wire import WirePool
-from events.vocabulary import MAX_REQUEST_EVENTS
+from engramlog_server.events.envelope import Prepared
+from engramlog_server.events.log import AppendReceipt
+from engramlog_server.events.partitions import LogKeys, parse_position
+from engramlog_server.events.redis.wire import WirePool
+from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
 
 MOST_SPANS = 10_000
 """Spans kept for a partition; the oldest are dropped, so that a store without job workers does not fill."""

@@ -13,16 +13,23 @@ from itertools import islice
 from threading import Lock
 from typing import Any, TypeVar
 
-from events.admission import ACCESS_FULL
-from events.errors import KeyUnavailable, StoreFull, StoreMismatch
-from events.partitions import LogKeys, partition_of
-from events.redis.admission import memory_share
-from events.redis.secrets import read_cipher, usable_secret
-from events.redis.wire import Argument, Wire, WirePool, as_store_error
-from events.sealing.cipher import NotOpened, ValueCipher
-from projections.embedding.meaning import NO_SECRET, Embedded, JoinedPieces, Vectors
-from projections.embedding.vectors import VectorKeys, dimensions_of, is_whole, pack, unpack_all_pieces, unpack_whole
-from projections.redis.sealed import PIECES, VECTOR, vector_place
+from engramlog_server.events.admission import ACCESS_FULL
+from engramlog_server.events.errors import KeyUnavailable, StoreFull, StoreMismatch
+from engramlog_server.events.partitions import LogKeys, partition_of
+from engramlog_server.events.redis.admission import memory_share
+from engramlog_server.events.redis.secrets import read_cipher, usable_secret
+from engramlog_server.events.redis.wire import Argument, Wire, WirePool, as_store_error
+from engramlog_server.events.sealing.cipher import NotOpened, ValueCipher
+from engramlog_server.projections.embedding.meaning import NO_SECRET, Embedded, JoinedPieces, Vectors
+from engramlog_server.projections.embedding.vectors import (
+    VectorKeys,
+    dimensions_of,
+    is_whole,
+    pack,
+    unpack_all_pieces,
+    unpack_whole,
+)
+from engramlog_server.projections.redis.sealed import PIECES, VECTOR, vector_place
 
 PAGE = 500
 """Vectors named in one command."""

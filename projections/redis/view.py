@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import redis
 
-from events.envelope import Stored
-from events.errors import (
+from engramlog_server.events.envelope import Stored
+from engramlog_server.events.errors import (
     BeyondHead,
     DamagedState,
     KeyUnavailable,
@@ -25,27 +25,27 @@ from events.errors import (
     OwnerTooLarge,
     StoreUnavailable,
 )
-from events.parameters import DEFAULTS, Parameters
-from events.partitions import LogKeys, partition_of, position_text
-from events.redis.secrets import refuse_erased
-from events.redis.wire import Wire, WirePool, as_store_error, server_run
-from events.text.unreadable import UNREADABLE
-from projections.checks import UNBOUNDED, Bounds, Check, unchecked
-from projections.choices import VIEW_BYTES
-from projections.fold.builds import FIRST_BUILD, BuildKeys
-from projections.fold.changelog import FIRST_LINK, Entry, unpack
-from projections.fold.owner import OwnerState, decode_owner
-from projections.fold.partition import Quarantine
-from projections.memory.record import Memory
-from projections.memory.rejection import Rejections
-from projections.redis.changelog import ChangeLogs, Mark, read_names, read_packs
-from projections.redis.deletions import RedisDeletions
-from projections.redis.erased_turns import ErasedTurns
-from projections.redis.moments import RedisMoments
-from projections.redis.owner_events import RedisOwnerEvents
-from projections.redis.scripts import DELTA
-from projections.redis.sealed import cipher_of, open_pack, open_record
-from projections.redis.store import (
+from engramlog_server.events.parameters import DEFAULTS, Parameters
+from engramlog_server.events.partitions import LogKeys, partition_of, position_text
+from engramlog_server.events.redis.secrets import refuse_erased
+from engramlog_server.events.redis.wire import Wire, WirePool, as_store_error, server_run
+from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.projections.checks import UNBOUNDED, Bounds, Check, unchecked
+from engramlog_server.projections.choices import VIEW_BYTES
+from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
+from engramlog_server.projections.fold.changelog import FIRST_LINK, Entry, unpack
+from engramlog_server.projections.fold.owner import OwnerState, decode_owner
+from engramlog_server.projections.fold.partition import Quarantine
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.memory.rejection import Rejections
+from engramlog_server.projections.redis.changelog import ChangeLogs, Mark, read_names, read_packs
+from engramlog_server.projections.redis.deletions import RedisDeletions
+from engramlog_server.projections.redis.erased_turns import ErasedTurns
+from engramlog_server.projections.redis.moments import RedisMoments
+from engramlog_server.projections.redis.owner_events import RedisOwnerEvents
+from engramlog_server.projections.redis.scripts import DELTA
+from engramlog_server.projections.redis.sealed import cipher_of, open_pack, open_record
+from engramlog_server.projections.redis.store import (
     decode_quarantine,
     read_entries,
     read_owner,
@@ -53,10 +53,10 @@ from projections.redis.store import (
     read_record,
     slices,
 )
-from projections.redis.unjudged import RedisUnjudged
-from projections.views.kept_views import CachedView, KeptViews
-from projections.views.quoting import all_as_told
-from projections.views.view import OwnerView
+from engramlog_server.projections.redis.unjudged import RedisUnjudged
+from engramlog_server.projections.views.kept_views import CachedView, KeptViews
+from engramlog_server.projections.views.quoting import all_as_told
+from engramlog_server.projections.views.view import OwnerView
 
 PAGE = 500
 LOAD_PAGE = 1_000

@@ -9,19 +9,19 @@ from typing import NamedTuple, TypedDict
 
 import numpy as np
 
-from projections.embedding.meaning import Sense
-from projections.language.patterns import regex
-from projections.language.scripts import begins_with_han, holds_han
-from projections.language.text import tokens
-from projections.laws.modes import reasons_told, secrets
-from projections.memory.record import SECRET, Memory
-from projections.ranking.ranked import Ranked
-from projections.ranking.recall import ranking_of
-from projections.ranking.running import Ranking, RunningSearch
-from projections.ranking.search_request import Filter, Filters, SearchRequest
-from projections.ranking.successors import interrupted
-from projections.views.corrected import corrections_of
-from projections.views.query import ViewQuery, card
+from engramlog_server.projections.embedding.meaning import Sense
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import begins_with_han, holds_han
+from engramlog_server.projections.language.text import tokens
+from engramlog_server.projections.laws.modes import reasons_told, secrets
+from engramlog_server.projections.memory.record import SECRET, Memory
+from engramlog_server.projections.ranking.ranked import Ranked
+from engramlog_server.projections.ranking.recall import ranking_of
+from engramlog_server.projections.ranking.running import Ranking, RunningSearch
+from engramlog_server.projections.ranking.search_request import Filter, Filters, SearchRequest
+from engramlog_server.projections.ranking.successors import interrupted
+from engramlog_server.projections.views.corrected import corrections_of
+from engramlog_server.projections.views.query import ViewQuery, card
 
 
 class Absent(TypedDict):

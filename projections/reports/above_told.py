@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from projections.reports.above import AboveSide, Absent, Outranked
+from engramlog_server.projections.reports.above import AboveSide, Absent, Outranked
 
 LANGUAGES = ("en", "zh")
 DECIDING = 0.6

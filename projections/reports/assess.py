@@ -12,12 +12,12 @@ from typing import NamedTuple, TypedDict
 
 import numpy as np
 
-from projections.language.scripts import holds_han
-from projections.laws.consolidating import consolidations, recencies
-from projections.memory.columns import Columns
-from projections.memory.record import SECRET
-from projections.views.query import moment
-from projections.views.view import OwnerView
+from engramlog_server.projections.language.scripts import holds_han
+from engramlog_server.projections.laws.consolidating import consolidations, recencies
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.record import SECRET
+from engramlog_server.projections.views.query import moment
+from engramlog_server.projections.views.view import OwnerView
 
 
 class Evidence(TypedDict):

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from events.accesses import shown_in
-from events.catalogue import MemoriesAccessed, TurnRecorded
-from events.envelope import AnyEvent, Stored
-from projections.past.records import RecordsFold
-from projections.reports.closure import Closure, LogGraph
-from projections.reports.struck_log import about
+from engramlog_server.events.accesses import shown_in
+from engramlog_server.events.catalogue import MemoriesAccessed, TurnRecorded
+from engramlog_server.events.envelope import AnyEvent, Stored
+from engramlog_server.projections.past.records import RecordsFold
+from engramlog_server.projections.reports.closure import Closure, LogGraph
+from engramlog_server.projections.reports.struck_log import about
 
 MOST_TO_TELL = 1_000
 

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
-from projections.checks import Check, unchecked
-from projections.laws.modes import Mode, visibility
-from projections.memory.columns import Columns
-from projections.reports.sides import Beside, Difference, Side, SideStanding
+from engramlog_server.projections.checks import Check, unchecked
+from engramlog_server.projections.laws.modes import Mode, visibility
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.reports.sides import Beside, Difference, Side, SideStanding
 
 
 class FromTo(TypedDict):

@@ -13,12 +13,12 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from events.catalogue import MemoryCreated, MemoryMentioned, MemoryMerged
-from events.envelope import AnyEvent, Stored
-from events.trust import PROPOSED
-from projections.checks import EVERY, Check, unchecked
-from projections.memory.kind import tells_all
-from projections.reports.strikes import MOST_NAMES, Strikes, names_of, turn_said
+from engramlog_server.events.catalogue import MemoryCreated, MemoryMentioned, MemoryMerged
+from engramlog_server.events.envelope import AnyEvent, Stored
+from engramlog_server.events.trust import PROPOSED
+from engramlog_server.projections.checks import EVERY, Check, unchecked
+from engramlog_server.projections.memory.kind import tells_all
+from engramlog_server.projections.reports.strikes import MOST_NAMES, Strikes, names_of, turn_said
 
 _ID = 16
 _TOLD = ("sessions", "principals", "models")

@@ -14,17 +14,17 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from events.parameters import DEFAULTS
-from events.partitions import position_text
-from projections.checks import Check, counted, unchecked
-from projections.laws import LAWS
-from projections.laws.law import Floats, Instants, Law
-from projections.laws.modes import REASONS, Visibility, reasons_told, visibility
-from projections.memory.columns import Columns
-from projections.memory.record import LEVELS, Memory
-from projections.past.life import RecordTouch, State
-from projections.views.query import card, moment
-from projections.views.view import OwnerView
+from engramlog_server.events.parameters import DEFAULTS
+from engramlog_server.events.partitions import position_text
+from engramlog_server.projections.checks import Check, counted, unchecked
+from engramlog_server.projections.laws import LAWS
+from engramlog_server.projections.laws.law import Floats, Instants, Law
+from engramlog_server.projections.laws.modes import REASONS, Visibility, reasons_told, visibility
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.record import LEVELS, Memory
+from engramlog_server.projections.past.life import RecordTouch, State
+from engramlog_server.projections.views.query import card, moment
+from engramlog_server.projections.views.view import OwnerView
 
 
 class Jump(TypedDict):

@@ -11,17 +11,17 @@ from typing import TypedDict
 import numpy as np
 import numpy.typing as npt
 
-from projections.laws.ebbinghaus import LAW as EBBINGHAUS
-from projections.laws.law import FOREVER, Instants
-from projections.laws.modes import effective_levels, lasting
-from projections.laws.spaced import interval_days, review_due_at
-from projections.laws.tiered import effective_importance
-from projections.memory.columns import Columns
-from projections.memory.record import LEVELS, Memory
-from projections.reports.review_due import scheduler_of
-from projections.views.query import card, moment, told_beside
-from projections.views.records import Card
-from projections.views.view import OwnerView
+from engramlog_server.projections.laws.ebbinghaus import LAW as EBBINGHAUS
+from engramlog_server.projections.laws.law import FOREVER, Instants
+from engramlog_server.projections.laws.modes import effective_levels, lasting
+from engramlog_server.projections.laws.spaced import interval_days, review_due_at
+from engramlog_server.projections.laws.tiered import effective_importance
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.record import LEVELS, Memory
+from engramlog_server.projections.reports.review_due import scheduler_of
+from engramlog_server.projections.views.query import card, moment, told_beside
+from engramlog_server.projections.views.records import Card
+from engramlog_server.projections.views.view import OwnerView
 
 
 class Strength(Card):

@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from projections.checks import Check, unchecked
-from projections.laws.modes import AGED, REASONS, Mode, Visibility, visibility
-from projections.memory.columns import Columns
-from projections.memory.corrections import GONE
-from projections.reports.held_scores import HeldScores
-from projections.reports.moving import Moving
-from projections.views.corrected import NOTHING_ASKED, leaving, strengths
-from projections.views.view import OwnerView
+from engramlog_server.projections.checks import Check, unchecked
+from engramlog_server.projections.laws.modes import AGED, REASONS, Mode, Visibility, visibility
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.corrections import GONE
+from engramlog_server.projections.reports.held_scores import HeldScores
+from engramlog_server.projections.reports.moving import Moving
+from engramlog_server.projections.views.corrected import NOTHING_ASKED, leaving, strengths
+from engramlog_server.projections.views.view import OwnerView
 
 ACTIVATED, WEIGHT, SCORE = "activated", "weight", "score"
 ORDERS = (ACTIVATED, WEIGHT)

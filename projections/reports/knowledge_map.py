@@ -11,18 +11,18 @@ from typing import TypedDict
 
 import numpy as np
 
-from projections.checks import Check, unchecked
-from projections.choices import LEAST_WEIGHT, MOST_NODES
-from projections.embedding.meaning import KnownVectors
-from projections.language.patterns import regex
-from projections.laws.consolidating import consolidations
-from projections.laws.modes import Visibility, Withheld, reasons_told
-from projections.memory.columns import Columns, Rows
-from projections.memory.kind import is_summary
-from projections.memory.record import SECRET
-from projections.reports.mapping.links import Flags, MapLink, MapLinks
-from projections.reports.mapping.names import ClusterNames
-from projections.reports.mapping.nodes import (
+from engramlog_server.projections.checks import Check, unchecked
+from engramlog_server.projections.choices import LEAST_WEIGHT, MOST_NODES
+from engramlog_server.projections.embedding.meaning import KnownVectors
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.laws.consolidating import consolidations
+from engramlog_server.projections.laws.modes import Visibility, Withheld, reasons_told
+from engramlog_server.projections.memory.columns import Columns, Rows
+from engramlog_server.projections.memory.kind import is_summary
+from engramlog_server.projections.memory.record import SECRET
+from engramlog_server.projections.reports.mapping.links import Flags, MapLink, MapLinks
+from engramlog_server.projections.reports.mapping.names import ClusterNames
+from engramlog_server.projections.reports.mapping.nodes import (
     LEAST_HIT,
     MOST_POOL,
     POOL,
@@ -32,8 +32,8 @@ from projections.reports.mapping.nodes import (
     communities,
     overview,
 )
-from projections.views.corrected import seen_at
-from projections.views.query import ViewQuery
+from engramlog_server.projections.views.corrected import seen_at
+from engramlog_server.projections.views.query import ViewQuery
 
 
 class Node(TypedDict):

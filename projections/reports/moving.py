@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import attrgetter
 
-from projections.checks import Check, unchecked
-from projections.fold.owner import OwnerState
-from projections.fold.working_set import OwnerSettings
-from projections.memory.record import Memory
-from projections.past.life import Refold, ToldEvent
-from projections.views.hidden import as_hidden_today
-from projections.views.view import OwnerView
+from engramlog_server.projections.checks import Check, unchecked
+from engramlog_server.projections.fold.owner import OwnerState
+from engramlog_server.projections.fold.working_set import OwnerSettings
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.past.life import Refold, ToldEvent
+from engramlog_server.projections.views.hidden import as_hidden_today
+from engramlog_server.projections.views.view import OwnerView
 
 _in_order: Callable[[Memory], tuple[int, str]] = attrgetter("created_seq", "id")
 """The order of rows: as memories were created."""

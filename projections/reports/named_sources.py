@@ -9,12 +9,12 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, get_args
 
-from events.catalogue import MemoryCreated, MemoryMerged
-from events.entry import model_of
-from events.envelope import AnyEvent, Stored, micros
-from events.lateness import lateness
-from projections.memory.sources import Aside, Asides
-from projections.reports.strikes import MOST_NAMES, names_of
+from engramlog_server.events.catalogue import MemoryCreated, MemoryMerged
+from engramlog_server.events.entry import model_of
+from engramlog_server.events.envelope import AnyEvent, Stored, micros
+from engramlog_server.events.lateness import lateness
+from engramlog_server.projections.memory.sources import Aside, Asides
+from engramlog_server.projections.reports.strikes import MOST_NAMES, names_of
 
 By = Literal["session", "principal", "actor", "model", "source"]
 """What a name is; in the plural the field of `Strikes` that takes it."""

@@ -16,17 +16,17 @@ from typing import Any, NamedTuple, TypedDict
 import numpy as np
 import numpy.typing as npt
 
-from events.parameters import Parameters
-from projections.language.tag_words import Family, entries
-from projections.laws.consolidating import consolidations
-from projections.laws.law import Floats, Instants
-from projections.laws.spaced import interval_days, review_due_at, review_importance
-from projections.memory.columns import NEVER, Columns
-from projections.memory.record import DAY, SECRET, Memory, ReviewSchedule
-from projections.memory.tags import EMOTIONS
-from projections.views.query import card, level_at, moment, told_beside
-from projections.views.records import Card
-from projections.views.view import OwnerView
+from engramlog_server.events.parameters import Parameters
+from engramlog_server.projections.language.tag_words import Family, entries
+from engramlog_server.projections.laws.consolidating import consolidations
+from engramlog_server.projections.laws.law import Floats, Instants
+from engramlog_server.projections.laws.spaced import interval_days, review_due_at, review_importance
+from engramlog_server.projections.memory.columns import NEVER, Columns
+from engramlog_server.projections.memory.record import DAY, SECRET, Memory, ReviewSchedule
+from engramlog_server.projections.memory.tags import EMOTIONS
+from engramlog_server.projections.views.query import card, level_at, moment, told_beside
+from engramlog_server.projections.views.records import Card
+from engramlog_server.projections.views.view import OwnerView
 
 
 class DueMemory(Card):

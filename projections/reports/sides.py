@@ -10,16 +10,16 @@ from typing import NamedTuple, TypedDict
 
 import numpy as np
 
-from projections.checks import Check, counted, unchecked
-from projections.laws.modes import REASONS, Mode
-from projections.memory.columns import Flags, Rows
-from projections.memory.record import LEVELS, SECRET, Memory
-from projections.memory.trust import trust_told
-from projections.ranking.recall import search
-from projections.ranking.search_request import ALONE
-from projections.views.corrected import seen_at
-from projections.views.query import ViewQuery, card, status
-from projections.views.view import OwnerView
+from engramlog_server.projections.checks import Check, counted, unchecked
+from engramlog_server.projections.laws.modes import REASONS, Mode
+from engramlog_server.projections.memory.columns import Flags, Rows
+from engramlog_server.projections.memory.record import LEVELS, SECRET, Memory
+from engramlog_server.projections.memory.trust import trust_told
+from engramlog_server.projections.ranking.recall import search
+from engramlog_server.projections.ranking.search_request import ALONE
+from engramlog_server.projections.views.corrected import seen_at
+from engramlog_server.projections.views.query import ViewQuery, card, status
+from engramlog_server.projections.views.view import OwnerView
 
 
 class RankMoved(TypedDict):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from projections.checks import Check, counted, unchecked
-from projections.memory.record import Memory
-from projections.memory.sources import Aside, Asides, NamedSource
-from projections.views.set_aside import SetAside
-from projections.views.view import OwnerView
+from engramlog_server.projections.checks import Check, counted, unchecked
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.memory.sources import Aside, Asides, NamedSource
+from engramlog_server.projections.views.set_aside import SetAside
+from engramlog_server.projections.views.view import OwnerView
 
 
 class SourceEffects(NamedTuple):

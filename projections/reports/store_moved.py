@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from projections.checks import Check, unchecked
-from projections.reports.sides import Beside
+from engramlog_server.projections.checks import Check, unchecked
+from engramlog_server.projections.reports.sides import Beside
 
 if TYPE_CHECKING:
-    from projections.laws.modes import Mode
-    from projections.reports.sides import Difference, Side, Standings
-    from projections.views.view import OwnerView
+    from engramlog_server.projections.laws.modes import Mode
+    from engramlog_server.projections.reports.sides import Difference, Side, Standings
+    from engramlog_server.projections.views.view import OwnerView
 
 MODE: Mode = "normal"
 """What is told of: what a prompt would hold."""

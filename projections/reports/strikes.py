@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from events.catalogue import GroundChanged, MemoryCreated, MemoryRevised, TurnRecorded
-from events.entry import model_of
-from events.envelope import AnyEvent, Stored
-from projections.fold.changelog import id_text
-from projections.memory.kind import turn_told
+from engramlog_server.events.catalogue import GroundChanged, MemoryCreated, MemoryRevised, TurnRecorded
+from engramlog_server.events.entry import model_of
+from engramlog_server.events.envelope import AnyEvent, Stored
+from engramlog_server.projections.fold.changelog import id_text
+from engramlog_server.projections.memory.kind import turn_told
 
 FIELDS = ("without", "turns", "sessions", "sources", "actors", "principals", "correlations", "models")
 """What may be named, in the order in which an event is told to be struck for it."""

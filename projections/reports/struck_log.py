@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
-from events.accesses import shown_in
-from events.catalogue import (
+from engramlog_server.events.accesses import shown_in
+from engramlog_server.events.catalogue import (
     FactAsserted,
     FactRetracted,
     MemoriesAccessed,
@@ -29,14 +29,14 @@ from events.catalogue import (
     ValueReadmitted,
     ValueRejected,
 )
-from events.entry import JOB
-from events.envelope import AnyEvent, Stored
-from events.partitions import position_text
-from projections.fold.changelog import id_text
-from projections.fold.named import names
-from projections.reports.closure import Because, Closure, Stays
-from projections.reports.strikes import turn_said
-from projections.reports.undoing import Undoing
+from engramlog_server.events.entry import JOB
+from engramlog_server.events.envelope import AnyEvent, Stored
+from engramlog_server.events.partitions import position_text
+from engramlog_server.projections.fold.changelog import id_text
+from engramlog_server.projections.fold.named import names
+from engramlog_server.projections.reports.closure import Because, Closure, Stays
+from engramlog_server.projections.reports.strikes import turn_said
+from engramlog_server.projections.reports.undoing import Undoing
 
 
 class EventsCounted(TypedDict):

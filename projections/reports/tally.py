@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from projections.fold.changelog import Entry, numbers_of
+from engramlog_server.projections.fold.changelog import Entry, numbers_of
 
 ACTIVATIONS, FREQUENT, NEGATIONS, MERGES = "activations", "frequent_mentions", "negations", "merges"
 UNMERGES, COMPRESSIONS, TAKEN_BACK, CONFLICTS = "merges_undone", "compressions", "taken_back", "possible_conflicts"

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from events.lateness import TOLERATED
-from projections.past.events import Bytes, Integers, OwnerEvents, number_of
+from engramlog_server.events.lateness import TOLERATED
+from engramlog_server.projections.past.events import Bytes, Integers, OwnerEvents, number_of
 
 GROUPS = ("made", "changed", "ended", "seen", "talk")
 """What events of a type do, in a word."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, cast
 
-from events.catalogue import (
+from engramlog_server.events.catalogue import (
     EventData,
     FactAsserted,
     FactRetracted,
@@ -26,17 +26,17 @@ from events.catalogue import (
     ValueReadmitted,
     ValueRejected,
 )
-from events.envelope import AnyEvent, Stored
-from events.vocabulary import Actor
-from projections.decide.deleting import SPARED
-from projections.fold.named import names
-from projections.fold.owner import OwnerState
-from projections.fold.working_set import trouble_with
-from projections.memory.record import Memory
-from projections.memory.sources import Author, NamedSource, by_of
-from projections.memory.sources import known as known_source
-from projections.reports.closure import Because, Closure
-from projections.reports.undone_settings import SETTINGS, StruckChoices, undone_settings
+from engramlog_server.events.envelope import AnyEvent, Stored
+from engramlog_server.events.vocabulary import Actor
+from engramlog_server.projections.decide.deleting import SPARED
+from engramlog_server.projections.fold.named import names
+from engramlog_server.projections.fold.owner import OwnerState
+from engramlog_server.projections.fold.working_set import trouble_with
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.memory.sources import Author, NamedSource, by_of
+from engramlog_server.projections.memory.sources import known as known_source
+from engramlog_server.projections.reports.closure import Because, Closure
+from engramlog_server.projections.reports.undone_settings import SETTINGS, StruckChoices, undone_settings
 
 ACT = "act"
 """What the first event of an act is to the others: their cause."""

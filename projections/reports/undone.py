@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, cast
 
-from events.envelope import AnyEvent, Stored, encode
-from projections.checks import Check, unchecked
-from projections.fold.owner import OwnerHistory, OwnerState, fold_on
-from projections.language.statements import statement_field
-from projections.laws.modes import Mode
-from projections.memory.record import Memory, encode_memory
-from projections.past.moments import KeptMemories
-from projections.reports.sides import Difference, Side, differing
-from projections.views.view import OwnerView
+from engramlog_server.events.envelope import AnyEvent, Stored, encode
+from engramlog_server.projections.checks import Check, unchecked
+from engramlog_server.projections.fold.owner import OwnerHistory, OwnerState, fold_on
+from engramlog_server.projections.language.statements import statement_field
+from engramlog_server.projections.laws.modes import Mode
+from engramlog_server.projections.memory.record import Memory, encode_memory
+from engramlog_server.projections.past.moments import KeptMemories
+from engramlog_server.projections.reports.sides import Difference, Side, differing
+from engramlog_server.projections.views.view import OwnerView
 
 NORMAL: Mode = "normal"
 

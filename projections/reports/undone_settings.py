@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
 
-from events.catalogue import (
+from engramlog_server.events.catalogue import (
     EventData,
     ParametersChanged,
     ProfileChosen,
@@ -15,15 +15,15 @@ from events.catalogue import (
     ValueReadmitted,
     ValueRejected,
 )
-from events.envelope import from_micros
-from events.parameters import DEFAULTS, ParameterValue
-from projections.decide.rejecting import readmission
-from projections.fold.owner import OwnerState
-from projections.language.keywords.synonyms import synonyms_of
-from projections.language.statements import STATEMENT_RULES
-from projections.memory.rejection import known as known_value
-from projections.memory.sources import NamedSource
-from projections.memory.sources import known as known_source
+from engramlog_server.events.envelope import from_micros
+from engramlog_server.events.parameters import DEFAULTS, ParameterValue
+from engramlog_server.projections.decide.rejecting import readmission
+from engramlog_server.projections.fold.owner import OwnerState
+from engramlog_server.projections.language.keywords.synonyms import synonyms_of
+from engramlog_server.projections.language.statements import STATEMENT_RULES
+from engramlog_server.projections.memory.rejection import known as known_value
+from engramlog_server.projections.memory.sources import NamedSource
+from engramlog_server.projections.memory.sources import known as known_source
 
 ALIKE_TO_ALL = "the two words are alike to all, and an owner's word stays beside that"
 SETTINGS = (

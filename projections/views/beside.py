@@ -8,13 +8,13 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from projections.fold.owner import OwnerState
-from projections.memory.columns import Columns
-from projections.memory.record import Memory
-from projections.memory.rejection import TURN_BYTES
-from projections.memory.twins import Twins, is_decisive
-from projections.views.quoting import Quoting
-from projections.views.set_aside import SetAside
+from engramlog_server.projections.fold.owner import OwnerState
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.memory.rejection import TURN_BYTES
+from engramlog_server.projections.memory.twins import Twins, is_decisive
+from engramlog_server.projections.views.quoting import Quoting
+from engramlog_server.projections.views.set_aside import SetAside
 
 
 class ReadBeside:

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from projections.index.correction_index import CorrectionIndex, Strengths
-from projections.language.drawn import Drawn
-from projections.laws.law import Law
-from projections.laws.modes import Mode, Visibility, visibility
-from projections.memory.columns import Rows
-from projections.memory.corrections import BELOW, GONE, Correction
-from projections.views.view import OwnerView
+from engramlog_server.projections.index.correction_index import CorrectionIndex, Strengths
+from engramlog_server.projections.language.drawn import Drawn
+from engramlog_server.projections.laws.law import Law
+from engramlog_server.projections.laws.modes import Mode, Visibility, visibility
+from engramlog_server.projections.memory.columns import Rows
+from engramlog_server.projections.memory.corrections import BELOW, GONE, Correction
+from engramlog_server.projections.views.view import OwnerView
 
 NOTHING_ASKED = frozenset[str]()
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypedDict
 
-from events.catalogue import LATEST_VERSION
-from events.entry import bringer
-from events.envelope import AnyEvent, Stored, decode, from_micros, micros, utc_text
-from events.errors import UndecodableEvent
-from events.lateness import lateness
-from events.partitions import position_text
-from events.sealing.cipher import BODY_MARK
-from events.trust import lowest
-from projections.fold.changelog import id_text
-from projections.views.event_words import OwnerToday, words_of
+from engramlog_server.events.catalogue import LATEST_VERSION
+from engramlog_server.events.entry import bringer
+from engramlog_server.events.envelope import AnyEvent, Stored, decode, from_micros, micros, utc_text
+from engramlog_server.events.errors import UndecodableEvent
+from engramlog_server.events.lateness import lateness
+from engramlog_server.events.partitions import position_text
+from engramlog_server.events.sealing.cipher import BODY_MARK
+from engramlog_server.events.trust import lowest
+from engramlog_server.projections.fold.changelog import id_text
+from engramlog_server.projections.views.event_words import OwnerToday, words_of
 
 
 class LoggedEvent(TypedDict):

@@ -13,16 +13,16 @@ from typing import Any, NamedTuple
 import msgspec
 import orjson
 
-from events.envelope import AnyEvent, Stored
-from events.sealing.wordless import WORDS, is_left, is_wordless
-from events.shape import Shape
-from projections.fold.named import names
-from projections.language.sensitivity.event_level import level_now, level_of_data, may_hold_words
-from projections.language.sensitivity.text_level import SECRET, detect_sensitivity
-from projections.memory.record import Memory
-from projections.memory.sources import Asides
-from projections.memory.working_memory import ToolResult, Turn, read_said, set_aside_among
-from projections.views.telling import Teller, telling
+from engramlog_server.events.envelope import AnyEvent, Stored
+from engramlog_server.events.sealing.wordless import WORDS, is_left, is_wordless
+from engramlog_server.events.shape import Shape
+from engramlog_server.projections.fold.named import names
+from engramlog_server.projections.language.sensitivity.event_level import level_now, level_of_data, may_hold_words
+from engramlog_server.projections.language.sensitivity.text_level import SECRET, detect_sensitivity
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.memory.sources import Asides
+from engramlog_server.projections.memory.working_memory import ToolResult, Turn, read_said, set_aside_among
+from engramlog_server.projections.views.telling import Teller, telling
 
 ERASED, PURGED, DELETED, RETRACTED, SECRET_WORDS, ASIDE, UNDECIDED = (
     "erased", "purged", "deleted", "retracted", "secret", "set_aside", "undecided",

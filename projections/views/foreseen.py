@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 
-from events.envelope import Stored
-from events.parameters import DEFAULTS, Parameters
-from projections.fold.changelog import Entry
-from projections.fold.owner import fold_on
-from projections.memory.record import Memory
-from projections.views.view import OwnerView
+from engramlog_server.events.envelope import Stored
+from engramlog_server.events.parameters import DEFAULTS, Parameters
+from engramlog_server.projections.fold.changelog import Entry
+from engramlog_server.projections.fold.owner import fold_on
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.views.view import OwnerView
 
 
 class _Folded(Mapping[str, Memory]):

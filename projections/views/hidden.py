@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from projections.memory.columns import Columns, Flags, Rows
-from projections.memory.record import SECRET, Memory, with_changes, without_content
+from engramlog_server.projections.memory.columns import Columns, Flags, Rows
+from engramlog_server.projections.memory.record import SECRET, Memory, with_changes, without_content
 
 
 def hidden_in(memories: Iterable[Memory]) -> dict[str, Memory]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from projections.index.correction_index import CorrectionIndex
-from projections.memory.columns import Columns, state_of
-from projections.memory.pattern import is_pattern
-from projections.memory.record import Memory
-from projections.views.query import card, clipped, moment, status
-from projections.views.records import InPattern, PatternTold
-from projections.views.view import OwnerView
+from engramlog_server.projections.index.correction_index import CorrectionIndex
+from engramlog_server.projections.memory.columns import Columns, state_of
+from engramlog_server.projections.memory.pattern import is_pattern
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.views.query import card, clipped, moment, status
+from engramlog_server.projections.views.records import InPattern, PatternTold
+from engramlog_server.projections.views.view import OwnerView
 
 MOST_PATTERNS = 20
 """Patterns told of one memory, the first made."""

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from itertools import islice
 from threading import Lock
 
-from projections.checks import Check
-from projections.fold.builds import FIRST_BUILD
-from projections.views.view import OwnerView
+from engramlog_server.projections.checks import Check
+from engramlog_server.projections.fold.builds import FIRST_BUILD
+from engramlog_server.projections.views.view import OwnerView
 
 _WAIT_SECONDS = 0.1
 """How often whoever waits for a view asks whether to go on waiting."""

@@ -12,17 +12,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from projections.checks import Bounds, Check, counted
-from projections.index.conversation_index import NONE, KeptConversation
-from projections.index.indexed_terms import has_text, indexed_terms, indexed_text
-from projections.index.postings import TermSequence
-from projections.index.search_index import Bm25Index
-from projections.index.talk_then import talk_then
-from projections.memory.columns import Columns, Flags, Rows
-from projections.memory.record import Memory, decode_memory, encode_memory, words_of
-from projections.past.moments import KeptMemories
-from projections.views.hidden import as_hidden_today, hides_today
-from projections.views.texts import Unsaid
+from engramlog_server.projections.checks import Bounds, Check, counted
+from engramlog_server.projections.index.conversation_index import NONE, KeptConversation
+from engramlog_server.projections.index.indexed_terms import has_text, indexed_terms, indexed_text
+from engramlog_server.projections.index.postings import TermSequence
+from engramlog_server.projections.index.search_index import Bm25Index
+from engramlog_server.projections.index.talk_then import talk_then
+from engramlog_server.projections.memory.columns import Columns, Flags, Rows
+from engramlog_server.projections.memory.record import Memory, decode_memory, encode_memory, words_of
+from engramlog_server.projections.past.moments import KeptMemories
+from engramlog_server.projections.views.hidden import as_hidden_today, hides_today
+from engramlog_server.projections.views.texts import Unsaid
 
 _PAGE = 1_000
 _READ_FOR_A_FOLDED = 3

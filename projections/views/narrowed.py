@@ -14,14 +14,14 @@ from typing import Any, cast
 import msgspec
 import numpy as np
 
-from projections.checks import Check, counted, unchecked
-from projections.language.sensitivity.text_level import detect_sensitivity
-from projections.laws.modes import Mode, withheld_by_age
-from projections.memory.columns import Columns, Flags
-from projections.memory.corrections import GONE
-from projections.memory.record import SUMMARY, Memory, with_changes
-from projections.views.corrected import seen_at, strengths
-from projections.views.view import OwnerView
+from engramlog_server.projections.checks import Check, counted, unchecked
+from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.laws.modes import Mode, withheld_by_age
+from engramlog_server.projections.memory.columns import Columns, Flags
+from engramlog_server.projections.memory.corrections import GONE
+from engramlog_server.projections.memory.record import SUMMARY, Memory, with_changes
+from engramlog_server.projections.views.corrected import seen_at, strengths
+from engramlog_server.projections.views.view import OwnerView
 
 
 class _Hidden(Collection[str]):

@@ -7,21 +7,21 @@ from functools import lru_cache
 from typing import NamedTuple, overload
 from uuid import UUID
 
-from events.envelope import from_micros, utc_text
-from projections.fold.basis import told as basis_told
-from projections.fold.provenance import tree
-from projections.language.sensitivity.text_level import detect_sensitivity
-from projections.language.times.bounds import bounded
-from projections.laws import LAWS
-from projections.laws.modes import Mode, effective_levels
-from projections.memory.columns import STATUSES, Columns, conflict_of, state_of
-from projections.memory.corrections import Correction
-from projections.memory.deletion_view import forgotten_turns
-from projections.memory.record import LEVELS, SECRET, CorrectionEntry, Memory
-from projections.memory.tags import context_of
-from projections.memory.trust import trust_told
-from projections.views.corrected import corrections_in
-from projections.views.records import (
+from engramlog_server.events.envelope import from_micros, utc_text
+from engramlog_server.projections.fold.basis import told as basis_told
+from engramlog_server.projections.fold.provenance import tree
+from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.times.bounds import bounded
+from engramlog_server.projections.laws import LAWS
+from engramlog_server.projections.laws.modes import Mode, effective_levels
+from engramlog_server.projections.memory.columns import STATUSES, Columns, conflict_of, state_of
+from engramlog_server.projections.memory.corrections import Correction
+from engramlog_server.projections.memory.deletion_view import forgotten_turns
+from engramlog_server.projections.memory.record import LEVELS, SECRET, CorrectionEntry, Memory
+from engramlog_server.projections.memory.tags import context_of
+from engramlog_server.projections.memory.trust import trust_told
+from engramlog_server.projections.views.corrected import corrections_in
+from engramlog_server.projections.views.records import (
     Card,
     ContextTold,
     CorrectedBy,
@@ -33,7 +33,7 @@ from projections.views.records import (
     Reasons,
     ToldBeside,
 )
-from projections.views.view import WITHHELD, OwnerView
+from engramlog_server.projections.views.view import WITHHELD, OwnerView
 
 MOST_CORRECTED = 5
 """Corrections told of one memory, the newest."""

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from projections.memory.kind import has_words_of_others
-from projections.memory.record import Memory, with_changes
-from projections.memory.rejection import Rejections
-from projections.memory.twins import Twins
-from projections.views.word_levels import WordLevels, named_by
+from engramlog_server.projections.memory.kind import has_words_of_others
+from engramlog_server.projections.memory.record import Memory, with_changes
+from engramlog_server.projections.memory.rejection import Rejections
+from engramlog_server.projections.memory.twins import Twins
+from engramlog_server.projections.views.word_levels import WordLevels, named_by
 
 
 class Quoting:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NotRequired, TypedDict
 
-from projections.fold.basis import BasisTold
-from projections.fold.changelog import Change
-from projections.fold.provenance import OriginTree
+from engramlog_server.projections.fold.basis import BasisTold
+from engramlog_server.projections.fold.changelog import Change
+from engramlog_server.projections.fold.provenance import OriginTree
 
 
 class PossibleConflict(TypedDict):

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
-from projections.fold.conflict import negation_state
-from projections.memory.kind import is_turn
-from projections.memory.record import CorrectionEntry, Memory, UserMention, with_changes
-from projections.memory.sources import Aside, Asides, Author, aside_of
+from engramlog_server.projections.fold.conflict import negation_state
+from engramlog_server.projections.memory.kind import is_turn
+from engramlog_server.projections.memory.record import CorrectionEntry, Memory, UserMention, with_changes
+from engramlog_server.projections.memory.sources import Aside, Asides, Author, aside_of
 
 _NOT_NEGATED: dict[str, Any] = {"negated_at": None, "resolution": None, "superseded_by": None}
 

@@ -13,14 +13,14 @@ from typing import NamedTuple
 
 import msgspec
 
-from events.envelope import Stored, from_micros, micros, utc_text
-from events.lateness import lateness
-from events.text.unreadable import UNREADABLE
-from events.vocabulary import Actor
-from projections.fold.changelog import Change
-from projections.language.sensitivity.text_level import detect_sensitivity
-from projections.memory.record import SECRET, Memory
-from projections.views.view import WITHHELD
+from engramlog_server.events.envelope import Stored, from_micros, micros, utc_text
+from engramlog_server.events.lateness import lateness
+from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.events.vocabulary import Actor
+from engramlog_server.projections.fold.changelog import Change
+from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.memory.record import SECRET, Memory
+from engramlog_server.projections.views.view import WITHHELD
 
 
 class Words(NamedTuple):

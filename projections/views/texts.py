@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from projections.index.postings import TermSequence
-from projections.index.search_index import Bm25Index, Scores
-from projections.laws.law import Floats
-from projections.memory.columns import Columns, Rows
+from engramlog_server.projections.index.postings import TermSequence
+from engramlog_server.projections.index.search_index import Bm25Index, Scores
+from engramlog_server.projections.laws.law import Floats
+from engramlog_server.projections.memory.columns import Columns, Rows
 
 Unsaid = Callable[[], Iterable[tuple[str, TermSequence]]]
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from projections.memory.working_memory import ASKING, SPEAKING, Injection, Said, Turn
+from engramlog_server.projections.memory.working_memory import ASKING, SPEAKING, Injection, Said, Turn
 
 
 class MemoryUse(NamedTuple):

@@ -6,32 +6,32 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from sys import getsizeof
 from typing import Protocol, TypeVar, cast
 
-from events.naming import Naming
-from events.parameters import DEFAULTS, Parameters
-from projections.checks import UNBOUNDED, Bounds, Check, counted, unchecked
-from projections.embedding.compared import VectorsCompared
-from projections.embedding.meaning import KnownVectors
-from projections.fold.evolve import parameters_of
-from projections.fold.owner import OwnerHistory, OwnerState
-from projections.index.associations import AssociationIndex
-from projections.index.conversation_index import ConversationIndex, KeptConversation
-from projections.index.correction_index import CorrectionIndex
-from projections.index.indexed_terms import has_text, indexed_terms, indexed_text
-from projections.index.meaning_index import MeaningIndex
-from projections.index.postings import TermSequence
-from projections.language.asking.roles import Somebody, people_in
-from projections.language.keywords.synonyms import Pair
-from projections.language.keywords.text import Keyword
-from projections.laws import LAWS, Law
-from projections.memory.columns import Columns, Flags, conflict_of, state_of
-from projections.memory.keywords import keywords_of
-from projections.memory.record import SECRET, Memory
-from projections.memory.tags import Context, context_of
-from projections.memory.triples import Graph, triples_of
-from projections.views.beside import ReadBeside
-from projections.views.hidden import as_hidden_today, hidden_in, purged_ids
-from projections.views.moment import Moment, Present
-from projections.views.texts import SearchedTexts
+from engramlog_server.events.naming import Naming
+from engramlog_server.events.parameters import DEFAULTS, Parameters
+from engramlog_server.projections.checks import UNBOUNDED, Bounds, Check, counted, unchecked
+from engramlog_server.projections.embedding.compared import VectorsCompared
+from engramlog_server.projections.embedding.meaning import KnownVectors
+from engramlog_server.projections.fold.evolve import parameters_of
+from engramlog_server.projections.fold.owner import OwnerHistory, OwnerState
+from engramlog_server.projections.index.associations import AssociationIndex
+from engramlog_server.projections.index.conversation_index import ConversationIndex, KeptConversation
+from engramlog_server.projections.index.correction_index import CorrectionIndex
+from engramlog_server.projections.index.indexed_terms import has_text, indexed_terms, indexed_text
+from engramlog_server.projections.index.meaning_index import MeaningIndex
+from engramlog_server.projections.index.postings import TermSequence
+from engramlog_server.projections.language.asking.roles import Somebody, people_in
+from engramlog_server.projections.language.keywords.synonyms import Pair
+from engramlog_server.projections.language.keywords.text import Keyword
+from engramlog_server.projections.laws import LAWS, Law
+from engramlog_server.projections.memory.columns import Columns, Flags, conflict_of, state_of
+from engramlog_server.projections.memory.keywords import keywords_of
+from engramlog_server.projections.memory.record import SECRET, Memory
+from engramlog_server.projections.memory.tags import Context, context_of
+from engramlog_server.projections.memory.triples import Graph, triples_of
+from engramlog_server.projections.views.beside import ReadBeside
+from engramlog_server.projections.views.hidden import as_hidden_today, hidden_in, purged_ids
+from engramlog_server.projections.views.moment import Moment, Present
+from engramlog_server.projections.views.texts import SearchedTexts
 
 # Measured with tracemalloc: what an empty view takes, and a record and its columns beside its text.
 _BYTES_A_VIEW = 25_000

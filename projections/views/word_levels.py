@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from math import inf
 from typing import NamedTuple
 
-from projections.memory.kind import has_words_of_others, is_summary, is_turn
-from projections.memory.record import SECRET, Memory
+from engramlog_server.projections.memory.kind import has_words_of_others, is_summary, is_turn
+from engramlog_server.projections.memory.record import SECRET, Memory
 
 _UNJUDGED = -1
 

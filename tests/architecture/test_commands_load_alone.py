@@ -7,8 +7,8 @@ import os
 import subprocess
 import sys
 
-from api.cli.parser import app, loaded, root, whole
-from api.operations.table import GROUPS, entries
+from engramlog_server.api.cli.parser import app, loaded, root, whole
+from engramlog_server.api.operations.table import GROUPS, entries
 from tests.made.commands import FILE, index
 from tests.rows import each_row
 
@@ -16,19 +16,19 @@ HEAVY = {
     *("numpy", "redis", "fastapi", "starlette", "uvicorn", "mcp", "rq", "structlog", "networkx"),
     *("Stemmer", "rjieba", "fsrs", "uuid_utils", "prometheus_client", "platformdirs", "asyncio", "httpx2"),
     *(
-        "api.application",
-        "api.requests.checks",
-        "api.requests.secrets",
-        "events.catalogue",
-        "events.envelope",
+        "engramlog_server.api.application",
+        "engramlog_server.api.requests.checks",
+        "engramlog_server.api.requests.secrets",
+        "engramlog_server.events.catalogue",
+        "engramlog_server.events.envelope",
         "consumers",
-        "ops.wiring",
+        "engramlog_server.ops.wiring",
     ),
 }
 """Libraries and modules of ours that no listing needs: models, services, stores, servers, arrays."""
 RUN = """
 import json, sys
-from ops.main import main
+from engramlog_server.ops.main import main
 code = main(sys.argv[1:])
 sys.stdout.flush()
 print(json.dumps([code, *sys.modules]), file=sys.stderr)
@@ -85,8 +85,8 @@ def test_an_option_is_completed_by_its_own_command_alone() -> None:
     assert told == ["--speaker"]
     assert modules & HEAVY == set()
     assert {entry.module for entry in entries().values()} & modules <= {
-        "api.cli.commands.search",
-        "api.cli.commands.memories",
+        "engramlog_server.api.cli.commands.search",
+        "engramlog_server.api.cli.commands.memories",
     }
 
 
@@ -102,7 +102,7 @@ def test_the_laws_are_told_without_any_service() -> None:
 
 
 def test_no_command_loads_what_it_needs_before_it_runs() -> None:
-    script = "import json, sys; from api.cli.parser import whole; whole(); print(json.dumps([*sys.modules]))"
+    script = "import json, sys; from engramlog_server.api.cli.parser import whole; whole(); print(json.dumps([*sys.modules]))"
     ran = subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, text=True, check=True)
     modules = set(json.loads(ran.stdout))
     assert {entry.module for entry in entries().values()} <= modules

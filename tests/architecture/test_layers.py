@@ -10,8 +10,8 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from events.partitions import STORE_KEYS, Declared, LogKeys
-from projections.embedding.vectors import VectorKeys
+from engramlog_server.events.partitions import STORE_KEYS, Declared, LogKeys
+from engramlog_server.projections.embedding.vectors import VectorKeys
 from tests.patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,7 +39,7 @@ for name in sys.argv[1:]:
 def module_name(path: Path) -> str:
     """The dotted name that a file is imported by."""
     parts = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+    return ".".join(("engramlog_server", *(parts[:-1] if parts[-1] == "__init__" else parts)))
 
 
 @cache
@@ -92,7 +92,11 @@ def test_only_the_redis_log_appends_to_a_stream() -> None:
     writers = {module_name(path) for path in named if any("XADD" in text.upper() for text in texts_of(path))}
     callers = {module_name(path) for path in product if re.search(r"\.xadd\(", path.read_text())}
     assert (writers, callers) == (
-        {"events.redis.append", "consumers.sealing.copying", "consumers.backup.laying"},
+        {
+            "engramlog_server.events.redis.append",
+            "engramlog_server.consumers.sealing.copying",
+            "engramlog_server.consumers.backup.laying",
+        },
         set(),
     )
 

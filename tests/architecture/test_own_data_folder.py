@@ -10,9 +10,9 @@ from tempfile import gettempdir
 import pytest
 
 from engramlog.folder import data_folder
-from ops.settings import Settings
+from engramlog_server.ops.settings import Settings
 
-ASKED = "from ops.settings import Settings; print(Settings().data)"
+ASKED = "from engramlog_server.ops.settings import Settings; print(Settings().data)"
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="XDG_DATA_HOME does not move the data folder of macOS")

@@ -10,13 +10,13 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-import api.http
-from api.http.problem import input_error
-from api.http.routing import shape_of
-from api.operations.groups import ALL, OF_FILES
-from events.errors import InvalidEvent
-from events.schema import json_schemas
-from events.validation import read_event
+import engramlog_server.api.http
+from engramlog_server.api.http.problem import input_error
+from engramlog_server.api.http.routing import shape_of
+from engramlog_server.api.operations.groups import ALL, OF_FILES
+from engramlog_server.events.errors import InvalidEvent
+from engramlog_server.events.schema import json_schemas
+from engramlog_server.events.validation import read_event
 from tests.rows import each_row
 from tests.unit.events.test_wording import PHRASES
 
@@ -29,7 +29,7 @@ BAD: list[Any] = [
 
 def models() -> Iterator[type[BaseModel]]:
     """Every model of the HTTP face, whose models MCP and the client's requests are checked by too."""
-    for module in pkgutil.walk_packages(api.http.__path__, "api.http."):
+    for module in pkgutil.walk_packages(engramlog_server.api.http.__path__, "engramlog_server.api.http."):
         for value in vars(importlib.import_module(module.name)).values():
             if isinstance(value, type) and issubclass(value, BaseModel) and value.__module__ == module.name:
                 yield value

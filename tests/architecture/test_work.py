@@ -12,14 +12,14 @@ import pytest
 from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 
-from api.application import Application
-from api.http.app import create_app
-from api.http.pages import FILES
-from api.http.routing import AdmittedRoute, LazyRoute, new_router
-from api.mcp.connection import Connection
-from api.mcp.server import MemoryServer, admitted
-from api.work.admission import Admission
-from api.work.patience import Work
+from engramlog_server.api.application import Application
+from engramlog_server.api.http.app import create_app
+from engramlog_server.api.http.pages import FILES
+from engramlog_server.api.http.routing import AdmittedRoute, LazyRoute, new_router
+from engramlog_server.api.mcp.connection import Connection
+from engramlog_server.api.mcp.server import MemoryServer, admitted
+from engramlog_server.api.work.admission import Admission
+from engramlog_server.api.work.patience import Work
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def test_tools_and_resources_run_in_the_lane_of_their_work(monkeypatch: pytest.M
         lanes[function.__name__] = work
         return admitted(function, work, admission)
 
-    monkeypatch.setattr("api.mcp.server.admitted", noted)
+    monkeypatch.setattr("engramlog_server.api.mcp.server.admitted", noted)
     for toolset in ("agent", "audit"):
         MemoryServer(Connection(lambda: nullcontext(cast("Application", None)), "ada"), toolset=toolset)
     folds = {"uses", "answers", "answer", "replay", "compare", "diff"}

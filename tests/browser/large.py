@@ -11,12 +11,12 @@ from uuid import UUID
 
 from benchmarks.events import SEED, STARTS
 from benchmarks.texts import chinese, english
-from events.envelope import Event, Prepared, prepare
-from ops.catch_up import FoldCatchUp
-from ops.settings import Settings
-from ops.store import open_the_store, silent
-from projections.memory.creating import created
-from projections.memory.record import CATEGORIES
+from engramlog_server.events.envelope import Event, Prepared, prepare
+from engramlog_server.ops.catch_up import FoldCatchUp
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import open_the_store, silent
+from engramlog_server.projections.memory.creating import created
+from engramlog_server.projections.memory.record import CATEGORIES
 
 ROUND = 1_000
 """Events appended at once."""

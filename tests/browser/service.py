@@ -30,7 +30,7 @@ class Service:
         with self.log.open("ab") as log:
             began = log.tell()
             self.process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "ops.main", "up", "--port", str(port), "--json"],
+                [sys.executable, "-P", "-m", "engramlog_server.ops.main", "up", "--port", str(port), "--json"],
                 env=self.environment,
                 cwd=cwd,
                 stdin=subprocess.DEVNULL,
@@ -57,7 +57,7 @@ class Service:
     def command(self, *arguments: str) -> Any:
         """A command beside it, on the same folder; its answer as JSON."""
         done = subprocess.run(
-            [sys.executable, "-P", "-m", "ops.main", *arguments],
+            [sys.executable, "-P", "-m", "engramlog_server.ops.main", *arguments],
             env=self.environment,
             capture_output=True,
             text=True,

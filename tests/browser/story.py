@@ -10,9 +10,9 @@ from uuid import NAMESPACE_URL, uuid5
 
 from rich.console import Console
 
-from ops.commands.demo import Demo, DemoTalk
-from ops.settings import Settings
-from ops.wiring import open_application
+from engramlog_server.ops.commands.demo import Demo, DemoTalk
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.wiring import open_application
 from tests.browser.service import Service
 
 OWNER = "mei"

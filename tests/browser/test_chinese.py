@@ -9,24 +9,24 @@ from urllib.parse import quote
 
 import pytest
 
-from api.laws import LAWS, laws
-from api.parameters import parameters
-from api.pictures import words as picture_words
-from consumers.jobs.board import WHAT
-from consumers.jobs.run import JOBS, USES
-from events import errors, vocabulary, wording
-from events.alarms import KNOWN, Severity
-from events.catalogue import EVENT_TYPES
-from events.catalogue.access import Looked
-from projections.access.grants import DESCRIBED, VERBS
-from projections.fold.changelog import DECISIONS
-from projections.fold.reasons import REASONS
-from projections.laws.modes import MODES
-from projections.laws.modes import REASONS as WITHHELD_FOR
-from projections.memory.columns import STATES, STATUSES
-from projections.reports.closure import KINDS as STRUCK_FOR
-from projections.views.event_words import WHY, mark
-from projections.views.view import WITHHELD
+from engramlog_server.api.laws import LAWS, laws
+from engramlog_server.api.parameters import parameters
+from engramlog_server.api.pictures import words as picture_words
+from engramlog_server.consumers.jobs.board import WHAT
+from engramlog_server.consumers.jobs.run import JOBS, USES
+from engramlog_server.events import errors, vocabulary, wording
+from engramlog_server.events.alarms import KNOWN, Severity
+from engramlog_server.events.catalogue import EVENT_TYPES
+from engramlog_server.events.catalogue.access import Looked
+from engramlog_server.projections.access.grants import DESCRIBED, VERBS
+from engramlog_server.projections.fold.changelog import DECISIONS
+from engramlog_server.projections.fold.reasons import REASONS
+from engramlog_server.projections.laws.modes import MODES
+from engramlog_server.projections.laws.modes import REASONS as WITHHELD_FOR
+from engramlog_server.projections.memory.columns import STATES, STATUSES
+from engramlog_server.projections.reports.closure import KINDS as STRUCK_FOR
+from engramlog_server.projections.views.event_words import WHY, mark
+from engramlog_server.projections.views.view import WITHHELD
 from tests.browser.pages import Console, place
 from tests.browser.service import Service
 from tests.browser.story import OWNER, STRANGE

@@ -34,7 +34,7 @@ def erased(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, 
             next(one["id"] for one in memories if word in one["memory"] and one["id"].startswith("m-"))
             for word in ("Lisbon", "canoe")
         )
-        command = ("-m", "ops.main", "erase", OWNER, gone, "--ground", "objection", "--yes", "--json")
+        command = ("-m", "engramlog_server.ops.main", "erase", OWNER, gone, "--ground", "objection", "--yes", "--json")
         ended = subprocess.run(
             [sys.executable, "-P", *command],
             env=service.environment,

@@ -100,7 +100,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     """The wheel of this tree, installed; its page has a mark that the tree's has not."""
     folder = tmp_path_factory.mktemp("wheel")
     found = Installed([built(ROOT, folder), built(ROOT / "client", folder)], folder / "environment")
-    page = found.packages / "api" / "console" / "index.html"
+    page = found.packages / "engramlog_server" / "api" / "console" / "index.html"
     page.write_text(page.read_text("utf-8") + MARK, "utf-8")
     return found
 
@@ -135,5 +135,5 @@ def test_an_installation_has_what_its_wheel_asks_for_and_nothing_of_the_tree(ins
     assert [one for one in modules if not Path(one).is_relative_to(installed.folder)] == []
     assert [one for one in path if (Path(one) / "pyproject.toml").exists() or (Path(one) / "tests").exists()] == []
     there = {one.name for one in installed.packages.iterdir()}
-    assert {"fastapi", "redis", "api", "ops", "engramlog"} <= there
-    assert there & {"pytest", "playwright", "hypothesis", "hatchling", "tests"} == set()
+    assert {"fastapi", "redis", "engramlog_server", "engramlog"} <= there
+    assert there & {"pytest", "playwright", "hypothesis", "hatchling", "tests", "events", "api", "ops"} == set()

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from hashlib import blake2b, sha256
 
-from events.entry import LOCAL
-from events.envelope import Stored, decode
-from events.errors import UndecodableEvent
-from events.marks import Marker
-from events.partitions import DEDUPE_BUCKETS, LogKeys
-from events.redis.wire import Wire
-from events.statement_digests import digest, written
+from engramlog_server.events.entry import LOCAL
+from engramlog_server.events.envelope import Stored, decode
+from engramlog_server.events.errors import UndecodableEvent
+from engramlog_server.events.marks import Marker
+from engramlog_server.events.partitions import DEDUPE_BUCKETS, LogKeys
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.statement_digests import digest, written
 
 Differs = Callable[[str], None]
 

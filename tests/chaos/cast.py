@@ -17,8 +17,8 @@ from pathlib import Path
 
 import redis
 
-from events.redis.wire import connect
-from ops.embedded.binary import find_redis_server
+from engramlog_server.events.redis.wire import connect
+from engramlog_server.ops.embedded.binary import find_redis_server
 from tests.patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]

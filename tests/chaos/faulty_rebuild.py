@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sys
 
-from consumers.fold.rebuild import rebuild_partition
-from events.errors import EngramlogError
-from events.redis.wire import connect, open_wire
-from ops.logs import start_logging, teller
-from projections.redis.create import read_identity
+from engramlog_server.consumers.fold.rebuild import rebuild_partition
+from engramlog_server.events.errors import EngramlogError
+from engramlog_server.events.redis.wire import connect, open_wire
+from engramlog_server.ops.logs import start_logging, teller
+from engramlog_server.projections.redis.create import read_identity
 from tests.chaos.fate import fated, parser
 
 

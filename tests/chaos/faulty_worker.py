@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from events.catalogue import EventData
-from events.envelope import Event, decode
-from events.errors import UndecodableEvent
-from events.redis.wire import Script
-from ops.logs import start_logging
-from ops.worker import run_worker
-from projections.fold import partition
-from projections.redis.scripts import COMMIT, ENTRY_CHECK, EPOCH_CHECK, START_CHECK, commit_script
+from engramlog_server.events.catalogue import EventData
+from engramlog_server.events.envelope import Event, decode
+from engramlog_server.events.errors import UndecodableEvent
+from engramlog_server.events.redis.wire import Script
+from engramlog_server.ops.logs import start_logging
+from engramlog_server.ops.worker import run_worker
+from engramlog_server.projections.fold import partition
+from engramlog_server.projections.redis.scripts import COMMIT, ENTRY_CHECK, EPOCH_CHECK, START_CHECK, commit_script
 from tests.chaos.fate import fated, parser
 
 NEWER_KIND = "MemoryKept.1"

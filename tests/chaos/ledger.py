@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from threading import Lock
 
-from events.envelope import Prepared
-from events.errors import EngramlogError
-from events.log import AppendReceipt, EventLog
-from events.partitions import parse_position
+from engramlog_server.events.envelope import Prepared
+from engramlog_server.events.errors import EngramlogError
+from engramlog_server.events.log import AppendReceipt, EventLog
+from engramlog_server.events.partitions import parse_position
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ from random import Random
 from threading import Event as Flag
 from threading import Thread
 
-from events.log import EventLog
+from engramlog_server.events.log import EventLog
 from tests.chaos.ledger import Ledger, Line
 from tests.chaos.story import OwnerStory
 

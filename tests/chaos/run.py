@@ -13,14 +13,14 @@ from typing import Any
 
 import redis
 
-from consumers.verify.partition import verify_partition
-from events.errors import StoreError
-from events.partitions import LogKeys
-from events.redis.log import RedisEventLog
-from events.redis.wire import Wire, open_wire
-from projections.language.marks import MARKER
-from projections.redis.create import open_store
-from projections.redis.store import read_checkpoint
+from engramlog_server.consumers.verify.partition import verify_partition
+from engramlog_server.events.errors import StoreError
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.wire import Wire, open_wire
+from engramlog_server.projections.language.marks import MARKER
+from engramlog_server.projections.redis.create import open_store
+from engramlog_server.projections.redis.store import read_checkpoint
 from tests.chaos.attendants import Operator, Stopwatch, live_keys, quarantined
 from tests.chaos.cast import Server, wait_until
 from tests.chaos.director import Director, Plan

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from events.redis.wire import connect, open_wire
-from projections.redis.create import open_store
+from engramlog_server.events.redis.wire import connect, open_wire
+from engramlog_server.projections.redis.create import open_store
 from tests.chaos.cast import LAUNCHER, ROOT, Actor, Server, wait_until
 from tests.chaos.traffic import Traffic
 from tests.chaos.verdict import Verdict
@@ -47,7 +47,7 @@ class Ground:
 
     def worker(self) -> Actor:
         """One more fold worker, a process."""
-        return self.actor("ops.worker", "--url", self.server.url, "--lease-ms", str(LEASE_MS))
+        return self.actor("engramlog_server.ops.worker", "--url", self.server.url, "--lease-ms", str(LEASE_MS))
 
     def actor(self, module: str, *arguments: str, environment: dict[str, str] | None = None) -> Actor:
         """A process of the product."""
@@ -63,7 +63,12 @@ class Ground:
     def beside(self, *words: str, url: str) -> Actor:
         """An `engramlog` command that goes on beside the scene, by another way to the store."""
         environment = {"ENGRAMLOG_REDIS_URL": url, "ENGRAMLOG_DATA": str(self.folder / "data")}
-        actor = Actor("ops.main", *words, log=self.folder / f"actor{len(self._cast)}.log", environment=environment)
+        actor = Actor(
+            "engramlog_server.ops.main",
+            *words,
+            log=self.folder / f"actor{len(self._cast)}.log",
+            environment=environment,
+        )
         self._cast.append(actor)
         return actor
 
@@ -109,7 +114,18 @@ class Up(Actor):
         self.log = log
         self.fate, self.killed = "", False
         self._start = log.stat().st_size if log.exists() else 0
-        words = [sys.executable, "-P", "-m", "ops.main", "up", "--port", "0", "--workers", "1", "--json"]
+        words = [
+            sys.executable,
+            "-P",
+            "-m",
+            "engramlog_server.ops.main",
+            "up",
+            "--port",
+            "0",
+            "--workers",
+            "1",
+            "--json",
+        ]
         with log.open("ab") as out:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-S", str(LAUNCHER), str(os.getpid()), *words],
@@ -180,7 +196,7 @@ def verified(command: Callable[..., tuple[int, dict[str, Any]]]) -> None:
 def command(environment: dict[str, str], arguments: tuple[str, ...]) -> tuple[int, dict[str, Any]]:
     """What an `engramlog` command answers in JSON, and its exit code."""
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "ops.main", *arguments, "--json"],
+        [sys.executable, "-P", "-m", "engramlog_server.ops.main", *arguments, "--json"],
         cwd=ROOT,
         env=os.environ | environment,
         capture_output=True,

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from events.envelope import derived_id, prepare
-from events.redis.log import RedisEventLog
-from events.redis.wire import open_wire
-from events.validation import make_event
-from projections.redis.create import open_store
-from projections.redis.store import read_checkpoint
+from engramlog_server.events.envelope import derived_id, prepare
+from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.wire import open_wire
+from engramlog_server.events.validation import make_event
+from engramlog_server.projections.redis.create import open_store
+from engramlog_server.projections.redis.store import read_checkpoint
 from tests.chaos.attendants import live_keys, quarantined
 from tests.chaos.cast import Actor, Server, wait_until
 from tests.chaos.fate import SLEEP

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from events.catalogue import (
+from engramlog_server.events.catalogue import (
     Access,
     EventDiscarded,
     FactAsserted,
@@ -30,10 +30,10 @@ from events.catalogue import (
     ProfileChosen,
     ReviewGraded,
 )
-from events.envelope import Prepared, canonical, derived_id, micros, prepare
-from events.partitions import position_text
-from events.validation import make_event
-from events.vocabulary import Category
+from engramlog_server.events.envelope import Prepared, canonical, derived_id, micros, prepare
+from engramlog_server.events.partitions import position_text
+from engramlog_server.events.validation import make_event
+from engramlog_server.events.vocabulary import Category
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 CLOCK = micros(datetime(2036, 1, 1, tzinfo=UTC))

@@ -9,16 +9,16 @@ from typing import TypeVar
 
 import redis
 
-from events.alarms import Alarm
-from events.errors import StoreError
-from events.partitions import LogKeys, partition_of
-from events.redis.alarms import RedisAlarms
-from events.redis.log import RedisEventLog
-from events.redis.wire import WirePool, open_wire
-from projections.language.marks import MARKER
-from projections.redis.create import read_identity
-from projections.redis.debt import FoldDebt
-from projections.redis.store import read_checkpoint
+from engramlog_server.events.alarms import Alarm
+from engramlog_server.events.errors import StoreError
+from engramlog_server.events.partitions import LogKeys, partition_of
+from engramlog_server.events.redis.alarms import RedisAlarms
+from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.wire import WirePool, open_wire
+from engramlog_server.projections.language.marks import MARKER
+from engramlog_server.projections.redis.create import read_identity
+from engramlog_server.projections.redis.debt import FoldDebt
+from engramlog_server.projections.redis.store import read_checkpoint
 from tests.chaos.attendants import live_keys
 from tests.chaos.cast import wait_until
 from tests.chaos.ledger import Ledger, Line

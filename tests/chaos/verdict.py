@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import redis
 
-from events.envelope import Stored
-from events.marks import UNMARKED, Marker
-from events.partitions import LogKeys
-from events.redis.log import RedisEventLog
-from events.redis.wire import Wire, open_wire
-from projections.fold.builds import BuildKeys
-from projections.redis.store import read_checkpoint
+from engramlog_server.events.envelope import Stored
+from engramlog_server.events.marks import UNMARKED, Marker
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.wire import Wire, open_wire
+from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.redis.store import read_checkpoint
 from tests.chaos.beside import judge_beside
 from tests.chaos.build import Findings, judge_build
 from tests.chaos.ledger import Ledger, Line, by_id

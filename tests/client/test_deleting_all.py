@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from engramlog import InputError, Unreachable
-from events.validation import read_event
+from engramlog_server.events.validation import read_event
 from tests.given.client import KINDS, Service, connected, new_owner, proxy, service
 from tests.given.http import event
 from tests.rows import each_row

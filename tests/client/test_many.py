@@ -9,9 +9,9 @@ from uuid import uuid4
 
 import pytest
 
-from api.operations.saying import ADD
 from engramlog import Conflict, InputError, Unreachable
 from engramlog.many import OF_MEMORY
+from engramlog_server.api.operations.saying import ADD
 from tests.given.client import Proxy, Service, connected, new_owner, owner_of, service
 from tests.rows import each_row
 

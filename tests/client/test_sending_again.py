@@ -10,7 +10,7 @@ import pytest
 
 from engramlog import InputError, NotYetFolded, Retry, Unavailable, UnexpectedAnswer, Unreachable
 from engramlog.wire import Answer, Lost
-from events.partitions import partition_of
+from engramlog_server.events.partitions import partition_of
 from tests.doubles.embeddings_endpoint import Reply, endpoint
 from tests.given.client import KINDS, Proxy, Service, connected, new_owner, owner_of, service
 from tests.rows import each_row

@@ -20,7 +20,7 @@ import pytest
 
 from engramlog import Memory, Unreachable, starting
 from engramlog.folder import is_private
-from ops.settings import load_settings
+from engramlog_server.ops.settings import load_settings
 from tests.given.client import EAGER, KINDS, connected
 from tests.integration.live import wait_until
 from tests.integration.ops.test_up import running
@@ -28,7 +28,7 @@ from tests.patience import PATIENCE
 
 ENGRAMLOG = f"""#!{sys.executable} -P
 import sys
-from ops.main import main
+from engramlog_server.ops.main import main
 sys.exit(main())
 """
 

@@ -13,12 +13,12 @@ import httpx2
 import pytest
 from platformdirs import user_data_path
 
-from api.http.server.serve import serve
 from engramlog import AsyncMemory, InputError, Memory, TokenRefused
 from engramlog.edge import Edge
 from engramlog.folder import data_folder
 from engramlog.token import LOOK_MICROS, other_user_on, token_for
-from ops.token import TokenFile, make_token, rotate_token
+from engramlog_server.api.http.server.serve import serve
+from engramlog_server.ops.token import TokenFile, make_token, rotate_token
 from tests.given.client import KINDS, connected
 from tests.given.http import TOKEN, created, http_store
 from tests.rows import each_row
@@ -178,7 +178,7 @@ def test_a_client_goes_on_with_a_new_token_and_is_refused_with_an_old_one(
     kind: str, data: Path, tmp_path: Path
 ) -> None:
     with http_store(tmp_path / "store") as http:
-        from api.http.app import create_app
+        from engramlog_server.api.http.app import create_app
 
         http.told("alice", created("coffee"))
         running = serve(create_app(http.application, admits=TokenFile(data)), "127.0.0.1", 0)

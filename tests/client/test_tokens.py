@@ -16,8 +16,8 @@ from engramlog import AccessDenied, EngramlogError, InputError, TokenRefused
 from engramlog.edge import Edge
 from engramlog.token import token_for
 from engramlog.tokens import key_read, narrowed
-from projections.access import keys as the_service_s
-from projections.access.keys import id_in, make_key, seed_of
+from engramlog_server.projections.access import keys as the_service_s
+from engramlog_server.projections.access.keys import id_in, make_key, seed_of
 from tests.given.client import KINDS, Service, connected, new_owner
 from tests.rows import each_row
 

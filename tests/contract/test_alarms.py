@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from events.alarms import MOST_SUBJECT, MOST_TEXT
-from events.partitions import ALARMS_KEY
-from events.redis.alarms import MOST_ALARMS, RedisAlarms
-from events.redis.wire import WirePool, connect
+from engramlog_server.events.alarms import MOST_SUBJECT, MOST_TEXT
+from engramlog_server.events.partitions import ALARMS_KEY
+from engramlog_server.events.redis.alarms import MOST_ALARMS, RedisAlarms
+from engramlog_server.events.redis.wire import WirePool, connect
 from tests.servers import RedisServer
 
 Facts = list[tuple[str, dict[str, Any]]]

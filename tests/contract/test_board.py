@@ -13,18 +13,18 @@ import yaml
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import Metric
 
-from api.http.guard import RequestCounts
-from api.http.metrics import OF_STORE, Metrics, MetricSources, readings
-from api.services.auditing.supervision import AppendOnlyFile, DiskRoom, Kept
-from consumers.fold.figures import FoldFigures
-from events.alarms import KNOWN
-from ops.metrics.fold import worker_registry
-from ops.metrics.tools import ToolMetrics
+from engramlog_server.api.http.guard import RequestCounts
+from engramlog_server.api.http.metrics import OF_STORE, Metrics, MetricSources, readings
+from engramlog_server.api.services.auditing.supervision import AppendOnlyFile, DiskRoom, Kept
+from engramlog_server.consumers.fold.figures import FoldFigures
+from engramlog_server.events.alarms import KNOWN
+from engramlog_server.ops.metrics.fold import worker_registry
+from engramlog_server.ops.metrics.tools import ToolMetrics
 from tests.given.a_status import STATUS
 from tests.rows import each_row
 
-BOARD = files("ops.metrics") / "board" / "engramlog.json"
-RULES = files("ops.metrics") / "board" / "alerts.yml"
+BOARD = files("engramlog_server.ops.metrics") / "board" / "engramlog.json"
+RULES = files("engramlog_server.ops.metrics") / "board" / "alerts.yml"
 PROMETHEUS_S_OWN = {"up": {"job", "instance"}}
 """A figure that Prometheus makes itself."""
 OF_TARGET = {"job", "instance"}

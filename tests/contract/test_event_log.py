@@ -9,12 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from events.envelope import Prepared
-from events.errors import RequestTooLarge
-from events.log import AppendReceipt, EventLog
-from events.memory_log import InMemoryEventLog
-from events.partitions import parse_position, partition_of, position_text, spread_tags
-from events.redis.log import RedisEventLog
+from engramlog_server.events.envelope import Prepared
+from engramlog_server.events.errors import RequestTooLarge
+from engramlog_server.events.log import AppendReceipt, EventLog
+from engramlog_server.events.memory_log import InMemoryEventLog
+from engramlog_server.events.partitions import parse_position, partition_of, position_text, spread_tags
+from engramlog_server.events.redis.log import RedisEventLog
 from tests.given.clusters.named import client_named
 from tests.given.samples import NOW, mention, owner_in, side_events
 from tests.patience import PATIENCE

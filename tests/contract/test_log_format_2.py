@@ -9,16 +9,16 @@ from hashlib import sha256
 import pytest
 import redis
 
-from events.envelope import AnyEvent, Stored, prepare_body
-from events.errors import BadSetting, LogGap, OtherFormat
-from events.log import EventLog
-from events.marks import Marker, Marks
-from events.memory_log import InMemoryEventLog
-from events.partitions import STORE_KEY, LogKeys, spread_tags
-from events.redis.log import RedisEventLog
-from events.redis.wire import open_wire
-from events.text.invisible import HIDDEN
-from projections.redis.create import open_store
+from engramlog_server.events.envelope import AnyEvent, Stored, prepare_body
+from engramlog_server.events.errors import BadSetting, LogGap, OtherFormat
+from engramlog_server.events.log import EventLog
+from engramlog_server.events.marks import Marker, Marks
+from engramlog_server.events.memory_log import InMemoryEventLog
+from engramlog_server.events.partitions import STORE_KEY, LogKeys, spread_tags
+from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.wire import open_wire
+from engramlog_server.events.text.invisible import HIDDEN
+from engramlog_server.projections.redis.create import open_store
 from tests.given.alarms import KeptAlarms
 from tests.given.clusters.named import client_named
 from tests.given.samples import NOW, mention, owner_in

@@ -9,10 +9,10 @@ from threading import Barrier
 import pytest
 import redis
 
-from events.errors import StoreMismatch
-from events.log import EventLog
-from events.partitions import LogKeys, spread_tags
-from events.redis.log import RedisEventLog
+from engramlog_server.events.errors import StoreMismatch
+from engramlog_server.events.log import EventLog
+from engramlog_server.events.partitions import LogKeys, spread_tags
+from engramlog_server.events.redis.log import RedisEventLog
 from tests.contract.test_log_format_2 import BESIDE, HERE, PARTITIONS, opened, read
 from tests.given.samples import mention
 from tests.servers import RedisServer

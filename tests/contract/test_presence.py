@@ -6,11 +6,11 @@ from contextlib import closing
 
 import pytest
 
-from consumers.fold.presence import Presence, live_workers
-from events.errors import StoreUnavailable
-from events.partitions import WORKERS_KEY
-from events.redis.wire import open_wire
-from projections.fold.owner import PROJECTION_VERSION
+from engramlog_server.consumers.fold.presence import Presence, live_workers
+from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.events.partitions import WORKERS_KEY
+from engramlog_server.events.redis.wire import open_wire
+from engramlog_server.projections.fold.owner import PROJECTION_VERSION
 from tests.contract.test_redis_log import user_without
 from tests.servers import RedisServer
 

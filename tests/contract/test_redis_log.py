@@ -19,16 +19,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from redis.crc import key_slot
 
-from events.catalogue import TurnRecorded
-from events.envelope import Prepared, Stored
-from events.errors import StoreFull, StoreUnavailable, UnderReplicated
-from events.log import AppendReceipt
-from events.memory_log import InMemoryEventLog
-from events.partitions import LogKeys, crc16, partition_of, spread_tags
-from events.redis.durability import KEPT_BY
-from events.redis.log import RedisEventLog
-from events.redis.proving import Proof
-from events.redis.wire import WirePool, connect
+from engramlog_server.events.catalogue import TurnRecorded
+from engramlog_server.events.envelope import Prepared, Stored
+from engramlog_server.events.errors import StoreFull, StoreUnavailable, UnderReplicated
+from engramlog_server.events.log import AppendReceipt
+from engramlog_server.events.memory_log import InMemoryEventLog
+from engramlog_server.events.partitions import LogKeys, crc16, partition_of, spread_tags
+from engramlog_server.events.redis.durability import KEPT_BY
+from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.proving import Proof
+from engramlog_server.events.redis.wire import WirePool, connect
 from tests.examples import examples
 from tests.given.samples import NOW, event, mention, owner_in, side_events
 from tests.patience import PATIENCE

@@ -14,9 +14,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from redis._parsers import CommandsParser
 
-from events.partitions import LogKeys, spread_tags
-from events.redis.cluster.routing import OF_NO_KEY, SUMMED, NoNode, key_of, key_of_packed, read_many, slot_of, spread
-from events.redis.wire import packed
+from engramlog_server.events.partitions import LogKeys, spread_tags
+from engramlog_server.events.redis.cluster.routing import (
+    OF_NO_KEY,
+    SUMMED,
+    NoNode,
+    key_of,
+    key_of_packed,
+    read_many,
+    slot_of,
+    spread,
+)
+from engramlog_server.events.redis.wire import packed
 from tests.examples import examples
 from tests.given.clusters.cluster import GivenCluster
 from tests.rows import each_row

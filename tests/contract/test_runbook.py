@@ -6,7 +6,7 @@ import re
 
 import yaml
 
-from events.alarms import KNOWN
+from engramlog_server.events.alarms import KNOWN
 from tests.acceptance.docs.pages import procedures_of
 from tests.places import ROOT
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import redis
 
-from events.errors import StoreMismatch
-from events.partitions import LogKeys, spread_tags
-from events.redis.log import RedisEventLog
+from engramlog_server.events.errors import StoreMismatch
+from engramlog_server.events.partitions import LogKeys, spread_tags
+from engramlog_server.events.redis.log import RedisEventLog
 from tests.given.samples import mention, owner_in
 from tests.rows import each_row
 from tests.servers import fake_client

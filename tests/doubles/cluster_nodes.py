@@ -11,12 +11,12 @@ from typing import Any, Self
 
 import hiredis
 
-from events.redis.address import StoreAddress, read_address
-from events.redis.cluster.client import ClusterClient
-from events.redis.cluster.routing import slot_of
-from events.redis.cluster.wire import ClusterWire
-from events.redis.wire import open_wire
-from events.sealing.seals import Seals
+from engramlog_server.events.redis.address import StoreAddress, read_address
+from engramlog_server.events.redis.cluster.client import ClusterClient
+from engramlog_server.events.redis.cluster.routing import slot_of
+from engramlog_server.events.redis.cluster.wire import ClusterWire
+from engramlog_server.events.redis.wire import open_wire
+from engramlog_server.events.sealing.seals import Seals
 
 HOST = "127.0.0.1"
 SLOTS = 16_384

@@ -7,9 +7,9 @@ from hashlib import blake2b
 
 import numpy as np
 
-from events.errors import EmbedderFailed
-from projections.embedding.meaning import Embedded, EmbeddedQuestion, Vectors
-from projections.language.text import tokens
+from engramlog_server.events.errors import EmbedderFailed
+from engramlog_server.projections.embedding.meaning import Embedded, EmbeddedQuestion, Vectors
+from engramlog_server.projections.language.text import tokens
 
 DIMENSIONS = 32
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from projections.language.extraction.rules import extract
-from projections.language.extraction.shape import TurnText
+from engramlog_server.projections.language.extraction.rules import extract
+from engramlog_server.projections.language.extraction.shape import TurnText
 from tests.doubles.scripted import Asked
 
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from events.errors import ModelFailed
-from projections.models.chat import ModelUsage, Unfit, fits
+from engramlog_server.events.errors import ModelFailed
+from engramlog_server.projections.models.chat import ModelUsage, Unfit, fits
 
 T = TypeVar("T")
 Says = Callable[[dict[str, Any]], dict[str, Any]]

@@ -68,7 +68,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     data = MEASURED.get_data()
     numbers = {test: number for number, test in enumerate(SECONDS)}
     lines = {
-        str(Path(file).relative_to(session.config.rootpath)): {
+        str(Path(file).resolve().relative_to(session.config.rootpath)): {
             line: sorted(numbers[test] for test in tests if test)
             for line, tests in data.contexts_by_lineno(file).items()
         }

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from fastapi import FastAPI
 
-from events.partitions import partition_of
+from engramlog_server.events.partitions import partition_of
 from tests.given.client import Service
 from tests.given.http import HttpStore, created, event, http_store
 from tests.given.shaped import JSON, shape_checks

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from events.parameters import DEFAULTS, Parameters
-from projections.index.associations import AssociationIndex, Link
-from projections.memory.record import HOUR, Edge, Memory
+from engramlog_server.events.parameters import DEFAULTS, Parameters
+from engramlog_server.projections.index.associations import AssociationIndex, Link
+from engramlog_server.projections.memory.record import HOUR, Edge, Memory
 
 START = 1_700_000_000_000_000
 

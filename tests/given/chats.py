@@ -7,14 +7,14 @@ from typing import Any
 
 import orjson
 
-from api.exchange.chat_file import MAX_DOCUMENT, open_chats
-from api.exchange.importing import ImportOptions
-from api.exchange.importing_chats import ImportedChats, import_chats
-from api.requests.checks import parse_instant
-from events.envelope import decode
-from events.memory_log import InMemoryEventLog
-from events.partitions import partition_of
-from projections.fold.owner import AnyEvent
+from engramlog_server.api.exchange.chat_file import MAX_DOCUMENT, open_chats
+from engramlog_server.api.exchange.importing import ImportOptions
+from engramlog_server.api.exchange.importing_chats import ImportedChats, import_chats
+from engramlog_server.api.requests.checks import parse_instant
+from engramlog_server.events.envelope import decode
+from engramlog_server.events.memory_log import InMemoryEventLog
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.projections.fold.owner import AnyEvent
 from tests.given.records import new_log
 
 ASKED, ANSWERED = "我早上喝咖啡。", "Noted: coffee in the morning."

@@ -14,10 +14,10 @@ from uuid import uuid4
 
 import httpx2
 
-from api.http.server.serve import serve
 from engramlog import AsyncMemory, Memory, Retry
-from events.partitions import LogKeys, partition_of
-from events.redis.wire import Wire
+from engramlog_server.api.http.server.serve import serve
+from engramlog_server.events.partitions import LogKeys, partition_of
+from engramlog_server.events.redis.wire import Wire
 from tests.given.http import QUICK, SHOWN, HttpStore, app_of, http_store
 from tests.patience import PATIENCE
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from shutil import copy2, copytree, rmtree
 from typing import cast
 
-from api.application import Application
-from events.redis.log import RedisEventLog
+from engramlog_server.api.application import Application
+from engramlog_server.events.redis.log import RedisEventLog
 
 KEPT = ("rejections.jsonl", "receipts.json", "heads.jsonl")
 """What is not of the store itself: a copy of the store is put back beside it."""

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
-from events.catalogue import (
+from engramlog_server.events.catalogue import (
     Access,
     FactAsserted,
     FactRetracted,
@@ -41,16 +41,16 @@ from events.catalogue import (
     ValueReadmitted,
     ValueRejected,
 )
-from events.envelope import Event, Prepared, Stored, decode, derived_id, micros, prepare
-from events.parameters import DEFAULTS, Parameters
-from events.standing import firm_tier
-from events.statement_digests import digest
-from events.validation import make_event
-from projections.fold.changelog import Entry, describe
-from projections.fold.owner import OwnerHistory, fold_owner
-from projections.language.sensitivity.event_level import LEVEL_RULES, level_of
-from projections.language.statements import STATEMENT_RULES, statement, statement_field
-from projections.memory.record import Memory
+from engramlog_server.events.envelope import Event, Prepared, Stored, decode, derived_id, micros, prepare
+from engramlog_server.events.parameters import DEFAULTS, Parameters
+from engramlog_server.events.standing import firm_tier
+from engramlog_server.events.statement_digests import digest
+from engramlog_server.events.validation import make_event
+from engramlog_server.projections.fold.changelog import Entry, describe
+from engramlog_server.projections.fold.owner import OwnerHistory, fold_owner
+from engramlog_server.projections.language.sensitivity.event_level import LEVEL_RULES, level_of
+from engramlog_server.projections.language.statements import STATEMENT_RULES, statement, statement_field
+from engramlog_server.projections.memory.record import Memory
 
 START = datetime(2024, 1, 1, 8, tzinfo=UTC)
 CLOCK = micros(datetime(2199, 1, 1, tzinfo=UTC))

@@ -7,12 +7,12 @@ from typing import Any
 
 import orjson
 
-from api.exchange.export import ExportOptions, export_lines
-from api.exchange.import_records import ImportedRecords, RecordOptions, import_records
-from events.memory_log import InMemoryEventLog
-from events.partitions import partition_of
-from projections.fold.owner import fold_owner
-from projections.views.view import OwnerView
+from engramlog_server.api.exchange.export import ExportOptions, export_lines
+from engramlog_server.api.exchange.import_records import ImportedRecords, RecordOptions, import_records
+from engramlog_server.events.memory_log import InMemoryEventLog
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.projections.fold.owner import fold_owner
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import (
     CLOCK,
     Story,

@@ -14,16 +14,16 @@ from typing import Any
 
 from fastapi.testclient import TestClient
 
-from api.application import Application
-from api.cli.app import run
-from consumers.fold.worker import FoldWorker
-from events.catalogue import FactAsserted, ToolResultRecorded, TurnRecorded
-from ops.catch_up import FoldCatchUp
-from ops.joined import JoinedApplication
-from ops.settings import Settings
-from ops.store import open_the_store
-from projections.embedding.choosing import Embedders
-from projections.redis.meanings import Meanings
+from engramlog_server.api.application import Application
+from engramlog_server.api.cli.app import run
+from engramlog_server.consumers.fold.worker import FoldWorker
+from engramlog_server.events.catalogue import FactAsserted, ToolResultRecorded, TurnRecorded
+from engramlog_server.ops.catch_up import FoldCatchUp
+from engramlog_server.ops.joined import JoinedApplication
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import open_the_store
+from engramlog_server.projections.embedding.choosing import Embedders
+from engramlog_server.projections.redis.meanings import Meanings
 from tests.acceptance.helpers.store import Store
 from tests.doubles.embedding import WordEmbedder
 from tests.given.events import Told, created, linked, merged, negated, parameters

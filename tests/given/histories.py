@@ -6,9 +6,9 @@ from itertools import chain
 
 from hypothesis import strategies as st
 
-from events.catalogue import EventDiscarded, SynonymDefined, ToolResultRecorded, TurnRecorded
-from events.vocabulary import Actor, Category, Level, Modality, Outcome, Resolution, Via
-from projections.memory.record import CATEGORIES
+from engramlog_server.events.catalogue import EventDiscarded, SynonymDefined, ToolResultRecorded, TurnRecorded
+from engramlog_server.events.vocabulary import Actor, Category, Level, Modality, Outcome, Resolution, Via
+from engramlog_server.projections.memory.record import CATEGORIES
 from tests.given.events import (
     Told,
     accessed,

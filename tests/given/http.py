@@ -15,16 +15,16 @@ from urllib.parse import quote
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from api.application import Application
-from api.http.app import create_app
-from api.http.feed import Limits
-from consumers.fold.worker import FoldWorker
-from events.envelope import derived_id
-from ops.catch_up import FoldCatchUp
-from ops.joined import JoinedApplication
-from ops.settings import Settings
-from ops.store import OpenStore, open_the_store
-from ops.wiring import ask_kept_values, quiet
+from engramlog_server.api.application import Application
+from engramlog_server.api.http.app import create_app
+from engramlog_server.api.http.feed import Limits
+from engramlog_server.consumers.fold.worker import FoldWorker
+from engramlog_server.events.envelope import derived_id
+from engramlog_server.ops.catch_up import FoldCatchUp
+from engramlog_server.ops.joined import JoinedApplication
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import OpenStore, open_the_store
+from engramlog_server.ops.wiring import ask_kept_values, quiet
 from tests.given.shaped import shape_checks
 
 BASE = "http://127.0.0.1:8733"

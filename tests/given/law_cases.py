@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from events.catalogue import Imported
-from events.parameters import DEFAULTS, NAMES, Parameters, ParameterValue, changed, schema_of
-from events.vocabulary import Outcome, Via
+from engramlog_server.events.catalogue import Imported
+from engramlog_server.events.parameters import DEFAULTS, NAMES, Parameters, ParameterValue, changed, schema_of
+from engramlog_server.events.vocabulary import Outcome, Via
 from tests.given.events import (
     Told,
     accessed,

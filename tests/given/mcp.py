@@ -19,15 +19,15 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-from api.application import Application
-from api.mcp.connection import Connection
-from api.mcp.schemas import ANSWERS
-from api.mcp.server import MemoryServer
+from engramlog_server.api.application import Application
+from engramlog_server.api.mcp.connection import Connection
+from engramlog_server.api.mcp.schemas import ANSWERS
+from engramlog_server.api.mcp.server import MemoryServer
 from tests.given.http import SHOWN, TOKEN
 from tests.patience import PATIENCE
 
 T = TypeVar("T")
-COMMAND = ("-P", "-m", "ops.main", "mcp")
+COMMAND = ("-P", "-m", "engramlog_server.ops.main", "mcp")
 TOOLS = {
     *("memory_context", "search_memories", "memory_contextual_search", "get_memory_detail"),
     *("add_memory", "add_turns", "update_memory", "delete_memory", "reinforce_memory"),

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, Field
 
-from events.errors import ModelFailed
-from projections.models.model_chat import ModelChat
+from engramlog_server.events.errors import ModelFailed
+from engramlog_server.projections.models.model_chat import ModelChat
 from tests.doubles.model_endpoint import ModelEndpoint
 
 KEY = "sk-not-to-be-told"

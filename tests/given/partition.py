@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 
-from events.envelope import Stored
-from projections.fold.changelog import Entry, pack, unpack
-from projections.fold.named import neighbours
-from projections.fold.owner import decode_owner, encode_owner
-from projections.fold.partition import (
+from engramlog_server.events.envelope import Stored
+from engramlog_server.projections.fold.changelog import Entry, pack, unpack
+from engramlog_server.projections.fold.named import neighbours
+from engramlog_server.projections.fold.owner import decode_owner, encode_owner
+from engramlog_server.projections.fold.partition import (
     Checkpoint,
     Decoded,
     Outcome,
@@ -21,7 +21,7 @@ from projections.fold.partition import (
     named_memories,
     record_hash,
 )
-from projections.memory.record import decode_memory
+from engramlog_server.projections.memory.record import decode_memory
 from tests.given.events import secret_of
 
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from events.catalogue import Access, Hit, MemoriesAccessed
-from events.envelope import micros
-from projections.fold.link import strongest
-from projections.fold.use import risen
-from projections.fold.working_set import WorkingSet, trouble_with
-from projections.memory.record import Edge, with_changes
+from engramlog_server.events.catalogue import Access, Hit, MemoriesAccessed
+from engramlog_server.events.envelope import micros
+from engramlog_server.projections.fold.link import strongest
+from engramlog_server.projections.fold.use import risen
+from engramlog_server.projections.fold.working_set import WorkingSet, trouble_with
+from engramlog_server.projections.memory.record import Edge, with_changes
 
 
 class Shown(NamedTuple):

@@ -8,12 +8,12 @@ from typing import Any
 
 import orjson
 
-from api.exchange.import_records import ImportedRecords, RecordOptions, import_records
-from events.envelope import decode
-from events.memory_log import InMemoryEventLog
-from events.partitions import partition_of
-from projections.fold.owner import AnyEvent, fold_owner
-from projections.memory.record import Memory
+from engramlog_server.api.exchange.import_records import ImportedRecords, RecordOptions, import_records
+from engramlog_server.events.envelope import decode
+from engramlog_server.events.memory_log import InMemoryEventLog
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.projections.fold.owner import AnyEvent, fold_owner
+from engramlog_server.projections.memory.record import Memory
 from tests.given.events import CLOCK
 
 OURS: dict[str, Any] = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from events.catalogue import Access, MemoriesAccessed, ToolResultRecorded, TurnRecorded
-from projections.memory.working_memory import Injection, ToolResult, Turn
+from engramlog_server.events.catalogue import Access, MemoriesAccessed, ToolResultRecorded, TurnRecorded
+from engramlog_server.projections.memory.working_memory import Injection, ToolResult, Turn
 from tests.given.events import Told, at, moment
 
 MINUTE = 60_000_000

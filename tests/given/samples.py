@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from events.catalogue import Hit, MemoriesAccessed, MemoryMentioned, ToolResultRecorded, TurnRecorded
-from events.envelope import Prepared, Stored, derived_id, micros, prepare, prepare_body
-from events.partitions import partition_of
-from events.validation import make_event
+from engramlog_server.events.catalogue import Hit, MemoriesAccessed, MemoryMentioned, ToolResultRecorded, TurnRecorded
+from engramlog_server.events.envelope import Prepared, Stored, derived_id, micros, prepare, prepare_body
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.events.validation import make_event
 
 MOMENT = datetime(2026, 11, 22, 9, 30, tzinfo=UTC)
 NOW = micros(MOMENT)

@@ -8,19 +8,19 @@ from typing import Any, get_args
 import pytest
 from hypothesis import strategies as st
 
-from api.requests.checks import check_query
 from benchmarks.vectors import MemoryVectors
-from events.catalogue import SynonymDefined
-from events.text.invisible import VISIBLE
-from events.vocabulary import Resolution
-from projections.choices import RANKINGS, SEARCH_MODES
-from projections.embedding.meaning import NO_SECRET, Sense
-from projections.laws import LAWS
-from projections.laws.modes import MODES
-from projections.memory.record import SECRET
-from projections.ranking.recall import search
-from projections.ranking.search_request import BY_MEANING, Filters, SearchRequest
-from projections.views.query import ViewQuery
+from engramlog_server.api.requests.checks import check_query
+from engramlog_server.events.catalogue import SynonymDefined
+from engramlog_server.events.text.invisible import VISIBLE
+from engramlog_server.events.vocabulary import Resolution
+from engramlog_server.projections.choices import RANKINGS, SEARCH_MODES
+from engramlog_server.projections.embedding.meaning import NO_SECRET, Sense
+from engramlog_server.projections.laws import LAWS
+from engramlog_server.projections.laws.modes import MODES
+from engramlog_server.projections.memory.record import SECRET
+from engramlog_server.projections.ranking.recall import search
+from engramlog_server.projections.ranking.search_request import BY_MEANING, Filters, SearchRequest
+from engramlog_server.projections.views.query import ViewQuery
 from tests.doubles.embedding import DIMENSIONS, WordEmbedder
 from tests.given.events import (
     Told,

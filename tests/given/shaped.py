@@ -16,10 +16,10 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter, ValidationError
 
-from api.http.asking import SCHEMAS
-from api.http.routing import LazyRoute
 from engramlog import answers
 from engramlog.answers import Result
+from engramlog_server.api.http.asking import SCHEMAS
+from engramlog_server.api.http.routing import LazyRoute
 
 JSON = "application/json"
 R = TypeVar("R", bound=Result)

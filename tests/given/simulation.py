@@ -18,9 +18,9 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from events.catalogue import TurnRecorded
-from projections.past.life import life_of
-from projections.reports.comparison import curves
+from engramlog_server.events.catalogue import TurnRecorded
+from engramlog_server.projections.past.life import life_of
+from engramlog_server.projections.reports.comparison import curves
 from tests.given.events import Told, accessed, at, created, mentioned, negated, reinforced, stored
 
 OWNER = "lin-yue"
@@ -280,9 +280,9 @@ def main(arguments: Sequence[str]) -> None:
         for one in stored(year.events, OWNER):
             sys.stdout.buffer.write(one.body + b"\n")
         return
-    from api.pictures.curves import curves_picture
-    from api.pictures.look import Look
-    from api.pictures.svg import write_picture
+    from engramlog_server.api.pictures.curves import curves_picture
+    from engramlog_server.api.pictures.look import Look
+    from engramlog_server.api.pictures.svg import write_picture
 
     told, folder = story_of_the_coffee(year), Path(arguments[0])
     figures = json.dumps(rounded(told), ensure_ascii=False, separators=(",", ":"))

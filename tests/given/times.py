@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from events.envelope import micros
-from projections.ranking.conversation_dates import QuestionTimes, times_in, told
+from engramlog_server.events.envelope import micros
+from engramlog_server.projections.ranking.conversation_dates import QuestionTimes, times_in, told
 
 NOW = micros(datetime(2023, 6, 15, 10, tzinfo=UTC))
 

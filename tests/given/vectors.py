@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from api.services.reading import Reader
-from consumers.jobs.embedding import EmbeddingJob
-from events.envelope import prepare
-from events.redis.wire import WirePool
-from events.validation import make_event
-from projections.embedding.choosing import Embedders
-from projections.embedding.meaning import Embedder, Sense, content_key
-from projections.ranking.senses import MeantQuestion
-from projections.redis.meanings import Meanings
-from projections.redis.vectors import RedisVectors
-from projections.redis.view import RedisViews
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.consumers.jobs.embedding import EmbeddingJob
+from engramlog_server.events.envelope import prepare
+from engramlog_server.events.redis.wire import WirePool
+from engramlog_server.events.validation import make_event
+from engramlog_server.projections.embedding.choosing import Embedders
+from engramlog_server.projections.embedding.meaning import Embedder, Sense, content_key
+from engramlog_server.projections.ranking.senses import MeantQuestion
+from engramlog_server.projections.redis.meanings import Meanings
+from engramlog_server.projections.redis.vectors import RedisVectors
+from engramlog_server.projections.redis.view import RedisViews
 from tests.doubles.embedding import WordEmbedder
 from tests.given.events import Told, moment
 from tests.integration.live import Live, wait_until

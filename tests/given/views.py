@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from events.catalogue import FactAsserted
-from events.naming import Naming
-from projections.fold.owner import OwnerHistory
-from projections.laws.modes import Mode
-from projections.memory.record import Memory
-from projections.ranking.recall import search
-from projections.ranking.search_request import Filters, SearchRequest
-from projections.redis.view import in_order
-from projections.views.query import ViewQuery
-from projections.views.view import OwnerView
+from engramlog_server.events.catalogue import FactAsserted
+from engramlog_server.events.naming import Naming
+from engramlog_server.projections.fold.owner import OwnerHistory
+from engramlog_server.projections.laws.modes import Mode
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.ranking.recall import search
+from engramlog_server.projections.ranking.search_request import Filters, SearchRequest
+from engramlog_server.projections.redis.view import in_order
+from engramlog_server.projections.views.query import ViewQuery
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, at, created, folded, linked, secret_of
 
 HOUR = 1 / 24

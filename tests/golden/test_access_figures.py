@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from events.envelope import Stored, micros
-from projections.fold.owner import fold_owner
-from projections.memory.record import Edge, Memory
+from engramlog_server.events.envelope import Stored, micros
+from engramlog_server.projections.fold.owner import fold_owner
+from engramlog_server.projections.memory.record import Edge, Memory
 from tests.given.events import created, stored
 from tests.rows import each_row
 

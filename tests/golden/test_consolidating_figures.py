@@ -6,13 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from events.catalogue import Imported
-from events.parameters import DEFAULTS, Parameters
-from projections.laws import LAWS
-from projections.laws.consolidating import adaptive_half_life, base_half_life, consolidation, consolidations
-from projections.laws.law import FOREVER
-from projections.memory.columns import Columns
-from projections.memory.record import Memory
+from engramlog_server.events.catalogue import Imported
+from engramlog_server.events.parameters import DEFAULTS, Parameters
+from engramlog_server.projections.laws import LAWS
+from engramlog_server.projections.laws.consolidating import (
+    adaptive_half_life,
+    base_half_life,
+    consolidation,
+    consolidations,
+)
+from engramlog_server.projections.laws.law import FOREVER
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.record import Memory
 from tests.given.events import Told, accessed, at, created, folded, graded, mentioned, moment, reinforced, revised
 from tests.rows import each_row
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
-from events.envelope import Stored
-from projections.fold.owner import fold_owner
+from engramlog_server.events.envelope import Stored
+from engramlog_server.projections.fold.owner import fold_owner
 from tests.given.events import at_door, created, mentioned, revised, stored
 from tests.rows import each_row
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from events.catalogue import Imported
-from events.parameters import DEFAULTS, Parameters
-from projections.laws import LAWS
-from projections.laws.ebbinghaus import decay_rate, retention, strength
-from projections.memory.columns import Columns
-from projections.memory.record import HOUR, Memory
+from engramlog_server.events.catalogue import Imported
+from engramlog_server.events.parameters import DEFAULTS, Parameters
+from engramlog_server.projections.laws import LAWS
+from engramlog_server.projections.laws.ebbinghaus import decay_rate, retention, strength
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.record import HOUR, Memory
 from tests.given.events import Told, accessed, at, created, folded, moment, parameters, reinforced
 from tests.rows import each_row
 

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from events.catalogue import EVENT_TYPES, LATEST_VERSION, SEALED_ONLY
-from events.entry import fingerprint
-from events.envelope import decode, encode
-from events.schema import data_fields, envelope_fields
-from events.validation import read_event
+from engramlog_server.events.catalogue import EVENT_TYPES, LATEST_VERSION, SEALED_ONLY
+from engramlog_server.events.entry import fingerprint
+from engramlog_server.events.envelope import decode, encode
+from engramlog_server.events.schema import data_fields, envelope_fields
+from engramlog_server.events.validation import read_event
 from tests.given.samples import NOW
 from tests.rows import each_row
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from events.parameters import DEFAULTS, Parameters
-from projections.laws.law import FOREVER
-from projections.laws.tiered import effective_importance, fallen_at, review_threshold_of
-from projections.memory.columns import Columns
-from projections.memory.record import DAY, Memory
+from engramlog_server.events.parameters import DEFAULTS, Parameters
+from engramlog_server.projections.laws.law import FOREVER
+from engramlog_server.projections.laws.tiered import effective_importance, fallen_at, review_threshold_of
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.record import DAY, Memory
 from tests.given.events import (
     Told,
     accessed,

@@ -9,9 +9,9 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import NamedTuple
 
-from projections.fold.owner import PROJECTION_VERSION
-from projections.language.sensitivity.event_level import LEVEL_RULES
-from projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.fold.owner import PROJECTION_VERSION
+from engramlog_server.projections.language.sensitivity.event_level import LEVEL_RULES
+from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
 from tests.given.sensitive_texts import HARMLESS_CHINESE, HARMLESS_ENGLISH, SECRET_CHINESE, SECRET_ENGLISH
 from tests.unit.projections.language.sensitivity.test_sensitivity import GENERAL, NOT_SENSITIVE, PUBLIC, SENSITIVE
 from tests.unit.projections.language.sensitivity.test_sensitivity_said import NOT_PRIVATE, PRIVATE

@@ -11,7 +11,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from projections.language.statements import STATEMENT_RULES, normalised, statement
+from engramlog_server.projections.language.statements import STATEMENT_RULES, normalised, statement
 from tests.unit.projections.language.test_statements import OTHERS, SAME, fact
 
 PINNED = Path(__file__).with_name("statements.json")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from events.parameters import DEFAULTS, Parameters
-from projections.laws import LAWS
-from projections.laws.law import FOREVER
-from projections.memory.columns import Columns
-from projections.memory.record import DAY, Memory
+from engramlog_server.events.parameters import DEFAULTS, Parameters
+from engramlog_server.projections.laws import LAWS
+from engramlog_server.projections.laws.law import FOREVER
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.record import DAY, Memory
 from tests.given.events import Told, accessed, at, created, folded, graded, mentioned, reinforced, revised
 from tests.rows import each_row
 

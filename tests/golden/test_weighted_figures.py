@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from events.parameters import DEFAULTS
-from projections.laws import WEIGHTED
-from projections.laws.weighted import (
+from engramlog_server.events.parameters import DEFAULTS
+from engramlog_server.projections.laws import WEIGHTED
+from engramlog_server.projections.laws.weighted import (
     drop_curve,
     factors,
     fade_curve,
@@ -15,7 +15,7 @@ from projections.laws.weighted import (
     semantic_boost,
     time_weight,
 )
-from projections.memory.record import DAY
+from engramlog_server.projections.memory.record import DAY
 from tests.given.events import at, created, folded, mentioned, negated, told
 from tests.rows import each_row
 

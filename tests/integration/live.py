@@ -13,22 +13,22 @@ from typing import Any
 
 from redis import Redis
 
-from consumers.fold.worker import FoldWorker
-from consumers.verify.partition import verify_partition
-from events.catalogue import MemoryCreated, MemoryMentioned
-from events.envelope import Prepared, derived_id, from_micros, prepare
-from events.errors import StoreUnavailable
-from events.log import AppendReceipt
-from events.partitions import DEFAULT_PARTITIONS, partition_of
-from events.redis.log import RedisEventLog
-from events.redis.secrets import Chance
-from events.redis.wire import connect, open_wire
-from events.sealing.seals import MasterKey
-from events.validation import make_event
-from events.vocabulary import Actor
-from projections.fold.builds import BuildKeys
-from projections.redis.create import StoreIdentity, open_store
-from projections.redis.store import read_checkpoint
+from engramlog_server.consumers.fold.worker import FoldWorker
+from engramlog_server.consumers.verify.partition import verify_partition
+from engramlog_server.events.catalogue import MemoryCreated, MemoryMentioned
+from engramlog_server.events.envelope import Prepared, derived_id, from_micros, prepare
+from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.events.log import AppendReceipt
+from engramlog_server.events.partitions import DEFAULT_PARTITIONS, partition_of
+from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.secrets import Chance
+from engramlog_server.events.redis.wire import connect, open_wire
+from engramlog_server.events.sealing.seals import MasterKey
+from engramlog_server.events.validation import make_event
+from engramlog_server.events.vocabulary import Actor
+from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.redis.create import StoreIdentity, open_store
+from engramlog_server.projections.redis.store import read_checkpoint
 from tests.patience import PATIENCE
 
 

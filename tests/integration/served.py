@@ -10,11 +10,11 @@ from threading import Event as Flag
 from typing import Any
 from uuid import uuid4
 
-from consumers.jobs.job import JobValidator
-from consumers.jobs.opened import JobResources
-from consumers.jobs.run import run, serving
-from consumers.jobs.worker import JobWorker, store_queue
-from events.redis.wire import connect
+from engramlog_server.consumers.jobs.job import JobValidator
+from engramlog_server.consumers.jobs.opened import JobResources
+from engramlog_server.consumers.jobs.run import run, serving
+from engramlog_server.consumers.jobs.worker import JobWorker, store_queue
+from engramlog_server.events.redis.wire import connect
 from tests.integration.live import Live
 
 
@@ -62,7 +62,7 @@ class Served:
 @contextmanager
 def job_worker(url: str, *options: str) -> Iterator[subprocess.Popen[bytes]]:
     """A job worker as a process, ended by its id at the latest here."""
-    command = [sys.executable, "-P", "-m", "ops.job_worker", "--url", url, *options]
+    command = [sys.executable, "-P", "-m", "engramlog_server.ops.job_worker", "--url", url, *options]
     process = subprocess.Popen(command, stderr=subprocess.PIPE)
     try:
         yield process

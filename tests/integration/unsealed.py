@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from consumers.fold.worker import FoldWorker
-from events.envelope import Stored
-from events.partitions import partition_of
-from events.redis.log import RedisEventLog
-from events.redis.wire import StoreClient, connect, open_wire
-from ops.sealing.key_file import KeyFile, make_key_file
-from ops.sealing.seal import carry_out
-from ops.settings import Settings
-from ops.store_replacement import OldStore
-from projections.fold.builds import BuildKeys
-from projections.redis.create import known_identity, read_identity
-from projections.redis.sealed import cipher_of
-from projections.redis.store import read_checkpoint, read_record
+from engramlog_server.consumers.fold.worker import FoldWorker
+from engramlog_server.events.envelope import Stored
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.wire import StoreClient, connect, open_wire
+from engramlog_server.ops.sealing.key_file import KeyFile, make_key_file
+from engramlog_server.ops.sealing.seal import carry_out
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store_replacement import OldStore
+from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.redis.create import known_identity, read_identity
+from engramlog_server.projections.redis.sealed import cipher_of
+from engramlog_server.projections.redis.store import read_checkpoint, read_record
 from tests.given.clusters.cluster import GivenCluster
 from tests.given.dumped import dump
 from tests.integration.live import Live

@@ -10,9 +10,9 @@ from datetime import datetime
 from keyword import iskeyword
 from typing import Any, get_type_hints
 
-from api.http.answer_schemas import OF_THE_CLIENT
 from engramlog import answers
 from engramlog.answers import Added, Result
+from engramlog_server.api.http.answer_schemas import OF_THE_CLIENT
 from tests.made.client_source import formatted, type_source
 from tests.places import ROOT
 

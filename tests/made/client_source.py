@@ -16,10 +16,10 @@ from textwrap import wrap
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
-from api.operations.access import ISSUE, ME
-from api.operations.definition import REQUIRED, SPEAKER, Operation, Parameter, Record
-from api.operations.groups import ALL
-from api.operations.living import LAWS, PARAMETERS
+from engramlog_server.api.operations.access import ISSUE, ME
+from engramlog_server.api.operations.definition import REQUIRED, SPEAKER, Operation, Parameter, Record
+from engramlog_server.api.operations.groups import ALL
+from engramlog_server.api.operations.living import LAWS, PARAMETERS
 from tests.places import ROOT
 
 VERBS: Mapping[str, Operation] = {one.verb: one for one in ALL if one.verb}

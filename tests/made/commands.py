@@ -7,11 +7,11 @@ from importlib import import_module
 from inspect import getdoc
 from pkgutil import iter_modules
 
-import api.cli.commands
-import ops.commands
-from api.cli.command import help_of, plain
-from api.cli.parser import COMMANDS, app
-from api.operations.groups import ALL, MODULES
+import engramlog_server.api.cli.commands
+import engramlog_server.ops.commands
+from engramlog_server.api.cli.command import help_of, plain
+from engramlog_server.api.cli.parser import COMMANDS, app
+from engramlog_server.api.operations.groups import ALL, MODULES
 from tests.made.client_source import formatted
 from tests.places import ROOT
 
@@ -65,7 +65,7 @@ def _row(name: str, module: str, help_text: str) -> str:
 
 def _registered() -> Iterator[tuple[str, str, str]]:
     """Name, module and help of each command and group that a module of commands registers."""
-    for package in (api.cli.commands, ops.commands):
+    for package in (engramlog_server.api.cli.commands, engramlog_server.ops.commands):
         for module in iter_modules(package.__path__, f"{package.__name__}."):
             import_module(module.name)
     for command in app.registered_commands:
@@ -85,7 +85,7 @@ def _registered() -> Iterator[tuple[str, str, str]]:
 def _last(modules: set[str]) -> str:
     """The module that imports the others which add to the same group."""
     texts: Mapping[str, str] = {
-        one: ROOT.joinpath(*one.split(".")).with_suffix(".py").read_text("utf-8") for one in modules
+        one: ROOT.joinpath("src", *one.split(".")).with_suffix(".py").read_text("utf-8") for one in modules
     }
     (found,) = (one for one in modules if all(f"from {other} import" in texts[one] for other in modules - {one}))
     return found

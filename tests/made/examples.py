@@ -11,10 +11,10 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import orjson
 
-from api.http.asking import SCHEMAS
-from api.http.document import EXAMPLES
 from engramlog import answers
 from engramlog.answers import Result
+from engramlog_server.api.http.asking import SCHEMAS
+from engramlog_server.api.http.document import EXAMPLES
 from tests.given.asking import Asking, Json, first_answers, story
 from tests.given.shaped import JSON
 

@@ -13,14 +13,14 @@ from typing import Any, cast
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic_core import PydanticUndefined
 
-from api.application import Application
-from api.cli.parser import whole
-from api.http.app import create_app
-from api.parameters import parameters
-from events.catalogue import EVENT_TYPES
-from events.schema import FieldRow, data_fields, envelope_fields, json_schema
-from events.standing import BRINGERS, CLAIMS, PATHS, TRUSTED, Speaker, reach
-from ops.settings import Settings
+from engramlog_server.api.application import Application
+from engramlog_server.api.cli.parser import whole
+from engramlog_server.api.http.app import create_app
+from engramlog_server.api.parameters import parameters
+from engramlog_server.events.catalogue import EVENT_TYPES
+from engramlog_server.events.schema import FieldRow, data_fields, envelope_fields, json_schema
+from engramlog_server.events.standing import BRINGERS, CLAIMS, PATHS, TRUSTED, Speaker, reach
+from engramlog_server.ops.settings import Settings
 from tests.places import ROOT
 
 FOLDER = ROOT / "docs" / "reference"
@@ -95,7 +95,7 @@ def _attribute_docs(model: type) -> dict[str, str]:
     """The docstrings below the fields of a class and of those it inherits from."""
     found: dict[str, str] = {}
     for cls in reversed(model.__mro__):
-        if not cls.__module__.startswith("ops."):
+        if not cls.__module__.startswith("engramlog_server.ops."):
             continue
         body = cast("ast.ClassDef", ast.parse(inspect.getsource(cls)).body[0]).body
         for field, text in pairwise(body):

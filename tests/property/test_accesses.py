@@ -8,17 +8,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from events.accesses import LOOKING
-from events.catalogue import Hit, MemoriesAccessed
-from events.envelope import Event, decode, derived_id, encode
-from events.parameters import DEFAULTS
-from events.validation import read_event
-from projections.fold.evolve import parameters_of
-from projections.fold.link import strengthened, strongest
-from projections.fold.use import access
-from projections.fold.working_set import OwnerSettings, WorkingSet
-from projections.laws import LAWS
-from projections.memory.record import MAX_EDGES, Edge, Memory
+from engramlog_server.events.accesses import LOOKING
+from engramlog_server.events.catalogue import Hit, MemoriesAccessed
+from engramlog_server.events.envelope import Event, decode, derived_id, encode
+from engramlog_server.events.parameters import DEFAULTS
+from engramlog_server.events.validation import read_event
+from engramlog_server.projections.fold.evolve import parameters_of
+from engramlog_server.projections.fold.link import strengthened, strongest
+from engramlog_server.projections.fold.use import access
+from engramlog_server.projections.fold.working_set import OwnerSettings, WorkingSet
+from engramlog_server.projections.laws import LAWS
+from engramlog_server.projections.memory.record import MAX_EDGES, Edge, Memory
 from tests.examples import examples
 from tests.given.events import CLOCK, Told, at, created, deleted, folded, merged, moment, reinforced
 from tests.given.histories import histories

@@ -7,12 +7,12 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.parameters import Parameters
-from projections.index.associations import CO_HIT, DERIVED, AssociationIndex
-from projections.index.keyword_index import overlap
-from projections.memory.columns import Columns, state_of
-from projections.memory.record import HOUR, SECRET, Edge, Memory
-from projections.ranking.spreading import spread
+from engramlog_server.events.parameters import Parameters
+from engramlog_server.projections.index.associations import CO_HIT, DERIVED, AssociationIndex
+from engramlog_server.projections.index.keyword_index import overlap
+from engramlog_server.projections.memory.columns import Columns, state_of
+from engramlog_server.projections.memory.record import HOUR, SECRET, Edge, Memory
+from engramlog_server.projections.ranking.spreading import spread
 from tests.given.associated import half, index_of, memory
 
 IDS = [f"m{number}" for number in range(9)]

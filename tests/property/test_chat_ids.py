@@ -8,13 +8,13 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.exchange import importing_chats
-from api.exchange.chat_file import open_chats
-from api.exchange.importing import ImportOptions
-from api.requests.checks import parse_instant
-from events.catalogue import TurnRecorded
-from events.envelope import decode
-from events.memory_log import InMemoryEventLog
+from engramlog_server.api.exchange import importing_chats
+from engramlog_server.api.exchange.chat_file import open_chats
+from engramlog_server.api.exchange.importing import ImportOptions
+from engramlog_server.api.requests.checks import parse_instant
+from engramlog_server.events.catalogue import TurnRecorded
+from engramlog_server.events.envelope import decode
+from engramlog_server.events.memory_log import InMemoryEventLog
 from tests.given.samples import NOW
 
 NAMES = [None, None, "c-1", "音乐课 and music"]

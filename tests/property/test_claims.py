@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.catalogue import MemoryMentioned, TurnRecorded
-from events.entry import Bringer, bringer, principal_of
-from events.envelope import derived_id
-from events.errors import InvalidEvent
-from events.standing import ACTORS, BRINGERS, CLAIMS, PATHS, RETOLD, Path, Speaker, claimable
-from events.validation import make_event, read_event
+from engramlog_server.events.catalogue import MemoryMentioned, TurnRecorded
+from engramlog_server.events.entry import Bringer, bringer, principal_of
+from engramlog_server.events.envelope import derived_id
+from engramlog_server.events.errors import InvalidEvent
+from engramlog_server.events.standing import ACTORS, BRINGERS, CLAIMS, PATHS, RETOLD, Path, Speaker, claimable
+from engramlog_server.events.validation import make_event, read_event
 from tests.given.samples import MOMENT, NOW
 
 names = st.from_regex(r"\A[A-Za-z0-9][A-Za-z0-9._@/-]{0,63}\Z") | st.sampled_from(["local", "job", "model", "operator"])

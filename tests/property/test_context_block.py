@@ -5,9 +5,20 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.language.prompt_text import estimated_tokens, one_line
-from projections.memory.handle import handle_of
-from projections.prompt.block import CLOSE, OPEN, PARTS, STABLE, TITLES, TURN, Layout, Line, Material, build
+from engramlog_server.projections.language.prompt_text import estimated_tokens, one_line
+from engramlog_server.projections.memory.handle import handle_of
+from engramlog_server.projections.prompt.block import (
+    CLOSE,
+    OPEN,
+    PARTS,
+    STABLE,
+    TITLES,
+    TURN,
+    Layout,
+    Line,
+    Material,
+    build,
+)
 
 IDS = st.text(alphabet="abcm-:/1茶", min_size=1, max_size=12)
 TEXTS = st.text(max_size=120) | st.sampled_from(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.language.contradiction.negation import written
-from projections.language.contradiction.relation import compare
-from projections.language.contradiction.slots import slots
+from engramlog_server.projections.language.contradiction.negation import written
+from engramlog_server.projections.language.contradiction.relation import compare
+from engramlog_server.projections.language.contradiction.slots import slots
 
 WORDS = """
 I my like don't not never no nobody hate is there live in Berlin Paris 3 three cats am 25 years old , . ? if but a man dog

@@ -5,12 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.envelope import from_micros, prepare
-from events.validation import make_event
-from projections.language.extraction.rules import extract, questions
-from projections.language.extraction.shape import TurnText
-from projections.lifecycle import plan
-from projections.views.view import OwnerView
+from engramlog_server.events.envelope import from_micros, prepare
+from engramlog_server.events.validation import make_event
+from engramlog_server.projections.language.extraction.rules import extract, questions
+from engramlog_server.projections.language.extraction.shape import TurnText
+from engramlog_server.projections.lifecycle import plan
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import CLOCK, Told, at, created, folded
 from tests.given.views import named, viewed
 

@@ -8,12 +8,19 @@ import msgspec
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from events.catalogue import EventDiscarded, MemoriesAccessed, MemoryCreated, MemoryErased
-from events.envelope import Stored, decode
-from projections.fold.changelog import DECISIONS, pack, unpack
-from projections.fold.named import names
-from projections.fold.owner import OwnerHistory, OwnerState, decode_owner, encode_owner, fold_event, fold_owner
-from projections.memory.record import Memory, decode_memory, encode_memory
+from engramlog_server.events.catalogue import EventDiscarded, MemoriesAccessed, MemoryCreated, MemoryErased
+from engramlog_server.events.envelope import Stored, decode
+from engramlog_server.projections.fold.changelog import DECISIONS, pack, unpack
+from engramlog_server.projections.fold.named import names
+from engramlog_server.projections.fold.owner import (
+    OwnerHistory,
+    OwnerState,
+    decode_owner,
+    encode_owner,
+    fold_event,
+    fold_owner,
+)
+from engramlog_server.projections.memory.record import Memory, decode_memory, encode_memory
 from tests.examples import examples
 from tests.given.events import (
     Told,

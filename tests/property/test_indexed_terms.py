@@ -9,11 +9,11 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from projections.index.indexed_terms import indexed_terms, indexed_text
-from projections.index.postings import whole
-from projections.index.search_index import Bm25Index
-from projections.language.text import tokens
-from projections.memory.record import Memory, with_changes
+from engramlog_server.projections.index.indexed_terms import indexed_terms, indexed_text
+from engramlog_server.projections.index.postings import whole
+from engramlog_server.projections.index.search_index import Bm25Index
+from engramlog_server.projections.language.text import tokens
+from engramlog_server.projections.memory.record import Memory, with_changes
 from tests.given.events import created, folded
 
 WORDS = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.index.keyword_index import KeywordIndex, overlap
-from projections.index.timeline import Entry, best_of
+from engramlog_server.projections.index.keyword_index import KeywordIndex, overlap
+from engramlog_server.projections.index.timeline import Entry, best_of
 
 WORDS = ["coffee", "tea", "咖啡", "猫", "cat", "dog"]
 IDS = [f"m{number:02}" for number in range(24)]

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from events.parameters import DEFAULTS, NAMES, Parameters, changed
-from events.vocabulary import Via
-from projections.fold.owner import OwnerHistory, fold_owner
-from projections.laws import LAWS, Law
-from projections.laws.law import FOREVER
-from projections.laws.tiered import effective_importance, fallen_at
-from projections.memory.columns import Columns
-from projections.memory.record import DAY, HOUR, Memory
+from engramlog_server.events.parameters import DEFAULTS, NAMES, Parameters, changed
+from engramlog_server.events.vocabulary import Via
+from engramlog_server.projections.fold.owner import OwnerHistory, fold_owner
+from engramlog_server.projections.laws import LAWS, Law
+from engramlog_server.projections.laws.law import FOREVER
+from engramlog_server.projections.laws.tiered import effective_importance, fallen_at
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.record import DAY, HOUR, Memory
 from tests.examples import examples
 from tests.given.events import Told, accessed, at, created, folded, parameters, profile, stored
 from tests.given.histories import days, histories, words

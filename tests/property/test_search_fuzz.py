@@ -10,18 +10,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from api.requests.checks import check_query
-from api.requests.searching import request_of
-from events.errors import InputError, InvalidEvent
-from events.vocabulary import MAX_TEXT_BYTES
-from projections.choices import RANKINGS
-from projections.language.text import kept_tokens
-from projections.laws.modes import MODES
-from projections.memory.record import SECRET
-from projections.ranking.recall import search
-from projections.ranking.search_request import Filters, SearchRequest
-from projections.views.query import ViewQuery
-from projections.views.view import OwnerView
+from engramlog_server.api.requests.checks import check_query
+from engramlog_server.api.requests.searching import request_of
+from engramlog_server.events.errors import InputError, InvalidEvent
+from engramlog_server.events.vocabulary import MAX_TEXT_BYTES
+from engramlog_server.projections.choices import RANKINGS
+from engramlog_server.projections.language.text import kept_tokens
+from engramlog_server.projections.laws.modes import MODES
+from engramlog_server.projections.memory.record import SECRET
+from engramlog_server.projections.ranking.recall import search
+from engramlog_server.projections.ranking.search_request import Filters, SearchRequest
+from engramlog_server.projections.views.query import ViewQuery
+from engramlog_server.projections.views.view import OwnerView
 from tests.examples import examples
 from tests.given.events import Told, at, created, negated
 from tests.given.search_stories import ALMOST, MOST, NAMES, Answer, Asker, askings, check, ids_of, queries, stories

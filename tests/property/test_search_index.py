@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.index.search_index import Bm25Index
+from engramlog_server.projections.index.search_index import Bm25Index
 
 WORDS = ["coffee", "tea", "cat", "running", "v2.1", "咖啡", "猫", "🎉", "the"]
 KEYS = st.sampled_from([f"m{n}" for n in range(12)])

@@ -7,10 +7,10 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.parameters import DEFAULTS, changed
-from projections.language.similar import SimilarPair, similar_pairs, similarity
-from projections.lifecycle.may_merge import may_merge, merge_groups
-from projections.memory.record import Memory
+from engramlog_server.events.parameters import DEFAULTS, changed
+from engramlog_server.projections.language.similar import SimilarPair, similar_pairs, similarity
+from engramlog_server.projections.lifecycle.may_merge import may_merge, merge_groups
+from engramlog_server.projections.memory.record import Memory
 
 WORDS = """
 I like want tea coffee green morning really not don't hate Anna Berlin 3 three v2.1 running 咖啡 我喜欢 早上 不 三 猫 的 🎉 ... →

@@ -5,12 +5,12 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from projections.fold.owner import OwnerState, fold_on
-from projections.memory.record import Memory
-from projections.memory.sources import Asides
-from projections.reports.listing.rows import listing
-from projections.views.query import ViewQuery
-from projections.views.set_aside import SetAside
+from engramlog_server.projections.fold.owner import OwnerState, fold_on
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.memory.sources import Asides
+from engramlog_server.projections.reports.listing.rows import listing
+from engramlog_server.projections.views.query import ViewQuery
+from engramlog_server.projections.views.set_aside import SetAside
 from tests.examples import examples
 from tests.given.events import (
     Told,

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from projections.language import statement_signs
-from projections.language.look_alikes import IN_LATIN, LIKE
-from projections.language.normal_letters import letters, letters_slowly
-from projections.language.statement_signs import MOST_ASKED, closed_up, signed
-from projections.language.statements import normalised
+from engramlog_server.projections.language import statement_signs
+from engramlog_server.projections.language.look_alikes import IN_LATIN, LIKE
+from engramlog_server.projections.language.normal_letters import letters, letters_slowly
+from engramlog_server.projections.language.statement_signs import MOST_ASKED, closed_up, signed
+from engramlog_server.projections.language.statements import normalised
 from tests.rows import each_row
 
 _PIECES = (

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from api.requests.checks import PRESENT, AsOf, Counted, Owned, RequestedTimes, counted_of
-from events.envelope import Stored, decode, micros
-from projections.fold.owner import OwnerHistory, fold_owner
-from projections.laws import LAWS
-from projections.memory.record import DAY
-from projections.past.records import fold_records
-from projections.reports.listing.rows import listing
-from projections.views.query import ViewQuery
-from projections.views.view import OwnerView
+from engramlog_server.api.requests.checks import PRESENT, AsOf, Counted, Owned, RequestedTimes, counted_of
+from engramlog_server.events.envelope import Stored, decode, micros
+from engramlog_server.projections.fold.owner import OwnerHistory, fold_owner
+from engramlog_server.projections.laws import LAWS
+from engramlog_server.projections.memory.record import DAY
+from engramlog_server.projections.past.records import fold_records
+from engramlog_server.projections.reports.listing.rows import listing
+from engramlog_server.projections.views.query import ViewQuery
+from engramlog_server.projections.views.view import OwnerView
 from tests.examples import examples
 from tests.given.events import Told, at, profile, stored
 from tests.given.histories import histories

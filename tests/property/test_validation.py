@@ -16,17 +16,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic_core import PydanticCustomError
 
-from events.catalogue import EVENT_TYPES, LATEST_VERSION, SEALED_ONLY
-from events.catalogue.access import PRINCIPAL_RULE
-from events.door.of_the_store import ACCESS, SYSTEM_TYPES, access_id
-from events.envelope import AnyEvent, Prepared, decode, encode, event_class
-from events.errors import InputError, InvalidBatch, InvalidEvent
-from events.ids import DOTS, trouble_with
-from events.schema import json_schema
-from events.standing import FIRM, PERSONS
-from events.text.invisible import VISIBLE
-from events.validation import adapter, make_event, read_event, read_events, ready
-from events.vocabulary import (
+from engramlog_server.events.catalogue import EVENT_TYPES, LATEST_VERSION, SEALED_ONLY
+from engramlog_server.events.catalogue.access import PRINCIPAL_RULE
+from engramlog_server.events.door.of_the_store import ACCESS, SYSTEM_TYPES, access_id
+from engramlog_server.events.envelope import AnyEvent, Prepared, decode, encode, event_class
+from engramlog_server.events.errors import InputError, InvalidBatch, InvalidEvent
+from engramlog_server.events.ids import DOTS, trouble_with
+from engramlog_server.events.schema import json_schema
+from engramlog_server.events.standing import FIRM, PERSONS
+from engramlog_server.events.text.invisible import VISIBLE
+from engramlog_server.events.validation import adapter, make_event, read_event, read_events, ready
+from engramlog_server.events.vocabulary import (
     EARLIEST,
     ID_RULE,
     MAX_METADATA_BYTES,

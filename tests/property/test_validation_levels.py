@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from events.catalogue import SensitivitySet
-from projections.fold.owner import fold_owner
+from engramlog_server.events.catalogue import SensitivitySet
+from engramlog_server.projections.fold.owner import fold_owner
 from tests.examples import examples
 from tests.given.events import Told, at_door, compressed, created, merged, revised, stored
 from tests.given.histories import FIRST, IDS, MERGES, days, histories

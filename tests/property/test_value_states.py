@@ -7,8 +7,8 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from projections.reports.listing.rows import listing
-from projections.views.query import ViewQuery
+from engramlog_server.projections.reports.listing.rows import listing
+from engramlog_server.projections.views.query import ViewQuery
 from tests.examples import examples
 from tests.given.events import Told, at, created, mentioned, negated, readmitted, rejected
 from tests.given.views import viewed

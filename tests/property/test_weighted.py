@@ -7,10 +7,10 @@ from dataclasses import replace
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from events.parameters import DEFAULTS, Parameters
-from projections.laws import WEIGHTED
-from projections.laws.weighted import factors
-from projections.memory.record import DAY, Memory
+from engramlog_server.events.parameters import DEFAULTS, Parameters
+from engramlog_server.projections.laws import WEIGHTED
+from engramlog_server.projections.laws.weighted import factors
+from engramlog_server.projections.memory.record import DAY, Memory
 from tests.examples import examples
 from tests.given.events import Told, at, folded
 from tests.given.histories import histories

@@ -7,13 +7,13 @@ from typing import Any
 
 import typer
 
-from api.cli.app import app
-from api.cli.command import Call, command, plain
-from api.cli.grant_options import OPTIONS, VERBS_TOLD, grants_asked, written_out
-from api.cli.show import generic
-from api.operations.access import ACCESS, ISSUE, READS, REVOKE, SET_GRANTS
-from api.operations.definition import Parameter, without
-from events.errors import refused
+from engramlog_server.api.cli.app import app
+from engramlog_server.api.cli.command import Call, command, plain
+from engramlog_server.api.cli.grant_options import OPTIONS, VERBS_TOLD, grants_asked, written_out
+from engramlog_server.api.cli.show import generic
+from engramlog_server.api.operations.access import ACCESS, ISSUE, READS, REVOKE, SET_GRANTS
+from engramlog_server.api.operations.definition import Parameter, without
+from engramlog_server.events.errors import refused
 
 NAMES = tuple(one.name for one in OPTIONS)
 key_app = typer.Typer(

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from api.cli.app import out
-from api.cli.command import Call, command
-from api.cli.picture_options import LOOK_OPTIONS, look_of
-from api.cli.show.diff import differences
-from api.operations.auditing import DIFF
-from api.operations.definition import Given, Option, Parameter
-from api.operations.reports import COMPARE, CURVES
-from events.errors import refused
+from engramlog_server.api.cli.app import out
+from engramlog_server.api.cli.command import Call, command
+from engramlog_server.api.cli.picture_options import LOOK_OPTIONS, look_of
+from engramlog_server.api.cli.show.diff import differences
+from engramlog_server.api.operations.auditing import DIFF
+from engramlog_server.api.operations.definition import Given, Option, Parameter
+from engramlog_server.api.operations.reports import COMPARE, CURVES
+from engramlog_server.events.errors import refused
 
 
 @command(
@@ -46,8 +46,8 @@ def compare(call: Call) -> None:
     look = look_of(call, path)
     answer = call.answer(CURVES, points=200 if given["points"] is None else given["points"])
     if path is not None:
-        from api.pictures.curves import curves_picture
-        from api.pictures.svg import write_picture
+        from engramlog_server.api.pictures.curves import curves_picture
+        from engramlog_server.api.pictures.svg import write_picture
 
         write_picture(curves_picture(answer, look), path)
         answer["picture"] = {"file": str(path)}
@@ -63,7 +63,7 @@ def _refuse(where: str, given: Given, names: dict[str, str]) -> None:
 
 def _story(answer: Mapping[str, Any]) -> None:
     """What touched one memory, and what that did under each law; the curves themselves are drawn or JSON."""
-    from api.cli.show import generic
+    from engramlog_server.api.cli.show import generic
 
     laws = {
         name: {"normal_from": law["threshold"], "at_the_end": law["weights"][-1]}
@@ -90,7 +90,7 @@ def diff(call: Call) -> None:
     """Questions out of a file too."""
     (path,) = call.take("queries_file")
     if path is not None:
-        from api.services.auditing.questions import questions_in
+        from engramlog_server.api.services.auditing.questions import questions_in
 
         call.given["queries"] = [*call.given["queries"], *questions_in(path)]
     call.print(call.answer(), differences)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from api.cli.command import Call, command
-from api.cli.show import context as render
-from api.cli.show.context import block
-from api.operations.auditing import ANSWER, ANSWERS
-from api.operations.definition import Option, Parameter
-from api.operations.reports import CONTEXT
-from events.errors import refused
+from engramlog_server.api.cli.command import Call, command
+from engramlog_server.api.cli.show import context as render
+from engramlog_server.api.cli.show.context import block
+from engramlog_server.api.operations.auditing import ANSWER, ANSWERS
+from engramlog_server.api.operations.definition import Option, Parameter
+from engramlog_server.api.operations.reports import CONTEXT
+from engramlog_server.events.errors import refused
 
 SPLIT = Parameter("split", bool, "Print the two parts separated by an empty line.", False, option=Option(("--split",)))
 

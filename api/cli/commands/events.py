@@ -6,16 +6,16 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from api.choices import MOST_WAIT
-from api.cli.app import opened, out, print_json_line
-from api.cli.command import Call, command
-from api.cli.show import events as render
-from api.cli.show.visible import visible_in
-from api.operations.definition import Option, Parameter
-from api.operations.events import EVENTS, PARTITION_EVENTS, TIMES_OF_OWNER
-from api.operations.sources import SOURCES
-from api.shapes import LogEvents, LoggedEvent
-from events.errors import refused
+from engramlog_server.api.choices import MOST_WAIT
+from engramlog_server.api.cli.app import opened, out, print_json_line
+from engramlog_server.api.cli.command import Call, command
+from engramlog_server.api.cli.show import events as render
+from engramlog_server.api.cli.show.visible import visible_in
+from engramlog_server.api.operations.definition import Option, Parameter
+from engramlog_server.api.operations.events import EVENTS, PARTITION_EVENTS, TIMES_OF_OWNER
+from engramlog_server.api.operations.sources import SOURCES
+from engramlog_server.api.shapes import LogEvents, LoggedEvent
+from engramlog_server.events.errors import refused
 
 NEWEST = 10
 """Events that are shown before what comes, where no cursor says from where on."""

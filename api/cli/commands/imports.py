@@ -14,21 +14,31 @@ import orjson
 import typer
 from rich.markup import escape
 
-from api.choices import LEAVE
-from api.cli.app import Json, app, opened, out, print_json, progress, show
-from api.cli.command import Call, command, is_unknown, tell_unknown
-from api.cli.files import File, LongTurns, TurnsOnly, counting, end, extract_imported, fold_appended, long_ago_in, paced
-from api.cli.show import imports as render_records
-from api.cli.show.imports import render_turns
-from api.cli.show.tables import plain
-from api.exchange.lines import again, open_lines
-from api.operations.records import EXPORT_REVEALED, FILE, IMPORT_RECORDS, OUT, WHOSE
-from events.errors import EngramlogError, InputError, OutputCut, refused
+from engramlog_server.api.choices import LEAVE
+from engramlog_server.api.cli.app import Json, app, opened, out, print_json, progress, show
+from engramlog_server.api.cli.command import Call, command, is_unknown, tell_unknown
+from engramlog_server.api.cli.files import (
+    File,
+    LongTurns,
+    TurnsOnly,
+    counting,
+    end,
+    extract_imported,
+    fold_appended,
+    long_ago_in,
+    paced,
+)
+from engramlog_server.api.cli.show import imports as render_records
+from engramlog_server.api.cli.show.imports import render_turns
+from engramlog_server.api.cli.show.tables import plain
+from engramlog_server.api.exchange.lines import again, open_lines
+from engramlog_server.api.operations.records import EXPORT_REVEALED, FILE, IMPORT_RECORDS, OUT, WHOSE
+from engramlog_server.events.errors import EngramlogError, InputError, OutputCut, refused
 
 if TYPE_CHECKING:
-    from api.exchange.importing import ImportOptions
-    from api.exchange.importing_chats import ImportedChats
-    from api.exchange.records import Export
+    from engramlog_server.api.exchange.importing import ImportOptions
+    from engramlog_server.api.exchange.importing_chats import ImportedChats
+    from engramlog_server.api.exchange.records import Export
 
 
 STEP = 500
@@ -70,7 +80,7 @@ def turns(
     tools, hidden messages, abandoned branches, attachments and what cannot be read are left out, and counted by reason. A bad
     line of turns stops there; what stood before it is imported.
     """
-    from api.exchange.importing import ImportOptions, check_way, import_turns, look_through
+    from engramlog_server.api.exchange.importing import ImportOptions, check_way, import_turns, look_through
 
     options = ImportOptions(
         owner=owner,
@@ -101,8 +111,8 @@ def turns(
 @command(IMPORT_RECORDS, more=(FILE, WHOSE), subject=(), on=import_app, name="records")
 def records(call: Call) -> None:
     """As many as the file has: a bad line stops there."""
-    from api.exchange.everything import look_through
-    from api.exchange.import_records import RecordOptions
+    from engramlog_server.api.exchange.everything import look_through
+    from engramlog_server.api.exchange.import_records import RecordOptions
 
     (file,) = call.take("file")
     options = RecordOptions(**call.given)
@@ -123,8 +133,8 @@ def records(call: Call) -> None:
 @command(EXPORT_REVEALED, more=OUT)
 def export(call: Call) -> None:
     """Written as it is read: into a file that appears once it is whole, or as it comes."""
-    from api.exchange.export import ExportOptions
-    from api.revealing import By
+    from engramlog_server.api.exchange.export import ExportOptions
+    from engramlog_server.api.revealing import By
 
     file, force, include, reveal, actor, reason = call.take("file", "force", "include", "reveal", "actor", "reason")
     everything, ids = call.take("everything", "ids")
@@ -228,11 +238,11 @@ def import_chat_file(
     context: typer.Context, file: str, shape: str, since: str | None, options: ImportOptions, json: bool
 ) -> None:
     """Import all that can be read of an export, and print what was left out."""
-    from api.exchange.chat_file import MAX_DOCUMENT, open_chats
-    from api.exchange.chat_shapes import LINES
-    from api.exchange.importing import look_through
-    from api.exchange.importing_chats import import_chats
-    from api.requests.checks import parse_instant
+    from engramlog_server.api.exchange.chat_file import MAX_DOCUMENT, open_chats
+    from engramlog_server.api.exchange.chat_shapes import LINES
+    from engramlog_server.api.exchange.importing import look_through
+    from engramlog_server.api.exchange.importing_chats import import_chats
+    from engramlog_server.api.requests.checks import parse_instant
 
     began = None if since is None else parse_instant(since, "from")
     try:
@@ -267,8 +277,8 @@ def _named(file: str, problem: InputError) -> InputError:
 
 
 def _render(answer: ImportedChats, old: int) -> None:
-    from api.exchange.chat_shapes import LINES
-    from api.exchange.importing_chats import UNREADABLE
+    from engramlog_server.api.exchange.chat_shapes import LINES
+    from engramlog_server.api.exchange.importing_chats import UNREADABLE
 
     reasons = {
         reason: count for reason, count in answer.left_out.items() if reason != "too_long"

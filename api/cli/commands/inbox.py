@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from api.cli.command import Call, command
-from api.operations.definition import Option, Parameter
-from api.operations.inbox import ACCEPT, AMEND, INBOX, REJECT
-from events.errors import refused
+from engramlog_server.api.cli.command import Call, command
+from engramlog_server.api.operations.definition import Option, Parameter
+from engramlog_server.api.operations.inbox import ACCEPT, AMEND, INBOX, REJECT
+from engramlog_server.events.errors import refused
 
 
 def _argument(name: str, metavar: str, description: str) -> Parameter:

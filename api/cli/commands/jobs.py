@@ -11,18 +11,18 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from api.choices import MODEL, RULES
-from api.cli.app import err, opened, out, progress, show
-from api.cli.command import PARTLY, Call, command
-from api.cli.show import generic
-from api.cli.show.tables import Column, ident, tabulate, words
-from api.operations.definition import Option, Parameter
-from api.operations.reports import CLEANUP, EPISODES, EXTRACT
-from api.shapes import Statement
-from events.errors import InputError, refused
+from engramlog_server.api.choices import MODEL, RULES
+from engramlog_server.api.cli.app import err, opened, out, progress, show
+from engramlog_server.api.cli.command import PARTLY, Call, command
+from engramlog_server.api.cli.show import generic
+from engramlog_server.api.cli.show.tables import Column, ident, tabulate, words
+from engramlog_server.api.operations.definition import Option, Parameter
+from engramlog_server.api.operations.reports import CLEANUP, EPISODES, EXTRACT
+from engramlog_server.api.shapes import Statement
+from engramlog_server.events.errors import InputError, refused
 
 if TYPE_CHECKING:
-    from api.services import cleaning
+    from engramlog_server.api.services import cleaning
 
 
 EMBED = "embed"
@@ -143,7 +143,7 @@ NOT_COMPARED = {
 
 def _uncompared(compared: Mapping[str, Any] | None, owner: str) -> None:
     """Said on standard error: what was not compared by its vectors, and why."""
-    from projections.embedding.compared import KINDS
+    from engramlog_server.projections.embedding.compared import KINDS
 
     if compared is None:
         return

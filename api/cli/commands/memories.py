@@ -9,20 +9,20 @@ from typing import Any
 
 from rich.markup import escape
 
-from api.choices import MOST_CHANGES
-from api.cli.app import opened, out, print_pages, progress
-from api.cli.command import Call, command
-from api.cli.picture_options import LOOK_OPTIONS, look_of
-from api.cli.show import memories as render
-from api.cli.show.memories import aside
-from api.operations.auditing import ABOVE
-from api.operations.common import ACTOR, REASON, TIMES
-from api.operations.definition import Given, Operation, Option, Parameter
-from api.operations.knowing import MAP, SYNONYM, SYNONYMS
-from api.operations.reading import COUNTS, GET, HISTORY, LIST, OWNER_STATS, PROVENANCE, USES, WHY
-from api.operations.searching import QUERY
-from api.shapes import History, Why
-from events.errors import refused
+from engramlog_server.api.choices import MOST_CHANGES
+from engramlog_server.api.cli.app import opened, out, print_pages, progress
+from engramlog_server.api.cli.command import Call, command
+from engramlog_server.api.cli.picture_options import LOOK_OPTIONS, look_of
+from engramlog_server.api.cli.show import memories as render
+from engramlog_server.api.cli.show.memories import aside
+from engramlog_server.api.operations.auditing import ABOVE
+from engramlog_server.api.operations.common import ACTOR, REASON, TIMES
+from engramlog_server.api.operations.definition import Given, Operation, Option, Parameter
+from engramlog_server.api.operations.knowing import MAP, SYNONYM, SYNONYMS
+from engramlog_server.api.operations.reading import COUNTS, GET, HISTORY, LIST, OWNER_STATS, PROVENANCE, USES, WHY
+from engramlog_server.api.operations.searching import QUERY
+from engramlog_server.api.shapes import History, Why
+from engramlog_server.events.errors import refused
 
 ALL = Parameter(
     "everything", bool, "Also entries that only name a memory and change nothing.", False, option=Option(("--all",))
@@ -47,7 +47,7 @@ def get(call: Call) -> None:
     if not reveal:
         call.print(call.answer())
         return
-    from api.revealing import By
+    from engramlog_server.api.revealing import By
 
     given = {name: value for name, value in call.given.items() if name != "inspect"}
     with opened(call.context) as application, progress(call.operation.task, call.json) as advance:
@@ -180,7 +180,7 @@ def _above(call: Call) -> None:
     for name, value in told:
         if value:
             raise refused(name, str(value), "nothing with a second memory's ID, whose answer has no change log")
-    from api.cli.show.diff import above
+    from engramlog_server.api.cli.show.diff import above
 
     call.print(call.answer(ABOVE), above)
 
@@ -200,8 +200,8 @@ def stats(call: Call) -> None:
 )
 def map_(call: Call) -> None:
     """Into a file too, where one is named."""
-    from api.pictures.map import map_picture
-    from api.pictures.svg import check_file, write_picture
+    from engramlog_server.api.pictures.map import map_picture
+    from engramlog_server.api.pictures.svg import check_file, write_picture
 
     (path,) = call.take("out")
     look = look_of(call, path)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from api.cli.app import out
-from api.cli.command import Call, command
-from api.operations.common import ACTOR
-from api.operations.definition import Option, Parameter
-from api.operations.living import CHOOSE, GRADE, LAWS, PARAMETERS, PROFILE, REVIEW
-from events.errors import refused
+from engramlog_server.api.cli.app import out
+from engramlog_server.api.cli.command import Call, command
+from engramlog_server.api.operations.common import ACTOR
+from engramlog_server.api.operations.definition import Option, Parameter
+from engramlog_server.api.operations.living import CHOOSE, GRADE, LAWS, PARAMETERS, PROFILE, REVIEW
+from engramlog_server.events.errors import refused
 
 SAID = ("actor", "occurred_at", "key")
 
@@ -80,7 +80,7 @@ def profile(call: Call) -> None:
 )
 def parameters(call: Call) -> None:
     """The parameters that are recommended, or all."""
-    from api.parameters import RECOMMENDED
+    from engramlog_server.api.parameters import RECOMMENDED
 
     everything, laws = call.take("all", "laws")
     if laws:

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import typer
 
-from api.choices import MOST_PROCESSES
-from api.cli.app import joined
-from api.cli.command import PARTLY, Call, command
-from api.cli.show.replay import looked_at, store_moved
-from api.operations.definition import Option, Parameter
-from api.operations.replaying import REPLAY, RETRACT
-from api.operations.saying import GROUND_REPORT
-from api.operations.sources import ASIDES, BRING_BACK, SET_ASIDE
-from api.showing import decoded_id
-from events.errors import refused
+from engramlog_server.api.choices import MOST_PROCESSES
+from engramlog_server.api.cli.app import joined
+from engramlog_server.api.cli.command import PARTLY, Call, command
+from engramlog_server.api.cli.show.replay import looked_at, store_moved
+from engramlog_server.api.operations.definition import Option, Parameter
+from engramlog_server.api.operations.replaying import REPLAY, RETRACT
+from engramlog_server.api.operations.saying import GROUND_REPORT
+from engramlog_server.api.operations.sources import ASIDES, BRING_BACK, SET_ASIDE
+from engramlog_server.api.showing import decoded_id
+from engramlog_server.events.errors import refused
 
 WHOLE = "The whole store"
 
@@ -96,7 +96,7 @@ def _questions(call: Call) -> list[str]:
     queries, path = call.take("queries", "questions")
     if path is None:
         return list(queries or ())
-    from api.services.auditing.questions import questions_in
+    from engramlog_server.api.services.auditing.questions import questions_in
 
     return [*(queries or ()), *questions_in(path)]
 

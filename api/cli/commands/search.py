@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from rich.markup import escape
 
-from api.cli.app import out
-from api.cli.command import Call, command
-from api.cli.show import search as render
-from api.operations.common import TRACED
-from api.operations.definition import Parameter
-from api.operations.searching import SEARCH
+from engramlog_server.api.cli.app import out
+from engramlog_server.api.cli.command import Call, command
+from engramlog_server.api.cli.show import search as render
+from engramlog_server.api.operations.common import TRACED
+from engramlog_server.api.operations.definition import Parameter
+from engramlog_server.api.operations.searching import SEARCH
 
 HELP = {
     "query": "Text to search for, in any language.",
@@ -47,7 +47,7 @@ def _short(parameter: Parameter, text: str) -> Parameter:
 )
 def search(call: Call) -> None:
     """Where nothing is found, whether the owner has anything at all."""
-    from api.operations.reading import LIST
+    from engramlog_server.api.operations.reading import LIST
 
     (explain,) = call.take("explain")
     past = {name: call.given[name] for name in ("as_of", "known", "at")}

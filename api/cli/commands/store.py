@@ -7,11 +7,11 @@ from typing import Any
 import typer
 from rich.markup import escape
 
-from api.cli.app import out
-from api.cli.command import Call, command
-from api.cli.show.tables import grid, when
-from api.operations.definition import Option, Parameter
-from api.operations.store import (
+from engramlog_server.api.cli.app import out
+from engramlog_server.api.cli.command import Call, command
+from engramlog_server.api.cli.show.tables import grid, when
+from engramlog_server.api.operations.definition import Option, Parameter
+from engramlog_server.api.operations.store import (
     ALARMS,
     CAPACITY,
     CLEAR,
@@ -24,7 +24,7 @@ from api.operations.store import (
     OWNERS,
     STATUS,
 )
-from events.errors import InputError, refused
+from engramlog_server.events.errors import InputError, refused
 
 PARTS = {"jobs": JOBS, "capacity": CAPACITY, "models": MODELS, "owners": OWNERS}
 

@@ -7,20 +7,28 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from api.cli.app import Json, app, complain, opened, out, progress, show
-from api.cli.command import Call, command
-from api.cli.files import File, counting, end, fold_appended, paced
-from api.cli.show.generic import answer as generic
-from api.cli.show.imports import tell_failures
-from api.cli.standard_input import text_of
-from api.exchange.lines import open_lines
-from api.operations.definition import Option, Parameter, without
-from api.operations.saying import EDIT, MENTION, TEXT
-from api.operations.writing import CONFIRM, DELETE, DELETE_MANY, PROMOTE, RESTORE, RESTORE_MANY, SENSITIVITY
-from events.errors import refused
+from engramlog_server.api.cli.app import Json, app, complain, opened, out, progress, show
+from engramlog_server.api.cli.command import Call, command
+from engramlog_server.api.cli.files import File, counting, end, fold_appended, paced
+from engramlog_server.api.cli.show.generic import answer as generic
+from engramlog_server.api.cli.show.imports import tell_failures
+from engramlog_server.api.cli.standard_input import text_of
+from engramlog_server.api.exchange.lines import open_lines
+from engramlog_server.api.operations.definition import Option, Parameter, without
+from engramlog_server.api.operations.saying import EDIT, MENTION, TEXT
+from engramlog_server.api.operations.writing import (
+    CONFIRM,
+    DELETE,
+    DELETE_MANY,
+    PROMOTE,
+    RESTORE,
+    RESTORE_MANY,
+    SENSITIVITY,
+)
+from engramlog_server.events.errors import refused
 
 if TYPE_CHECKING:
-    from api.exchange.append_events import AppendReport
+    from engramlog_server.api.exchange.append_events import AppendReport
 
 
 MORE = (
@@ -40,7 +48,7 @@ IDS = Parameter(
 @app.command(epilog="Example: `engramlog append events.jsonl` or `producer | engramlog append - --json`")
 def append(context: typer.Context, file: File, json: Json = False) -> None:
     """Append events from JSON Lines of envelopes. Sending the same file again is always safe."""
-    from api.exchange.append_events import append_lines
+    from engramlog_server.api.exchange.append_events import append_lines
 
     with open_lines(file) as lines, opened(context) as application, counting("appending", file, json) as advance:
         refused, note = application.writer.refused_values.of, application.views.unjudged.note
@@ -76,8 +84,8 @@ def _render_append(answer: AppendReport) -> None:
 )
 def delete(call: Call) -> None:
     """One or several: what of them was done, and what not, is told for each."""
-    from api.services.deleting import split_ids
-    from projections.views.query import moment
+    from engramlog_server.api.services.deleting import split_ids
+    from engramlog_server.projections.views.query import moment
 
     (undo,) = call.take("undo")
     given, dry_run = call.given, call.given["dry_run"]

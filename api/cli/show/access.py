@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from api import shapes
-from api.cli.app import err, out
-from api.cli.show.generic import in_words
-from api.cli.show.memories import told_at
+from engramlog_server.api import shapes
+from engramlog_server.api.cli.app import err, out
+from engramlog_server.api.cli.show.generic import in_words
+from engramlog_server.api.cli.show.memories import told_at
 
 
 def made(answer: shapes.KeyMade, console: Console = out, aside: Console = err) -> None:

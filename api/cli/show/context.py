@@ -8,10 +8,10 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
-from api.cli.app import err, out
-from api.cli.show.memories import times_of
-from api.cli.show.tables import Column, ident, number, plain, tabulate, words
-from api.shapes import (
+from engramlog_server.api.cli.app import err, out
+from engramlog_server.api.cli.show.memories import times_of
+from engramlog_server.api.cli.show.tables import Column, ident, number, plain, tabulate, words
+from engramlog_server.api.shapes import (
     AnsweredInFull,
     ContextBlock,
     Injected,

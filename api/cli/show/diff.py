@@ -9,9 +9,9 @@ from functools import partial
 from rich.console import Console
 from rich.text import Text
 
-from api.cli.app import out
-from api.cli.show.memories import part_of, place, times_of, told_at
-from api.cli.show.tables import (
+from engramlog_server.api.cli.app import out
+from engramlog_server.api.cli.show.memories import part_of, place, times_of, told_at
+from engramlog_server.api.cli.show.tables import (
     Cell,
     Column,
     Row,
@@ -25,8 +25,8 @@ from api.cli.show.tables import (
     when,
     words,
 )
-from api.shapes import Above, Diff, EventCause, MemoryDiffers, QuestionMoved, RankMoved, SideStanding
-from events.lateness import late_words
+from engramlog_server.api.shapes import Above, Diff, EventCause, MemoryDiffers, QuestionMoved, RankMoved, SideStanding
+from engramlog_server.events.lateness import late_words
 
 COLOURS = {"made": "green", "gone": "red", "changed": "yellow", "crossed": "cyan", "weight": "dim"}
 WORDS = {

@@ -14,10 +14,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from api.cli.app import out
-from api.cli.show.memories import changes, part_of, times_of, withheld
-from api.cli.show.tables import Column, Row, number, tabulate
-from events.trust import ASSERTED
+from engramlog_server.api.cli.app import out
+from engramlog_server.api.cli.show.memories import changes, part_of, times_of, withheld
+from engramlog_server.api.cli.show.tables import Column, Row, number, tabulate
+from engramlog_server.events.trust import ASSERTED
 
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 OF_THE_FRAME = frozenset({"behind", "quarantined", "log_gap", "next"})

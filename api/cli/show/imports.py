@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 from rich.text import Text
 
-from api.cli.app import err, out
-from api.cli.show import memories as render
-from api.cli.show.tables import plain
+from engramlog_server.api.cli.app import err, out
+from engramlog_server.api.cli.show import memories as render
+from engramlog_server.api.cli.show.tables import plain
 
 if TYPE_CHECKING:
-    from api.exchange.append_events import AppendReport
+    from engramlog_server.api.exchange.append_events import AppendReport
 
 
 SHOWN = 20

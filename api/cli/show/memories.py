@@ -10,9 +10,9 @@ from rich.markup import escape
 from rich.text import Text
 from rich.tree import Tree
 
-from api import shapes
-from api.cli.app import out
-from api.cli.show.tables import (
+from engramlog_server.api import shapes
+from engramlog_server.api.cli.app import out
+from engramlog_server.api.cli.show.tables import (
     Column,
     figure,
     has_room,
@@ -24,7 +24,7 @@ from api.cli.show.tables import (
     when,
     words,
 )  # fmt: skip
-from api.shapes import (
+from engramlog_server.api.shapes import (
     Card,
     Change,
     Listing,
@@ -33,7 +33,7 @@ from api.shapes import (
     Why,
     Withheld,
 )
-from events.trust import ASSERTED
+from engramlog_server.events.trust import ASSERTED
 
 COLOURS = {
     "ignored": "yellow",
@@ -198,7 +198,7 @@ def _cause(entry: Change) -> str:
 
 def _why(entry: Change) -> Text:
     """What the fold says, what was said by whoever sent the event, and that it came late, where it did."""
-    from events.lateness import late_words
+    from engramlog_server.events.lateness import late_words
 
     told = Text(entry["reason"])
     if said := entry.get("said_reason"):

@@ -8,10 +8,10 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from api import shapes
-from api.cli.app import out
-from api.cli.show.memories import part_of, times_of
-from api.cli.show.tables import Column, figure, ident, number, plain, tabulate, words
+from engramlog_server.api import shapes
+from engramlog_server.api.cli.app import out
+from engramlog_server.api.cli.show.memories import part_of, times_of
+from engramlog_server.api.cli.show.tables import Column, figure, ident, number, plain, tabulate, words
 
 SHOWN = 20
 """Struck events, and memories that stay, in a table; JSON has a page of them."""

@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from api.cli.app import CUT, out
-from projections.memory.handle import handle_of
+from engramlog_server.api.cli.app import CUT, out
+from engramlog_server.projections.memory.handle import handle_of
 
 UNBROKEN = 40
 """Ids up to this long are never broken over lines where there is room; a generated one has 38 characters."""

@@ -15,15 +15,15 @@ from fastapi import Depends, Query, Request
 from pydantic import Field, TypeAdapter, ValidationError
 from starlette.responses import Response
 
-from api.http.asking import AskedParts, Json, Parts, documented, renewed
-from api.http.guard import LINES_TYPES, media_type
-from api.http.problem import input_error
-from api.http.routing import admission_of, by_thread, new_router, register
-from api.operations.definition import Operation
-from api.operations.events import EVENTS, PARTITION_EVENTS
-from api.requests.speaking import come_in_by
-from api.work.patience import Work, takes
-from events.errors import (
+from engramlog_server.api.http.asking import AskedParts, Json, Parts, documented, renewed
+from engramlog_server.api.http.guard import LINES_TYPES, media_type
+from engramlog_server.api.http.problem import input_error
+from engramlog_server.api.http.routing import admission_of, by_thread, new_router, register
+from engramlog_server.api.operations.definition import Operation
+from engramlog_server.api.operations.events import EVENTS, PARTITION_EVENTS
+from engramlog_server.api.requests.speaking import come_in_by
+from engramlog_server.api.work.patience import Work, takes
+from engramlog_server.events.errors import (
     ConcurrencyError,
     EngramlogError,
     EventIdTaken,
@@ -32,12 +32,12 @@ from events.errors import (
     UnderReplicated,
     refused,
 )
-from events.log import AppendReceipt, check_request_size
-from events.text.names_once import name_seen_twice
-from events.text.unreadable import UNREADABLE
+from engramlog_server.events.log import AppendReceipt, check_request_size
+from engramlog_server.events.text.names_once import name_seen_twice
+from engramlog_server.events.text.unreadable import UNREADABLE
 
 if TYPE_CHECKING:
-    from api.services.remembering import JudgedLine
+    from engramlog_server.api.services.remembering import JudgedLine
 
 
 FORMS = 'an event, a JSON array of events, {"events": [...], "expected_heads": {owner: seq}}, or JSON Lines as application/x-ndjson'
@@ -297,7 +297,7 @@ def _nothing_written(receipts: list[AppendReceipt]) -> EngramlogError:
 
 
 async def _events(operation: Operation, request: Request, parts: Parts, asked: Any, **subject: Any) -> Response:
-    from api.services.auditing.events import check_wait, pause_after
+    from engramlog_server.api.services.auditing.events import check_wait, pause_after
 
     given = asked.model_dump()
     wait, owner = given.pop("wait"), subject.get("owner")

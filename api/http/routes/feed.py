@@ -13,12 +13,12 @@ from pydantic import Field
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from api.http.asking import AskedParts, Owner, Question, problems, renewed
-from api.http.feed import Client, Feeds
-from api.http.routing import new_router
-from api.operations.needs import WITHHELD_FROM
-from api.requests.checks import check_owner, position_of
-from events.errors import EngramlogError
+from engramlog_server.api.http.asking import AskedParts, Owner, Question, problems, renewed
+from engramlog_server.api.http.feed import Client, Feeds
+from engramlog_server.api.http.routing import new_router
+from engramlog_server.api.operations.needs import WITHHELD_FROM
+from engramlog_server.api.requests.checks import check_owner, position_of
+from engramlog_server.events.errors import EngramlogError
 
 STILL_SECONDS = 0.2
 """After so long it is looked at again, before anything is sent, whether whoever follows may."""

@@ -10,19 +10,19 @@ from xml.etree.ElementTree import Element
 
 from starlette.responses import Response
 
-from api.http.asking import Json, Parts, problems
-from api.http.routing import add, answers_of, new_router, register, shape_of
-from api.operations.definition import Operation
-from api.operations.groups import MADE_WHOLE
-from api.operations.reading import REVEAL
-from api.operations.reports import CURVES_SVG, EXTRACT, LOOK, MAP_SVG
-from api.operations.searching import SEARCH
-from api.operations.writing import DELETE, DELETE_MANY, RESTORE_MANY
-from events.errors import RequestTooLarge
-from events.vocabulary import MAX_REQUEST_EVENTS
+from engramlog_server.api.http.asking import Json, Parts, problems
+from engramlog_server.api.http.routing import add, answers_of, new_router, register, shape_of
+from engramlog_server.api.operations.definition import Operation
+from engramlog_server.api.operations.groups import MADE_WHOLE
+from engramlog_server.api.operations.reading import REVEAL
+from engramlog_server.api.operations.reports import CURVES_SVG, EXTRACT, LOOK, MAP_SVG
+from engramlog_server.api.operations.searching import SEARCH
+from engramlog_server.api.operations.writing import DELETE, DELETE_MANY, RESTORE_MANY
+from engramlog_server.events.errors import RequestTooLarge
+from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
 
 if TYPE_CHECKING:
-    from api.pictures.look import Look
+    from engramlog_server.api.pictures.look import Look
 
 
 RUN_SECONDS = 15.0
@@ -49,7 +49,7 @@ def partly(operation: Operation, description: str) -> dict[Any, Any]:
 
 
 def _reveal(parts: Parts, owner: str, memory_id: str, asked: Any = None) -> Response:
-    from api.revealing import By
+    from engramlog_server.api.revealing import By
 
     told = (asked or shape_of(REVEAL)()).model_dump()
     by = By("http", told.pop("actor"), told.pop("reason"))
@@ -140,19 +140,19 @@ class Svg(Response):
             for name, one in told.items()
             if one is not None
         }
-        from api.pictures.svg import written
+        from engramlog_server.api.pictures.svg import written
 
         super().__init__(written(picture).encode(), 200, headers)
 
 
 def _curves(answer: Mapping[str, Any], look: Look) -> Element:
-    from api.pictures.curves import curves_picture
+    from engramlog_server.api.pictures.curves import curves_picture
 
     return curves_picture(answer, look)
 
 
 def _map(answer: Mapping[str, Any], look: Look) -> Element:
-    from api.pictures.map import map_picture
+    from engramlog_server.api.pictures.map import map_picture
 
     return map_picture(answer, look).root
 
@@ -171,7 +171,7 @@ def _endpoint(
     operation: Operation, name: str, drawn: Callable[[Mapping[str, Any], Look], Element]
 ) -> Callable[..., Any]:
     def endpoint(parts: Parts, asked: Any, **subject: str) -> Response:
-        from api.pictures.look import checked_look
+        from engramlog_server.api.pictures.look import checked_look
 
         given = asked.model_dump()
         look = checked_look(**{one.name: given.pop(one.name) for one in LOOK})

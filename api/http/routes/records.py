@@ -12,18 +12,18 @@ import orjson
 from fastapi import Depends, Request
 from starlette.responses import Response
 
-from api.http.asking import Json, Parts, problems
-from api.http.guard import LINES_TYPES, media_type
-from api.http.routes.operations import check_size, partly
-from api.http.routing import Pieces, StreamCut, by_thread, new_router, register, shape_of
-from api.operations.definition import Given
-from api.operations.records import EXPORT, EXPORT_REVEALED, IMPORT_CHATS, IMPORT_RECORDS
-from events.errors import ConcurrencyError, EngramlogError, refused
-from events.vocabulary import MAX_REQUEST_EVENTS
+from engramlog_server.api.http.asking import Json, Parts, problems
+from engramlog_server.api.http.guard import LINES_TYPES, media_type
+from engramlog_server.api.http.routes.operations import check_size, partly
+from engramlog_server.api.http.routing import Pieces, StreamCut, by_thread, new_router, register, shape_of
+from engramlog_server.api.operations.definition import Given
+from engramlog_server.api.operations.records import EXPORT, EXPORT_REVEALED, IMPORT_CHATS, IMPORT_RECORDS
+from engramlog_server.events.errors import ConcurrencyError, EngramlogError, refused
+from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
 
 if TYPE_CHECKING:
-    from api.exchange.export import ExportOptions
-    from api.exchange.records import Export
+    from engramlog_server.api.exchange.export import ExportOptions
+    from engramlog_server.api.exchange.records import Export
 
 
 PIECE_BYTES = 64 * 1024
@@ -87,7 +87,7 @@ def _export(parts: Parts, owner: str, asked: Any) -> Response:
 def _export_revealed(parts: Parts, owner: str, asked: Any = None) -> Response:
     told = (asked or shape_of(EXPORT_REVEALED)()).model_dump()
     options = _options(parts, owner, told, reveal=told.pop("reveal"))
-    from api.revealing import By
+    from engramlog_server.api.revealing import By
 
     by = By("http", told.pop("actor"), told.pop("reason"))
     found, revealed = parts.application.revealer.export(owner, options, by, **told)
@@ -97,7 +97,7 @@ def _export_revealed(parts: Parts, owner: str, asked: Any = None) -> Response:
 def _options(parts: Parts, owner: str, told: dict[str, Any], *, reveal: bool = False) -> ExportOptions:
     """What to export, taken out of what was told."""
     ids = [parts.application.named(owner, one) for one in told.pop("ids")]
-    from api.exchange.export import ExportOptions
+    from engramlog_server.api.exchange.export import ExportOptions
 
     return ExportOptions(reveal=reveal, ids=ids, **{name: told.pop(name) for name in ("include", "everything")})
 
@@ -192,7 +192,7 @@ _RECORDS = {
 
 
 def _import(parts: Parts, owner: str, sent: Sent, asked: Any) -> Response:
-    from api.exchange.import_records import RecordOptions
+    from engramlog_server.api.exchange.import_records import RecordOptions
 
     options = RecordOptions(owner=owner, summed=sent.as_written, **asked.model_dump())
     answer = parts.application.records.take_in_whole(sent.lines, options)

@@ -9,14 +9,14 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import Field
 from starlette.responses import PlainTextResponse, Response
 
-from api.http.asking import Asked, AskedParts, Json, Question, documented, problems
-from api.http.routing import new_router
-from api.shapes import EmbedderStanding, ListeningTold
-from api.work.patience import Work, takes
-from events.errors import refused
-from events.schema import json_schemas
-from events.text.embedder_names import AUTO
-from projections.embedding.names import embedder_kind
+from engramlog_server.api.http.asking import Asked, AskedParts, Json, Question, documented, problems
+from engramlog_server.api.http.routing import new_router
+from engramlog_server.api.shapes import EmbedderStanding, ListeningTold
+from engramlog_server.api.work.patience import Work, takes
+from engramlog_server.events.errors import refused
+from engramlog_server.events.schema import json_schemas
+from engramlog_server.events.text.embedder_names import AUTO
+from engramlog_server.projections.embedding.names import embedder_kind
 
 router = new_router("store")
 

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, NoReturn
 
 from cryptography import x509
 
-from events.errors import BadSetting
+from engramlog_server.events.errors import BadSetting
 
 CERTIFICATE: Final = "ENGRAMLOG_TLS_CERT_FILE"
 KEY: Final = "ENGRAMLOG_TLS_KEY_FILE"

@@ -23,16 +23,16 @@ from starlette.datastructures import Headers
 from starlette.routing import compile_path
 from starlette.types import Scope
 
-from api.http.problem import Problem, plain_problem
-from api.http.server.ports import bound
-from api.operations.definition import Operation
-from api.operations.groups import ALL
-from events.errors import BadSetting
-from events.text.origins import Origin, is_loopback, place_of
-from projections.access.grants import OF_THE_STORE
+from engramlog_server.api.http.problem import Problem, plain_problem
+from engramlog_server.api.http.server.ports import bound
+from engramlog_server.api.operations.definition import Operation
+from engramlog_server.api.operations.groups import ALL
+from engramlog_server.events.errors import BadSetting
+from engramlog_server.events.text.origins import Origin, is_loopback, place_of
+from engramlog_server.projections.access.grants import OF_THE_STORE
 
 if TYPE_CHECKING:
-    from api.http.server.certificate import Certificate
+    from engramlog_server.api.http.server.certificate import Certificate
 
 
 LISTENER: Final = "engramlog.listener"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 
-from events.errors import BadSetting
+from engramlog_server.events.errors import BadSetting
 
 
 def bound(host: str, port: int, setting: str) -> socket.socket:

@@ -12,12 +12,12 @@ from threading import Lock
 from time import monotonic
 from typing import Any, NamedTuple
 
-from events.door.of_the_store import ACCESS, access_id
-from events.envelope import decode, micros
-from events.errors import DamagedState, StoreError, StoreUnavailable, UndecodableEvent
-from events.log import EventLog
-from events.partitions import partition_of, position_text
-from projections.access.book import AccessBook
+from engramlog_server.events.door.of_the_store import ACCESS, access_id
+from engramlog_server.events.envelope import decode, micros
+from engramlog_server.events.errors import DamagedState, StoreError, StoreUnavailable, UndecodableEvent
+from engramlog_server.events.log import EventLog
+from engramlog_server.events.partitions import partition_of, position_text
+from engramlog_server.projections.access.book import AccessBook
 
 AT_ONCE = 256
 """Numbers that are asked for in one go."""

@@ -9,27 +9,27 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from api.choices import MOST_KEY_DAYS
-from api.requests.checks import check_limit, parse_instant, parse_place
-from api.requests.refusals import refusal_of
-from api.requests.secrets import masked
-from api.requests.speaking import asked_by, caller_in_hand
-from api.services.access.following import AccessEvent, AccessFollower
-from api.services.writing import Writer
-from api.shapes import AccessTold, GrantsTold, KeyKnown, KeyMade, KeyRevokedTold, WhoAsks
-from events.catalogue import GrantsSet, KeyIssued, KeyRevoked
-from events.catalogue.access import PRINCIPAL_RULE, Principal
-from events.door.of_the_store import ACCESS, access_id
-from events.entry import LOCAL
-from events.envelope import from_micros, utc_text
-from events.errors import AccessDenied, ConcurrencyError, EngramlogError, UnderReplicated, refused
-from events.log import EventLog
-from events.partitions import parse_position, partition_of
-from projections.access.book import MOST_LIVE, AccessBook, Key
-from projections.access.caller import AT_THE_FOLDER
-from projections.access.grants import told
-from projections.access.keys import MadeKey, grants_of, make_key
-from projections.access.provider import OF_PROVIDER
+from engramlog_server.api.choices import MOST_KEY_DAYS
+from engramlog_server.api.requests.checks import check_limit, parse_instant, parse_place
+from engramlog_server.api.requests.refusals import refusal_of
+from engramlog_server.api.requests.secrets import masked
+from engramlog_server.api.requests.speaking import asked_by, caller_in_hand
+from engramlog_server.api.services.access.following import AccessEvent, AccessFollower
+from engramlog_server.api.services.writing import Writer
+from engramlog_server.api.shapes import AccessTold, GrantsTold, KeyKnown, KeyMade, KeyRevokedTold, WhoAsks
+from engramlog_server.events.catalogue import GrantsSet, KeyIssued, KeyRevoked
+from engramlog_server.events.catalogue.access import PRINCIPAL_RULE, Principal
+from engramlog_server.events.door.of_the_store import ACCESS, access_id
+from engramlog_server.events.entry import LOCAL
+from engramlog_server.events.envelope import from_micros, utc_text
+from engramlog_server.events.errors import AccessDenied, ConcurrencyError, EngramlogError, UnderReplicated, refused
+from engramlog_server.events.log import EventLog
+from engramlog_server.events.partitions import parse_position, partition_of
+from engramlog_server.projections.access.book import MOST_LIVE, AccessBook, Key
+from engramlog_server.projections.access.caller import AT_THE_FOLDER
+from engramlog_server.projections.access.grants import told
+from engramlog_server.projections.access.keys import MadeKey, grants_of, make_key
+from engramlog_server.projections.access.provider import OF_PROVIDER
 
 _PRINCIPAL: TypeAdapter[str] = TypeAdapter(Principal)
 DAY = 86_400_000_000

@@ -13,19 +13,19 @@ from threading import Lock
 from time import monotonic
 from typing import NamedTuple
 
-from api.services.auditing.events import Events
-from api.services.writing import Writer
-from api.shapes import LoggedEvent, ReadsTold, ReadTold
-from events.catalogue import ReadRecorded
-from events.catalogue.access import Looked
-from events.door.of_the_store import READS
-from events.envelope import from_micros
-from events.errors import EngramlogError
-from events.log import EventLog
-from events.standing import Speaker
-from events.validation import make_event, ready
-from events.vocabulary import is_id
-from projections.access.caller import Caller
+from engramlog_server.api.services.auditing.events import Events
+from engramlog_server.api.services.writing import Writer
+from engramlog_server.api.shapes import LoggedEvent, ReadsTold, ReadTold
+from engramlog_server.events.catalogue import ReadRecorded
+from engramlog_server.events.catalogue.access import Looked
+from engramlog_server.events.door.of_the_store import READS
+from engramlog_server.events.envelope import from_micros
+from engramlog_server.events.errors import EngramlogError
+from engramlog_server.events.log import EventLog
+from engramlog_server.events.standing import Speaker
+from engramlog_server.events.validation import make_event, ready
+from engramlog_server.events.vocabulary import is_id
+from engramlog_server.projections.access.caller import Caller
 
 DENIED_SECONDS = 60.0
 """A refusal like another is told after so long at the soonest."""

@@ -9,11 +9,11 @@ from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple, Unpack
 
-from api.requests.checks import LineTerms, TimeSpan, check_id_of, check_limit, span_of, told_lines
-from api.services.auditing.blocks import NOT_THERE, BlocksAgain
-from api.services.reading import Reader
-from api.services.uses import said_whole, turn_told, without_text
-from api.shapes import (
+from engramlog_server.api.requests.checks import LineTerms, TimeSpan, check_id_of, check_limit, span_of, told_lines
+from engramlog_server.api.services.auditing.blocks import NOT_THERE, BlocksAgain
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.services.uses import said_whole, turn_told, without_text
+from engramlog_server.api.shapes import (
     AnsweredInFull,
     AnsweredTurn,
     AnsweredTurns,
@@ -23,23 +23,23 @@ from api.shapes import (
     OutcomeTold,
     Placed,
 )
-from api.work.patience import both, current_check
-from events.catalogue import MemoryReinforced
-from events.envelope import Stored, decode, micros, utc_text
-from events.errors import NotFound
-from events.log import EventLog
-from events.partitions import position_text
-from projections.checks import Check
-from projections.fold.changelog import numbers_of
-from projections.fold.reasons import reason_told
-from projections.memory.deletion_view import forgotten_turns
-from projections.memory.sources import Asides
-from projections.memory.working_memory import ASKING, Injection, Turn
-from projections.prompt.recipe import asked_digest
-from projections.redis.said import all_said, said_among
-from projections.redis.view import RedisViews
-from projections.views.answered import TurnAnswered, answered_as, answers_to, turns_answered
-from projections.views.query import moment
+from engramlog_server.api.work.patience import both, current_check
+from engramlog_server.events.catalogue import MemoryReinforced
+from engramlog_server.events.envelope import Stored, decode, micros, utc_text
+from engramlog_server.events.errors import NotFound
+from engramlog_server.events.log import EventLog
+from engramlog_server.events.partitions import position_text
+from engramlog_server.projections.checks import Check
+from engramlog_server.projections.fold.changelog import numbers_of
+from engramlog_server.projections.fold.reasons import reason_told
+from engramlog_server.projections.memory.deletion_view import forgotten_turns
+from engramlog_server.projections.memory.sources import Asides
+from engramlog_server.projections.memory.working_memory import ASKING, Injection, Turn
+from engramlog_server.projections.prompt.recipe import asked_digest
+from engramlog_server.projections.redis.said import all_said, said_among
+from engramlog_server.projections.redis.view import RedisViews
+from engramlog_server.projections.views.answered import TurnAnswered, answered_as, answers_to, turns_answered
+from engramlog_server.projections.views.query import moment
 
 MOST_OUTCOMES = 100
 _REPORTS, _ = numbers_of(MemoryReinforced.__name__, "reinforce")

@@ -8,32 +8,32 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from api.choices import BUDGET
-from api.requests.snapshots import Snapshot
-from api.services.context_record import TalkAsked, read_talk
-from api.services.reading import Reader
-from api.shapes import BlockAsItWas, InjectedMemory, WithheldFromBlock
-from events.catalogue import BlockMade, BroughtUp
-from events.envelope import from_micros, utc_text
-from events.errors import InputError
-from events.log import EventLog
-from events.partitions import parse_position, partition_of, position_text
-from projections.fold.reasons import reason_told
-from projections.language.prompt_text import TokenCount, estimated_tokens, is_chinese
-from projections.memory.columns import Columns, state_of
-from projections.memory.record import Memory
-from projections.memory.trust import trust_told
-from projections.memory.working_memory import Injection, set_aside_among
-from projections.prompt.block import Block, Line
-from projections.prompt.gathering import AskedTurn, always, material, rules_of
-from projections.prompt.lines import HIDDEN, IDLE, Rules, if_it_held, why_hidden, why_not
-from projections.prompt.message import read_message
-from projections.prompt.recipe import asked_digest, block_digest, close_of, wanted_of
-from projections.prompt.stable import TwoParts, in_two, stable_part
-from projections.redis.said import Recent
-from projections.redis.view import RedisViews
-from projections.views.corrected import corrections_in
-from projections.views.query import card, moment, status
+from engramlog_server.api.choices import BUDGET
+from engramlog_server.api.requests.snapshots import Snapshot
+from engramlog_server.api.services.context_record import TalkAsked, read_talk
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.shapes import BlockAsItWas, InjectedMemory, WithheldFromBlock
+from engramlog_server.events.catalogue import BlockMade, BroughtUp
+from engramlog_server.events.envelope import from_micros, utc_text
+from engramlog_server.events.errors import InputError
+from engramlog_server.events.log import EventLog
+from engramlog_server.events.partitions import parse_position, partition_of, position_text
+from engramlog_server.projections.fold.reasons import reason_told
+from engramlog_server.projections.language.prompt_text import TokenCount, estimated_tokens, is_chinese
+from engramlog_server.projections.memory.columns import Columns, state_of
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.memory.trust import trust_told
+from engramlog_server.projections.memory.working_memory import Injection, set_aside_among
+from engramlog_server.projections.prompt.block import Block, Line
+from engramlog_server.projections.prompt.gathering import AskedTurn, always, material, rules_of
+from engramlog_server.projections.prompt.lines import HIDDEN, IDLE, Rules, if_it_held, why_hidden, why_not
+from engramlog_server.projections.prompt.message import read_message
+from engramlog_server.projections.prompt.recipe import asked_digest, block_digest, close_of, wanted_of
+from engramlog_server.projections.prompt.stable import TwoParts, in_two, stable_part
+from engramlog_server.projections.redis.said import Recent
+from engramlog_server.projections.redis.view import RedisViews
+from engramlog_server.projections.views.corrected import corrections_in
+from engramlog_server.projections.views.query import card, moment, status
 
 _HIDING = frozenset({"secret", "sensitive", "deleted"})
 """Reasons for which words are told to nobody who asks about a block."""

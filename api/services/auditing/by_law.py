@@ -10,24 +10,24 @@ import logging
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from api.requests.checks import Progress
-from api.requests.snapshots import Pasts, Snapshot
-from api.shapes import Change
-from api.work.patience import both, current_check, weigh
-from events.errors import DamagedState, refused
-from events.log import EventLog
-from events.parameters import Parameters
-from projections.checks import Bounds
-from projections.fold.by_law import NO_WEIGHTS, ChangeWeights, LawReader
-from projections.fold.changelog import Entry
-from projections.fold.owner import OwnerState, dropping, fold_on
-from projections.laws import LAWS
-from projections.past.events import OwnerEvents
-from projections.past.folding import Passage, fold_from, to_fold
-from projections.past.moments import NotKept
-from projections.redis.owner_events import OwnerLog
-from projections.redis.view import RedisViews
-from projections.views.hidden import purged_ids
+from engramlog_server.api.requests.checks import Progress
+from engramlog_server.api.requests.snapshots import Pasts, Snapshot
+from engramlog_server.api.shapes import Change
+from engramlog_server.api.work.patience import both, current_check, weigh
+from engramlog_server.events.errors import DamagedState, refused
+from engramlog_server.events.log import EventLog
+from engramlog_server.events.parameters import Parameters
+from engramlog_server.projections.checks import Bounds
+from engramlog_server.projections.fold.by_law import NO_WEIGHTS, ChangeWeights, LawReader
+from engramlog_server.projections.fold.changelog import Entry
+from engramlog_server.projections.fold.owner import OwnerState, dropping, fold_on
+from engramlog_server.projections.laws import LAWS
+from engramlog_server.projections.past.events import OwnerEvents
+from engramlog_server.projections.past.folding import Passage, fold_from, to_fold
+from engramlog_server.projections.past.moments import NotKept
+from engramlog_server.projections.redis.owner_events import OwnerLog
+from engramlog_server.projections.redis.view import RedisViews
+from engramlog_server.projections.views.hidden import purged_ids
 
 STORED = "weighted"
 """The law whose numbers the change log holds."""

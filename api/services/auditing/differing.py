@@ -13,8 +13,8 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from api.choices import MOST_QUESTIONS
-from api.requests.checks import (
+from engramlog_server.api.choices import MOST_QUESTIONS
+from engramlog_server.api.requests.checks import (
     KNOWN,
     PRESENT,
     Progress,
@@ -27,23 +27,33 @@ from api.requests.checks import (
     parse_as_of,
     told_lines,
 )
-from api.requests.secrets import masked
-from api.requests.snapshots import Snapshot
-from api.services.auditing.questions import Questions
-from api.services.reading import Reader
-from api.shapes import ByWhom, Change, Diff, DiffCounts, EventCause, MemoryDiffers, QuestionMoved, RankOf, SideTold
-from api.showing import UNKNOWN
-from api.work.patience import current_check, weigh
-from events.catalogue import MemoriesAccessed
-from events.envelope import Stored, decode, micros
-from events.errors import DeadlineExceeded, refused
-from events.log import EventLog
-from events.partitions import position_text
-from events.text.unreadable import UNREADABLE
-from projections.fold.changelog import DECISIONS, Entry, describe, id_text
-from projections.laws.modes import Mode
-from projections.redis.view import RedisViews
-from projections.reports.changed import (
+from engramlog_server.api.requests.secrets import masked
+from engramlog_server.api.requests.snapshots import Snapshot
+from engramlog_server.api.services.auditing.questions import Questions
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.shapes import (
+    ByWhom,
+    Change,
+    Diff,
+    DiffCounts,
+    EventCause,
+    MemoryDiffers,
+    QuestionMoved,
+    RankOf,
+    SideTold,
+)
+from engramlog_server.api.showing import UNKNOWN
+from engramlog_server.api.work.patience import current_check, weigh
+from engramlog_server.events.catalogue import MemoriesAccessed
+from engramlog_server.events.envelope import Stored, decode, micros
+from engramlog_server.events.errors import DeadlineExceeded, refused
+from engramlog_server.events.log import EventLog
+from engramlog_server.events.partitions import position_text
+from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.projections.fold.changelog import DECISIONS, Entry, describe, id_text
+from engramlog_server.projections.laws.modes import Mode
+from engramlog_server.projections.redis.view import RedisViews
+from engramlog_server.projections.reports.changed import (
     ACCESS,
     EVENTS,
     OTHERS,
@@ -54,10 +64,10 @@ from projections.reports.changed import (
     owner_differs,
     sorted_out,
 )
-from projections.reports.sides import Beside, Side, moved, text_of
-from projections.views.corrected import corrections_in
-from projections.views.query import moment
-from projections.views.telling import telling
+from engramlog_server.projections.reports.sides import Beside, Side, moved, text_of
+from engramlog_server.projections.views.corrected import corrections_in
+from engramlog_server.projections.views.query import moment
+from engramlog_server.projections.views.telling import telling
 
 MOST_CAUSES = 5
 """Events that are told of one memory, or of the owner: the newest."""

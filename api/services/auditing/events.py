@@ -21,8 +21,8 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 import msgspec
 import orjson
 
-from api.choices import MOST_EVENTS, MOST_WAIT, PAUSE
-from api.requests.checks import (
+from engramlog_server.api.choices import MOST_EVENTS, MOST_WAIT, PAUSE
+from engramlog_server.api.requests.checks import (
     WHOLE,
     TimeSpan,
     check_actor,
@@ -33,27 +33,27 @@ from api.requests.checks import (
     recorded_positions,
     span_of,
 )
-from api.requests.snapshots import PIECE, Pasts, placed
-from api.services.auditing.owners_today import OwnersToday
-from api.services.histories import ORDERS
-from api.services.reading import Reader
-from api.shapes import LogEvents, LoggedEvent, Warned
-from api.work.patience import current_check, weigh
-from events.catalogue import EVENT_TYPES, EventDiscarded
-from events.entry import MOST_PRINCIPAL
-from events.envelope import AnyEvent, Stored, decode, micros
-from events.errors import StoreUnavailable, refused
-from events.lateness import lateness
-from events.log import EventLog
-from events.partitions import parse_position, partition_of, position_text
-from events.text.unreadable import UNREADABLE
-from projections.checks import Bounds
-from projections.fold.changelog import DECISIONS
-from projections.fold.named import names
-from projections.fold.owner import OwnerState
-from projections.redis.view import PartitionStanding, RedisViews
-from projections.views.event_told import event_of, event_told
-from projections.views.view import OwnerView
+from engramlog_server.api.requests.snapshots import PIECE, Pasts, placed
+from engramlog_server.api.services.auditing.owners_today import OwnersToday
+from engramlog_server.api.services.histories import ORDERS
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.shapes import LogEvents, LoggedEvent, Warned
+from engramlog_server.api.work.patience import current_check, weigh
+from engramlog_server.events.catalogue import EVENT_TYPES, EventDiscarded
+from engramlog_server.events.entry import MOST_PRINCIPAL
+from engramlog_server.events.envelope import AnyEvent, Stored, decode, micros
+from engramlog_server.events.errors import StoreUnavailable, refused
+from engramlog_server.events.lateness import lateness
+from engramlog_server.events.log import EventLog
+from engramlog_server.events.partitions import parse_position, partition_of, position_text
+from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.projections.checks import Bounds
+from engramlog_server.projections.fold.changelog import DECISIONS
+from engramlog_server.projections.fold.named import names
+from engramlog_server.projections.fold.owner import OwnerState
+from engramlog_server.projections.redis.view import PartitionStanding, RedisViews
+from engramlog_server.projections.views.event_told import event_of, event_told
+from engramlog_server.projections.views.view import OwnerView
 
 _RULE = "what `next` or `follow` said on a page before, with nothing else changed in the question"
 

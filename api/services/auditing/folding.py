@@ -13,26 +13,26 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import NamedTuple, TypedDict, cast
 
-from api.requests.checks import Progress, TimesAsked, check_actor
-from api.requests.snapshots import Snapshot
-from api.services.reading import Reader
-from api.work.patience import current_check, weigh
-from events.envelope import decode
-from events.errors import InputError, refused
-from events.parameters import ParameterValue
-from events.partitions import parse_position, partition_of, position_text
-from projections.checks import Bounds, counted
-from projections.fold.owner import OwnerHistory
-from projections.memory.sources import NamedSource
-from projections.past.records import RecordsFold
-from projections.reports.beginning import Beginning
-from projections.reports.closure import Closure, LogGraph
-from projections.reports.sides import Side
-from projections.reports.strikes import Strikes
-from projections.reports.struck_log import StruckLog
-from projections.reports.undoing import Undoing
-from projections.reports.undone import packed
-from projections.views.view import OwnerView
+from engramlog_server.api.requests.checks import Progress, TimesAsked, check_actor
+from engramlog_server.api.requests.snapshots import Snapshot
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.work.patience import current_check, weigh
+from engramlog_server.events.envelope import decode
+from engramlog_server.events.errors import InputError, refused
+from engramlog_server.events.parameters import ParameterValue
+from engramlog_server.events.partitions import parse_position, partition_of, position_text
+from engramlog_server.projections.checks import Bounds, counted
+from engramlog_server.projections.fold.owner import OwnerHistory
+from engramlog_server.projections.memory.sources import NamedSource
+from engramlog_server.projections.past.records import RecordsFold
+from engramlog_server.projections.reports.beginning import Beginning
+from engramlog_server.projections.reports.closure import Closure, LogGraph
+from engramlog_server.projections.reports.sides import Side
+from engramlog_server.projections.reports.strikes import Strikes
+from engramlog_server.projections.reports.struck_log import StruckLog
+from engramlog_server.projections.reports.undoing import Undoing
+from engramlog_server.projections.reports.undone import packed
+from engramlog_server.projections.views.view import OwnerView
 
 MOST_NAMED = 1_000
 """Of one kind, in one call."""

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from api.requests.checks import Progress, TimesAsked, check_memory_id, check_mode, check_query, told_times
-from api.requests.searching import check_terms, request_of
-from api.requests.secrets import masked
-from api.services.reading import Reader
-from api.shapes import Above
-from events.errors import refused
-from projections.language.prompt_text import is_chinese
-from projections.reports.above import compared
-from projections.reports.above_told import LANGUAGES, sentence
-from projections.views.query import ViewQuery
+from engramlog_server.api.requests.checks import (
+    Progress,
+    TimesAsked,
+    check_memory_id,
+    check_mode,
+    check_query,
+    told_times,
+)
+from engramlog_server.api.requests.searching import check_terms, request_of
+from engramlog_server.api.requests.secrets import masked
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.shapes import Above
+from engramlog_server.events.errors import refused
+from engramlog_server.projections.language.prompt_text import is_chinese
+from engramlog_server.projections.reports.above import compared
+from engramlog_server.projections.reports.above_told import LANGUAGES, sentence
+from engramlog_server.projections.views.query import ViewQuery
 
 
 class Outranking:

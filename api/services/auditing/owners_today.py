@@ -6,21 +6,21 @@ from collections import defaultdict
 from collections.abc import Iterable
 from functools import cache
 
-from api.services.reading import Reader
-from api.work.patience import current_check, weigh
-from events.catalogue import MemoriesAccessed
-from events.envelope import AnyEvent, Stored
-from events.errors import OwnerTooLarge
-from events.partitions import partition_of
-from projections.fold.named import names
-from projections.memory.deletion_view import forgotten_turns
-from projections.memory.record import Memory
-from projections.memory.sources import Asides
-from projections.memory.working_memory import Turn, set_aside_among
-from projections.redis.said import all_said
-from projections.redis.view import RedisViews
-from projections.views.event_told import event_of
-from projections.views.event_words import OwnerToday
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.work.patience import current_check, weigh
+from engramlog_server.events.catalogue import MemoriesAccessed
+from engramlog_server.events.envelope import AnyEvent, Stored
+from engramlog_server.events.errors import OwnerTooLarge
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.projections.fold.named import names
+from engramlog_server.projections.memory.deletion_view import forgotten_turns
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.memory.sources import Asides
+from engramlog_server.projections.memory.working_memory import Turn, set_aside_among
+from engramlog_server.projections.redis.said import all_said
+from engramlog_server.projections.redis.view import RedisViews
+from engramlog_server.projections.views.event_told import event_of
+from engramlog_server.projections.views.event_words import OwnerToday
 
 
 class OwnersToday:

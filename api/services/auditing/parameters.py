@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from events.errors import refused
-from events.parameters import ParameterValue, problem_with
+from engramlog_server.events.errors import refused
+from engramlog_server.events.parameters import ParameterValue, problem_with
 
 
 def parse_settings(pairs: Sequence[str]) -> dict[str, ParameterValue]:

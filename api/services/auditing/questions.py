@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from api.choices import MOST_QUESTIONS
-from api.requests.checks import check_query
-from api.requests.searching import request_of
-from api.services.reading import Reader
-from events.errors import refused
-from projections.laws.modes import Mode
-from projections.ranking.recall import search
-from projections.reports.sides import Side
-from projections.views.query import ViewQuery
+from engramlog_server.api.choices import MOST_QUESTIONS
+from engramlog_server.api.requests.checks import check_query
+from engramlog_server.api.requests.searching import request_of
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.events.errors import refused
+from engramlog_server.projections.laws.modes import Mode
+from engramlog_server.projections.ranking.recall import search
+from engramlog_server.projections.reports.sides import Side
+from engramlog_server.projections.views.query import ViewQuery
 
 _MOST_BYTES = 1 << 20
 

@@ -6,21 +6,29 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Unpack, cast
 
-from api.requests.checks import TimesAsked, check_limit, check_mode, check_owner, told_times
-from api.services.auditing.folding import KINDS, FoldAsked, Refolder, Sides, StrikesAsked, named_in, strikes_of
-from api.services.auditing.parameters import check_parameter
-from api.services.auditing.questions import Questions, checked_questions
-from api.services.reading import Reader
-from api.shapes import QuestionMoved, Replayed, ReplayedDiffer
-from api.work.patience import current_check
-from events.errors import refused
-from events.log import EventLog
-from events.parameters import ParameterValue
-from events.partitions import partition_of
-from projections.laws import LAWS
-from projections.laws.modes import Mode
-from projections.reports.sides import Difference, differing, moved, text_of
-from projections.reports.struck_log import stays_told
+from engramlog_server.api.requests.checks import TimesAsked, check_limit, check_mode, check_owner, told_times
+from engramlog_server.api.services.auditing.folding import (
+    KINDS,
+    FoldAsked,
+    Refolder,
+    Sides,
+    StrikesAsked,
+    named_in,
+    strikes_of,
+)
+from engramlog_server.api.services.auditing.parameters import check_parameter
+from engramlog_server.api.services.auditing.questions import Questions, checked_questions
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.shapes import QuestionMoved, Replayed, ReplayedDiffer
+from engramlog_server.api.work.patience import current_check
+from engramlog_server.events.errors import refused
+from engramlog_server.events.log import EventLog
+from engramlog_server.events.parameters import ParameterValue
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.projections.laws import LAWS
+from engramlog_server.projections.laws.modes import Mode
+from engramlog_server.projections.reports.sides import Difference, differing, moved, text_of
+from engramlog_server.projections.reports.struck_log import stays_told
 
 MOST_DIFFERENCES = 1_000
 

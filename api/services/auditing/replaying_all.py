@@ -11,20 +11,35 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from api.requests.checks import check_limit, parse_instant, parse_line
-from api.services.auditing.folding import KINDS, FoldAsked, Refolder, StrikesAsked, named_in, strikes_of
-from api.services.auditing.parameters import check_parameter
-from api.services.auditing.questions import Questions, checked_questions
-from api.services.reading import Reader
-from api.work.patience import current_check
-from events.errors import EngramlogError, FoldError, NotFound, OwnerErased, OwnerTooLarge, ReadError, refused
-from events.parameters import ParameterValue
-from events.partitions import partition_of
-from projections.laws import LAWS
-from projections.reports.store_moved import MODE, OrderMoved, StoreMoved
+from engramlog_server.api.requests.checks import check_limit, parse_instant, parse_line
+from engramlog_server.api.services.auditing.folding import (
+    KINDS,
+    FoldAsked,
+    Refolder,
+    StrikesAsked,
+    named_in,
+    strikes_of,
+)
+from engramlog_server.api.services.auditing.parameters import check_parameter
+from engramlog_server.api.services.auditing.questions import Questions, checked_questions
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.work.patience import current_check
+from engramlog_server.events.errors import (
+    EngramlogError,
+    FoldError,
+    NotFound,
+    OwnerErased,
+    OwnerTooLarge,
+    ReadError,
+    refused,
+)
+from engramlog_server.events.parameters import ParameterValue
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.projections.laws import LAWS
+from engramlog_server.projections.reports.store_moved import MODE, OrderMoved, StoreMoved
 
 if TYPE_CHECKING:
-    from api.requests.checks import TimesAsked
+    from engramlog_server.api.requests.checks import TimesAsked
 
 Passing = Callable[[str], AbstractContextManager[None]]
 """Within it an owner is looked at in passing (`RedisViews.passing`)."""

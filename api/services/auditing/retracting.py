@@ -11,35 +11,50 @@ from hashlib import blake2b
 from itertools import islice
 from typing import Any, NamedTuple, Unpack, cast
 
-from api.requests.checks import Progress, check_actor, check_limit, check_mode, check_owner
-from api.requests.refusals import refusal_of, taken
-from api.services.auditing.folding import FoldAsked, Refolder, Sides, StrikesAsked, named_in, strikes_of, view_beside
-from api.services.auditing.questions import Questions, checked_questions
-from api.services.auditing.replaying import MOST_DIFFERENCES, struck_told
-from api.services.carrier import LogEvent
-from api.services.reading import Reader
-from api.services.writing import Writer
-from api.shapes import NotUndoneTold, QuestionMoved, Retracted, SomeMemories, StandsOtherwise, UndoEvent
-from api.work.patience import current_check, has_told
-from events.catalogue import MemoryDeleted, MemoryRevised, SourceSetAside
-from events.envelope import AnyEvent, canonical, derived_id, micros
-from events.errors import ConcurrencyError, InputError, OwnerQuarantined, refused
-from events.log import EventLog
-from events.naming import Naming
-from events.partitions import partition_of, position_text
-from events.standing import PERSONS, is_persons_word
-from events.vocabulary import MAX_REQUEST_EVENTS
-from projections.decide.command import EVENT, Ids
-from projections.fold.named import names
-from projections.fold.owner import OwnerState
-from projections.fold.reasons import reason_told
-from projections.laws.modes import Mode
-from projections.memory.record import Memory
-from projections.memory.sources import NamedSource, known
-from projections.redis.view import RedisViews
-from projections.reports.sides import Difference, Side, moved
-from projections.reports.undoing import ACT, NotUndone, Undoing, UndoStep
-from projections.reports.undone import MemoriesMoved, after, as_folded, moved_by, remaining
+from engramlog_server.api.requests.checks import Progress, check_actor, check_limit, check_mode, check_owner
+from engramlog_server.api.requests.refusals import refusal_of, taken
+from engramlog_server.api.services.auditing.folding import (
+    FoldAsked,
+    Refolder,
+    Sides,
+    StrikesAsked,
+    named_in,
+    strikes_of,
+    view_beside,
+)
+from engramlog_server.api.services.auditing.questions import Questions, checked_questions
+from engramlog_server.api.services.auditing.replaying import MOST_DIFFERENCES, struck_told
+from engramlog_server.api.services.carrier import LogEvent
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.services.writing import Writer
+from engramlog_server.api.shapes import (
+    NotUndoneTold,
+    QuestionMoved,
+    Retracted,
+    SomeMemories,
+    StandsOtherwise,
+    UndoEvent,
+)
+from engramlog_server.api.work.patience import current_check, has_told
+from engramlog_server.events.catalogue import MemoryDeleted, MemoryRevised, SourceSetAside
+from engramlog_server.events.envelope import AnyEvent, canonical, derived_id, micros
+from engramlog_server.events.errors import ConcurrencyError, InputError, OwnerQuarantined, refused
+from engramlog_server.events.log import EventLog
+from engramlog_server.events.naming import Naming
+from engramlog_server.events.partitions import partition_of, position_text
+from engramlog_server.events.standing import PERSONS, is_persons_word
+from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
+from engramlog_server.projections.decide.command import EVENT, Ids
+from engramlog_server.projections.fold.named import names
+from engramlog_server.projections.fold.owner import OwnerState
+from engramlog_server.projections.fold.reasons import reason_told
+from engramlog_server.projections.laws.modes import Mode
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.memory.sources import NamedSource, known
+from engramlog_server.projections.redis.view import RedisViews
+from engramlog_server.projections.reports.sides import Difference, Side, moved
+from engramlog_server.projections.reports.undoing import ACT, NotUndone, Undoing, UndoStep
+from engramlog_server.projections.reports.undone import MemoriesMoved, after, as_folded, moved_by, remaining
 
 MOST_TOLD = 100
 """Ids told of each thing that an act does to memories."""

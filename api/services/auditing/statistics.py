@@ -12,28 +12,28 @@ from typing import Any, NamedTuple, Unpack, cast
 
 import numpy as np
 
-from api.requests.checks import TimesAsked, check_owner, told_times
-from api.requests.snapshots import Snapshot
-from api.services.histories import SCANNED
-from api.services.reading import Reader
-from api.shapes import HistoryFigures, OwnerStats, ShownFigures, WeightFigures
-from api.work.patience import current_check, weigh
-from events.catalogue import MemoriesAccessed, ReviewSettled
-from events.envelope import Stored, decode
-from events.errors import DamagedState, LogGap
-from events.text.embedder_names import NONE
-from events.text.unreadable import UNREADABLE
-from projections.checks import Check
-from projections.fold.changelog import Entry
-from projections.fold.values import raw_id
-from projections.laws.law import Floats
-from projections.memory.columns import STATES, Columns
-from projections.memory.record import CATEGORIES, LEVELS, SECRET
-from projections.redis.meanings import Meanings
-from projections.redis.said import PIECE
-from projections.redis.store import slices
-from projections.redis.view import RedisViews
-from projections.reports.tally import (
+from engramlog_server.api.requests.checks import TimesAsked, check_owner, told_times
+from engramlog_server.api.requests.snapshots import Snapshot
+from engramlog_server.api.services.histories import SCANNED
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.shapes import HistoryFigures, OwnerStats, ShownFigures, WeightFigures
+from engramlog_server.api.work.patience import current_check, weigh
+from engramlog_server.events.catalogue import MemoriesAccessed, ReviewSettled
+from engramlog_server.events.envelope import Stored, decode
+from engramlog_server.events.errors import DamagedState, LogGap
+from engramlog_server.events.text.embedder_names import NONE
+from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.projections.checks import Check
+from engramlog_server.projections.fold.changelog import Entry
+from engramlog_server.projections.fold.values import raw_id
+from engramlog_server.projections.laws.law import Floats
+from engramlog_server.projections.memory.columns import STATES, Columns
+from engramlog_server.projections.memory.record import CATEGORIES, LEVELS, SECRET
+from engramlog_server.projections.redis.meanings import Meanings
+from engramlog_server.projections.redis.said import PIECE
+from engramlog_server.projections.redis.store import slices
+from engramlog_server.projections.redis.view import RedisViews
+from engramlog_server.projections.reports.tally import (
     ACTIVATIONS,
     COMPRESSIONS,
     CONFLICTS,
@@ -45,7 +45,7 @@ from projections.reports.tally import (
     Passed,
     Tally,
 )
-from projections.views.corrected import seen_at
+from engramlog_server.projections.views.corrected import seen_at
 
 BUCKETS = (0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0)
 """Upper bounds of the weights' buckets, each itself inside; what is heavier has a bucket of its own."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from events.redis.wire import Wire
+    from engramlog_server.events.redis.wire import Wire
 
 OK = "ok"
 

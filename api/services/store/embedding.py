@@ -10,16 +10,16 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Protocol
 
-from api.requests.checks import check_owner
-from api.services.reading import Reader
-from api.shapes import Embedding
-from api.work.runs import RunReport
-from events.errors import BadSetting, EmbedderFailed, EngramlogError, StoreError
-from events.log import EventLog
-from events.partitions import partition_of
-from events.text.embedder_names import NONE, RULE
-from projections.embedding.choosing import SETTING
-from projections.redis.meanings import Meanings, nothing_compared
+from engramlog_server.api.requests.checks import check_owner
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.shapes import Embedding
+from engramlog_server.api.work.runs import RunReport
+from engramlog_server.events.errors import BadSetting, EmbedderFailed, EngramlogError, StoreError
+from engramlog_server.events.log import EventLog
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.events.text.embedder_names import NONE, RULE
+from engramlog_server.projections.embedding.choosing import SETTING
+from engramlog_server.projections.redis.meanings import Meanings, nothing_compared
 
 Progress = Callable[[int, int], None]
 

@@ -8,13 +8,20 @@ from heapq import nsmallest
 from time import monotonic, sleep
 from typing import Any, Literal, TypeVar, Unpack, cast
 
-from api.requests.checks import TimesAsked, check_owner, position_of
-from api.requests.speaking import speaker
-from api.services.auditing.statistics import MOST_SUMMED_OWNERS, OwnerStatistics
-from api.services.auditing.supervision import info, read_aof, replicas_online
-from api.services.nodes import HASTE_SECONDS, NodesRead, count_locked, read_nodes, room_of, workers_told
-from api.services.writing import Writer
-from api.shapes import (
+from engramlog_server.api.requests.checks import TimesAsked, check_owner, position_of
+from engramlog_server.api.requests.speaking import speaker
+from engramlog_server.api.services.auditing.statistics import MOST_SUMMED_OWNERS, OwnerStatistics
+from engramlog_server.api.services.auditing.supervision import info, read_aof, replicas_online
+from engramlog_server.api.services.nodes import (
+    HASTE_SECONDS,
+    NodesRead,
+    count_locked,
+    read_nodes,
+    room_of,
+    workers_told,
+)
+from engramlog_server.api.services.writing import Writer
+from engramlog_server.api.shapes import (
     AccessFigures,
     AlarmCleared,
     AlarmsStanding,
@@ -35,33 +42,41 @@ from api.shapes import (
     StoreStatus,
     Stuck,
 )
-from api.work.outlook import outlook
-from api.work.patience import current_check
-from events.admission import Room
-from events.alarms import ACCESSES_LOST, KNOWN, PARTITION_GAP, REPLICAS_LACKING, WRITES_FAIL, as_dict
-from events.catalogue import EventDiscarded
-from events.door.of_the_store import SYSTEM_OWNERS
-from events.envelope import decode, from_micros, utc_text
-from events.errors import LogGap, NotFound, NotYetFolded, StoreUnavailable, UndecodableEvent, refused
-from events.log import EventLog
-from events.partitions import ALARMS_KEY, RESTORED, STORE_KEY, WORKERS_KEY, LogKeys, partition_of, position_text
-from events.redis.admission import read_room
-from events.redis.alarms import RedisAlarms
-from events.redis.gap import look, refuse_gap_seen
-from events.redis.haste import in_haste
-from events.redis.opening import opened_where_it_can_be
-from events.redis.receipts import RECEIPT_LOST
-from events.redis.secrets import read_ciphers
-from events.redis.wire import Wire, WirePool
-from events.sealing.seals import SealingStanding
-from events.validation import make_event, ready
-from projections.checks import Check
-from projections.fold.builds import BuildKeys
-from projections.redis.create import StoreIdentity
-from projections.redis.debt import FoldDebt
-from projections.redis.restored import BACKED_UP, backed_up_at, restored_by
-from projections.redis.sealed import opens
-from projections.redis.store import decode_quarantine, read_entries, read_parked
+from engramlog_server.api.work.outlook import outlook
+from engramlog_server.api.work.patience import current_check
+from engramlog_server.events.admission import Room
+from engramlog_server.events.alarms import ACCESSES_LOST, KNOWN, PARTITION_GAP, REPLICAS_LACKING, WRITES_FAIL, as_dict
+from engramlog_server.events.catalogue import EventDiscarded
+from engramlog_server.events.door.of_the_store import SYSTEM_OWNERS
+from engramlog_server.events.envelope import decode, from_micros, utc_text
+from engramlog_server.events.errors import LogGap, NotFound, NotYetFolded, StoreUnavailable, UndecodableEvent, refused
+from engramlog_server.events.log import EventLog
+from engramlog_server.events.partitions import (
+    ALARMS_KEY,
+    RESTORED,
+    STORE_KEY,
+    WORKERS_KEY,
+    LogKeys,
+    partition_of,
+    position_text,
+)
+from engramlog_server.events.redis.admission import read_room
+from engramlog_server.events.redis.alarms import RedisAlarms
+from engramlog_server.events.redis.gap import look, refuse_gap_seen
+from engramlog_server.events.redis.haste import in_haste
+from engramlog_server.events.redis.opening import opened_where_it_can_be
+from engramlog_server.events.redis.receipts import RECEIPT_LOST
+from engramlog_server.events.redis.secrets import read_ciphers
+from engramlog_server.events.redis.wire import Wire, WirePool
+from engramlog_server.events.sealing.seals import SealingStanding
+from engramlog_server.events.validation import make_event, ready
+from engramlog_server.projections.checks import Check
+from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.redis.create import StoreIdentity
+from engramlog_server.projections.redis.debt import FoldDebt
+from engramlog_server.projections.redis.restored import BACKED_UP, backed_up_at, restored_by
+from engramlog_server.projections.redis.sealed import opens
+from engramlog_server.projections.redis.store import decode_quarantine, read_entries, read_parked
 
 RETRY_SECONDS = 15.0
 LARGEST = 50

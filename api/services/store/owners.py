@@ -11,16 +11,16 @@ from collections.abc import Iterator, Sequence
 from threading import Lock
 from typing import NamedTuple
 
-from api.choices import MOST_NAME, MOST_OWNERS, OWNERS_PAGE
-from api.shapes import OwnerCount, OwnerPage
-from api.work.patience import current_check
-from events.door.of_the_store import SYSTEM_OWNERS
-from events.errors import refused
-from events.partitions import LogKeys
-from events.redis.wire import Wire, WirePool, all_runs
-from projections.access.caller import Caller
-from projections.fold.builds import BuildKeys
-from projections.language.traditional import part_folded
+from engramlog_server.api.choices import MOST_NAME, MOST_OWNERS, OWNERS_PAGE
+from engramlog_server.api.shapes import OwnerCount, OwnerPage
+from engramlog_server.api.work.patience import current_check
+from engramlog_server.events.door.of_the_store import SYSTEM_OWNERS
+from engramlog_server.events.errors import refused
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.wire import Wire, WirePool, all_runs
+from engramlog_server.projections.access.caller import Caller
+from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.language.traditional import part_folded
 
 MOST_KEPT = 300_000
 """Names of all partitions; those of further partitions are read for each question."""

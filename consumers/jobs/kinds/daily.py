@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from consumers.jobs.kinds.upkeep import lifecycle
-from consumers.jobs.opened import OpenedStore, Walked
-from consumers.verify.levels import Levels
-from projections.lifecycle import LEVELS
+from engramlog_server.consumers.jobs.kinds.upkeep import lifecycle
+from engramlog_server.consumers.jobs.opened import OpenedStore, Walked
+from engramlog_server.consumers.verify.levels import Levels
+from engramlog_server.projections.lifecycle import LEVELS
 
 DAILY_JOBS = ("merge", "link", "replay")
 """Names in `projections.lifecycle.JOBS`."""

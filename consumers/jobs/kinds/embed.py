@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from time import monotonic
 
-from consumers.jobs.embedding import EmbeddingJob
-from consumers.jobs.opened import GivenUp, OpenedStore, Walked, model_stopped
-from events.errors import BadSetting, EmbedderFailed, StoreFull
+from engramlog_server.consumers.jobs.embedding import EmbeddingJob
+from engramlog_server.consumers.jobs.opened import GivenUp, OpenedStore, Walked, model_stopped
+from engramlog_server.events.errors import BadSetting, EmbedderFailed, StoreFull
 
 EMBED = "embed"
 EMBED_SECONDS = 240.0

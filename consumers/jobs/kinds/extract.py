@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import monotonic
 
-from consumers.jobs.extraction import ExtractionJob
-from consumers.jobs.leader import folded_field
-from consumers.jobs.linking import folded_to, owners_since
-from consumers.jobs.opened import OpenedStore, Walked, model_stopped
-from consumers.jobs.owner_texts import live_build
-from events.errors import BadSetting
-from projections.embedding.likeness import Likeness
-from projections.lifecycle.extracting import RULES
+from engramlog_server.consumers.jobs.extraction import ExtractionJob
+from engramlog_server.consumers.jobs.leader import folded_field
+from engramlog_server.consumers.jobs.linking import folded_to, owners_since
+from engramlog_server.consumers.jobs.opened import OpenedStore, Walked, model_stopped
+from engramlog_server.consumers.jobs.owner_texts import live_build
+from engramlog_server.events.errors import BadSetting
+from engramlog_server.projections.embedding.likeness import Likeness
+from engramlog_server.projections.lifecycle.extracting import RULES
 
 EXTRACT = "extract"
 EXTRACT_SECONDS = 240.0

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from functools import partial
 from time import monotonic
 
-from consumers.jobs.opened import OpenedStore, Walked
-from events.envelope import Stored
-from projections.checks import Check
-from projections.embedding.likeness import Likeness
-from projections.language.contradiction.change import Alike
-from projections.lifecycle.decision import Decision
-from projections.lifecycle.raw import JOB, judgements
-from projections.views.view import OwnerView
+from engramlog_server.consumers.jobs.opened import OpenedStore, Walked
+from engramlog_server.events.envelope import Stored
+from engramlog_server.projections.checks import Check
+from engramlog_server.projections.embedding.likeness import Likeness
+from engramlog_server.projections.language.contradiction.change import Alike
+from engramlog_server.projections.lifecycle.decision import Decision
+from engramlog_server.projections.lifecycle.raw import JOB, judgements
+from engramlog_server.projections.views.view import OwnerView
 
 JUDGE = JOB
 JUDGE_SECONDS = 120.0

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import monotonic
 
-from consumers.jobs.leader import folded_field
-from consumers.jobs.linking import LinkingJob, folded_to
-from consumers.jobs.opened import OpenedStore, Walked
+from engramlog_server.consumers.jobs.leader import folded_field
+from engramlog_server.consumers.jobs.linking import LinkingJob, folded_to
+from engramlog_server.consumers.jobs.opened import OpenedStore, Walked
 
 LINKS = "links"
 LINK_SECONDS = 120.0

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import monotonic
 
-from consumers.jobs.episodes import MODEL, EpisodeJob
-from consumers.jobs.lifecycle import owners_of
-from consumers.jobs.opened import OpenedStore, Walked, model_stopped
-from events.errors import BadSetting
+from engramlog_server.consumers.jobs.episodes import MODEL, EpisodeJob
+from engramlog_server.consumers.jobs.lifecycle import owners_of
+from engramlog_server.consumers.jobs.opened import OpenedStore, Walked, model_stopped
+from engramlog_server.events.errors import BadSetting
 
 EPISODES_SECONDS = 240.0
 """After so long a partition's owners are left to the next run: a sweep must not wait for a whole import."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from time import monotonic
 
-from consumers.jobs.embedding import EmbeddingJob
-from consumers.jobs.lifecycle import RULE, LifecycleRun
-from consumers.jobs.opened import Lent, OpenedStore, Walked, model_stopped
-from consumers.jobs.reviewing import REVIEW, ReviewJob
-from events.errors import BadSetting
-from projections.lifecycle.reviewing_by_model import ModelReviewer
-from projections.models.chat import Chat
+from engramlog_server.consumers.jobs.embedding import EmbeddingJob
+from engramlog_server.consumers.jobs.lifecycle import RULE, LifecycleRun
+from engramlog_server.consumers.jobs.opened import Lent, OpenedStore, Walked, model_stopped
+from engramlog_server.consumers.jobs.reviewing import REVIEW, ReviewJob
+from engramlog_server.events.errors import BadSetting
+from engramlog_server.projections.lifecycle.reviewing_by_model import ModelReviewer
+from engramlog_server.projections.models.chat import Chat
 
 UPKEEP_JOBS = ("sweep", "review")
 """Names in `projections.lifecycle.JOBS`."""

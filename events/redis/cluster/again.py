@@ -8,8 +8,8 @@ from typing import Any, TypeGuard
 
 from redis.exceptions import AskError, ClusterDownError, ExecAbortError, MovedError, TryAgainError
 
-from events.errors import StoreUnavailable
-from events.redis.cluster.routing import SentGroup
+from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.events.redis.cluster.routing import SentGroup
 
 NOT_DONE = (AskError, TryAgainError, ClusterDownError)
 """Refusals (MOVED is an ASK to redis-py) after which a command was surely not carried out, and may be later."""

@@ -6,11 +6,11 @@ from typing import Any
 
 import redis
 
-from events.redis.address import StoreAddress
-from events.redis.cluster.slot_map import SlotMap
-from events.redis.cluster.wire import ClusterWire
-from events.redis.wire import StoreClient, Wire, WirePool
-from events.sealing.seals import Seals
+from engramlog_server.events.redis.address import StoreAddress
+from engramlog_server.events.redis.cluster.slot_map import SlotMap
+from engramlog_server.events.redis.cluster.wire import ClusterWire
+from engramlog_server.events.redis.wire import StoreClient, Wire, WirePool
+from engramlog_server.events.sealing.seals import Seals
 
 PATIENCE_SECONDS = 5.0
 """How long a question waits for what cannot be carried out yet: a failover takes 4 to 5 s, most moves of a slot less."""

@@ -8,9 +8,9 @@ from typing import Any
 
 import redis
 
-from events.errors import StoreUnavailable
-from events.redis.cluster.routing import ReadMany
-from events.redis.wire import AGAIN, ServerWire
+from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.events.redis.cluster.routing import ReadMany
+from engramlog_server.events.redis.wire import AGAIN, ServerWire
 
 UNKNOWN = f"whether it was written is not known, {AGAIN}"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from events.errors import StoreUnavailable
-from events.redis.wire import Wire
+from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.events.redis.wire import Wire
 
 GONE = frozenset({"fail", "noaddr"})
 """Flags of a node that the others take for gone."""

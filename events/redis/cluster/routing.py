@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from redis.crc import key_slot
 
-from events.redis.wire import READS, Argument
+from engramlog_server.events.redis.wire import READS, Argument
 
 SUMMED = frozenset({"EXISTS", "UNLINK", "DEL", "TOUCH"})
 """Commands of many keys, of which each may lie elsewhere: their answers are added up."""

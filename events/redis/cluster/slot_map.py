@@ -16,11 +16,19 @@ from redis.backoff import NoBackoff
 from redis.exceptions import AskError, MovedError
 from redis.retry import Retry
 
-from events.errors import StoreMismatch, StoreUnavailable
-from events.redis.address import ServerPlace
-from events.redis.cluster.link import told_of
-from events.redis.cluster.told import MOST_NODES, NONE, SLOTS, NotACluster, ToldSlots, place_of, read_slots
-from events.redis.wire import AGAIN, as_store_error
+from engramlog_server.events.errors import StoreMismatch, StoreUnavailable
+from engramlog_server.events.redis.address import ServerPlace
+from engramlog_server.events.redis.cluster.link import told_of
+from engramlog_server.events.redis.cluster.told import (
+    MOST_NODES,
+    NONE,
+    SLOTS,
+    NotACluster,
+    ToldSlots,
+    place_of,
+    read_slots,
+)
+from engramlog_server.events.redis.wire import AGAIN, as_store_error
 
 REFRESH_SECONDS = 0.1
 """How soon after an answer the nodes are asked again at the earliest, for all threads together."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from events.redis.address import ServerPlace
+from engramlog_server.events.redis.address import ServerPlace
 
 SLOTS = 16_384
 NONE = ""

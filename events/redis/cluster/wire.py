@@ -16,9 +16,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import redis
 from redis.exceptions import ClusterDownError, MovedError
 
-from events.errors import StoreUnavailable
-from events.redis.cluster.again import NOT_DONE, Retries, SlotLeft, is_on_its_way, may_pass, not_done, surely_not
-from events.redis.cluster.link import (
+from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.events.redis.cluster.again import (
+    NOT_DONE,
+    Retries,
+    SlotLeft,
+    is_on_its_way,
+    may_pass,
+    not_done,
+    surely_not,
+)
+from engramlog_server.events.redis.cluster.link import (
     UNKNOWN,
     Fan,
     LostAnswer,
@@ -30,7 +38,7 @@ from events.redis.cluster.link import (
     lost_of,
     told_of,
 )
-from events.redis.cluster.routing import (
+from engramlog_server.events.redis.cluster.routing import (
     ReadMany,
     SentGroup,
     as_key,
@@ -44,11 +52,21 @@ from events.redis.cluster.routing import (
     spread,
     word,
 )
-from events.redis.cluster.slot_map import ClusterNode
-from events.redis.wire import AGAIN, READS, Argument, Script, ServerWire, Wire, as_store_error, forgotten, refusal_code
+from engramlog_server.events.redis.cluster.slot_map import ClusterNode
+from engramlog_server.events.redis.wire import (
+    AGAIN,
+    READS,
+    Argument,
+    Script,
+    ServerWire,
+    Wire,
+    as_store_error,
+    forgotten,
+    refusal_code,
+)
 
 if TYPE_CHECKING:
-    from events.redis.cluster.client import ClusterClient
+    from engramlog_server.events.redis.cluster.client import ClusterClient
 
 _T = TypeVar("_T")
 HANGS_SECONDS = 1.0

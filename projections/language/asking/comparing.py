@@ -6,10 +6,10 @@ letters end. What stands around them is asked of each.
 
 from __future__ import annotations
 
-from projections.language.asked_words import says_something, without_question_words
-from projections.language.patterns import regex
-from projections.language.scripts import holds_han
-from projections.language.text import tokens
+from engramlog_server.projections.language.asked_words import says_something, without_question_words
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import holds_han
+from engramlog_server.projections.language.text import tokens
 
 MOST_COMPARED = 4
 _NO_NAME = (

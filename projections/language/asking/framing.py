@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from projections.language.text import tokens
+from engramlog_server.projections.language.text import tokens
 
 _ENGLISH = """
 mention mentioned tell told conversation conversations chat chats discuss discussed discussion discussions talk talked

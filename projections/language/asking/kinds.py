@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from projections.language.patterns import regex
-from projections.language.traditional import SIMPLIFIED
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.traditional import SIMPLIFIED
 
 READ = 4_000
 """Characters of a text that are read."""

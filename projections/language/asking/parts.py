@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
-from projections.language.asked_words import says_something
-from projections.language.asking.comparing import compared
-from projections.language.extractive import sentences
-from projections.language.patterns import regex
+from engramlog_server.projections.language.asked_words import says_something
+from engramlog_server.projections.language.asking.comparing import compared
+from engramlog_server.projections.language.extractive import sentences
+from engramlog_server.projections.language.patterns import regex
 
 LONGEST = 1_000
 """Characters of a question that are read: of a longer one its last, where people ask."""

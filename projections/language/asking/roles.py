@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from projections.language import kin
-from projections.language.lexicon import either, rows, words
-from projections.language.patterns import regex
-from projections.language.scripts import HAN, holds_han
+from engramlog_server.projections.language import kin
+from engramlog_server.projections.language.lexicon import either, rows, words
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import HAN, holds_han
 
 LONGEST = 2_000
 """Characters of a text that are read for who somebody is."""

@@ -7,7 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 
-from projections.language.contradiction.reading import ParsedText, attributes, cores, kinds, opposite_parts, opposites
+from engramlog_server.projections.language.contradiction.reading import (
+    ParsedText,
+    attributes,
+    cores,
+    kinds,
+    opposite_parts,
+    opposites,
+)
 
 Match = tuple[str, str, float]
 """A word of each side and how well one stands for the other, 0.5 or 1."""

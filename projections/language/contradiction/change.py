@@ -13,14 +13,14 @@ from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from projections.language import kin
-from projections.language.contradiction.negation import written
-from projections.language.contradiction.reading import MOST_READ, read
-from projections.language.extraction.times import for_a_time
-from projections.language.lexicon import either, rows, words
-from projections.language.patterns import regex
-from projections.language.scripts import holds_han
-from projections.language.traditional import SIMPLIFIED
+from engramlog_server.projections.language import kin
+from engramlog_server.projections.language.contradiction.negation import written
+from engramlog_server.projections.language.contradiction.reading import MOST_READ, read
+from engramlog_server.projections.language.extraction.times import for_a_time
+from engramlog_server.projections.language.lexicon import either, rows, words
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import holds_han
+from engramlog_server.projections.language.traditional import SIMPLIFIED
 
 
 class Rating(NamedTuple):

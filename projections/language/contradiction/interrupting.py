@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from projections.language.contradiction.negation import written
-from projections.language.contradiction.places import different_places, place_at_start
-from projections.language.contradiction.relation import compare
-from projections.language.contradiction.slots import slots
-from projections.language.patterns import regex
-from projections.language.scripts import HAN
+from engramlog_server.projections.language.contradiction.negation import written
+from engramlog_server.projections.language.contradiction.places import different_places, place_at_start
+from engramlog_server.projections.language.contradiction.relation import compare
+from engramlog_server.projections.language.contradiction.slots import slots
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import HAN
 
 _WHERE = regex(
     r"(?:i|we|user|the user)(?:'m| am| is| are|'re)? (?:currently |now |still |just )?"

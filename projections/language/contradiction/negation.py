@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 
-from projections.language import negators
-from projections.language.lexicon import either
-from projections.language.patterns import regex
-from projections.language.polarity import plain
+from engramlog_server.projections.language import negators
+from engramlog_server.projections.language.lexicon import either
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.polarity import plain
 
 NOT, END = "\u0001", "\u0002"
 """Control characters, which `marked` takes out of the text before."""

@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
-from projections.language.lexicon import rows
-from projections.language.scripts import begins_with_han
+from engramlog_server.projections.language.lexicon import rows
+from engramlog_server.projections.language.scripts import begins_with_han
 
 
 @cache

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from projections.language.contradiction.negation import END, NOT, marked, written
-from projections.language.contradiction.numbers import NUMBER_CHINESE, NUMBER_ENGLISH, value_of
-from projections.language.keywords.chinese import segmented
-from projections.language.lexicon import Row, rows, words
-from projections.language.patterns import regex
-from projections.language.scripts import HAN, begins_with_han, holds_han
-from projections.language.text import stem, stop_words
+from engramlog_server.projections.language.contradiction.negation import END, NOT, marked, written
+from engramlog_server.projections.language.contradiction.numbers import NUMBER_CHINESE, NUMBER_ENGLISH, value_of
+from engramlog_server.projections.language.keywords.chinese import segmented
+from engramlog_server.projections.language.lexicon import Row, rows, words
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import HAN, begins_with_han, holds_han
+from engramlog_server.projections.language.text import stem, stop_words
 
 MOST_READ = 2_000
 """Characters of a statement that are read: a fact is a sentence or two, and what follows would only cost time."""

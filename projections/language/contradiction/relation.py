@@ -12,11 +12,18 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from projections.language.contradiction.alignment import Alignment, Match, align
-from projections.language.contradiction.negation import answer
-from projections.language.contradiction.reading import MOST_READ, ParsedText, cores, opposite_cores, opposites, read
-from projections.language.contradiction.slots import SlotClash, agreements, certain, clashes, slots
-from projections.language.polarity import difference, speaks_from_its_day
+from engramlog_server.projections.language.contradiction.alignment import Alignment, Match, align
+from engramlog_server.projections.language.contradiction.negation import answer
+from engramlog_server.projections.language.contradiction.reading import (
+    MOST_READ,
+    ParsedText,
+    cores,
+    opposite_cores,
+    opposites,
+    read,
+)
+from engramlog_server.projections.language.contradiction.slots import SlotClash, agreements, certain, clashes, slots
+from engramlog_server.projections.language.polarity import difference, speaks_from_its_day
 
 Kind = Literal["same", "refines", "contradicts", "unrelated"]
 

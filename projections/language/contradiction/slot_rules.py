@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from projections.language.contradiction.places import place_at_start
+from engramlog_server.projections.language.contradiction.places import place_at_start
 
 Said = tuple[str, str]
 """Of what, and the value."""

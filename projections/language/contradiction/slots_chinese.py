@@ -6,14 +6,14 @@ import re
 from collections.abc import Callable
 from functools import cache
 
-from projections.language import kin
-from projections.language.contradiction.numbers import NUMBER_CHINESE as NUMBER
-from projections.language.contradiction.numbers import value_of
-from projections.language.contradiction.places import place_at_start
-from projections.language.contradiction.slot_rules import Said, SlotLanguage, SlotRule, place_after
-from projections.language.lexicon import either, rows, words
-from projections.language.patterns import regex
-from projections.language.scripts import HAN
+from engramlog_server.projections.language import kin
+from engramlog_server.projections.language.contradiction.numbers import NUMBER_CHINESE as NUMBER
+from engramlog_server.projections.language.contradiction.numbers import value_of
+from engramlog_server.projections.language.contradiction.places import place_at_start
+from engramlog_server.projections.language.contradiction.slot_rules import Said, SlotLanguage, SlotRule, place_after
+from engramlog_server.projections.language.lexicon import either, rows, words
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import HAN
 
 _UNSURE = regex(
     r"\?|[吗么]$|是不是|有没有|难道|什么|哪|谁|怎么|多少|几[岁个只]|[不没无]|如果|要是|假如|万一|可能|也许|或许|大概|大约|应该|好像|似乎|估计|猜|以为|觉得|感觉|听说|据说|希望|打算|想"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from projections.language import kin
-from projections.language.contradiction.numbers import NUMBER_ENGLISH as NUMBER
-from projections.language.contradiction.numbers import value_of
-from projections.language.contradiction.slot_rules import Said, SlotLanguage, SlotRule, place_after
-from projections.language.lexicon import words
-from projections.language.patterns import regex
-from projections.language.text import stem
-from projections.language.times.names import MONTH, WEEKDAY, month_number
+from engramlog_server.projections.language import kin
+from engramlog_server.projections.language.contradiction.numbers import NUMBER_ENGLISH as NUMBER
+from engramlog_server.projections.language.contradiction.numbers import value_of
+from engramlog_server.projections.language.contradiction.slot_rules import Said, SlotLanguage, SlotRule, place_after
+from engramlog_server.projections.language.lexicon import words
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.text import stem
+from engramlog_server.projections.language.times.names import MONTH, WEEKDAY, month_number
 
 _UNSURE = regex(
     r"\?|\b(?:not|no|never|if|unless|maybe|might|may be|perhaps|probably|possibly|could|would|should|about|around|almost"

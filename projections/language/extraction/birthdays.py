@@ -11,12 +11,12 @@ from functools import cache
 from re import IGNORECASE, Match, Pattern
 from typing import NamedTuple
 
-from projections.language import kin
-from projections.language.extraction.english_words import pets
-from projections.language.extraction.shape import Clause, ExtractedStatement, StatedTriple, TurnText
-from projections.language.lexicon import either, words
-from projections.language.patterns import regex
-from projections.language.times.names import MONTH, MONTHS, WEEKDAY
+from engramlog_server.projections.language import kin
+from engramlog_server.projections.language.extraction.english_words import pets
+from engramlog_server.projections.language.extraction.shape import Clause, ExtractedStatement, StatedTriple, TurnText
+from engramlog_server.projections.language.lexicon import either, words
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.times.names import MONTH, MONTHS, WEEKDAY
 
 _AWAY = {"today": 0, "tonight": 0, "tomorrow": 1, "yesterday": -1, "the day after tomorrow": 2, "the day before yesterday": -2,
          "今天": 0, "今日": 0, "明天": 1, "明日": 1, "昨天": -1, "昨日": -1, "后天": 2, "前天": -2, "大后天": 3}  # fmt: skip

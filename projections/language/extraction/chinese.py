@@ -5,16 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from projections.language.extraction.chinese_aspects import COMPILED as FURTHER
-from projections.language.extraction.chinese_rules import COMPILED
-from projections.language.extraction.chinese_shapes import COMPILED as GENERAL
-from projections.language.extraction.chinese_shapes import one_of_ours, subject_of, with_subject
-from projections.language.extraction.fleeting import of_the_hour
-from projections.language.extraction.shape import Clause, ExtractedStatement, ExtractionRule, StatedTriple, TurnText
-from projections.language.extraction.times import limited_to, of_another_time, set_in
-from projections.language.extraction.triples_chinese import chinese_fact, degree_of, named, parted
-from projections.language.patterns import regex
-from projections.language.polarity import polarity, speaks_from_its_day
+from engramlog_server.projections.language.extraction.chinese_aspects import COMPILED as FURTHER
+from engramlog_server.projections.language.extraction.chinese_rules import COMPILED
+from engramlog_server.projections.language.extraction.chinese_shapes import COMPILED as GENERAL
+from engramlog_server.projections.language.extraction.chinese_shapes import one_of_ours, subject_of, with_subject
+from engramlog_server.projections.language.extraction.fleeting import of_the_hour
+from engramlog_server.projections.language.extraction.shape import (
+    Clause,
+    ExtractedStatement,
+    ExtractionRule,
+    StatedTriple,
+    TurnText,
+)
+from engramlog_server.projections.language.extraction.times import limited_to, of_another_time, set_in
+from engramlog_server.projections.language.extraction.triples_chinese import chinese_fact, degree_of, named, parted
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.polarity import polarity, speaks_from_its_day
 
 MOST_LETTERS = 150
 """A longer clause is no talk."""

@@ -6,10 +6,10 @@ something, what one is going to begin.
 
 from __future__ import annotations
 
-from projections.language.extraction.chinese_shapes import SELF, TIME, jobs, places
-from projections.language.extraction.shape import ExtractionRule
-from projections.language.patterns import regex
-from projections.language.scripts import HAN
+from engramlog_server.projections.language.extraction.chinese_shapes import SELF, TIME, jobs, places
+from engramlog_server.projections.language.extraction.shape import ExtractionRule
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import HAN
 
 _NOW = "(?:(?:现在|目前|今年|平时|一直|已经|也|才|都|就|还|刚|只|其实|当然|可|真的?){0,3})"
 _I = f"(?:{TIME}){{0,2}}我{_NOW}"

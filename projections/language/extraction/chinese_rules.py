@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from projections.language import kin
-from projections.language.extraction.shape import ExtractionRule
-from projections.language.lexicon import either, words
-from projections.language.patterns import regex
-from projections.language.scripts import HAN
+from engramlog_server.projections.language import kin
+from engramlog_server.projections.language.extraction.shape import ExtractionRule
+from engramlog_server.projections.language.lexicon import either, words
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import HAN
 
 _NUMERAL = "(?:\\d{1,2}|[一二三四五六七八九十]{1,3})"
 _SELF = "(?:我(?:本人|自己|个人)?)"

@@ -7,11 +7,11 @@ Verbs of thinking, feeling and saying state nothing that lasts.
 
 from __future__ import annotations
 
-from projections.language import kin
-from projections.language.extraction.shape import ExtractionRule
-from projections.language.lexicon import either, words
-from projections.language.patterns import regex
-from projections.language.scripts import HAN
+from engramlog_server.projections.language import kin
+from engramlog_server.projections.language.extraction.shape import ExtractionRule
+from engramlog_server.projections.language.lexicon import either, words
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import HAN
 
 TIME = (
     "(?:(?:今天|昨天|前天|前几天|那天|今早|今晚|昨晚|刚才|刚刚|最近|近来|上次|这次|去年|前年|今年|(?:上|这|本)个?(?:周|星期|礼拜|月|学期|季度)"

@@ -4,23 +4,35 @@ from __future__ import annotations
 
 import re
 
-from projections.language.extraction.english_aspects import COMPILED as FURTHER
-from projections.language.extraction.english_aspects import with_subject
-from projections.language.extraction.english_clauses import ASKS
-from projections.language.extraction.english_rules import COMPILED
-from projections.language.extraction.english_shapes import ADVERB, LEADING_TIME, PAST, TIMED
-from projections.language.extraction.english_shapes import COMPILED as GENERAL
-from projections.language.extraction.english_standing import VAGUE, says_something
-from projections.language.extraction.english_talk import AT_IT, turned
-from projections.language.extraction.english_talk import COMPILED as TALK
-from projections.language.extraction.english_words import DOCTORS
-from projections.language.extraction.fleeting import of_a_program, of_a_task
-from projections.language.extraction.shape import Clause, ExtractedStatement, ExtractionRule, StatedTriple, TurnText
-from projections.language.extraction.third_person import VERBS, in_third, third_person
-from projections.language.extraction.times import limited_to, of_another_time, set_in
-from projections.language.extraction.triples_english import degree_of, english_fact, parted, tidied, works_as
-from projections.language.patterns import regex
-from projections.language.polarity import speaks_from_its_day
+from engramlog_server.projections.language.extraction.english_aspects import COMPILED as FURTHER
+from engramlog_server.projections.language.extraction.english_aspects import with_subject
+from engramlog_server.projections.language.extraction.english_clauses import ASKS
+from engramlog_server.projections.language.extraction.english_rules import COMPILED
+from engramlog_server.projections.language.extraction.english_shapes import ADVERB, LEADING_TIME, PAST, TIMED
+from engramlog_server.projections.language.extraction.english_shapes import COMPILED as GENERAL
+from engramlog_server.projections.language.extraction.english_standing import VAGUE, says_something
+from engramlog_server.projections.language.extraction.english_talk import AT_IT, turned
+from engramlog_server.projections.language.extraction.english_talk import COMPILED as TALK
+from engramlog_server.projections.language.extraction.english_words import DOCTORS
+from engramlog_server.projections.language.extraction.fleeting import of_a_program, of_a_task
+from engramlog_server.projections.language.extraction.shape import (
+    Clause,
+    ExtractedStatement,
+    ExtractionRule,
+    StatedTriple,
+    TurnText,
+)
+from engramlog_server.projections.language.extraction.third_person import VERBS, in_third, third_person
+from engramlog_server.projections.language.extraction.times import limited_to, of_another_time, set_in
+from engramlog_server.projections.language.extraction.triples_english import (
+    degree_of,
+    english_fact,
+    parted,
+    tidied,
+    works_as,
+)
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.polarity import speaks_from_its_day
 
 MOST_LETTERS = 400
 """A longer clause is no talk."""

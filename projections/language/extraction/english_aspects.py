@@ -6,11 +6,11 @@ Each needs a name, a number or a time beside it, unless it tells what one is lea
 
 from __future__ import annotations
 
-from projections.language.extraction.english_shapes import ADVERB, INNER_NOW, OFTEN, PAST
-from projections.language.extraction.english_words import DAY
-from projections.language.extraction.shape import ExtractionRule
-from projections.language.patterns import regex
-from projections.language.times.names import MONTH
+from engramlog_server.projections.language.extraction.english_shapes import ADVERB, INNER_NOW, OFTEN, PAST
+from engramlog_server.projections.language.extraction.english_words import DAY
+from engramlog_server.projections.language.extraction.shape import ExtractionRule
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.times.names import MONTH
 
 _TALKED = (
     "talked|spoke|chatted|discussed|agreed|said|decided|settled|caught|covered|mentioned|went (?:over|through|with)|set"

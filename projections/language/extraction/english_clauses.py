@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from projections.language.extraction.shape import Clause
-from projections.language.extraction.third_person import VERBS, singular
-from projections.language.patterns import regex
+from engramlog_server.projections.language.extraction.shape import Clause
+from engramlog_server.projections.language.extraction.third_person import VERBS, singular
+from engramlog_server.projections.language.patterns import regex
 
 _PERSON = r"I|I'm|I've|I'll|I'd|he|she|they|we|it|it's|you|my|our|his|her|their|there|this|that|now|then|let's|what|how"
 _SENTENCE = regex(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from projections.language import kin
-from projections.language.extraction.english_words import DAY, DONE, NOUN, WHEN, pets, workers
-from projections.language.extraction.shape import ExtractionRule
-from projections.language.patterns import regex
-from projections.language.times.names import MONTH
+from engramlog_server.projections.language import kin
+from engramlog_server.projections.language.extraction.english_words import DAY, DONE, NOUN, WHEN, pets, workers
+from engramlog_server.projections.language.extraction.shape import ExtractionRule
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.times.names import MONTH
 
 RULES: tuple[ExtractionRule, ...] = (
     ExtractionRule(

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 
-from projections.language import kin
-from projections.language.extraction.english_words import pets
-from projections.language.extraction.shape import ExtractionRule
-from projections.language.patterns import regex
-from projections.language.times.names import MONTH, WEEKDAY
+from engramlog_server.projections.language import kin
+from engramlog_server.projections.language.extraction.english_words import pets
+from engramlog_server.projections.language.extraction.shape import ExtractionRule
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.times.names import MONTH, WEEKDAY
 
 _IRREGULAR = (
     "became|began|bent|bet|bit|blew|bought|broke|brought|built|burnt|came|caught|chose|cut|dealt|did|drank|drew|drove"

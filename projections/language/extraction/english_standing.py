@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from projections.language import kin
-from projections.language.extraction.english_shapes import PAST, TIMED
-from projections.language.extraction.shape import ExtractionRule
-from projections.language.patterns import regex
-from projections.language.times.names import MONTHS, WEEKDAYS
+from engramlog_server.projections.language import kin
+from engramlog_server.projections.language.extraction.english_shapes import PAST, TIMED
+from engramlog_server.projections.language.extraction.shape import ExtractionRule
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.times.names import MONTHS, WEEKDAYS
 
 LEFT_OPEN = regex(
     r"\b(?:you|your|yours|you're|you've|he|she|him|it|its|it's|they|them|theirs|there|that's|here)\b", re.IGNORECASE

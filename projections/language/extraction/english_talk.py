@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 
-from projections.language import kin
-from projections.language.extraction.english_aspects import THOUGHT
-from projections.language.extraction.english_shapes import ADVERB, FAVOURITE, INNER_NOW, OFTEN, PAST
-from projections.language.extraction.english_words import DAY, pets
-from projections.language.extraction.shape import ExtractionRule
-from projections.language.patterns import regex
-from projections.language.times.names import MONTH
+from engramlog_server.projections.language import kin
+from engramlog_server.projections.language.extraction.english_aspects import THOUGHT
+from engramlog_server.projections.language.extraction.english_shapes import ADVERB, FAVOURITE, INNER_NOW, OFTEN, PAST
+from engramlog_server.projections.language.extraction.english_words import DAY, pets
+from engramlog_server.projections.language.extraction.shape import ExtractionRule
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.times.names import MONTH
 
 OF_THE_HOUR = (
     "heading|leaving|sending|sharing|attaching|pasting|texting|calling|typing|referring|showing|telling|writing|reading|taking"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from projections.language.lexicon import either, words
-from projections.language.times.names import MONTH, WEEKDAY
+from engramlog_server.projections.language.lexicon import either, words
+from engramlog_server.projections.language.times.names import MONTH, WEEKDAY
 
 WHEN = "(?:(?:recently|already|currently|always|usually|often|sometimes|still|now|first|once|normally|generally|officially) )?"
 NOUN = r"(?:an? |the |two |three |four |five |\d+ |some |my |our )?"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from projections.language.extraction.english_words import DAY
-from projections.language.patterns import regex
-from projections.language.times.names import MONTH
+from engramlog_server.projections.language.extraction.english_words import DAY
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.times.names import MONTH
 
 _MADE = regex(
     r"^(?:(?:my )?(?:\w+ )?goal is (?:to )?)?(?:(?:have|has|already|also|just|now|successfully|planning|planned|decided"

@@ -9,15 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from projections.language import kin
-from projections.language.extraction.english import MOST_LETTERS, english_statement
-from projections.language.extraction.english_clauses import ASKS
-from projections.language.extraction.english_shapes import ADVERB, PAST, PEOPLE
-from projections.language.extraction.english_talk import OWN
-from projections.language.extraction.english_words import DAY, pets, workers
-from projections.language.extraction.shape import Clause, ExtractedStatement, TurnText
-from projections.language.patterns import regex
-from projections.language.times.names import MONTHS, WEEKDAYS
+from engramlog_server.projections.language import kin
+from engramlog_server.projections.language.extraction.english import MOST_LETTERS, english_statement
+from engramlog_server.projections.language.extraction.english_clauses import ASKS
+from engramlog_server.projections.language.extraction.english_shapes import ADVERB, PAST, PEOPLE
+from engramlog_server.projections.language.extraction.english_talk import OWN
+from engramlog_server.projections.language.extraction.english_words import DAY, pets, workers
+from engramlog_server.projections.language.extraction.shape import Clause, ExtractedStatement, TurnText
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.times.names import MONTHS, WEEKDAYS
 
 MOST = 3
 """Of one clause."""

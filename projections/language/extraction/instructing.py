@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from re import IGNORECASE, Pattern
 
-from projections.language.extraction.keeping import Keeping
-from projections.language.extraction.shape import Clause, ExtractedStatement, StatedTriple, TurnText
-from projections.language.lexicon import of_role
-from projections.language.patterns import regex
-from projections.language.scripts import holds_han
+from engramlog_server.projections.language.extraction.keeping import Keeping
+from engramlog_server.projections.language.extraction.shape import Clause, ExtractedStatement, StatedTriple, TurnText
+from engramlog_server.projections.language.lexicon import of_role
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import holds_han
 
 INSTRUCTION = "instruction"
 """The kind of what is made of them."""

@@ -12,10 +12,10 @@ from functools import cache, partial
 from re import IGNORECASE, Match, Pattern
 from typing import NamedTuple
 
-from projections.language.extraction.shape import Clause, ExtractedStatement, StatedTriple, TurnText
-from projections.language.lexicon import of_role
-from projections.language.patterns import regex
-from projections.language.times.names import MONTH, WEEKDAY
+from engramlog_server.projections.language.extraction.shape import Clause, ExtractedStatement, StatedTriple, TurnText
+from engramlog_server.projections.language.lexicon import of_role
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.times.names import MONTH, WEEKDAY
 
 MOST_SAID, LEAST_SAID = 300, 2
 """Characters of what is kept: what is longer ends in an ellipsis, what is shorter says nothing."""

@@ -10,23 +10,23 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from projections.language.extraction import instructing, keeping, plain, taking_back
-from projections.language.extraction.birthdays import chinese_birthday, english_birthday
-from projections.language.extraction.chinese import chinese_clauses, chinese_statement
-from projections.language.extraction.english import english_statement
-from projections.language.extraction.english_clauses import english_clauses
-from projections.language.extraction.incidental import incidental
-from projections.language.extraction.instructing import INSTRUCTION, instructions
-from projections.language.extraction.plain import Plain, plain_statements
-from projections.language.extraction.shape import Clause, ExtractedStatement, TurnText
-from projections.language.extraction.taking_back import Taken, taken_back
-from projections.language.extraction.text import talk_of
-from projections.language.extraction.turn_before import answered, with_people
-from projections.language.keywords.text import extracted
-from projections.language.patterns import regex
-from projections.language.said_on import without_day
-from projections.language.scripts import holds_han
-from projections.language.traditional import SIMPLIFIED
+from engramlog_server.projections.language.extraction import instructing, keeping, plain, taking_back
+from engramlog_server.projections.language.extraction.birthdays import chinese_birthday, english_birthday
+from engramlog_server.projections.language.extraction.chinese import chinese_clauses, chinese_statement
+from engramlog_server.projections.language.extraction.english import english_statement
+from engramlog_server.projections.language.extraction.english_clauses import english_clauses
+from engramlog_server.projections.language.extraction.incidental import incidental
+from engramlog_server.projections.language.extraction.instructing import INSTRUCTION, instructions
+from engramlog_server.projections.language.extraction.plain import Plain, plain_statements
+from engramlog_server.projections.language.extraction.shape import Clause, ExtractedStatement, TurnText
+from engramlog_server.projections.language.extraction.taking_back import Taken, taken_back
+from engramlog_server.projections.language.extraction.text import talk_of
+from engramlog_server.projections.language.extraction.turn_before import answered, with_people
+from engramlog_server.projections.language.keywords.text import extracted
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.said_on import without_day
+from engramlog_server.projections.language.scripts import holds_han
+from engramlog_server.projections.language.traditional import SIMPLIFIED
 
 MOST_STATEMENTS = 12
 """Statements of one turn: a pasted text is no talk."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from events.vocabulary import Category
-from projections.language.prompt_text import one_line
+from engramlog_server.events.vocabulary import Category
+from engramlog_server.projections.language.prompt_text import one_line
 
 NOBODY = frozenset({"user", "other", "human", "me", "用户", ""})
 """Speakers whose name says nothing about who they are."""

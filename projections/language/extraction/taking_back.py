@@ -12,18 +12,18 @@ from functools import cache, partial
 from re import IGNORECASE, Pattern
 from typing import NamedTuple
 
-from projections.language import kin
-from projections.language.contradiction.places import place_at_start
-from projections.language.extraction.chinese import LEFT_OPEN as CHINESE_LEFT_OPEN
-from projections.language.extraction.english import unsure
-from projections.language.extraction.english_standing import LEFT_OPEN, VAGUE
-from projections.language.extraction.english_words import pets
-from projections.language.extraction.shape import Clause, ExtractedStatement, TurnText
-from projections.language.extraction.third_person import third_person
-from projections.language.lexicon import either, of_role, rows, words
-from projections.language.patterns import regex
-from projections.language.scripts import HAN, holds_han
-from projections.language.times.names import MONTH
+from engramlog_server.projections.language import kin
+from engramlog_server.projections.language.contradiction.places import place_at_start
+from engramlog_server.projections.language.extraction.chinese import LEFT_OPEN as CHINESE_LEFT_OPEN
+from engramlog_server.projections.language.extraction.english import unsure
+from engramlog_server.projections.language.extraction.english_standing import LEFT_OPEN, VAGUE
+from engramlog_server.projections.language.extraction.english_words import pets
+from engramlog_server.projections.language.extraction.shape import Clause, ExtractedStatement, TurnText
+from engramlog_server.projections.language.extraction.third_person import third_person
+from engramlog_server.projections.language.lexicon import either, of_role, rows, words
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import HAN, holds_han
+from engramlog_server.projections.language.times.names import MONTH
 
 MOST_TAKEN = 3
 """Of one turn."""

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from events.text.invisible import HIDDEN
-from projections.language.look_alikes import IN_LATIN, LIKE
-from projections.language.normal_letters import form_of, without_strokes
-from projections.language.patterns import regex
+from engramlog_server.events.text.invisible import HIDDEN
+from engramlog_server.projections.language.look_alikes import IN_LATIN, LIKE
+from engramlog_server.projections.language.normal_letters import form_of, without_strokes
+from engramlog_server.projections.language.patterns import regex
 
 MOST_READ = 8_000
 """Characters of a turn that are read."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from projections.language.extraction.english_shapes import PAST
-from projections.language.patterns import regex
+from engramlog_server.projections.language.extraction.english_shapes import PAST
+from engramlog_server.projections.language.patterns import regex
 
 _TO_THIRD = (
     (r"\b(?:I am|I'm)\b", "they are"), (r"\b(?:I've|I have)\b", "they have"), (r"\bI'll\b", "they will"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from projections.language.patterns import regex
+from engramlog_server.projections.language.patterns import regex
 
 _SEASON = r"(?:summer|winter|spring|autumn|fall|semester|term|holidays?|season|weekend|week|month|year|time being|moment|present)"
 _SPAN = r"(?:days?|nights?|weeks?|months?|semesters?|terms?|summers?|winters?|years?)"

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 
-from projections.language import kin
-from projections.language.extraction.shape import StatedTriple
-from projections.language.patterns import regex
-from projections.language.scripts import HAN
+from engramlog_server.projections.language import kin
+from engramlog_server.projections.language.extraction.shape import StatedTriple
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import HAN
 
 MOST_LETTERS, MOST_LETTERS_TO_DO = 16, 24
 """Of an object that is a thing, and of one that is something to be done."""

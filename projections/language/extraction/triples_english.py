@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 
-from projections.language import kin
-from projections.language.extraction.english_words import pets
-from projections.language.extraction.shape import StatedTriple
-from projections.language.extraction.third_person import in_third, singular
-from projections.language.patterns import regex
-from projections.language.times.names import MONTH_STARTS, WEEKDAY, WEEKDAYS
+from engramlog_server.projections.language import kin
+from engramlog_server.projections.language.extraction.english_words import pets
+from engramlog_server.projections.language.extraction.shape import StatedTriple
+from engramlog_server.projections.language.extraction.third_person import in_third, singular
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.times.names import MONTH_STARTS, WEEKDAY, WEEKDAYS
 
 MOST_WORDS, MOST_WORDS_TO_DO = 9, 14
 """Of an object that is a thing, and of one that is something to be done."""

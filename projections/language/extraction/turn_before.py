@@ -10,16 +10,16 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from projections.language import kin
-from projections.language.contradiction.places import place_at_start
-from projections.language.extraction.chinese_shapes import one_of_ours
-from projections.language.extraction.english_shapes import PEOPLE
-from projections.language.extraction.english_words import pets
-from projections.language.extraction.shape import Clause, ExtractedStatement, TurnText
-from projections.language.lexicon import either, words
-from projections.language.patterns import regex
-from projections.language.times.names import MONTHS, WEEKDAYS
-from projections.language.traditional import SIMPLIFIED
+from engramlog_server.projections.language import kin
+from engramlog_server.projections.language.contradiction.places import place_at_start
+from engramlog_server.projections.language.extraction.chinese_shapes import one_of_ours
+from engramlog_server.projections.language.extraction.english_shapes import PEOPLE
+from engramlog_server.projections.language.extraction.english_words import pets
+from engramlog_server.projections.language.extraction.shape import Clause, ExtractedStatement, TurnText
+from engramlog_server.projections.language.lexicon import either, words
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.times.names import MONTHS, WEEKDAYS
+from engramlog_server.projections.language.traditional import SIMPLIFIED
 
 MOST_ASKED, MOST_ANSWERED = 80, 90
 """Characters of a question, and of an answer to it."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, lru_cache
 
-from projections.language.keywords.english import FAINT, NAME, PLAIN, Candidate
-from projections.language.keywords.words import VERBS_BEFORE, never_chinese, weak_chinese
-from projections.language.patterns import regex
-from projections.language.scripts import begins_with_han
+from engramlog_server.projections.language.keywords.english import FAINT, NAME, PLAIN, Candidate
+from engramlog_server.projections.language.keywords.words import VERBS_BEFORE, never_chinese, weak_chinese
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import begins_with_han
 
 _SURROGATES = regex("[\ud800-\udfff]")
 _PERSONS = frozenset("我你他她它您这那哪")

@@ -12,10 +12,10 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from projections.language.keywords.words import never, weak
-from projections.language.patterns import regex
-from projections.language.scripts import MARKS
-from projections.language.text import stem
+from engramlog_server.projections.language.keywords.words import never, weak
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import MARKS
+from engramlog_server.projections.language.text import stem
 
 IDENTIFIER, NAME, PHRASE, PLAIN, FAINT = 0.8, 0.65, 0.5, 0.4, 0.1
 """Scores to begin with."""

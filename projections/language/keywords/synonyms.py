@@ -12,9 +12,9 @@ from functools import cache, lru_cache
 from itertools import permutations
 from typing import NamedTuple
 
-from projections.language.lexicon import rows
-from projections.language.patterns import regex
-from projections.language.text import stem
+from engramlog_server.projections.language.lexicon import rows
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.text import stem
 
 Pair = tuple[str, str, float]
 """Two words, the smaller first, and how alike they are, from 0 to 1."""

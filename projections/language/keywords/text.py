@@ -9,10 +9,10 @@ from __future__ import annotations
 import unicodedata
 from typing import Literal, NamedTuple
 
-from projections.language.keywords.chinese import read_chinese
-from projections.language.keywords.english import read_words
-from projections.language.patterns import regex
-from projections.language.scripts import HAN, holds_han
+from engramlog_server.projections.language.keywords.chinese import read_chinese
+from engramlog_server.projections.language.keywords.english import read_words
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import HAN, holds_han
 
 Source = Literal["llm", "user_tag", "system"]
 MOST_KEYWORDS = 5

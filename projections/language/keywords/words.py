@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from projections.language.lexicon import words
-from projections.language.text import stem, stop_words
+from engramlog_server.projections.language.lexicon import words
+from engramlog_server.projections.language.text import stem, stop_words
 
 VERBS_BEFORE = frozenset("喝吃买看玩去学做打听写读用找养种")
 """Verbs of one character that a segmenter may leave on their object: 喝咖啡."""

@@ -14,8 +14,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
-from events.errors import DamagedLexicon
-from projections.language.scripts import holds_han
+from engramlog_server.events.errors import DamagedLexicon
+from engramlog_server.projections.language.scripts import holds_han
 
 MOST_BYTES = 1 << 18
 """Longest list."""

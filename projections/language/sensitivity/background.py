@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from projections.language.patterns import regex
-from projections.language.sensitivity.reading import Cues, TextReading
-from projections.language.sensitivity.rule import Begun, Rule, found_in_lower, found_in_text, listed
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.sensitivity.reading import Cues, TextReading
+from engramlog_server.projections.language.sensitivity.rule import Begun, Rule, found_in_lower, found_in_text, listed
 
 PROFESSIONS = Cues(
     listed("""

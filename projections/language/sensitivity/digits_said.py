@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from projections.language.patterns import regex
-from projections.language.sensitivity.rule import listed
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.sensitivity.rule import listed
 
 _WORDS = dict(zip(listed("zero, one, two, three, four, five, six, seven, eight, nine"), "0123456789", strict=True))
 _VALUES = _WORDS | {"oh": "0", "nought": "0", "naught": "0", "niner": "9"}

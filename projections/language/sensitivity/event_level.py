@@ -12,11 +12,11 @@ from typing import Any, get_args
 
 import msgspec
 
-from events.catalogue import EventData, FactAsserted, FactRetracted
-from events.envelope import AnyEvent, Stored
-from events.shape import Shape
-from events.vocabulary import Digest, EventId, Id, Position, Value, Word
-from projections.language.sensitivity.text_level import PUBLIC, SECRET, detect_sensitivity
+from engramlog_server.events.catalogue import EventData, FactAsserted, FactRetracted
+from engramlog_server.events.envelope import AnyEvent, Stored
+from engramlog_server.events.shape import Shape
+from engramlog_server.events.vocabulary import Digest, EventId, Id, Position, Value, Word
+from engramlog_server.projections.language.sensitivity.text_level import PUBLIC, SECRET, detect_sensitivity
 
 LEVEL_RULES = 1
 """Version of the rules, from 1. Raise it, and `PROJECTION_VERSION` with it, when they find something else in a known text:

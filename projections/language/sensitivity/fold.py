@@ -11,10 +11,10 @@ import re
 import unicodedata
 from itertools import pairwise
 
-from events.text.invisible import HIDDEN
-from projections.language.patterns import regex
-from projections.language.scripts import HAN_BLOCK
-from projections.language.traditional import SIMPLIFIED
+from engramlog_server.events.text.invisible import HIDDEN
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import HAN_BLOCK
+from engramlog_server.projections.language.traditional import SIMPLIFIED
 
 _SIGNS = {
     "-": "\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\u2e3a\u2e3b\u30fb",

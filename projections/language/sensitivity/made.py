@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from projections.language.patterns import regex
-from projections.language.sensitivity.rule import listed
-from projections.language.sensitivity.values import bare, strength
-from projections.language.times.names import MONTH_STARTS, WEEKDAY
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.sensitivity.rule import listed
+from engramlog_server.projections.language.sensitivity.values import bare, strength
+from engramlog_server.projections.language.times.names import MONTH_STARTS, WEEKDAY
 
 JOINED, WORDS = 1, 2
 """A word with digits; words joined as hardly anything else is."""

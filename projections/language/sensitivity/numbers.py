@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from projections.language.patterns import regex
+from engramlog_server.projections.language.patterns import regex
 
 _RUN = regex(r"[0-9][0-9 ().-]{6,}")
 _CARD = regex(

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from projections.language.patterns import regex
-from projections.language.sensitivity.reading import Cues, TextReading
-from projections.language.sensitivity.rule import Rule, either, found_in_lower, listed
-from projections.language.sensitivity.sign import Sign
-from projections.language.times.names import MONTH_STARTS
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.sensitivity.reading import Cues, TextReading
+from engramlog_server.projections.language.sensitivity.rule import Rule, either, found_in_lower, listed
+from engramlog_server.projections.language.sensitivity.sign import Sign
+from engramlog_server.projections.language.times.names import MONTH_STARTS
 
 _ILLNESS = either("""
     diabetes, cancer, leuka?emia, lymphoma, melanoma, tumou?rs?, depression, anxiety disorder

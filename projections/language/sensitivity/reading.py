@@ -11,10 +11,19 @@ from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 
-from projections.language.patterns import regex
-from projections.language.sensitivity.beside import AFTER, BEFORE, Piece, letter_at, pieces, spaced, stands, with_others
-from projections.language.sensitivity.numbers import regions
-from projections.language.sensitivity.sign import LONG
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.sensitivity.beside import (
+    AFTER,
+    BEFORE,
+    Piece,
+    letter_at,
+    pieces,
+    spaced,
+    stands,
+    with_others,
+)
+from engramlog_server.projections.language.sensitivity.numbers import regions
+from engramlog_server.projections.language.sensitivity.sign import LONG
 
 _TELLING = regex("[0-9]|[Ww][Ii][Ff][Ii]:")
 

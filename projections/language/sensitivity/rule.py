@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from projections.language.patterns import regex
-from projections.language.sensitivity.reading import NO_CUES, Cues, TextReading
-from projections.language.sensitivity.sign import NO_SIGN, Sign
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.sensitivity.reading import NO_CUES, Cues, TextReading
+from engramlog_server.projections.language.sensitivity.sign import NO_SIGN, Sign
 
 
 @dataclass(frozen=True, slots=True)

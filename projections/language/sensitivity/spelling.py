@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from projections.language.patterns import regex
-from projections.language.scripts import HAN_BLOCK
-from projections.language.sensitivity.reading import Cues
-from projections.language.sensitivity.rule import listed
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import HAN_BLOCK
+from engramlog_server.projections.language.sensitivity.reading import Cues
+from engramlog_server.projections.language.sensitivity.rule import listed
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _RIGHT = frozenset(

@@ -6,32 +6,32 @@ the text is looked up first for all rules at once (`index`), and only the rules 
 
 from __future__ import annotations
 
-from projections.language.said_on import without_day
-from projections.language.sensitivity import background as sensitivity_background
-from projections.language.sensitivity import contact as sensitivity_contact
-from projections.language.sensitivity import private as sensitivity_private
-from projections.language.sensitivity.fold import folded, in_lower_case
-from projections.language.sensitivity.index import Index
-from projections.language.sensitivity.rule import Rule
-from projections.language.sensitivity.secrets import answers as sensitivity_answers
-from projections.language.sensitivity.secrets import assigned as sensitivity_assigned
-from projections.language.sensitivity.secrets import codes as sensitivity_codes
-from projections.language.sensitivity.secrets import entered as sensitivity_entered
-from projections.language.sensitivity.secrets import grouped as sensitivity_grouped
-from projections.language.sensitivity.secrets import keyed as sensitivity_keyed
-from projections.language.sensitivity.secrets import keys as sensitivity_keys
-from projections.language.sensitivity.secrets import logins as sensitivity_logins
-from projections.language.sensitivity.secrets import opened as sensitivity_opened
-from projections.language.sensitivity.secrets import papers as sensitivity_papers
-from projections.language.sensitivity.secrets import passwords as sensitivity_passwords
-from projections.language.sensitivity.secrets import said as sensitivity_said
-from projections.language.sensitivity.secrets import said_chinese as sensitivity_said_chinese
-from projections.language.sensitivity.secrets import sent as sensitivity_sent
-from projections.language.sensitivity.secrets import themselves as sensitivity_secrets
-from projections.language.sensitivity.secrets import told as sensitivity_told
-from projections.language.sensitivity.secrets import tongues as sensitivity_tongues
-from projections.language.sensitivity.secrets import wallets as sensitivity_wallets
-from projections.language.sensitivity.secrets import words_agreed as sensitivity_words_agreed
+from engramlog_server.projections.language.said_on import without_day
+from engramlog_server.projections.language.sensitivity import background as sensitivity_background
+from engramlog_server.projections.language.sensitivity import contact as sensitivity_contact
+from engramlog_server.projections.language.sensitivity import private as sensitivity_private
+from engramlog_server.projections.language.sensitivity.fold import folded, in_lower_case
+from engramlog_server.projections.language.sensitivity.index import Index
+from engramlog_server.projections.language.sensitivity.rule import Rule
+from engramlog_server.projections.language.sensitivity.secrets import answers as sensitivity_answers
+from engramlog_server.projections.language.sensitivity.secrets import assigned as sensitivity_assigned
+from engramlog_server.projections.language.sensitivity.secrets import codes as sensitivity_codes
+from engramlog_server.projections.language.sensitivity.secrets import entered as sensitivity_entered
+from engramlog_server.projections.language.sensitivity.secrets import grouped as sensitivity_grouped
+from engramlog_server.projections.language.sensitivity.secrets import keyed as sensitivity_keyed
+from engramlog_server.projections.language.sensitivity.secrets import keys as sensitivity_keys
+from engramlog_server.projections.language.sensitivity.secrets import logins as sensitivity_logins
+from engramlog_server.projections.language.sensitivity.secrets import opened as sensitivity_opened
+from engramlog_server.projections.language.sensitivity.secrets import papers as sensitivity_papers
+from engramlog_server.projections.language.sensitivity.secrets import passwords as sensitivity_passwords
+from engramlog_server.projections.language.sensitivity.secrets import said as sensitivity_said
+from engramlog_server.projections.language.sensitivity.secrets import said_chinese as sensitivity_said_chinese
+from engramlog_server.projections.language.sensitivity.secrets import sent as sensitivity_sent
+from engramlog_server.projections.language.sensitivity.secrets import themselves as sensitivity_secrets
+from engramlog_server.projections.language.sensitivity.secrets import told as sensitivity_told
+from engramlog_server.projections.language.sensitivity.secrets import tongues as sensitivity_tongues
+from engramlog_server.projections.language.sensitivity.secrets import wallets as sensitivity_wallets
+from engramlog_server.projections.language.sensitivity.secrets import words_agreed as sensitivity_words_agreed
 
 PUBLIC, GENERAL, SENSITIVE, SECRET = range(4)
 

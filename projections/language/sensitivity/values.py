@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from projections.language.patterns import regex
-from projections.language.sensitivity.rule import listed
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.sensitivity.rule import listed
 
 TOKEN = regex(r"[!-~\u00a3\u20ac]{4,256}")
 """A run without white space and without Han: what a password is typed as."""

@@ -12,13 +12,13 @@ from functools import lru_cache
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from events.envelope import from_micros, micros
-from projections.language.patterns import regex
-from projections.language.times import calendar as cal
-from projections.language.times.calendar import Span
-from projections.language.times.chinese import chinese
-from projections.language.times.english import english
-from projections.language.times.phrases import FoundPhrases
+from engramlog_server.events.envelope import from_micros, micros
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.times import calendar as cal
+from engramlog_server.projections.language.times.calendar import Span
+from engramlog_server.projections.language.times.chinese import chinese
+from engramlog_server.projections.language.times.english import english
+from engramlog_server.projections.language.times.phrases import FoundPhrases
 
 MOST_READ = 400
 """Characters of a text that may tell a bound; a longer one says more than one thing."""

@@ -10,11 +10,19 @@ from collections.abc import Iterator
 from datetime import date
 from re import Match
 
-from projections.language.patterns import regex
-from projections.language.times import calendar as cal
-from projections.language.times.calendar import Span
-from projections.language.times.chinese_links import COUNT, MINUTES, UNIT, UNITS, count_of, linked, number
-from projections.language.times.phrases import FoundPhrases, Reader, Rule, collect
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.times import calendar as cal
+from engramlog_server.projections.language.times.calendar import Span
+from engramlog_server.projections.language.times.chinese_links import (
+    COUNT,
+    MINUTES,
+    UNIT,
+    UNITS,
+    count_of,
+    linked,
+    number,
+)
+from engramlog_server.projections.language.times.phrases import FoundPhrases, Reader, Rule, collect
 
 SIGNS = frozenset("年月周日号天昨今明前后旬季礼星早晚上下去本元节夜旦")
 """A text without any of these holds no Chinese time expression."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import date
 from re import Match
 
-from projections.language.numerals import HAN_DIGITS
-from projections.language.patterns import regex
-from projections.language.times import calendar as cal
-from projections.language.times.calendar import Span
-from projections.language.times.phrases import Phrase, joined, opened
+from engramlog_server.projections.language.numerals import HAN_DIGITS
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.times import calendar as cal
+from engramlog_server.projections.language.times.calendar import Span
+from engramlog_server.projections.language.times.phrases import Phrase, joined, opened
 
 COUNT = r"(?P<count>\d{1,4}|[一二两三四五六七八九十百]{1,5}|半|好?几|十几)"
 UNIT = r"个?(?P<unit>天|日|周|星期|礼拜|月|年|小时|钟头|分钟)"

@@ -9,12 +9,12 @@ from __future__ import annotations
 from datetime import date
 from re import Match
 
-from projections.language.times import calendar as cal
-from projections.language.times.calendar import Span
-from projections.language.times.english_dates import DATES
-from projections.language.times.english_links import COUNT, UNITS, count_of, linked
-from projections.language.times.names import MONTHS, SHORT_MONTHS, WEEKDAY, WEEKDAYS
-from projections.language.times.phrases import FoundPhrases, Reader, Rule, collect
+from engramlog_server.projections.language.times import calendar as cal
+from engramlog_server.projections.language.times.calendar import Span
+from engramlog_server.projections.language.times.english_dates import DATES
+from engramlog_server.projections.language.times.english_links import COUNT, UNITS, count_of, linked
+from engramlog_server.projections.language.times.names import MONTHS, SHORT_MONTHS, WEEKDAY, WEEKDAYS
+from engramlog_server.projections.language.times.phrases import FoundPhrases, Reader, Rule, collect
 
 _WORD_TEXT = """
 today tonight yesterday tomorrow this last next past previous coming ago back now earlier later other spring summer autumn fall

@@ -8,11 +8,11 @@ from __future__ import annotations
 from datetime import date
 from re import Match
 
-from projections.language.patterns import regex
-from projections.language.times import calendar as cal
-from projections.language.times.calendar import Span
-from projections.language.times.names import MONTH, MONTHS, month_number
-from projections.language.times.phrases import Rule
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.times import calendar as cal
+from engramlog_server.projections.language.times.calendar import Span
+from engramlog_server.projections.language.times.names import MONTH, MONTHS, month_number
+from engramlog_server.projections.language.times.phrases import Rule
 
 _ORDINAL_TEXT = """
 first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from datetime import date
 from re import Match
 
-from projections.language.numerals import TWELVE
-from projections.language.patterns import regex
-from projections.language.times import calendar as cal
-from projections.language.times.calendar import Span
-from projections.language.times.phrases import Phrase, joined, opened
+from engramlog_server.projections.language.numerals import TWELVE
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.times import calendar as cal
+from engramlog_server.projections.language.times.calendar import Span
+from engramlog_server.projections.language.times.phrases import Phrase, joined, opened
 
 _NUMBERS = {word: float(number) for number, word in enumerate(TWELVE, 1)}
 _NUMBERS |= {"a": 1, "an": 1, "the": 1, "last": 1, "a couple": 2, "a couple of": 2, "half a": 0.5, "half an": 0.5}

@@ -9,8 +9,8 @@ from functools import cache
 from re import Match, Pattern
 from typing import NamedTuple
 
-from projections.language.times import calendar as cal
-from projections.language.times.calendar import Span
+from engramlog_server.projections.language.times import calendar as cal
+from engramlog_server.projections.language.times.calendar import Span
 
 _compiled: Callable[[str], Pattern[str]] = cache(re.compile)
 MASK = "\0"

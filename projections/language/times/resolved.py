@@ -7,8 +7,8 @@ from functools import lru_cache
 from re import Match
 from zoneinfo import ZoneInfo
 
-from events.envelope import from_micros
-from projections.language.patterns import regex
+from engramlog_server.events.envelope import from_micros
+from engramlog_server.projections.language.patterns import regex
 
 MOST_READ = 2_000
 """Characters of a text that are read."""

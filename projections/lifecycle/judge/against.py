@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, NamedTuple
 
-from projections.language.contradiction.relation import compare
-from projections.language.extraction.shape import ExtractedStatement
-from projections.language.extraction.times import of_another_time
-from projections.lifecycle.judge.candidates import Candidates
-from projections.lifecycle.judge.holding import HOLDS_ALWAYS, HOLDS_ONCE, outcome
-from projections.lifecycle.judge.known import KnownMemory, core
+from engramlog_server.projections.language.contradiction.relation import compare
+from engramlog_server.projections.language.extraction.shape import ExtractedStatement
+from engramlog_server.projections.language.extraction.times import of_another_time
+from engramlog_server.projections.lifecycle.judge.candidates import Candidates
+from engramlog_server.projections.lifecycle.judge.holding import HOLDS_ALWAYS, HOLDS_ONCE, outcome
+from engramlog_server.projections.lifecycle.judge.known import KnownMemory, core
 
 MOST_REASON = 300
 """Characters of a reason."""

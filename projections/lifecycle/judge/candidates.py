@@ -12,18 +12,25 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
-from projections.checks import Check, unchecked
-from projections.language.contradiction.change import Alike, Change, attributes, changed, may_change, no_model
-from projections.language.extraction.shape import ExtractedStatement, StatedTriple, TurnText
-from projections.language.patterns import regex
-from projections.language.polarity import wording
-from projections.language.similar import similarity
-from projections.language.text import tokens
-from projections.lifecycle.judge.known import LEAST_WORDS, KnownMemory, core, who
-from projections.memory.columns import Columns, state_of
-from projections.memory.kind import is_statement
-from projections.memory.record import SECRET, Memory
-from projections.views.view import OwnerView
+from engramlog_server.projections.checks import Check, unchecked
+from engramlog_server.projections.language.contradiction.change import (
+    Alike,
+    Change,
+    attributes,
+    changed,
+    may_change,
+    no_model,
+)
+from engramlog_server.projections.language.extraction.shape import ExtractedStatement, StatedTriple, TurnText
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.polarity import wording
+from engramlog_server.projections.language.similar import similarity
+from engramlog_server.projections.language.text import tokens
+from engramlog_server.projections.lifecycle.judge.known import LEAST_WORDS, KnownMemory, core, who
+from engramlog_server.projections.memory.columns import Columns, state_of
+from engramlog_server.projections.memory.kind import is_statement
+from engramlog_server.projections.memory.record import SECRET, Memory
+from engramlog_server.projections.views.view import OwnerView
 
 MOST_SAID = 500
 """Characters of a statement; what is longer says more than one thing, and changes nothing."""

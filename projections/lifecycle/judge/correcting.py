@@ -12,22 +12,22 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
-from events.catalogue import MemoryCreated, MemoryNegated
-from events.vocabulary import Category
-from projections.checks import Check, counted, unchecked
-from projections.language.contradiction.change import Alike, no_model
-from projections.language.contradiction.relation import compare
-from projections.language.extraction.shape import ExtractedStatement, StatedTriple
-from projections.language.extraction.taking_back import Corrected, Denial, HeldTo, Taken, values_of
-from projections.language.extraction.third_person import in_third, third_person
-from projections.language.patterns import regex
-from projections.language.scripts import holds_han
-from projections.language.text import tokens
-from projections.lifecycle.judge.against import MOST_REASON
-from projections.lifecycle.judge.judging import TOPIC, JudgeRun, ReadTurn, Verdict
-from projections.lifecycle.judge.known import KnownMemory, core
-from projections.memory.record import DAY
-from projections.views.view import OwnerView
+from engramlog_server.events.catalogue import MemoryCreated, MemoryNegated
+from engramlog_server.events.vocabulary import Category
+from engramlog_server.projections.checks import Check, counted, unchecked
+from engramlog_server.projections.language.contradiction.change import Alike, no_model
+from engramlog_server.projections.language.contradiction.relation import compare
+from engramlog_server.projections.language.extraction.shape import ExtractedStatement, StatedTriple
+from engramlog_server.projections.language.extraction.taking_back import Corrected, Denial, HeldTo, Taken, values_of
+from engramlog_server.projections.language.extraction.third_person import in_third, third_person
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import holds_han
+from engramlog_server.projections.language.text import tokens
+from engramlog_server.projections.lifecycle.judge.against import MOST_REASON
+from engramlog_server.projections.lifecycle.judge.judging import TOPIC, JudgeRun, ReadTurn, Verdict
+from engramlog_server.projections.lifecycle.judge.known import KnownMemory, core
+from engramlog_server.projections.memory.record import DAY
+from engramlog_server.projections.views.view import OwnerView
 
 JUST_BEFORE = 10
 """Turns of one speaker in one session, and within a day, among which a correction finds what it corrects."""

@@ -11,9 +11,9 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from projections.language.patterns import regex
-from projections.language.text import kept_tokens
-from projections.language.times.names import MONTHS
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.text import kept_tokens
+from engramlog_server.projections.language.times.names import MONTHS
 
 LEAST_SHARE = 0.5
 """Of the words of a content that must have been said."""

@@ -10,9 +10,9 @@ import unicodedata
 from collections.abc import Iterator
 from datetime import date
 
-from projections.language.contradiction.numbers import NUMBER_CHINESE, NUMBER_ENGLISH, value_of
-from projections.language.patterns import regex
-from projections.language.times.names import MONTH, month_number
+from engramlog_server.projections.language.contradiction.numbers import NUMBER_CHINESE, NUMBER_ENGLISH, value_of
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.times.names import MONTH, month_number
 
 NEAR_DAYS = 400
 """Days around that of a turn within which a date may be what "last year" or "next month" means."""

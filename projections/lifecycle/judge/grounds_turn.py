@@ -11,14 +11,14 @@ import unicodedata
 from functools import cache
 from typing import NamedTuple
 
-from projections.language import kin
-from projections.language.contradiction.alignment import align
-from projections.language.contradiction.reading import read
-from projections.language.extraction.rules import clauses
-from projections.language.extraction.shape import Clause
-from projections.language.extraction.text import talk_of
-from projections.language.patterns import regex
-from projections.language.text import kept_tokens
+from engramlog_server.projections.language import kin
+from engramlog_server.projections.language.contradiction.alignment import align
+from engramlog_server.projections.language.contradiction.reading import read
+from engramlog_server.projections.language.extraction.rules import clauses
+from engramlog_server.projections.language.extraction.shape import Clause
+from engramlog_server.projections.language.extraction.text import talk_of
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.text import kept_tokens
 
 REVERSED, COVERED = 0.6, 0.75
 """Share of a content's words that a sentence denies, or of which it says the opposite, from which it says the reverse."""

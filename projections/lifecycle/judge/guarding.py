@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from events.vocabulary import Category
-from projections.language.extraction.shape import ExtractedStatement, StatedTriple
-from projections.language.patterns import regex
-from projections.language.polarity import polarity
-from projections.language.prompt_text import one_line
-from projections.language.sensitivity.text_level import detect_sensitivity
-from projections.language.text import kept_tokens
-from projections.lifecycle.judge.grounds import answers, unsaid
-from projections.lifecycle.judge.grounds_numbers import unsaid_number, without_dates
-from projections.lifecycle.judge.grounds_turn import (
+from engramlog_server.events.vocabulary import Category
+from engramlog_server.projections.language.extraction.shape import ExtractedStatement, StatedTriple
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.polarity import polarity
+from engramlog_server.projections.language.prompt_text import one_line
+from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.text import kept_tokens
+from engramlog_server.projections.lifecycle.judge.grounds import answers, unsaid
+from engramlog_server.projections.lifecycle.judge.grounds_numbers import unsaid_number, without_dates
+from engramlog_server.projections.lifecycle.judge.grounds_turn import (
     NOTHING,
     Quotation,
     asks_to_forget,
@@ -19,11 +19,11 @@ from projections.lifecycle.judge.grounds_turn import (
     says_reverse,
     unasserted,
 )
-from projections.lifecycle.judge.judging import LASTING, ReadTurn
-from projections.lifecycle.judge.known import KnownMemory
-from projections.lifecycle.judge.proposals import Operation
-from projections.lifecycle.judge.talk import Shown, Talk
-from projections.memory.record import SECRET
+from engramlog_server.projections.lifecycle.judge.judging import LASTING, ReadTurn
+from engramlog_server.projections.lifecycle.judge.known import KnownMemory
+from engramlog_server.projections.lifecycle.judge.proposals import Operation
+from engramlog_server.projections.lifecycle.judge.talk import Shown, Talk
+from engramlog_server.projections.memory.record import SECRET
 
 _PASSING = regex(
     r"\b(?:today|tonight|tomorrow|right now|at the moment|currently|this (?:morning|afternoon|evening|week(?:end)?|month))\b"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from events.catalogue import (
+from engramlog_server.events.catalogue import (
     EventData,
     FactAsserted,
     MemoriesLinked,
@@ -20,22 +20,22 @@ from events.catalogue import (
     MemoryNegated,
     MemoryRevised,
 )
-from events.trust import ASSERTED, PROPOSED, TRUSTS, overrides
-from events.vocabulary import Actor, Trust
-from projections.checks import Check, unchecked
-from projections.language.contradiction.change import Alike, no_model
-from projections.language.extraction.shape import ExtractedStatement, StatedTriple, TurnText
-from projections.language.extraction.taking_back import Taken
-from projections.language.sensitivity.text_level import detect_sensitivity
-from projections.language.similar import similarity
-from projections.lifecycle.decision import Decision
-from projections.lifecycle.judge.against import against, ended
-from projections.lifecycle.judge.candidates import Candidates
-from projections.lifecycle.judge.known import KnownMemory, core, said_after_all, same_words, says_again
-from projections.lifecycle.judge.rejecting import rejected_by
-from projections.memory.creating import created
-from projections.memory.record import SECRET
-from projections.views.view import OwnerView
+from engramlog_server.events.trust import ASSERTED, PROPOSED, TRUSTS, overrides
+from engramlog_server.events.vocabulary import Actor, Trust
+from engramlog_server.projections.checks import Check, unchecked
+from engramlog_server.projections.language.contradiction.change import Alike, no_model
+from engramlog_server.projections.language.extraction.shape import ExtractedStatement, StatedTriple, TurnText
+from engramlog_server.projections.language.extraction.taking_back import Taken
+from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.similar import similarity
+from engramlog_server.projections.lifecycle.decision import Decision
+from engramlog_server.projections.lifecycle.judge.against import against, ended
+from engramlog_server.projections.lifecycle.judge.candidates import Candidates
+from engramlog_server.projections.lifecycle.judge.known import KnownMemory, core, said_after_all, same_words, says_again
+from engramlog_server.projections.lifecycle.judge.rejecting import rejected_by
+from engramlog_server.projections.memory.creating import created
+from engramlog_server.projections.memory.record import SECRET
+from engramlog_server.projections.views.view import OwnerView
 
 JOB = "extract"
 TOPIC = 0.5

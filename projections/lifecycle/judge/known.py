@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cache
 
-from projections.language.extraction.instructing import INSTRUCTION
-from projections.language.extraction.shape import NOBODY, ExtractedStatement
-from projections.language.lexicon import either, rows
-from projections.language.patterns import regex
-from projections.language.polarity import difference, polarity
-from projections.language.said_on import without_day
-from projections.language.text import tokens
-from projections.memory.record import Memory
+from engramlog_server.projections.language.extraction.instructing import INSTRUCTION
+from engramlog_server.projections.language.extraction.shape import NOBODY, ExtractedStatement
+from engramlog_server.projections.language.lexicon import either, rows
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.polarity import difference, polarity
+from engramlog_server.projections.language.said_on import without_day
+from engramlog_server.projections.language.text import tokens
+from engramlog_server.projections.memory.record import Memory
 
 LEAST_WORDS = 3
 """Words that a memory must have to be refined, and a question, beside those of politeness, to be remembered."""

@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from events.vocabulary import Category
-from projections.lifecycle.judge.grounds import is_quoted
-from projections.lifecycle.judge.talk import Shown, Talk
-from projections.models.chat import Unfit
+from engramlog_server.events.vocabulary import Category
+from engramlog_server.projections.lifecycle.judge.grounds import is_quoted
+from engramlog_server.projections.lifecycle.judge.talk import Shown, Talk
+from engramlog_server.projections.models.chat import Unfit
 
 MOST_OPERATIONS = 40
 TRIES = 2

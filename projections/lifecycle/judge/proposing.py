@@ -13,27 +13,27 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from events.catalogue import EventData, MemoryCreated, MemoryDeleted, MemoryNegated, MemoryReinforced
-from events.trust import INFERRED, lowest
-from events.vocabulary import Actor, Trust
-from projections.language.contradiction.relation import compare
-from projections.language.extraction.rules import questions, read_turn
-from projections.language.extraction.shape import ExtractedStatement
-from projections.language.prompt_text import one_line
-from projections.language.sensitivity.text_level import detect_sensitivity
-from projections.language.similar import similarity
-from projections.lifecycle.decision import Decision, use_of
-from projections.lifecycle.extracting import mark
-from projections.lifecycle.judge.against import MOST_REASON
-from projections.lifecycle.judge.correcting import judge
-from projections.lifecycle.judge.grounds import said_of, shares_words
-from projections.lifecycle.judge.grounds_turn import NOTHING, says_reverse, takes_back, unasserted
-from projections.lifecycle.judge.guarding import grounded, stated
-from projections.lifecycle.judge.judging import JOB, TOPIC, JudgeRun, ReadTurn, Verdict
-from projections.lifecycle.judge.known import KnownMemory, same_words
-from projections.lifecycle.judge.proposals import NAMES_A_MEMORY, Answer, Operation, fault
-from projections.lifecycle.judge.talk import Shown, Talk
-from projections.views.view import OwnerView
+from engramlog_server.events.catalogue import EventData, MemoryCreated, MemoryDeleted, MemoryNegated, MemoryReinforced
+from engramlog_server.events.trust import INFERRED, lowest
+from engramlog_server.events.vocabulary import Actor, Trust
+from engramlog_server.projections.language.contradiction.relation import compare
+from engramlog_server.projections.language.extraction.rules import questions, read_turn
+from engramlog_server.projections.language.extraction.shape import ExtractedStatement
+from engramlog_server.projections.language.prompt_text import one_line
+from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.similar import similarity
+from engramlog_server.projections.lifecycle.decision import Decision, use_of
+from engramlog_server.projections.lifecycle.extracting import mark
+from engramlog_server.projections.lifecycle.judge.against import MOST_REASON
+from engramlog_server.projections.lifecycle.judge.correcting import judge
+from engramlog_server.projections.lifecycle.judge.grounds import said_of, shares_words
+from engramlog_server.projections.lifecycle.judge.grounds_turn import NOTHING, says_reverse, takes_back, unasserted
+from engramlog_server.projections.lifecycle.judge.guarding import grounded, stated
+from engramlog_server.projections.lifecycle.judge.judging import JOB, TOPIC, JudgeRun, ReadTurn, Verdict
+from engramlog_server.projections.lifecycle.judge.known import KnownMemory, same_words
+from engramlog_server.projections.lifecycle.judge.proposals import NAMES_A_MEMORY, Answer, Operation, fault
+from engramlog_server.projections.lifecycle.judge.talk import Shown, Talk
+from engramlog_server.projections.views.view import OwnerView
 
 MOST_DELETED = 1
 """Memories that one turn may have deleted."""

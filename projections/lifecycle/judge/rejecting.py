@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from events.catalogue import FactAsserted
-from events.entry import SECRET_BYTES
-from events.statement_digests import digest
-from projections.language.extraction.shape import StatedTriple
-from projections.language.statements import statement, statements_in
-from projections.memory.rejection import refusing
-from projections.views.view import OwnerView
+from engramlog_server.events.catalogue import FactAsserted
+from engramlog_server.events.entry import SECRET_BYTES
+from engramlog_server.events.statement_digests import digest
+from engramlog_server.projections.language.extraction.shape import StatedTriple
+from engramlog_server.projections.language.statements import statement, statements_in
+from engramlog_server.projections.memory.rejection import refusing
+from engramlog_server.projections.views.view import OwnerView
 
 Rejected = Literal["words", "triple"]
 

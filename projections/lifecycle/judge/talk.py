@@ -14,13 +14,13 @@ from zoneinfo import ZoneInfo
 
 import orjson
 
-from projections.language.prompt_text import is_chinese, one_line
-from projections.language.sensitivity.event_level import at_most
-from projections.lifecycle.judge.candidates import Candidates
-from projections.lifecycle.judge.judging import ReadTurn
-from projections.lifecycle.judge.known import KnownMemory
-from projections.memory import working_memory
-from projections.memory.record import SECRET
+from engramlog_server.projections.language.prompt_text import is_chinese, one_line
+from engramlog_server.projections.language.sensitivity.event_level import at_most
+from engramlog_server.projections.lifecycle.judge.candidates import Candidates
+from engramlog_server.projections.lifecycle.judge.judging import ReadTurn
+from engramlog_server.projections.lifecycle.judge.known import KnownMemory
+from engramlog_server.projections.memory import working_memory
+from engramlog_server.projections.memory.record import SECRET
 
 MOST_TURNS = 10
 """Turns that are read at once."""

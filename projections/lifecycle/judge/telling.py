@@ -12,30 +12,30 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
-from events.catalogue import MemoryCreated
-from events.standing import PERSONS
-from events.trust import ASSERTED, TRUSTS, overrides
-from events.vocabulary import Category, Trust
-from projections.checks import Check, unchecked
-from projections.decide.command import MOST_BESIDE
-from projections.decide.remembering import NOTHING, Consequence, Contested, Does
-from projections.index.said_index import SaidIndex
-from projections.language.contradiction.change import Alike, no_model
-from projections.language.extraction.rules import read_turn
-from projections.language.extraction.shape import ExtractedStatement, TurnText
-from projections.language.extraction.times import for_a_time
-from projections.language.polarity import polarity, speaks_from_its_day
-from projections.language.sensitivity.text_level import detect_sensitivity
-from projections.language.statements import normalised
-from projections.lifecycle.judge.against import Finding, against, ended
-from projections.lifecycle.judge.candidates import MOST_SAID, Candidates
-from projections.lifecycle.judge.holding import AGES, BIRTHS
-from projections.lifecycle.judge.known import KnownMemory, core, who
-from projections.memory.columns import Columns, state_of
-from projections.memory.kind import is_statement
-from projections.memory.record import DAY, SECRET, Memory
-from projections.ranking.conversation_dates import times_in
-from projections.views.view import OwnerView
+from engramlog_server.events.catalogue import MemoryCreated
+from engramlog_server.events.standing import PERSONS
+from engramlog_server.events.trust import ASSERTED, TRUSTS, overrides
+from engramlog_server.events.vocabulary import Category, Trust
+from engramlog_server.projections.checks import Check, unchecked
+from engramlog_server.projections.decide.command import MOST_BESIDE
+from engramlog_server.projections.decide.remembering import NOTHING, Consequence, Contested, Does
+from engramlog_server.projections.index.said_index import SaidIndex
+from engramlog_server.projections.language.contradiction.change import Alike, no_model
+from engramlog_server.projections.language.extraction.rules import read_turn
+from engramlog_server.projections.language.extraction.shape import ExtractedStatement, TurnText
+from engramlog_server.projections.language.extraction.times import for_a_time
+from engramlog_server.projections.language.polarity import polarity, speaks_from_its_day
+from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.statements import normalised
+from engramlog_server.projections.lifecycle.judge.against import Finding, against, ended
+from engramlog_server.projections.lifecycle.judge.candidates import MOST_SAID, Candidates
+from engramlog_server.projections.lifecycle.judge.holding import AGES, BIRTHS
+from engramlog_server.projections.lifecycle.judge.known import KnownMemory, core, who
+from engramlog_server.projections.memory.columns import Columns, state_of
+from engramlog_server.projections.memory.kind import is_statement
+from engramlog_server.projections.memory.record import DAY, SECRET, Memory
+from engramlog_server.projections.ranking.conversation_dates import times_in
+from engramlog_server.projections.views.view import OwnerView
 
 ON_TOPIC = 0.2
 """Similarity from which what is told is compared with what is known: whoever asks has the judge flag what rules are not sure of."""

@@ -15,12 +15,19 @@ from functools import cache
 
 import numpy as np
 
-from projections.index.search_index import Scores
-from projections.language.asking.parts import MOST_PARTS, asked_parts
-from projections.language.asking.roles import Somebody, may_name, names_in, renamed, role_words, roles_in
-from projections.language.text import tokens
-from projections.ranking.ranked import Plan, Ranked, best
-from projections.ranking.running import RunningSearch
+from engramlog_server.projections.index.search_index import Scores
+from engramlog_server.projections.language.asking.parts import MOST_PARTS, asked_parts
+from engramlog_server.projections.language.asking.roles import (
+    Somebody,
+    may_name,
+    names_in,
+    renamed,
+    role_words,
+    roles_in,
+)
+from engramlog_server.projections.language.text import tokens
+from engramlog_server.projections.ranking.ranked import Plan, Ranked, best
+from engramlog_server.projections.ranking.running import RunningSearch
 
 SHOWN = 10
 """Places among which every part has its share."""

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from events.catalogue import (
+from engramlog_server.events.catalogue import (
     EventDiscarded,
     FactAsserted,
     FactRetracted,
@@ -23,13 +23,13 @@ from events.catalogue import (
     MemoryUnmerged,
     ToolResultRecorded,
 )
-from events.envelope import AnyEvent, Stored
-from events.partitions import parse_position
-from events.sealing.wordless import WORDS, is_wordless
-from projections.fold.named import names
-from projections.memory.kind import tells_all
-from projections.memory.record import Memory
-from projections.reports.strikes import turn_said
+from engramlog_server.events.envelope import AnyEvent, Stored
+from engramlog_server.events.partitions import parse_position
+from engramlog_server.events.sealing.wordless import WORDS, is_wordless
+from engramlog_server.projections.fold.named import names
+from engramlog_server.projections.memory.kind import tells_all
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.reports.strikes import turn_said
 
 Turn = tuple[str, str | None]
 """A turn by its id, and the session in which it was said."""

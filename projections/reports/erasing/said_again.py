@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from events.catalogue import (
+from engramlog_server.events.catalogue import (
     MemoriesAccessed,
     MemoryCompressed,
     MemoryCreated,
@@ -22,14 +22,14 @@ from events.catalogue import (
     ToolResultRecorded,
     TurnRecorded,
 )
-from events.envelope import AnyEvent, Stored
-from events.sealing.wordless import WORDS
-from events.statement_digests import read
-from projections.fold.named import names
-from projections.language.drawn import ADDED
-from projections.language.text import kept_tokens
-from projections.memory.record import SECRET
-from projections.reports.erasing.reach import turn_name
+from engramlog_server.events.envelope import AnyEvent, Stored
+from engramlog_server.events.sealing.wordless import WORDS
+from engramlog_server.events.statement_digests import read
+from engramlog_server.projections.fold.named import names
+from engramlog_server.projections.language.drawn import ADDED
+from engramlog_server.projections.language.text import kept_tokens
+from engramlog_server.projections.memory.record import SECRET
+from engramlog_server.projections.reports.erasing.reach import turn_name
 
 LEAST_SHARE, LEAST_PLAIN = 0.4, 0.6
 """Of the words of what is erased, rare ones counting more, and all alike: from either on something is told to say it too. Rather

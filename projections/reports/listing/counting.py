@@ -7,16 +7,16 @@ from typing import TypedDict
 
 import numpy as np
 
-from projections.checks import UNBOUNDED, Bounds, Check, counted
-from projections.index.record_names import SOURCES
-from projections.laws import LAWS
-from projections.memory.columns import STATUSES, TIERS, Flags
-from projections.memory.record import CATEGORIES, LEVELS
-from projections.reports.listing.matching import Matching
-from projections.reports.listing.rows import SpansTold
-from projections.reports.listing.wanted import FLAGS, SENSITIVITIES, TRUSTS_TOLD, RowsWanted
-from projections.views.corrected import seen_at
-from projections.views.query import ViewQuery
+from engramlog_server.projections.checks import UNBOUNDED, Bounds, Check, counted
+from engramlog_server.projections.index.record_names import SOURCES
+from engramlog_server.projections.laws import LAWS
+from engramlog_server.projections.memory.columns import STATUSES, TIERS, Flags
+from engramlog_server.projections.memory.record import CATEGORIES, LEVELS
+from engramlog_server.projections.reports.listing.matching import Matching
+from engramlog_server.projections.reports.listing.rows import SpansTold
+from engramlog_server.projections.reports.listing.wanted import FLAGS, SENSITIVITIES, TRUSTS_TOLD, RowsWanted
+from engramlog_server.projections.views.corrected import seen_at
+from engramlog_server.projections.views.query import ViewQuery
 
 
 class ValueCount(TypedDict):

@@ -7,17 +7,17 @@ from functools import cached_property
 
 import numpy as np
 
-from projections.checks import UNBOUNDED, Bounds
-from projections.index.record_names import NAMES, SOURCES, RecordNames
-from projections.index.text_parts import TextParts
-from projections.index.told_tags import Tagged, ToldTags
-from projections.memory.columns import STATUSES, TIERS, Columns, Flags, Rows
-from projections.memory.record import CATEGORIES, LEVELS
-from projections.ranking.search_request import Filter
-from projections.reports.listing.wanted import FLAGS, TRUSTS_TOLD, RowsWanted
-from projections.views.corrected import seen_at
-from projections.views.query import ViewQuery
-from projections.views.view import Index
+from engramlog_server.projections.checks import UNBOUNDED, Bounds
+from engramlog_server.projections.index.record_names import NAMES, SOURCES, RecordNames
+from engramlog_server.projections.index.text_parts import TextParts
+from engramlog_server.projections.index.told_tags import Tagged, ToldTags
+from engramlog_server.projections.memory.columns import STATUSES, TIERS, Columns, Flags, Rows
+from engramlog_server.projections.memory.record import CATEGORIES, LEVELS
+from engramlog_server.projections.ranking.search_request import Filter
+from engramlog_server.projections.reports.listing.wanted import FLAGS, TRUSTS_TOLD, RowsWanted
+from engramlog_server.projections.views.corrected import seen_at
+from engramlog_server.projections.views.query import ViewQuery
+from engramlog_server.projections.views.view import Index
 
 _UNCOUNTED = "those of which nothing is counted"
 # Records that are read into an index in the time in which an event is folded.

@@ -6,16 +6,16 @@ from typing import NotRequired, TypedDict
 
 import numpy as np
 
-from projections.checks import UNBOUNDED, Bounds, counted
-from projections.fold.basis import BasisListed, told_in_lists
-from projections.laws.modes import Visibility, Withheld, reasons_told
-from projections.memory.columns import Rows
-from projections.memory.record import LEVELS, SECRET
-from projections.reports.listing.matching import Matching
-from projections.reports.listing.wanted import ORDERS, RowOrder, RowsWanted
-from projections.views.query import ViewQuery, card, context_told, moment, told_beside, waiting_told
-from projections.views.records import Card, ContextTold
-from projections.views.view import OwnerView
+from engramlog_server.projections.checks import UNBOUNDED, Bounds, counted
+from engramlog_server.projections.fold.basis import BasisListed, told_in_lists
+from engramlog_server.projections.laws.modes import Visibility, Withheld, reasons_told
+from engramlog_server.projections.memory.columns import Rows
+from engramlog_server.projections.memory.record import LEVELS, SECRET
+from engramlog_server.projections.reports.listing.matching import Matching
+from engramlog_server.projections.reports.listing.wanted import ORDERS, RowOrder, RowsWanted
+from engramlog_server.projections.views.query import ViewQuery, card, context_told, moment, told_beside, waiting_told
+from engramlog_server.projections.views.records import Card, ContextTold
+from engramlog_server.projections.views.view import OwnerView
 
 
 class SpansTold(TypedDict):

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from events.errors import refused
-from events.text.saying import is_text
-from events.trust import TRUSTS
-from projections.index.record_names import SOURCES
-from projections.language.traditional import part_folded
-from projections.memory.columns import STATUSES, TIERS
-from projections.memory.record import LEVELS, SECRET
-from projections.memory.trust import DISPUTED, REJECTED
-from projections.ranking.filter_checks import FilterSpan, check_among, check_number, check_span
-from projections.ranking.search_request import Filters, filters_of
+from engramlog_server.events.errors import refused
+from engramlog_server.events.text.saying import is_text
+from engramlog_server.events.trust import TRUSTS
+from engramlog_server.projections.index.record_names import SOURCES
+from engramlog_server.projections.language.traditional import part_folded
+from engramlog_server.projections.memory.columns import STATUSES, TIERS
+from engramlog_server.projections.memory.record import LEVELS, SECRET
+from engramlog_server.projections.memory.trust import DISPUTED, REJECTED
+from engramlog_server.projections.ranking.filter_checks import FilterSpan, check_among, check_number, check_span
+from engramlog_server.projections.ranking.search_request import Filters, filters_of
 
 TRUSTS_TOLD: Final = (*TRUSTS, DISPUTED, REJECTED)
 """Every word for how far a memory is trusted, as `trust_told` has it."""

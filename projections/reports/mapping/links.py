@@ -20,15 +20,15 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from projections.checks import Check, counted
-from projections.embedding.meaning import KnownVectors, Vectors
-from projections.index.associations import KEYWORD
-from projections.language.keywords.synonyms import word_key
-from projections.language.keywords.text import LEAST_WEIGHT
-from projections.language.text import tokens
-from projections.reports.mapping.telling import is_of_captions, is_timeless
-from projections.views.texts import PLAIN_WEIGHING
-from projections.views.view import OwnerView
+from engramlog_server.projections.checks import Check, counted
+from engramlog_server.projections.embedding.meaning import KnownVectors, Vectors
+from engramlog_server.projections.index.associations import KEYWORD
+from engramlog_server.projections.language.keywords.synonyms import word_key
+from engramlog_server.projections.language.keywords.text import LEAST_WEIGHT
+from engramlog_server.projections.language.text import tokens
+from engramlog_server.projections.reports.mapping.telling import is_of_captions, is_timeless
+from engramlog_server.projections.views.texts import PLAIN_WEIGHING
+from engramlog_server.projections.views.view import OwnerView
 
 MEANING = "meaning"
 LEAST_COSINE = 0.5

@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from math import log
 
-from projections.language.text import tokens
-from projections.memory.deletion_view import turns_behind
-from projections.memory.kind import is_summary
-from projections.memory.record import Memory
-from projections.reports.mapping.links import MapLinks
-from projections.reports.mapping.telling import is_called, names_nothing
-from projections.views.view import OwnerView
+from engramlog_server.projections.language.text import tokens
+from engramlog_server.projections.memory.deletion_view import turns_behind
+from engramlog_server.projections.memory.kind import is_summary
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.reports.mapping.links import MapLinks
+from engramlog_server.projections.reports.mapping.telling import is_called, names_nothing
+from engramlog_server.projections.views.view import OwnerView
 
 MOST_WORDS = 3
 _BASE = 0.25

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import ceil
 from typing import NamedTuple
 
-from projections.checks import Check
-from projections.reports.mapping.links import MapLink, MapLinks
+from engramlog_server.projections.checks import Check
+from engramlog_server.projections.reports.mapping.links import MapLink, MapLinks
 
 LEAST_HIT = 0.4
 """A hit stands on a map of its own if its score is this share of the best one's."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from projections.language.lexicon import words
-from projections.language.patterns import regex
-from projections.language.scripts import HAN
-from projections.language.times.names import MONTH, WEEKDAYS
+from engramlog_server.projections.language.lexicon import words
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import HAN
+from engramlog_server.projections.language.times.names import MONTH, WEEKDAYS
 
 _MONTH_OR_DAY = rf"(?:{MONTH}|{'|'.join(WEEKDAYS)})"
 _NO_LETTERS = regex(r"[\d\W_]+")

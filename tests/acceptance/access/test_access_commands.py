@@ -9,7 +9,7 @@ from typing import Any
 import jwt
 import pytest
 
-from projections.access.keys import id_in
+from engramlog_server.projections.access.keys import id_in
 from tests.acceptance.helpers.cli import Cli
 from tests.servers import Servers
 

@@ -10,13 +10,13 @@ from typing import cast
 import pytest
 from rich.console import Console
 
-from api.cli.commands import jobs
-from events.envelope import micros
-from events.errors import ModelFailed
-from ops.models import LazyModel
-from ops.settings import Settings
-from ops.wiring import open_application
-from projections.models.model_chat import ModelChat
+from engramlog_server.api.cli.commands import jobs
+from engramlog_server.events.envelope import micros
+from engramlog_server.events.errors import ModelFailed
+from engramlog_server.ops.models import LazyModel
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.wiring import open_application
+from engramlog_server.projections.models.model_chat import ModelChat
 from tests.acceptance.helpers.cli import Cli, event, flat, lines, run
 from tests.doubles.scripted_chat import Says, ScriptedChat, keeps
 from tests.rows import each_row
@@ -96,7 +96,9 @@ def reviewed_by(monkeypatch: pytest.MonkeyPatch, says: Says) -> ScriptedChat:
     monkeypatch.setenv("ENGRAMLOG_MODEL", chat.model)
     monkeypatch.setenv("ENGRAMLOG_MODEL_URL", "http://127.0.0.1:1/v1")
     monkeypatch.setenv("ENGRAMLOG_REVIEWER", "model")
-    monkeypatch.setattr("ops.models.chat_of", lambda _settings: LazyModel(lambda: cast("ModelChat", chat)))
+    monkeypatch.setattr(
+        "engramlog_server.ops.models.chat_of", lambda _settings: LazyModel(lambda: cast("ModelChat", chat))
+    )
     return chat
 
 

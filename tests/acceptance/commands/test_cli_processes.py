@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from redis.exceptions import RedisError
 
-from ops.embedded.socket import connect
+from engramlog_server.ops.embedded.socket import connect
 from tests.acceptance.helpers.cli import lines, run, start, turn, written
 from tests.integration.live import wait_until
 from tests.patience import PATIENCE
@@ -102,7 +102,9 @@ def test_output_is_utf_8_whatever_the_locale_and_a_reader_may_leave(
 def test_a_command_whose_output_is_closed_does_what_it_was_told_and_ends_in_one_line(
     environment: dict[str, str],
 ) -> None:
-    words = " ".join(f"'{one}'" for one in (sys.executable, "-P", "-m", "ops.main", "add", "ada", "I drink tea"))
+    words = " ".join(
+        f"'{one}'" for one in (sys.executable, "-P", "-m", "engramlog_server.ops.main", "add", "ada", "I drink tea")
+    )
     ran = subprocess.run(
         ["/bin/sh", "-c", f"exec {words} <&- >&-"],
         env={**os.environ, **environment},
@@ -118,6 +120,6 @@ def test_a_command_whose_output_is_closed_does_what_it_was_told_and_ends_in_one_
 def test_a_full_standard_error_changes_nothing_of_an_answer(environment: dict[str, str]) -> None:
     run(["add", "ada", "I drink tea"], environment)
     with open("/dev/full", "wb", buffering=0) as full:  # noqa: PTH123 - it is a device
-        words = [sys.executable, "-P", "-m", "ops.main", "context", "ada", "What do I drink?"]
+        words = [sys.executable, "-P", "-m", "engramlog_server.ops.main", "context", "ada", "What do I drink?"]
         ran = subprocess.run(words, env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=full, check=False)
     assert (ran.returncode, b"I drink tea" in ran.stdout) == (0, True)

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from api.cli.commands.store import standing
-from api.cli.show import memories as render
-from api.cli.show import search as render_search
-from projections.memory.handle import handle_of
+from engramlog_server.api.cli.commands.store import standing
+from engramlog_server.api.cli.show import memories as render
+from engramlog_server.api.cli.show import search as render_search
+from engramlog_server.projections.memory.handle import handle_of
 from tests.acceptance.helpers.cli import Cli, event, flat, lines, turn, written
 from tests.acceptance.helpers.store import Store
 from tests.servers import Servers
@@ -137,8 +137,8 @@ def test_a_search_that_finds_nothing_says_where_it_looked_and_what_was_withheld(
 
 
 def test_a_quarantined_owner_is_marked_in_every_answer_for_people(cli: Cli, redis_servers: Servers) -> None:
-    from ops.settings import Settings
-    from ops.wiring import open_application
+    from engramlog_server.ops.settings import Settings
+    from engramlog_server.ops.wiring import open_application
 
     cli("append", "-", stdin=lines([event(1)]))
     with open_application(Settings()) as application:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from projections.laws import LAWS
+from engramlog_server.projections.laws import LAWS
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.rows import each_row
 

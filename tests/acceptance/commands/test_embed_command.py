@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from projections.embedding.meaning import Embedder
+from engramlog_server.projections.embedding.meaning import Embedder
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.doubles.embedding import WordEmbedder
 
 
 def use(monkeypatch: pytest.MonkeyPatch, embedder: Embedder) -> None:
     """Have every command embed by this."""
-    monkeypatch.setattr("ops.embedders.maker_of", lambda _settings: lambda _name: embedder)
+    monkeypatch.setattr("engramlog_server.ops.embedders.maker_of", lambda _settings: lambda _name: embedder)
     monkeypatch.setenv("ENGRAMLOG_EMBEDDER", "tests.doubles:words")
 
 

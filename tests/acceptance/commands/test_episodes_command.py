@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from events.errors import ModelFailed
-from ops.models import Model
+from engramlog_server.events.errors import ModelFailed
+from engramlog_server.ops.models import Model
 from tests.acceptance.helpers.cli import Cli, lines
 
 TURNS = [
@@ -69,7 +69,9 @@ def test_a_model_that_cannot_be_reached_stops_it_in_a_clear_state(cli: Cli, monk
         def close() -> None:
             """Nothing is open."""
 
-    monkeypatch.setattr("ops.wiring.model_of", lambda _settings, **_joined: Model(Down, summariser=Down))
+    monkeypatch.setattr(
+        "engramlog_server.ops.wiring.model_of", lambda _settings, **_joined: Model(Down, summariser=Down)
+    )
     answer = cli.json("episodes", "ada", code=3)
     assert (answer["episodes"], answer["down"], answer["failure"]) == ([], True, "nobody answers")
     assert "nobody answers" in cli("episodes", "ada", code=3).out

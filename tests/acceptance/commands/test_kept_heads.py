@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import redis
 
-from events.heads import Head
-from ops.kept.head_file import HeadFile, aside
+from engramlog_server.events.heads import Head
+from engramlog_server.ops.kept.head_file import HeadFile, aside
 from tests.acceptance.helpers.cli import Cli, event, lines
 
 PARTITIONS = 2

@@ -7,8 +7,8 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from api.cli.show import health as render_living
-from projections.laws import LAWS
+from engramlog_server.api.cli.show import health as render_living
+from engramlog_server.projections.laws import LAWS
 from tests.acceptance.helpers.cli import Cli, event, flat, lines
 from tests.rows import each_row
 
@@ -180,8 +180,8 @@ def test_bad_input_says_what_was_got_and_what_is_allowed(cli: Cli, words: list[s
 
 
 def test_behind_a_quarantine_verbs_end_with_exit_code_3(cli: Cli) -> None:
-    from ops.settings import Settings
-    from ops.wiring import open_application
+    from engramlog_server.ops.settings import Settings
+    from engramlog_server.ops.wiring import open_application
     from tests.acceptance.helpers.store import Store
 
     with open_application(Settings()) as application:

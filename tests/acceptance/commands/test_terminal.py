@@ -9,8 +9,8 @@ import re
 import pytest
 import structlog
 
-from api.cli.show.visible import Terminal, exact_json, visible
-from ops.logs import start_logging
+from engramlog_server.api.cli.show.visible import Terminal, exact_json, visible
+from engramlog_server.ops.logs import start_logging
 from tests.acceptance.helpers.cli import Cli, Ran, event, lines, turn
 from tests.given.records import carried
 from tests.rows import each_row

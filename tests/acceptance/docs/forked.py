@@ -39,8 +39,15 @@ sys.exit(code[0] if code else 70)
 """
 """The program on PATH; `<socket>` is where the process listens."""
 LOADED = (
-    "api.application", "cryptography", "events.catalogue", "numpy", "ops.main", "ops.settings", "ops.wiring", "typer",
-)  # fmt: skip
+    "engramlog_server.api.application",
+    "cryptography",
+    "engramlog_server.events.catalogue",
+    "numpy",
+    "engramlog_server.ops.main",
+    "engramlog_server.ops.settings",
+    "engramlog_server.ops.wiring",
+    "typer",
+)
 """What nearly every command loads."""
 
 
@@ -73,9 +80,12 @@ def engramlog() -> str:
 
 def serve(there: str) -> None:
     """Fork for each command that is asked for at this socket."""
-    import ops.commands as commands
+    import engramlog_server.ops.commands as commands
 
-    for name in (*LOADED, *(f"ops.commands.{one.name}" for one in pkgutil.iter_modules(commands.__path__))):
+    for name in (
+        *LOADED,
+        *(f"engramlog_server.ops.commands.{one.name}" for one in pkgutil.iter_modules(commands.__path__)),
+    ):
         importlib.import_module(name)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as listener:
@@ -105,7 +115,7 @@ def _carry_out(caller: socket.socket) -> None:
     os.environ.update(environment)
     time.tzset()
     sys.argv = ["engramlog", *words]
-    from ops.main import main
+    from engramlog_server.ops.main import main
 
     code: int | str | None = 70
     try:

@@ -11,13 +11,13 @@ from urllib.parse import unquote
 
 import redis
 
-from events.envelope import Stored
-from events.partitions import LogKeys
-from ops.environment import OF_CLIENTS
-from ops.settings import Settings
-from projections.embedding.vectors import VectorKeys
-from projections.fold.builds import BuildKeys
-from projections.fold.changelog import FIRST_LINK, event_link
+from engramlog_server.events.envelope import Stored
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.ops.environment import OF_CLIENTS
+from engramlog_server.ops.settings import Settings
+from engramlog_server.projections.embedding.vectors import VectorKeys
+from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.fold.changelog import FIRST_LINK, event_link
 from tests.made.reference import FOLDER, pages
 from tests.places import ROOT
 from tests.servers import RedisServer, wheel_server

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from events.partitions import LogKeys
-from ops.settings import Settings
-from ops.store import open_the_store
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import open_the_store
 from tests.acceptance.docs.test_readme import missing
 from tests.acceptance.docs.test_readme import run_tour as run
 from tests.places import ROOT

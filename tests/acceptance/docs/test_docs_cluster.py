@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from events.redis.wire import open_wire
+from engramlog_server.events.redis.wire import open_wire
 from tests.chaos.cast import wait_until
 from tests.given.http import created, http_store
 from tests.servers import RedisServer, wheel_server

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ops.token import read_token
+from engramlog_server.ops.token import read_token
 from tests.acceptance.docs.test_readme import ROOT
 from tests.integration.ops.test_up import running
 
@@ -25,7 +25,7 @@ def test_the_lines_of_the_page_are_answered_and_show_the_token_to_nobody_who_lis
     tools, told = tmp_path / "tools", tmp_path / "told"
     tools.mkdir()
     (tools / "curl").write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" >> {told}\nexec {CURL} --fail-with-body "$@"\n')
-    (tools / "engramlog").write_text(f'#!/bin/sh\nexec {sys.executable} -P -m ops.main "$@"\n')
+    (tools / "engramlog").write_text(f'#!/bin/sh\nexec {sys.executable} -P -m engramlog_server.ops.main "$@"\n')
     for tool in tools.iterdir():
         tool.chmod(0o755)
     said = [{"messages": [{"role": "user", "content": "I drink tea", "created_at": "2026-01-05T08:00:00Z"}]}]

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from api.choices import TOOLSETS
-from api.mcp.connection import Connection
-from api.mcp.resources import ABOUT_URI, MEMORY_URI, RECENT_URI
-from api.mcp.server import tools_of
-from api.work.admission import Admission
-from ops.main import main
-from ops.token import read_token
+from engramlog_server.api.choices import TOOLSETS
+from engramlog_server.api.mcp.connection import Connection
+from engramlog_server.api.mcp.resources import ABOUT_URI, MEMORY_URI, RECENT_URI
+from engramlog_server.api.mcp.server import tools_of
+from engramlog_server.api.work.admission import Admission
+from engramlog_server.ops.main import main
+from engramlog_server.ops.token import read_token
 from tests.places import ROOT
 
 PAGE = (ROOT / "docs" / "mcp.md").read_text("utf-8")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from projections.models.chat import ModelUsage
+from engramlog_server.projections.models.chat import ModelUsage
 from tests.doubles.model_endpoint import model_endpoint
 from tests.places import ROOT
 

@@ -15,9 +15,9 @@ LAWS_PAGE = (ROOT / "docs" / "laws.md").read_text("utf-8")
 
 FURTHER = """
 import json
-from events.parameters import DEFAULTS
-from projections.memory.columns import Columns
-from projections.laws import LAWS
+from engramlog_server.events.parameters import DEFAULTS
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.laws import LAWS
 from tests.given.events import at, created, folded, profile
 
 history = folded(profile("power"), created())
@@ -30,11 +30,13 @@ print(json.dumps([law.name, read, law.weights(columns, at(3), DEFAULTS).tolist()
 
 
 def test_one_more_law_is_the_file_of_the_page_and_one_word(tmp_path: Path) -> None:
-    for package in ("events", "projections", "tests"):
-        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    server = tmp_path / "engramlog_server"
+    for package, folder in (("events", server), ("projections", server), ("tests", tmp_path)):
+        shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
+    (server / "__init__.py").touch()
     code, word = re.findall(r"^```python\n(.*?)^```$", LAWS_PAGE, re.MULTILINE | re.DOTALL)
-    (tmp_path / "projections" / "laws" / "power.py").write_text(code)
-    vocabulary = tmp_path / "events" / "parameters.py"
+    (server / "projections" / "laws" / "power.py").write_text(code)
+    vocabulary = server / "events" / "parameters.py"
     before = vocabulary.read_text()
     after = re.sub(r"^Profile = .*\n", word, before, flags=re.MULTILINE)
     vocabulary.write_text(after)

@@ -15,7 +15,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 import pytest
 
-from ops.main import main
+from engramlog_server.ops.main import main
 from tests.patience import PATIENCE
 
 
@@ -57,7 +57,7 @@ class Cli:
 def start(words: Sequence[str], environment: Mapping[str, str], **options: Any) -> subprocess.Popen[bytes]:
     """A command as a process of its own."""
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "ops.main", *words],
+        [sys.executable, "-P", "-m", "engramlog_server.ops.main", *words],
         env={**os.environ, "ENGRAMLOG_REDIS_URL": "", **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -8,13 +8,13 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from api.application import Application
-from events.catalogue import MemoryDeleted
-from events.envelope import Prepared, canonical, new_event_id, prepare_body, utc_text
-from events.partitions import partition_of
-from ops.settings import Settings
-from ops.wiring import open_application
-from projections.memory.record import DAY
+from engramlog_server.api.application import Application
+from engramlog_server.events.catalogue import MemoryDeleted
+from engramlog_server.events.envelope import Prepared, canonical, new_event_id, prepare_body, utc_text
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.wiring import open_application
+from engramlog_server.projections.memory.record import DAY
 from tests.given.events import Told, at, made_ready, moment
 
 

@@ -8,12 +8,20 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from events.catalogue import MemoryCreated
-from events.envelope import Prepared, canonical, from_micros, new_event_id, prepare, prepare_body, utc_text
-from events.redis.log import RedisEventLog
-from events.redis.wire import connect, open_wire
-from events.validation import make_event
-from projections.redis.create import read_identity
+from engramlog_server.events.catalogue import MemoryCreated
+from engramlog_server.events.envelope import (
+    Prepared,
+    canonical,
+    from_micros,
+    new_event_id,
+    prepare,
+    prepare_body,
+    utc_text,
+)
+from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.wire import connect, open_wire
+from engramlog_server.events.validation import make_event
+from engramlog_server.projections.redis.create import read_identity
 from tests.acceptance.runbook.night import Night
 from tests.chaos.cast import Server
 

@@ -11,9 +11,9 @@ from tests.acceptance.runbook.night import Night
 from tests.patience import PATIENCE
 
 KILLED = """
-from ops.erasing.owner import ErasurePlan, carry_out
-from ops.settings import load_settings
-from ops.store import open_the_store
+from engramlog_server.ops.erasing.owner import ErasurePlan, carry_out
+from engramlog_server.ops.settings import load_settings
+from engramlog_server.ops.store import open_the_store
 from tests.chaos.fate import DIE, fated
 settings = load_settings()
 with open_the_store(settings) as store:

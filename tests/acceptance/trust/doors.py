@@ -20,13 +20,13 @@ from typing import Any, Literal
 from unittest import mock
 from uuid import uuid4
 
-from api.cli.app import run
-from consumers.jobs.extraction import ExtractionJob
-from consumers.jobs.lifecycle import LifecycleJobs
 from engramlog.errors import InputError
-from events.envelope import from_micros, utc_text
-from projections.access.grants import VERBS
-from projections.models.model_chat import ModelChat
+from engramlog_server.api.cli.app import run
+from engramlog_server.consumers.jobs.extraction import ExtractionJob
+from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs
+from engramlog_server.events.envelope import from_micros, utc_text
+from engramlog_server.projections.access.grants import VERBS
+from engramlog_server.projections.models.model_chat import ModelChat
 from tests.doubles.model_endpoint import model_endpoint
 from tests.doubles.model_reader import honest
 from tests.given.client import Service, connected, service
@@ -288,7 +288,7 @@ def rebuilt(folder: Path) -> dict[str, Any]:
     place = {**os.environ, "ENGRAMLOG_DATA": str(folder), "ENGRAMLOG_REDIS_URL": ""}
     for command in ("rebuild", "verify"):
         done = subprocess.run(
-            [sys.executable, "-P", "-m", "ops.main", command, "--json"],
+            [sys.executable, "-P", "-m", "engramlog_server.ops.main", command, "--json"],
             env=place,
             capture_output=True,
             check=False,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from projections.laws.modes import MODES
+from engramlog_server.projections.laws.modes import MODES
 from tests.acceptance.trust.doors import Doors, doors, rebuilt
 
 

@@ -8,7 +8,7 @@ from shutil import copytree
 
 import pytest
 
-from events.partitions import partition_of
+from engramlog_server.events.partitions import partition_of
 from tests.acceptance.trust.doors import READERS, Doors, Reads, Refused, doors, rebuilt, silent_about
 from tests.given.copies import acknowledged, restore
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from events.envelope import from_micros, utc_text
+from engramlog_server.events.envelope import from_micros, utc_text
 from tests.acceptance.trust.doors import DOORS, Doors, Refused
 from tests.given.client import connected
 from tests.given.http import created, event

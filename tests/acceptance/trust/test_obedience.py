@@ -13,8 +13,8 @@ import pytest
 from benchmarks.__main__ import main
 from benchmarks.attacks import ATTACKS, WORDINGS, Canary
 from benchmarks.obedience import evaluate_obedience
-from events.errors import ModelFailed
-from projections.models.chat import ModelUsage, fits
+from engramlog_server.events.errors import ModelFailed
+from engramlog_server.projections.models.chat import ModelUsage, fits
 from tests.doubles.model_endpoint import model_endpoint
 from tests.doubles.scripted import Asked
 

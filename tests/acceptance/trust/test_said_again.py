@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from events.envelope import from_micros, utc_text
+from engramlog_server.events.envelope import from_micros, utc_text
 from tests.acceptance.trust.doors import READERS, Doors, Reads, Refused, rebuilt, silent_about
 from tests.acceptance.trust.doors import doors as opened
 from tests.given.http import created, event

@@ -8,9 +8,9 @@ from itertools import pairwise
 from threading import Lock
 from time import monotonic
 
-from events.envelope import Prepared
-from events.log import AppendReceipt
-from events.partitions import parse_position
+from engramlog_server.events.envelope import Prepared
+from engramlog_server.events.log import AppendReceipt
+from engramlog_server.events.partitions import parse_position
 
 
 @dataclass(slots=True)

@@ -10,14 +10,14 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from events.alarms import Alarm
-from events.errors import StoreError
-from events.partitions import LogKeys, partition_of
-from events.redis.alarms import RedisAlarms
-from events.redis.receipts import RECEIPT_LOST
-from events.redis.wire import WirePool, connect, open_wire
-from projections.redis.create import open_store
-from projections.redis.store import read_checkpoint
+from engramlog_server.events.alarms import Alarm
+from engramlog_server.events.errors import StoreError
+from engramlog_server.events.partitions import LogKeys, partition_of
+from engramlog_server.events.redis.alarms import RedisAlarms
+from engramlog_server.events.redis.receipts import RECEIPT_LOST
+from engramlog_server.events.redis.wire import WirePool, connect, open_wire
+from engramlog_server.projections.redis.create import open_store
+from engramlog_server.projections.redis.store import read_checkpoint
 from tests.chaos.attendants import live_keys
 from tests.chaos.cast import Actor, wait_until
 from tests.chaos.cluster.book import Book
@@ -95,7 +95,9 @@ class ClusterGround:
     def worker(self) -> Actor:
         """One more fold worker, a process."""
         log = self.folder / f"worker{len(self._cast)}.log"
-        actor = Actor("ops.worker", "--lease-ms", str(LEASE_MS), log=log, environment=self.environment())
+        actor = Actor(
+            "engramlog_server.ops.worker", "--lease-ms", str(LEASE_MS), log=log, environment=self.environment()
+        )
         self._cast.append(actor)
         return actor
 

@@ -10,16 +10,16 @@ from typing import Any
 
 import msgspec
 
-from events.errors import EngramlogError, ReceiptLost, UnderReplicated
-from events.log import AppendReceipt
-from events.partitions import partition_of
-from events.redis.alarms import RedisAlarms
-from events.redis.log import RedisEventLog
-from events.redis.proving import Proof
-from events.redis.receipts import RECEIPT_LOST
-from events.redis.wire import WirePool, connect
-from projections.language.marks import MARKER
-from projections.redis.debt import FoldDebt
+from engramlog_server.events.errors import EngramlogError, ReceiptLost, UnderReplicated
+from engramlog_server.events.log import AppendReceipt
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.events.redis.alarms import RedisAlarms
+from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.proving import Proof
+from engramlog_server.events.redis.receipts import RECEIPT_LOST
+from engramlog_server.events.redis.wire import WirePool, connect
+from engramlog_server.projections.language.marks import MARKER
+from engramlog_server.projections.redis.debt import FoldDebt
 from tests.chaos.cluster.book import Book, Entry
 from tests.chaos.story import OwnerStory
 

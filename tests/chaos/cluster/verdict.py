@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from events.redis.log import RedisEventLog
+from engramlog_server.events.redis.log import RedisEventLog
 from tests.chaos.cluster.book import Entry
 from tests.chaos.cluster.ground import ClusterGround
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import msgspec
 import orjson
 
-from events.log import AppendReceipt
+from engramlog_server.events.log import AppendReceipt
 from tests.chaos.ledger import Ledger, Line
 from tests.chaos.story import OwnerStory
 from tests.patience import PATIENCE

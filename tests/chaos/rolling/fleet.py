@@ -15,10 +15,10 @@ from threading import Thread
 from time import monotonic
 from typing import Any
 
-from events.partitions import LogKeys
-from events.redis.wire import connect, open_wire
-from projections.redis.create import open_store
-from projections.redis.store import read_checkpoint
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.wire import connect, open_wire
+from engramlog_server.projections.redis.create import open_store
+from engramlog_server.projections.redis.store import read_checkpoint
 from tests.chaos.attendants import live_keys
 from tests.chaos.cast import LAUNCHER, ROOT, Actor, wait_until
 from tests.chaos.ledger import Ledger
@@ -109,7 +109,7 @@ class Fleet:
     def worker(self, root: Path) -> Member:
         """One more fold worker."""
         self._count += 1
-        words = ["ops.worker", "--lease-ms", str(LEASE_MS)]
+        words = ["engramlog_server.ops.worker", "--lease-ms", str(LEASE_MS)]
         member = Member(root, words, self.folder / f"worker{self._count}.log", self._environment())
         self.workers.append(member)
         wait_until(lambda: bool(member.facts("worker started")), lambda: f"a worker starts: {member.told()}")
@@ -118,7 +118,7 @@ class Fleet:
     def service(self, root: Path) -> Member:
         """One more `engramlog up`, with a fold worker of its own."""
         self._count += 1
-        words = ["ops.main", "up", "--port", "0", "--workers", "1", "--json"]
+        words = ["engramlog_server.ops.main", "up", "--port", "0", "--workers", "1", "--json"]
         member = Member(root, words, self.folder / f"service{self._count}.log", self._environment())
         wait_until(lambda: bool(member.facts("ready")) or member.code is not None, lambda: f"ready: {member.told()}")
         (told,) = member.facts("ready")
@@ -128,7 +128,7 @@ class Fleet:
     def command(self, root: Path, *words: str) -> tuple[int, Any]:
         """An `engramlog` command of a version: its exit code, and its JSON."""
         ran = subprocess.run(
-            [sys.executable, "-P", "-m", "ops.main", *words, "--json"],
+            [sys.executable, "-P", "-m", "engramlog_server.ops.main", *words, "--json"],
             cwd=root,
             env=os.environ | self._environment() | {"PYTHONPATH": str(root)},
             stdin=subprocess.DEVNULL,

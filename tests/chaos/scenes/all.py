@@ -7,11 +7,11 @@ from random import Random
 
 import msgspec
 
-from consumers.fold.presence import parse_workers
-from consumers.jobs.leader import Leader, schedule_key
-from events.partitions import WORKERS_KEY, LogKeys
-from events.redis.clock import redis_ms
-from events.redis.wire import Script
+from engramlog_server.consumers.fold.presence import parse_workers
+from engramlog_server.consumers.jobs.leader import Leader, schedule_key
+from engramlog_server.events.partitions import WORKERS_KEY, LogKeys
+from engramlog_server.events.redis.clock import redis_ms
+from engramlog_server.events.redis.wire import Script
 from tests.chaos.attendants import live_keys
 from tests.chaos.cast import wait_until
 from tests.chaos.scene import STORE_ID, Scene, on_a_redis
@@ -108,7 +108,7 @@ def a_clock_back(folder: Path, seed: int) -> Verdict:
         traffic.goes_on(traffic.partitions)
         assert dead not in _holders(traffic)
         verdict = traffic.settled()  # before there are events of jobs, which no producer sent
-        ground.actor("ops.job_worker", "--url", ground.server.url)
+        ground.actor("engramlog_server.ops.job_worker", "--url", ground.server.url)
         wait_until(lambda: _leader(traffic) not in {None, "dead leader"}, "a job worker leads")
         assert traffic.alarms() == []
         return verdict

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from events.partitions import LogKeys
+from engramlog_server.events.partitions import LogKeys
 from tests.chaos.cast import wait_until
 from tests.chaos.scene import on_a_redis
 from tests.chaos.traffic import Traffic

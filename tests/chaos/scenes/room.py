@@ -5,13 +5,13 @@ from __future__ import annotations
 from itertools import count
 from pathlib import Path
 
-from events.catalogue import MemoryCreated
-from events.envelope import Prepared, derived_id, prepare
-from events.errors import StoreFull
-from events.redis.log import RedisEventLog
-from events.validation import make_event
-from projections.language.marks import MARKER
-from projections.redis.debt import FoldDebt
+from engramlog_server.events.catalogue import MemoryCreated
+from engramlog_server.events.envelope import Prepared, derived_id, prepare
+from engramlog_server.events.errors import StoreFull
+from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.validation import make_event
+from engramlog_server.projections.language.marks import MARKER
+from engramlog_server.projections.redis.debt import FoldDebt
 from tests.chaos.cast import wait_until
 from tests.chaos.ledger import Line
 from tests.chaos.scene import grown_file, no_room_beyond, on_a_redis, on_up

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from consumers.jobs.kinds.embed import EMBED
-from consumers.jobs.leader import BESIDE, has_work, schedule_key
-from events.redis.clock import redis_ms
+from engramlog_server.consumers.jobs.kinds.embed import EMBED
+from engramlog_server.consumers.jobs.leader import BESIDE, has_work, schedule_key
+from engramlog_server.events.redis.clock import redis_ms
 from tests.chaos.cast import wait_until
 from tests.chaos.scene import STORE_ID, Ground, on_a_redis
 from tests.chaos.traffic import Traffic
@@ -27,7 +27,7 @@ def an_hour_with_vectors(folder: Path, seed: int) -> Verdict:
         verdict = traffic.settled()  # before there are events of jobs, which no producer sent
         ahead = redis_ms(traffic.wire) // MINUTE_MS * MINUTE_MS + HOUR_MS
         traffic.wire.call("HSET", schedule_key(STORE_ID), TICK, ahead)
-        worker = ground.actor("ops.job_worker", "--url", ground.server.url, environment=EMBEDDER)
+        worker = ground.actor("engramlog_server.ops.job_worker", "--url", ground.server.url, environment=EMBEDDER)
         wait_until(lambda: _tick(traffic) != ahead, "the job worker schedules by its own clock")
         wait_until(lambda: not has_work(traffic.wire, STORE_ID, redis_ms(traffic.wire)), "no job waits or runs")
         worker.end()

@@ -17,12 +17,12 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from fastapi import FastAPI
 from starlette.routing import Route
 
-from events.catalogue import GrantsSet, KeyIssued
-from events.catalogue.access import Verb
-from events.door.of_the_store import ACCESS, access_id
-from events.envelope import from_micros
-from projections.access.grants import VERBS
-from projections.access.keys import grants_of, make_key, make_token, seed_of
+from engramlog_server.events.catalogue import GrantsSet, KeyIssued
+from engramlog_server.events.catalogue.access import Verb
+from engramlog_server.events.door.of_the_store import ACCESS, access_id
+from engramlog_server.events.envelope import from_micros
+from engramlog_server.projections.access.grants import VERBS
+from engramlog_server.projections.access.keys import grants_of, make_key, make_token, seed_of
 from tests.given.http import TOKEN, HttpStore, created, event
 
 Json = dict[str, Any]
@@ -384,7 +384,7 @@ def strangers(http: HttpStore) -> Iterator[tuple[str, str | None]]:
 
 def _with_id(text: str, key_id: str) -> str:
     """The text of a key under another id, with digits that fit."""
-    from projections.access.keys import _check
+    from engramlog_server.projections.access.keys import _check
 
     body = f"egl_{key_id}_{text.split('_', 2)[2][:43]}"
     return f"{body}_{_check(body)}"

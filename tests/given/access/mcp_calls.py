@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import httpx2
 
-from api.application import Application
+from engramlog_server.api.application import Application
 from tests.given.access.mcp_http import BASE, asking, served
 from tests.given.http import TOKEN
 

@@ -11,13 +11,13 @@ import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from api.application import Application
-from api.http.callers import Callers
-from api.mcp.connection import Connection
-from api.mcp.http import create_app
-from api.mcp.resource import audiences
-from api.mcp.server import MemoryServer
-from projections.access.provider import ProviderRules
+from engramlog_server.api.application import Application
+from engramlog_server.api.http.callers import Callers
+from engramlog_server.api.mcp.connection import Connection
+from engramlog_server.api.mcp.http import create_app
+from engramlog_server.api.mcp.resource import audiences
+from engramlog_server.api.mcp.server import MemoryServer
+from engramlog_server.projections.access.provider import ProviderRules
 from tests.given.http import admits
 from tests.given.mcp import Agent
 from tests.patience import PATIENCE

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.ec import generate_private_key as
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key as rsa_key
 
-from projections.access.provider import ProviderRules
+from engramlog_server.projections.access.provider import ProviderRules
 
 AUDIENCE = "https://memory.example"
 ISSUER = "https://login.example"

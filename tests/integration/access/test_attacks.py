@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from api.services.access.following import MOST_STALE, AccessFollower
-from api.services.access.reads import DENIED_SECONDS, EACH_WINDOW, Reads
-from events.errors import StoreUnavailable
-from events.partitions import partition_of
-from projections.access.caller import Caller
+from engramlog_server.api.services.access.following import MOST_STALE, AccessFollower
+from engramlog_server.api.services.access.reads import DENIED_SECONDS, EACH_WINDOW, Reads
+from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.projections.access.caller import Caller
 from tests.given.access import everybody as given
 from tests.given.access.everybody import FOREIGN
 from tests.given.http import HttpStore, created, http_store

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from importlib import import_module
 from pkgutil import walk_packages
 
-import api.operations
-from api.http.routes import console, events, feed, operations, records, store
-from api.operations.definition import Operation
-from api.operations.groups import NEEDS
-from events.schema import json_schemas
-from ops.joined import JoinedApplication
-from projections.access.caller import VERBS_OF_TYPES
-from projections.access.grants import VERBS
+import engramlog_server.api.operations
+from engramlog_server.api.http.routes import console, events, feed, operations, records, store
+from engramlog_server.api.operations.definition import Operation
+from engramlog_server.api.operations.groups import NEEDS
+from engramlog_server.events.schema import json_schemas
+from engramlog_server.ops.joined import JoinedApplication
+from engramlog_server.projections.access.caller import VERBS_OF_TYPES
+from engramlog_server.projections.access.grants import VERBS
 from tests.places import ROOT
 
 ROUTERS = (console, events, feed, operations, records, store)
@@ -36,7 +36,7 @@ def served() -> set[tuple[str, str]]:
 
 def of_operations() -> Iterator[str]:
     """What the operations call that have a route."""
-    for module in walk_packages(api.operations.__path__, "api.operations."):
+    for module in walk_packages(engramlog_server.api.operations.__path__, "engramlog_server.api.operations."):
         for one in vars(import_module(module.name)).values():
             if isinstance(one, Operation) and one.route in served() and ":" not in one.call:
                 yield one.call

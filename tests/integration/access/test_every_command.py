@@ -14,21 +14,21 @@ import httpx2
 import pytest
 from pydantic import SecretStr
 
-from api.cli.app import run
-from api.http.app import create_app
-from api.http.routes.commands import ADDRESS, SERVED
-from api.http.server.serve import serve_on
-from api.operations.table import entries
-from events.errors import EngramlogError
-from ops import running_service as asking
-from ops.commands.console import FolderService
-from ops.environment import KEY
-from ops.processes.folder_socket import FolderSocket
-from ops.running_service import SOCKET, Unheard, ask_service
-from ops.settings import Settings
-from ops.token import TokenFile
-from projections.access.grants import VERBS
-from projections.access.keys import make_token
+from engramlog_server.api.cli.app import run
+from engramlog_server.api.http.app import create_app
+from engramlog_server.api.http.routes.commands import ADDRESS, SERVED
+from engramlog_server.api.http.server.serve import serve_on
+from engramlog_server.api.operations.table import entries
+from engramlog_server.events.errors import EngramlogError
+from engramlog_server.ops import running_service as asking
+from engramlog_server.ops.commands.console import FolderService
+from engramlog_server.ops.environment import KEY
+from engramlog_server.ops.processes.folder_socket import FolderSocket
+from engramlog_server.ops.running_service import SOCKET, Unheard, ask_service
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.token import TokenFile
+from engramlog_server.projections.access.grants import VERBS
+from engramlog_server.projections.access.keys import make_token
 from tests.given.access import everybody as given
 from tests.given.access.everybody import FOREIGN
 from tests.given.http import HttpStore, http_store

@@ -9,10 +9,10 @@ from typing import Any, cast
 import pytest
 from fastapi import FastAPI
 
-from api.http.callers import is_open
-from events.errors import EngramlogError
-from projections.access.grants import VERBS
-from projections.access.keys import make_token
+from engramlog_server.api.http.callers import is_open
+from engramlog_server.events.errors import EngramlogError
+from engramlog_server.projections.access.grants import VERBS
+from engramlog_server.projections.access.keys import make_token
 from tests.given.access import everybody as given
 from tests.given.access.everybody import CANARIES, FOREIGN, ROUTES, STREAMS, WHOLE, Asked, asked
 from tests.given.http import HttpStore, created, http_store

@@ -10,9 +10,9 @@ from itertools import count
 
 import pytest
 
-from events.catalogue.access import Verb
-from projections.access.grants import VERBS
-from projections.access.keys import make_token
+from engramlog_server.events.catalogue.access import Verb
+from engramlog_server.projections.access.grants import VERBS
+from engramlog_server.projections.access.keys import make_token
 from tests.given.access import everybody as given
 from tests.given.access.everybody import CANARIES, FOREIGN
 from tests.given.access.mcp_calls import REFUSED, Call, Tried, offered, resource, tool, tried

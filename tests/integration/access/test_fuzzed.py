@@ -16,7 +16,7 @@ from urllib.parse import quote
 import pytest
 from fastapi import FastAPI
 
-from projections.access.keys import make_token
+from engramlog_server.projections.access.keys import make_token
 from tests.given.access import everybody as given
 from tests.given.access.everybody import CANARIES, FOREIGN, HOSTILE_OWNERS, ROUTES, STREAMS
 from tests.given.http import QUICK, HttpStore, app_of, created, http_store

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from api.services.knowing import Knower
+from engramlog_server.api.services.knowing import Knower
 from tests.acceptance.helpers.store import Store, embedded_store
 from tests.given.client import Service, service
 from tests.given.http import TOKEN, HttpStore, http_store

@@ -14,10 +14,10 @@ from typing import Any, cast
 
 import pytest
 
-from api.cli.app import run
-from api.operations.table import entries
 from engramlog.answers import Result
 from engramlog.client import Verb, Verbs
+from engramlog_server.api.cli.app import run
+from engramlog_server.api.operations.table import entries
 from tests.given.access.everybody import ROUTES, STREAMS, asked, history_of
 from tests.given.access.mcp_calls import Told, Tried, offered, tried
 from tests.given.client import KINDS, connected, service
@@ -322,7 +322,7 @@ def test_every_operation_works_at_every_face_that_has_it(running: Running, face:
 
 def test_the_tables_have_every_command_and_every_tool(running: Running) -> None:
     """Every route: `tests/integration/access/test_every_route.py`. Verbs are read off the client."""
-    commands = {name for name, one in entries().items() if one.module.startswith("api.")}
+    commands = {name for name, one in entries().items() if one.module.startswith("engramlog_server.api.")}
     assert {words.split()[0] for words in COMMANDS.values()} == commands
     tools = {toolset: offered(running.http.application, toolset) for toolset in ("agent", "audit")}
     assert set.union(*tools.values()) == set(NEEDS)

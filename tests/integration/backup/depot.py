@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from events.catalogue import MemoryCreated
-from events.envelope import Prepared, derived_id, micros, prepare
-from events.validation import make_event
-from ops.sealing.key_file import make_key_file
+from engramlog_server.events.catalogue import MemoryCreated
+from engramlog_server.events.envelope import Prepared, derived_id, micros, prepare
+from engramlog_server.events.validation import make_event
+from engramlog_server.ops.sealing.key_file import make_key_file
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.patience import PATIENCE
 from tests.places import ROOT

@@ -11,15 +11,15 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from events.errors import ReceiptLost
-from events.partitions import RESTORED, LogKeys, partition_of
-from events.redis.log import RedisEventLog
-from ops.backup.folder import open_backup
-from ops.backup.restoring import restore_backup
-from ops.backup.taking_over import take_store_over
-from ops.settings import load_settings
-from ops.store import open_the_store
-from projections.redis.restored import take_over
+from engramlog_server.events.errors import ReceiptLost
+from engramlog_server.events.partitions import RESTORED, LogKeys, partition_of
+from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.ops.backup.folder import open_backup
+from engramlog_server.ops.backup.restoring import restore_backup
+from engramlog_server.ops.backup.taking_over import take_store_over
+from engramlog_server.ops.settings import load_settings
+from engramlog_server.ops.store import open_the_store
+from engramlog_server.projections.redis.restored import take_over
 from tests.acceptance.helpers.cli import event
 from tests.integration.backup.depot import EVENTS, Depot, prepared
 from tests.integration.live import wait_until

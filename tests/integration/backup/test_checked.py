@@ -12,10 +12,10 @@ from shutil import copytree
 
 import pytest
 
-from consumers.backup.rows import RowKind, frame
-from ops.backup import checking
-from ops.backup import folder as backup_folder
-from ops.backup.folder import ABOUT, BackupUnusable, open_backup
+from engramlog_server.consumers.backup.rows import RowKind, frame
+from engramlog_server.ops.backup import checking
+from engramlog_server.ops.backup import folder as backup_folder
+from engramlog_server.ops.backup.folder import ABOUT, BackupUnusable, open_backup
 from tests.integration.backup.depot import EVENTS, Depot
 
 FILES = ["manifest.json", "store.rows.gz", "partition-0000.rows.gz", "partition-0001.rows.gz"]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ops.backup.making import make_backup
-from ops.settings import load_settings
-from ops.store import open_the_store
+from engramlog_server.ops.backup.making import make_backup
+from engramlog_server.ops.settings import load_settings
+from engramlog_server.ops.store import open_the_store
 from tests.integration.backup.depot import EVENTS, Depot, prepared
 
 
@@ -15,7 +15,7 @@ def test_an_owner_who_is_erased_while_a_backup_is_made_does_not_come_back_with_i
     def meanwhile(point: str) -> None:
         if point == "after the heads are read" and not points:
             points.append(point)
-            from consumers.erasing.steps import drop_salts, fence
+            from engramlog_server.consumers.erasing.steps import drop_salts, fence
 
             wire = store.wire()
             fence(wire, store.identity.tags[0], "ada", "e" * 36)

@@ -39,9 +39,9 @@ SEALED = [
 MAKE = """
 import sys
 from pathlib import Path
-from ops.backup.making import make_backup
-from ops.settings import load_settings
-from ops.store import open_the_store
+from engramlog_server.ops.backup.making import make_backup
+from engramlog_server.ops.settings import load_settings
+from engramlog_server.ops.store import open_the_store
 from tests.chaos.fate import DIE, fated
 with open_the_store(load_settings()) as store:
     make_backup(store, load_settings(), Path(sys.argv[2]), probe=fated(DIE, sys.argv[1], 1))
@@ -49,9 +49,9 @@ with open_the_store(load_settings()) as store:
 RESTORE = """
 import sys
 from pathlib import Path
-from ops.backup.folder import open_backup
-from ops.backup.restoring import restore_backup
-from ops.settings import load_settings
+from engramlog_server.ops.backup.folder import open_backup
+from engramlog_server.ops.backup.restoring import restore_backup
+from engramlog_server.ops.settings import load_settings
 from tests.chaos.fate import DIE, fated
 seals = load_settings().seals_backup
 restore_backup(load_settings(), open_backup(Path(sys.argv[2])), seals, probe=fated(DIE, sys.argv[1], int(sys.argv[3])))

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from consumers.backup import reading
-from events.errors import StoreMismatch, StoreUnavailable
-from events.partitions import STORE_KEY, LogKeys
-from ops.backup.checking import check_backup, entries_of
-from ops.backup.folder import open_backup
-from ops.backup.making import make_backup
-from ops.settings import load_settings
-from ops.store import OpenStore, open_the_store
-from projections.redis.create import STRIPPED
+from engramlog_server.consumers.backup import reading
+from engramlog_server.events.errors import StoreMismatch, StoreUnavailable
+from engramlog_server.events.partitions import STORE_KEY, LogKeys
+from engramlog_server.ops.backup.checking import check_backup, entries_of
+from engramlog_server.ops.backup.folder import open_backup
+from engramlog_server.ops.backup.making import make_backup
+from engramlog_server.ops.settings import load_settings
+from engramlog_server.ops.store import OpenStore, open_the_store
+from engramlog_server.projections.redis.create import STRIPPED
 from tests.integration.backup.depot import EVENTS, Depot, prepared
 
 

@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from consumers.backup import laying
-from events.errors import DamagedState
-from events.partitions import ACCEPTED_KEY, MODELS_KEY, LogKeys
-from events.redis.wire import Wire, open_wire
-from ops.backup import checking
-from ops.backup.folder import open_backup
-from ops.backup.restoring import restore_backup
-from ops.settings import load_settings
-from ops.store import open_the_store
-from projections.redis.model_uses import day_key
+from engramlog_server.consumers.backup import laying
+from engramlog_server.events.errors import DamagedState
+from engramlog_server.events.partitions import ACCEPTED_KEY, MODELS_KEY, LogKeys
+from engramlog_server.events.redis.wire import Wire, open_wire
+from engramlog_server.ops.backup import checking
+from engramlog_server.ops.backup.folder import open_backup
+from engramlog_server.ops.backup.restoring import restore_backup
+from engramlog_server.ops.settings import load_settings
+from engramlog_server.ops.store import open_the_store
+from engramlog_server.projections.redis.model_uses import day_key
 from tests.acceptance.helpers.cli import event, lines
 from tests.integration.backup.depot import EVENTS, OWNERS, Depot
 from tests.servers import RedisServer
@@ -162,7 +162,7 @@ def test_others_on_a_redis_of_ones_own_are_refused_before_the_log_of_a_sealed_on
     answers, made = sealed.answers(), sealed.make()
     sealed.on("new")
     monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_server.url)
-    monkeypatch.setattr("ops.store_replacement.ALONE_SECONDS", 0.0)
+    monkeypatch.setattr("engramlog_server.ops.store_replacement.ALONE_SECONDS", 0.0)
     with redis_server.client() as other:
         other.ping()
         told = sealed.restore(made, code=1)
@@ -233,7 +233,7 @@ def test_a_log_is_laid_in_pages_of_a_bounded_size(lying_open: Depot, monkeypatch
         pages.append(len(some))
         lay(wire, tag, backup, after, some)
 
-    monkeypatch.setattr("ops.backup.restoring.lay", counted)
+    monkeypatch.setattr("engramlog_server.ops.backup.restoring.lay", counted)
     restore_backup(load_settings(), open_backup(made), None)
     assert sum(pages) == EVENTS
     assert max(pages) < 4

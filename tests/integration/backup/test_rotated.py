@@ -9,19 +9,19 @@ from shutil import copytree, rmtree
 
 import pytest
 
-from events.errors import InputError, StoreUnavailable
-from ops.backup.folder import held, open_backup
-from ops.backup.rotating import BackupRotated, rotate_backups
-from ops.settings import load_settings
-from ops.store import open_the_store
+from engramlog_server.events.errors import InputError, StoreUnavailable
+from engramlog_server.ops.backup.folder import held, open_backup
+from engramlog_server.ops.backup.rotating import BackupRotated, rotate_backups
+from engramlog_server.ops.settings import load_settings
+from engramlog_server.ops.store import open_the_store
 from tests.integration.backup.depot import EVENTS, Depot, killed
 
 ROTATE = """
 import sys
 from pathlib import Path
-from ops.backup.rotating import rotate_backups
-from ops.settings import load_settings
-from ops.store import open_the_store
+from engramlog_server.ops.backup.rotating import rotate_backups
+from engramlog_server.ops.settings import load_settings
+from engramlog_server.ops.store import open_the_store
 from tests.chaos.fate import DIE, fated
 with open_the_store(load_settings()) as store:
     name = "2026-02-0%sT03-00-00Z" % sys.argv[4]
@@ -146,7 +146,7 @@ def test_where_it_fails_none_goes(depot: Depot, backups: Path, monkeypatch: pyte
             rotate_backups(store, load_settings(), backups, 1, name=lambda: night(2))
     assert there(backups) == [night(1)]
     if depot.sealed:
-        monkeypatch.setattr("ops.backup.making.save_seals", lost)
+        monkeypatch.setattr("engramlog_server.ops.backup.making.save_seals", lost)
         with pytest.raises(StoreUnavailable, match="the seals are lost"):
             rotated(backups, 3, 1)
         assert there(backups) == [night(1)]

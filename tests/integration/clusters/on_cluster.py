@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from consumers.fold.worker import FoldWorker
-from events.alarms import Alarms
-from events.envelope import Prepared
-from events.log import AppendReceipt
-from events.partitions import LogKeys
-from events.redis.alarms import RedisAlarms
-from events.redis.cluster.client import ClusterClient
-from events.redis.log import RedisEventLog
-from events.redis.proving import UNPROVED, Proof
-from events.redis.wire import Wire, WirePool, open_wire
-from projections.fold.builds import FIRST_BUILD, BuildKeys
-from projections.redis.debt import FoldDebt
-from projections.redis.store import read_checkpoint
+from engramlog_server.consumers.fold.worker import FoldWorker
+from engramlog_server.events.alarms import Alarms
+from engramlog_server.events.envelope import Prepared
+from engramlog_server.events.log import AppendReceipt
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.alarms import RedisAlarms
+from engramlog_server.events.redis.cluster.client import ClusterClient
+from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.proving import UNPROVED, Proof
+from engramlog_server.events.redis.wire import Wire, WirePool, open_wire
+from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
+from engramlog_server.projections.redis.debt import FoldDebt
+from engramlog_server.projections.redis.store import read_checkpoint
 from tests.given.clusters.cluster import GivenCluster
 from tests.given.clusters.node import ClusterNode, slot_of
 from tests.given.samples import owner_in

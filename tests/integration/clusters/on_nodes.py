@@ -8,7 +8,7 @@ from pathlib import Path
 
 import redis
 
-from events.partitions import DEFAULT_PARTITIONS, LogKeys, partition_of
+from engramlog_server.events.partitions import DEFAULT_PARTITIONS, LogKeys, partition_of
 from tests.given.clusters.cluster import GivenCluster
 from tests.given.clusters.node import ClusterNode
 from tests.given.dumped import dump

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from events.errors import ReceiptLost, StoreFull, UnderReplicated
-from events.log import AppendReceipt
-from events.partitions import LogKeys
-from events.redis.proving import Proof
-from events.redis.receipts import RECEIPT_LOST
-from events.redis.wire import connect, open_wire
+from engramlog_server.events.errors import ReceiptLost, StoreFull, UnderReplicated
+from engramlog_server.events.log import AppendReceipt
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.proving import Proof
+from engramlog_server.events.redis.receipts import RECEIPT_LOST
+from engramlog_server.events.redis.wire import connect, open_wire
 from tests.given.clusters.cluster import GivenCluster
 from tests.integration.clusters.on_cluster import PARTITIONS, OnCluster, on_cluster, written
 from tests.integration.live import wait_until

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from events.partitions import STORE_KEY, LogKeys, partition_of, spread_tags
-from ops.sealing.key_file import make_key_file
+from engramlog_server.events.partitions import STORE_KEY, LogKeys, partition_of, spread_tags
+from engramlog_server.ops.sealing.key_file import make_key_file
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.given.clusters.cluster import GivenCluster
 from tests.integration.clusters.on_nodes import PARTITIONS, owners_by_node

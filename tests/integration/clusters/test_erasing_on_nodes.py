@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from events.errors import StoreUnavailable
-from events.partitions import LogKeys, spread_tags
-from events.sealing.seals import is_tombstone
-from ops.erasing.owner import ErasureCertificate, ErasurePlan, carry_out
+from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.events.partitions import LogKeys, spread_tags
+from engramlog_server.events.sealing.seals import is_tombstone
+from engramlog_server.ops.erasing.owner import ErasureCertificate, ErasurePlan, carry_out
 from tests.given.clusters.cluster import GivenCluster
 from tests.given.clusters.node import ClusterNode
 from tests.integration.clusters.on_nodes import PARTITIONS, owners_by_node

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from events.redis.wire import connect
-from ops.settings import Settings
-from ops.wiring import open_application
-from projections.redis.view import RedisViews
+from engramlog_server.events.redis.wire import connect
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.wiring import open_application
+from engramlog_server.projections.redis.view import RedisViews
 from tests.acceptance.helpers.store import Store
 from tests.given.clusters.cluster import GivenCluster
 from tests.given.clusters.node import ClusterNode

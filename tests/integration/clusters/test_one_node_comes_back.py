@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from events.door.of_the_store import ERASURES
-from events.partitions import FENCED_META, LogKeys, partition_of, spread_tags
-from events.redis.alarms import RedisAlarms
-from events.redis.wire import WirePool, connect
-from ops.sealing.key_file import make_key_file
-from ops.store import silent
+from engramlog_server.events.door.of_the_store import ERASURES
+from engramlog_server.events.partitions import FENCED_META, LogKeys, partition_of, spread_tags
+from engramlog_server.events.redis.alarms import RedisAlarms
+from engramlog_server.events.redis.wire import WirePool, connect
+from engramlog_server.ops.sealing.key_file import make_key_file
+from engramlog_server.ops.store import silent
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.given.clusters.cluster import GivenCluster
 from tests.given.clusters.node import ClusterNode

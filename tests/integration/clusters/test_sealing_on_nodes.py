@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from events.errors import StoreFull
-from events.partitions import spread_tags
-from ops.sealing.seal import told_beforehand
-from ops.store_replacement import InUse
+from engramlog_server.events.errors import StoreFull
+from engramlog_server.events.partitions import spread_tags
+from engramlog_server.ops.sealing.seal import told_beforehand
+from engramlog_server.ops.store_replacement import InUse
 from tests.given.clusters.cluster import GivenCluster
 from tests.integration.clusters.on_nodes import PARTITIONS, of_node, open_in_files, open_in_memory, owners_by_node
 from tests.integration.live import wait_until

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from api.cli.show import generic
-from events.errors import StoreUnavailable
-from events.partitions import ALARMS_KEY, WORKERS_KEY, LogKeys
+from engramlog_server.api.cli.show import generic
+from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.events.partitions import ALARMS_KEY, WORKERS_KEY, LogKeys
 from tests.chaos.cast import wait_until
 from tests.given.clusters.cluster import SLOTS, GivenCluster
 from tests.given.http import HttpStore, created, http_store

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 import redis
 
-from projections.redis.create import StoreIdentity
+from engramlog_server.projections.redis.create import StoreIdentity
 from tests.given.clusters.cluster import GivenCluster
 from tests.integration.clusters.on_nodes import of_node
 from tests.integration.live import Live, live_store

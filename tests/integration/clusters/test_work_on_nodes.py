@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from consumers.fold.rebuild import rebuild_partition
-from events.partitions import spread_tags
+from engramlog_server.consumers.fold.rebuild import rebuild_partition
+from engramlog_server.events.partitions import spread_tags
 from tests.given.clusters.cluster import GivenCluster
 from tests.integration.clusters.on_nodes import PARTITIONS, owners_by_node
 from tests.integration.live import Live, live_store, wait_until

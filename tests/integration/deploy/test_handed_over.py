@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ops.settings import Settings
+from engramlog_server.ops.settings import Settings
 from tests.integration.deploy.read import DEPLOY, SETTING, taken, texts
 from tests.places import ROOT
 from tests.wheels import built

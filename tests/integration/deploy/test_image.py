@@ -22,7 +22,7 @@ from uuid import uuid4
 
 import pytest
 
-from ops.processes.ending import END_SECONDS
+from engramlog_server.ops.processes.ending import END_SECONDS
 from tests.audit.locks import OURS, pinned
 from tests.audit.needs import needed, project
 from tests.chaos.cast import wait_until
@@ -192,7 +192,10 @@ def test_what_a_container_says_is_an_exit_code(tmp_path: Path) -> None:
 
 def test_a_first_process_ends_when_it_is_told_to_before_it_does_anything_else() -> None:
     """The kernel keeps SIGTERM from a process 1 without a handler; here another process takes itself for one."""
-    program = "import os, signal; own = os.getpid(); os.getpid = lambda: 1; from ops.main import _heed_the_end as heed; heed()"
+    program = (
+        "import os, signal; own = os.getpid(); os.getpid = lambda: 1; "
+        "from engramlog_server.ops.main import _heed_the_end as heed; heed()"
+    )
     command = [sys.executable, "-c", f"{program}; os.kill(own, signal.SIGTERM)"]
     assert subprocess.run(command, check=False, cwd=ROOT, capture_output=True).returncode == 128 + signal.SIGTERM
 

@@ -10,28 +10,28 @@ from typing import Any
 
 import pytest
 
-from consumers.fold.worker import FoldWorker
-from consumers.verify.partition import verify_partition
-from consumers.verify.store import verify_store
-from events.door.of_the_store import ERASURES, label_of
-from events.envelope import Stored
-from events.errors import OwnerErased
-from events.heads import Head
-from events.partitions import LogKeys, partition_of
-from events.redis.wire import StoreClient, Wire, connect, open_wire
-from events.sealing.seals import is_tombstone
-from ops.erasing.fence_list import ErasureStep, FenceList, list_path
-from ops.erasing.owner import ALARM, ErasureCertificate, ErasurePlan, carry_out
-from ops.sealing.key_file import make_key_file
-from ops.sealing.master import master_of
-from ops.settings import Settings
-from ops.store import OpenStore, open_the_store
-from projections.fold.builds import BuildKeys, next_build
-from projections.fold.changelog import FIRST_LINK
-from projections.redis.create import known_identity
-from projections.redis.heads import chain_on
-from projections.redis.sealed import cipher_of
-from projections.redis.store import read_checkpoint, read_record
+from engramlog_server.consumers.fold.worker import FoldWorker
+from engramlog_server.consumers.verify.partition import verify_partition
+from engramlog_server.consumers.verify.store import verify_store
+from engramlog_server.events.door.of_the_store import ERASURES, label_of
+from engramlog_server.events.envelope import Stored
+from engramlog_server.events.errors import OwnerErased
+from engramlog_server.events.heads import Head
+from engramlog_server.events.partitions import LogKeys, partition_of
+from engramlog_server.events.redis.wire import StoreClient, Wire, connect, open_wire
+from engramlog_server.events.sealing.seals import is_tombstone
+from engramlog_server.ops.erasing.fence_list import ErasureStep, FenceList, list_path
+from engramlog_server.ops.erasing.owner import ALARM, ErasureCertificate, ErasurePlan, carry_out
+from engramlog_server.ops.sealing.key_file import make_key_file
+from engramlog_server.ops.sealing.master import master_of
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import OpenStore, open_the_store
+from engramlog_server.projections.fold.builds import BuildKeys, next_build
+from engramlog_server.projections.fold.changelog import FIRST_LINK
+from engramlog_server.projections.redis.create import known_identity
+from engramlog_server.projections.redis.heads import chain_on
+from engramlog_server.projections.redis.sealed import cipher_of
+from engramlog_server.projections.redis.store import read_checkpoint, read_record
 from tests.given.clusters.cluster import GivenCluster
 from tests.given.samples import mention
 from tests.integration.live import Live

@@ -8,9 +8,9 @@ from shutil import copytree, rmtree
 
 import pytest
 
-from events.partitions import LogKeys, partition_of
-from ops.settings import Settings
-from ops.store import open_the_store
+from engramlog_server.events.partitions import LogKeys, partition_of
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import open_the_store
 from tests.acceptance.helpers.cli import Cli, event, lines
 
 AT = ("--at", "2026-02-01T00:00:00Z")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ops.erasing.elsewhere import elsewhere
-from ops.erasing.owner import ErasurePlan, carry_out
-from ops.settings import Settings
-from ops.store import open_the_store
+from engramlog_server.ops.erasing.elsewhere import elsewhere
+from engramlog_server.ops.erasing.owner import ErasurePlan, carry_out
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import open_the_store
 from tests.given.events import created
 from tests.integration.consumers.jobs.test_lifecycle_jobs import Jobs
 from tests.integration.live import Live, wait_until

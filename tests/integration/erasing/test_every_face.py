@@ -12,10 +12,10 @@ from unittest import mock
 
 import pytest
 
-from api.cli.app import run
-from ops.erasing.owner import ErasureCertificate, ErasurePlan, carry_out
-from ops.settings import Settings
-from ops.store import open_the_store
+from engramlog_server.api.cli.app import run
+from engramlog_server.ops.erasing.owner import ErasureCertificate, ErasurePlan, carry_out
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import open_the_store
 from tests.faces import FACES
 from tests.given.events import created
 from tests.given.faces import ENGLISH, OWNER, World, tell_all, untold_world

@@ -10,9 +10,9 @@ from threading import Thread
 
 import pytest
 
-from consumers.fold.rebuild import rebuild_partition
-from events.errors import FoldError, LostLease, OwnerErased, StoreError
-from ops.erasing.owner import ALARM
+from engramlog_server.consumers.fold.rebuild import rebuild_partition
+from engramlog_server.events.errors import FoldError, LostLease, OwnerErased, StoreError
+from engramlog_server.ops.erasing.owner import ALARM
 from tests.integration.erasing.erased import ADA, BRIEF_MS, NEIGHBOURS, Erasing, Killed
 from tests.integration.live import Live, wait_until
 from tests.patience import PATIENCE

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ops.erasing.fence_list import ErasureStep, FenceList
+from engramlog_server.ops.erasing.fence_list import ErasureStep, FenceList
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.integration.erasing.erased import ADA, NEIGHBOURS, Erasing, Killed
 from tests.patience import PATIENCE
@@ -38,9 +38,9 @@ NOT_PROVEN = 3
 """It is erased, and nothing was noted beforehand by which it could be looked for what is left."""
 KILLED = """
 import sys
-from ops.settings import load_settings
-from ops.erasing.owner import ErasurePlan, carry_out
-from ops.store import open_the_store
+from engramlog_server.ops.settings import load_settings
+from engramlog_server.ops.erasing.owner import ErasurePlan, carry_out
+from engramlog_server.ops.store import open_the_store
 from tests.chaos.fate import DIE, fated
 settings = load_settings()
 with open_the_store(settings) as store:

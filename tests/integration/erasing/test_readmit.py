@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from consumers.fold.rebuild import rebuild_partition
-from consumers.verify.partition import verify_partition
-from consumers.verify.store import verify_store
-from events.entry import SECRET_BYTES
-from events.errors import InputError, OwnerErased, OwnerQuarantined
-from events.partitions import LogKeys, partition_of
-from events.sealing.seals import tombstone
-from ops.erasing.owner import ErasurePlan, carry_out, readmit_owner
-from ops.settings import Settings
-from ops.store import OpenStore, open_the_store
+from engramlog_server.consumers.fold.rebuild import rebuild_partition
+from engramlog_server.consumers.verify.partition import verify_partition
+from engramlog_server.consumers.verify.store import verify_store
+from engramlog_server.events.entry import SECRET_BYTES
+from engramlog_server.events.errors import InputError, OwnerErased, OwnerQuarantined
+from engramlog_server.events.partitions import LogKeys, partition_of
+from engramlog_server.events.sealing.seals import tombstone
+from engramlog_server.ops.erasing.owner import ErasurePlan, carry_out, readmit_owner
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import OpenStore, open_the_store
 from tests.given.events import created
 from tests.integration.consumers.jobs.test_lifecycle_jobs import Jobs
 from tests.integration.live import Live, wait_until

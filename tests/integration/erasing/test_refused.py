@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from events.catalogue import TurnRecorded
-from events.errors import KeyUnavailable, OwnerErased, StoreFull
-from ops.commands.erase import MOST_REASON
-from ops.erasing.owner import ErasurePlan, carry_out, told_beforehand
-from ops.store import open_the_store
+from engramlog_server.events.catalogue import TurnRecorded
+from engramlog_server.events.errors import KeyUnavailable, OwnerErased, StoreFull
+from engramlog_server.ops.commands.erase import MOST_REASON
+from engramlog_server.ops.erasing.owner import ErasurePlan, carry_out, told_beforehand
+from engramlog_server.ops.store import open_the_store
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.given.sealing.key_service import TOKEN, FakeKeyService
 from tests.integration.erasing.erased import ADA, Erasing
@@ -301,7 +301,7 @@ def test_erasing_again_that_fails_in_between_prints_one_document(
         raise StoreFull("no room for it")
 
     assert folder.is_dir()
-    monkeypatch.setattr("ops.commands.erase._all_left", lambda *_told: [refused, refused])
+    monkeypatch.setattr("engramlog_server.ops.commands.erase._all_left", lambda *_told: [refused, refused])
     told = cli.json("erase", "--again", code=1)
     assert told["certificates"] == []
     assert [(one["error"], one["message"]) for one in told["failed"]] == [("StoreFull", "no room for it")] * 2

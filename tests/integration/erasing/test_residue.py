@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from ops.erasing.residue import CHUNK, NOT_KNOWN, Probes, Residue, probes_of, residue_of
+from engramlog_server.ops.erasing.residue import CHUNK, NOT_KNOWN, Probes, Residue, probes_of, residue_of
 from tests.integration.erasing.erased import ADA, WORD, Erasing
 from tests.servers import RedisServer
 

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from events.envelope import Prepared, prepare
-from events.errors import OwnerErased
-from events.partitions import partition_of
-from events.validation import make_event
-from ops.catch_up import FoldCatchUp
-from ops.erasing.owner import ErasurePlan, carry_out
-from ops.erasing.watch import forget_erased
-from ops.settings import Settings
-from ops.store import open_the_store, silent
+from engramlog_server.events.envelope import Prepared, prepare
+from engramlog_server.events.errors import OwnerErased
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.events.validation import make_event
+from engramlog_server.ops.catch_up import FoldCatchUp
+from engramlog_server.ops.erasing.owner import ErasurePlan, carry_out
+from engramlog_server.ops.erasing.watch import forget_erased
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import open_the_store, silent
 from tests.given.events import created, moment
 
 

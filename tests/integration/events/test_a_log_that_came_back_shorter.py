@@ -9,10 +9,10 @@ from typing import TypeVar
 
 import pytest
 
-from events.catalogue import MemoryCreated, MemoryRevised
-from events.errors import BeyondHead, StoreUnavailable
-from projections.memory.record import Memory
-from projections.redis.view import RedisViews
+from engramlog_server.events.catalogue import MemoryCreated, MemoryRevised
+from engramlog_server.events.errors import BeyondHead, StoreUnavailable
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.redis.view import RedisViews
 from tests.chaos.attendants import live_keys
 from tests.chaos.stage import asleep, staged
 from tests.chaos.verdict import judge

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from consumers.fold.worker import FoldWorker
-from consumers.verify.partition import verify_partition
-from events.envelope import Prepared
-from events.errors import StoreFull
-from events.redis.log import RedisEventLog
-from events.redis.wire import open_wire
-from projections.redis.debt import FoldDebt
+from engramlog_server.consumers.fold.worker import FoldWorker
+from engramlog_server.consumers.verify.partition import verify_partition
+from engramlog_server.events.envelope import Prepared
+from engramlog_server.events.errors import StoreFull
+from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.wire import open_wire
+from engramlog_server.projections.redis.debt import FoldDebt
 from tests.integration.live import Live, live_store, wait_until
 from tests.servers import RedisServer
 

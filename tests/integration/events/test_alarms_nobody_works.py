@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from events.partitions import LogKeys, partition_of
+from engramlog_server.events.partitions import LogKeys, partition_of
 from tests.given.http import HttpStore, created, http_store
 from tests.integration.events.test_receipts_outlive_the_process import Restored
 
@@ -68,7 +68,10 @@ def test_a_redis_that_cannot_write_its_file_is_an_alarm_though_it_takes_not_even
         assert standing(stage) == {}
         stage.store.client.config_set("min-replicas-to-write", "1")
         with monkeypatch.context() as full:
-            full.setattr("api.services.store.operating.info", lambda _wire, _section: {"aof_last_write_status": "err"})
+            full.setattr(
+                "engramlog_server.api.services.store.operating.info",
+                lambda _wire, _section: {"aof_last_write_status": "err"},
+            )
             assert standing(stage) == {"redis_writes_fail": "stopped"}
         stage.store.client.config_set("min-replicas-to-write", "0")
         assert standing(stage) == {}

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from consumers.fold.worker import FoldWorker
-from events.envelope import canonical, from_micros, new_event_id, prepare_body, utc_text
-from events.partitions import parse_position, partition_of, position_text
+from engramlog_server.consumers.fold.worker import FoldWorker
+from engramlog_server.events.envelope import canonical, from_micros, new_event_id, prepare_body, utc_text
+from engramlog_server.events.partitions import parse_position, partition_of, position_text
 from tests.acceptance.helpers.cli import Cli
 from tests.given.http import HttpStore, created, http_store, mentioned
 

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from consumers.fold.presence import Presence, live_workers
-from consumers.jobs.leader import Leader
-from consumers.jobs.status import lifecycle_status
-from events.envelope import from_micros, utc_text
-from events.partitions import WORKERS_KEY
-from events.redis.wire import Wire, connect, open_wire
-from ops.clock import now_micros
-from projections.fold.builds import BuildKeys
-from projections.redis.create import open_store
-from projections.redis.store import renew_lease, take_lease
+from engramlog_server.consumers.fold.presence import Presence, live_workers
+from engramlog_server.consumers.jobs.leader import Leader
+from engramlog_server.consumers.jobs.status import lifecycle_status
+from engramlog_server.events.envelope import from_micros, utc_text
+from engramlog_server.events.partitions import WORKERS_KEY
+from engramlog_server.events.redis.wire import Wire, connect, open_wire
+from engramlog_server.ops.clock import now_micros
+from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.redis.create import open_store
+from engramlog_server.projections.redis.store import renew_lease, take_lease
 from tests.given.http import created, http_store
 from tests.integration.live import Live, wait_until
 from tests.servers import RedisServer

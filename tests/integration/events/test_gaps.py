@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from consumers.fold.folder import CommitLane, PartitionFolder
-from consumers.fold.rebuild import rebuild_partition
-from consumers.verify.partition import verify_partition
-from events.errors import LogGap
-from events.partitions import LogKeys, partition_of
-from events.redis.wire import open_wire
-from projections.fold.builds import FIRST_BUILD, BuildKeys
-from projections.redis.store import read_checkpoint, take_lease
-from projections.redis.view import RedisViews
+from engramlog_server.consumers.fold.folder import CommitLane, PartitionFolder
+from engramlog_server.consumers.fold.rebuild import rebuild_partition
+from engramlog_server.consumers.verify.partition import verify_partition
+from engramlog_server.events.errors import LogGap
+from engramlog_server.events.partitions import LogKeys, partition_of
+from engramlog_server.events.redis.wire import open_wire
+from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
+from engramlog_server.projections.redis.store import read_checkpoint, take_lease
+from engramlog_server.projections.redis.view import RedisViews
 from tests.acceptance.helpers.store import day, embedded_store
 from tests.given.alarms import KeptAlarms
 from tests.given.events import created, mentioned

@@ -7,15 +7,15 @@ from hashlib import blake2b
 
 import pytest
 
-from api.services.reading import Reader
-from consumers.fold.rebuild import rebuild_partition
-from events.entry import keyed
-from events.partitions import LogKeys
-from events.redis.wire import open_wire
-from projections.fold.builds import BuildKeys
-from projections.fold.changelog import Entry, unpack
-from projections.redis.changelog import read_packs
-from projections.redis.view import RedisViews
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.consumers.fold.rebuild import rebuild_partition
+from engramlog_server.events.entry import keyed
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.wire import open_wire
+from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.fold.changelog import Entry, unpack
+from engramlog_server.projections.redis.changelog import read_packs
+from engramlog_server.projections.redis.view import RedisViews
 from tests.integration.live import Live, live_store, wait_until
 from tests.servers import RedisServer
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from consumers.verify import levels as redis_levels
-from consumers.verify.levels import Levels
-from events.catalogue import TurnRecorded
-from events.redis.log import RedisEventLog
-from events.redis.wire import open_wire
-from projections.fold.owner import fold_owner
-from projections.language.marks import MARKER
-from projections.language.sensitivity.event_level import LEVEL_RULES, _of_name, judged_under
-from projections.language.sensitivity.index import Index
-from projections.lifecycle import rereading
-from projections.memory.working_memory import Turn, read_said
+from engramlog_server.consumers.verify import levels as redis_levels
+from engramlog_server.consumers.verify.levels import Levels
+from engramlog_server.events.catalogue import TurnRecorded
+from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.wire import open_wire
+from engramlog_server.projections.fold.owner import fold_owner
+from engramlog_server.projections.language.marks import MARKER
+from engramlog_server.projections.language.sensitivity.event_level import LEVEL_RULES, _of_name, judged_under
+from engramlog_server.projections.language.sensitivity.index import Index
+from engramlog_server.projections.lifecycle import rereading
+from engramlog_server.projections.memory.working_memory import Turn, read_said
 from tests.given.events import Told, created, made_ready, revised
 from tests.integration.consumers.jobs.test_lifecycle_jobs import Jobs
 from tests.integration.live import Live, live_store, wait_until

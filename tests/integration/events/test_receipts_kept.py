@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from events.errors import ReceiptLost, StoreUnavailable
-from events.log import AppendReceipt
-from events.redis.alarms import RedisAlarms
-from events.redis.log import RedisEventLog
-from events.redis.receipts import RECEIPT_LOST
-from events.redis.wire import WirePool
+from engramlog_server.events.errors import ReceiptLost, StoreUnavailable
+from engramlog_server.events.log import AppendReceipt
+from engramlog_server.events.redis.alarms import RedisAlarms
+from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.receipts import RECEIPT_LOST
+from engramlog_server.events.redis.wire import WirePool
 from tests.chaos.cast import wait_until
 from tests.chaos.stage import Stage, staged, with_replica
 from tests.given.samples import mention, owner_in

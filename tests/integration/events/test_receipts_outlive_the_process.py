@@ -14,9 +14,9 @@ from uuid import UUID
 import pytest
 import redis
 
-from events.errors import StoreUnavailable
-from events.redis.receipts import NewestReceipt
-from ops.embedded.receipt_file import ReceiptFile
+from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.events.redis.receipts import NewestReceipt
+from engramlog_server.ops.embedded.receipt_file import ReceiptFile
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.chaos.cast import Server
 from tests.integration.live import wait_until

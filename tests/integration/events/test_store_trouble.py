@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from consumers.verify.partition import verify_partition
-from events.errors import StoreFull, StoreUnavailable
+from engramlog_server.consumers.verify.partition import verify_partition
+from engramlog_server.events.errors import StoreFull, StoreUnavailable
 from tests.integration.live import Live, live_store, wait_until
 from tests.servers import RedisServer
 

@@ -15,9 +15,9 @@ from threading import Event, Thread
 import pytest
 import redis
 
-from events.errors import StoreMismatch, StoreUnavailable
-from events.redis.ready import await_loaded, refuse_kind
-from events.redis.wire import connect, open_wire
+from engramlog_server.events.errors import StoreMismatch, StoreUnavailable
+from engramlog_server.events.redis.ready import await_loaded, refuse_kind
+from engramlog_server.events.redis.wire import connect, open_wire
 from tests.integration.live import wait_until
 from tests.patience import PATIENCE
 from tests.servers import RedisServer, newer_server, wheel_server
@@ -28,7 +28,7 @@ PERSISTENCE = b"# Persistence\r\nloading:1\r\nloading_loaded_perc:41.50\r\nloadi
 
 def engramlog(*arguments: str, **environment: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "ops.main", *arguments],
+        [sys.executable, "-P", "-m", "engramlog_server.ops.main", *arguments],
         env={**os.environ, "COLUMNS": "200", **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -94,7 +94,7 @@ def test_a_job_worker_whose_queue_is_a_cluster_says_so_writes_nothing_and_ends_w
     environment = {"ENGRAMLOG_REDIS_URL": redis_server.url, "ENGRAMLOG_DATA": str(tmp_path / "data")}
     engramlog("status", **environment).communicate(timeout=PATIENCE)
     worker = subprocess.Popen(
-        [sys.executable, "-P", "-m", "ops.job_worker"],
+        [sys.executable, "-P", "-m", "engramlog_server.ops.job_worker"],
         env={**os.environ, **environment, "ENGRAMLOG_QUEUE_URL": cluster.url},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -15,24 +15,24 @@ from typing import Any
 
 import pytest
 
-from api.cli.app import run
-from api.http.app import create_app
-from api.http.routes.commands import SERVED
-from api.http.server.serve import Server, serve_on
-from api.work.patience import LIGHT_STEPS, Patience, weigh
-from consumers.fold.worker import FoldWorker
-from events.envelope import decode
-from events.errors import StoreUnavailable, TooManyRequests
-from events.partitions import partition_of
-from ops import running_service
-from ops.main import main
-from ops.processes.folder_socket import FolderSocket
-from ops.running_service import ADDRESS, ask_service
-from ops.same_code import answers_for
-from ops.settings import Settings
-from ops.store import open_the_store
-from ops.token import TokenFile
-from ops.wiring import application_on
+from engramlog_server.api.cli.app import run
+from engramlog_server.api.http.app import create_app
+from engramlog_server.api.http.routes.commands import SERVED
+from engramlog_server.api.http.server.serve import Server, serve_on
+from engramlog_server.api.work.patience import LIGHT_STEPS, Patience, weigh
+from engramlog_server.consumers.fold.worker import FoldWorker
+from engramlog_server.events.envelope import decode
+from engramlog_server.events.errors import StoreUnavailable, TooManyRequests
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.ops import running_service
+from engramlog_server.ops.main import main
+from engramlog_server.ops.processes.folder_socket import FolderSocket
+from engramlog_server.ops.running_service import ADDRESS, ask_service
+from engramlog_server.ops.same_code import answers_for
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import open_the_store
+from engramlog_server.ops.token import TokenFile
+from engramlog_server.ops.wiring import application_on
 from tests.patience import PATIENCE
 from tests.rows import each_row
 
@@ -205,7 +205,7 @@ def _environment(monkeypatch: pytest.MonkeyPatch, beside: Beside) -> None:
     monkeypatch.setenv("ENGRAMLOG_EXTRACTION", "off")
     monkeypatch.setattr(running_service, "HEARD_SECONDS", PATIENCE)
     monkeypatch.setattr(running_service.exchanged, "__kwdefaults__", {"heard": PATIENCE, "answer": PATIENCE})
-    monkeypatch.setattr("ops.running_service.STORE_SECONDS", PATIENCE)
+    monkeypatch.setattr("engramlog_server.ops.running_service.STORE_SECONDS", PATIENCE)
     beside.calls.clear()
 
 
@@ -236,7 +236,7 @@ def by_itself(
 
     def ran(*words: str) -> tuple[int, bytes, bytes]:
         with monkeypatch.context() as here:
-            here.setattr("ops.main.ask_service", lambda _route, _given: None)
+            here.setattr("engramlog_server.ops.main.ask_service", lambda _route, _given: None)
             code = main(words)
         return code, *capsysbinary.readouterr()
 
@@ -273,7 +273,7 @@ def test_the_state_of_the_store_has_the_same_parts_both_ways(beside: Beside, by_
 def test_a_service_that_hangs_leaves_the_state_of_the_store_to_the_command(
     beside: Beside, by_service: Ran, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ops.running_service.STORE_SECONDS", 0.05)
+    monkeypatch.setattr("engramlog_server.ops.running_service.STORE_SECONDS", 0.05)
     free = Flag()
     monkeypatch.setattr(beside.application.operator, "status", lambda: free.wait(PATIENCE))
     try:
@@ -345,7 +345,7 @@ def test_what_is_long_to_tell_is_told_among_the_heavy_ones_once_and_without_a_de
     beside: Beside, by_service: Ran, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given(beside, "long")
-    monkeypatch.setattr("api.work.patience.LIGHT_STEPS", -1)
+    monkeypatch.setattr("engramlog_server.api.work.patience.LIGHT_STEPS", -1)
     monkeypatch.setattr(Patience, "begin", lambda self, _seconds: _begun(self, 0.0))
     before = len(beside.log("long"))
     assert by_service("negate", "long", "coffee", "--key", "k")[0] == 0
@@ -365,7 +365,7 @@ def test_what_was_told_is_told_once_also_where_the_answer_turns_out_to_be_long(
         steps[0] = LIGHT_STEPS + 1
         beside.application.views._kept.let_go("gone")
 
-    monkeypatch.setattr("api.requests.snapshots.weigh_load", lambda _: weigh(steps[0]))
+    monkeypatch.setattr("engramlog_server.api.requests.snapshots.weigh_load", lambda _: weigh(steps[0]))
     monkeypatch.setattr(beside.application.writer, "settle_positions", settled)
     before = len(beside.log("gone"))
     assert by_service("mention", "gone", "coffee")[0] == 0
@@ -446,7 +446,7 @@ def test_settings_that_change_no_answer_keep_nobody_from_being_answered(
 
 
 def test_a_service_of_other_code_is_asked_for_nothing(by_service: Ran, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ops.running_service.code_here", lambda: "/elsewhere@1")
+    monkeypatch.setattr("engramlog_server.ops.running_service.code_here", lambda: "/elsewhere@1")
     with pytest.raises(Opened):
         by_service("list", "alice")
 
@@ -473,7 +473,7 @@ def test_a_long_past_is_left_to_the_command_which_shows_how_far_it_is(
     beside: Beside, by_service: Ran, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     beside.application.rememberer.add("of-old", "I drink tea", occurred_at="2026-01-05T08:00:00Z")
-    monkeypatch.setattr("api.work.patience.LIGHT_STEPS", 0)
+    monkeypatch.setattr("engramlog_server.api.work.patience.LIGHT_STEPS", 0)
     with pytest.raises(Opened):
         by_service("list", "of-old", "--as-of", "2026-01-05")
     assert beside.calls
@@ -499,7 +499,7 @@ def test_nobody_is_asked_where_others_could_have_put_what_lies_there(
 
 
 def test_the_door_of_commands_is_shut_to_who_comes_over_the_network(beside: Beside) -> None:
-    from api.http.server.serve import serve
+    from engramlog_server.api.http.server.serve import serve
 
     app = create_app(beside.application, admits=lambda _shown: True, answers_for=lambda _asked: True)
     server = serve(app, "127.0.0.1", 0)

@@ -37,7 +37,7 @@ def offered(up: Up, *words: str) -> list[str]:
     """What a shell is told at a TAB behind the last of these words."""
     line = {"_ENGRAMLOG_COMPLETE": "complete_bash", "COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
     told = subprocess.run(
-        [sys.executable, "-P", "-c", "from ops.main import main; main([])"],
+        [sys.executable, "-P", "-c", "from engramlog_server.ops.main import main; main([])"],
         env={**up.environment, **line},
         capture_output=True,
         text=True,

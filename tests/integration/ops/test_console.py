@@ -73,7 +73,7 @@ def here(environment: dict[str, str], browser: Path | None, **more: str) -> dict
 
 def console(up: Up, *words: str, browser: Path | None = None, **more: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-P", "-m", "ops.main", "console", *words],
+        [sys.executable, "-P", "-m", "engramlog_server.ops.main", "console", *words],
         env=here(up.environment, browser, **more),
         capture_output=True,
         text=True,
@@ -92,7 +92,7 @@ def staying(
     environment = here(dict(os.environ), browser, **{"ENGRAMLOG_PORT": "0", **more})
     with out.open("wb") as printed, log.open("wb") as logged:
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "ops.main", "console", *words],
+            [sys.executable, "-P", "-m", "engramlog_server.ops.main", "console", *words],
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=printed,
@@ -200,7 +200,7 @@ def test_what_a_client_started_on_no_port_makes_room_for_the_console(tmp_path: P
     browser, data = Browser(tmp_path), tmp_path / "store"
     environment = {**os.environ, "ENGRAMLOG_DATA": str(data)}
     first = subprocess.Popen(
-        [sys.executable, "-P", "-m", "ops.main", "up", "--idle", "600", "--json"],
+        [sys.executable, "-P", "-m", "engramlog_server.ops.main", "up", "--idle", "600", "--json"],
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

@@ -10,13 +10,13 @@ from urllib.error import HTTPError
 
 import pytest
 
-from events.errors import EmbeddedRedisError, StoreFull
-from events.redis.alarms import RedisAlarms
-from ops.embedded.disk import MIB, RESERVE, SPARE, Disk, DiskGuard, look
-from ops.embedded.folder import unusable
-from ops.settings import Settings
-from ops.store import OpenStore, open_the_store
-from projections.fold.builds import FIRST_BUILD, BuildKeys
+from engramlog_server.events.errors import EmbeddedRedisError, StoreFull
+from engramlog_server.events.redis.alarms import RedisAlarms
+from engramlog_server.ops.embedded.disk import MIB, RESERVE, SPARE, Disk, DiskGuard, look
+from engramlog_server.ops.embedded.folder import unusable
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import OpenStore, open_the_store
+from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
 from tests.given.samples import mention
 from tests.integration.live import live_store, wait_until
 from tests.integration.ops.test_up import EVENT, get, post, running
@@ -95,7 +95,7 @@ def test_a_command_on_a_full_disk_answers_and_refuses_by_name(tmp_path: Path, mo
     settings = Settings(data=tmp_path / "store", partitions=2)
     with open_the_store(settings) as store:
         assert store.log.append([mention(1)])[0].written
-    monkeypatch.setattr("ops.store.look", lambda _folder: ROOMY._replace(free=20 * MIB))
+    monkeypatch.setattr("engramlog_server.ops.store.look", lambda _folder: ROOMY._replace(free=20 * MIB))
     with open_the_store(settings) as store:
         assert sum(store.log.head(p) for p in range(2)) == 1
         with pytest.raises(StoreFull, match=r"20\.0 MiB free"):

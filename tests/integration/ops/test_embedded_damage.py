@@ -13,11 +13,11 @@ from random import Random
 
 import pytest
 
-from events.errors import EmbeddedRedisError, StoreMismatch
-from ops.embedded.lock import FolderLock
-from ops.embedded.process import ProgressBound
-from ops.embedded.server import RedisBinary, find_redis_server, open_folder
-from ops.embedded.socket import connect
+from engramlog_server.events.errors import EmbeddedRedisError, StoreMismatch
+from engramlog_server.ops.embedded.lock import FolderLock
+from engramlog_server.ops.embedded.process import ProgressBound
+from engramlog_server.ops.embedded.server import RedisBinary, find_redis_server, open_folder
+from engramlog_server.ops.embedded.socket import connect
 from tests.patience import PATIENCE
 
 SCRIPTS = 200

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from events.errors import BadSetting, EmbeddedRedisError, StoreMismatch
-from ops.embedded.folder import Role
-from ops.embedded.lock import FolderLock
-from ops.embedded.process import ProgressBound
-from ops.embedded.server import (
+from engramlog_server.events.errors import BadSetting, EmbeddedRedisError, StoreMismatch
+from engramlog_server.ops.embedded.folder import Role
+from engramlog_server.ops.embedded.lock import FolderLock
+from engramlog_server.ops.embedded.process import ProgressBound
+from engramlog_server.ops.embedded.server import (
     EmbeddedRedis,
     RedisBinary,
     StoreFile,
@@ -23,9 +23,9 @@ from ops.embedded.server import (
     read_store_file,
     write_store_file,
 )
-from ops.embedded.socket import connect
-from ops.settings import Settings
-from ops.store import open_the_store
+from engramlog_server.ops.embedded.socket import connect
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import open_the_store
 
 STORE = StoreFile(store_id="s1", partitions=2, tags=("0", "z"), newest_server_version="6.2.14")
 

@@ -15,21 +15,21 @@ from pathlib import Path
 import pytest
 import redis
 
-from events.errors import EmbeddedRedisError
-from ops.embedded.folder import read_server_file
-from ops.embedded.lock import FolderLock
-from ops.embedded.server import EmbeddedRedis, open_folder
-from ops.embedded.socket import connect, listens
-from ops.embedded.wanted import is_used
+from engramlog_server.events.errors import EmbeddedRedisError
+from engramlog_server.ops.embedded.folder import read_server_file
+from engramlog_server.ops.embedded.lock import FolderLock
+from engramlog_server.ops.embedded.server import EmbeddedRedis, open_folder
+from engramlog_server.ops.embedded.socket import connect, listens
+from engramlog_server.ops.embedded.wanted import is_used
 from tests.patience import PATIENCE, UntilTold
 from tests.places import ROOT
 
 HOLDER = """
 import sys
 from pathlib import Path
-from ops.embedded.server import open_folder
-from ops.embedded.process import ServerPlan
-from ops.embedded.socket import connect
+from engramlog_server.ops.embedded.server import open_folder
+from engramlog_server.ops.embedded.process import ServerPlan
+from engramlog_server.ops.embedded.socket import connect
 
 folder, role, tied = Path(sys.argv[1]), sys.argv[2], sys.argv[3] == "tied"
 if not tied:
@@ -47,8 +47,8 @@ with open_folder(folder, role, on_wait=lambda text: print("wait", text, flush=Tr
 OPENER = """
 import sys
 from pathlib import Path
-from ops.embedded.server import open_folder
-from ops.embedded.socket import connect
+from engramlog_server.ops.embedded.server import open_folder
+from engramlog_server.ops.embedded.socket import connect
 
 with open_folder(Path(sys.argv[1]), "command") as opened, connect(opened.socket_path) as client:
     assert client.set("inside", sys.argv[2], nx=True), f"{sys.argv[2]} met {client.get('inside')}"

@@ -10,18 +10,18 @@ from typing import Any
 import orjson
 import pytest
 
-from api.application import Application
-from api.services.remembering import NewTurn
-from events.envelope import from_micros, utc_text
-from ops import embedding_queue
-from ops.embedding_queue import EmbeddingQueue
-from ops.joined import JoinedApplication
-from ops.settings import Settings
-from ops.store import OpenStore
-from ops.wiring import open_application
-from projections.embedding.choosing import Embedders
-from projections.language.contradiction.change import no_model
-from projections.redis.meanings import Meanings
+from engramlog_server.api.application import Application
+from engramlog_server.api.services.remembering import NewTurn
+from engramlog_server.events.envelope import from_micros, utc_text
+from engramlog_server.ops import embedding_queue
+from engramlog_server.ops.embedding_queue import EmbeddingQueue
+from engramlog_server.ops.joined import JoinedApplication
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import OpenStore
+from engramlog_server.ops.wiring import open_application
+from engramlog_server.projections.embedding.choosing import Embedders
+from engramlog_server.projections.language.contradiction.change import no_model
+from engramlog_server.projections.redis.meanings import Meanings
 from tests.doubles.embedding import WordEmbedder
 from tests.patience import PATIENCE
 
@@ -38,7 +38,7 @@ def embedder(monkeypatch: pytest.MonkeyPatch) -> WordEmbedder:
         found.alike = no_model  # the judge embeds what is added by itself, before the write
         return found
 
-    monkeypatch.setattr("ops.wiring.meanings_of", meanings)
+    monkeypatch.setattr("engramlog_server.ops.wiring.meanings_of", meanings)
     return made
 
 

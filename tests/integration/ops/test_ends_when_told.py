@@ -24,8 +24,8 @@ from tests.patience import PATIENCE
 COMPUTES = """
 import sys
 from pathlib import Path
-from api.services.auditing.replaying import Replayer
-from ops.main import main
+from engramlog_server.api.services.auditing.replaying import Replayer
+from engramlog_server.ops.main import main
 
 def computes(self, owner, **asked):
     Path(sys.argv[1]).touch()
@@ -65,7 +65,7 @@ def silent_redis() -> Iterator[tuple[str, socket.socket]]:
         yield f"redis://127.0.0.1:{listener.getsockname()[1]}", listener
 
 
-@pytest.mark.parametrize("module", ["ops.worker", "ops.job_worker"])
+@pytest.mark.parametrize("module", ["engramlog_server.ops.worker", "engramlog_server.ops.job_worker"])
 def test_a_worker_whose_redis_does_not_answer_ends(module: str) -> None:
     with silent_redis() as (url, listener), process("-m", module, "--url", url, "--timeout", NEVER) as worker:
         asks, _ = listener.accept()
@@ -100,7 +100,7 @@ def test_an_up_that_still_waits_for_its_redis_ends(tmp_path: Path) -> None:
             "ENGRAMLOG_REDIS_URL": url,
             "ENGRAMLOG_REDIS_TIMEOUT": NEVER,
         }
-        with process("-m", "ops.main", "up", "--port", "0", "--json", **environment) as up:
+        with process("-m", "engramlog_server.ops.main", "up", "--port", "0", "--json", **environment) as up:
             asks, _ = listener.accept()
             up.send_signal(signal.SIGTERM)
             _, told = up.communicate(timeout=PATIENCE)
@@ -178,7 +178,7 @@ def test_an_mcp_server_ends_while_it_waits_for_its_store_or_for_a_client(
             "ENGRAMLOG_REDIS_TIMEOUT": NEVER,
             "ENGRAMLOG_TOKEN": TOKEN,
         }
-        with process("-m", "ops.main", "mcp", "--json", *arguments, **environment) as server:
+        with process("-m", "engramlog_server.ops.main", "mcp", "--json", *arguments, **environment) as server:
             assert server.stdin is not None
             if "--http" in arguments:
                 assert server.stderr is not None

@@ -14,20 +14,20 @@ from threading import Event as Flag
 
 import pytest
 
-from api.application import Application, joined
-from consumers.fold.worker import FoldWorker
-from events.errors import NotYetFolded
-from events.partitions import LogKeys
-from ops.catch_up import FoldCatchUp
-from ops.joined import JoinedApplication
-from ops.settings import Settings
-from ops.store import open_the_store, silent
-from ops.wiring import application_on, open_application
+from engramlog_server.api.application import Application, joined
+from engramlog_server.consumers.fold.worker import FoldWorker
+from engramlog_server.events.errors import NotYetFolded
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.ops.catch_up import FoldCatchUp
+from engramlog_server.ops.joined import JoinedApplication
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import open_the_store, silent
+from engramlog_server.ops.wiring import application_on, open_application
 from tests.patience import PATIENCE
 
 RUN = """
 import json, sys
-from ops.main import main
+from engramlog_server.ops.main import main
 code = main(sys.argv[1:])
 sys.stdout.flush()
 print(json.dumps([code, *sys.modules]), file=sys.stderr)
@@ -35,16 +35,34 @@ print(json.dumps([code, *sys.modules]), file=sys.stderr)
 SERVERS = {"fastapi", "starlette", "uvicorn", "mcp", "rq", "structlog", "prometheus_client"}
 PICTURES = {"networkx"}
 OTHERS = {"httpx2", "urllib.request", "rjieba"}
-OF_A_STORE_THAT_STAYS = {"consumers.jobs", "consumers.fold.worker", "ops.logs", "ops.worker", "api.http"}
+OF_A_STORE_THAT_STAYS = {
+    "engramlog_server.consumers.jobs",
+    "engramlog_server.consumers.fold.worker",
+    "engramlog_server.ops.logs",
+    "engramlog_server.ops.worker",
+    "engramlog_server.api.http",
+}
 OF_OTHER_COMMANDS = {
-    "api.exchange.chats", "api.exchange.records", "api.revealing", "api.services.cleaning", "api.services.context",
-    "api.services.deleting", "api.services.extracting", "api.services.knowing", "api.services.store",
-    "projections.lifecycle", "projections.prompt",
-}  # fmt: skip
-OF_JUDGING = {"projections.lifecycle", "rjieba"}
+    "engramlog_server.api.exchange.chats",
+    "engramlog_server.api.exchange.records",
+    "engramlog_server.api.revealing",
+    "engramlog_server.api.services.cleaning",
+    "engramlog_server.api.services.context",
+    "engramlog_server.api.services.deleting",
+    "engramlog_server.api.services.extracting",
+    "engramlog_server.api.services.knowing",
+    "engramlog_server.api.services.store",
+    "engramlog_server.projections.lifecycle",
+    "engramlog_server.projections.prompt",
+}
+OF_JUDGING = {"engramlog_server.projections.lifecycle", "rjieba"}
 """What is told is judged beside what is known, in two languages."""
 NEVER = SERVERS | PICTURES | OTHERS | OF_A_STORE_THAT_STAYS | OF_OTHER_COMMANDS
-OF_WRITING = {"api.services.writing", "api.services.carrier", "projections.decide.commands"}
+OF_WRITING = {
+    "engramlog_server.api.services.writing",
+    "engramlog_server.api.services.carrier",
+    "engramlog_server.projections.decide.commands",
+}
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +106,7 @@ def test_a_build_that_another_release_folded_is_named_with_its_cure(tmp_path: Pa
 @pytest.mark.parametrize("words", [("search", "alice", "coffee"), ("list", "alice"), ("get", "alice", "m-1")])
 def test_a_question_loads_no_service_but_the_one_that_answers(environment: dict[str, str], words: list[str]) -> None:
     loaded = modules_of(environment, *words)
-    assert "api.services.reading" in loaded
+    assert "engramlog_server.api.services.reading" in loaded
     assert loaded & (NEVER | OF_WRITING) == set()
 
 

@@ -12,15 +12,15 @@ from urllib.request import Request, urlopen
 import orjson
 import pytest
 
-from api.application import Application
-from events.catalogue import ValueReadmitted
-from events.envelope import prepare
-from events.errors import InputError
-from events.redis.log import RedisEventLog
-from events.validation import make_event
-from ops.settings import Settings
-from ops.store import open_the_store
-from ops.wiring import application_on, open_application
+from engramlog_server.api.application import Application
+from engramlog_server.events.catalogue import ValueReadmitted
+from engramlog_server.events.envelope import prepare
+from engramlog_server.events.errors import InputError
+from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.validation import make_event
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import open_the_store
+from engramlog_server.ops.wiring import application_on, open_application
 from tests.acceptance.helpers.cli import run
 from tests.given.copies import acknowledged, restore
 from tests.integration.events.test_receipts_outlive_the_process import Restored

@@ -22,7 +22,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
-from api.version import program_version
+from engramlog_server.api.version import program_version
 from tests.contract.test_board import OF_TARGET, PROMETHEUS_S_OWN, Parsed, exported, expressions
 from tests.integration.live import wait_until
 from tests.integration.ops.test_up import EVENT, Up, running
@@ -220,7 +220,18 @@ def test_a_job_that_ran_through_says_when_and_how_long_it_took(up: Up) -> None:
 
 
 def test_an_mcp_server_counts_the_tools_that_its_client_calls(tmp_path: Path) -> None:
-    command = [sys.executable, "-P", "-m", "ops.main", "mcp", "--owner", "alice", "--metrics-port", "0", "--json"]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "engramlog_server.ops.main",
+        "mcp",
+        "--owner",
+        "alice",
+        "--metrics-port",
+        "0",
+        "--json",
+    ]
     environment = {**os.environ, "ENGRAMLOG_DATA": str(tmp_path / "data")}
     with subprocess.Popen(
         command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -288,7 +299,7 @@ def test_a_port_that_is_taken_is_refused_in_clear_words_before_anything_starts(t
     with closing(taken_port()) as listener:
         port = listener.getsockname()[1]
         done = subprocess.run(
-            [sys.executable, "-P", "-m", "ops.main", "up", "--port", "0"],
+            [sys.executable, "-P", "-m", "engramlog_server.ops.main", "up", "--port", "0"],
             env={**os.environ, "ENGRAMLOG_DATA": str(tmp_path / "data"), "ENGRAMLOG_METRICS": str(port)},
             capture_output=True,
             text=True,
@@ -302,7 +313,7 @@ def test_a_port_that_is_taken_is_refused_in_clear_words_before_anything_starts(t
 
 def test_a_worker_of_ones_own_redis_tells_its_metrics_and_ends_in_order(redis_server: Any) -> None:
     environment = {**os.environ, "ENGRAMLOG_REDIS_URL": redis_server.url}
-    command = [sys.executable, "-P", "-m", "ops.main", "worker", "--metrics-port"]
+    command = [sys.executable, "-P", "-m", "engramlog_server.ops.main", "worker", "--metrics-port"]
     with closing(taken_port()) as listener:
         refused = subprocess.run(
             [*command, str(listener.getsockname()[1])], env=environment, capture_output=True, text=True, check=False,
@@ -332,8 +343,11 @@ print([name for name in {names} if name in sys.modules])
 @pytest.mark.parametrize(
     ("module", "names"),
     [
-        ("ops.worker", ("prometheus_client", "numpy", "fastapi", "uvicorn")),
-        ("ops.metrics.fold, ops.metrics.port", ("numpy", "fastapi", "starlette", "uvicorn", "rich")),
+        ("engramlog_server.ops.worker", ("prometheus_client", "numpy", "fastapi", "uvicorn")),
+        (
+            "engramlog_server.ops.metrics.fold, engramlog_server.ops.metrics.port",
+            ("numpy", "fastapi", "starlette", "uvicorn", "rich"),
+        ),
     ],
 )
 def test_a_worker_loads_no_more_than_it_tells(module: str, names: tuple[str, ...]) -> None:

@@ -13,17 +13,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from api.services.auditing.folding import Refolder
-from api.services.auditing.replaying_all import StoreReplayer, WholeAsked
-from api.services.reading import Reader
-from api.version import program_version
-from events.errors import EngramlogError, StoreError, StoreUnavailable
-from ops import replay_all
-from ops.main import main
-from ops.settings import Settings
-from ops.wiring import open_application
-from projections.redis import view as views_module
-from projections.redis.view import RedisViews
+from engramlog_server.api.services.auditing.folding import Refolder
+from engramlog_server.api.services.auditing.replaying_all import StoreReplayer, WholeAsked
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.version import program_version
+from engramlog_server.events.errors import EngramlogError, StoreError, StoreUnavailable
+from engramlog_server.ops import replay_all
+from engramlog_server.ops.main import main
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.wiring import open_application
+from engramlog_server.projections.redis import view as views_module
+from engramlog_server.projections.redis.view import RedisViews
 from tests.acceptance.helpers.store import Store, day
 from tests.given.events import created, in_session, mentioned, negated
 from tests.integration.live import live_store, wait_until
@@ -214,7 +214,7 @@ def test_a_worker_of_another_release_or_store_refuses_and_opens_nothing(
     store: Store, monkeypatch: pytest.MonkeyPatch, release: str | None, store_id: str | None, says: str
 ) -> None:
     joins(store, monkeypatch)
-    monkeypatch.setattr("ops.wiring.open_application", lambda *_: pytest.fail("it was opened"))
+    monkeypatch.setattr("engramlog_server.ops.wiring.open_application", lambda *_: pytest.fail("it was opened"))
     asked = replay_all.PartitionAsked(store_id or "x", release or program_version(), 0, WholeAsked(profile="tiered"))
     told = json.loads(replay_all.replay_partition(msgspec.json.encode(asked)))
     assert says in told["error"]["message"]

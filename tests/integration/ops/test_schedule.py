@@ -11,17 +11,17 @@ from threading import Event as Flag
 
 import pytest
 
-from consumers.jobs.episodes import OFF
-from consumers.jobs.job import JobValidator
-from consumers.jobs.leader import has_work, queue_name
-from consumers.jobs.opened import JobResources
-from consumers.jobs.run import kinds_of, serving
-from consumers.jobs.status import lifecycle_status
-from consumers.jobs.worker import JobWorker, store_queue
-from events.redis.wire import open_wire
-from ops.processes import schedule as schedules
-from ops.processes.schedule import JobSchedule
-from ops.settings import Settings
+from engramlog_server.consumers.jobs.episodes import OFF
+from engramlog_server.consumers.jobs.job import JobValidator
+from engramlog_server.consumers.jobs.leader import has_work, queue_name
+from engramlog_server.consumers.jobs.opened import JobResources
+from engramlog_server.consumers.jobs.run import kinds_of, serving
+from engramlog_server.consumers.jobs.status import lifecycle_status
+from engramlog_server.consumers.jobs.worker import JobWorker, store_queue
+from engramlog_server.events.redis.wire import open_wire
+from engramlog_server.ops.processes import schedule as schedules
+from engramlog_server.ops.processes.schedule import JobSchedule
+from engramlog_server.ops.settings import Settings
 from tests.given.alarms import KeptAlarms
 from tests.integration.live import Live, wait_until
 from tests.integration.ops.test_up import running
@@ -167,6 +167,6 @@ def test_an_idle_up_runs_no_job_worker_and_keeps_the_schedule(tmp_path: Path) ->
 
 
 def test_a_fold_worker_loads_nothing_that_only_others_need() -> None:
-    script = "import json, sys, ops.worker; print(json.dumps([*sys.modules]))"
+    script = "import json, sys, engramlog_server.ops.worker; print(json.dumps([*sys.modules]))"
     ran = subprocess.run([sys.executable, "-P", "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     assert HEAVY & set(json.loads(ran.stdout)) == set()

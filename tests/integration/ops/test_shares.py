@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from consumers.fold.rebuild import rebuild_partition
-from events.errors import EngramlogError
-from events.redis.wire import open_wire
-from ops.processes import shares
-from ops.processes.shares import PartitionDone, PartitionTask, Work, do_all, process_count
-from projections.fold.builds import FIRST_BUILD, BuildKeys
-from projections.redis.store import take_lease
+from engramlog_server.consumers.fold.rebuild import rebuild_partition
+from engramlog_server.events.errors import EngramlogError
+from engramlog_server.events.redis.wire import open_wire
+from engramlog_server.ops.processes import shares
+from engramlog_server.ops.processes.shares import PartitionDone, PartitionTask, Work, do_all, process_count
+from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
+from engramlog_server.projections.redis.store import take_lease
 from tests.integration.consumers.fold.test_rebuild import fill
 from tests.integration.live import Live, live_store, wait_until
 from tests.patience import PATIENCE
@@ -138,7 +138,7 @@ def test_whoever_interrupts_ends_all_processes_and_no_lease_is_left(
 
 
 def test_a_command_that_is_killed_leaves_no_process_at_work(store: Live, redis_server: RedisServer) -> None:
-    command = [sys.executable, "-P", "-m", "ops.main", "rebuild", "--processes", "2", "--json"]
+    command = [sys.executable, "-P", "-m", "engramlog_server.ops.main", "rebuild", "--processes", "2", "--json"]
     environment = os.environ | {"ENGRAMLOG_REDIS_URL": redis_server.url}
     before = connections(store)
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -171,7 +171,7 @@ def test_the_commands_tell_the_same_by_two_processes(store: Live, redis_server: 
 
 def answer(redis_server: RedisServer, *arguments: str) -> dict[str, Any]:
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "ops.main", *arguments, "--json"],
+        [sys.executable, "-P", "-m", "engramlog_server.ops.main", *arguments, "--json"],
         env=os.environ | {"ENGRAMLOG_REDIS_URL": redis_server.url},
         capture_output=True,
         check=True,

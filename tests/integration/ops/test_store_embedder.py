@@ -7,23 +7,30 @@ from pathlib import Path
 
 import pytest
 
-from api.http.app import create_app
-from consumers.verify.store import verify_store
-from events.errors import BadSetting, EmbedderFailed
-from events.partitions import STORE_KEY
-from events.redis.clock import redis_micros
-from events.redis.wire import WirePool, open_wire
-from events.text.embedder_names import AUTO
-from ops.embedders import chosen_at_start, embed_minutes, embedders_of, load_in_background, missing_of, standing_of
-from ops.settings import Settings
-from ops.store import open_the_store
-from ops.wiring import open_application
-from projections.embedding.choosing import EmbedderChosen, EmbedderPlan, Embedders
-from projections.embedding.embedder import CachingEmbedder
-from projections.embedding.meaning import Embedder
-from projections.redis.create import known_identity, open_store
-from projections.redis.meanings import Meanings
-from projections.redis.vectors import RedisVectors
+from engramlog_server.api.http.app import create_app
+from engramlog_server.consumers.verify.store import verify_store
+from engramlog_server.events.errors import BadSetting, EmbedderFailed
+from engramlog_server.events.partitions import STORE_KEY
+from engramlog_server.events.redis.clock import redis_micros
+from engramlog_server.events.redis.wire import WirePool, open_wire
+from engramlog_server.events.text.embedder_names import AUTO
+from engramlog_server.ops.embedders import (
+    chosen_at_start,
+    embed_minutes,
+    embedders_of,
+    load_in_background,
+    missing_of,
+    standing_of,
+)
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import open_the_store
+from engramlog_server.ops.wiring import open_application
+from engramlog_server.projections.embedding.choosing import EmbedderChosen, EmbedderPlan, Embedders
+from engramlog_server.projections.embedding.embedder import CachingEmbedder
+from engramlog_server.projections.embedding.meaning import Embedder
+from engramlog_server.projections.redis.create import known_identity, open_store
+from engramlog_server.projections.redis.meanings import Meanings
+from engramlog_server.projections.redis.vectors import RedisVectors
 from tests.doubles.embedding import WordEmbedder
 from tests.given.http import client_of
 from tests.integration.live import live_store
@@ -44,7 +51,7 @@ def installed(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
 
         return make
 
-    monkeypatch.setattr("ops.embedders.maker_of", maker)
+    monkeypatch.setattr("engramlog_server.ops.embedders.maker_of", maker)
 
 
 def made(server: RedisServer, embedder: str | None = None) -> tuple[str, int | None]:

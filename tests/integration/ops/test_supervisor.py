@@ -8,12 +8,12 @@ from threading import Thread
 
 import pytest
 
-from events.errors import EmbeddedRedisError, EngramlogError, StoreUnavailable
-from ops.embedded.folder import read_server_file
-from ops.embedded.server import open_folder
-from ops.processes.supervisor import Supervisor
-from ops.settings import Settings
-from ops.wiring import open_application, quiet
+from engramlog_server.events.errors import EmbeddedRedisError, EngramlogError, StoreUnavailable
+from engramlog_server.ops.embedded.folder import read_server_file
+from engramlog_server.ops.embedded.server import open_folder
+from engramlog_server.ops.processes.supervisor import Supervisor
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.wiring import open_application, quiet
 from tests.integration.live import wait_until
 from tests.patience import UntilTold
 

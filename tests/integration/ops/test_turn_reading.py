@@ -10,16 +10,16 @@ from typing import Any
 import orjson
 import pytest
 
-from api.application import Application
-from api.mcp.connection import confined_to
-from api.requests.speaking import asked_by
-from api.services.extracting import Extractor
-from api.services.remembering import NewTurn
-from api.services.store.operating import Operator
-from events.envelope import from_micros, utc_text
-from events.errors import ConcurrencyError
-from ops.settings import Settings
-from ops.wiring import open_application
+from engramlog_server.api.application import Application
+from engramlog_server.api.mcp.connection import confined_to
+from engramlog_server.api.requests.speaking import asked_by
+from engramlog_server.api.services.extracting import Extractor
+from engramlog_server.api.services.remembering import NewTurn
+from engramlog_server.api.services.store.operating import Operator
+from engramlog_server.events.envelope import from_micros, utc_text
+from engramlog_server.events.errors import ConcurrencyError
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.wiring import open_application
 from tests.integration.live import wait_until
 
 BERLIN, HIKING = NewTurn("user", "I live in Berlin."), NewTurn("user", "我喜欢爬山。")
@@ -72,11 +72,11 @@ def test_a_question_waits_for_turns_of_its_owner_that_rules_are_about_to_read_an
         return extract(extractor, owner, by)
 
     monkeypatch.setattr(Extractor, "extract", slow)
-    monkeypatch.setattr("ops.turn_reading.MOST_WAITED_SECONDS", 0.05)
+    monkeypatch.setattr("engramlog_server.ops.turn_reading.MOST_WAITED_SECONDS", 0.05)
     application.rememberer.add_turns("ada", [BERLIN])
     assert application.reader.search("bo", "Berlin")["results"] == []
     assert [one["kind"] for one in application.reader.search("ada", "Where is home?")["results"]] in ([], ["episode"])
-    monkeypatch.setattr("ops.turn_reading.MOST_WAITED_SECONDS", 30.0)
+    monkeypatch.setattr("engramlog_server.ops.turn_reading.MOST_WAITED_SECONDS", 30.0)
     Timer(0.2, may_read.set).start()
     assert "User lives in Berlin" in application.contexts.context("ada", "Where do I live?")["block"]
 
@@ -94,7 +94,7 @@ def test_a_turn_is_read_in_the_light_of_what_the_assistant_said_before_it(applic
 def test_an_agents_update_is_applied_if_a_turn_of_the_user_says_it_and_waits_for_a_person_otherwise(
     application: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ops.turn_reading.MOST_WAITED_SECONDS", 30.0)
+    monkeypatch.setattr("engramlog_server.ops.turn_reading.MOST_WAITED_SECONDS", 30.0)
     known = {}
     for owner in ("ada", "bo"):
         known[owner] = application.rememberer.add(owner, "I live in Tokyo.", actor="user")["id"]

@@ -45,7 +45,7 @@ class Up:
         self.environment = {**os.environ, "ENGRAMLOG_DATA": str(folder), "ENGRAMLOG_REDIS_URL": redis_url}
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "ops.main", "up", "--port", "0", "--json", *arguments],
+                [sys.executable, "-P", "-m", "engramlog_server.ops.main", "up", "--port", "0", "--json", *arguments],
                 env=self.environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -92,7 +92,7 @@ class Up:
     def run(self, *arguments: str, expect: int = 0) -> Any:
         """A command beside it, on the same folder."""
         done = subprocess.run(
-            [sys.executable, "-P", "-m", "ops.main", *arguments, "--json"],
+            [sys.executable, "-P", "-m", "engramlog_server.ops.main", *arguments, "--json"],
             env=self.environment,
             capture_output=True,
             text=True,

@@ -122,7 +122,7 @@ class Serving:
         environment = {**os.environ, "ENGRAMLOG_DATA": str(folder), "ENGRAMLOG_HOST": "0.0.0.0"}
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "ops.main", "mcp", "--http", "--port", "0", "--json"],
+                [sys.executable, "-P", "-m", "engramlog_server.ops.main", "mcp", "--http", "--port", "0", "--json"],
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -171,7 +171,7 @@ def _a_key(folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
                 sys.executable,
                 "-P",
                 "-m",
-                "ops.main",
+                "engramlog_server.ops.main",
                 "key",
                 "new",
                 "support",

@@ -15,16 +15,16 @@ from uuid import uuid4
 
 import pytest
 
-from events.errors import EngramlogError
-from events.partitions import STORE_KEY
-from events.redis.wire import Wire, open_wire
-from ops.doctor.findings import DoctorReport
-from ops.doctor.starting import would_start
-from ops.embedded.server import open_folder
-from ops.processes.up import up
-from ops.sealing.key_file import make_key_file
-from ops.settings import load_settings
-from projections.redis.create import open_store
+from engramlog_server.events.errors import EngramlogError
+from engramlog_server.events.partitions import STORE_KEY
+from engramlog_server.events.redis.wire import Wire, open_wire
+from engramlog_server.ops.doctor.findings import DoctorReport
+from engramlog_server.ops.doctor.starting import would_start
+from engramlog_server.ops.embedded.server import open_folder
+from engramlog_server.ops.processes.up import up
+from engramlog_server.ops.sealing.key_file import make_key_file
+from engramlog_server.ops.settings import load_settings
+from engramlog_server.projections.redis.create import open_store
 from tests.acceptance.helpers.cli import Cli
 from tests.integration.live import wait_until
 from tests.servers import RedisServer, wheel_server
@@ -56,7 +56,7 @@ class Place:
             ENGRAMLOG_EMBEDDER="none",
             ENGRAMLOG_PARTITIONS="2",
         )
-        monkeypatch.setattr("ops.processes.up.end_by_signal", lambda begin, **_more: begin(0))
+        monkeypatch.setattr("engramlog_server.ops.processes.up.end_by_signal", lambda begin, **_more: begin(0))
 
     def set(self, **told: str) -> None:
         """In the environment."""
@@ -82,7 +82,7 @@ class Place:
 
     def sealed(self, key: Path) -> None:
         """A store that is sealed under a key."""
-        from ops.sealing.key_file import KeyFile
+        from engramlog_server.ops.sealing.key_file import KeyFile
 
         wire = self.own_redis()
         wire.seals.master = KeyFile(key)
@@ -335,7 +335,7 @@ def test_every_setting_that_cannot_be_right_is_told_at_once(
 
 
 def test_a_redis_that_says_nothing_is_told_within_the_bounds(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ops.doctor.reach.SECONDS", 0.2)
+    monkeypatch.setattr("engramlog_server.ops.doctor.reach.SECONDS", 0.2)
     place.set(ENGRAMLOG_REDIS_URL=f"redis://127.0.0.1:{place.listens()}/0", ENGRAMLOG_SEALED_BY="none")
     assert _names(place.told()) == [("redis", "answers")]
 
@@ -346,13 +346,13 @@ HANGS = "doctor open files"
 
 def test_a_check_that_hangs_hides_no_other(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     ended = SimpleNamespace(told=socket.socketpair())
-    monkeypatch.setattr("ops.doctor.starting.look_at_file_limit", lambda: ended.told[0].recv(1) and [])
+    monkeypatch.setattr("engramlog_server.ops.doctor.starting.look_at_file_limit", lambda: ended.told[0].recv(1) and [])
 
     def others_looked() -> float:
         wait_until(lambda: {one.name for one in enumerate_threads() if one.name.startswith("doctor ")} <= {HANGS})
         return 0.0
 
-    monkeypatch.setattr("ops.doctor.findings.monotonic", others_looked)
+    monkeypatch.setattr("engramlog_server.ops.doctor.findings.monotonic", others_looked)
     told = would_start(load_settings(), seconds=0.01)
     ended.told[1].send(b"x")
     hung = [one for one in told["checks"] if one["failed"]]

@@ -19,12 +19,12 @@ from uuid import uuid4
 
 import redis
 
-from events.envelope import prepare
-from events.redis.log import RedisEventLog
-from events.redis.wire import connect, open_wire
-from events.validation import make_event
-from ops.sealing.key_file import KeyFile, make_key_file
-from projections.redis.create import known_identity
+from engramlog_server.events.envelope import prepare
+from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.wire import connect, open_wire
+from engramlog_server.events.validation import make_event
+from engramlog_server.ops.sealing.key_file import KeyFile, make_key_file
+from engramlog_server.projections.redis.create import known_identity
 from tests.integration.live import wait_until
 from tests.integration.sealing.canaries import Canaries, Search
 from tests.patience import PATIENCE
@@ -65,7 +65,7 @@ class Aviary:
                 self.environment[name] = self.canaries.word(f"fault {name}")
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "ops.main", "up", "--port", "0", "--json"],
+                [sys.executable, "-P", "-m", "engramlog_server.ops.main", "up", "--port", "0", "--json"],
                 env=self.environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -143,7 +143,7 @@ class Aviary:
     def command(self, *arguments: str) -> str:
         """A command on the same folder; what it prints on both streams."""
         done = subprocess.run(
-            [sys.executable, "-P", "-m", "ops.main", *arguments],
+            [sys.executable, "-P", "-m", "engramlog_server.ops.main", *arguments],
             env=self.environment,
             capture_output=True,
             text=True,

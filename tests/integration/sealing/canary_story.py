@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from events.catalogue import MemoryPurged, TurnRecorded
+from engramlog_server.events.catalogue import MemoryPurged, TurnRecorded
 from tests.integration.live import wait_until
 from tests.integration.sealing.aviary import NOW, OTHERS, OWNER, Aviary
 from tests.integration.sealing.canaries import Canaries

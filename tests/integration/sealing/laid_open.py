@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from events.envelope import Stored
-from events.partitions import SEALED_META, STORE_KEY, LogKeys
-from events.redis.log import RedisEventLog
-from events.redis.wire import StoreClient
-from projections.fold.builds import BuildKeys
-from projections.fold.partition import Checkpoint
-from projections.redis.store import checkpoint_fields
+from engramlog_server.events.envelope import Stored
+from engramlog_server.events.partitions import SEALED_META, STORE_KEY, LogKeys
+from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.wire import StoreClient
+from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.fold.partition import Checkpoint
+from engramlog_server.projections.redis.store import checkpoint_fields
 
 SAME = {b"meta", b"heads", b"ids", b"ctl", b"lvl", b"del"}
 """Tables of the log that are the same in both."""

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from ops.main import main
-from ops.sealing.key_file import make_key_file
+from engramlog_server.ops.main import main
+from engramlog_server.ops.sealing.key_file import make_key_file
 from tests.acceptance.helpers.cli import Cli, event, lines
 
 AT = ("--at", "2026-02-01T00:00:00Z")

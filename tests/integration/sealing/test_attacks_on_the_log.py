@@ -7,21 +7,21 @@ from typing import Any
 
 import pytest
 
-from consumers.fold.rebuild import rebuild_partition
-from events.door.of_the_store import ACCESS
-from events.envelope import canonical, derived_id
-from events.errors import DamagedState
-from events.partitions import LogKeys, partition_of
-from events.redis.wire import open_wire
-from ops.catch_up import FoldCatchUp
-from ops.kept.head_file import HeadFile, heads_path
-from ops.kept.heads import HeadKeeper, LogChanged, refuse_changed_log
-from ops.settings import Settings
-from ops.wiring import quiet
-from projections.fold.builds import FIRST_BUILD, BuildKeys
-from projections.fold.partition import Checkpoint
-from projections.redis.heads import live_heads
-from projections.redis.store import checkpoint_fields
+from engramlog_server.consumers.fold.rebuild import rebuild_partition
+from engramlog_server.events.door.of_the_store import ACCESS
+from engramlog_server.events.envelope import canonical, derived_id
+from engramlog_server.events.errors import DamagedState
+from engramlog_server.events.partitions import LogKeys, partition_of
+from engramlog_server.events.redis.wire import open_wire
+from engramlog_server.ops.catch_up import FoldCatchUp
+from engramlog_server.ops.kept.head_file import HeadFile, heads_path
+from engramlog_server.ops.kept.heads import HeadKeeper, LogChanged, refuse_changed_log
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.wiring import quiet
+from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
+from engramlog_server.projections.fold.partition import Checkpoint
+from engramlog_server.projections.redis.heads import live_heads
+from engramlog_server.projections.redis.store import checkpoint_fields
 from tests.given.access import everybody as given
 from tests.given.http import HttpStore, created, http_store
 from tests.integration.live import wait_until

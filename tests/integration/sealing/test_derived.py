@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 import redis
 
-from events.catalogue import MemoryCreated
-from events.envelope import prepare
-from events.errors import KeyUnavailable
-from events.partitions import LogKeys
-from events.redis.log import RedisEventLog
-from events.redis.wire import StoreClient, WirePool, connect, open_wire
-from events.sealing.cipher import VALUE_MARK
-from events.sealing.key_ring import KeyRing
-from events.validation import make_event
-from projections.embedding.meaning import Embedded
-from projections.redis.create import StoreIdentity, open_store
-from projections.redis.vectors import RedisVectors
+from engramlog_server.events.catalogue import MemoryCreated
+from engramlog_server.events.envelope import prepare
+from engramlog_server.events.errors import KeyUnavailable
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.wire import StoreClient, WirePool, connect, open_wire
+from engramlog_server.events.sealing.cipher import VALUE_MARK
+from engramlog_server.events.sealing.key_ring import KeyRing
+from engramlog_server.events.validation import make_event
+from engramlog_server.projections.embedding.meaning import Embedded
+from engramlog_server.projections.redis.create import StoreIdentity, open_store
+from engramlog_server.projections.redis.vectors import RedisVectors
 from tests.given.events import moment
 from tests.servers import RedisServer
 

@@ -8,14 +8,14 @@ from shutil import copytree
 
 import orjson
 
-from events.partitions import LogKeys, partition_of
-from events.sealing.key_ring import KeyRing
-from ops.sealing.key_file import NAME, read_key_file
-from ops.sealing.seal import carry_out
-from ops.settings import Settings
-from ops.store import open_the_store
-from ops.store_replacement import old_store
-from ops.wiring import open_application
+from engramlog_server.events.partitions import LogKeys, partition_of
+from engramlog_server.events.sealing.key_ring import KeyRing
+from engramlog_server.ops.sealing.key_file import NAME, read_key_file
+from engramlog_server.ops.sealing.seal import carry_out
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import open_the_store
+from engramlog_server.ops.store_replacement import old_store
+from engramlog_server.ops.wiring import open_application
 from tests.acceptance.helpers.cli import run
 from tests.given.copies import restore
 from tests.integration.ops.test_kept_rejections import CANOE, LISBON, alarms, contents, opened, rejected, remembered

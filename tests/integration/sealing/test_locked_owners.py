@@ -7,22 +7,28 @@ from contextlib import contextmanager
 
 import pytest
 
-from consumers.fold.rebuild import rebuild_partition
-from events.alarms import KEYS_UNAVAILABLE
-from events.catalogue import EventData
-from events.envelope import Event, decode
-from events.errors import KeyUnavailable, OwnerErased, StoreError, UndecodableEvent
-from events.partitions import LogKeys
-from events.redis.log import RedisEventLog
-from events.redis.wire import StoreClient, connect, open_wire
-from events.sealing.cipher import BODY_MARK
-from events.sealing.seals import Seals, tombstone
-from ops.sealing.place import service_key
-from ops.sealing.vault import VaultKey
-from projections.fold import partition
-from projections.fold.builds import FIRST_BUILD, BuildKeys
-from projections.redis.create import known_identity
-from projections.redis.store import decode_quarantine, read_checkpoint, read_owner, read_parked, read_stuck
+from engramlog_server.consumers.fold.rebuild import rebuild_partition
+from engramlog_server.events.alarms import KEYS_UNAVAILABLE
+from engramlog_server.events.catalogue import EventData
+from engramlog_server.events.envelope import Event, decode
+from engramlog_server.events.errors import KeyUnavailable, OwnerErased, StoreError, UndecodableEvent
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.wire import StoreClient, connect, open_wire
+from engramlog_server.events.sealing.cipher import BODY_MARK
+from engramlog_server.events.sealing.seals import Seals, tombstone
+from engramlog_server.ops.sealing.place import service_key
+from engramlog_server.ops.sealing.vault import VaultKey
+from engramlog_server.projections.fold import partition
+from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
+from engramlog_server.projections.redis.create import known_identity
+from engramlog_server.projections.redis.store import (
+    decode_quarantine,
+    read_checkpoint,
+    read_owner,
+    read_parked,
+    read_stuck,
+)
 from tests.given.alarms import KeptAlarms
 from tests.given.sealing.key_service import TOKEN, FakeKeyService
 from tests.integration.live import Live, live_store, wait_until

@@ -10,12 +10,18 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from events.errors import KeyUnavailable
-from events.partitions import LogKeys
-from events.redis.wire import connect, open_wire
-from events.sealing.seals import Wrapped
-from ops.sealing.key_file import KeyFile, KeyFileUnusable, make_key_file, read_key_file, rotate_key_file
-from ops.sealing.rewrap import AT_ONCE, REPLACE, rewrap, wraps_of
+from engramlog_server.events.errors import KeyUnavailable
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.wire import connect, open_wire
+from engramlog_server.events.sealing.seals import Wrapped
+from engramlog_server.ops.sealing.key_file import (
+    KeyFile,
+    KeyFileUnusable,
+    make_key_file,
+    read_key_file,
+    rotate_key_file,
+)
+from engramlog_server.ops.sealing.rewrap import AT_ONCE, REPLACE, rewrap, wraps_of
 from tests.acceptance.helpers.cli import Cli
 from tests.given.sealing.key_service import TOKEN, FakeKeyService, token_file
 from tests.integration.live import live_store, wait_until

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from api.services.access.following import AccessFollower
-from events.door.of_the_store import ACCESS, access_id
-from events.entry import dedupe_field
-from events.envelope import canonical
-from events.errors import StoreUnavailable
-from events.partitions import LogKeys, dedupe_bucket, partition_of
-from projections.access.keys import MadeKey, make_key
+from engramlog_server.api.services.access.following import AccessFollower
+from engramlog_server.events.door.of_the_store import ACCESS, access_id
+from engramlog_server.events.entry import dedupe_field
+from engramlog_server.events.envelope import canonical
+from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.events.partitions import LogKeys, dedupe_bucket, partition_of
+from engramlog_server.projections.access.keys import MadeKey, make_key
 from tests.given.access import everybody as given
 from tests.given.http import HttpStore, http_store
 

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 import pytest
 
-from events.redis.clock import StoreClock
-from events.redis.wire import connect, open_wire
-from ops.sealing.key_file import make_key_file
-from ops.sealing.master import master_of
-from ops.settings import Settings
-from ops.store import open_the_store
-from projections.redis.create import known_identity
+from engramlog_server.events.redis.clock import StoreClock
+from engramlog_server.events.redis.wire import connect, open_wire
+from engramlog_server.ops.sealing.key_file import make_key_file
+from engramlog_server.ops.sealing.master import master_of
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import open_the_store
+from engramlog_server.projections.redis.create import known_identity
 from tests.faces import FACES
 from tests.given.faces import ENGLISH, OWNER, World, tell_all, untold_world
 from tests.integration.sealing.laid_open import lay_open

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from consumers.fold.worker import FoldWorker
-from events.entry import SECRET_BYTES
-from events.errors import OtherFormat, StoreMismatch
-from events.partitions import REBUILD_KEY, STORE_KEY, LogKeys, partition_of
-from events.redis.wire import connect, open_wire
-from events.sealing.cipher import BODY_MARK
-from projections.redis.create import BEING_SEALED, SEALED, SEALING, known_identity, open_store
+from engramlog_server.consumers.fold.worker import FoldWorker
+from engramlog_server.events.entry import SECRET_BYTES
+from engramlog_server.events.errors import OtherFormat, StoreMismatch
+from engramlog_server.events.partitions import REBUILD_KEY, STORE_KEY, LogKeys, partition_of
+from engramlog_server.events.redis.wire import connect, open_wire
+from engramlog_server.events.sealing.cipher import BODY_MARK
+from engramlog_server.projections.redis.create import BEING_SEALED, SEALED, SEALING, known_identity, open_store
 from tests.given.dumped import dump
 from tests.given.samples import again, mention
 from tests.integration.unsealed import OWNERS, PARTITIONS, WORD, Unsealed
@@ -183,7 +183,7 @@ def test_an_interrupted_sealing_goes_on_under_the_same_key_alone(store: Unsealed
     before = dump(store.client)
     other = Unsealed.__new__(Unsealed)
     other.__dict__ |= store.__dict__
-    from ops.sealing.key_file import make_key_file
+    from engramlog_server.ops.sealing.key_file import make_key_file
 
     make_key_file(tmp_path / "other")
     other.settings = store.settings.model_copy(update={"sealed_by": str(tmp_path / "other")})

@@ -11,7 +11,7 @@ from secrets import token_hex
 
 import pytest
 
-from ops.sealing.key_file import make_key_file
+from engramlog_server.ops.sealing.key_file import make_key_file
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.patience import PATIENCE
 from tests.places import ROOT
@@ -20,9 +20,9 @@ from tests.servers import RedisServer
 OWNERS = ("ada", "lin-yue", "团队")
 KILLED = """
 import sys
-from ops.settings import load_settings
-from ops.sealing.seal import carry_out
-from ops.store_replacement import old_store
+from engramlog_server.ops.settings import load_settings
+from engramlog_server.ops.sealing.seal import carry_out
+from engramlog_server.ops.store_replacement import old_store
 from tests.chaos.fate import DIE, fated
 with old_store(load_settings()) as store:
     carry_out(store, probe=fated(DIE, sys.argv[1], 1))

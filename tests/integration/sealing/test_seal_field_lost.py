@@ -6,13 +6,13 @@ from uuid import uuid4
 
 import pytest
 
-from events.catalogue import SynonymDefined
-from events.errors import StoreMismatch
-from events.partitions import STORE_KEY, LogKeys
-from events.redis.log import RedisEventLog
-from events.redis.wire import connect, open_wire
-from events.sealing.key_ring import KeyRing
-from projections.redis.create import SEALED, known_identity, open_store
+from engramlog_server.events.catalogue import SynonymDefined
+from engramlog_server.events.errors import StoreMismatch
+from engramlog_server.events.partitions import STORE_KEY, LogKeys
+from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.wire import connect, open_wire
+from engramlog_server.events.sealing.key_ring import KeyRing
+from engramlog_server.projections.redis.create import SEALED, known_identity, open_store
 from tests.integration.live import Live, live_store
 from tests.servers import RedisServer
 from tests.tampering import OWNERS

@@ -7,13 +7,13 @@ from socket import socket
 
 import pytest
 
-from consumers.jobs.leader import queue_name
-from consumers.sealing.leaving import rewrite_files
-from events.partitions import STORE_KEY, LogKeys, partition_of
-from events.redis.wire import connect, open_wire
-from ops.sealing.seal import told_beforehand
-from projections.embedding.vectors import VectorKeys
-from projections.fold.builds import BuildKeys, next_build
+from engramlog_server.consumers.jobs.leader import queue_name
+from engramlog_server.consumers.sealing.leaving import rewrite_files
+from engramlog_server.events.partitions import STORE_KEY, LogKeys, partition_of
+from engramlog_server.events.redis.wire import connect, open_wire
+from engramlog_server.ops.sealing.seal import told_beforehand
+from engramlog_server.projections.embedding.vectors import VectorKeys
+from engramlog_server.projections.fold.builds import BuildKeys, next_build
 from tests.given.dumped import dump
 from tests.integration.live import wait_until
 from tests.integration.unsealed import PARTITIONS, WORD, Unsealed

@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 import redis
 
-from consumers.fold.presence import LEASE_MS, Presence
-from consumers.sealing.copying import NotEqual
-from events.entry import fingerprint
-from events.errors import DamagedState, KeyUnavailable, LogGap, OtherFormat, StoreFull, StoreMismatch
-from events.heads import Head
-from events.partitions import STORE_KEY, LogKeys, partition_of
-from events.redis.wire import open_wire
-from ops.kept.head_file import HeadFile, heads_path
-from ops.kept.heads import LogChanged
-from ops.sealing.key_file import make_key_file
-from ops.store_replacement import InUse
+from engramlog_server.consumers.fold.presence import LEASE_MS, Presence
+from engramlog_server.consumers.sealing.copying import NotEqual
+from engramlog_server.events.entry import fingerprint
+from engramlog_server.events.errors import DamagedState, KeyUnavailable, LogGap, OtherFormat, StoreFull, StoreMismatch
+from engramlog_server.events.heads import Head
+from engramlog_server.events.partitions import STORE_KEY, LogKeys, partition_of
+from engramlog_server.events.redis.wire import open_wire
+from engramlog_server.ops.kept.head_file import HeadFile, heads_path
+from engramlog_server.ops.kept.heads import LogChanged
+from engramlog_server.ops.sealing.key_file import make_key_file
+from engramlog_server.ops.store_replacement import InUse
 from tests.given.dumped import dump
 from tests.integration.unsealed import PARTITIONS, Unsealed
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from events.errors import BadSetting, KeyUnavailable
-from events.sealing.seals import Wrapped
-from ops.sealing.master import master_of
-from ops.sealing.place import ServiceKey, service_key
-from ops.sealing.vault import BATCH, VaultKey, version_of
-from ops.settings import load_settings
+from engramlog_server.events.errors import BadSetting, KeyUnavailable
+from engramlog_server.events.sealing.seals import Wrapped
+from engramlog_server.ops.sealing.master import master_of
+from engramlog_server.ops.sealing.place import ServiceKey, service_key
+from engramlog_server.ops.sealing.vault import BATCH, VaultKey, version_of
+from engramlog_server.ops.settings import load_settings
 from tests.given.sealing.key_service import (
     KEY,
     MOUNT,

@@ -13,11 +13,11 @@ import pytest
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from consumers.verify.partition import verify_partition
-from events.partitions import LogKeys
-from events.sealing.compression import BODIES, VALUES
-from events.sealing.key_ring import KeyRing
-from projections.fold.builds import FIRST_BUILD, BuildKeys
+from engramlog_server.consumers.verify.partition import verify_partition
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.sealing.compression import BODIES, VALUES
+from engramlog_server.events.sealing.key_ring import KeyRing
+from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
 from tests.integration.live import live_store, wait_until
 from tests.servers import Servers, wheel_server
 

@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from events.sealing.key_ring import KeyRing
-from ops.sealing.key_file import make_key_file
+from engramlog_server.events.sealing.key_ring import KeyRing
+from engramlog_server.ops.sealing.key_file import make_key_file
 from tests.acceptance.helpers.store import embedded_store
 from tests.given.events import created, mentioned
 from tests.integration.consumers.fold import test_rebuild, test_rebuild_left
@@ -57,7 +57,7 @@ def test_what_holds_of_an_open_store_holds_of_a_sealed_one(
 
     for module in (test_rebuild, test_rebuild_left, test_verify):
         monkeypatch.setattr(module, "live_store", store)
-    monkeypatch.setattr("consumers.fold.folder.TOGETHER_BYTES", 1)
+    monkeypatch.setattr("engramlog_server.consumers.fold.folder.TOGETHER_BYTES", 1)
     ALSO[name](redis_servers.get("redis-6.2"), monkeypatch)
     assert sealed
 
@@ -95,7 +95,13 @@ def test_rebuild_and_verify_by_processes_of_their_own(tmp_path: Path) -> None:
     }
 
     def run(*words: str, **more: str) -> subprocess.CompletedProcess[bytes]:
-        command = [sys.executable, "-P", "-c", "from ops.main import main; raise SystemExit(main())", *words]
+        command = [
+            sys.executable,
+            "-P",
+            "-c",
+            "from engramlog_server.ops.main import main; raise SystemExit(main())",
+            *words,
+        ]
         return subprocess.run(command, env=told | more, capture_output=True, check=False)
 
     assert run("add", "lin", "早上喝龙井茶").returncode == 0

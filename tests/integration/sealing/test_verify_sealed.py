@@ -11,17 +11,25 @@ from urllib.parse import unquote
 import msgspec
 import pytest
 
-from consumers.verify.findings import LIES_OPEN
-from consumers.verify.store import verify_store
-from events.catalogue import SynonymDefined
-from events.entry import SECRET_BYTES
-from events.redis.wire import open_wire
-from events.sealing.cipher import SALT_BYTES
-from events.sealing.key_ring import KeyRing
-from projections.embedding.vectors import VectorKeys
-from projections.fold.builds import FIRST_BUILD, BuildKeys
-from projections.redis.sealed import VECTOR, cipher_of, open_moment, open_pack, open_record, open_synonyms, open_vector
-from projections.redis.store import decode_quarantine
+from engramlog_server.consumers.verify.findings import LIES_OPEN
+from engramlog_server.consumers.verify.store import verify_store
+from engramlog_server.events.catalogue import SynonymDefined
+from engramlog_server.events.entry import SECRET_BYTES
+from engramlog_server.events.redis.wire import open_wire
+from engramlog_server.events.sealing.cipher import SALT_BYTES
+from engramlog_server.events.sealing.key_ring import KeyRing
+from engramlog_server.projections.embedding.vectors import VectorKeys
+from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
+from engramlog_server.projections.redis.sealed import (
+    VECTOR,
+    cipher_of,
+    open_moment,
+    open_pack,
+    open_record,
+    open_synonyms,
+    open_vector,
+)
+from engramlog_server.projections.redis.store import decode_quarantine
 from tests.integration.consumers.verify.test_verify import KINDS
 from tests.integration.live import Live, live_store
 from tests.servers import RedisServer

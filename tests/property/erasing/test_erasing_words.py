@@ -6,11 +6,11 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from events.envelope import Stored, decode, encode
-from events.sealing.wordless import without_words
-from projections.fold.owner import fold_owner
-from projections.memory.record import Memory
-from projections.reports.erasing.reach import OwnersLog
+from engramlog_server.events.envelope import Stored, decode, encode
+from engramlog_server.events.sealing.wordless import without_words
+from engramlog_server.projections.fold.owner import fold_owner
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.reports.erasing.reach import OwnersLog
 from tests.examples import examples
 from tests.given.events import Told, differences, erased, of_old, secret_of, stored
 from tests.given.histories import IDS, MERGES, histories

@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from events.catalogue import EventDiscarded
-from projections.fold.owner import fold_owner
-from projections.views.foreseen import would_change
-from projections.views.view import OwnerView
+from engramlog_server.events.catalogue import EventDiscarded
+from engramlog_server.projections.fold.owner import fold_owner
+from engramlog_server.projections.views.foreseen import would_change
+from engramlog_server.projections.views.view import OwnerView
 from tests.examples import examples
 from tests.given.events import Told, folded, secret_of, stored
 from tests.given.histories import histories

@@ -9,24 +9,24 @@ from typing import Any, NamedTuple, cast
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from events.envelope import Stored, decode, micros
-from projections.fold.owner import OwnerHistory, fold_owner
-from projections.laws import LAWS
-from projections.laws.modes import MODES, Mode
-from projections.memory.columns import Columns
-from projections.memory.record import DAY
-from projections.memory.timelines import Lines
-from projections.past.life import EventKin
-from projections.ranking.recall import search
-from projections.ranking.search_request import FOLLOWING, SearchRequest
-from projections.reports.held_scores import held_scores
-from projections.reports.instants import ORDERS, WEIGHT, InstantStep, RowsAsked, Track, sheet_of
-from projections.reports.listing.rows import listing
-from projections.reports.moving import Moving
-from projections.views.corrected import seen_at
-from projections.views.hidden import hidden_in
-from projections.views.query import ViewQuery, detail
-from projections.views.view import OwnerView
+from engramlog_server.events.envelope import Stored, decode, micros
+from engramlog_server.projections.fold.owner import OwnerHistory, fold_owner
+from engramlog_server.projections.laws import LAWS
+from engramlog_server.projections.laws.modes import MODES, Mode
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.record import DAY
+from engramlog_server.projections.memory.timelines import Lines
+from engramlog_server.projections.past.life import EventKin
+from engramlog_server.projections.ranking.recall import search
+from engramlog_server.projections.ranking.search_request import FOLLOWING, SearchRequest
+from engramlog_server.projections.reports.held_scores import held_scores
+from engramlog_server.projections.reports.instants import ORDERS, WEIGHT, InstantStep, RowsAsked, Track, sheet_of
+from engramlog_server.projections.reports.listing.rows import listing
+from engramlog_server.projections.reports.moving import Moving
+from engramlog_server.projections.views.corrected import seen_at
+from engramlog_server.projections.views.hidden import hidden_in
+from engramlog_server.projections.views.query import ViewQuery, detail
+from engramlog_server.projections.views.view import OwnerView
 from tests.examples import examples
 from tests.given.events import Told, at, created, in_session, mentioned, negated, profile, rejected, secret_of, stored
 from tests.given.histories import histories

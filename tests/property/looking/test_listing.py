@@ -12,20 +12,28 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from events.catalogue import MemoryCreated
-from projections.index.record_names import SOURCES
-from projections.language.traditional import part_folded
-from projections.laws import LAWS
-from projections.laws.modes import MODES, Mode
-from projections.memory.columns import STATUSES, TIERS
-from projections.memory.record import CATEGORIES, LEVELS, SECRET, Memory
-from projections.ranking.search_request import Filter
-from projections.reports.listing.counting import MOST_VALUES, facets
-from projections.reports.listing.rows import listing
-from projections.reports.listing.wanted import FLAGS, SENSITIVITIES, SORTS, TRUSTS_TOLD, RowOrder, RowsWanted, wanted_of
-from projections.views.corrected import seen_at
-from projections.views.query import ViewQuery
-from projections.views.view import OwnerView
+from engramlog_server.events.catalogue import MemoryCreated
+from engramlog_server.projections.index.record_names import SOURCES
+from engramlog_server.projections.language.traditional import part_folded
+from engramlog_server.projections.laws import LAWS
+from engramlog_server.projections.laws.modes import MODES, Mode
+from engramlog_server.projections.memory.columns import STATUSES, TIERS
+from engramlog_server.projections.memory.record import CATEGORIES, LEVELS, SECRET, Memory
+from engramlog_server.projections.ranking.search_request import Filter
+from engramlog_server.projections.reports.listing.counting import MOST_VALUES, facets
+from engramlog_server.projections.reports.listing.rows import listing
+from engramlog_server.projections.reports.listing.wanted import (
+    FLAGS,
+    SENSITIVITIES,
+    SORTS,
+    TRUSTS_TOLD,
+    RowOrder,
+    RowsWanted,
+    wanted_of,
+)
+from engramlog_server.projections.views.corrected import seen_at
+from engramlog_server.projections.views.query import ViewQuery
+from engramlog_server.projections.views.view import OwnerView
 from tests.examples import examples
 from tests.given.events import (
     Told,

@@ -9,14 +9,14 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from projections.language.prompt_text import estimated_tokens
-from projections.lifecycle import plan
-from projections.memory.columns import Columns, state_of
-from projections.memory.handle import handle_of
-from projections.memory.working_memory import conversation
-from projections.prompt.gathering import Wanted, always, rules_of
-from projections.prompt.stable import stable_part
-from projections.views.view import OwnerView
+from engramlog_server.projections.language.prompt_text import estimated_tokens
+from engramlog_server.projections.lifecycle import plan
+from engramlog_server.projections.memory.columns import Columns, state_of
+from engramlog_server.projections.memory.handle import handle_of
+from engramlog_server.projections.memory.working_memory import conversation
+from engramlog_server.projections.prompt.gathering import Wanted, always, rules_of
+from engramlog_server.projections.prompt.stable import stable_part
+from engramlog_server.projections.views.view import OwnerView
 from tests.examples import examples
 from tests.given.events import (
     Told,

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from api.parameters import parameters
-from api.services.auditing.parameters import parse_settings
 from engramlog.answers import ParametersKnown
-from events.errors import InputError
-from events.parameters import DEFAULTS, NAMES, Parameters, problem_with
+from engramlog_server.api.parameters import parameters
+from engramlog_server.api.services.auditing.parameters import parse_settings
+from engramlog_server.events.errors import InputError
+from engramlog_server.events.parameters import DEFAULTS, NAMES, Parameters, problem_with
 from tests.given.shaped import checked
 from tests.rows import each_row
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from api import shapes as at_run_time
+from engramlog_server.api import shapes as at_run_time
 from tests.made.answer_shapes import FILE, shapes
 from tests.places import ROOT
 
@@ -35,7 +35,7 @@ def test_mypy_sees_what_a_service_answers(tmp_path: Path) -> None:
         'reader.why("a", "b")["memory"]': 'got "str", expected "float"',
     }
     lines = [f"def weight{at}(reader: Reader) -> float:\n    return {one}\n" for at, one in enumerate(wrong)]
-    file.write_text("\n\n".join(["from api.services.reading import Reader\n", *lines]), "utf-8")
+    file.write_text("\n\n".join(["from engramlog_server.api.services.reading import Reader\n", *lines]), "utf-8")
     ran = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", str(file)],
         capture_output=True,

@@ -5,8 +5,15 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.fold.sharing import even_most, is_free, next_aside, order_of_tries, renewal_seconds, surplus
-from events.redis.cluster.routing import poll_seconds
+from engramlog_server.consumers.fold.sharing import (
+    even_most,
+    is_free,
+    next_aside,
+    order_of_tries,
+    renewal_seconds,
+    surplus,
+)
+from engramlog_server.events.redis.cluster.routing import poll_seconds
 from tests.rows import each_row
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from events.catalogue import EventDiscarded, MemoryCreated
-from events.envelope import Stored, level_in, prepare
-from events.validation import make_event
-from projections.fold.partition import Checkpoint, WorkingOwner, decode_all, fold_batch
-from projections.language.sensitivity.event_level import judged_under, level_now
+from engramlog_server.events.catalogue import EventDiscarded, MemoryCreated
+from engramlog_server.events.envelope import Stored, level_in, prepare
+from engramlog_server.events.validation import make_event
+from engramlog_server.projections.fold.partition import Checkpoint, WorkingOwner, decode_all, fold_batch
+from engramlog_server.projections.language.sensitivity.event_level import judged_under, level_now
 from tests.given.samples import MOMENT, NOW
 from tests.rows import each_row
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.errors import InputError
-from events.heads import FIRST, Head, HeadBook, HeadLine, copied_book, next_line, write_line
+from engramlog_server.events.errors import InputError
+from engramlog_server.events.heads import FIRST, Head, HeadBook, HeadLine, copied_book, next_line, write_line
 from tests.rows import each_row
 
 STORE = "6d0f3b1c-2f7e-4a52-9a3e-0d8c3c8b7f11"

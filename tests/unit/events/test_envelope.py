@@ -6,9 +6,17 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from events.catalogue import EVENT_TYPES, MemoryMentioned, MemoryPromoted
-from events.envelope import decode, derived_id, from_micros, micros, new_event_id, prepare_body, utc_text
-from events.errors import UndecodableEvent
+from engramlog_server.events.catalogue import EVENT_TYPES, MemoryMentioned, MemoryPromoted
+from engramlog_server.events.envelope import (
+    decode,
+    derived_id,
+    from_micros,
+    micros,
+    new_event_id,
+    prepare_body,
+    utc_text,
+)
+from engramlog_server.events.errors import UndecodableEvent
 from tests.given.samples import MOMENT, mention, side_events
 from tests.rows import each_row
 

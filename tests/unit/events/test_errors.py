@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 
-from events import errors
-from events.errors import EngramlogError, InvalidBatch, InvalidEvent, StoreFull
+from engramlog_server.events import errors
+from engramlog_server.events.errors import EngramlogError, InvalidBatch, InvalidEvent, StoreFull
 from tests.rows import each_row
 
 ALL = [cls for _, cls in inspect.getmembers(errors, inspect.isclass) if issubclass(cls, EngramlogError)]

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from api.showing import decoded_id, encoded_id
-from events.catalogue import MemoryCreated, MemoryDeleted, MemoryMerged, TurnRecorded
-from events.envelope import micros
-from events.errors import InvalidEvent
-from events.ids import NO_PATH, trouble_with
-from events.validation import make_event
+from engramlog_server.api.showing import decoded_id, encoded_id
+from engramlog_server.events.catalogue import MemoryCreated, MemoryDeleted, MemoryMerged, TurnRecorded
+from engramlog_server.events.envelope import micros
+from engramlog_server.events.errors import InvalidEvent
+from engramlog_server.events.ids import NO_PATH, trouble_with
+from engramlog_server.events.validation import make_event
 from tests.rows import each_row
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from events.parameters import DEFAULTS, NAMES, Parameters, allowed, changed, problem_with, schema_of
+from engramlog_server.events.parameters import DEFAULTS, NAMES, Parameters, allowed, changed, problem_with, schema_of
 from tests.rows import each_row
 
 NUMBERS = [name for name in NAMES if schema_of(name).get("type") in ("number", "integer")]

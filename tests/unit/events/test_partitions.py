@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from redis.crc import key_slot
 
-from events.log import AppendReceipt, positions_by_partition, receipt_position
-from events.partitions import (
+from engramlog_server.events.log import AppendReceipt, positions_by_partition, receipt_position
+from engramlog_server.events.partitions import (
     DEDUPE_BUCKETS,
     LogKeys,
     crc16,

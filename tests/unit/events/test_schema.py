@@ -6,10 +6,10 @@ import json
 
 import msgspec
 
-from events.catalogue import EVENT_TYPES, LATEST_VERSION
-from events.envelope import Event
-from events.parameters import NAMES
-from events.schema import DIALECT, data_fields, json_schema, json_schemas
+from engramlog_server.events.catalogue import EVENT_TYPES, LATEST_VERSION
+from engramlog_server.events.envelope import Event
+from engramlog_server.events.parameters import NAMES
+from engramlog_server.events.schema import DIALECT, data_fields, json_schema, json_schemas
 from tests.rows import each_row
 
 

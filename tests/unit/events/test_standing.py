@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from events.envelope import derived_id
-from events.errors import InvalidBatch, InvalidEvent
-from events.standing import ACTORS, FIRM, PROMOTION, Speaker
-from events.validation import read_event, read_events
+from engramlog_server.events.envelope import derived_id
+from engramlog_server.events.errors import InvalidBatch, InvalidEvent
+from engramlog_server.events.standing import ACTORS, FIRM, PROMOTION, Speaker
+from engramlog_server.events.validation import read_event, read_events
 from tests.given.samples import NOW
 from tests.rows import each_row
 

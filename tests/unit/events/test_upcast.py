@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from events.catalogue import LATEST_VERSION
-from events.upcast import UPCASTERS, upcast
+from engramlog_server.events.catalogue import LATEST_VERSION
+from engramlog_server.events.upcast import UPCASTERS, upcast
 from tests.rows import each_row
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import orjson
 import pytest
 
-from events.catalogue import Hit, MemoriesAccessed, MemoryErased, MemoryMentioned, MemoryRevised
-from events.envelope import canonical, decode, encode, prepare
-from events.errors import InvalidBatch, InvalidEvent, RequestTooLarge
-from events.validation import make_event, read_event, read_events
+from engramlog_server.events.catalogue import Hit, MemoriesAccessed, MemoryErased, MemoryMentioned, MemoryRevised
+from engramlog_server.events.envelope import canonical, decode, encode, prepare
+from engramlog_server.events.errors import InvalidBatch, InvalidEvent, RequestTooLarge
+from engramlog_server.events.validation import make_event, read_event, read_events
 from tests.given.samples import MOMENT, NOW
 from tests.long_way import outcome, the_long_way
 from tests.rows import each_row

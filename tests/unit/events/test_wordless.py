@@ -11,11 +11,11 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.catalogue import EVENT_TYPES, LATEST_VERSION
-from events.envelope import AnyEvent, decode, encode
-from events.schema import data_fields, envelope_fields
-from events.sealing.wordless import WORDS, is_wordless, without_words
-from projections.reports.erasing.said_again import words_in
+from engramlog_server.events.catalogue import EVENT_TYPES, LATEST_VERSION
+from engramlog_server.events.envelope import AnyEvent, decode, encode
+from engramlog_server.events.schema import data_fields, envelope_fields
+from engramlog_server.events.sealing.wordless import WORDS, is_wordless, without_words
+from engramlog_server.projections.reports.erasing.said_again import words_in
 from tests.given.events import stored
 from tests.given.histories import histories
 from tests.rows import each_row

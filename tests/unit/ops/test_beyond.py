@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from api.http.server.certificate import Certificate
-from api.http.server.listener import OF_THIS_MACHINE
-from events.errors import BadSetting
-from ops.clock import now
-from ops.listeners import (
+from engramlog_server.api.http.server.certificate import Certificate
+from engramlog_server.api.http.server.listener import OF_THIS_MACHINE
+from engramlog_server.events.errors import BadSetting
+from engramlog_server.ops.clock import now
+from engramlog_server.ops.listeners import (
     FIRST_KEY,
     CertificateWatch,
     Listeners,
@@ -23,9 +23,9 @@ from ops.listeners import (
     listeners_of,
     require_key,
 )
-from ops.public_settings import asked_name
-from ops.settings import Settings, load_settings
-from projections.access.book import AccessBook, Key
+from engramlog_server.ops.public_settings import asked_name
+from engramlog_server.ops.settings import Settings, load_settings
+from engramlog_server.projections.access.book import AccessBook, Key
 from tests.given.access.certificates import NOW, Pair, certificate
 from tests.integration.live import wait_until
 from tests.rows import each_row

@@ -8,12 +8,12 @@ from typing import IO
 
 import pytest
 
-from ops.durable import FileFull, FileLock, append_lines, replace_file, written_beside
-from ops.embedded.receipt_file import receipts_path
-from ops.erasing.fence_list import list_path
-from ops.kept.head_file import heads_path
-from ops.kept.rejections import values_path
-from ops.settings import Settings
+from engramlog_server.ops.durable import FileFull, FileLock, append_lines, replace_file, written_beside
+from engramlog_server.ops.embedded.receipt_file import receipts_path
+from engramlog_server.ops.erasing.fence_list import list_path
+from engramlog_server.ops.kept.head_file import heads_path
+from engramlog_server.ops.kept.rejections import values_path
+from engramlog_server.ops.settings import Settings
 from tests.rows import each_row
 
 

@@ -11,12 +11,12 @@ from threading import Thread
 
 import pytest
 
-from api.cli.service import Lost, Reply, asked, error_of
-from api.operations.reading import GET, LIST
-from api.operations.writing import NEGATE
-from events.errors import BeyondHead, EngramlogError, InvalidEvent, StoreUnavailable
-from ops import running_service as asking
-from ops.running_service import MARK, MOST_HEAD, NoAnswer, Unheard, exchanged
+from engramlog_server.api.cli.service import Lost, Reply, asked, error_of
+from engramlog_server.api.operations.reading import GET, LIST
+from engramlog_server.api.operations.writing import NEGATE
+from engramlog_server.events.errors import BeyondHead, EngramlogError, InvalidEvent, StoreUnavailable
+from engramlog_server.ops import running_service as asking
+from engramlog_server.ops.running_service import MARK, MOST_HEAD, NoAnswer, Unheard, exchanged
 from tests.patience import PATIENCE
 from tests.rows import each_row
 

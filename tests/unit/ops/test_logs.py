@@ -11,8 +11,8 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
-from api.version import program_version
-from ops.logs import SILENT_FIELDS, start_logging, teller
+from engramlog_server.api.version import program_version
+from engramlog_server.ops.logs import SILENT_FIELDS, start_logging, teller
 
 
 @pytest.fixture(autouse=True)
@@ -58,7 +58,9 @@ def test_an_address_is_told_whatever_its_folder_is_called_and_its_password_is_no
 
 def test_a_line_is_written_in_one_piece_since_several_processes_write_to_one_log() -> None:
     code = (
-        "from ops.logs import start_logging, teller; start_logging(pretty=False); teller()('folded', words='x' * 3_000)"
+        "from engramlog_server.ops.logs import start_logging, teller\n"
+        "start_logging(pretty=False)\n"
+        "teller()('folded', words='x' * 3_000)"
     )
     received, sent = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)  # keeps each write apart
     with received, sent:

@@ -11,10 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from ops.garbage import OBJECTS, USUAL, look_seldom, started
+from engramlog_server.ops.garbage import OBJECTS, USUAL, look_seldom, started
 
 THREADS = "OPENBLAS_NUM_THREADS"
-ENTRIES = ("ops.main", "ops.worker", "ops.job_worker", "benchmarks.__main__")
+ENTRIES = (
+    "engramlog_server.ops.main",
+    "engramlog_server.ops.worker",
+    "engramlog_server.ops.job_worker",
+    "benchmarks.__main__",
+)
 """Modules that processes of ours start with."""
 COUNT = "import {entry}, numpy, os; numpy.ones((600, 600)) @ numpy.ones((600, 600)); print(len(os.listdir('/proc/self/task')))"
 
@@ -48,4 +53,4 @@ def threads_after_a_product(entry: str, **environment: str) -> int:
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir() or (os.cpu_count() or 1) < 2, reason="counts in /proc")
 def test_every_process_of_ours_multiplies_in_one_thread_unless_somebody_set_another_number() -> None:
     assert {entry: threads_after_a_product(entry) for entry in ENTRIES} == dict.fromkeys(ENTRIES, 1)
-    assert threads_after_a_product("ops.worker", **{THREADS: "2"}) == 2
+    assert threads_after_a_product("engramlog_server.ops.worker", **{THREADS: "2"}) == 2

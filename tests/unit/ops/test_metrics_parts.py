@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from api.http.metrics import KEPT, LATE, STATUS, Scrape, StoreCollector, readings
-from api.http.server.ports import bound
-from api.services.auditing.supervision import AppendOnlyFile, Kept, Supervision
-from consumers.fold.figures import FoldFigures, Spread
-from events.errors import BadSetting, StoreUnavailable
-from events.partitions import PASSING
-from ops.metrics.port import SETTING, ports_of, refuse_taken
-from projections.fold.partition import Outcome
+from engramlog_server.api.http.metrics import KEPT, LATE, STATUS, Scrape, StoreCollector, readings
+from engramlog_server.api.http.server.ports import bound
+from engramlog_server.api.services.auditing.supervision import AppendOnlyFile, Kept, Supervision
+from engramlog_server.consumers.fold.figures import FoldFigures, Spread
+from engramlog_server.events.errors import BadSetting, StoreUnavailable
+from engramlog_server.events.partitions import PASSING
+from engramlog_server.ops.metrics.port import SETTING, ports_of, refuse_taken
+from engramlog_server.projections.fold.partition import Outcome
 from tests.given.a_status import STATUS as AN_ANSWER
 from tests.patience import PATIENCE
 from tests.rows import each_row

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from events.errors import BadSetting
-from ops.environment import unknown_settings
-from ops.settings import Settings, load_settings, of_its_own
+from engramlog_server.events.errors import BadSetting
+from engramlog_server.ops.environment import unknown_settings
+from engramlog_server.ops.settings import Settings, load_settings, of_its_own
 from tests.rows import each_row
 
 

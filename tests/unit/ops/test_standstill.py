@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from events.errors import StoreUnavailable
-from ops.processes.checks import LOOK_SECONDS, STILL_SECONDS, Standstill
+from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.ops.processes.checks import LOOK_SECONDS, STILL_SECONDS, Standstill
 from tests.given.alarms import KeptAlarms
 
 SUBJECT = ("partition_stands_still", "partition 0")

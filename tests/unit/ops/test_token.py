@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from events.alarms import KNOWN, ConditionAlarm
-from events.errors import BadSetting
-from ops.embedded.folder import UnusableFolder
-from ops.embedded.private_folder import private_folder
-from ops.main import main
-from ops.settings import Settings, load_settings
-from ops.token import TokenFile, TokenFileUnusable, admits_of, make_token, read_token, rotate_token
-from projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.events.alarms import KNOWN, ConditionAlarm
+from engramlog_server.events.errors import BadSetting
+from engramlog_server.ops.embedded.folder import UnusableFolder
+from engramlog_server.ops.embedded.private_folder import private_folder
+from engramlog_server.ops.main import main
+from engramlog_server.ops.settings import Settings, load_settings
+from engramlog_server.ops.token import TokenFile, TokenFileUnusable, admits_of, make_token, read_token, rotate_token
+from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
 from tests.rows import each_row
 
 OWN = "0123456789abcdef0123456789abcdef"

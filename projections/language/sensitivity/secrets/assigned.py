@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from projections.language.patterns import regex
-from projections.language.sensitivity.beside import Piece
-from projections.language.sensitivity.made import made
-from projections.language.sensitivity.reading import Cues, TextReading
-from projections.language.sensitivity.rule import Begun, Rule, either, listed
-from projections.language.sensitivity.values import STAND_IN, TOKEN, bare, strength
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.sensitivity.beside import Piece
+from engramlog_server.projections.language.sensitivity.made import made
+from engramlog_server.projections.language.sensitivity.reading import Cues, TextReading
+from engramlog_server.projections.language.sensitivity.rule import Begun, Rule, either, listed
+from engramlog_server.projections.language.sensitivity.values import STAND_IN, TOKEN, bare, strength
 
 NAMES = Cues(listed("pass, passwd, password, passphrase, pwd, pw, psw, secret, token, key, auth, creds"))
 MANAGERS = Cues(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from projections.language.patterns import regex
-from projections.language.sensitivity.beside import Piece
-from projections.language.sensitivity.reading import Cues, TextReading
-from projections.language.sensitivity.rule import Rule, either, listed
-from projections.language.sensitivity.sign import Sign
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.sensitivity.beside import Piece
+from engramlog_server.projections.language.sensitivity.reading import Cues, TextReading
+from engramlog_server.projections.language.sensitivity.rule import Rule, either, listed
+from engramlog_server.projections.language.sensitivity.sign import Sign
 
 ENTERING = Cues(
     listed("""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from projections.language.patterns import regex
-from projections.language.sensitivity.beside import Piece
-from projections.language.sensitivity.reading import Cues, TextReading
-from projections.language.sensitivity.rule import Rule, either, listed
-from projections.language.sensitivity.sign import Sign
-from projections.language.sensitivity.values import DICTATED
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.sensitivity.beside import Piece
+from engramlog_server.projections.language.sensitivity.reading import Cues, TextReading
+from engramlog_server.projections.language.sensitivity.rule import Rule, either, listed
+from engramlog_server.projections.language.sensitivity.sign import Sign
+from engramlog_server.projections.language.sensitivity.values import DICTATED
 
 KEYED = Cues(
     listed("""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from projections.language.patterns import regex
-from projections.language.sensitivity.beside import Piece
-from projections.language.sensitivity.reading import Cues, TextReading
-from projections.language.sensitivity.rule import Begun, Rule, listed
-from projections.language.sensitivity.sign import Sign
-from projections.language.sensitivity.values import bare, random_key, random_letters
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.sensitivity.beside import Piece
+from engramlog_server.projections.language.sensitivity.reading import Cues, TextReading
+from engramlog_server.projections.language.sensitivity.rule import Begun, Rule, listed
+from engramlog_server.projections.language.sensitivity.sign import Sign
+from engramlog_server.projections.language.sensitivity.values import bare, random_key, random_letters
 
 KEYS = Cues(
     listed("""

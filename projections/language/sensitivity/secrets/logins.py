@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 
-from projections.language.patterns import regex
-from projections.language.sensitivity.beside import Piece
-from projections.language.sensitivity.reading import Cues, TextReading
-from projections.language.sensitivity.rule import Rule, listed
-from projections.language.sensitivity.values import TOKEN, bare, strength
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.sensitivity.beside import Piece
+from engramlog_server.projections.language.sensitivity.reading import Cues, TextReading
+from engramlog_server.projections.language.sensitivity.rule import Rule, listed
+from engramlog_server.projections.language.sensitivity.values import TOKEN, bare, strength
 
 PLACES = Cues(
     listed("""

@@ -9,13 +9,13 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from projections.language.patterns import regex
-from projections.language.scripts import in_han_block
-from projections.language.sensitivity.beside import joined, letter_at
-from projections.language.sensitivity.reading import Cues, TextReading
-from projections.language.sensitivity.rule import Rule, either, listed
-from projections.language.sensitivity.sign import Sign
-from projections.language.sensitivity.values import SPOKEN
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import in_han_block
+from engramlog_server.projections.language.sensitivity.beside import joined, letter_at
+from engramlog_server.projections.language.sensitivity.reading import Cues, TextReading
+from engramlog_server.projections.language.sensitivity.rule import Rule, either, listed
+from engramlog_server.projections.language.sensitivity.sign import Sign
+from engramlog_server.projections.language.sensitivity.values import SPOKEN
 
 SURE = Cues(
     listed("""

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 
-from projections.language.patterns import regex
-from projections.language.scripts import HAN_BLOCK
-from projections.language.sensitivity.reading import Cues, TextReading
-from projections.language.sensitivity.rule import Begun, Rule, found_in_lower, listed
-from projections.language.sensitivity.secrets.said import PASSWORDS
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import HAN_BLOCK
+from engramlog_server.projections.language.sensitivity.reading import Cues, TextReading
+from engramlog_server.projections.language.sensitivity.rule import Begun, Rule, found_in_lower, listed
+from engramlog_server.projections.language.sensitivity.secrets.said import PASSWORDS
 
 WORDS = Cues(
     listed("password, passwords, passwd, passwds, passphrase, passphrases, passcode, passcodes, pwd, pwds, phrase"),

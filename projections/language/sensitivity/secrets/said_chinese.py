@@ -5,13 +5,13 @@ Texts are folded: 密碼 is 密码, 四八二一 is 4821.
 
 from __future__ import annotations
 
-from projections.language.patterns import regex
-from projections.language.scripts import HAN_BLOCK
-from projections.language.sensitivity.beside import Piece
-from projections.language.sensitivity.reading import Cues, TextReading
-from projections.language.sensitivity.rule import Rule, listed
-from projections.language.sensitivity.sign import Sign
-from projections.language.sensitivity.values import DICTATED_ZH, TOKEN, strength_told
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import HAN_BLOCK
+from engramlog_server.projections.language.sensitivity.beside import Piece
+from engramlog_server.projections.language.sensitivity.reading import Cues, TextReading
+from engramlog_server.projections.language.sensitivity.rule import Rule, listed
+from engramlog_server.projections.language.sensitivity.sign import Sign
+from engramlog_server.projections.language.sensitivity.values import DICTATED_ZH, TOKEN, strength_told
 
 SECRECY = Cues(listed("密码, 密钥, 秘钥, 锁屏, 解锁, 口令, 通行码, 暗号, 暗语, 密语"))
 CODES = Cues(

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 
-from projections.language.patterns import regex
-from projections.language.sensitivity.numbers import holds_card_number, holds_chinese_id, holds_iban
-from projections.language.sensitivity.reading import Cues, TextReading
-from projections.language.sensitivity.rule import Begun, Rule, found_in_lower, found_in_text, listed
-from projections.language.sensitivity.secrets.keys import KEYS
-from projections.language.sensitivity.sign import Sign
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.sensitivity.numbers import holds_card_number, holds_chinese_id, holds_iban
+from engramlog_server.projections.language.sensitivity.reading import Cues, TextReading
+from engramlog_server.projections.language.sensitivity.rule import Begun, Rule, found_in_lower, found_in_text, listed
+from engramlog_server.projections.language.sensitivity.secrets.keys import KEYS
+from engramlog_server.projections.language.sensitivity.sign import Sign
 
 _ABOUT = r"(?:\s{1,4}(?:for|to|of|on|at)\b[^\n.:=!?;,0-9]{0,30}?)?"
 _IS = r"(?:\s{0,4}(?:\bis|\bwas|['’]s|[:：=])(?:\s(?:now|still))?\s{0,4})"

@@ -8,11 +8,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable
 
-from projections.language.patterns import regex
-from projections.language.sensitivity.made import JOINED, WORDS, candidates, made
-from projections.language.sensitivity.reading import Cues, TextReading
-from projections.language.sensitivity.rule import Rule, either, listed
-from projections.language.sensitivity.sign import Sign
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.sensitivity.made import JOINED, WORDS, candidates, made
+from engramlog_server.projections.language.sensitivity.reading import Cues, TextReading
+from engramlog_server.projections.language.sensitivity.rule import Rule, either, listed
+from engramlog_server.projections.language.sensitivity.sign import Sign
 
 ASKING = Cues(
     listed("""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from projections.language.patterns import regex
-from projections.language.sensitivity.beside import Piece
-from projections.language.sensitivity.reading import Cues, TextReading
-from projections.language.sensitivity.rule import Rule, listed
-from projections.language.sensitivity.values import TOKEN, may_be_strong, strength_told
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.sensitivity.beside import Piece
+from engramlog_server.projections.language.sensitivity.reading import Cues, TextReading
+from engramlog_server.projections.language.sensitivity.rule import Rule, listed
+from engramlog_server.projections.language.sensitivity.values import TOKEN, may_be_strong, strength_told
 
 LATIN = Cues(
     listed("""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 
-from projections.language.lexicon import words
-from projections.language.patterns import regex
-from projections.language.scripts import HAN_BLOCK
-from projections.language.sensitivity.reading import Cues, TextReading
-from projections.language.sensitivity.rule import Rule, listed
+from engramlog_server.projections.language.lexicon import words
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import HAN_BLOCK
+from engramlog_server.projections.language.sensitivity.reading import Cues, TextReading
+from engramlog_server.projections.language.sensitivity.rule import Rule, listed
 
 
 @cache

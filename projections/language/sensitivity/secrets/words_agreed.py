@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from projections.language.patterns import regex
-from projections.language.scripts import HAN_BLOCK
-from projections.language.sensitivity.beside import Piece
-from projections.language.sensitivity.reading import Cues, TextReading
-from projections.language.sensitivity.rule import Rule, either, listed
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import HAN_BLOCK
+from engramlog_server.projections.language.sensitivity.beside import Piece
+from engramlog_server.projections.language.sensitivity.reading import Cues, TextReading
+from engramlog_server.projections.language.sensitivity.rule import Rule, either, listed
 
 PHRASES = Cues(listed("passphrase, passphrases"))
 AGREED = Cues(

@@ -16,15 +16,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from api.exchange.export import ExportOptions
-from api.operations.groups import NEEDS
-from api.revealing import By
-from events.catalogue.access import Verb
-from events.errors import AccessDenied, NotFound
-from projections.access.caller import Caller
-from projections.access.grants import check_grant
-from projections.access.keys import as_grant
-from projections.memory.record import SECRET
+from engramlog_server.api.exchange.export import ExportOptions
+from engramlog_server.api.operations.groups import NEEDS
+from engramlog_server.api.revealing import By
+from engramlog_server.events.catalogue.access import Verb
+from engramlog_server.events.errors import AccessDenied, NotFound
+from engramlog_server.projections.access.caller import Caller
+from engramlog_server.projections.access.grants import check_grant
+from engramlog_server.projections.access.keys import as_grant
+from engramlog_server.projections.memory.record import SECRET
 from tests.given.http import HttpStore, created, event, http_store
 
 OWNER_NUMBERS = count()

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from events.errors import NotFound
+from engramlog_server.events.errors import NotFound
 from tests.acceptance.helpers.store import Store
 from tests.examples import examples
 from tests.given.events import (

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from api.work.patience import Patience, with_patience
-from events.catalogue import SensitivitySet
-from events.envelope import from_micros, utc_text
-from events.errors import BeyondHead, DeadlineExceeded, InputError
+from engramlog_server.api.work.patience import Patience, with_patience
+from engramlog_server.events.catalogue import SensitivitySet
+from engramlog_server.events.envelope import from_micros, utc_text
+from engramlog_server.events.errors import BeyondHead, DeadlineExceeded, InputError
 from tests.acceptance.helpers.store import Store, day
 from tests.given.events import (
     Told,

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from engramlog.answers import AnsweredInFull
-from events.catalogue import BlockMade, BroughtUp, MemoriesAccessed, StableMade
-from events.catalogue.conversation import Hit
-from events.errors import InvalidEvent
-from events.trust import PROPOSED
+from engramlog_server.events.catalogue import BlockMade, BroughtUp, MemoriesAccessed, StableMade
+from engramlog_server.events.catalogue.conversation import Hit
+from engramlog_server.events.errors import InvalidEvent
+from engramlog_server.events.trust import PROPOSED
 from tests.acceptance.helpers.store import Store
 from tests.given.events import Told, created, merged, moment, negated, set_aside
 from tests.given.said import said

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from api.work.patience import Patience, with_patience
-from events.errors import DeadlineExceeded, InputError
-from projections.laws import LAWS
-from projections.redis.moments import MomentLimits, RedisMoments
+from engramlog_server.api.work.patience import Patience, with_patience
+from engramlog_server.events.errors import DeadlineExceeded, InputError
+from engramlog_server.projections.laws import LAWS
+from engramlog_server.projections.redis.moments import MomentLimits, RedisMoments
 from tests.acceptance.helpers.store import Store, day
 from tests.given.events import (
     accessed,

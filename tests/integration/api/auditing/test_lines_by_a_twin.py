@@ -17,14 +17,14 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.choices import ASKED_FOR
-from api.exchange.export import ExportOptions
-from consumers.fold.rebuild import rebuild_partition
-from events.catalogue import SynonymDefined
-from events.envelope import Stored, decode, from_micros, utc_text
-from events.errors import InputError, NotFound
-from projections.redis.moments import MomentLimits
-from projections.redis.owner_events import WORTH
+from engramlog_server.api.choices import ASKED_FOR
+from engramlog_server.api.exchange.export import ExportOptions
+from engramlog_server.consumers.fold.rebuild import rebuild_partition
+from engramlog_server.events.catalogue import SynonymDefined
+from engramlog_server.events.envelope import Stored, decode, from_micros, utc_text
+from engramlog_server.events.errors import InputError, NotFound
+from engramlog_server.projections.redis.moments import MomentLimits
+from engramlog_server.projections.redis.owner_events import WORTH
 from tests.acceptance.helpers.store import Store
 from tests.given.client import Service
 from tests.given.events import (

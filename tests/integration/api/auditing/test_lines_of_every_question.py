@@ -15,20 +15,20 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from api.choices import ASKED_FOR
-from api.exchange.export import ExportOptions
-from events.envelope import Stored, decode, from_micros, micros, utc_text
-from events.errors import InputError, NotFound
-from events.partitions import partition_of
-from projections.fold.owner import OwnerHistory, fold_owner
-from projections.laws import LAWS
-from projections.memory.record import Memory
-from projections.ranking.recall import search
-from projections.ranking.search_request import SearchRequest
-from projections.reports.listing.rows import listing
-from projections.reports.sides import Side, side_standings
-from projections.views.query import ViewQuery
-from projections.views.view import OwnerView
+from engramlog_server.api.choices import ASKED_FOR
+from engramlog_server.api.exchange.export import ExportOptions
+from engramlog_server.events.envelope import Stored, decode, from_micros, micros, utc_text
+from engramlog_server.events.errors import InputError, NotFound
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.projections.fold.owner import OwnerHistory, fold_owner
+from engramlog_server.projections.laws import LAWS
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.ranking.recall import search
+from engramlog_server.projections.ranking.search_request import SearchRequest
+from engramlog_server.projections.reports.listing.rows import listing
+from engramlog_server.projections.reports.sides import Side, side_standings
+from engramlog_server.projections.views.query import ViewQuery
+from engramlog_server.projections.views.view import OwnerView
 from tests.acceptance.helpers.store import Store
 from tests.examples import examples
 from tests.given.events import (

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from api.services.auditing.answered import MOST_OUTCOMES
-from events.envelope import decode
-from events.errors import InputError
+from engramlog_server.api.services.auditing.answered import MOST_OUTCOMES
+from engramlog_server.events.envelope import decode
+from engramlog_server.events.errors import InputError
 from tests.acceptance.helpers.store import Store
 from tests.given.events import created, reinforced
 from tests.given.said import said

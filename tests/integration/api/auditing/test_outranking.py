@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from events.errors import InputError, NotFound
+from engramlog_server.events.errors import InputError, NotFound
 from tests.acceptance.helpers.store import Store
 from tests.given.events import created, deleted, merged, purged
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from api.cli.show.generic import answer
-from api.services.auditing import statistics as summing
-from api.work.patience import NeedsHeavyLane, Patience, with_patience
-from events.errors import DeadlineExceeded
-from events.log import AppendReceipt
-from events.partitions import partition_of
+from engramlog_server.api.cli.show.generic import answer
+from engramlog_server.api.services.auditing import statistics as summing
+from engramlog_server.api.work.patience import NeedsHeavyLane, Patience, with_patience
+from engramlog_server.events.errors import DeadlineExceeded
+from engramlog_server.events.log import AppendReceipt
+from engramlog_server.events.partitions import partition_of
 from tests.acceptance.helpers.store import Store, day, embedded_store
 from tests.chaos.attendants import live_keys
 from tests.given.events import compressed, created, deleted, in_conflict, mentioned, merged, negated, shown, unmerged
@@ -179,7 +179,7 @@ def test_a_long_history_moves_to_the_heavy_lane_and_ends_at_its_deadline(
 ) -> None:
     owner = many(store, 3_000)
     assert store.operator.stats(owner)["figures"]["activations"] == 3_000
-    monkeypatch.setattr("api.work.patience.LIGHT_STEPS", 500)
+    monkeypatch.setattr("engramlog_server.api.work.patience.LIGHT_STEPS", 500)
     with with_patience(Patience(light=True)), pytest.raises(NeedsHeavyLane):
         store.operator.stats(owner)
     late = Patience()

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from api.services.auditing.differing import Differ
-from api.services.auditing.replaying import Replayer
-from events.catalogue import SensitivitySet
-from events.envelope import utc_text
-from events.vocabulary import Actor
+from engramlog_server.api.services.auditing.differing import Differ
+from engramlog_server.api.services.auditing.replaying import Replayer
+from engramlog_server.events.catalogue import SensitivitySet
+from engramlog_server.events.envelope import utc_text
+from engramlog_server.events.vocabulary import Actor
 from tests.acceptance.helpers.store import Store, day
 from tests.examples import examples
 from tests.given.events import Told, brought_back, created, deleted, in_session, mentioned, negated, purged, set_aside

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from api.requests.speaking import come_in_by
-from events.catalogue import MemoryMentioned, MemoryPromoted
-from events.envelope import decode, derived_id
-from events.errors import ConcurrencyError, InputError, KeyTaken, OwnerQuarantined
-from events.partitions import parse_position
-from events.standing import Speaker
-from events.validation import make_event, ready
-from projections.decide.command import EVENT
-from projections.reports.undoing import ACT
+from engramlog_server.api.requests.speaking import come_in_by
+from engramlog_server.events.catalogue import MemoryMentioned, MemoryPromoted
+from engramlog_server.events.envelope import decode, derived_id
+from engramlog_server.events.errors import ConcurrencyError, InputError, KeyTaken, OwnerQuarantined
+from engramlog_server.events.partitions import parse_position
+from engramlog_server.events.standing import Speaker
+from engramlog_server.events.validation import make_event, ready
+from engramlog_server.projections.decide.command import EVENT
+from engramlog_server.projections.reports.undoing import ACT
 from tests.acceptance.helpers.store import Store
 from tests.examples import examples
 from tests.given.events import (

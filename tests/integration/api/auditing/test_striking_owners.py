@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from events.catalogue import Ground
-from events.envelope import derived_id, new_event_id, prepare
-from events.errors import InputError
-from events.validation import make_event
+from engramlog_server.events.catalogue import Ground
+from engramlog_server.events.envelope import derived_id, new_event_id, prepare
+from engramlog_server.events.errors import InputError
+from engramlog_server.events.validation import make_event
 from tests.acceptance.helpers.store import Store, day
 from tests.given.events import (
     Told,

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import httpx2
 import pytest
 
-from api.http import waiting
+from engramlog_server.api.http import waiting
 from tests.given.client import Service, connected, new_owner, service
 from tests.given.http import SHOWN, TOKEN, created, mentioned
 from tests.patience import PATIENCE

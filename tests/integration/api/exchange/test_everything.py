@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from projections.fold.changelog import _DECISION, _FIELD, _TYPE, FIRST_LINK, Entry, link
+from engramlog_server.projections.fold.changelog import _DECISION, _FIELD, _TYPE, FIRST_LINK, Entry, link
 from tests.given.http import HttpStore, created, event
 from tests.rows import each_row
 
@@ -103,8 +103,8 @@ def test_the_chain_in_its_head_is_that_of_the_changes_that_it_holds(http: HttpSt
 
 def _entry(change: dict[str, Any]) -> Entry:
     """The entry that a change tells of, as far as the chain goes over it."""
-    from events.envelope import micros
-    from events.vocabulary import read_time
+    from engramlog_server.events.envelope import micros
+    from engramlog_server.events.vocabulary import read_time
 
     fields = tuple(_FIELD.get(name, name) for name in change["fields"])
     return Entry(

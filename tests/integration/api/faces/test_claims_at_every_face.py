@@ -9,10 +9,10 @@ from urllib.parse import quote
 
 import pytest
 
-from api.http.app import create_app
-from events.envelope import decode
-from events.partitions import partition_of
-from events.standing import ACTORS, CLAIMS, claimable
+from engramlog_server.api.http.app import create_app
+from engramlog_server.events.envelope import decode
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.events.standing import ACTORS, CLAIMS, claimable
 from tests.given.client import Service, connected, new_owner
 from tests.given.mcp import in_process, talk
 from tests.integration.api.faces.test_nobody_promotes_himself import World

@@ -13,8 +13,8 @@ from uuid import uuid4
 import orjson
 import pytest
 
-from api.cli.app import run
-from events.envelope import from_micros, utc_text
+from engramlog_server.api.cli.app import run
+from engramlog_server.events.envelope import from_micros, utc_text
 from tests.given.client import Service, service
 from tests.given.mcp import Agent, in_process, talk
 from tests.rows import each_row

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from api.choices import MOST_CHANGES
-from api.work.patience import NeedsHeavyLane, Patience, with_patience
-from events.errors import DeadlineExceeded, InputError
-from projections.fold.changelog import Entry
-from projections.fold.provenance import tree
-from projections.redis.changelog import ChangeLogs
-from projections.redis.view import RedisViews
+from engramlog_server.api.choices import MOST_CHANGES
+from engramlog_server.api.work.patience import NeedsHeavyLane, Patience, with_patience
+from engramlog_server.events.errors import DeadlineExceeded, InputError
+from engramlog_server.projections.fold.changelog import Entry
+from engramlog_server.projections.fold.provenance import tree
+from engramlog_server.projections.redis.changelog import ChangeLogs
+from engramlog_server.projections.redis.view import RedisViews
 from tests.given.events import created as created_event
 from tests.given.events import folded
 from tests.given.http import HttpStore, created, http_store, mentioned
@@ -117,7 +117,7 @@ def test_a_cursor_of_before_a_rebuild_says_that_one_must_begin_again(
 
 
 def test_a_page_reads_no_more_packs_than_it_takes(store: HttpStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("projections.redis.changelog.PACKS", 1)
+    monkeypatch.setattr("engramlog_server.projections.redis.changelog.PACKS", 1)
     read: list[int] = []
     monkeypatch_unpack(monkeypatch, read)
     store.application.reader.history("alice", limit=10)
@@ -137,7 +137,7 @@ def test_packs_without_the_memory_are_passed_over_unread(store: HttpStore, monke
 
 def monkeypatch_unpack(monkeypatch: pytest.MonkeyPatch, read: list[int]) -> None:
     """Note each pack whose entries are decoded."""
-    import projections.redis.changelog as module
+    import engramlog_server.projections.redis.changelog as module
 
     real = module.unpack
 
@@ -167,7 +167,7 @@ def test_a_page_asks_the_log_for_the_events_of_its_own_changes_alone(
 def test_a_whole_history_is_no_light_question_where_it_is_long(
     store: HttpStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.work.patience.LIGHT_STEPS", 100)
+    monkeypatch.setattr("engramlog_server.api.work.patience.LIGHT_STEPS", 100)
     reader = store.application.reader
     with with_patience(Patience(light=True)):
         reader.history("alice", limit=10)
@@ -180,7 +180,7 @@ WHY = "/v1/owners/alice/memories/coffee/why"
 
 def test_no_answer_to_why_tells_more_than_a_page_holds(store: HttpStore, monkeypatch: pytest.MonkeyPatch) -> None:
     assert store.client.get(WHY, params={"limit": MOST_CHANGES + 1}).status_code == 422
-    monkeypatch.setattr("api.services.reading.MOST_CHANGES", 50)
+    monkeypatch.setattr("engramlog_server.api.services.reading.MOST_CHANGES", 50)
     for path in (WHY, WHY.replace("why", "provenance")):
         (root,) = store.client.get(path).json()["provenance"]["nodes"]
         assert (len(root["events"]), root["events_left_out"]) == (50, MENTIONS - 50)
@@ -189,7 +189,7 @@ def test_no_answer_to_why_tells_more_than_a_page_holds(store: HttpStore, monkeyp
 
 
 def test_why_ends_where_its_time_does(store: HttpStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("projections.redis.changelog.PACKS", 1)
+    monkeypatch.setattr("engramlog_server.projections.redis.changelog.PACKS", 1)
 
     class Ended(Patience):
         def check(self, done: int, total: int) -> None:

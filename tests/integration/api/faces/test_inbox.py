@@ -10,8 +10,8 @@ from uuid import uuid4
 
 import pytest
 
-from api.cli.app import run
-from events.redis.log import RedisEventLog
+from engramlog_server.api.cli.app import run
+from engramlog_server.events.redis.log import RedisEventLog
 from tests.given.client import Service, connected
 from tests.given.http import created, event
 from tests.given.mcp import Agent, in_process, talk

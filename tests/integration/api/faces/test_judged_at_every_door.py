@@ -14,10 +14,10 @@ from urllib.parse import quote
 import pytest
 
 from engramlog import AsyncMemory
-from events.envelope import decode
-from events.partitions import partition_of
-from ops.settings import Settings
-from ops.wiring import open_application
+from engramlog_server.events.envelope import decode
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.wiring import open_application
 from tests.given.client import Service, connected, new_owner
 from tests.given.http import TOKEN
 from tests.given.mcp import in_process, talk

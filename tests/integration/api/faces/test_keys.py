@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from api.application import Application
-from api.requests.refusals import MOST_KEY
-from events.envelope import decode
-from events.errors import InputError, KeyTaken, NotFound
-from events.partitions import partition_of
-from ops.settings import Settings
-from ops.wiring import open_application
+from engramlog_server.api.application import Application
+from engramlog_server.api.requests.refusals import MOST_KEY
+from engramlog_server.events.envelope import decode
+from engramlog_server.events.errors import InputError, KeyTaken, NotFound
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.wiring import open_application
 from tests.rows import each_row
 
 NUMBERS = count(1)

@@ -13,11 +13,11 @@ from urllib.parse import quote
 import orjson
 import pytest
 
-from api.cli.app import run
-from api.cli.parser import whole
-from events.envelope import from_micros, utc_text
-from events.errors import BeyondHead, InputError, NotFound
-from events.partitions import parse_position, partition_of
+from engramlog_server.api.cli.app import run
+from engramlog_server.api.cli.parser import whole
+from engramlog_server.events.envelope import from_micros, utc_text
+from engramlog_server.events.errors import BeyondHead, InputError, NotFound
+from engramlog_server.events.partitions import parse_position, partition_of
 from tests.acceptance.commands.test_cli_shapes import commands
 from tests.acceptance.helpers.store import Store, day
 from tests.given.client import connected, service

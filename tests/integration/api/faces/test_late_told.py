@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from api.cli.app import run
+from engramlog_server.api.cli.app import run
 from tests.given.client import Service, service
 from tests.given.http import created, event
 from tests.rows import each_row
@@ -63,7 +63,7 @@ def test_an_export_marks_what_was_recorded_late(running: Service) -> None:
 def printed(running: Service, *words: str) -> str:
     out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
     plain = io.StringIO()
-    from api.cli.app import out as console
+    from engramlog_server.api.cli.app import out as console
 
     console.file, console.width = plain, 400
     try:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import pytest
 
-from api.exchange.export import ExportOptions
-from events.catalogue import SensitivitySet
-from events.envelope import from_micros, utc_text
-from events.errors import InputError
-from projections.redis.said import REACHES
+from engramlog_server.api.exchange.export import ExportOptions
+from engramlog_server.events.catalogue import SensitivitySet
+from engramlog_server.events.envelope import from_micros, utc_text
+from engramlog_server.events.errors import InputError
+from engramlog_server.projections.redis.said import REACHES
 from tests.acceptance.helpers.store import Store, day
 from tests.given.events import Told, created, deleted, mentioned, negated, parameters, purged
 from tests.given.said import injected, said

@@ -10,11 +10,11 @@ from uuid import uuid4
 import pytest
 
 from engramlog import InputError as Refused
-from events.envelope import from_micros
-from events.errors import InvalidEvent
-from events.partitions import partition_of
-from events.standing import ENDING, Speaker
-from events.validation import make_event
+from engramlog_server.events.envelope import from_micros
+from engramlog_server.events.errors import InvalidEvent
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.events.standing import ENDING, Speaker
+from engramlog_server.events.validation import make_event
 from tests.given.client import Service, connected
 from tests.given.events import created, deleted, mentioned
 from tests.given.mcp import in_process, talk

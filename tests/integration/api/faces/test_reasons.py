@@ -9,8 +9,8 @@ from typing import Any
 
 import orjson
 
-from api.cli.app import run
-from events.partitions import partition_of
+from engramlog_server.api.cli.app import run
+from engramlog_server.events.partitions import partition_of
 from tests.given.client import KINDS, Service, connected, new_owner
 from tests.given.http import SHOWN, HttpStore, created
 from tests.given.mcp import Agent, in_process, talk

@@ -9,9 +9,9 @@ from typing import Any
 from unittest import mock
 from uuid import uuid4
 
-from api.cli.app import run
-from events.errors import DamagedState
-from projections.redis.view import RedisViews
+from engramlog_server.api.cli.app import run
+from engramlog_server.events.errors import DamagedState
+from engramlog_server.projections.redis.view import RedisViews
 from tests.given.client import Service, connected
 from tests.given.http import created, event
 from tests.rows import each_row

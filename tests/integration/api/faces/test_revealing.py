@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from api.cli.app import run
-from api.exchange.export import ExportOptions
-from api.revealing import By
 from engramlog import Memory
-from events.catalogue import MemoriesAccessed
-from events.envelope import decode
-from events.errors import InvalidEvent, StoreUnavailable
-from events.partitions import partition_of
-from events.vocabulary import MAX_SOURCES
+from engramlog_server.api.cli.app import run
+from engramlog_server.api.exchange.export import ExportOptions
+from engramlog_server.api.revealing import By
+from engramlog_server.events.catalogue import MemoriesAccessed
+from engramlog_server.events.envelope import decode
+from engramlog_server.events.errors import InvalidEvent, StoreUnavailable
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.events.vocabulary import MAX_SOURCES
 from tests.given.client import Service, new_owner
 from tests.given.http import TOKEN, created, event, mentioned
 from tests.places import ROOT

@@ -15,15 +15,15 @@ from urllib.parse import quote
 
 import pytest
 
-from api.application import Application
-from api.cli.parser import loaded
-from api.http.app import create_app
-from api.mcp.connection import Connection
-from api.mcp.server import MemoryServer
-from api.operations.table import entries
 from engramlog import InputError, Memory
-from events.envelope import decode
-from events.partitions import partition_of
+from engramlog_server.api.application import Application
+from engramlog_server.api.cli.parser import loaded
+from engramlog_server.api.http.app import create_app
+from engramlog_server.api.mcp.connection import Connection
+from engramlog_server.api.mcp.server import MemoryServer
+from engramlog_server.api.operations.table import entries
+from engramlog_server.events.envelope import decode
+from engramlog_server.events.partitions import partition_of
 from tests.given.client import Service, connected, new_owner
 from tests.given.mcp import in_process, talk
 from tests.integration.api.faces.test_nobody_promotes_himself import World

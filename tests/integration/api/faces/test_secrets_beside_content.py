@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from api.requests.secrets import HIDDEN, QUERY_HIDDEN
-from api.services.accesses import AccessRecorder
-from events.catalogue import SynonymDefined, ToolResultRecorded, TurnRecorded
-from events.envelope import new_event_id
-from events.errors import InputError, InvalidEvent
-from events.partitions import partition_of
-from ops.logs import start_logging, teller
-from projections.embedding.choosing import Embedders
-from projections.redis.meanings import Meanings
+from engramlog_server.api.requests.secrets import HIDDEN, QUERY_HIDDEN
+from engramlog_server.api.services.accesses import AccessRecorder
+from engramlog_server.events.catalogue import SynonymDefined, ToolResultRecorded, TurnRecorded
+from engramlog_server.events.envelope import new_event_id
+from engramlog_server.events.errors import InputError, InvalidEvent
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.ops.logs import start_logging, teller
+from engramlog_server.projections.embedding.choosing import Embedders
+from engramlog_server.projections.redis.meanings import Meanings
 from tests.acceptance.helpers.store import Store, embedded_store
 from tests.doubles.embedding import WordEmbedder
 from tests.given.events import Told, created, negated, of_old
@@ -50,7 +50,9 @@ WATCHED = Watched()
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     with pytest.MonkeyPatch.context() as patch:
         embedders = Embedders.alone(lambda: WATCHED)
-        patch.setattr("ops.wiring.meanings_of", lambda _settings, opened: Meanings(embedders, opened.vectors))
+        patch.setattr(
+            "engramlog_server.ops.wiring.meanings_of", lambda _settings, opened: Meanings(embedders, opened.vectors)
+        )
         with embedded_store(tmp_path_factory.mktemp("beside")) as opened:
             yield opened
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from events.redis.wire import connect
-from ops.commands.processes import client_config
-from ops.settings import Settings
+from engramlog_server.events.redis.wire import connect
+from engramlog_server.ops.commands.processes import client_config
+from engramlog_server.ops.settings import Settings
 from tests.integration.live import wait_until
 from tests.integration.ops.test_up import get, running
 from tests.patience import PATIENCE
@@ -98,7 +98,7 @@ def test_a_refused_setting_is_named_and_its_password_is_not(name: str, value: st
 
 def engramlog(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-P", "-m", "ops.main", *arguments],
+        [sys.executable, "-P", "-m", "engramlog_server.ops.main", *arguments],
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
@@ -114,7 +114,7 @@ def test_a_store_that_is_not_reached_is_told_of_without_its_password(url: str) -
     assert MARK not in done.stdout + done.stderr
 
 
-@each_row("module", ["ops.worker", "ops.job_worker"])
+@each_row("module", ["engramlog_server.ops.worker", "engramlog_server.ops.job_worker"])
 def test_a_worker_takes_no_password_from_its_arguments(module: str) -> None:
     command = [sys.executable, "-P", "-m", module, "--url", f"redis://:{MARK}@127.0.0.1:1"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
@@ -124,7 +124,7 @@ def test_a_worker_takes_no_password_from_its_arguments(module: str) -> None:
 
 def test_a_traceback_that_nobody_caught_hides_it() -> None:
     code = (
-        "from ops.logs import start_logging; start_logging()\n"
+        "from engramlog_server.ops.logs import start_logging; start_logging()\n"
         "from threading import Thread\n"
         f"def fail(): raise RuntimeError('redis://:{MARK}@host')\n"
         "thread = Thread(target=fail); thread.start(); thread.join(); fail()"

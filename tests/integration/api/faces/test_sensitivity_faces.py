@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from api.cli.show.generic import answer as level_set
+from engramlog_server.api.cli.show.generic import answer as level_set
 from tests.given.client import Service
 from tests.given.http import HttpStore, created, event
 from tests.given.mcp import in_process, talk

@@ -8,8 +8,8 @@ from contextlib import nullcontext, redirect_stderr, redirect_stdout
 from typing import Any
 from uuid import uuid4
 
-from api.cli.app import run
-from projections.views.view import WITHHELD
+from engramlog_server.api.cli.app import run
+from engramlog_server.projections.views.view import WITHHELD
 from tests.given.client import Service
 from tests.given.http import created, event
 from tests.given.mcp import Agent, in_process, talk

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from api.http.server.listener import claim
-from api.http.server.serve import listening
-from events.errors import BadSetting
+from engramlog_server.api.http.server.listener import claim
+from engramlog_server.api.http.server.serve import listening
+from engramlog_server.events.errors import BadSetting
 from tests.patience import PATIENCE
 
 
@@ -28,7 +28,7 @@ def taken() -> Iterator[int]:
 
 def up(folder: Path, port: int) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-P", "-m", "ops.main", "up", "--port", str(port), "--json"],
+        [sys.executable, "-P", "-m", "engramlog_server.ops.main", "up", "--port", str(port), "--json"],
         env={**os.environ, "ENGRAMLOG_DATA": str(folder), "ENGRAMLOG_REDIS_URL": ""},
         capture_output=True,
         text=True,

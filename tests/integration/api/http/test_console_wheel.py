@@ -15,8 +15,8 @@ OPEN = """
 import json, sys
 from unittest.mock import MagicMock
 from fastapi.testclient import TestClient
-from api.http import pages
-from api.http.app import create_app
+from engramlog_server.api.http import pages
+from engramlog_server.api.http.app import create_app
 
 with TestClient(create_app(MagicMock()), base_url="http://127.0.0.1:8733") as client:
     told = {}

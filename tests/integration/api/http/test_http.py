@@ -14,16 +14,16 @@ from urllib.parse import quote
 import pytest
 from fastapi.routing import APIRoute
 
-import api.cli.commands.memories
-import api.cli.commands.search
-import api.cli.commands.store
-import api.cli.commands.write  # noqa: F401 - registers its commands
-from api.cli.app import run
-from api.http import routing as parsing
-from api.http.guard import OTHERS, SMALL, limit_of
-from api.http.routing import read_json
-from api.http.server.listener import check_host
-from events.errors import BadSetting
+import engramlog_server.api.cli.commands.memories
+import engramlog_server.api.cli.commands.search
+import engramlog_server.api.cli.commands.store
+import engramlog_server.api.cli.commands.write  # noqa: F401 - registers its commands
+from engramlog_server.api.cli.app import run
+from engramlog_server.api.http import routing as parsing
+from engramlog_server.api.http.guard import OTHERS, SMALL, limit_of
+from engramlog_server.api.http.routing import read_json
+from engramlog_server.api.http.server.listener import check_host
+from engramlog_server.events.errors import BadSetting
 from tests.given.http import HttpStore, app_of, client_of, created, http_store, mentioned
 from tests.patience import PATIENCE
 from tests.rows import each_row

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from consumers.jobs.opened import JobResources
-from consumers.jobs.run import JOBS, KINDS, kinds_of, run, serving
-from events.partitions import partition_of
-from events.redis.log import RedisEventLog
+from engramlog_server.consumers.jobs.opened import JobResources
+from engramlog_server.consumers.jobs.run import JOBS, KINDS, kinds_of, run, serving
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.events.redis.log import RedisEventLog
 from tests.given.http import HttpStore, Json, created, event, http_store
 from tests.rows import each_row
 

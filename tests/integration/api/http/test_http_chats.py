@@ -11,13 +11,13 @@ from urllib.parse import quote
 import orjson
 import pytest
 
-import api.exchange.chats
-import api.services.extracting
-from api.http.routes import operations
-from api.services.extracting import Extractor
+import engramlog_server.api.exchange.chats
+import engramlog_server.api.services.extracting
 from engramlog.answers import ChatsImported, Extracted
-from events.partitions import partition_of
-from projections.checks import Check
+from engramlog_server.api.http.routes import operations
+from engramlog_server.api.services.extracting import Extractor
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.projections.checks import Check
 from tests.given.chats import AT, OPENAI, SHAPES, file_of
 from tests.given.http import HttpStore
 from tests.given.shaped import checked
@@ -103,13 +103,13 @@ def test_what_cannot_be_read_is_left_out_counted_and_named(http: HttpStore) -> N
 def test_more_turns_or_bytes_than_a_piece_may_hold_are_too_many(
     http: HttpStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(api.exchange.chats, "MOST_CHAT_TURNS", 3)
+    monkeypatch.setattr(engramlog_server.api.exchange.chats, "MOST_CHAT_TURNS", 3)
     before = head(http, "large")
     body = b"\n".join(orjson.dumps(turn(n)) for n in range(4))
     refusal = sent(http, "large", body, 413)
     assert (refusal["error"], refusal["allowed"], head(http, "large")) == ("RequestTooLarge", 3, before)
     assert sent(http, "large", body.rpartition(b"\n")[0])["turns"] == 3
-    monkeypatch.setattr(api.exchange.chats, "MOST_CHAT_BYTES", len(body) - 1)
+    monkeypatch.setattr(engramlog_server.api.exchange.chats, "MOST_CHAT_BYTES", len(body) - 1)
     assert sent(http, "large", body, 413)["got"] == len(body)
 
 
@@ -211,7 +211,7 @@ def test_of_one_owner_one_request_reads_turns_at_a_time(http: HttpStore, reading
 def test_who_waits_too_long_for_another_is_told_to_come_again(
     http: HttpStore, reading: Reading, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(api.services.extracting, "WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(engramlog_server.api.services.extracting, "WAIT_SECONDS", 0.01)
     reading.go_on.clear()
     with ThreadPoolExecutor(1) as threads:
         first = threads.submit(http.application.extractor.extract, "ada", "model")

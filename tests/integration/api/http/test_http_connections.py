@@ -15,8 +15,8 @@ import pytest
 from fastapi import FastAPI
 from starlette.responses import StreamingResponse
 
-from api.http.feed import Limits
-from api.http.server.serve import ConnectionLimits, Server, serve
+from engramlog_server.api.http.feed import Limits
+from engramlog_server.api.http.server.serve import ConnectionLimits, Server, serve
 from tests.given.http import SHOWN, HttpStore, app_of, created
 from tests.rows import each_row
 

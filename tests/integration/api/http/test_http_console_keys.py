@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from api.http.sessions import MOST_REFUSED
-from projections.access.keys import make_key, make_token
+from engramlog_server.api.http.sessions import MOST_REFUSED
+from engramlog_server.projections.access.keys import make_key, make_token
 from tests.given.http import BASE, SHOWN, HttpStore, app_of, created, http_store
 
 SESSION, CODES = "/v1/console/session", "/v1/console/codes"

@@ -9,9 +9,9 @@ from typing import Any
 import orjson
 import pytest
 
-from api.http.routes import events as routes
 from engramlog.answers import Appended
-from events.errors import StoreFull
+from engramlog_server.api.http.routes import events as routes
+from engramlog_server.events.errors import StoreFull
 from tests.given.client import append_unreadable
 from tests.given.http import HttpStore, Json, created, event, http_store, mentioned
 from tests.given.samples import owner_in

@@ -14,12 +14,12 @@ import pytest
 from fastapi.testclient import TestClient
 from httpx import Response
 
-from api.http.server.serve import serve
-from api.services import appender
-from api.work.admission import AdmissionLimits, LaneLimits
-from api.work.patience import Work, current_check
-from events.log import marked
-from events.redis.log import RedisEventLog
+from engramlog_server.api.http.server.serve import serve
+from engramlog_server.api.services import appender
+from engramlog_server.api.work.admission import AdmissionLimits, LaneLimits
+from engramlog_server.api.work.patience import Work, current_check
+from engramlog_server.events.log import marked
+from engramlog_server.events.redis.log import RedisEventLog
 from tests.given.http import SHOWN, HttpStore, app_of, client_of, created, http_store
 from tests.integration.live import wait_until
 

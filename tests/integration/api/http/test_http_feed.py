@@ -13,11 +13,11 @@ from threading import Thread
 import httpx2
 import pytest
 
-from api.http.feed import STOPPING, Feeds, changes_of
-from api.http.server.serve import Server, serve
-from events.errors import BadSetting
-from events.partitions import parse_position
-from projections.fold.changelog import Entry
+from engramlog_server.api.http.feed import STOPPING, Feeds, changes_of
+from engramlog_server.api.http.server.serve import Server, serve
+from engramlog_server.events.errors import BadSetting
+from engramlog_server.events.partitions import parse_position
+from engramlog_server.projections.fold.changelog import Entry
 from tests.given.http import QUICK, SHOWN, HttpStore, Json, Message, app_of, created, event, mentioned, messages
 from tests.given.samples import owner_in
 from tests.patience import PATIENCE

@@ -8,15 +8,26 @@ from typing import Any
 
 import pytest
 
-from api.http.feed import FAILED, ROLLED_BACK, SLOW, STOPPING, Client, FeedChange, Feeds, Limits, changes_of, past_of
-from api.http.routes.feed import FeedResponse
-from events.envelope import Stored
-from events.errors import BeyondHead, DeadlineExceeded, LogGap, StoreUnavailable
-from projections.checks import Check
-from projections.fold.changelog import Entry
-from projections.redis.changelog import Mark
-from projections.redis.view import Tail
-from projections.views.telling import UNTOLD
+from engramlog_server.api.http.feed import (
+    FAILED,
+    ROLLED_BACK,
+    SLOW,
+    STOPPING,
+    Client,
+    FeedChange,
+    Feeds,
+    Limits,
+    changes_of,
+    past_of,
+)
+from engramlog_server.api.http.routes.feed import FeedResponse
+from engramlog_server.events.envelope import Stored
+from engramlog_server.events.errors import BeyondHead, DeadlineExceeded, LogGap, StoreUnavailable
+from engramlog_server.projections.checks import Check
+from engramlog_server.projections.fold.changelog import Entry
+from engramlog_server.projections.redis.changelog import Mark
+from engramlog_server.projections.redis.view import Tail
+from engramlog_server.projections.views.telling import UNTOLD
 from tests.given.http import messages
 from tests.patience import PATIENCE
 from tests.rows import each_row

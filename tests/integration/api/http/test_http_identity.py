@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from ops.identity.keys import ProviderKeys, keys_at
-from projections.access.provider import ProviderRules
+from engramlog_server.ops.identity.keys import ProviderKeys, keys_at
+from engramlog_server.projections.access.provider import ProviderRules
 from tests.given.access.mcp_http import asking, posted, served, with_agent
 from tests.given.access.provider import AUDIENCE, FakeProvider, fake_provider, jwk, token
 from tests.given.http import HttpStore, app_of, client_of, created, http_store

@@ -11,11 +11,11 @@ import pytest
 from fastapi.openapi.utils import get_openapi
 from fastapi.testclient import TestClient
 
-from api.application import Application
-from api.http.app import create_app
-from api.http.asking import SCHEMAS
-from api.http.callers import is_open
 from engramlog import answers
+from engramlog_server.api.application import Application
+from engramlog_server.api.http.app import create_app
+from engramlog_server.api.http.asking import SCHEMAS
+from engramlog_server.api.http.callers import is_open
 from tests.given.http import BASE
 from tests.given.shaped import OutOfShape, check_shape
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from api.http.app import create_app
-from api.http.callers import OPEN_PATHS, is_open
+from engramlog_server.api.http.app import create_app
+from engramlog_server.api.http.callers import OPEN_PATHS, is_open
 from tests.given.http import BASE, SHOWN, TOKEN, HttpStore, app_of, created, http_store
 from tests.rows import each_row
 

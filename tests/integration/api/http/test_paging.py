@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from events.errors import InputError
+from engramlog_server.events.errors import InputError
 from tests.acceptance.helpers.store import Store, day
 from tests.given.events import created, deleted, linked, mentioned, negated, revised
 

@@ -9,15 +9,15 @@ from urllib.parse import quote
 
 import pytest
 
-from api.exchange.append_events import append_lines
-from consumers.jobs.due import DueJobs
-from consumers.jobs.kinds.judge import JUDGE
-from consumers.jobs.lifecycle import LifecycleJobs
-from consumers.jobs.opened import JobResources
-from consumers.jobs.run import run, serving
-from events.envelope import canonical
-from events.partitions import partition_of
-from events.redis.wire import open_wire
+from engramlog_server.api.exchange.append_events import append_lines
+from engramlog_server.consumers.jobs.due import DueJobs
+from engramlog_server.consumers.jobs.kinds.judge import JUDGE
+from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs
+from engramlog_server.consumers.jobs.opened import JobResources
+from engramlog_server.consumers.jobs.run import run, serving
+from engramlog_server.events.envelope import canonical
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.events.redis.wire import open_wire
 from tests.given.client import new_owner
 from tests.given.http import HttpStore, Json, created, http_store
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from api.services.reading import Reader
-from consumers.jobs.embedding import EmbeddingJob
-from events.errors import BadSetting, EmbedderFailed, InputError
-from events.partitions import partition_of
-from projections.embedding.choosing import EmbedderPlan, Embedders
-from projections.embedding.meaning import EmbeddedQuestion
-from projections.redis.meanings import Meanings
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.consumers.jobs.embedding import EmbeddingJob
+from engramlog_server.events.errors import BadSetting, EmbedderFailed, InputError
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.projections.embedding.choosing import EmbedderPlan, Embedders
+from engramlog_server.projections.embedding.meaning import EmbeddedQuestion
+from engramlog_server.projections.redis.meanings import Meanings
 from tests.doubles.embedding import WordEmbedder
 from tests.given.events import Told, created, deleted, parameters, purged
 from tests.given.vectors import Vectors

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from api.services.auditing.supervision import AppendOnlyFile, DiskRoom, Kept
-from api.services.capacity import ELSEWHERE, Capacities
-from events.partitions import LogKeys
+from engramlog_server.api.services.auditing.supervision import AppendOnlyFile, DiskRoom, Kept
+from engramlog_server.api.services.capacity import ELSEWHERE, Capacities
+from engramlog_server.events.partitions import LogKeys
 from tests.given.http import HttpStore, created, http_store, mentioned
 
 DAY = 86_400_000_000

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from events.errors import InputError
-from projections.language.prompt_text import estimated_tokens
+from engramlog_server.events.errors import InputError
+from engramlog_server.projections.language.prompt_text import estimated_tokens
 from tests.acceptance.helpers.store import Store
 from tests.given.events import Told, created, deleted, negated, purged, set_aside
 from tests.given.said import said

@@ -10,13 +10,13 @@ from urllib.parse import quote
 
 import pytest
 
-from events.envelope import utc_text
-from events.heads import FIRST, Head, HeadLine, write_line
-from events.partitions import LogKeys, partition_of
-from ops.clock import now
-from ops.kept.heads import keep_now
-from ops.settings import Settings
-from ops.wiring import kept_heads
+from engramlog_server.events.envelope import utc_text
+from engramlog_server.events.heads import FIRST, Head, HeadLine, write_line
+from engramlog_server.events.partitions import LogKeys, partition_of
+from engramlog_server.ops.clock import now
+from engramlog_server.ops.kept.heads import keep_now
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.wiring import kept_heads
 from tests.given.http import HttpStore, created, http_store, mentioned
 
 OWNERS = ("alice", "林")

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from api.services.model_uses import ModelsNamed, ModelUses
-from api.shapes import ChatSet
-from consumers.verify.store import verify_store
-from events.errors import ModelFailed
-from events.partitions import MODELS_KEY
-from events.redis.wire import WirePool, connect
-from ops.models import counted, model_of
-from ops.settings import Settings
-from projections.models.chat import ModelUsage
-from projections.models.counted import CountedChat, ModelAsked
-from projections.redis.model_uses import ModelLedger, day_key, last_days
+from engramlog_server.api.services.model_uses import ModelsNamed, ModelUses
+from engramlog_server.api.shapes import ChatSet
+from engramlog_server.consumers.verify.store import verify_store
+from engramlog_server.events.errors import ModelFailed
+from engramlog_server.events.partitions import MODELS_KEY
+from engramlog_server.events.redis.wire import WirePool, connect
+from engramlog_server.ops.models import counted, model_of
+from engramlog_server.ops.settings import Settings
+from engramlog_server.projections.models.chat import ModelUsage
+from engramlog_server.projections.models.counted import CountedChat, ModelAsked
+from engramlog_server.projections.redis.model_uses import ModelLedger, day_key, last_days
 from tests.given.http import HttpStore, http_store
 
 TODAY = datetime(2026, 11, 26, 23, 30, tzinfo=UTC)

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from events.errors import EngramlogError, NotYetFolded
-from events.parameters import DEFAULTS
-from events.partitions import parse_position
-from events.redis.wire import Wire
-from projections.views.foreseen import would_change
+from engramlog_server.events.errors import EngramlogError, NotYetFolded
+from engramlog_server.events.parameters import DEFAULTS
+from engramlog_server.events.partitions import parse_position
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.projections.views.foreseen import would_change
 from tests.acceptance.helpers.store import Store, day
 from tests.given.events import (
     Told,

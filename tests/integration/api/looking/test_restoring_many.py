@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from api.services.deleting import ManyRestorer
-from api.services.writing import Writer
 from engramlog.answers import RestoredMany
-from events.errors import StoreUnavailable
-from events.log import AppendReceipt
-from events.partitions import partition_of
+from engramlog_server.api.services.deleting import ManyRestorer
+from engramlog_server.api.services.writing import Writer
+from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.events.log import AppendReceipt
+from engramlog_server.events.partitions import partition_of
 from tests.given.http import HttpStore, created
 from tests.given.shaped import checked
 from tests.rows import each_row

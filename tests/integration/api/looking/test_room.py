@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from api.application import Application
-from api.services.capacity import OUTSIDE
-from api.services.remembering import NewTurn
-from ops.joined import JoinedApplication
-from ops.settings import Settings
-from ops.wiring import open_application
-from projections.redis import room
+from engramlog_server.api.application import Application
+from engramlog_server.api.services.capacity import OUTSIDE
+from engramlog_server.api.services.remembering import NewTurn
+from engramlog_server.ops.joined import JoinedApplication
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.wiring import open_application
+from engramlog_server.projections.redis import room
 
 KINDS = {
     "ev": room.EVENTS, "ids": room.IDS, "salts": room.SALTS, "st": room.MEMORIES, "chg": room.CHANGES, "log": room.LOG,

@@ -11,9 +11,9 @@ import msgspec
 import pytest
 import redis
 
-from consumers.fold.presence import LEASE_MS, RATE_BEATS, Presence
-from events.partitions import WORKERS_KEY, LogKeys
-from events.redis.wire import open_wire
+from engramlog_server.consumers.fold.presence import LEASE_MS, RATE_BEATS, Presence
+from engramlog_server.events.partitions import WORKERS_KEY, LogKeys
+from engramlog_server.events.redis.wire import open_wire
 from tests.given.http import HttpStore, created, http_store, mentioned
 from tests.integration.live import wait_until
 

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from api.requests.snapshots import Pasts
-from api.services.times import TimeLines
-from api.work.patience import NeedsHeavyLane, Patience, with_patience
-from consumers.verify.partition import verify_partition
-from events.envelope import from_micros, micros, utc_text
-from events.errors import BeyondHead, InputError
-from events.partitions import partition_of
-from projections.fold.builds import FIRST_BUILD, BuildKeys
-from projections.redis.owner_events import EVENTS, RedisOwnerEvents
+from engramlog_server.api.requests.snapshots import Pasts
+from engramlog_server.api.services.times import TimeLines
+from engramlog_server.api.work.patience import NeedsHeavyLane, Patience, with_patience
+from engramlog_server.consumers.verify.partition import verify_partition
+from engramlog_server.events.envelope import from_micros, micros, utc_text
+from engramlog_server.events.errors import BeyondHead, InputError
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
+from engramlog_server.projections.redis.owner_events import EVENTS, RedisOwnerEvents
 from tests.acceptance.helpers.store import Store, day
 from tests.given.events import accessed, created, deleted, in_session, mentioned, negated, purged, set_aside
 from tests.given.said import said

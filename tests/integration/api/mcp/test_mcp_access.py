@@ -15,9 +15,9 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from api.mcp.connection import Connection, confined_to
-from api.mcp.server import MemoryServer
-from projections.access.keys import make_token
+from engramlog_server.api.mcp.connection import Connection, confined_to
+from engramlog_server.api.mcp.server import MemoryServer
+from engramlog_server.projections.access.keys import make_token
 from tests.given.access.mcp_http import asking, posted, served, with_agent
 from tests.given.http import HttpStore, created, http_store
 from tests.given.mcp import TOOLS, Agent, environment, stdio, talk
@@ -141,7 +141,7 @@ def test_a_stdio_server_with_a_key_in_its_environment_is_confined_to_it_and_with
     folder = tmp_path / "store"
     with http_store(folder) as found:
         key = issued(found, "stdio-reader", [{"verbs": ["read"], "owners": ["alice"]}])
-    command = ("-P", "-m", "ops.main", "mcp", "--owner", "alice")
+    command = ("-P", "-m", "engramlog_server.ops.main", "mcp", "--owner", "alice")
 
     async def tries(agent: Agent) -> str:
         await agent.read("memory://about")

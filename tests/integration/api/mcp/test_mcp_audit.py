@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from api.mcp.recorded import MARK, marked
-from ops.main import main
+from engramlog_server.api.mcp.recorded import MARK, marked
+from engramlog_server.ops.main import main
 from tests.acceptance.helpers.store import Store, day
 from tests.given.events import created, mentioned, negated
 from tests.given.http import app_of, client_of

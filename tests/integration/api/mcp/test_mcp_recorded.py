@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from api.application import Application
-from api.mcp.recorded import MARK, TOLD, cleaned
-from api.mcp.server import MemoryServer
-from ops.settings import Settings
-from ops.wiring import open_application
+from engramlog_server.api.application import Application
+from engramlog_server.api.mcp.recorded import MARK, TOLD, cleaned
+from engramlog_server.api.mcp.server import MemoryServer
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.wiring import open_application
 from tests.given.mcp import Agent, in_process, talk
 from tests.rows import each_row
 

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from api.application import Application
-from api.mcp.connection import Connection
-from api.mcp.server import MemoryServer
-from events.errors import StoreUnavailable
-from ops.settings import Settings
-from ops.wiring import open_application
+from engramlog_server.api.application import Application
+from engramlog_server.api.mcp.connection import Connection
+from engramlog_server.api.mcp.server import MemoryServer
+from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.wiring import open_application
 from tests.given.mcp import TOOLS, Agent, in_process, talk
 
 SECRET = "the door's password is Tr0ub4dor&3xyz"

@@ -15,7 +15,7 @@ import httpx2
 import pytest
 from mcp import Client
 
-from ops.main import main
+from engramlog_server.ops.main import main
 from tests.given.http import SHOWN
 from tests.given.mcp import COMMAND, TOOLS, Agent, environment, over_http, stdio, talk
 from tests.patience import PATIENCE
@@ -24,7 +24,7 @@ from tests.patience import PATIENCE
 def listed(folder: Path, owner: str) -> list[str]:
     """The memories of an owner, by a command beside the server."""
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "ops.main", "list", owner, "--json"],
+        [sys.executable, "-P", "-m", "engramlog_server.ops.main", "list", owner, "--json"],
         env=environment(folder),
         capture_output=True,
         check=True,
@@ -245,6 +245,6 @@ def test_a_server_without_an_owner_that_can_be_does_not_start(
 
 
 def test_no_other_command_pays_for_the_import() -> None:
-    code = "import sys, ops.main; print([name for name in sys.modules if name.split('.')[0] == 'mcp'])"
+    code = "import sys, engramlog_server.ops.main; print([name for name in sys.modules if name.split('.')[0] == 'mcp'])"
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, check=True)
     assert done.stdout.decode().strip() == "[]"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
-from api.exchange.chat_file import open_chats
-from api.exchange.importing import ImportOptions
-from api.exchange.importing_chats import import_chats
-from api.requests.checks import parse_instant
-from events.partitions import spread_tags
-from events.redis.log import RedisEventLog
+from engramlog_server.api.exchange.chat_file import open_chats
+from engramlog_server.api.exchange.importing import ImportOptions
+from engramlog_server.api.exchange.importing_chats import import_chats
+from engramlog_server.api.requests.checks import parse_instant
+from engramlog_server.events.partitions import spread_tags
+from engramlog_server.events.redis.log import RedisEventLog
 from tests.given.chats import file_of
 from tests.servers import Servers
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from api.exchange.export import ExportOptions, export_lines
-from events.errors import ConcurrencyError, InputError, InvalidEvent, OwnerQuarantined
-from events.partitions import partition_of
-from events.redis.wire import open_wire
-from ops.settings import Settings
-from ops.wiring import open_application
-from projections.memory.record import DAY
+from engramlog_server.api.exchange.export import ExportOptions, export_lines
+from engramlog_server.events.errors import ConcurrencyError, InputError, InvalidEvent, OwnerQuarantined
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.events.redis.wire import open_wire
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.wiring import open_application
+from engramlog_server.projections.memory.record import DAY
 from tests.acceptance.helpers.store import Store, embedded_store
 from tests.given.events import Told, at, created, deleted, mentioned, profile, purged, restored
 from tests.given.http import created as http_created
@@ -128,7 +128,7 @@ def test_an_answer_about_all_owners_tells_so_many_decisions_and_counts_all(
     whole = store.app.cleaner.clean_all(dry_run=True)
     total = sum(whole["counts"].values())
     assert (whole["left_out"], sum(len(one["decisions"]) for one in whole["decided"])) == (0, total)
-    monkeypatch.setattr("api.services.cleaning.MOST_DECISIONS", 4)
+    monkeypatch.setattr("engramlog_server.api.services.cleaning.MOST_DECISIONS", 4)
     bounded = store.app.cleaner.clean_all(dry_run=True)
     assert sum(len(one["decisions"]) for one in bounded["decided"]) == 4
     assert (bounded["counts"], bounded["left_out"]) == (whole["counts"], total - 4)

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from api.services.context import Contexts
-from events.errors import InputError, StoreUnavailable
-from projections.prompt.block import PARTS
-from projections.redis.said import REACHES
+from engramlog_server.api.services.context import Contexts
+from engramlog_server.events.errors import InputError, StoreUnavailable
+from engramlog_server.projections.prompt.block import PARTS
+from engramlog_server.projections.redis.said import REACHES
 from tests.acceptance.helpers.store import Store
 from tests.given.events import Told, deleted, in_conflict, mentioned, negated, parameters, purged, restored, revised
 from tests.given.events import created as of_the_user

@@ -12,18 +12,18 @@ import orjson
 import pytest
 from fastapi.testclient import TestClient
 
-from api.exchange.export import ExportOptions
-from api.exchange.import_records import RecordOptions
-from api.operations.groups import ALL, OF_FILES
-from api.work.admission import AdmissionLimits
-from api.work.patience import NeedsHeavyLane, Patience, Work, with_patience
-from events.errors import DeadlineExceeded
-from projections.checks import Bounds
-from projections.fold.changelog import Entry
-from projections.memory.working_memory import Turn
-from projections.redis import changelog as redis_changelog
-from projections.redis.view import RedisViews
-from projections.views.uses import uses_of
+from engramlog_server.api.exchange.export import ExportOptions
+from engramlog_server.api.exchange.import_records import RecordOptions
+from engramlog_server.api.operations.groups import ALL, OF_FILES
+from engramlog_server.api.work.admission import AdmissionLimits
+from engramlog_server.api.work.patience import NeedsHeavyLane, Patience, Work, with_patience
+from engramlog_server.events.errors import DeadlineExceeded
+from engramlog_server.projections.checks import Bounds
+from engramlog_server.projections.fold.changelog import Entry
+from engramlog_server.projections.memory.working_memory import Turn
+from engramlog_server.projections.redis import changelog as redis_changelog
+from engramlog_server.projections.redis.view import RedisViews
+from engramlog_server.projections.views.uses import uses_of
 from tests.given.http import HttpStore, app_of, client_of, created, event, http_store, mentioned
 from tests.rows import each_row
 
@@ -234,7 +234,7 @@ def test_whoever_waits_for_an_owner_s_view_waits_no_longer_than_its_time(store: 
 def test_restoring_ends_while_it_reads_the_change_log_and_writes_nothing_then(
     store: HttpStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("projections.redis.changelog.PACKS", 1)
+    monkeypatch.setattr("engramlog_server.projections.redis.changelog.PACKS", 1)
     store.application.deleter.delete_many("alice", ["m7"])
     log = store.application.log
     head = [log.head(number) for number in range(log.partitions)]
@@ -249,7 +249,7 @@ def test_restoring_from_a_long_change_log_is_no_light_question(
     store: HttpStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.application.deleter.delete_many("alice", ["m8"])
-    monkeypatch.setattr("api.work.patience.LIGHT_STEPS", 50)
+    monkeypatch.setattr("engramlog_server.api.work.patience.LIGHT_STEPS", 50)
     with with_patience(Patience(light=True)), pytest.raises(NeedsHeavyLane):
         store.application.restorer.restore("alice", "m8")
     answer = store.client.post("/v1/owners/alice/memories/m8/restore", json={})
@@ -266,7 +266,7 @@ def test_what_a_memory_was_used_for_is_found_without_holding_what_was_said(
         held.extend(len(one.text) for one in told if isinstance(one, Turn))
         return real(memory_id, told)
 
-    monkeypatch.setattr("api.services.uses.uses_of", looked)
+    monkeypatch.setattr("engramlog_server.api.services.uses.uses_of", looked)
     hit = {"memory_id": "m0", "count": 1, "best_rank": 1, "last_at": "2026-01-05T08:00:00Z"}
     store.told(
         "alice",
@@ -291,8 +291,8 @@ def test_ids_that_were_taken_are_found_without_reading_the_whole_change_log(
         read.append(len(found[1]))
         return found
 
-    monkeypatch.setattr("projections.redis.changelog.PACKS", 1)
-    monkeypatch.setattr("projections.redis.changelog.unpack", noted)
+    monkeypatch.setattr("engramlog_server.projections.redis.changelog.PACKS", 1)
+    monkeypatch.setattr("engramlog_server.projections.redis.changelog.unpack", noted)
     record = {"engramlog": 1, "memory_id": "m1", "created_at": "2026-01-05T08:00:00Z", "content": "Another", **KEPT}
     answer = store.application.records.take_in_whole([orjson.dumps(record)], RecordOptions(owner="alice"))
     assert (answer.ids_taken, sum(read) < whole / 2) == (["m1"], True)
@@ -301,7 +301,7 @@ def test_ids_that_were_taken_are_found_without_reading_the_whole_change_log(
 def test_the_first_question_about_a_large_owner_is_a_heavy_one_and_the_next_is_light(
     store: HttpStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.work.patience.LIGHT_STEPS", MEMORIES // 4)
+    monkeypatch.setattr("engramlog_server.api.work.patience.LIGHT_STEPS", MEMORIES // 4)
     reader, path = store.application.reader, "/v1/owners/alice/memories/m1"
     store.application.views._kept.let_go("alice")
     with with_patience(Patience(light=True)):

@@ -9,11 +9,11 @@ from typing import Any
 import orjson
 import pytest
 
-from api.services.deleting import Deleter
-from api.services.writing import Writer
-from events.errors import StoreUnavailable
-from events.log import AppendReceipt
-from events.partitions import partition_of
+from engramlog_server.api.services.deleting import Deleter
+from engramlog_server.api.services.writing import Writer
+from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.events.log import AppendReceipt
+from engramlog_server.events.partitions import partition_of
 from tests.acceptance.helpers.store import Store
 from tests.given.http import HttpStore, created, http_store
 from tests.rows import each_row

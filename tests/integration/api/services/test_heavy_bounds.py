@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from api.work.patience import LIGHT_STEPS, NeedsHeavyLane, Patience, with_patience
-from events.errors import DeadlineExceeded, StoreUnavailable
-from projections.redis.view import RedisViews
+from engramlog_server.api.work.patience import LIGHT_STEPS, NeedsHeavyLane, Patience, with_patience
+from engramlog_server.events.errors import DeadlineExceeded, StoreUnavailable
+from engramlog_server.projections.redis.view import RedisViews
 from tests.given.http import HttpStore, created, http_store, mentioned
 from tests.rows import each_row
 
@@ -107,7 +107,7 @@ def test_a_stopped_question_is_a_504_that_says_how_far_it_came(
 def test_entries_go_on_from_any_place_whatever_was_written_meanwhile(
     store: HttpStore, newest: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("projections.redis.changelog.PACKS", 2)
+    monkeypatch.setattr("engramlog_server.projections.redis.changelog.PACKS", 2)
     logs = store.application.views.changelogs
     whole = [entry for _, entry in logs.entries("alice", newest=newest)]
     assert whole == (views := store.application.views.history("alice")[1])[:: -1 if newest else 1]
@@ -125,7 +125,7 @@ def test_entries_go_on_from_any_place_whatever_was_written_meanwhile(
 def test_a_log_that_vanishes_while_it_is_read_is_no_shorter_log(
     store: HttpStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("projections.redis.changelog.PACKS", 2)
+    monkeypatch.setattr("engramlog_server.projections.redis.changelog.PACKS", 2)
     views = store.application.views
     reading = views.changelogs.entries("alice")
     next(reading)

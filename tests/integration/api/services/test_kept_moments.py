@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from api.requests.snapshots import Pasts
-from consumers.verify.partition import verify_partition
-from events.partitions import partition_of
-from projections.fold.builds import FIRST_BUILD, BuildKeys
-from projections.past import moments
-from projections.past.summed import with_sum, without_sum
-from projections.redis.moments import HEAD, MomentLimits, RedisMoments
+from engramlog_server.api.requests.snapshots import Pasts
+from engramlog_server.consumers.verify.partition import verify_partition
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
+from engramlog_server.projections.past import moments
+from engramlog_server.projections.past.summed import with_sum, without_sum
+from engramlog_server.projections.redis.moments import HEAD, MomentLimits, RedisMoments
 from tests.acceptance.helpers.store import Store, day, embedded_store
 from tests.given.events import accessed, created, deleted, mentioned, negated, purged, revised
 
@@ -168,7 +168,7 @@ def test_who_began_before_a_purge_keeps_nothing_after_it(
             store.tell(ada, story.pop())
         return made(*given)
 
-    monkeypatch.setattr("projections.past.folding.made_part", meanwhile)
+    monkeypatch.setattr("engramlog_server.projections.past.folding.made_part", meanwhile)
     forget(store)
     place = times_of(store, ada)[0]
     store.reader.list(ada, **place)
@@ -252,7 +252,7 @@ def test_damage_is_told_and_a_question_is_answered_from_the_log(
 def test_nothing_is_kept_where_redis_is_full_and_the_answer_is_the_same(
     store: Store, ada: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("projections.redis.moments.memory_share", lambda _wire: 0.76)
+    monkeypatch.setattr("engramlog_server.projections.redis.moments.memory_share", lambda _wire: 0.76)
     forget(store)
     store.reader.list(ada, **times_of(store, ada)[0])
     assert client(store).exists(keys_of(store, ada).moments(ada)) == 0

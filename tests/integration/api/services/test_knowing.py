@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from api.services.knowing import Knower
-from events.errors import NotFound
+from engramlog_server.api.services.knowing import Knower
+from engramlog_server.events.errors import NotFound
 from tests.acceptance.helpers.store import Store, day
 from tests.given.events import Told, created, deleted, linked, mentioned, negated, purged, restored
 from tests.given.views import fact, potter

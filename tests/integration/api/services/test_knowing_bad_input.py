@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from api.services.knowing import Knower
-from events.errors import BeyondHead, InputError
-from events.partitions import partition_of
+from engramlog_server.api.services.knowing import Knower
+from engramlog_server.events.errors import BeyondHead, InputError
+from engramlog_server.events.partitions import partition_of
 from tests.acceptance.helpers.store import Store
 from tests.given.views import potter
 from tests.rows import each_row

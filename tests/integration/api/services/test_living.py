@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from api.services.living import Living
-from events.errors import InputError, NotFound
+from engramlog_server.api.services.living import Living
+from engramlog_server.events.errors import InputError, NotFound
 from tests.acceptance.helpers.store import Store, day
 from tests.given.events import created, deleted, merged, purged, reinforced
 

@@ -11,18 +11,18 @@ from typing import Any
 
 import pytest
 
-from api.services.reading import Reader
-from consumers.jobs.embedding import EmbeddingJob
-from events.errors import BadSetting, EmbedderFailed, InputError
-from projections.embedding.choosing import EmbedderChosen, EmbedderPlan, Embedders
-from projections.embedding.embedder import CachingEmbedder
-from projections.embedding.meaning import EmbeddedQuestion, Sense
-from projections.embedding.minilm import MODEL, MiniLM
-from projections.embedding.usual import TEXTS as TEXTS_OF_NOBODY
-from projections.ranking.senses import MeantQuestion
-from projections.redis import meanings as redis_meanings
-from projections.redis.meanings import Meanings
-from projections.views.view import OwnerView
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.consumers.jobs.embedding import EmbeddingJob
+from engramlog_server.events.errors import BadSetting, EmbedderFailed, InputError
+from engramlog_server.projections.embedding.choosing import EmbedderChosen, EmbedderPlan, Embedders
+from engramlog_server.projections.embedding.embedder import CachingEmbedder
+from engramlog_server.projections.embedding.meaning import EmbeddedQuestion, Sense
+from engramlog_server.projections.embedding.minilm import MODEL, MiniLM
+from engramlog_server.projections.embedding.usual import TEXTS as TEXTS_OF_NOBODY
+from engramlog_server.projections.ranking.senses import MeantQuestion
+from engramlog_server.projections.redis import meanings as redis_meanings
+from engramlog_server.projections.redis.meanings import Meanings
+from engramlog_server.projections.views.view import OwnerView
 from tests.doubles.embedding import WordEmbedder
 from tests.given.events import created, negated, parameters, revised
 from tests.given.vectors import Vectors
@@ -43,7 +43,7 @@ left_to_the_job = pytest.mark.usefixtures("_left_to_the_job")
 
 @pytest.fixture
 def _left_to_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("projections.redis.meanings.MOST_AT_A_QUESTION", 0)
+    monkeypatch.setattr("engramlog_server.projections.redis.meanings.MOST_AT_A_QUESTION", 0)
 
 
 @pytest.fixture

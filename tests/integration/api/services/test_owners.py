@@ -11,12 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from api.services.store import owners as owner_names
-from api.services.store.owners import Owners
-from events.redis import wire as wire_module
-from events.redis.wire import ServerWire, Wire, WirePool
-from projections.fold.builds import BuildKeys
-from projections.language.traditional import part_folded as folded
+from engramlog_server.api.services.store import owners as owner_names
+from engramlog_server.api.services.store.owners import Owners
+from engramlog_server.events.redis import wire as wire_module
+from engramlog_server.events.redis.wire import ServerWire, Wire, WirePool
+from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.language.traditional import part_folded as folded
 from tests.examples import examples
 from tests.given.http import HttpStore, created, http_store
 from tests.rows import each_row

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from events.errors import InputError
-from events.log import AppendReceipt
-from events.partitions import partition_of
+from engramlog_server.events.errors import InputError
+from engramlog_server.events.log import AppendReceipt
+from engramlog_server.events.partitions import partition_of
 from tests.acceptance.helpers.store import Store, day
 from tests.given.events import created, deleted, merged, negated, unmerged
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from events.envelope import derived_id
-from events.errors import BeyondHead, InputError, NotFound, OwnerQuarantined
+from engramlog_server.events.envelope import derived_id
+from engramlog_server.events.errors import BeyondHead, InputError, NotFound, OwnerQuarantined
 from tests.acceptance.helpers.store import Store, day
 from tests.given.events import compressed, created, deleted, mentioned, merged, negated, purged, revised, unmerged
 from tests.rows import each_row

@@ -12,9 +12,9 @@ from urllib.parse import quote
 import orjson
 import pytest
 
-from api.exchange.record_shapes import OF_THE_LOG
 from engramlog.answers import RecordsImported
-from events.partitions import partition_of
+from engramlog_server.api.exchange.record_shapes import OF_THE_LOG
+from engramlog_server.events.partitions import partition_of
 from tests.acceptance.helpers.store import Store
 from tests.given.http import HttpStore, created, http_store
 from tests.given.records import ENTRY, OURS, ROW
@@ -216,7 +216,7 @@ def test_an_export_after_a_position_that_does_not_exist_is_refused(http: HttpSto
 
 
 def test_what_changes_while_an_export_is_read_is_not_in_it(http: HttpStore) -> None:
-    from api.exchange.export import ExportOptions
+    from engramlog_server.api.exchange.export import ExportOptions
 
     made(http, "while", "a", "b")
     records = http.application.records.export("while", ExportOptions()).records()
@@ -228,8 +228,8 @@ def test_what_changes_while_an_export_is_read_is_not_in_it(http: HttpStore) -> N
 @each_row("include", [(), ("deleted", "negated", "superseded", "rejected", "merged")])
 @each_row("form", ["jsonl", "text"])
 def test_an_export_holds_what_the_owner_s_view_does(http: HttpStore, include: tuple[str, ...], form: str) -> None:
-    from api.exchange.export import ExportOptions, selection, text_of
-    from api.exchange.records import Export
+    from engramlog_server.api.exchange.export import ExportOptions, selection, text_of
+    from engramlog_server.api.exchange.records import Export
 
     owner = f"level-{len(include)}-{form}"
     made(http, owner, "a", "b", "c", "d", content="I like coffee in the morning")
@@ -257,10 +257,10 @@ def test_an_export_that_ends_before_its_end_says_so_in_its_last_line(http: HttpS
     from collections.abc import Iterator as Several
     from dataclasses import replace
 
-    from api.exchange.export import ExportOptions
-    from api.http.routes.records import _joined
-    from api.http.routing import StreamCut
-    from events.errors import StoreUnavailable
+    from engramlog_server.api.exchange.export import ExportOptions
+    from engramlog_server.api.http.routes.records import _joined
+    from engramlog_server.api.http.routing import StreamCut
+    from engramlog_server.events.errors import StoreUnavailable
 
     def gone(memories: Sequence[Any]) -> Several[Any]:
         raise StoreUnavailable("no connection to Redis")
@@ -280,9 +280,9 @@ def test_how_many_memories_an_export_has_is_told_before_them(http: HttpStore) ->
 
 
 def test_a_full_disk_ends_an_export_as_failed(http: HttpStore) -> None:
-    from api.cli.commands.imports import _write
-    from api.exchange.export import ExportOptions
-    from events.errors import OutputCut
+    from engramlog_server.api.cli.commands.imports import _write
+    from engramlog_server.api.exchange.export import ExportOptions
+    from engramlog_server.events.errors import OutputCut
 
     made(http, "full", "a")
     with (
@@ -296,9 +296,9 @@ def test_a_full_disk_below_a_file_ends_an_export_likewise_and_leaves_none(
     http: HttpStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is still in the file's buffer finds no room either, as it is closed."""
-    from api.cli.commands import imports
-    from api.exchange.export import ExportOptions
-    from events.errors import OutputCut
+    from engramlog_server.api.cli.commands import imports
+    from engramlog_server.api.exchange.export import ExportOptions
+    from engramlog_server.events.errors import OutputCut
 
     made(http, "full-file", "a")
     begun = tmp_path / ".begun"

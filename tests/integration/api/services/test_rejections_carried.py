@@ -9,10 +9,10 @@ from typing import Any
 import orjson
 import pytest
 
-from api.application import Application
-from api.exchange.export import ExportOptions
-from api.exchange.import_records import RecordOptions
-from events.errors import InputError
+from engramlog_server.api.application import Application
+from engramlog_server.api.exchange.export import ExportOptions
+from engramlog_server.api.exchange.import_records import RecordOptions
+from engramlog_server.events.errors import InputError
 from tests.given.http import http_store
 from tests.integration.ops.test_kept_rejections import CANOE, LISBON, contents, opened, rejected, remembered
 

@@ -9,15 +9,15 @@ from typing import Any
 import orjson
 import pytest
 
-from api.application import Application
-from api.exchange.importing import ImportOptions, import_turns
-from api.services.remembering import MOST_TURNS, NewTurn, Rememberer
-from events.catalogue import TurnRecorded
-from events.envelope import decode
-from events.errors import InputError
-from events.partitions import partition_of
-from ops.settings import Settings
-from ops.wiring import open_application
+from engramlog_server.api.application import Application
+from engramlog_server.api.exchange.importing import ImportOptions, import_turns
+from engramlog_server.api.services.remembering import MOST_TURNS, NewTurn, Rememberer
+from engramlog_server.events.catalogue import TurnRecorded
+from engramlog_server.events.envelope import decode
+from engramlog_server.events.errors import InputError
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.wiring import open_application
 
 NUMBERS = count(1)
 

@@ -9,14 +9,14 @@ from typing import Any
 import orjson
 import pytest
 
-from api.services.writing import Writer
 from engramlog.answers import Removed, Restored
-from events.catalogue import MemoryDeleted
-from events.envelope import decode, derived_id
-from events.errors import InputError
-from events.log import AppendReceipt
-from events.partitions import partition_of
-from events.validation import read_event
+from engramlog_server.api.services.writing import Writer
+from engramlog_server.events.catalogue import MemoryDeleted
+from engramlog_server.events.envelope import decode, derived_id
+from engramlog_server.events.errors import InputError
+from engramlog_server.events.log import AppendReceipt
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.events.validation import read_event
 from tests.acceptance.helpers.store import Store
 from tests.given.http import HttpStore, created, event, http_store
 from tests.given.shaped import checked

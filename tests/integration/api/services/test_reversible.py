@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from api.cli.app import run
-from api.exchange.importing import ImportOptions, import_turns
-from consumers.jobs.lifecycle import LifecycleJobs
-from events.envelope import canonical
-from events.errors import InputError
-from projections.memory.record import MAX_CONFLICTS
+from engramlog_server.api.cli.app import run
+from engramlog_server.api.exchange.importing import ImportOptions, import_turns
+from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs
+from engramlog_server.events.envelope import canonical
+from engramlog_server.events.errors import InputError
+from engramlog_server.projections.memory.record import MAX_CONFLICTS
 from tests.acceptance.helpers.store import Store, day
 from tests.given.events import created, deleted, in_conflict
 from tests.rows import each_row

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from projections.choices import RANKINGS
-from projections.embedding.choosing import Embedders
-from projections.laws.modes import MODES
-from projections.ranking.search_request import BY_MEANING
-from projections.redis.meanings import Meanings
+from engramlog_server.projections.choices import RANKINGS
+from engramlog_server.projections.embedding.choosing import Embedders
+from engramlog_server.projections.laws.modes import MODES
+from engramlog_server.projections.ranking.search_request import BY_MEANING
+from engramlog_server.projections.redis.meanings import Meanings
 from tests.acceptance.helpers.store import Store, embedded_store
 from tests.doubles.embedding import WordEmbedder
 from tests.given.events import Told, accessed, created, deleted, linked, mentioned, negated, purged
@@ -33,7 +33,9 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     embedder = WordEmbedder()
     with pytest.MonkeyPatch.context() as patch:
         embedders = Embedders.alone(lambda: embedder)
-        patch.setattr("ops.wiring.meanings_of", lambda _settings, opened: Meanings(embedders, opened.vectors))
+        patch.setattr(
+            "engramlog_server.ops.wiring.meanings_of", lambda _settings, opened: Meanings(embedders, opened.vectors)
+        )
         with embedded_store(tmp_path_factory.mktemp("search-peers") / "data") as opened:
             yield opened
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from api.services.knowing import Knower
-from events.accesses import shown_in
-from events.catalogue import MemoriesAccessed
-from events.envelope import decode, from_micros, utc_text
-from events.partitions import partition_of
-from projections.choices import RANKINGS
-from projections.memory.record import HOUR
+from engramlog_server.api.services.knowing import Knower
+from engramlog_server.events.accesses import shown_in
+from engramlog_server.events.catalogue import MemoriesAccessed
+from engramlog_server.events.envelope import decode, from_micros, utc_text
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.projections.choices import RANKINGS
+from engramlog_server.projections.memory.record import HOUR
 from tests.acceptance.helpers.store import Store
 from tests.given.events import Told, created, mentioned
 from tests.given.views import potter

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from events.errors import OwnerTooLarge
-from projections.redis import view as views
+from engramlog_server.events.errors import OwnerTooLarge
+from engramlog_server.projections.redis import view as views
 from tests.given.http import HttpStore, created, http_store, mentioned
 
 OWNER = "alice"

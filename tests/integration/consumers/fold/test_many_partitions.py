@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from consumers.fold import held as held_module
-from consumers.fold import worker as worker_module
-from consumers.fold.worker import FoldWorker
-from events.errors import LogGap
-from events.partitions import LogKeys
-from events.redis.gap import look, refuse_gap, refuse_gap_seen
-from events.redis.many import AT_ONCE, run_many
-from events.redis.wire import Script, Wire, connect, open_wire
-from projections.fold.builds import BuildKeys
-from projections.redis.create import open_store
-from projections.redis.store import release_leases, renew_leases, take_lease
+from engramlog_server.consumers.fold import held as held_module
+from engramlog_server.consumers.fold import worker as worker_module
+from engramlog_server.consumers.fold.worker import FoldWorker
+from engramlog_server.events.errors import LogGap
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.gap import look, refuse_gap, refuse_gap_seen
+from engramlog_server.events.redis.many import AT_ONCE, run_many
+from engramlog_server.events.redis.wire import Script, Wire, connect, open_wire
+from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.redis.create import open_store
+from engramlog_server.projections.redis.store import release_leases, renew_leases, take_lease
 from tests.integration.live import live_store, wait_until
 from tests.patience import PATIENCE
 from tests.servers import RedisServer

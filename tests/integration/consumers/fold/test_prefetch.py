@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import redis
 
-from consumers.fold.prefetch import READ_BEHIND, READ_BYTES, READ_COUNT, Prefetch
-from events.partitions import LogKeys
-from events.redis.wire import ServerWire
+from engramlog_server.consumers.fold.prefetch import READ_BEHIND, READ_BYTES, READ_COUNT, Prefetch
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.wire import ServerWire
 
 TAGS = ("p0", "p1", "p2")
 BLOCK_MS = 1

@@ -7,15 +7,15 @@ from threading import Thread
 
 import pytest
 
-from consumers.fold.rebuild import rebuild_partition, refuse_without_room
-from consumers.verify.partition import verify_partition
-from events.errors import DamagedState, LostLease, StoreFull
-from events.partitions import partition_of
-from events.redis.wire import open_wire
-from projections.fold.builds import FIRST_BUILD, BuildKeys
-from projections.redis.retire import KEPT_MS, drop_retired_builds
-from projections.redis.store import read_checkpoint, take_lease
-from projections.redis.view import RedisViews
+from engramlog_server.consumers.fold.rebuild import rebuild_partition, refuse_without_room
+from engramlog_server.consumers.verify.partition import verify_partition
+from engramlog_server.events.errors import DamagedState, LostLease, StoreFull
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.events.redis.wire import open_wire
+from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
+from engramlog_server.projections.redis.retire import KEPT_MS, drop_retired_builds
+from engramlog_server.projections.redis.store import read_checkpoint, take_lease
+from engramlog_server.projections.redis.view import RedisViews
 from tests.integration.live import Live, live_store, wait_until
 from tests.patience import PATIENCE
 from tests.servers import RedisServer

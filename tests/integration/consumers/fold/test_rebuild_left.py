@@ -6,19 +6,19 @@ from functools import partial
 
 import pytest
 
-from consumers.fold.folder import CommitLane
-from consumers.fold.rebuild import rebuild_partition
-from consumers.fold.rebuild_run import RebuildRun, drop_left_builds, left_build, tell_left_build
-from consumers.fold.windows import WindowFolder
-from events.catalogue import EventDiscarded
-from events.envelope import Prepared, canonical, new_event_id, prepare_body
-from events.errors import DamagedState, LostLease
-from events.redis.wire import open_wire
-from projections.fold.builds import FIRST_BUILD, BuildKeys
-from projections.fold.window import WindowLimits
-from projections.redis.retire import drop_build
-from projections.redis.scripts import SWITCH
-from projections.redis.store import read_checkpoint, take_lease
+from engramlog_server.consumers.fold.folder import CommitLane
+from engramlog_server.consumers.fold.rebuild import rebuild_partition
+from engramlog_server.consumers.fold.rebuild_run import RebuildRun, drop_left_builds, left_build, tell_left_build
+from engramlog_server.consumers.fold.windows import WindowFolder
+from engramlog_server.events.catalogue import EventDiscarded
+from engramlog_server.events.envelope import Prepared, canonical, new_event_id, prepare_body
+from engramlog_server.events.errors import DamagedState, LostLease
+from engramlog_server.events.redis.wire import open_wire
+from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
+from engramlog_server.projections.fold.window import WindowLimits
+from engramlog_server.projections.redis.retire import drop_build
+from engramlog_server.projections.redis.scripts import SWITCH
+from engramlog_server.projections.redis.store import read_checkpoint, take_lease
 from tests.given.alarms import KeptAlarms
 from tests.integration.consumers.fold.test_rebuild import OWNERS, fill
 from tests.integration.live import Live, live_store, wait_until
@@ -46,7 +46,7 @@ SMALL = WindowLimits(events=300, piece_events=60, group_events=120)
 
 @pytest.fixture(autouse=True)
 def _each_piece_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("consumers.fold.folder.TOGETHER_BYTES", 1)
+    monkeypatch.setattr("engramlog_server.consumers.fold.folder.TOGETHER_BYTES", 1)
 
 
 def _kill(store: Live, tag: str, point: str, passes: int = 1) -> None:
@@ -219,7 +219,9 @@ def test_nobody_in_hand_leaves_a_cache_that_is_too_small_where_a_window_ends_mor
     redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch, between: str
 ) -> None:
     """Two discards of parked events, with others of a window between and behind them, all in one read."""
-    monkeypatch.setattr("consumers.fold.rebuild.WindowFolder", partial(WindowFolder, cached_memories=100))
+    monkeypatch.setattr(
+        "engramlog_server.consumers.fold.rebuild.WindowFolder", partial(WindowFolder, cached_memories=100)
+    )
     owners = [f"o{number:02}" for number in range(20)]
     with live_store(redis_server.url, partitions=1) as store:
         store.start_worker("w1")

@@ -12,9 +12,9 @@ from types import MappingProxyType
 
 import pytest
 
-from ops.sealing.key_file import make_key_file
-from ops.settings import Settings
-from ops.wiring import open_application
+from engramlog_server.ops.sealing.key_file import make_key_file
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.wiring import open_application
 from tests.acceptance.helpers.cli import run, start
 from tests.acceptance.helpers.store import Store
 from tests.given.events import created, mentioned

@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from events.envelope import Stored
-from projections.fold.owner import OwnerHistory, fold_owner
-from projections.laws import LAWS
-from projections.laws.modes import due_levels, lasting, visibility
-from projections.memory.record import FULL
-from projections.past.life import life_of
-from projections.reports.comparison import curves
-from projections.views.view import OwnerView
+from engramlog_server.events.envelope import Stored
+from engramlog_server.projections.fold.owner import OwnerHistory, fold_owner
+from engramlog_server.projections.laws import LAWS
+from engramlog_server.projections.laws.modes import due_levels, lasting, visibility
+from engramlog_server.projections.memory.record import FULL
+from engramlog_server.projections.past.life import life_of
+from engramlog_server.projections.reports.comparison import curves
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import at, created, folded, mentioned, secret_of, stored
 from tests.given.simulation import (
     ASKED_WEEKLY,

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from consumers.jobs.abstracting import AbstractionJob, AbstractionRun
-from events.catalogue import FactAsserted
-from events.errors import ModelFailed
-from projections.models.chat import ModelUsage
+from engramlog_server.consumers.jobs.abstracting import AbstractionJob, AbstractionRun
+from engramlog_server.events.catalogue import FactAsserted
+from engramlog_server.events.errors import ModelFailed
+from engramlog_server.projections.models.chat import ModelUsage
 from tests.doubles.scripted_chat import Says, ScriptedChat
 from tests.given.events import Told, at, created, negated
 from tests.integration.consumers.jobs.test_lifecycle_jobs import Jobs

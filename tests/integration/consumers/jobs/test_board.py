@@ -9,12 +9,12 @@ from collections.abc import Iterator
 import pytest
 import redis
 
-from api.shapes import JobBoard
-from consumers.jobs.board import MOST_ERROR, MOST_JOBS, job_board
-from consumers.jobs.leader import STOPPED, queue_name, schedule_key
-from consumers.jobs.run import KINDS
-from consumers.jobs.scheduler import JobScheduler
-from events.redis.wire import connect, open_wire
+from engramlog_server.api.shapes import JobBoard
+from engramlog_server.consumers.jobs.board import MOST_ERROR, MOST_JOBS, job_board
+from engramlog_server.consumers.jobs.leader import STOPPED, queue_name, schedule_key
+from engramlog_server.consumers.jobs.run import KINDS
+from engramlog_server.consumers.jobs.scheduler import JobScheduler
+from engramlog_server.events.redis.wire import connect, open_wire
 from tests.servers import RedisServer
 
 STORE = "6d0f3b1c-2f7e-4a52-9a3e-0d8c3c8b7f11"
@@ -87,11 +87,14 @@ def test_a_job_that_failed_says_why_in_the_words_of_the_store(client: redis.Redi
     ("trace", "told"),
     [
         ("ValueError: she said 我的密码是 hunter2", "ValueError"),
-        ("events.errors.InputError: content: got 'hunter2'; allowed: less", "InputError"),
+        ("engramlog_server.events.errors.InputError: content: got 'hunter2'; allowed: less", "InputError"),
         ("builtins.SystemExit: hunter2", "SystemExit"),
         ("Moved to FailedJobRegistry, due to AbandonedJobError, at 2026-11-29 01:02:03.456+00:00", "its worker died"),
         ("something that hunter2 said", "a job that failed without an error's name"),
-        ("events.errors.StoreFull: " + "x" * 5_000, "StoreFull: " + "x" * (MOST_ERROR - len("StoreFull: "))),
+        (
+            "engramlog_server.events.errors.StoreFull: " + "x" * 5_000,
+            "StoreFull: " + "x" * (MOST_ERROR - len("StoreFull: ")),
+        ),
         ("", None),
     ],
 )

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from consumers.fold.rebuild import rebuild_partition
-from consumers.jobs.embedding import BATCH, EmbeddingJob
-from consumers.jobs.opened import JobResources, Lent
-from consumers.jobs.run import EMBEDDING, KINDS, run, serving
-from consumers.jobs.scheduler import JobScheduler
-from consumers.verify import partition as verify_module
-from consumers.verify.keys import scan_partition
-from events.catalogue import (
+from engramlog_server.consumers.fold.rebuild import rebuild_partition
+from engramlog_server.consumers.jobs.embedding import BATCH, EmbeddingJob
+from engramlog_server.consumers.jobs.opened import JobResources, Lent
+from engramlog_server.consumers.jobs.run import EMBEDDING, KINDS, run, serving
+from engramlog_server.consumers.jobs.scheduler import JobScheduler
+from engramlog_server.consumers.verify import partition as verify_module
+from engramlog_server.consumers.verify.keys import scan_partition
+from engramlog_server.events.catalogue import (
     MemoryDeleted,
     SensitivityRaised,
     SensitivitySet,
@@ -26,20 +26,20 @@ from events.catalogue import (
     ValueReadmitted,
     ValueRejected,
 )
-from events.errors import DamagedState, EmbedderFailed, StoreFull
-from events.partitions import LogKeys, partition_of, spread_tags
-from events.redis.log import RedisEventLog
-from events.redis.wire import WirePool, connect, open_wire
-from ops.settings import Settings
-from ops.wiring import open_application
-from projections.embedding.choosing import Embedders
-from projections.embedding.meaning import Embedder, content_key
-from projections.embedding.vectors import VectorKeys, pack
-from projections.language.marks import MARKER
-from projections.language.statements import STATEMENT_RULES
-from projections.memory.record import SECRET
-from projections.ranking.senses import MeantQuestion
-from projections.redis.vectors import RedisVectors
+from engramlog_server.events.errors import DamagedState, EmbedderFailed, StoreFull
+from engramlog_server.events.partitions import LogKeys, partition_of, spread_tags
+from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.wire import WirePool, connect, open_wire
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.wiring import open_application
+from engramlog_server.projections.embedding.choosing import Embedders
+from engramlog_server.projections.embedding.meaning import Embedder, content_key
+from engramlog_server.projections.embedding.vectors import VectorKeys, pack
+from engramlog_server.projections.language.marks import MARKER
+from engramlog_server.projections.language.statements import STATEMENT_RULES
+from engramlog_server.projections.memory.record import SECRET
+from engramlog_server.projections.ranking.senses import MeantQuestion
+from engramlog_server.projections.redis.vectors import RedisVectors
 from tests.acceptance.helpers.store import Store
 from tests.doubles.embedding import DIMENSIONS, WordEmbedder
 from tests.given.events import Told, accessed, created, deleted, merged, purged, restored, revised
@@ -56,7 +56,7 @@ left_to_the_job = pytest.mark.usefixtures("_left_to_the_job")
 
 @pytest.fixture
 def _left_to_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("projections.redis.meanings.MOST_AT_A_QUESTION", 0)
+    monkeypatch.setattr("engramlog_server.projections.redis.meanings.MOST_AT_A_QUESTION", 0)
 
 
 @pytest.fixture

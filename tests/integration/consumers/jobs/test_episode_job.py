@@ -9,23 +9,23 @@ from uuid import UUID
 
 import pytest
 
-from consumers.jobs import episodes as redis_sessions
-from consumers.jobs import lifecycle as redis_lifecycle
-from consumers.jobs.episodes import EpisodeJob, Seen
-from consumers.jobs.kinds.judge import JUDGE
-from consumers.jobs.kinds.links import LINKS
-from consumers.jobs.opened import JobResources
-from consumers.jobs.run import kinds_of, run, serving
-from consumers.jobs.scheduler import JobScheduler
-from events.envelope import AnyEvent, decode, from_micros, prepare
-from events.errors import ModelFailed
-from events.redis.wire import open_wire
-from events.validation import make_event
-from projections.lifecycle.extracting import verdicts
-from projections.memory.record import HOUR
-from projections.models.chat import Chat, ModelUsage, Unfit
-from projections.redis import said as redis_said
-from projections.redis.view import RedisViews
+from engramlog_server.consumers.jobs import episodes as redis_sessions
+from engramlog_server.consumers.jobs import lifecycle as redis_lifecycle
+from engramlog_server.consumers.jobs.episodes import EpisodeJob, Seen
+from engramlog_server.consumers.jobs.kinds.judge import JUDGE
+from engramlog_server.consumers.jobs.kinds.links import LINKS
+from engramlog_server.consumers.jobs.opened import JobResources
+from engramlog_server.consumers.jobs.run import kinds_of, run, serving
+from engramlog_server.consumers.jobs.scheduler import JobScheduler
+from engramlog_server.events.envelope import AnyEvent, decode, from_micros, prepare
+from engramlog_server.events.errors import ModelFailed
+from engramlog_server.events.redis.wire import open_wire
+from engramlog_server.events.validation import make_event
+from engramlog_server.projections.lifecycle.extracting import verdicts
+from engramlog_server.projections.memory.record import HOUR
+from engramlog_server.projections.models.chat import Chat, ModelUsage, Unfit
+from engramlog_server.projections.redis import said as redis_said
+from engramlog_server.projections.redis.view import RedisViews
 from tests.given.events import Told, created, deleted
 from tests.given.said import injected, said
 from tests.integration.live import Live, live_store, wait_until

@@ -10,21 +10,21 @@ from typing import Any
 
 import pytest
 
-from api.exchange.importing import ImportOptions, import_turns
-from consumers.jobs.job import JobValidator
-from consumers.jobs.leader import done_field, schedule_key
-from consumers.jobs.opened import JobResources, Lent
-from consumers.jobs.run import FUNCTION, run, serving
-from consumers.jobs.scheduler import lifecycle_queue
-from consumers.jobs.status import lifecycle_status
-from consumers.jobs.worker import JobWorker, store_queue
-from events.alarms import OWNER_TOO_LARGE, Alarms, TellingAlarms
-from events.envelope import canonical, decode
-from events.redis.wire import connect, open_wire
-from ops.settings import Settings
-from ops.wiring import open_application
-from projections.models.counted import ModelAsked
-from projections.models.model_chat import ModelChat
+from engramlog_server.api.exchange.importing import ImportOptions, import_turns
+from engramlog_server.consumers.jobs.job import JobValidator
+from engramlog_server.consumers.jobs.leader import done_field, schedule_key
+from engramlog_server.consumers.jobs.opened import JobResources, Lent
+from engramlog_server.consumers.jobs.run import FUNCTION, run, serving
+from engramlog_server.consumers.jobs.scheduler import lifecycle_queue
+from engramlog_server.consumers.jobs.status import lifecycle_status
+from engramlog_server.consumers.jobs.worker import JobWorker, store_queue
+from engramlog_server.events.alarms import OWNER_TOO_LARGE, Alarms, TellingAlarms
+from engramlog_server.events.envelope import canonical, decode
+from engramlog_server.events.redis.wire import connect, open_wire
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.wiring import open_application
+from engramlog_server.projections.models.counted import ModelAsked
+from engramlog_server.projections.models.model_chat import ModelChat
 from tests.doubles.model_endpoint import ModelEndpoint, limited, model_endpoint
 from tests.doubles.model_reader import honest
 from tests.given.alarms import KeptAlarms

@@ -7,16 +7,16 @@ from typing import Any, TypeVar
 
 import pytest
 
-from consumers.fold.rebuild import rebuild_partition
-from consumers.jobs.extraction import ExtractionJob, ExtractionRun
-from consumers.jobs.lifecycle import LifecycleJobs
-from events.catalogue import MemoryDeleted, MemoryMerged, TurnsExtracted
-from events.envelope import from_micros, prepare
-from events.errors import OwnerQuarantined
-from events.validation import make_event
-from projections.lifecycle.judge.proposals import Checked
-from projections.models.chat import ModelUsage, fits
-from projections.redis.view import RedisViews
+from engramlog_server.consumers.fold.rebuild import rebuild_partition
+from engramlog_server.consumers.jobs.extraction import ExtractionJob, ExtractionRun
+from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs
+from engramlog_server.events.catalogue import MemoryDeleted, MemoryMerged, TurnsExtracted
+from engramlog_server.events.envelope import from_micros, prepare
+from engramlog_server.events.errors import OwnerQuarantined
+from engramlog_server.events.validation import make_event
+from engramlog_server.projections.lifecycle.judge.proposals import Checked
+from engramlog_server.projections.models.chat import ModelUsage, fits
+from engramlog_server.projections.redis.view import RedisViews
 from tests.integration.consumers.jobs.test_lifecycle_jobs import poison
 from tests.integration.consumers.jobs.test_model_extraction import marks, state, tell, typed
 from tests.integration.live import Live, live_store, wait_until

@@ -17,13 +17,13 @@ from rq.job import Job
 from rq.registry import FailedJobRegistry, FinishedJobRegistry
 from rq.webhook import Webhook
 
-from consumers.jobs.job import MOST_ID, SHOWN, SUBJECTS
-from consumers.jobs.leader import REFUSED, schedule_key
-from consumers.jobs.run import FUNCTION
-from consumers.jobs.scheduler import FAILED_SECONDS, JobScheduler, lifecycle_queue
-from consumers.jobs.status import lifecycle_status
-from events.redis.alarms import RedisAlarms
-from events.redis.wire import WirePool, connect, open_wire
+from engramlog_server.consumers.jobs.job import MOST_ID, SHOWN, SUBJECTS
+from engramlog_server.consumers.jobs.leader import REFUSED, schedule_key
+from engramlog_server.consumers.jobs.run import FUNCTION
+from engramlog_server.consumers.jobs.scheduler import FAILED_SECONDS, JobScheduler, lifecycle_queue
+from engramlog_server.consumers.jobs.status import lifecycle_status
+from engramlog_server.events.redis.alarms import RedisAlarms
+from engramlog_server.events.redis.wire import WirePool, connect, open_wire
 from tests.integration.live import Live, live_store, wait_until
 from tests.integration.served import Served, job_worker
 from tests.servers import RedisServer
@@ -140,7 +140,7 @@ def with_arguments(*arguments: Any) -> Callable[[redis.Redis], None]:
 BAD: dict[str, tuple[Callable[[redis.Redis], None], str]] = {
     "another function": (called("os.system", None, ["true"], {}), "another function"),
     "a method of something": (called("run", {"py/object": "os"}, list(GOOD), {}), "another function"),
-    "the module alone": (called("consumers.jobs.run", None, list(GOOD), {}), "another function"),
+    "the module alone": (called("engramlog_server.consumers.jobs.run", None, list(GOOD), {}), "another function"),
     "a function that is a number": (called(7, None, list(GOOD), {}), "another function"),
     "named arguments": (called(FUNCTION, None, list(GOOD), {"kind": "daily"}), "its arguments"),
     "too few arguments": (with_arguments("upkeep", "test", 0), "its arguments"),

@@ -15,13 +15,13 @@ from threading import Event
 import pytest
 import redis
 
-from consumers.jobs.leader import queue_name
-from consumers.jobs.run import FUNCTION
-from consumers.jobs.scheduler import lifecycle_queue
-from events.catalogue import TurnRecorded
-from events.envelope import prepare
-from events.redis.wire import connect
-from events.validation import make_event
+from engramlog_server.consumers.jobs.leader import queue_name
+from engramlog_server.consumers.jobs.run import FUNCTION
+from engramlog_server.consumers.jobs.scheduler import lifecycle_queue
+from engramlog_server.events.catalogue import TurnRecorded
+from engramlog_server.events.envelope import prepare
+from engramlog_server.events.redis.wire import connect
+from engramlog_server.events.validation import make_event
 from tests.doubles.model_endpoint import completion, model_endpoint
 from tests.doubles.scripted import Asked, Reply
 from tests.integration.live import Live, live_store, wait_until
@@ -33,8 +33,8 @@ ENDLESS = 120
 COMPUTES = """
 import sys
 from pathlib import Path
-from consumers.jobs import run as jobs
-from ops.job_worker import main
+from engramlog_server.consumers.jobs import run as jobs
+from engramlog_server.ops.job_worker import main
 
 def compute(opened, partition):
     Path(sys.argv[1]).touch()
@@ -112,7 +112,7 @@ def test_a_worker_whose_job_waits_for_a_model_ends_before_the_model_answers(live
         model.replies = [hold]
         settings = {"ENGRAMLOG_MODEL": "held", "ENGRAMLOG_MODEL_URL": model.url, "ENGRAMLOG_EXTRACTION": "model"}
         tell_a_turn(live)
-        with process("-m", "ops.job_worker", "--url", server.url, **settings) as worker:
+        with process("-m", "engramlog_server.ops.job_worker", "--url", server.url, **settings) as worker:
             wait_until(model.came.is_set)
             ended(worker)
             assert not held.is_set()
@@ -134,7 +134,7 @@ def test_a_worker_ends_while_the_store_s_redis_does_not_answer_its_job(live: Liv
     try:
         with live_store(store.url, partitions=1), queues.client() as client:
             addresses = ("--url", store.url, "--queue-url", queues.url)
-            with process("-m", "ops.job_worker", *addresses) as worker:
+            with process("-m", "engramlog_server.ops.job_worker", *addresses) as worker:
                 wait_until(lambda: client.zcard(f"rq:finished:{queue_name('test')}"))
                 store.process.send_signal(signal.SIGSTOP)
                 lifecycle_queue(client, "test").enqueue_call(FUNCTION, args=("upkeep", "test", 0, "20260101T0000"))
@@ -152,7 +152,7 @@ def test_a_worker_ends_while_nothing_answers_it(live: Live) -> None:
     store = RedisServer(wheel_server())
     try:
         with live_store(store.url, partitions=1), store.client() as client:
-            with process("-m", "ops.job_worker", "--url", store.url) as worker:
+            with process("-m", "engramlog_server.ops.job_worker", "--url", store.url) as worker:
                 wait_until(lambda: client.zcard(f"rq:finished:{queue_name('test')}"))
                 store.process.send_signal(signal.SIGSTOP)
                 ended(worker)
@@ -163,7 +163,7 @@ def test_a_worker_ends_while_nothing_answers_it(live: Live) -> None:
 
 
 def test_a_worker_with_nothing_to_do_ends_and_lets_another_lead_at_once(live: Live, server: RedisServer) -> None:
-    with connect(server.url) as client, process("-m", "ops.job_worker", "--url", server.url) as worker:
+    with connect(server.url) as client, process("-m", "engramlog_server.ops.job_worker", "--url", server.url) as worker:
         wait_until(lambda: client.smembers(f"rq:workers:{queue_name('test')}"))
         wait_until(lambda: not client.llen(f"rq:queue:{queue_name('test')}") and not running(client))
         assert "job worker stopped" in ended(worker)
@@ -176,7 +176,7 @@ def test_a_worker_goes_on_after_its_queue_was_away_and_ends_while_it_is(live: Li
     addresses = ("--url", server.url, "--queue-url", queues.url, "--timeout", "1", "--json")
     finished = f"rq:finished:{queue_name('test')}"
     try:
-        with queues.client() as client, process("-m", "ops.job_worker", *addresses) as worker:
+        with queues.client() as client, process("-m", "engramlog_server.ops.job_worker", *addresses) as worker:
             wait_until(lambda: client.zcard(finished))
             client.client_kill_filter(_type="normal", skipme=True)
             queues.process.send_signal(signal.SIGSTOP)

@@ -14,13 +14,13 @@ import pytest
 import redis
 from rq import Queue
 
-from consumers.jobs.leader import Leader, done_field, schedule_key
-from consumers.jobs.run import EXTRACTION, KINDS
-from consumers.jobs.scheduler import JobScheduler, lifecycle_queue
-from consumers.jobs.status import lifecycle_status
-from events.envelope import from_micros, utc_text
-from events.errors import StoreUnavailable
-from events.redis.wire import connect, open_wire
+from engramlog_server.consumers.jobs.leader import Leader, done_field, schedule_key
+from engramlog_server.consumers.jobs.run import EXTRACTION, KINDS
+from engramlog_server.consumers.jobs.scheduler import JobScheduler, lifecycle_queue
+from engramlog_server.consumers.jobs.status import lifecycle_status
+from engramlog_server.events.envelope import from_micros, utc_text
+from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.events.redis.wire import connect, open_wire
 from tests.patience import PATIENCE
 from tests.servers import RedisServer
 

@@ -7,17 +7,17 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from consumers.verify import levels as redis_levels
-from consumers.verify.levels import Levels
-from events.catalogue import SensitivityRaised, SensitivitySet
-from events.envelope import from_micros, prepare
-from events.marks import Marker, Marks
-from events.partitions import LogKeys, partition_of
-from events.redis.log import RedisEventLog
-from events.redis.wire import open_wire
-from events.validation import make_event
-from projections.language.sensitivity import event_level as sensitivity_level
-from projections.lifecycle import LEVELS, rereading
+from engramlog_server.consumers.verify import levels as redis_levels
+from engramlog_server.consumers.verify.levels import Levels
+from engramlog_server.events.catalogue import SensitivityRaised, SensitivitySet
+from engramlog_server.events.envelope import from_micros, prepare
+from engramlog_server.events.marks import Marker, Marks
+from engramlog_server.events.partitions import LogKeys, partition_of
+from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.wire import open_wire
+from engramlog_server.events.validation import make_event
+from engramlog_server.projections.language.sensitivity import event_level as sensitivity_level
+from engramlog_server.projections.lifecycle import LEVELS, rereading
 from tests.given.events import Told, created
 from tests.integration.consumers.jobs.test_lifecycle_jobs import Jobs, poison
 from tests.integration.live import Live, live_store, wait_until

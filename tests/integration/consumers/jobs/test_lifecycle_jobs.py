@@ -14,23 +14,39 @@ from typing import Any
 import pytest
 from rq.registry import FailedJobRegistry, FinishedJobRegistry, ScheduledJobRegistry, StartedJobRegistry
 
-from consumers.jobs.lifecycle import LifecycleJobs, owners_of
-from consumers.jobs.opened import UNFOLDED_IN_A_ROW
-from consumers.jobs.run import run, serving
-from consumers.jobs.scheduler import JobScheduler
-from consumers.jobs.worker import ABANDONED_SECONDS
-from events.catalogue import MemoryDeleted
-from events.envelope import AnyEvent, Prepared, canonical, decode, micros, new_event_id, prepare, prepare_body
-from events.errors import BadSetting, ConcurrencyError, NotYetFolded, OwnerQuarantined, StoreMismatch, StoreUnavailable
-from events.log import Appendable, AppendReceipt
-from events.partitions import partition_of
-from events.redis.wire import connect, open_wire
-from events.validation import make_event
-from projections.laws.modes import effective_levels
-from projections.lifecycle import Decision
-from projections.memory.columns import Columns
-from projections.memory.record import LEVELS
-from projections.redis.view import RedisViews
+from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs, owners_of
+from engramlog_server.consumers.jobs.opened import UNFOLDED_IN_A_ROW
+from engramlog_server.consumers.jobs.run import run, serving
+from engramlog_server.consumers.jobs.scheduler import JobScheduler
+from engramlog_server.consumers.jobs.worker import ABANDONED_SECONDS
+from engramlog_server.events.catalogue import MemoryDeleted
+from engramlog_server.events.envelope import (
+    AnyEvent,
+    Prepared,
+    canonical,
+    decode,
+    micros,
+    new_event_id,
+    prepare,
+    prepare_body,
+)
+from engramlog_server.events.errors import (
+    BadSetting,
+    ConcurrencyError,
+    NotYetFolded,
+    OwnerQuarantined,
+    StoreMismatch,
+    StoreUnavailable,
+)
+from engramlog_server.events.log import Appendable, AppendReceipt
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.events.redis.wire import connect, open_wire
+from engramlog_server.events.validation import make_event
+from engramlog_server.projections.laws.modes import effective_levels
+from engramlog_server.projections.lifecycle import Decision
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.record import LEVELS
+from engramlog_server.projections.redis.view import RedisViews
 from tests.given.alarms import KeptAlarms
 from tests.given.events import Told, at, created, mentioned, moment, negated, parameters, profile, reinforced, restored
 from tests.integration.live import Live, live_store, wait_until
@@ -186,7 +202,7 @@ def told(event: AnyEvent) -> tuple[str, str, Any]:
 def test_a_run_killed_after_some_requests_goes_on_and_decides_each_once(
     jobs: Jobs, live: Live, monkeypatch: pytest.MonkeyPatch, requests: int
 ) -> None:
-    monkeypatch.setattr("consumers.jobs.lifecycle.REQUEST", 10)
+    monkeypatch.setattr("engramlog_server.consumers.jobs.lifecycle.REQUEST", 10)
     jobs.tell("ada", *due(60))
     planned = jobs.lifecycle.plan("ada", SWEEP, now=at(300)).decisions
     broken: Any = BreaksOff(live, requests)
@@ -285,7 +301,7 @@ def test_a_quarantined_owner_is_not_decided_about(jobs: Jobs, live: Live) -> Non
 def test_nothing_is_decided_on_records_of_another_version(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
     """Records of 0.1.0 have no stability: under ebbinghaus each would seem long forgotten."""
     jobs.tell("ada", *due(3))
-    monkeypatch.setattr("consumers.jobs.lifecycle.PROJECTION_VERSION", 99)
+    monkeypatch.setattr("engramlog_server.consumers.jobs.lifecycle.PROJECTION_VERSION", 99)
     for ask in (jobs.lifecycle.plan, jobs.lifecycle.carry_out):
         with pytest.raises(NotYetFolded, match="run `engramlog rebuild` first"):
             ask("ada", SWEEP)
@@ -358,7 +374,7 @@ def test_daily_jobs_merge_and_link_and_replay_only_for_who_asked(jobs: Jobs, ser
 
 
 def test_owners_are_read_in_pages_from_the_live_build(jobs: Jobs, live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("consumers.jobs.lifecycle.PAGE", 7)
+    monkeypatch.setattr("engramlog_server.consumers.jobs.lifecycle.PAGE", 7)
     owners = [f"owner-{n}" for n in range(100)]
     live.append(*(live.created(owner, "m") for owner in owners))
     wait_until(live.folded)
@@ -381,7 +397,7 @@ def test_a_job_that_failed_is_tried_again_later_and_at_last_left_to_the_next_tic
 ) -> None:
     jobs.tell("ada", *due(3))
     wait_until(live.folded)
-    monkeypatch.setattr("consumers.jobs.scheduler.RETRY.intervals", [1, 1, 1])
+    monkeypatch.setattr("engramlog_server.consumers.jobs.scheduler.RETRY.intervals", [1, 1, 1])
     partition = partition_of("ada", 4)
     scheduler = tick(live, server.url)
     with monkeypatch.context() as broken:
@@ -408,7 +424,7 @@ def _unavailable(*_arguments: Any, **_options: Any) -> Any:
 def test_a_partition_that_nobody_folds_is_left_to_a_later_run(
     jobs: Jobs, live: Live, served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("consumers.jobs.lifecycle.WAIT_SECONDS", 0.05)
+    monkeypatch.setattr("engramlog_server.consumers.jobs.lifecycle.WAIT_SECONDS", 0.05)
     owners = [owner for owner in (f"owner-{n}" for n in range(100)) if partition_of(owner, 4) == 0][:8]
     for owner in owners:
         jobs.tell(owner, *due(1))
@@ -424,7 +440,7 @@ def test_a_partition_that_nobody_folds_is_left_to_a_later_run(
 def test_a_job_that_is_stopped_goes_back_to_the_queue_and_another_goes_on(
     jobs: Jobs, live: Live, served: Served, server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("consumers.jobs.lifecycle.REQUEST", 10)
+    monkeypatch.setattr("engramlog_server.consumers.jobs.lifecycle.REQUEST", 10)
     jobs.tell("ada", *due(50))
     wait_until(live.folded)
     tick(live, server.url)
@@ -435,7 +451,7 @@ def test_a_job_that_is_stopped_goes_back_to_the_queue_and_another_goes_on(
         return appends(log, events, **options)  # type: ignore[no-any-return]
 
     with monkeypatch.context() as midway:
-        midway.setattr("events.redis.log.RedisEventLog.append", stopping)
+        midway.setattr("engramlog_server.events.redis.log.RedisEventLog.append", stopping)
         served.work()
     assert len(jobs.decided("ada")) == 10
     assert [fact for fact, _ in served.told] == ["job given up"]
@@ -545,7 +561,15 @@ def test_a_job_worker_goes_with_its_parent(tmp_path: Path) -> None:
 
 
 def test_a_job_worker_goes_with_a_parent_that_was_killed_before_the_store_answered(tmp_path: Path) -> None:
-    command = [sys.executable, "-P", "-m", "ops.job_worker", "--url", f"unix://{tmp_path}/none.sock", "--parent"]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "engramlog_server.ops.job_worker",
+        "--url",
+        f"unix://{tmp_path}/none.sock",
+        "--parent",
+    ]
     starting = """import os, subprocess as s, sys
 print(s.Popen([*sys.argv[1:], str(os.getpid())], stdout=s.DEVNULL, stderr=s.DEVNULL).pid)"""
     started = subprocess.run(

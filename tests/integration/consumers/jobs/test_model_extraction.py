@@ -13,16 +13,16 @@ from typing import Any
 
 import pytest
 
-from api.exchange.importing import ImportOptions, import_turns
-from consumers.jobs import lifecycle as redis_lifecycle
-from consumers.jobs.extraction import ExtractionJob, ExtractionRun
-from consumers.jobs.lifecycle import LifecycleJobs
-from events.envelope import canonical, decode
-from projections.fold.owner import OwnerState
-from projections.memory.kind import is_turn
-from projections.memory.record import Memory
-from projections.models.model_chat import ModelChat
-from projections.redis.view import RedisViews
+from engramlog_server.api.exchange.importing import ImportOptions, import_turns
+from engramlog_server.consumers.jobs import lifecycle as redis_lifecycle
+from engramlog_server.consumers.jobs.extraction import ExtractionJob, ExtractionRun
+from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs
+from engramlog_server.events.envelope import canonical, decode
+from engramlog_server.projections.fold.owner import OwnerState
+from engramlog_server.projections.memory.kind import is_turn
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.models.model_chat import ModelChat
+from engramlog_server.projections.redis.view import RedisViews
 from tests.doubles.model_endpoint import (
     SILENT,
     TRICKLE,

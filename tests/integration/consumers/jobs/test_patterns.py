@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engramlog.answers import Detail
-from events.catalogue import FactAsserted
+from engramlog_server.events.catalogue import FactAsserted
 from tests.acceptance.helpers.store import Store, embedded_store
 from tests.given.events import Told, created
 from tests.given.shaped import checked

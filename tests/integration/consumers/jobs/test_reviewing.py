@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from consumers.jobs.lifecycle import LifecycleJobs
-from consumers.jobs.opened import JobResources, Lent
-from consumers.jobs.reviewing import MOST_ASKED, REFUSED_IN_A_ROW, ReviewJob, ReviewRun
-from consumers.jobs.run import run, serving
-from events.catalogue import MemoryDeleted
-from events.envelope import AnyEvent, decode
-from events.errors import BadSetting, ModelFailed
-from events.partitions import partition_of
-from projections.lifecycle.reviewing_by_model import ModelReviewer
-from projections.models.chat import Chat
-from projections.models.model_chat import ModelChat
+from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs
+from engramlog_server.consumers.jobs.opened import JobResources, Lent
+from engramlog_server.consumers.jobs.reviewing import MOST_ASKED, REFUSED_IN_A_ROW, ReviewJob, ReviewRun
+from engramlog_server.consumers.jobs.run import run, serving
+from engramlog_server.events.catalogue import MemoryDeleted
+from engramlog_server.events.envelope import AnyEvent, decode
+from engramlog_server.events.errors import BadSetting, ModelFailed
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.projections.lifecycle.reviewing_by_model import ModelReviewer
+from engramlog_server.projections.models.chat import Chat
+from engramlog_server.projections.models.model_chat import ModelChat
 from tests.doubles.model_endpoint import ModelEndpoint, completion, model_endpoint
 from tests.doubles.scripted import Asked
 from tests.doubles.scripted_chat import KEEP, TRIES, Says, ScriptedChat, keeps

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from api.shapes import InboxItem
-from consumers.jobs.lifecycle import LifecycleJobs
-from consumers.jobs.reviewing import Reviewer, ReviewJob
 from engramlog.answers import Cleaned, InboxPage
-from events.errors import InputError, NotFound
+from engramlog_server.api.shapes import InboxItem
+from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs
+from engramlog_server.consumers.jobs.reviewing import Reviewer, ReviewJob
+from engramlog_server.events.errors import InputError, NotFound
 from tests.acceptance.helpers.store import Store, embedded_store
 from tests.given.events import created
 from tests.given.shaped import checked

@@ -12,15 +12,15 @@ from threading import Thread
 
 import pytest
 
-from api.operations.table import entries
-from consumers.fold.worker import FoldWorker
-from consumers.jobs.opened import JobResources, Lent
-from consumers.jobs.run import JOBS, run, serving
-from events.redis.wire import WirePool
-from ops.settings import load_settings
-from ops.store import OpenStore, open_the_store
-from projections.embedding.choosing import Embedders
-from projections.redis.vectors import RedisVectors
+from engramlog_server.api.operations.table import entries
+from engramlog_server.consumers.fold.worker import FoldWorker
+from engramlog_server.consumers.jobs.opened import JobResources, Lent
+from engramlog_server.consumers.jobs.run import JOBS, run, serving
+from engramlog_server.events.redis.wire import WirePool
+from engramlog_server.ops.settings import load_settings
+from engramlog_server.ops.store import OpenStore, open_the_store
+from engramlog_server.projections.embedding.choosing import Embedders
+from engramlog_server.projections.redis.vectors import RedisVectors
 from tests.acceptance.helpers.cli import Cli, event, lines, turn, written
 from tests.doubles.embedding import WordEmbedder
 from tests.given.events import created
@@ -177,7 +177,7 @@ def test_a_store_is_clean_after_every_job_of_every_partition_and_after_every_com
         monkeypatch.delenv(f"ENGRAMLOG_{name}", raising=False)
     monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("ENGRAMLOG_EMBEDDER", "tests.doubles:words")
-    monkeypatch.setattr("ops.embedders.maker_of", lambda _settings: lambda _name: WordEmbedder())
+    monkeypatch.setattr("engramlog_server.ops.embedders.maker_of", lambda _settings: lambda _name: WordEmbedder())
     cli = Cli(monkeypatch, capsys)
     said = [
         event(number, owner, content=f"{owner} said {number} of tea and of kilns") | {"occurred_at": LONG_AGO}

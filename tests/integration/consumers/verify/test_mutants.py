@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import pytest
 
-from events.catalogue import MemoryCreated, MemoryKept, MemoryMentioned
-from events.partitions import LogKeys
+from engramlog_server.events.catalogue import MemoryCreated, MemoryKept, MemoryMentioned
+from engramlog_server.events.partitions import LogKeys
 from tests.chaos.attendants import quarantined
 from tests.chaos.stage import asleep, staged, with_replica
 from tests.chaos.verdict import Verdict

@@ -11,18 +11,18 @@ from threading import Thread
 import msgspec
 import pytest
 
-from consumers.verify.oracle import Oracle
-from consumers.verify.partition import verify_partition
-from events.catalogue import MemoryDeleted
-from events.errors import UnderReplicated
-from events.redis.log import RedisEventLog
-from events.redis.proving import Proof
-from events.redis.wire import WirePool
-from ops.commands.proof import render_verified, verified
-from projections.fold.builds import FIRST_BUILD, BuildKeys
-from projections.fold.changelog import first_in, pack, unpack
-from projections.fold.window import WindowLimits
-from projections.redis.deletions import RedisDeletions
+from engramlog_server.consumers.verify.oracle import Oracle
+from engramlog_server.consumers.verify.partition import verify_partition
+from engramlog_server.events.catalogue import MemoryDeleted
+from engramlog_server.events.errors import UnderReplicated
+from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.proving import Proof
+from engramlog_server.events.redis.wire import WirePool
+from engramlog_server.ops.commands.proof import render_verified, verified
+from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
+from engramlog_server.projections.fold.changelog import first_in, pack, unpack
+from engramlog_server.projections.fold.window import WindowLimits
+from engramlog_server.projections.redis.deletions import RedisDeletions
 from tests.integration.consumers.fold.test_rebuild_left import discarded, poison
 from tests.integration.live import Live, live_store, wait_until
 from tests.servers import RedisServer
@@ -258,8 +258,8 @@ def test_owners_that_stand_still_and_are_freed_are_proven_in_windows_however_the
         store.stop_worker("w1")
         whole = verify_partition(store.client, 0, store.identity.tags[0])
         assert whole.differences == []
-        monkeypatch.setattr("consumers.verify.partition.READ_COUNT", 1)
+        monkeypatch.setattr("engramlog_server.consumers.verify.partition.READ_COUNT", 1)
         for events, group in ((1, 1), (2, 1), (3, 2), (5, 3), (8, 100)):
             limits = WindowLimits(events=events, piece_events=2, group_events=group)
-            monkeypatch.setattr("consumers.verify.partition.Oracle", partial(Oracle, limits=limits))
+            monkeypatch.setattr("engramlog_server.consumers.verify.partition.Oracle", partial(Oracle, limits=limits))
             assert verify_partition(store.client, 0, store.identity.tags[0]) == whole

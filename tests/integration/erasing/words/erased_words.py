@@ -13,10 +13,10 @@ import msgspec
 import pytest
 from fastapi.testclient import TestClient
 
-from api.application import Application
-from consumers.erasing.words import read_log
-from consumers.verify.erasures import wiped_by
-from events.catalogue import (
+from engramlog_server.api.application import Application
+from engramlog_server.consumers.erasing.words import read_log
+from engramlog_server.consumers.verify.erasures import wiped_by
+from engramlog_server.events.catalogue import (
     Access,
     FactAsserted,
     Hit,
@@ -34,16 +34,25 @@ from events.catalogue import (
     TurnRecorded,
     WordsErasure,
 )
-from events.door.of_the_store import ERASURES
-from events.envelope import AnyEvent, Prepared, Stored, decode, derived_id, from_micros, micros, prepare
-from events.partitions import LogKeys, partition_of
-from events.validation import make_event
-from ops.erasing.fence_list import ErasureStep
-from ops.erasing.residue import Residue
-from ops.erasing.words import WordsCertificate, carry_out_words
-from ops.erasing.words_told import WordsPlan
-from ops.store import OpenStore
-from ops.wiring import application_on
+from engramlog_server.events.door.of_the_store import ERASURES
+from engramlog_server.events.envelope import (
+    AnyEvent,
+    Prepared,
+    Stored,
+    decode,
+    derived_id,
+    from_micros,
+    micros,
+    prepare,
+)
+from engramlog_server.events.partitions import LogKeys, partition_of
+from engramlog_server.events.validation import make_event
+from engramlog_server.ops.erasing.fence_list import ErasureStep
+from engramlog_server.ops.erasing.residue import Residue
+from engramlog_server.ops.erasing.words import WordsCertificate, carry_out_words
+from engramlog_server.ops.erasing.words_told import WordsPlan
+from engramlog_server.ops.store import OpenStore
+from engramlog_server.ops.wiring import application_on
 from tests.given.http import app_of, client_of
 from tests.integration.erasing.erased import ADA, BRIEF_MS, NEIGHBOURS, Erasing, Killed
 from tests.servers import RedisServer
@@ -299,7 +308,7 @@ def without_search(monkeypatch: pytest.MonkeyPatch) -> int:
     """Have erasures search for nothing that is left, which has tests of its own; the exit code of an erasure then."""
     nothing = Residue(exit_code=3, probes=0, findings=[], not_reached=[], keys=0, files=0, bytes=0)
     for module in ("owner", "words"):
-        monkeypatch.setattr(f"ops.erasing.{module}.residue_of", lambda *_asked: nothing)
+        monkeypatch.setattr(f"engramlog_server.ops.erasing.{module}.residue_of", lambda *_asked: nothing)
     return 3
 
 

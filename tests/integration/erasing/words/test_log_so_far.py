@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from consumers.erasing.steps import count_entries, opened_of
-from consumers.erasing.words import LogSoFar, read_log, wipe_entries
-from events.errors import LogGap
-from events.partitions import LogKeys
-from events.redis.secrets import read_cipher
-from events.redis.wire import Argument, ServerWire, open_wire
-from projections.reports.erasing.reach import Reach
+from engramlog_server.consumers.erasing.steps import count_entries, opened_of
+from engramlog_server.consumers.erasing.words import LogSoFar, read_log, wipe_entries
+from engramlog_server.events.errors import LogGap
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.secrets import read_cipher
+from engramlog_server.events.redis.wire import Argument, ServerWire, open_wire
+from engramlog_server.projections.reports.erasing.reach import Reach
 from tests.integration.erasing.erased import ADA, NEIGHBOURS, Erasing
 from tests.servers import RedisServer
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from events.errors import InputError, NotFound
-from ops.erasing.words import WordsCertificate, carry_out_words
-from ops.erasing.words_told import WordsPlan, words_told_beforehand
-from ops.settings import load_settings
-from ops.store import open_the_store
-from ops.wiring import application_on
+from engramlog_server.events.errors import InputError, NotFound
+from engramlog_server.ops.erasing.words import WordsCertificate, carry_out_words
+from engramlog_server.ops.erasing.words_told import WordsPlan, words_told_beforehand
+from engramlog_server.ops.settings import load_settings
+from engramlog_server.ops.store import open_the_store
+from engramlog_server.ops.wiring import application_on
 from tests.acceptance.helpers.cli import Cli, lines
 
 TURNS = {

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from ops.erasing.words import carry_out_words
-from ops.erasing.words_told import WordsPlan
-from ops.main import main
-from ops.settings import Settings
-from ops.store import open_the_store
-from ops.wiring import application_on
+from engramlog_server.ops.erasing.words import carry_out_words
+from engramlog_server.ops.erasing.words_told import WordsPlan
+from engramlog_server.ops.main import main
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import open_the_store
+from engramlog_server.ops.wiring import application_on
 from tests.acceptance.helpers.cli import Cli, Ran, event, lines, turn
 from tests.integration.erasing.erased import Killed
 from tests.integration.erasing.test_copy_back import AT, KEPT, LIST, alarms

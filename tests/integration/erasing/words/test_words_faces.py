@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from ops.erasing.words import WordsCertificate, carry_out_words
-from ops.erasing.words_told import WordsPlan
-from ops.settings import Settings
-from ops.store import open_the_store
-from ops.wiring import application_on
-from projections.views.event_words import mark
+from engramlog_server.ops.erasing.words import WordsCertificate, carry_out_words
+from engramlog_server.ops.erasing.words_told import WordsPlan
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import open_the_store
+from engramlog_server.ops.wiring import application_on
+from engramlog_server.projections.views.event_words import mark
 from tests.faces import FACES
 from tests.given.faces import ENGLISH, OWNER, tell_all, untold_world
 from tests.integration.erasing.test_every_face import Asking, said

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from events.catalogue import (
+from engramlog_server.events.catalogue import (
     Hit,
     MemoriesAccessed,
     MemoriesLinked,
@@ -21,9 +21,9 @@ from events.catalogue import (
     ToolResultRecorded,
     TurnRecorded,
 )
-from events.envelope import Prepared, derived_id
-from events.errors import InputError
-from events.partitions import partition_of
+from engramlog_server.events.envelope import Prepared, derived_id
+from engramlog_server.events.errors import InputError
+from engramlog_server.events.partitions import partition_of
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.given.mcp import Agent, in_process, talk
 from tests.integration.erasing.words.erased_words import ADA, ErasingWords, made, told_of, without_search

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from events.catalogue import Hit, MemoriesAccessed, MemoryKept, SensitivitySet
-from events.errors import InputError
+from engramlog_server.events.catalogue import Hit, MemoriesAccessed, MemoryKept, SensitivitySet
+from engramlog_server.events.errors import InputError
 from tests.integration.erasing.test_in_use import Producer, meanwhile
 from tests.integration.erasing.words.erased_words import (
     ADA,

@@ -9,16 +9,16 @@ from unittest import mock
 
 import pytest
 
-from consumers.jobs.extraction import ExtractionJob, ExtractionRun
-from consumers.jobs.lifecycle import LifecycleJobs
-from events.catalogue import MemoryRevised
-from events.envelope import Stored, decode
-from events.partitions import partition_of
-from ops.erasing.words import carry_out_words
-from ops.erasing.words_told import WordsPlan
-from ops.settings import Settings
-from projections.lifecycle.decision import Decision
-from projections.views.view import OwnerView
+from engramlog_server.consumers.jobs.extraction import ExtractionJob, ExtractionRun
+from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs
+from engramlog_server.events.catalogue import MemoryRevised
+from engramlog_server.events.envelope import Stored, decode
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.ops.erasing.words import carry_out_words
+from engramlog_server.ops.erasing.words_told import WordsPlan
+from engramlog_server.ops.settings import Settings
+from engramlog_server.projections.lifecycle.decision import Decision
+from engramlog_server.projections.views.view import OwnerView
 from tests.acceptance.trust.doors import Doors, doors
 from tests.integration.consumers.jobs.test_extraction_races import Fake
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ops.erasing.fence_list import ErasureStep, FenceList
+from engramlog_server.ops.erasing.fence_list import ErasureStep, FenceList
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.integration.erasing.erased import Killed
 from tests.integration.erasing.words.erased_words import (
@@ -60,11 +60,11 @@ LOG = ("context", "events", "history", "export {'everything': True}", "diff", "/
 """Questions that read the log itself, which has its words until they are wiped: the block tells the turns of a session."""
 KILLED = """
 import sys
-from ops.settings import load_settings
-from ops.erasing.words import carry_out_words
-from ops.erasing.words_told import WordsPlan
-from ops.store import open_the_store
-from ops.wiring import application_on
+from engramlog_server.ops.settings import load_settings
+from engramlog_server.ops.erasing.words import carry_out_words
+from engramlog_server.ops.erasing.words_told import WordsPlan
+from engramlog_server.ops.store import open_the_store
+from engramlog_server.ops.wiring import application_on
 from tests.chaos.fate import DIE, fated
 settings = load_settings()
 with open_the_store(settings) as store, application_on(store, settings, stays=False) as application:

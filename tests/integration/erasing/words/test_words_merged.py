@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ops.erasing.words import carry_out_words
-from ops.erasing.words_told import WordsPlan, words_told_beforehand
-from ops.settings import Settings
-from ops.store import open_the_store
-from ops.wiring import application_on
+from engramlog_server.ops.erasing.words import carry_out_words
+from engramlog_server.ops.erasing.words_told import WordsPlan, words_told_beforehand
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import open_the_store
+from engramlog_server.ops.wiring import application_on
 from tests.given.faces import ENGLISH, OWNER, tell_all, untold_world
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from events.catalogue import TurnRecorded
-from events.errors import InputError, KeyUnavailable, NotFound, OwnerErased, OwnerQuarantined
-from ops.erasing.words_told import MOST_NAMED, WordsPlan, words_told_beforehand
+from engramlog_server.events.catalogue import TurnRecorded
+from engramlog_server.events.errors import InputError, KeyUnavailable, NotFound, OwnerErased, OwnerQuarantined
+from engramlog_server.ops.erasing.words_told import MOST_NAMED, WordsPlan, words_told_beforehand
 from tests.acceptance.helpers.cli import Cli
 from tests.given.sealing.key_service import TOKEN, FakeKeyService
 from tests.integration.erasing.words.erased_words import ADA, ErasingWords, made

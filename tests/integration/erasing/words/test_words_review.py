@@ -11,11 +11,11 @@ from uuid import UUID
 import msgspec
 import pytest
 
-import consumers.erasing.words
-from consumers.erasing.words import wipe_entries
-from consumers.verify import erasures
-from consumers.verify.store import verify_store
-from events.catalogue import (
+import engramlog_server.consumers.erasing.words
+from engramlog_server.consumers.erasing.words import wipe_entries
+from engramlog_server.consumers.verify import erasures
+from engramlog_server.consumers.verify.store import verify_store
+from engramlog_server.events.catalogue import (
     Access,
     FactAsserted,
     FactRetracted,
@@ -33,16 +33,16 @@ from events.catalogue import (
     ValueRejected,
     WordsErasure,
 )
-from events.envelope import derived_id
-from events.errors import DamagedState, InputError
-from events.partitions import LogKeys
-from events.redis.secrets import read_cipher
-from events.redis.wire import Wire
-from events.redis.wordless import owner_mark, turn_mark
-from ops.erasing.fence_list import ErasureStep
-from ops.erasing.owner import readmit_owner
-from ops.erasing.words_list import WordsGoing
-from ops.erasing.words_told import WordsPlan, words_told_beforehand
+from engramlog_server.events.envelope import derived_id
+from engramlog_server.events.errors import DamagedState, InputError
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.secrets import read_cipher
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.redis.wordless import owner_mark, turn_mark
+from engramlog_server.ops.erasing.fence_list import ErasureStep
+from engramlog_server.ops.erasing.owner import readmit_owner
+from engramlog_server.ops.erasing.words_list import WordsGoing
+from engramlog_server.ops.erasing.words_told import WordsPlan, words_told_beforehand
 from tests.integration.erasing.words.erased_words import ADA, CANARY, NAMED, ErasingWords, Said, asked, leaks, made
 from tests.servers import RedisServer
 
@@ -112,7 +112,7 @@ def test_where_the_owner_would_stand_still_folded_anew_nothing_is_changed(store:
 def test_of_an_owner_who_is_erased_meanwhile_nothing_is_left(
     store: ErasingWords, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wipe = consumers.erasing.words.wipe
+    wipe = engramlog_server.consumers.erasing.words.wipe
 
     def late(wire: Wire, keys: LogKeys, left: Sequence[tuple[int, bytes]]) -> None:
         store.erase()
@@ -122,7 +122,7 @@ def test_of_an_owner_who_is_erased_meanwhile_nothing_is_left(
     with store.wire() as wire:
         cipher = read_cipher(wire, store.keys(), ADA)
         assert cipher is not None
-        monkeypatch.setattr("consumers.erasing.words.wipe", late)
+        monkeypatch.setattr("engramlog_server.consumers.erasing.words.wipe", late)
         wipe_entries(wire, store.tag(), ADA, cipher, [seq], derived_id("an erasure"))
     assert store.wiped() == {}
     assert store.differences() == []

@@ -14,7 +14,7 @@ from uuid import uuid4
 
 import pytest
 
-from events.partitions import partition_of
+from engramlog_server.events.partitions import partition_of
 from tests.acceptance.trust.doors import READERS, Doors, Reads, Refused, doors, rebuilt, silent_about
 from tests.given.http import TOKEN
 from tests.patience import PATIENCE
@@ -34,7 +34,7 @@ def token(monkeypatch: pytest.MonkeyPatch) -> None:
 def run(folder: Path, *words: str, stdin: str = "") -> tuple[int, dict[str, Any]]:
     """A command as people run it, in a process of its own: how it ended, and what it printed."""
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "ops.main", *words, "--json"],
+        [sys.executable, "-P", "-m", "engramlog_server.ops.main", *words, "--json"],
         env={**os.environ, "ENGRAMLOG_DATA": str(folder), "ENGRAMLOG_REDIS_URL": ""},
         input=stdin.encode(),
         capture_output=True,

@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from consumers.fold.rebuild import rebuild_partition
-from consumers.verify.partition import verify_partition
-from events.catalogue import MemoryErased, MemoryMentioned, MemoryMerged, TurnRecorded
-from events.sealing.wordless import is_left, is_wordless
-from projections.memory.record import Memory
+from engramlog_server.consumers.fold.rebuild import rebuild_partition
+from engramlog_server.consumers.verify.partition import verify_partition
+from engramlog_server.events.catalogue import MemoryErased, MemoryMentioned, MemoryMerged, TurnRecorded
+from engramlog_server.events.sealing.wordless import is_left, is_wordless
+from engramlog_server.projections.memory.record import Memory
 from tests.integration.erasing.words.erased_words import (
     ADA,
     CANARY,

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import pytest
 from redis import Redis
 
-from consumers.fold.rebuild import rebuild_partition
-from events.envelope import encode, new_event_id
-from events.errors import DamagedState
-from events.redis.secrets import read_cipher
-from events.redis.wordless import laid_left
-from ops.erasing.fence_list import FenceList
+from engramlog_server.consumers.fold.rebuild import rebuild_partition
+from engramlog_server.events.envelope import encode, new_event_id
+from engramlog_server.events.errors import DamagedState
+from engramlog_server.events.redis.secrets import read_cipher
+from engramlog_server.events.redis.wordless import laid_left
+from engramlog_server.ops.erasing.fence_list import FenceList
 from tests.integration.erasing.words.erased_words import ADA, CANARY, GOING, ErasingWords, leaks
 from tests.servers import RedisServer
 
@@ -238,7 +238,7 @@ def test_an_erasure_that_the_log_does_not_tell_of_is_told(planted: Planted) -> N
 
 def test_an_end_that_counts_otherwise_is_told(planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
     store = planted.store
-    monkeypatch.setattr("ops.erasing.words.positions_digest", lambda _partition, _seqs: "0" * 64)
+    monkeypatch.setattr("engramlog_server.ops.erasing.words.positions_digest", lambda _partition, _seqs: "0" * 64)
     monkeypatch.setattr(FenceList, "append", lambda _self, _one: None)
     store.erase_words()
     assert [one["what"] for one in store.differences()] == ["an erasure of words that left other entries than it says"]

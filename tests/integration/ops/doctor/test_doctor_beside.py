@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ops.embedded.server import open_folder
-from ops.settings import load_settings
-from ops.wiring import open_application
-from projections.access.caller import AT_THE_FOLDER
+from engramlog_server.ops.embedded.server import open_folder
+from engramlog_server.ops.settings import load_settings
+from engramlog_server.ops.wiring import open_application
+from engramlog_server.projections.access.caller import AT_THE_FOLDER
 from tests.acceptance.helpers.cli import Cli
 from tests.given.sealing.key_service import FakeKeyService, fake_key_service, token_file
 from tests.integration.ops.doctor.test_doctor_folder import found
@@ -25,7 +25,7 @@ def service() -> Iterator[FakeKeyService]:
 def test_a_folder_that_another_command_uses_is_not_wrong_but_not_looked_at(
     store: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ops.doctor.reach.OPENING_SECONDS", 0.1)
+    monkeypatch.setattr("engramlog_server.ops.doctor.reach.OPENING_SECONDS", 0.1)
     with open_folder(folder, "command"):
         told = found(store, code=3)
     assert told["redis", "answers"]["failed"]

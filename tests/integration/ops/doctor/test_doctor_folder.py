@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from events.partitions import partition_of
-from events.redis.wire import connect, open_wire
-from ops.clock import now, now_micros
-from ops.doctor.checks import examine
-from ops.embedded import disk
-from ops.embedded.server import open_folder
-from ops.sealing.key_file import read_key_file
-from ops.settings import load_settings
-from projections.redis.create import read_identity
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.events.redis.wire import connect, open_wire
+from engramlog_server.ops.clock import now, now_micros
+from engramlog_server.ops.doctor.checks import examine
+from engramlog_server.ops.embedded import disk
+from engramlog_server.ops.embedded.server import open_folder
+from engramlog_server.ops.sealing.key_file import read_key_file
+from engramlog_server.ops.settings import load_settings
+from engramlog_server.projections.redis.create import read_identity
 from tests.acceptance.helpers.cli import Cli
 from tests.given.access.certificates import certificate
 from tests.given.client import append_unreadable
@@ -230,7 +230,9 @@ def test_the_clock_of_redis_against_this_machines(store: Cli) -> None:
 
 
 def test_a_disk_without_room(store: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ops.doctor.checks.look", lambda _folder: disk.Disk(10 * disk.MIB, 8_192 * disk.MIB, 0))
+    monkeypatch.setattr(
+        "engramlog_server.ops.doctor.checks.look", lambda _folder: disk.Disk(10 * disk.MIB, 8_192 * disk.MIB, 0)
+    )
     assert found(store, code=1)["disk", "disk"]["result"] == "wrong"
 
 

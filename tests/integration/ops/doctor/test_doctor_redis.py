@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from events.partitions import LogKeys, partition_of
-from events.redis.wire import open_wire
-from ops.sealing.key_file import make_key_file
-from projections.redis.create import read_identity
+from engramlog_server.events.partitions import LogKeys, partition_of
+from engramlog_server.events.redis.wire import open_wire
+from engramlog_server.ops.sealing.key_file import make_key_file
+from engramlog_server.projections.redis.create import read_identity
 from tests.acceptance.helpers.cli import Cli
 from tests.chaos.stage import free_port
 from tests.given.client import append_unreadable

@@ -61,10 +61,10 @@ def append_fails(module: Any) -> None:
 
 
 FAULTS: dict[str, Callable[[Any], None]] = {
-    "consumers.fold.worker": worker_ends,
-    "consumers.jobs.scheduler": never_again,
-    "consumers.jobs.run": job_fails,
-    "events.redis.log": append_fails,
+    "engramlog_server.consumers.fold.worker": worker_ends,
+    "engramlog_server.consumers.jobs.scheduler": never_again,
+    "engramlog_server.consumers.jobs.run": job_fails,
+    "engramlog_server.events.redis.log": append_fails,
 }
 
 

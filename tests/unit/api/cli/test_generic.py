@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from api.cli.show.generic import MOST_ROWS, answer, told_value
+from engramlog_server.api.cli.show.generic import MOST_ROWS, answer, told_value
 from tests.rows import each_row
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from api.cli.grant_options import NAMES, SHORT, VERBS, grants_asked, written_out
-from events.errors import InputError
-from projections.access.grants import DESCRIBED
-from projections.access.grants import VERBS as OF_THE_CATALOGUE
-from projections.access.keys import grants_of
+from engramlog_server.api.cli.grant_options import NAMES, SHORT, VERBS, grants_asked, written_out
+from engramlog_server.events.errors import InputError
+from engramlog_server.projections.access.grants import DESCRIBED
+from engramlog_server.projections.access.grants import VERBS as OF_THE_CATALOGUE
+from engramlog_server.projections.access.keys import grants_of
 from tests.rows import each_row
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from api.cli.app import run
-from events.errors import InputError
+from engramlog_server.api.cli.app import run
+from engramlog_server.events.errors import InputError
 from tests.rows import each_row
 
 CHAT = b'{"messages": [{"role": "user", "content": "tea"}]}\n'

@@ -7,8 +7,8 @@ from typing import Any
 
 from rich.console import Console
 
-from api.cli.show.memories import changes
-from events.envelope import utc_text
+from engramlog_server.api.cli.show.memories import changes
+from engramlog_server.events.envelope import utc_text
 from tests.given.events import created, folded, mentioned, moment, told
 
 

@@ -7,7 +7,7 @@ import io
 from rich.console import Console
 from rich.text import Text
 
-from api.cli.show.tables import Cell, Column, tabulate
+from engramlog_server.api.cli.show.tables import Cell, Column, tabulate
 from tests.rows import each_row
 
 LONG = "m-01a206a6-8654-74fe-bb89-9179da178cae"

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from api.cli.app import print_pages
-from events.errors import InputError
+from engramlog_server.api.cli.app import print_pages
+from engramlog_server.events.errors import InputError
 
 
 def printed(capsysbinary: pytest.CaptureFixture[bytes], *pages: dict[str, Any]) -> Any:

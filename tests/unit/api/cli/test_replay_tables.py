@@ -7,8 +7,8 @@ from typing import Any
 
 from rich.console import Console
 
-from api.cli.show.replay import comparison
-from api.cli.show.tables import number
+from engramlog_server.api.cli.show.replay import comparison
+from engramlog_server.api.cli.show.tables import number
 from tests.rows import each_row
 
 STANDING = {

@@ -8,8 +8,8 @@ from typing import Any
 from rich.cells import cell_len
 from rich.console import Console
 
-from api.cli.show.generic import answer as facts
-from api.cli.show.memories import memories, unusual
+from engramlog_server.api.cli.show.generic import answer as facts
+from engramlog_server.api.cli.show.memories import memories, unusual
 from tests.rows import each_row
 
 DRINKS = "我每天早上喝一杯不加糖的咖啡"

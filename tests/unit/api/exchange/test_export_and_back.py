@@ -8,11 +8,11 @@ from typing import Any
 import orjson
 from hypothesis import given, settings
 
-from api.choices import ASKED_FOR
-from api.exchange.export import ExportOptions, export_lines, selection
-from api.exchange.import_records import RecordOptions, import_records
-from events.catalogue import Imported
-from projections.views.view import OwnerView
+from engramlog_server.api.choices import ASKED_FOR
+from engramlog_server.api.exchange.export import ExportOptions, export_lines, selection
+from engramlog_server.api.exchange.import_records import RecordOptions, import_records
+from engramlog_server.events.catalogue import Imported
+from engramlog_server.projections.views.view import OwnerView
 from tests.examples import examples
 from tests.given.events import Told, created, deleted, folded, in_conflict, memory, moment
 from tests.given.exports import LIVED, SECRET, exported, imported, view_of

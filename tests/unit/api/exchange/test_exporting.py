@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from api.choices import ASKED_FOR
-from api.exchange.export import ExportOptions, export_lines, export_text, line_of, selection, text_of
-from api.exchange.record_shapes import OF_THE_LOG
-from events.catalogue import Imported
-from events.errors import InputError
-from projections.memory.record import Memory
-from projections.views.telling import UNTOLD, Telling
+from engramlog_server.api.choices import ASKED_FOR
+from engramlog_server.api.exchange.export import ExportOptions, export_lines, export_text, line_of, selection, text_of
+from engramlog_server.api.exchange.record_shapes import OF_THE_LOG
+from engramlog_server.events.catalogue import Imported
+from engramlog_server.events.errors import InputError
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.views.telling import UNTOLD, Telling
 from tests.given.events import (
     Story,
     accessed,

@@ -7,12 +7,12 @@ from typing import Any
 
 import orjson
 
-from api.exchange.importing import ImportOptions, ImportReport, beginning, import_turns
-from events.envelope import Prepared
-from events.errors import EngramlogError, StoreFull
-from events.log import AppendReceipt
-from events.memory_log import InMemoryEventLog
-from events.vocabulary import MAX_TEXT_BYTES
+from engramlog_server.api.exchange.importing import ImportOptions, ImportReport, beginning, import_turns
+from engramlog_server.events.envelope import Prepared
+from engramlog_server.events.errors import EngramlogError, StoreFull
+from engramlog_server.events.log import AppendReceipt
+from engramlog_server.events.memory_log import InMemoryEventLog
+from engramlog_server.events.vocabulary import MAX_TEXT_BYTES
 from tests.given.records import new_log
 from tests.rows import each_row
 

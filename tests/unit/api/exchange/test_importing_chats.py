@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.exchange.chat_file import open_chats
-from events.catalogue import MemoryCreated, TurnRecorded
-from events.envelope import decode, derived_id
-from events.errors import InputError, StoreUnavailable
-from events.log import Appendable, AppendReceipt
-from events.memory_log import InMemoryEventLog
-from events.vocabulary import MAX_TEXT_BYTES
-from projections.fold.owner import AnyEvent
+from engramlog_server.api.exchange.chat_file import open_chats
+from engramlog_server.events.catalogue import MemoryCreated, TurnRecorded
+from engramlog_server.events.envelope import decode, derived_id
+from engramlog_server.events.errors import InputError, StoreUnavailable
+from engramlog_server.events.log import Appendable, AppendReceipt
+from engramlog_server.events.memory_log import InMemoryEventLog
+from engramlog_server.events.vocabulary import MAX_TEXT_BYTES
+from engramlog_server.projections.fold.owner import AnyEvent
 from tests.given.chats import ANSWERED, ASKED, CHATGPT, CLAUDE, OPENAI, SHAPES, chatted, file_of, node, said
 from tests.given.records import new_log
 from tests.given.samples import NOW
@@ -354,7 +354,7 @@ def test_an_export_without_conversations_is_refused(shape: str) -> None:
 
 
 def test_the_shapes_that_a_command_names_are_those_that_are_read() -> None:
-    from api.choices import SHAPE_NAMES
-    from api.exchange import chat_shapes
+    from engramlog_server.api.choices import SHAPE_NAMES
+    from engramlog_server.api.exchange import chat_shapes
 
     assert ("auto", chat_shapes.LINES, *chat_shapes.SHAPES) == SHAPE_NAMES

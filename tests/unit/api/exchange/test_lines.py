@@ -6,9 +6,9 @@ import io
 
 import pytest
 
-from api.exchange import lines as module
-from api.exchange.lines import spooled
-from events.errors import InputError
+from engramlog_server.api.exchange import lines as module
+from engramlog_server.api.exchange.lines import spooled
+from engramlog_server.events.errors import InputError
 from tests.rows import each_row
 
 LINES = [b"%d %s\n" % (number, b"x" * number) for number in range(200)]

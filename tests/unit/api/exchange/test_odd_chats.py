@@ -10,12 +10,12 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import orjson
 import pytest
 
-from api.exchange import chat_file
-from api.exchange.chat_file import open_chats
-from api.exchange.chat_shapes import time_of
-from api.exchange.importing_chats import UNREADABLE
-from events.catalogue import TurnRecorded
-from events.errors import InputError
+from engramlog_server.api.exchange import chat_file
+from engramlog_server.api.exchange.chat_file import open_chats
+from engramlog_server.api.exchange.chat_shapes import time_of
+from engramlog_server.api.exchange.importing_chats import UNREADABLE
+from engramlog_server.events.catalogue import TurnRecorded
+from engramlog_server.events.errors import InputError
 from tests.given.chats import AT, CHATGPT, CLAUDE, chatted, file_of, node, said
 from tests.given.records import new_log
 from tests.rows import each_row

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from projections.memory.record import MAX_EDGES
+from engramlog_server.projections.memory.record import MAX_EDGES
 from tests.given.events import at
 from tests.given.records import ENTRY, OURS, ROW, SHAPES, imported, lines
 from tests.rows import each_row

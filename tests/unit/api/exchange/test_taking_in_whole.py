@@ -9,10 +9,10 @@ from typing import Any
 import orjson
 import pytest
 
-from api.exchange import lines as module
-from api.exchange.everything import Everything, bundle_lines, look_through
-from api.exchange.lines import open_lines
-from events.errors import InputError
+from engramlog_server.api.exchange import lines as module
+from engramlog_server.api.exchange.everything import Everything, bundle_lines, look_through
+from engramlog_server.api.exchange.lines import open_lines
+from engramlog_server.events.errors import InputError
 from tests.given.records import OURS, imported
 from tests.rows import each_row
 

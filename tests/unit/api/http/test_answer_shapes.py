@@ -9,9 +9,9 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from starlette.responses import PlainTextResponse
 
-from api.http.asking import Json, documented
 from engramlog import answers
 from engramlog.answers import Result
+from engramlog_server.api.http.asking import Json, documented
 from tests.given.shaped import OutOfShape, shape_checks
 from tests.rows import each_row
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from starlette.datastructures import Headers
 
-from api.http.callers import is_known, nobody
+from engramlog_server.api.http.callers import is_known, nobody
 from tests.rows import each_row
 
 TOKEN = "the-token-of-these-tests-0123456789"

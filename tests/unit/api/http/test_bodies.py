@@ -12,9 +12,9 @@ import orjson
 import pytest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.http import guard as bodies
-from api.http.callers import KNOWN, MOST_OPEN
-from api.http.guard import MIB, OTHERS, SMALL, Bodies, BodyLimit, Most, limit_of
+from engramlog_server.api.http import guard as bodies
+from engramlog_server.api.http.callers import KNOWN, MOST_OPEN
+from engramlog_server.api.http.guard import MIB, OTHERS, SMALL, Bodies, BodyLimit, Most, limit_of
 from tests.rows import each_row
 
 LIMIT = BodyLimit(100, Most(10, 5))

@@ -6,8 +6,8 @@ from itertools import count
 
 import pytest
 
-from api.http.sessions import IDLE_SECONDS, LONGEST_SECONDS, MOST, MOST_OF_A_KEY, KeySessions, Sessions
-from projections.access.caller import Caller
+from engramlog_server.api.http.sessions import IDLE_SECONDS, LONGEST_SECONDS, MOST, MOST_OF_A_KEY, KeySessions, Sessions
+from engramlog_server.projections.access.caller import Caller
 
 
 class House:

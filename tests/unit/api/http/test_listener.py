@@ -7,7 +7,14 @@ from ipaddress import ip_network
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.http.server.listener import LISTENER, OF_THIS_MACHINE, Listener, address_of, asked_from, listener_of
+from engramlog_server.api.http.server.listener import (
+    LISTENER,
+    OF_THIS_MACHINE,
+    Listener,
+    address_of,
+    asked_from,
+    listener_of,
+)
 from tests.rows import each_row
 
 BEHIND = Listener(public=True, operates=False, proxies=(ip_network("10.0.0.0/8"), ip_network("2001:db8::/64")))

@@ -13,10 +13,10 @@ from fastapi.testclient import TestClient
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api.http import problem
-from api.http.guard import Bodies
-from api.http.routing import BodyRoute, read_json
-from events.errors import InputError
+from engramlog_server.api.http import problem
+from engramlog_server.api.http.guard import Bodies
+from engramlog_server.api.http.routing import BodyRoute, read_json
+from engramlog_server.events.errors import InputError
 
 JSON = {"content-type": "application/json"}
 BY: list[threading.Thread] = []

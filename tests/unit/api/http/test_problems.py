@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import orjson
 
-from api.http.problem import problem_of
-from events.errors import EngramlogError, ServerBusy, TooManyRequests
+from engramlog_server.api.http.problem import problem_of
+from engramlog_server.events.errors import EngramlogError, ServerBusy, TooManyRequests
 from tests.rows import each_row
 
 

@@ -15,10 +15,10 @@ from fastapi import FastAPI, Query
 from fastapi.testclient import TestClient
 from pydantic import BaseModel, Field
 
-from api.application import Application
-from api.http.app import create_app
-from api.http.callers import OPEN_PATHS
-from api.http.pages import FILES, REFERENCE_HEADERS, serve_reference
+from engramlog_server.api.application import Application
+from engramlog_server.api.http.app import create_app
+from engramlog_server.api.http.callers import OPEN_PATHS
+from engramlog_server.api.http.pages import FILES, REFERENCE_HEADERS, serve_reference
 from tests.rows import each_row
 
 BASE = "http://127.0.0.1:8733"
@@ -198,7 +198,7 @@ def test_the_policy_admits_files_of_this_service_alone_and_no_frame(client: Test
 
 @each_row("path", SCRIPTS)
 def test_a_script_neither_stores_nor_logs_nor_makes_markup_of_a_text(path: str) -> None:
-    source = files("api.http").joinpath("page", path.rpartition("/")[2]).read_text("utf-8")
+    source = files("engramlog_server.api.http").joinpath("page", path.rpartition("/")[2]).read_text("utf-8")
     banned = (
         r"\b(innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval|Function|localStorage|sessionStorage|indexedDB"
     )
@@ -210,7 +210,7 @@ def test_a_script_neither_stores_nor_logs_nor_makes_markup_of_a_text(path: str) 
 
 
 def test_the_token_is_read_in_one_place_and_goes_into_one_header() -> None:
-    source = files("api.http").joinpath("page", "page.js").read_text("utf-8")
+    source = files("engramlog_server.api.http").joinpath("page", "page.js").read_text("utf-8")
     assert re.findall(r".*\btoken\.value\b.*", source) == [
         '  token.value = "";',
         "  const shownToken = token.value.trim();",

@@ -36,7 +36,7 @@ pytestmark = pytest.mark.skipif(NODE is None, reason=f"{NO_NODE}: the functions 
 
 def called(*calls: list[Any]) -> list[dict[str, Any]]:
     """What functions of the script answer, each {told} or {refused}; a call is its name and what it is given."""
-    source = files("api.http").joinpath("page", "request.js").read_text("utf-8")
+    source = files("engramlog_server.api.http").joinpath("page", "request.js").read_text("utf-8")
     done = subprocess.run(
         [str(NODE), "--input-type=module", "--eval", TRIED],
         input=json.dumps([source, calls]),

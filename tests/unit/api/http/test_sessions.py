@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.http.sessions import (
+from engramlog_server.api.http.sessions import (
     CODE_SECONDS,
     IDLE_SECONDS,
     LONGEST_SECONDS,
@@ -21,7 +21,7 @@ from api.http.sessions import (
     CodeRefused,
     Sessions,
 )
-from projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
 
 
 class House:

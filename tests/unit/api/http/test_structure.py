@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.http import guard as structure
-from api.http.guard import Most, check_lines, check_structure
-from events.errors import InputError, RequestTooLarge
+from engramlog_server.api.http import guard as structure
+from engramlog_server.api.http.guard import Most, check_lines, check_structure
+from engramlog_server.events.errors import InputError, RequestTooLarge
 from tests.rows import each_row
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.text(alphabet='a\\"[]{},:\né😀', max_size=12)

@@ -9,21 +9,21 @@ from functools import cache
 from importlib import import_module
 from typing import Any, get_type_hints
 
-import api.application
-from api.application import Application
-from api.http.routing import shape_of
-from api.operations.definition import NEVER, REQUIRED, Operation, loaded_from
-from api.operations.groups import ALL
-from api.operations.reading import REVEAL
-from api.operations.reports import EXTRACT
-from api.requests.searching import request_of
-from api.services.auditing.outranking import Outranking
-from api.services.instants import Instants
-from api.services.reading import Counter as RowCounter
-from api.services.reading import Reader
+import engramlog_server.api.application
 from engramlog import answers
-from projections.ranking.search_request import filters_of
-from projections.reports.listing.wanted import wanted_of
+from engramlog_server.api.application import Application
+from engramlog_server.api.http.routing import shape_of
+from engramlog_server.api.operations.definition import NEVER, REQUIRED, Operation, loaded_from
+from engramlog_server.api.operations.groups import ALL
+from engramlog_server.api.operations.reading import REVEAL
+from engramlog_server.api.operations.reports import EXTRACT
+from engramlog_server.api.requests.searching import request_of
+from engramlog_server.api.services.auditing.outranking import Outranking
+from engramlog_server.api.services.instants import Instants
+from engramlog_server.api.services.reading import Counter as RowCounter
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.projections.ranking.search_request import filters_of
+from engramlog_server.projections.reports.listing.wanted import wanted_of
 from tests.rows import each_row
 
 OF_ENDPOINTS = {REVEAL: {"actor", "reason"}, EXTRACT: {"dry_run"}}
@@ -33,7 +33,7 @@ OF_ENDPOINTS = {REVEAL: {"actor", "reason"}, EXTRACT: {"dry_run"}}
 @cache
 def services() -> dict[str, str]:
     """The module of each service by its class: the application imports none before it is asked for."""
-    tree = ast.parse(inspect.getsource(api.application))
+    tree = ast.parse(inspect.getsource(engramlog_server.api.application))
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     return {alias.name: str(node.module) for node in imports for alias in node.names}
 

@@ -9,8 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from api.pictures.curves import apart
-from api.pictures.layout import Box, PictureRoom, TakenRoom, around, beside, hull, place_clusters, place_nodes
+from engramlog_server.api.pictures.curves import apart
+from engramlog_server.api.pictures.layout import (
+    Box,
+    PictureRoom,
+    TakenRoom,
+    around,
+    beside,
+    hull,
+    place_clusters,
+    place_nodes,
+)
 from tests.examples import examples
 from tests.rows import each_row
 

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.pictures.text import ELLIPSIS, broken, columns, cut, short, shown, width
+from engramlog_server.api.pictures.text import ELLIPSIS, broken, columns, cut, short, shown, width
 from tests.drawn import HOSTILE
 from tests.rows import each_row
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from api.requests.searching import Cursor, cursor_text, question_digest, read_cursor
-from events.errors import InputError
+from engramlog_server.api.requests.searching import Cursor, cursor_text, question_digest, read_cursor
+from engramlog_server.events.errors import InputError
 from tests.rows import each_row
 
 ASKED = question_digest({"kinds": ("fact",)}, "alice", "coffee", "normal")

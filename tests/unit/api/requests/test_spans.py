@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from api.requests.checks import span_of
-from events.envelope import from_micros, utc_text
-from events.errors import InputError
+from engramlog_server.api.requests.checks import span_of
+from engramlog_server.events.envelope import from_micros, utc_text
+from engramlog_server.events.errors import InputError
 from tests.rows import each_row
 
 

@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from api.requests.secrets import label_objection
-from api.services.accesses import MOST_HELD, NOT_APPENDED, TOO_MANY, AccessRecorder, Read
-from events.accesses import MOST_ACCESSES, MOST_BYTES, MOST_MEMORIES
-from events.catalogue import MemoriesAccessed
-from events.envelope import Event, decode, derived_id, micros
-from events.errors import InvalidEvent, StoreUnavailable
-from events.log import AppendReceipt
-from events.memory_log import InMemoryEventLog
-from events.standing import Speaker
-from events.validation import read_event
-from events.vocabulary import MOST_SHOWN
-from projections.choices import MAX_RESULTS
+from engramlog_server.api.requests.secrets import label_objection
+from engramlog_server.api.services.accesses import MOST_HELD, NOT_APPENDED, TOO_MANY, AccessRecorder, Read
+from engramlog_server.events.accesses import MOST_ACCESSES, MOST_BYTES, MOST_MEMORIES
+from engramlog_server.events.catalogue import MemoriesAccessed
+from engramlog_server.events.envelope import Event, decode, derived_id, micros
+from engramlog_server.events.errors import InvalidEvent, StoreUnavailable
+from engramlog_server.events.log import AppendReceipt
+from engramlog_server.events.memory_log import InMemoryEventLog
+from engramlog_server.events.standing import Speaker
+from engramlog_server.events.validation import read_event
+from engramlog_server.events.vocabulary import MOST_SHOWN
+from engramlog_server.projections.choices import MAX_RESULTS
 from tests.given.samples import NOW
 from tests.rows import each_row
 

@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from api.services.access.following import AT_ONCE, MOST_STALE, AccessFollower
-from events.catalogue import Grant, GrantsSet, KeyIssued, KeyRevoked
-from events.door.of_the_store import ACCESS, access_id
-from events.envelope import from_micros
-from events.errors import StoreUnavailable
-from events.log import ready
-from events.memory_log import InMemoryEventLog
-from events.validation import make_event
-from projections.access.book import AccessBook
-from projections.access.keys import make_key
+from engramlog_server.api.services.access.following import AT_ONCE, MOST_STALE, AccessFollower
+from engramlog_server.events.catalogue import Grant, GrantsSet, KeyIssued, KeyRevoked
+from engramlog_server.events.door.of_the_store import ACCESS, access_id
+from engramlog_server.events.envelope import from_micros
+from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.events.log import ready
+from engramlog_server.events.memory_log import InMemoryEventLog
+from engramlog_server.events.validation import make_event
+from engramlog_server.projections.access.book import AccessBook
+from engramlog_server.projections.access.keys import make_key
 from tests.patience import PATIENCE
 
 NOW = 1_800_000_000_000_000

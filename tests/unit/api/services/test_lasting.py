@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.services.capacity import MOST_TOLD, lasting
+from engramlog_server.api.services.capacity import MOST_TOLD, lasting
 from tests.rows import each_row
 
 NOW = 1_795_676_400_000_000

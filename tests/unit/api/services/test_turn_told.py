@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from api.services.uses import turn_told
-from projections.views.event_words import ERASED, mark
+from engramlog_server.api.services.uses import turn_told
+from engramlog_server.projections.views.event_words import ERASED, mark
 from tests.given.said import turn
 
 

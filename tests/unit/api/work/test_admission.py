@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from api.work.admission import Admission, AdmissionLimits, ClientGone, LaneLimits
-from api.work.patience import LIGHT_STEPS, Work, current_check, weigh
-from events.errors import DeadlineExceeded, StoreUnavailable, TooManyRequests
+from engramlog_server.api.work.admission import Admission, AdmissionLimits, ClientGone, LaneLimits
+from engramlog_server.api.work.patience import LIGHT_STEPS, Work, current_check, weigh
+from engramlog_server.events.errors import DeadlineExceeded, StoreUnavailable, TooManyRequests
 from tests.waiting import until
 
 SMALL = AdmissionLimits(light=LaneLimits(1, 1, 4, 4), heavy=LaneLimits(1, 1, 1, 1))

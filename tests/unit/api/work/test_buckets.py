@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.work.admission import BURST_SECONDS, MOST_BUCKETS, OF_ONE_OWNER, Buckets, Rates
-from events.errors import TooManyRequests
+from engramlog_server.api.work.admission import BURST_SECONDS, MOST_BUCKETS, OF_ONE_OWNER, Buckets, Rates
+from engramlog_server.events.errors import TooManyRequests
 
 
 class Clock:

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable, Coroutine
 
 import pytest
 
-from api.work.admission import Lane, LaneLimits
-from events.errors import TooManyRequests
+from engramlog_server.api.work.admission import Lane, LaneLimits
+from engramlog_server.events.errors import TooManyRequests
 from tests.waiting import until
 
 TWO = LaneLimits(running=2, of_owner=1, waiting=4, waiting_of_owner=2)

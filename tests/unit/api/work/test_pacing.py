@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from api.work.pacing import HALF, PacedLog
-from events.envelope import Prepared
-from events.errors import NotYetFolded, StoreFull
-from events.log import AppendReceipt
-from events.memory_log import InMemoryEventLog
-from events.partitions import partition_of
+from engramlog_server.api.work.pacing import HALF, PacedLog
+from engramlog_server.events.envelope import Prepared
+from engramlog_server.events.errors import NotYetFolded, StoreFull
+from engramlog_server.events.log import AppendReceipt
+from engramlog_server.events.memory_log import InMemoryEventLog
+from engramlog_server.events.partitions import partition_of
 from tests.given.records import new_log
 from tests.given.samples import mention
 

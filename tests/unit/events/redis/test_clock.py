@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from events.errors import ClockBehind, InvalidBatch, InvalidEvent
-from events.redis import clock as redis_clock
-from events.redis.clock import APART_MICROS, BACK_MICROS, StoreClock
-from events.validation import judged
+from engramlog_server.events.errors import ClockBehind, InvalidBatch, InvalidEvent
+from engramlog_server.events.redis import clock as redis_clock
+from engramlog_server.events.redis.clock import APART_MICROS, BACK_MICROS, StoreClock
+from engramlog_server.events.validation import judged
 
 NOW = 1_800_000_000_000_000
 MINUTE = 60_000_000

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from events.envelope import Stored
-from events.errors import LogGap
-from events.redis.gap import gap_of, refuse_holes
+from engramlog_server.events.envelope import Stored
+from engramlog_server.events.errors import LogGap
+from engramlog_server.events.redis.gap import gap_of, refuse_holes
 from tests.rows import each_row
 
 

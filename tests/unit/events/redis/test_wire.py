@@ -6,8 +6,8 @@ import pytest
 import redis
 from redis._parsers.base import BaseParser
 
-from events.errors import StoreFull, StoreUnavailable
-from events.redis.wire import as_store_error, open_wire, refusal_code
+from engramlog_server.events.errors import StoreFull, StoreUnavailable
+from engramlog_server.events.redis.wire import as_store_error, open_wire, refusal_code
 from tests.rows import each_row
 
 IN_SCRIPT = "ERR Error running script (call to f_5bd9a7c0b4a1): @user_script:43: @user_script: 43: -"

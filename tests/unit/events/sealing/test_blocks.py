@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.sealing.blocks import HEAD_BYTES, PIECE, SealedBlock, open_block
-from events.sealing.cipher import NotOpened
+from engramlog_server.events.sealing.blocks import HEAD_BYTES, PIECE, SealedBlock, open_block
+from engramlog_server.events.sealing.cipher import NotOpened
 from tests.rows import each_row
 
 MARK, KEY, ABOUT = b"A BLOCK.", bytes(range(32)), b"store\0ada"

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.sealing.cipher import BODY_MARK, NotOpened, ValueCipher, body_about, open_body, seal_body
-from events.sealing.compression import BODIES, compressed
+from engramlog_server.events.sealing.cipher import BODY_MARK, NotOpened, ValueCipher, body_about, open_body, seal_body
+from engramlog_server.events.sealing.compression import BODIES, compressed
 from tests.rows import each_row
 
 SECRET, OTHER = bytes(range(32)), bytes(range(1, 33))

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from events.errors import KeyUnavailable, StoreMismatch
-from events.sealing.key_ring import KeyRing, key_id
-from events.sealing.seals import Seals, Wrapped
+from engramlog_server.events.errors import KeyUnavailable, StoreMismatch
+from engramlog_server.events.sealing.key_ring import KeyRing, key_id
+from engramlog_server.events.sealing.seals import Seals, Wrapped
 from tests.rows import each_row
 
 ONE, TWO = b"1" * 32, b"2" * 32

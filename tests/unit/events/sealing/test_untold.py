@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from traceback import format_exception
 
-from events.errors import DamagedState, InputError, StoreUnavailable
-from events.sealing.untold import told_by, trace_of, untold
+from engramlog_server.events.errors import DamagedState, InputError, StoreUnavailable
+from engramlog_server.events.sealing.untold import told_by, trace_of, untold
 
 SAID = "what somebody said"
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.backup import rows as backup_rows
-from consumers.backup.rows import DamagedRows, RowKind, frame, rows
-from ops.backup.manifest import (
+from engramlog_server.consumers.backup import rows as backup_rows
+from engramlog_server.consumers.backup.rows import DamagedRows, RowKind, frame, rows
+from engramlog_server.ops.backup.manifest import (
     BACKUP_FORMAT,
     BackupFile,
     BackupManifest,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ops.commands.completion import StoreNames
+from engramlog_server.ops.commands.completion import StoreNames
 
 
 @pytest.fixture(autouse=True)

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ops.commands import console
-from ops.commands.console import LEFT_SECONDS, TOLD, Leading, browser_here, link_to, opened
+from engramlog_server.ops.commands import console
+from engramlog_server.ops.commands.console import LEFT_SECONDS, TOLD, Leading, browser_here, link_to, opened
 from tests.rows import each_row
 
 LINK = "http://127.0.0.1:8733/#code=egc1_x&to=/owners/alice/memories"

@@ -6,13 +6,13 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from events.catalogue import Grant
-from events.sealing.seals import SealingStanding
-from ops.doctor import checks, permissions
-from ops.doctor.findings import CheckFinding, Result
-from ops.doctor.permissions import FileEntry, Kind
-from ops.public_settings import Place
-from projections.access.book import AccessBook, Key
+from engramlog_server.events.catalogue import Grant
+from engramlog_server.events.sealing.seals import SealingStanding
+from engramlog_server.ops.doctor import checks, permissions
+from engramlog_server.ops.doctor.findings import CheckFinding, Result
+from engramlog_server.ops.doctor.permissions import FileEntry, Kind
+from engramlog_server.ops.public_settings import Place
+from engramlog_server.projections.access.book import AccessBook, Key
 from tests.given.access.certificates import NOW
 from tests.rows import each_row
 

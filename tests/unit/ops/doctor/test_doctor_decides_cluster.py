@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from events.redis.cluster.nodes import KnownNode, others, read_nodes
-from ops.doctor import servers as decide
-from ops.doctor.findings import REDIS, CheckFinding
+from engramlog_server.events.redis.cluster.nodes import KnownNode, others, read_nodes
+from engramlog_server.ops.doctor import servers as decide
+from engramlog_server.ops.doctor.findings import REDIS, CheckFinding
 
 TOLD = (
     "a1 10.0.0.1:6379@16379,one.example myself,master - 0 0 1 connected 0-5460 [5461->-c3]\n"

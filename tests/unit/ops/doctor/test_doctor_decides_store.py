@@ -10,14 +10,24 @@ from typing import Any
 
 import pytest
 
-from events.alarms import KNOWN, Alarm
-from events.errors import StoreUnavailable
-from events.redis.clock import APART_MICROS
-from events.redis.durability import KEPT_BY
-from ops.doctor import checks, servers
-from ops.doctor.findings import DISK, REDIS, STORE, Check, CheckFinding, Result, exit_code, report, run_all
-from ops.doctor.servers import without_password
-from ops.embedded.disk import MIB, Disk
+from engramlog_server.events.alarms import KNOWN, Alarm
+from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.events.redis.clock import APART_MICROS
+from engramlog_server.events.redis.durability import KEPT_BY
+from engramlog_server.ops.doctor import checks, servers
+from engramlog_server.ops.doctor.findings import (
+    DISK,
+    REDIS,
+    STORE,
+    Check,
+    CheckFinding,
+    Result,
+    exit_code,
+    report,
+    run_all,
+)
+from engramlog_server.ops.doctor.servers import without_password
+from engramlog_server.ops.embedded.disk import MIB, Disk
 from tests.patience import PATIENCE
 from tests.rows import each_row
 

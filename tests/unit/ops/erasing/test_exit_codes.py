@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ops.commands.erase import _exit_code
+from engramlog_server.ops.commands.erase import _exit_code
 from tests.rows import each_row
 
 

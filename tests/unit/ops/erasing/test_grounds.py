@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import get_args
 
-from events.catalogue.erasing import Ground
-from ops.commands.erase import GROUNDS
+from engramlog_server.events.catalogue.erasing import Ground
+from engramlog_server.ops.commands.erase import GROUNDS
 
 
 def test_the_grounds_of_the_command_are_those_of_the_event() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from events.errors import InputError
-from ops.erasing.elsewhere import pattern_of
+from engramlog_server.events.errors import InputError
+from engramlog_server.ops.erasing.elsewhere import pattern_of
 from tests.rows import each_row
 
 

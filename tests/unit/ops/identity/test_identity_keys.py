@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from events.alarms import ConditionAlarm
-from events.errors import IdentityUnavailable
-from ops.identity.keys import (
+from engramlog_server.events.alarms import ConditionAlarm
+from engramlog_server.events.errors import IdentityUnavailable
+from engramlog_server.ops.identity.keys import (
     AGAIN_SECONDS,
     ALARM,
     FRESH_SECONDS,
@@ -19,7 +19,7 @@ from ops.identity.keys import (
     ProviderKeys,
     look_for_keys,
 )
-from projections.access.provider import keys_in
+from engramlog_server.projections.access.provider import keys_in
 from tests.given.access.provider import RULES, jwk, key_set
 
 

@@ -9,10 +9,10 @@ from uuid import UUID
 import msgspec
 import pytest
 
-from events.errors import StoreUnavailable
-from events.partitions import partition_of
-from ops.kept.rejections import Anchor, KeptValue, Level, ValueFile, values_path, write_lines
-from ops.settings import Settings
+from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.ops.kept.rejections import Anchor, KeptValue, Level, ValueFile, values_path, write_lines
+from engramlog_server.ops.settings import Settings
 from tests.rows import each_row
 
 STORE = "5f0c7d0e-8f0c-4f47-8b7f-3a1e5c1d2a90"

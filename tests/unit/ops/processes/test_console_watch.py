@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from api.http.sessions import MOST_REFUSED, CodeRefused, Sessions
-from events.alarms import KNOWN
-from ops.processes.checks import MANY, ConsoleRefusals
+from engramlog_server.api.http.sessions import MOST_REFUSED, CodeRefused, Sessions
+from engramlog_server.events.alarms import KNOWN
+from engramlog_server.ops.processes.checks import MANY, ConsoleRefusals
 
 
 class Heard:

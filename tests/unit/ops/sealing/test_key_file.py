@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from events.errors import KeyUnavailable
-from events.sealing.key_ring import KeyRing, key_id
-from events.sealing.seals import Wrapped
-from ops.sealing.key_file import (
+from engramlog_server.events.errors import KeyUnavailable
+from engramlog_server.events.sealing.key_ring import KeyRing, key_id
+from engramlog_server.events.sealing.seals import Wrapped
+from engramlog_server.ops.sealing.key_file import (
     NAME,
     KeyFile,
     KeyFileUnusable,
@@ -21,8 +21,8 @@ from ops.sealing.key_file import (
     read_key_file,
     rotate_key_file,
 )
-from ops.sealing.master import key_in
-from ops.settings import Settings
+from engramlog_server.ops.sealing.master import key_in
+from engramlog_server.ops.settings import Settings
 from tests.rows import each_row
 
 KEY, NEXT = b"k" * 32, b"n" * 32
@@ -95,7 +95,7 @@ def test_a_disk_that_is_full_leaves_no_file_and_is_told_by_name(
     def full(_: object) -> None:
         raise OSError(ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("ops.sealing.key_file.os.fsync", full)
+    monkeypatch.setattr("engramlog_server.ops.sealing.key_file.os.fsync", full)
     with pytest.raises(
         KeyFileUnusable, match=r"^no master key file can be made at .*No space left on device\); nothing was made$"
     ):
@@ -113,7 +113,7 @@ def test_a_new_file_is_never_seen_half_written(tmp_path: Path, monkeypatch: pyte
         seen.append((tmp_path / "key").exists())
         sync(descriptor)
 
-    monkeypatch.setattr("ops.sealing.key_file.os.fsync", looked)
+    monkeypatch.setattr("engramlog_server.ops.sealing.key_file.os.fsync", looked)
     assert make_key_file(tmp_path / "key")
     assert seen == [False, True]
     assert [one.name for one in tmp_path.iterdir()] == ["key"]

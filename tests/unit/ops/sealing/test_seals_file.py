@@ -9,9 +9,9 @@ from typing import IO
 
 import pytest
 
-from events.errors import InputError, StoreMismatch, StoreUnavailable
-from events.sealing.key_ring import KeyRing
-from ops.sealing.seals_file import (
+from engramlog_server.events.errors import InputError, StoreMismatch, StoreUnavailable
+from engramlog_server.events.sealing.key_ring import KeyRing
+from engramlog_server.ops.sealing.seals_file import (
     SealsUnusable,
     drop_left,
     in_turn,
@@ -21,7 +21,14 @@ from ops.sealing.seals_file import (
     refuse_place,
     replace_seals,
 )
-from ops.sealing.seals_format import CommonSeals, PartitionSeals, SavedReach, about_key, new_header, write_seals
+from engramlog_server.ops.sealing.seals_format import (
+    CommonSeals,
+    PartitionSeals,
+    SavedReach,
+    about_key,
+    new_header,
+    write_seals,
+)
 
 MASTER = KeyRing([b"m" * 32])
 KEY = b"k" * 32

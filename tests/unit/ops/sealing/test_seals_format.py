@@ -7,7 +7,7 @@ from io import BytesIO
 
 import pytest
 
-from ops.sealing.seals_format import (
+from engramlog_server.ops.sealing.seals_format import (
     MARK,
     CommonSeals,
     DamagedSeals,

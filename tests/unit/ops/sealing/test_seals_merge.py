@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from events.sealing.cipher import NO_SALT
-from events.sealing.seals import tombstone
-from ops.sealing.seals_format import PartitionSeals
-from ops.sealing.seals_merge import CopySeals, Merged, merged, readmitted_past, salt_in
+from engramlog_server.events.sealing.cipher import NO_SALT
+from engramlog_server.events.sealing.seals import tombstone
+from engramlog_server.ops.sealing.seals_format import PartitionSeals
+from engramlog_server.ops.sealing.seals_merge import CopySeals, Merged, merged, readmitted_past, salt_in
 from tests.rows import each_row
 
 ADA = b"ada"

@@ -6,11 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.catalogue import EVENT_TYPES, Grant
-from events.errors import InputError
-from projections.access.caller import VERBS_OF_TYPES
-from projections.access.grants import DESCRIBED, VERBS, check_grant, check_pattern, covers, grants, is_named, told
-from projections.access.keys import as_grant
+from engramlog_server.events.catalogue import EVENT_TYPES, Grant
+from engramlog_server.events.errors import InputError
+from engramlog_server.projections.access.caller import VERBS_OF_TYPES
+from engramlog_server.projections.access.grants import (
+    DESCRIBED,
+    VERBS,
+    check_grant,
+    check_pattern,
+    covers,
+    grants,
+    is_named,
+    told,
+)
+from engramlog_server.projections.access.keys import as_grant
 from tests.rows import each_row
 
 

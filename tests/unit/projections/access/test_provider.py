@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from events.catalogue import Grant
-from events.catalogue.access import PRINCIPAL_RULE, Principal
-from projections.access.book import AccessBook
-from projections.access.keys import TokenRefused
-from projections.access.provider import (
+from engramlog_server.events.catalogue import Grant
+from engramlog_server.events.catalogue.access import PRINCIPAL_RULE, Principal
+from engramlog_server.projections.access.book import AccessBook
+from engramlog_server.projections.access.keys import TokenRefused
+from engramlog_server.projections.access.provider import (
     MOST_KEYS,
     MOST_LETTERS,
     Claims,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from projections.access.caller import AT_THE_FOLDER, Caller, ToldUpTo, telling_of
-from projections.access.keys import as_grant
+from engramlog_server.projections.access.caller import AT_THE_FOLDER, Caller, ToldUpTo, telling_of
+from engramlog_server.projections.access.keys import as_grant
 from tests.rows import each_row
 
 ALL = ["normal", "review", "debug"]

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from events.catalogue import MemoryCreated, MemoryMentioned, MemoryNegated, MemoryRevised, TurnRecorded
-from events.errors import InputError
-from projections.decide.command import BESIDE, Command, decide
-from projections.decide.commands import Edit, Merge, Negate, Promote, Tell
-from projections.decide.remembering import Consequence, Contested, NewTurn, RecordTurns, Remember
-from projections.memory.record import Memory
+from engramlog_server.events.catalogue import MemoryCreated, MemoryMentioned, MemoryNegated, MemoryRevised, TurnRecorded
+from engramlog_server.events.errors import InputError
+from engramlog_server.projections.decide.command import BESIDE, Command, decide
+from engramlog_server.projections.decide.commands import Edit, Merge, Negate, Promote, Tell
+from engramlog_server.projections.decide.remembering import Consequence, Contested, NewTurn, RecordTurns, Remember
+from engramlog_server.projections.memory.record import Memory
 from tests.given.events import created, folded, mentioned, revised
 from tests.rows import each_row
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from events.catalogue import MemoryDeleted, MemoryRestored, MemoryUnmerged, ValueRejected
-from events.vocabulary import MAX_REQUEST_EVENTS
-from projections.decide.deleting import Delete, DeletionPlan, PlannedDeletion, plan_deletion
-from projections.decide.many import requests_of
-from projections.decide.restoring import LastDeletion, TakenAlong, restoration
-from projections.fold.changelog import Entry
-from projections.memory.columns import Columns
-from projections.memory.deletion_cascade import DeletionCascade, Taken
-from projections.memory.rejection import turn_hash
+from engramlog_server.events.catalogue import MemoryDeleted, MemoryRestored, MemoryUnmerged, ValueRejected
+from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
+from engramlog_server.projections.decide.deleting import Delete, DeletionPlan, PlannedDeletion, plan_deletion
+from engramlog_server.projections.decide.many import requests_of
+from engramlog_server.projections.decide.restoring import LastDeletion, TakenAlong, restoration
+from engramlog_server.projections.fold.changelog import Entry
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.deletion_cascade import DeletionCascade, Taken
+from engramlog_server.projections.memory.rejection import turn_hash
 from tests.given.events import Told, created, deleted, merged, value_of
 from tests.given.views import viewed
 from tests.rows import each_row

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from events.catalogue import (
+from engramlog_server.events.catalogue import (
     EventData,
     MemoriesLinked,
     MemoryDeleted,
@@ -16,8 +16,8 @@ from events.catalogue import (
     MemoryRevised,
     ReviewSettled,
 )
-from projections.decide.done import done_by, effective
-from projections.decide.rejecting import rejection
+from engramlog_server.projections.decide.done import done_by, effective
+from engramlog_server.projections.decide.rejecting import rejection
 from tests.given.events import created
 from tests.rows import each_row
 

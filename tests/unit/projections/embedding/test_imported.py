@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from events.errors import BadSetting, EmbedderFailed
-from projections.embedding.imported import imported_embedder
-from projections.embedding.meaning import Embedded, EmbeddedQuestion, Embedder
+from engramlog_server.events.errors import BadSetting, EmbedderFailed
+from engramlog_server.projections.embedding.imported import imported_embedder
+from engramlog_server.projections.embedding.meaning import Embedded, EmbeddedQuestion, Embedder
 from tests.doubles.embedding import WordEmbedder
 from tests.rows import each_row
 

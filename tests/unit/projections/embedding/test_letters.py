@@ -6,8 +6,13 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.embedding.letters import ENOUGH, LettersIndex, is_of_other_letters, owner_of_other_letters
-from projections.memory.record import SECRET, Memory
+from engramlog_server.projections.embedding.letters import (
+    ENOUGH,
+    LettersIndex,
+    is_of_other_letters,
+    owner_of_other_letters,
+)
+from engramlog_server.projections.memory.record import SECRET, Memory
 from tests.given.associated import memory
 from tests.rows import each_row
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from events.errors import BadSetting
-from projections.embedding.likeness import Likeness
-from projections.embedding.meaning import Embedded, EmbeddedQuestion
+from engramlog_server.events.errors import BadSetting
+from engramlog_server.projections.embedding.likeness import Likeness
+from engramlog_server.projections.embedding.meaning import Embedded, EmbeddedQuestion
 
 
 class Lengths:

@@ -7,8 +7,8 @@ from math import erfc, exp, sqrt
 import numpy as np
 import pytest
 
-from projections.embedding import minilm_forward
-from projections.embedding.minilm_forward import Array, ModelWeights, forward, weights_of
+from engramlog_server.projections.embedding import minilm_forward
+from engramlog_server.projections.embedding.minilm_forward import Array, ModelWeights, forward, weights_of
 
 WIDTH, WIDE, WORDS, LONGEST = 24, 40, 50, 16
 HEADS = 12

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from events.errors import BadSetting, EmbedderFailed
-from projections.embedding import minilm as model_minilm
-from projections.embedding.minilm import MOST_TOKENS, MiniLM
+from engramlog_server.events.errors import BadSetting, EmbedderFailed
+from engramlog_server.projections.embedding import minilm as model_minilm
+from engramlog_server.projections.embedding.minilm import MOST_TOKENS, MiniLM
 from tests.patience import PATIENCE
 from tests.places import ROOT
 from tests.rows import each_row
@@ -130,7 +130,7 @@ def test_the_module_brings_no_package_of_the_extra_with_it() -> None:
         [
             sys.executable,
             "-c",
-            "import projections.embedding.minilm, sys; print({'tokenizers', 'safetensors'} & set(sys.modules))",
+            "import engramlog_server.projections.embedding.minilm, sys; print({'tokenizers', 'safetensors'} & set(sys.modules))",
         ],
         capture_output=True,
         text=True,

@@ -7,12 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from events.errors import BadSetting, EmbedderFailed
-from projections.embedding import use as model_use
-from projections.embedding.embedder import CachingEmbedder
-from projections.embedding.idle import FIXED
-from projections.embedding.use import DIMENSIONS, MOST_LETTERS, UniversalEncoder
-from projections.embedding.usual import QUESTION_SHARE
+from engramlog_server.events.errors import BadSetting, EmbedderFailed
+from engramlog_server.projections.embedding import use as model_use
+from engramlog_server.projections.embedding.embedder import CachingEmbedder
+from engramlog_server.projections.embedding.idle import FIXED
+from engramlog_server.projections.embedding.use import DIMENSIONS, MOST_LETTERS, UniversalEncoder
+from engramlog_server.projections.embedding.usual import QUESTION_SHARE
 from tests.doubles.odd_texts import ODD_TEXTS
 from tests.rows import each_row
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.errors import DamagedState
-from projections.embedding.meaning import Embedded, JoinedPieces, Vectors
-from projections.embedding.vectors import (
+from engramlog_server.events.errors import DamagedState
+from engramlog_server.projections.embedding.meaning import Embedded, JoinedPieces, Vectors
+from engramlog_server.projections.embedding.vectors import (
     VectorKeys,
     is_whole,
     pack,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from events.catalogue import Ground, GroundChanged
-from projections.laws.modes import MODES
-from projections.memory.record import Basis, Memory, Report, Rests
-from projections.reports.listing.rows import listing
-from projections.views.query import ViewQuery, detail, why
-from projections.views.view import WITHHELD
+from engramlog_server.events.catalogue import Ground, GroundChanged
+from engramlog_server.projections.laws.modes import MODES
+from engramlog_server.projections.memory.record import Basis, Memory, Report, Rests
+from engramlog_server.projections.reports.listing.rows import listing
+from engramlog_server.projections.views.query import ViewQuery, detail, why
+from engramlog_server.projections.views.view import WITHHELD
 from tests.given.events import Told, at, created, folded, merged, revised, unmerged
 from tests.given.views import viewed
 from tests.rows import each_row

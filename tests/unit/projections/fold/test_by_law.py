@@ -8,12 +8,12 @@ import orjson
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from events.envelope import decode
-from projections.fold.by_law import LawReader
-from projections.fold.changelog import describe
-from projections.fold.owner import OwnerState, fold_event
-from projections.laws import LAWS
-from projections.memory.record import Memory
+from engramlog_server.events.envelope import decode
+from engramlog_server.projections.fold.by_law import LawReader
+from engramlog_server.projections.fold.changelog import describe
+from engramlog_server.projections.fold.owner import OwnerState, fold_event
+from engramlog_server.projections.laws import LAWS
+from engramlog_server.projections.memory.record import Memory
 from tests.examples import examples
 from tests.given.events import Told, secret_of, stored
 from tests.given.histories import histories

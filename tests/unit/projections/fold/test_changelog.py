@@ -8,11 +8,11 @@ from hashlib import blake2b
 import msgspec
 import pytest
 
-from events.entry import commitment, fingerprint, keyed
-from events.envelope import Stored, from_micros, utc_text
-from events.parameters import DEFAULTS
-from events.statement_digests import digest
-from projections.fold.changelog import (
+from engramlog_server.events.entry import commitment, fingerprint, keyed
+from engramlog_server.events.envelope import Stored, from_micros, utc_text
+from engramlog_server.events.parameters import DEFAULTS
+from engramlog_server.events.statement_digests import digest
+from engramlog_server.projections.fold.changelog import (
     DECISIONS,
     FIRST_LINK,
     HASH_BYTES,
@@ -23,8 +23,8 @@ from projections.fold.changelog import (
     pack,
     unpack,
 )
-from projections.fold.owner import fold_owner
-from projections.laws.weighted import factors
+from engramlog_server.projections.fold.owner import fold_owner
+from engramlog_server.projections.laws.weighted import factors
 from tests.given.events import (
     Told,
     accessed,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from projections.memory.record import FULL, MAX_CONFLICTS, MAX_NEGATIONS, TAG
+from engramlog_server.projections.memory.record import FULL, MAX_CONFLICTS, MAX_NEGATIONS, TAG
 from tests.given.events import (
     Told,
     asserted,

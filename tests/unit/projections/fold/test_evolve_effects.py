@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from events.catalogue import SynonymDefined, ToolResultRecorded, TurnRecorded
-from projections.memory.record import Memory
+from engramlog_server.events.catalogue import SynonymDefined, ToolResultRecorded, TurnRecorded
+from engramlog_server.projections.memory.record import Memory
 from tests.given.events import (
     Story,
     Told,

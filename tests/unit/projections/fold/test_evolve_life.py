@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from events.catalogue import Imported, ImportedEdge
-from projections.memory.record import FULL
+from engramlog_server.events.catalogue import Imported, ImportedEdge
+from engramlog_server.projections.memory.record import FULL
 from tests.given.events import (
     Story,
     at,

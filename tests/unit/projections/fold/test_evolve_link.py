@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from events.catalogue import FactAsserted, FactRetracted
-from events.statement_digests import DIGEST_BYTES
-from projections.memory.record import MAX_EDGES, MAX_FACTS, Edge, Memory, MemoryTriple
+from engramlog_server.events.catalogue import FactAsserted, FactRetracted
+from engramlog_server.events.statement_digests import DIGEST_BYTES
+from engramlog_server.projections.memory.record import MAX_EDGES, MAX_FACTS, Edge, Memory, MemoryTriple
 from tests.given.events import (
     Story,
     Told,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from projections.memory.record import MAX_EDGES, Edge, Memory
+from engramlog_server.projections.memory.record import MAX_EDGES, Edge, Memory
 from tests.given.events import (
     Story,
     created,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from projections.memory.record import MAX_MENTIONS, UserMention
+from engramlog_server.projections.memory.record import MAX_MENTIONS, UserMention
 from tests.given.events import (
     accessed,
     at,

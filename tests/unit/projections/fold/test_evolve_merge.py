@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from projections.memory.record import FULL, SUMMARY, UserMention
-from projections.memory.sources import Author
+from engramlog_server.projections.memory.record import FULL, SUMMARY, UserMention
+from engramlog_server.projections.memory.sources import Author
 from tests.given.events import (
     Story,
     Told,

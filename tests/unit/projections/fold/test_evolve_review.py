@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from projections.memory.record import Memory, Upkeep
+from engramlog_server.projections.memory.record import Memory, Upkeep
 from tests.given.events import (
     Told,
     accessed,

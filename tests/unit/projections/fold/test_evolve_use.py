@@ -8,10 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from events.envelope import decode
-from events.parameters import DEFAULTS, Parameters, changed
-from projections.fold.owner import OwnerState, fold_event
-from projections.memory.record import DAY, HOUR, Boost, Memory, Upkeep
+from engramlog_server.events.envelope import decode
+from engramlog_server.events.parameters import DEFAULTS, Parameters, changed
+from engramlog_server.projections.fold.owner import OwnerState, fold_event
+from engramlog_server.projections.memory.record import DAY, HOUR, Boost, Memory, Upkeep
 from tests.examples import examples
 from tests.given.events import (
     Told,

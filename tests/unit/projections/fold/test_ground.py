@@ -6,18 +6,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from events.catalogue import MemoryCreated, MemoryPromoted, MemoryReinforced
-from events.envelope import decode, from_micros, micros, prepare
-from events.memory_log import InMemoryEventLog
-from events.standing import ACTORS, FIRM, Path, Speaker
-from events.validation import make_event
-from projections.fold.owner import fold_owner
-from projections.language.marks import MARKER
-from projections.lifecycle.reviewing import questions, reviews
-from projections.memory import ground
-from projections.memory.ground import always_holds
-from projections.memory.record import HOUR
-from projections.views.view import OwnerView
+from engramlog_server.events.catalogue import MemoryCreated, MemoryPromoted, MemoryReinforced
+from engramlog_server.events.envelope import decode, from_micros, micros, prepare
+from engramlog_server.events.memory_log import InMemoryEventLog
+from engramlog_server.events.standing import ACTORS, FIRM, Path, Speaker
+from engramlog_server.events.validation import make_event
+from engramlog_server.projections.fold.owner import fold_owner
+from engramlog_server.projections.language.marks import MARKER
+from engramlog_server.projections.lifecycle.reviewing import questions, reviews
+from engramlog_server.projections.memory import ground
+from engramlog_server.projections.memory.ground import always_holds
+from engramlog_server.projections.memory.record import HOUR
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import (
     Told,
     at,

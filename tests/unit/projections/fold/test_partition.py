@@ -8,14 +8,14 @@ from itertools import repeat
 
 import pytest
 
-from events.catalogue import EventDiscarded
-from events.envelope import Stored
-from events.errors import UndecodableEvent
-from events.statement_digests import digest
-from projections.fold import evolve
-from projections.fold.changelog import DECISIONS
-from projections.fold.owner import fold_owner
-from projections.fold.partition import (
+from engramlog_server.events.catalogue import EventDiscarded
+from engramlog_server.events.envelope import Stored
+from engramlog_server.events.errors import UndecodableEvent
+from engramlog_server.events.statement_digests import digest
+from engramlog_server.projections.fold import evolve
+from engramlog_server.projections.fold.changelog import DECISIONS
+from engramlog_server.projections.fold.owner import fold_owner
+from engramlog_server.projections.fold.partition import (
     COMMIT_BYTES,
     COMMIT_EVENTS,
     COMMIT_RECORDS,
@@ -30,8 +30,8 @@ from projections.fold.partition import (
     record_hash,
     release,
 )
-from projections.fold.working_set import OWNER
-from projections.memory.record import encode_memory
+from engramlog_server.projections.fold.working_set import OWNER
+from engramlog_server.projections.memory.record import encode_memory
 from tests.given.events import (
     Told,
     at,

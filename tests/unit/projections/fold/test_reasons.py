@@ -11,9 +11,9 @@ from types import ModuleType
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.fold import trust, working_set
-from projections.fold.reasons import NOBODYS, REASONS, reason_told
-from projections.memory import deletion_cascade, deletion_view
+from engramlog_server.projections.fold import trust, working_set
+from engramlog_server.projections.fold.reasons import NOBODYS, REASONS, reason_told
+from engramlog_server.projections.memory import deletion_cascade, deletion_view
 from tests.rows import each_row
 
 PLACE = re.compile(r"\{(\w+)\}")

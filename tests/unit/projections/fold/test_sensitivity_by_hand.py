@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from events.catalogue import FactAsserted, SensitivitySet
-from events.errors import InvalidEvent
-from events.standing import ACTORS
-from projections.memory.record import Memory
-from projections.views.query import detail
-from projections.views.view import WITHHELD, OwnerView
+from engramlog_server.events.catalogue import FactAsserted, SensitivitySet
+from engramlog_server.events.errors import InvalidEvent
+from engramlog_server.events.standing import ACTORS
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.views.query import detail
+from engramlog_server.projections.views.view import WITHHELD, OwnerView
 from tests.given.events import Told, at, compressed, created, deleted, folded, memory, merged, purged, revised
 from tests.rows import each_row
 

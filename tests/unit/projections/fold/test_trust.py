@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from events.catalogue import ReviewSettled
-from events.trust import TRUSTS
-from events.vocabulary import Trust
-from projections.fold.changelog import DECISIONS
-from projections.laws.modes import MODES
-from projections.memory.record import MAX_WAITING, Memory
-from projections.reports.listing.rows import listing
-from projections.views.query import ViewQuery
+from engramlog_server.events.catalogue import ReviewSettled
+from engramlog_server.events.trust import TRUSTS
+from engramlog_server.events.vocabulary import Trust
+from engramlog_server.projections.fold.changelog import DECISIONS
+from engramlog_server.projections.laws.modes import MODES
+from engramlog_server.projections.memory.record import MAX_WAITING, Memory
+from engramlog_server.projections.reports.listing.rows import listing
+from engramlog_server.projections.views.query import ViewQuery
 from tests.given.events import Told, at, created, deleted, folded, mentioned, merged, negated, parameters, revised
 from tests.given.events import stored as entries
 from tests.given.views import viewed

@@ -6,12 +6,12 @@ from random import Random
 
 import pytest
 
-from events.envelope import Stored, decode
-from events.errors import DamagedState, UndecodableEvent
-from projections.fold.builds import FIRST_BUILD, BuildKeys
-from projections.memory.record import encode_memory
-from projections.redis.store import read_owner, read_record
-from projections.views.telling import UNTOLD, telling
+from engramlog_server.events.envelope import Stored, decode
+from engramlog_server.events.errors import DamagedState, UndecodableEvent
+from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
+from engramlog_server.projections.memory.record import encode_memory
+from engramlog_server.projections.redis.store import read_owner, read_record
+from engramlog_server.projections.views.telling import UNTOLD, telling
 from tests.given.events import created, folded
 from tests.given.samples import mention
 

@@ -8,10 +8,17 @@ from itertools import islice
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.envelope import Stored
-from projections.fold.changelog import event_link
-from projections.fold.partition import Checkpoint, Outcome, WorkingOwner, decode_all, encode_outcome, fold_batch
-from projections.fold.window import Window, WindowLimits
+from engramlog_server.events.envelope import Stored
+from engramlog_server.projections.fold.changelog import event_link
+from engramlog_server.projections.fold.partition import (
+    Checkpoint,
+    Outcome,
+    WorkingOwner,
+    decode_all,
+    encode_outcome,
+    fold_batch,
+)
+from engramlog_server.projections.fold.window import Window, WindowLimits
 from tests.given.events import created, entry, mentioned, secret_of
 from tests.rows import each_row
 from tests.unit.projections.fold.test_partition import POISON, STUCK, discarded, log_of

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from events.parameters import DEFAULTS, Parameters
-from projections.index.associations import AssociationIndex
-from projections.index.keyword_index import overlap
-from projections.memory.record import Memory, with_changes
+from engramlog_server.events.parameters import DEFAULTS, Parameters
+from engramlog_server.projections.index.associations import AssociationIndex
+from engramlog_server.projections.index.keyword_index import overlap
+from engramlog_server.projections.memory.record import Memory, with_changes
 from tests.given.associated import half, index_of, links_of, memory
 from tests.rows import each_row
 

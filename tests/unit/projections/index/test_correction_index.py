@@ -7,10 +7,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.catalogue import SensitivitySet
-from projections.index.correction_index import CorrectionIndex
-from projections.memory.corrections import BELOW, GONE, TOLD
-from projections.views.view import OwnerView
+from engramlog_server.events.catalogue import SensitivitySet
+from engramlog_server.projections.index.correction_index import CorrectionIndex
+from engramlog_server.projections.memory.corrections import BELOW, GONE, TOLD
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, created, deleted, folded, mentioned, merged, negated, revised
 from tests.given.views import viewed
 from tests.rows import each_row

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from events.statement_digests import digest
-from projections.embedding.meaning import KEY_BYTES, NO_SECRET, content_key
-from projections.index.meaning_index import MeaningIndex
-from projections.memory.record import Memory, with_changes
-from projections.views.view import OwnerView
+from engramlog_server.events.statement_digests import digest
+from engramlog_server.projections.embedding.meaning import KEY_BYTES, NO_SECRET, content_key
+from engramlog_server.projections.index.meaning_index import MeaningIndex
+from engramlog_server.projections.memory.record import Memory, with_changes
+from engramlog_server.projections.views.view import OwnerView
 from tests.doubles.embedding import DIMENSIONS, WordEmbedder
 from tests.given.associated import memory
 from tests.given.events import Told, created, deleted, folded, purged, revised, secret_of

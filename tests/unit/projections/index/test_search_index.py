@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.index.search_index import Bm25Index
+from engramlog_server.projections.index.search_index import Bm25Index
 from tests.rows import each_row
 
 TEXTS = {

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from projections.language.asking.framing import framing_terms
-from projections.language.conversation_words import LIKING_READ, PREFERS, STANDING, asks_advice, traits
-from projections.language.text import tokens
+from engramlog_server.projections.language.asking.framing import framing_terms
+from engramlog_server.projections.language.conversation_words import LIKING_READ, PREFERS, STANDING, asks_advice, traits
+from engramlog_server.projections.language.text import tokens
 from tests.rows import each_row
 
 

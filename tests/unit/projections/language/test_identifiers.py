@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from projections.views.view import OwnerView
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, created
 from tests.given.views import asked, viewed
 from tests.rows import each_row

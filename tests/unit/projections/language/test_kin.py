@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from projections.language import kin
-from projections.language.contradiction.relation import compare
-from projections.language.extraction.rules import extract
-from projections.language.extraction.shape import TurnText
+from engramlog_server.projections.language import kin
+from engramlog_server.projections.language.contradiction.relation import compare
+from engramlog_server.projections.language.extraction.rules import extract
+from engramlog_server.projections.language.extraction.shape import TurnText
 from tests.rows import each_row
 
 RELATIVES = (

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.errors import DamagedLexicon
-from projections.language import lexicon
+from engramlog_server.events.errors import DamagedLexicon
+from engramlog_server.projections.language import lexicon
 from tests.rows import each_row
 
 FOLDER = Path(lexicon.__file__).parent

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from events.envelope import decode
-from events.marks import NOTHING, Marks
-from projections.language.marks import MARKER, WORDLESS, mark
-from projections.language.sensitivity.event_level import LEVEL_RULES, level_of
-from projections.language.statements import STATEMENT_RULES, statements_of
+from engramlog_server.events.envelope import decode
+from engramlog_server.events.marks import NOTHING, Marks
+from engramlog_server.projections.language.marks import MARKER, WORDLESS, mark
+from engramlog_server.projections.language.sensitivity.event_level import LEVEL_RULES, level_of
+from engramlog_server.projections.language.statements import STATEMENT_RULES, statements_of
 from tests.places import ROOT
 from tests.rows import each_row
 

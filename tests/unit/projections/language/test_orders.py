@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from projections.language.orders import MOST_READ, gives_orders
+from engramlog_server.projections.language.orders import MOST_READ, gives_orders
 from tests.places import ROOT
 from tests.rows import each_row
 

@@ -12,15 +12,15 @@ from pkgutil import walk_packages
 
 import pytest
 
-import projections
-from projections.language.patterns import Expression, regex
+import engramlog_server.projections
+from engramlog_server.projections.language.patterns import Expression, regex
 
 ROOT = Path(__file__).parents[4]
 
 
 def expressions() -> list[Expression]:
     """Every expression of the modules of the package."""
-    for module in walk_packages(projections.__path__, "projections."):
+    for module in walk_packages(engramlog_server.projections.__path__, "engramlog_server.projections."):
         import_module(module.name)
     gc.unfreeze()  # what stood when the tests were collected is looked through too
     try:
@@ -52,10 +52,11 @@ def test_what_a_compiled_one_has_not_it_has_not() -> None:
 def test_importing_the_rules_of_both_languages_compiles_none_and_reads_no_list() -> None:
     script = (
         "import gc\n"
-        "import projections.language.extraction.rules, projections.language.contradiction.relation\n"
-        "import projections.language.sensitivity.text_level, projections.memory.keywords\n"
-        "from projections.language.patterns import Expression\n"
-        "from projections.language.lexicon import rows\n"
+        "import engramlog_server.projections.language.extraction.rules\n"
+        "import engramlog_server.projections.language.contradiction.relation\n"
+        "import engramlog_server.projections.language.sensitivity.text_level, engramlog_server.projections.memory.keywords\n"
+        "from engramlog_server.projections.language.patterns import Expression\n"
+        "from engramlog_server.projections.language.lexicon import rows\n"
         "print([one for one in gc.get_objects() if type(one) is Expression], rows.cache_info().currsize)\n"
     )
     ran = subprocess.run(

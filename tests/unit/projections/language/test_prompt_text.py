@@ -7,7 +7,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.language.prompt_text import cut, estimated_tokens, is_chinese, one_line
+from engramlog_server.projections.language.prompt_text import cut, estimated_tokens, is_chinese, one_line
 from tests.rows import each_row
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from projections.language.scripts import (
+from engramlog_server.projections.language.scripts import (
     FROM_KANA_TO_HAN,
     HAN,
     HAN_BLOCK,

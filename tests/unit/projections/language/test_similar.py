@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from events.parameters import DEFAULTS, changed
-from projections.language.similar import similar_pairs, similarity
-from projections.lifecycle.may_merge import may_merge, merge_groups
-from projections.memory.record import CorrectionEntry, Memory, with_changes
+from engramlog_server.events.parameters import DEFAULTS, changed
+from engramlog_server.projections.language.similar import similar_pairs, similarity
+from engramlog_server.projections.lifecycle.may_merge import may_merge, merge_groups
+from engramlog_server.projections.memory.record import CorrectionEntry, Memory, with_changes
 from tests.given.events import Told, at, created, deleted, folded, in_conflict, mentioned, merged, negated, restored
 from tests.rows import each_row
 
@@ -188,7 +188,7 @@ def test_tomorrow_is_one_day_only_if_it_was_said_on_one(text: str, hours: int, z
 
 def test_the_join_is_exact_over_many_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """200 texts of words from common to rare, five candidates a round."""
-    monkeypatch.setattr("projections.language.similar._CHUNK", 5)
+    monkeypatch.setattr("engramlog_server.projections.language.similar._CHUNK", 5)
     texts = [
         " ".join(f"w{step * (n + 3) ** 3 % 101 // (1 + n % 5)}" for n in range(4 + step % 5)) for step in range(200)
     ]

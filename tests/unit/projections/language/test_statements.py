@@ -6,10 +6,10 @@ import sys
 from types import FrameType
 from typing import Any
 
-from events.catalogue import FactAsserted, MemoryCreated, MemoryMerged, MemoryRevised
-from events.envelope import Event, derived_id
-from events.vocabulary import MAX_TEXT_BYTES
-from projections.language.statements import normalised, statements_of
+from engramlog_server.events.catalogue import FactAsserted, MemoryCreated, MemoryMerged, MemoryRevised
+from engramlog_server.events.envelope import Event, derived_id
+from engramlog_server.events.vocabulary import MAX_TEXT_BYTES
+from engramlog_server.projections.language.statements import normalised, statements_of
 from tests.given.samples import MOMENT
 from tests.rows import each_row
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.language.text import MAX_TOKEN, tokens
+from engramlog_server.projections.language.text import MAX_TOKEN, tokens
 from tests.rows import each_row
 
 TEXTS = [

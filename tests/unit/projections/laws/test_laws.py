@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from events.parameters import DEFAULTS, Parameters, problem_with, schema_of
-from projections.laws import LAWS, WEIGHTED
-from projections.laws.modes import Mode, due_levels, lasting, visibility
-from projections.memory.columns import Columns
-from projections.memory.record import ARCHIVE, FULL, SUMMARY, TAG, TRACE
+from engramlog_server.events.parameters import DEFAULTS, Parameters, problem_with, schema_of
+from engramlog_server.projections.laws import LAWS, WEIGHTED
+from engramlog_server.projections.laws.modes import Mode, due_levels, lasting, visibility
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.record import ARCHIVE, FULL, SUMMARY, TAG, TRACE
 from tests.given.events import (
     Told,
     accessed,

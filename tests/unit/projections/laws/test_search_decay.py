@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from projections.laws import LAWS
-from projections.views.view import OwnerView
+from engramlog_server.projections.laws import LAWS
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, accessed, created, mentioned, profile, reinforced
 from tests.given.views import asked, found, viewed
 from tests.rows import each_row

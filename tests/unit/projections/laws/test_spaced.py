@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.envelope import EPOCH, from_micros
-from events.parameters import DEFAULTS
-from projections.laws.spaced import graded, interval_days, review_due_at, review_importance
-from projections.memory.record import Memory, ReviewSchedule, with_changes
+from engramlog_server.events.envelope import EPOCH, from_micros
+from engramlog_server.events.parameters import DEFAULTS
+from engramlog_server.projections.laws.spaced import graded, interval_days, review_due_at, review_importance
+from engramlog_server.projections.memory.record import Memory, ReviewSchedule, with_changes
 from tests.given.events import at, created, folded
 from tests.rows import each_row
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from events.parameters import DEFAULTS, Parameters
-from projections.laws.weighted import LAW
-from projections.memory.columns import Columns
-from projections.memory.record import Memory
+from engramlog_server.events.parameters import DEFAULTS, Parameters
+from engramlog_server.projections.laws.weighted import LAW
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.record import Memory
 from tests.given.events import (
     Told,
     at,

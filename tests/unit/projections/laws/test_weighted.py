@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from events.parameters import DEFAULTS
-from projections.laws import WEIGHTED
-from projections.laws.weighted import factors, momentum
-from projections.memory.record import DAY, Memory
+from engramlog_server.events.parameters import DEFAULTS
+from engramlog_server.projections.laws import WEIGHTED
+from engramlog_server.projections.laws.weighted import factors, momentum
+from engramlog_server.projections.memory.record import DAY, Memory
 from tests.given.events import Told, at, created, folded, mentioned, negated
 from tests.rows import each_row
 

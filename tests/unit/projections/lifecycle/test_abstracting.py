@@ -7,16 +7,16 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from events.catalogue import FactAsserted, FactRetracted, MemoryCreated
-from projections.lifecycle import Decision, plan
-from projections.lifecycle.abstracting import MOST_PROPOSED
-from projections.memory.columns import Columns, state_of
-from projections.memory.in_common import LEAST
-from projections.memory.pattern import is_pattern
-from projections.memory.record import DAY, Memory
-from projections.views.corrected import leaving, seen_at
-from projections.views.in_pattern import pattern_told
-from projections.views.view import OwnerView
+from engramlog_server.events.catalogue import FactAsserted, FactRetracted, MemoryCreated
+from engramlog_server.projections.lifecycle import Decision, plan
+from engramlog_server.projections.lifecycle.abstracting import MOST_PROPOSED
+from engramlog_server.projections.memory.columns import Columns, state_of
+from engramlog_server.projections.memory.in_common import LEAST
+from engramlog_server.projections.memory.pattern import is_pattern
+from engramlog_server.projections.memory.record import DAY, Memory
+from engramlog_server.projections.views.corrected import leaving, seen_at
+from engramlog_server.projections.views.in_pattern import pattern_told
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import (
     Story,
     Told,

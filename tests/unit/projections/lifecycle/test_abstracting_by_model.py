@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from projections.lifecycle.abstracting import MOST_PROPOSED
-from projections.lifecycle.abstracting_by_model import MOST_QUESTIONS, MOST_SHOWN, proposals, questions
-from projections.memory.columns import Columns, state_of
-from projections.models.patterns_by_model import Claim
+from engramlog_server.projections.lifecycle.abstracting import MOST_PROPOSED
+from engramlog_server.projections.lifecycle.abstracting_by_model import MOST_QUESTIONS, MOST_SHOWN, proposals, questions
+from engramlog_server.projections.memory.columns import Columns, state_of
+from engramlog_server.projections.models.patterns_by_model import Claim
 from tests.given.events import (
     Story,
     Told,

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 import pytest
 
-from events.catalogue import MemoryNegated
-from events.envelope import derived_id
-from events.errors import StoreMismatch
-from projections.lifecycle import Decision, plan
-from projections.lifecycle.extracting import verdicts
-from projections.views.view import OwnerView
+from engramlog_server.events.catalogue import MemoryNegated
+from engramlog_server.events.envelope import derived_id
+from engramlog_server.events.errors import StoreMismatch
+from engramlog_server.projections.lifecycle import Decision, plan
+from engramlog_server.projections.lifecycle.extracting import verdicts
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, at, created, deleted, of_old, readmitted, rejected
 from tests.given.views import NAMING, viewed
 from tests.rows import each_row

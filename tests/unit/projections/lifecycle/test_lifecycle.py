@@ -7,10 +7,10 @@ from collections.abc import Iterable
 
 import pytest
 
-from events.envelope import from_micros
-from projections.lifecycle import JOBS, Decision, plan
-from projections.memory.record import HOUR
-from projections.views.view import OwnerView
+from engramlog_server.events.envelope import from_micros
+from engramlog_server.projections.lifecycle import JOBS, Decision, plan
+from engramlog_server.projections.memory.record import HOUR
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import (
     Story,
     Told,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from events.catalogue import MemoryPurged
-from projections.fold.named import neighbours
-from projections.laws.modes import visibility
-from projections.lifecycle import plan
-from projections.views.view import OwnerView
+from engramlog_server.events.catalogue import MemoryPurged
+from engramlog_server.projections.fold.named import neighbours
+from engramlog_server.projections.laws.modes import visibility
+from engramlog_server.projections.lifecycle import plan
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import (
     Story,
     Told,

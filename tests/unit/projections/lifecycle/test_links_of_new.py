@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from projections.lifecycle import Decision
-from projections.lifecycle.joining import LOOKED_AT, links, links_of
-from projections.memory.record import SECRET
-from projections.views.view import OwnerView
+from engramlog_server.projections.lifecycle import Decision
+from engramlog_server.projections.lifecycle.joining import LOOKED_AT, links, links_of
+from engramlog_server.projections.memory.record import SECRET
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, at, created, deleted
 from tests.given.views import viewed
 from tests.rows import each_row
@@ -66,7 +66,7 @@ def test_what_is_gone_or_secret_is_linked_with_nothing(hiding: list[Told]) -> No
 
 
 def test_it_looks_at_a_bounded_number_of_memories(monkeypatch: pytest.MonkeyPatch) -> None:
-    import projections.lifecycle.joining as joining
+    import engramlog_server.projections.lifecycle.joining as joining
 
     view = viewed(*talk(f"coffee number{n} in the morning of day{n}" for n in range(400)))
     seen: list[str] = []

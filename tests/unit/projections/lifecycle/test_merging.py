@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.decide.merging import MOST_CHARACTERS, merged_text, text_of
+from engramlog_server.projections.decide.merging import MOST_CHARACTERS, merged_text, text_of
 from tests.given.events import created, folded, mentioned
 from tests.rows import each_row
 

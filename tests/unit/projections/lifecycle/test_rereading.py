@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from events.catalogue import (
+from engramlog_server.events.catalogue import (
     FactAsserted,
     FactRetracted,
     MemoryNegated,
@@ -14,14 +14,14 @@ from events.catalogue import (
     SensitivitySet,
     TurnRecorded,
 )
-from events.envelope import Stored
-from events.errors import InvalidEvent
-from events.standing import ACTORS
-from projections.fold.owner import fold_owner
-from projections.language.sensitivity.event_level import LEVEL_RULES
-from projections.lifecycle import LEVELS, Decision, plan
-from projections.lifecycle.rereading import is_outdated, levels_today
-from projections.views.view import OwnerView
+from engramlog_server.events.envelope import Stored
+from engramlog_server.events.errors import InvalidEvent
+from engramlog_server.events.standing import ACTORS
+from engramlog_server.projections.fold.owner import fold_owner
+from engramlog_server.projections.language.sensitivity.event_level import LEVEL_RULES
+from engramlog_server.projections.lifecycle import LEVELS, Decision, plan
+from engramlog_server.projections.lifecycle.rereading import is_outdated, levels_today
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import (
     Told,
     asserted,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from projections.lifecycle.reviewing import ReviewDecision, answered, decided, questions, reviews
-from projections.views.view import OwnerView
+from engramlog_server.projections.lifecycle.reviewing import ReviewDecision, answered, decided, questions, reviews
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import (
     Story,
     at,

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from events.catalogue import MemoryPromoted
-from events.errors import ModelFailed
-from projections.lifecycle.reviewing import ReviewDecision, ReviewQuestion, decided, questions
-from projections.lifecycle.reviewing_by_model import (
+from engramlog_server.events.catalogue import MemoryPromoted
+from engramlog_server.events.errors import ModelFailed
+from engramlog_server.projections.lifecycle.reviewing import ReviewDecision, ReviewQuestion, decided, questions
+from engramlog_server.projections.lifecycle.reviewing_by_model import (
     NEAREST,
     ROUNDS,
     ModelReviewer,
@@ -21,8 +21,8 @@ from projections.lifecycle.reviewing_by_model import (
     found,
     without_model,
 )
-from projections.models.chat import Unfit
-from projections.views.view import OwnerView
+from engramlog_server.projections.models.chat import Unfit
+from engramlog_server.projections.views.view import OwnerView
 from tests.doubles.scripted_chat import TRIES, ScriptedChat
 from tests.given.events import (
     Told,

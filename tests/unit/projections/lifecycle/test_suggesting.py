@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from events.catalogue import MemoriesLinked, MemoryCreated, MemoryDeleted, MemoryMerged, SensitivitySet
-from events.errors import InputError, NotFound
-from projections.decide.suggested import done_as_suggested, merge_suggested
-from projections.embedding.meaning import KnownVectors
-from projections.lifecycle import Decision, plan, suggesting
-from projections.lifecycle import asked_again as asking
-from projections.lifecycle.asked_again import MOST_NAMED
-from projections.lifecycle.suggesting import MOST_WAITING
-from projections.memory.columns import Columns, state_of
-from projections.views.view import OwnerView
+from engramlog_server.events.catalogue import MemoriesLinked, MemoryCreated, MemoryDeleted, MemoryMerged, SensitivitySet
+from engramlog_server.events.errors import InputError, NotFound
+from engramlog_server.projections.decide.suggested import done_as_suggested, merge_suggested
+from engramlog_server.projections.embedding.meaning import KnownVectors
+from engramlog_server.projections.lifecycle import Decision, plan, suggesting
+from engramlog_server.projections.lifecycle import asked_again as asking
+from engramlog_server.projections.lifecycle.asked_again import MOST_NAMED
+from engramlog_server.projections.lifecycle.suggesting import MOST_WAITING
+from engramlog_server.projections.memory.columns import Columns, state_of
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Story, Told, at, created, deleted, memory, negated, revised
 from tests.given.views import viewed
 from tests.rows import each_row

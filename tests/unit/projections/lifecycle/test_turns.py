@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from events.catalogue import MemoryMerged, TurnsExtracted
-from projections.lifecycle.extracting import extractions, turns_heard, unread_turns
-from projections.lifecycle.judge.talk import still_standing
-from projections.views.view import OwnerView
+from engramlog_server.events.catalogue import MemoryMerged, TurnsExtracted
+from engramlog_server.projections.lifecycle.extracting import extractions, turns_heard, unread_turns
+from engramlog_server.projections.lifecycle.judge.talk import still_standing
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, deleted
 from tests.given.views import viewed
 from tests.unit.projections.lifecycle.judge.test_proposing import talk_of, turn

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from projections.lifecycle.decision import use_of
-from projections.lifecycle.using import exchanges, uses
-from projections.views.view import OwnerView
+from engramlog_server.projections.lifecycle.decision import use_of
+from engramlog_server.projections.lifecycle.using import exchanges, uses
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, created, deleted, folded
 from tests.given.said import injection, reply, result, turn
 from tests.rows import each_row

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from projections.memory.columns import Columns
+from engramlog_server.projections.memory.columns import Columns
 from tests.given.events import (
     Told,
     accessed,

@@ -9,13 +9,13 @@ from zoneinfo import available_timezones
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.envelope import micros
-from events.parameters import DEFAULTS, changed
-from events.trust import ORDER
-from projections.index.told_tags import ToldTags
-from projections.language.tag_words import entries
-from projections.memory.record import Memory
-from projections.memory.tags import TAGS, Context, context_of, contextual_match
+from engramlog_server.events.envelope import micros
+from engramlog_server.events.parameters import DEFAULTS, changed
+from engramlog_server.events.trust import ORDER
+from engramlog_server.projections.index.told_tags import ToldTags
+from engramlog_server.projections.language.tag_words import entries
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.memory.tags import TAGS, Context, context_of, contextual_match
 from tests.given.events import created
 from tests.given.views import viewed
 from tests.rows import each_row

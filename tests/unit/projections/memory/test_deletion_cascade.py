@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from projections.lifecycle.extracting import unkept
-from projections.memory.deletion_cascade import DeletionCascade
-from projections.memory.deletion_view import erased_turns, forgotten_turns, turns_behind
-from projections.memory.kind import is_summary, is_turn
-from projections.memory.working_memory import Turn
+from engramlog_server.projections.lifecycle.extracting import unkept
+from engramlog_server.projections.memory.deletion_cascade import DeletionCascade
+from engramlog_server.projections.memory.deletion_view import erased_turns, forgotten_turns, turns_behind
+from engramlog_server.projections.memory.kind import is_summary, is_turn
+from engramlog_server.projections.memory.working_memory import Turn
 from tests.given.events import (
     Told,
     created,

@@ -5,15 +5,15 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from projections.lifecycle.judge.candidates import Candidates
-from projections.lifecycle.reviewing import ReviewQuestion
-from projections.lifecycle.reviewing_by_model import choices
-from projections.lifecycle.turns import TurnIndex
-from projections.memory.kind import Form, form_of
-from projections.memory.record import Memory
-from projections.prompt.lines import Rules, memory_line, why_not
-from projections.views.corrected import corrections_in
-from projections.views.view import OwnerView
+from engramlog_server.projections.lifecycle.judge.candidates import Candidates
+from engramlog_server.projections.lifecycle.reviewing import ReviewQuestion
+from engramlog_server.projections.lifecycle.reviewing_by_model import choices
+from engramlog_server.projections.lifecycle.turns import TurnIndex
+from engramlog_server.projections.memory.kind import Form, form_of
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.prompt.lines import Rules, memory_line, why_not
+from engramlog_server.projections.views.corrected import corrections_in
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, created, folded, negated
 from tests.rows import each_row
 

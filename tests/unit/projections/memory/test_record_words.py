@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from projections.memory.record import Memory, encode_memory, with_changes, words_of
+from engramlog_server.projections.memory.record import Memory, encode_memory, with_changes, words_of
 from tests.given.events import created, folded
 
 

@@ -6,7 +6,7 @@ from itertools import permutations
 
 import pytest
 
-from projections.memory.rejection import MOST_VALUES, Rejections, readmitted, refusing, rejected
+from engramlog_server.projections.memory.rejection import MOST_VALUES, Rejections, readmitted, refusing, rejected
 from tests.rows import each_row
 
 A, B = b"a" * 16, b"b" * 16

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from projections.memory.sources import MOST_SOURCES, Asides, Author, NamedSource, brought_back, set_aside
+from engramlog_server.projections.memory.sources import (
+    MOST_SOURCES,
+    Asides,
+    Author,
+    NamedSource,
+    brought_back,
+    set_aside,
+)
 from tests.rows import each_row
 
 SESSION = NamedSource(session="s1")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from events.catalogue import FactAsserted, FactRetracted
-from projections.memory.columns import Columns
-from projections.memory.triples import Graph, KnownTriple, ReachedMemory, triples_of
-from projections.ranking.recall import search
-from projections.ranking.search_request import SearchRequest
-from projections.views.query import ViewQuery
-from projections.views.view import OwnerView
+from engramlog_server.events.catalogue import FactAsserted, FactRetracted
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.triples import Graph, KnownTriple, ReachedMemory, triples_of
+from engramlog_server.projections.ranking.recall import search
+from engramlog_server.projections.ranking.search_request import SearchRequest
+from engramlog_server.projections.views.query import ViewQuery
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import (
     Story,
     Told,

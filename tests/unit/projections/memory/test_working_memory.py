@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from projections.choices import WORKING_MESSAGES
-from projections.memory.working_memory import conversation, read_said
+from engramlog_server.projections.choices import WORKING_MESSAGES
+from engramlog_server.projections.memory.working_memory import conversation, read_said
 from tests.given.events import accessed, created, stored
 from tests.given.said import found, injected, injection, reply, result, said, turn
 from tests.rows import each_row

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from events.errors import ModelFailed
-from projections.models.chat import ModelUsage, Unfit
-from projections.models.episode_texts import MOST_CHARACTERS, fault, summary_by
+from engramlog_server.events.errors import ModelFailed
+from engramlog_server.projections.models.chat import ModelUsage, Unfit
+from engramlog_server.projections.models.episode_texts import MOST_CHARACTERS, fault, summary_by
 from tests.given.said import reply, turn
 from tests.rows import each_row
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from events.errors import BadSetting
-from projections.models import model_chat
-from projections.models.chat import ModelUsage, Unfit
-from projections.models.chat_wire import Output
-from projections.models.model_chat import ModelChat
+from engramlog_server.events.errors import BadSetting
+from engramlog_server.projections.models import model_chat
+from engramlog_server.projections.models.chat import ModelUsage, Unfit
+from engramlog_server.projections.models.chat_wire import Output
+from engramlog_server.projections.models.model_chat import ModelChat
 from tests.doubles.model_endpoint import SILENT, ModelEndpoint, calling, completion, model_endpoint, said
 from tests.given.model import KEY, TOLD, Chats, Verdict, asked, chats, failure
 from tests.patience import PATIENCE

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from projections.models.chat import ModelUsage
-from projections.models.model_chat import ModelChat
+from engramlog_server.projections.models.chat import ModelUsage
+from engramlog_server.projections.models.model_chat import ModelChat
 from tests.doubles.model_endpoint import (
     SILENT,
     TRICKLE,

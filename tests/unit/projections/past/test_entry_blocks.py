@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.fold.changelog import Entry
-from projections.past.entry_blocks import (
+from engramlog_server.projections.fold.changelog import Entry
+from engramlog_server.projections.past.entry_blocks import (
     BLOCK_ENTRIES,
     BlockMaker,
     EntryHead,

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from events.catalogue import EVENT_TYPES
-from events.envelope import Stored, decode, micros
-from events.errors import UndecodableEvent
-from projections.memory.timelines import Lines
-from projections.past.events import (
+from engramlog_server.events.catalogue import EVENT_TYPES
+from engramlog_server.events.envelope import Stored, decode, micros
+from engramlog_server.events.errors import UndecodableEvent
+from engramlog_server.projections.memory.timelines import Lines
+from engramlog_server.projections.past.events import (
     BLOCK,
     EventsHead,
     OwnerEvents,

@@ -11,13 +11,13 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from events.catalogue import EventDiscarded, TurnsExtracted
-from events.envelope import Stored
-from projections.fold.owner import OwnerHistory, OwnerState, fold_owner
-from projections.memory.record import Memory, encode_memory
-from projections.memory.timelines import Lines
-from projections.past.events import OwnerEvents, events_of
-from projections.past.folding import (
+from engramlog_server.events.catalogue import EventDiscarded, TurnsExtracted
+from engramlog_server.events.envelope import Stored
+from engramlog_server.projections.fold.owner import OwnerHistory, OwnerState, fold_owner
+from engramlog_server.projections.memory.record import Memory, encode_memory
+from engramlog_server.projections.memory.timelines import Lines
+from engramlog_server.projections.past.events import OwnerEvents, events_of
+from engramlog_server.projections.past.folding import (
     Added,
     FoldedPast,
     MomentKeeper,
@@ -27,7 +27,7 @@ from projections.past.folding import (
     nothing_folded,
     to_fold,
 )
-from projections.past.moments import (
+from engramlog_server.projections.past.moments import (
     KeptMemories,
     KeptMoment,
     KeptPart,
@@ -42,7 +42,7 @@ from projections.past.moments import (
     stored_moments,
     stored_part,
 )
-from projections.views.view import as_hidden_today, hidden_in
+from engramlog_server.projections.views.view import as_hidden_today, hidden_in
 from tests.examples import examples
 from tests.given.events import (
     Told,

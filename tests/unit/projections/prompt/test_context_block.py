@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from projections.language.prompt_text import TokenCount, estimated_tokens
-from projections.memory.handle import handle_of
-from projections.prompt.block import (
+from engramlog_server.projections.language.prompt_text import TokenCount, estimated_tokens
+from engramlog_server.projections.memory.handle import handle_of
+from engramlog_server.projections.prompt.block import (
     CLOSE,
     LEAST_BUDGET,
     OPEN,
@@ -16,7 +16,7 @@ from projections.prompt.block import (
     Material,
     build,
 )
-from projections.prompt.lines import time_line
+from engramlog_server.projections.prompt.lines import time_line
 from tests.given.events import at
 from tests.rows import each_row
 

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from projections.memory.working_memory import Conversation
-from projections.prompt.lines import HIDDEN, IDLE, Rules, is_earlier, memory_line, message_lines, why_not
+from engramlog_server.projections.memory.working_memory import Conversation
+from engramlog_server.projections.prompt.lines import (
+    HIDDEN,
+    IDLE,
+    Rules,
+    is_earlier,
+    memory_line,
+    message_lines,
+    why_not,
+)
 from tests.given.events import at, created
 from tests.given.said import MINUTE, turn
 from tests.given.views import viewed

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from projections.lifecycle import plan
-from projections.memory.deletion_view import forgotten_turns
-from projections.prompt.lines import Rules
-from projections.prompt.own_words import NOT_THE_USERS
-from projections.prompt.profile import MOST_INSTRUCTIONS, standing_instructions
-from projections.views.view import OwnerView
+from engramlog_server.projections.lifecycle import plan
+from engramlog_server.projections.memory.deletion_view import forgotten_turns
+from engramlog_server.projections.prompt.lines import Rules
+from engramlog_server.projections.prompt.own_words import NOT_THE_USERS
+from engramlog_server.projections.prompt.profile import MOST_INSTRUCTIONS, standing_instructions
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, at, created, deleted, negated, revised
 from tests.rows import each_row
 from tests.unit.projections.lifecycle.test_judging import JOB, carried_out, told, turn, view_of

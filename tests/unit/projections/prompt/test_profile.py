@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from projections.memory.deletion_view import forgotten_turns
-from projections.memory.record import with_changes
-from projections.prompt import own_words
-from projections.prompt.lines import Rules
-from projections.prompt.own_words import NOT_THE_USERS, OwnWords
-from projections.prompt.profile import profile_of
-from projections.views.view import OwnerView
+from engramlog_server.projections.memory.deletion_view import forgotten_turns
+from engramlog_server.projections.memory.record import with_changes
+from engramlog_server.projections.prompt import own_words
+from engramlog_server.projections.prompt.lines import Rules
+from engramlog_server.projections.prompt.own_words import NOT_THE_USERS, OwnWords
+from engramlog_server.projections.prompt.profile import profile_of
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import (
     Told,
     at,

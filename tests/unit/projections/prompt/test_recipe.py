@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import msgspec
 
-from events.catalogue import BlockMade
-from projections.prompt.block import STABLE, Material, build
-from projections.prompt.gathering import Close, Wanted
-from projections.prompt.recipe import Handed, asked_digest, block_digest, close_of, recipe, wanted_of
-from projections.prompt.stable import StablePart
+from engramlog_server.events.catalogue import BlockMade
+from engramlog_server.projections.prompt.block import STABLE, Material, build
+from engramlog_server.projections.prompt.gathering import Close, Wanted
+from engramlog_server.projections.prompt.recipe import Handed, asked_digest, block_digest, close_of, recipe, wanted_of
+from engramlog_server.projections.prompt.stable import StablePart
 from tests.given.events import created, folded, shown
 from tests.rows import each_row
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from projections.memory.pattern import PREFIX
+from engramlog_server.projections.memory.pattern import PREFIX
 from tests.given.events import Told, created
 from tests.given.views import found, viewed
 from tests.rows import each_row

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from projections.ranking.recall import search
-from projections.ranking.search_request import SearchRequest
-from projections.views.query import ViewQuery, told_beside
+from engramlog_server.projections.ranking.recall import search
+from engramlog_server.projections.ranking.search_request import SearchRequest
+from engramlog_server.projections.views.query import ViewQuery, told_beside
 from tests.given.events import Told, at, created, moment, revised
 from tests.given.views import viewed
 

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.dataset import Dataset, read_dataset
 from benchmarks.search_quality import evaluate_search
-from projections.ranking.search_request import SearchRequest
+from engramlog_server.projections.ranking.search_request import SearchRequest
 from tests.doubles.comparisons import write_comparisons
 
 KEYWORD = SearchRequest(search_mode="keyword", reasons=False)

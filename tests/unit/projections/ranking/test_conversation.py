@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from projections.index.conversation_index import ConversationIndex
-from projections.index.indexed_terms import indexed_text
-from projections.ranking.conversation_weights import SETTINGS, WEIGHTS
-from projections.views.view import OwnerView
+from engramlog_server.projections.index.conversation_index import ConversationIndex
+from engramlog_server.projections.index.indexed_terms import indexed_text
+from engramlog_server.projections.ranking.conversation_weights import SETTINGS, WEIGHTS
+from engramlog_server.projections.views.view import OwnerView
 from tests.examples import examples
 from tests.given.events import Told, created, deleted, folded, purged, revised
 from tests.given.views import asked, found, viewed
@@ -208,7 +208,7 @@ def test_terms_add_up_whatever_is_asked(lines, query, mode) -> None:
 
 @each_row("text", ["[" * 50_000, "? " * 50_000, " " * 99_000 + "x", "1" * 99_000, "[a]" * 30_000, "?!" * 40_000])
 def test_long_runs_of_anything_are_read_in_time_proportional_to_them(text) -> None:
-    from projections.language.conversation_words import traits
+    from engramlog_server.projections.language.conversation_words import traits
 
     assert 0 <= traits(text, 127) < 128
 

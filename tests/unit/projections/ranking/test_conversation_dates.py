@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from events.envelope import micros
-from projections.ranking.conversation_dates import (
+from engramlog_server.events.envelope import micros
+from engramlog_server.projections.ranking.conversation_dates import (
     MOST,
     DateShares,
     TimeRange,

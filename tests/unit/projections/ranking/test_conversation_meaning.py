@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from projections.embedding.meaning import EmbeddedQuestion, JoinedPieces, Sense, Usual, Vectors
-from projections.laws.law import Floats
-from projections.memory.columns import Rows
-from projections.ranking.conversation_meaning import (
+from engramlog_server.projections.embedding.meaning import EmbeddedQuestion, JoinedPieces, Sense, Usual, Vectors
+from engramlog_server.projections.laws.law import Floats
+from engramlog_server.projections.memory.columns import Rows
+from engramlog_server.projections.ranking.conversation_meaning import (
     SETTINGS,
     legible,
     meaning_values,
@@ -19,9 +19,9 @@ from projections.ranking.conversation_meaning import (
     nearness_of_withheld,
     only_meant,
 )
-from projections.ranking.conversation_question import QuestionReading, read_question
-from projections.ranking.conversation_terms import Stage, over_best
-from projections.views.view import OwnerView
+from engramlog_server.projections.ranking.conversation_question import QuestionReading, read_question
+from engramlog_server.projections.ranking.conversation_terms import Stage, over_best
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import at, created
 from tests.given.views import viewed
 from tests.rows import each_row

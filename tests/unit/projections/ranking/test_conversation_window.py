@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from projections.embedding.meaning import EmbeddedQuestion, JoinedPieces, Sense, Vectors
-from projections.memory.columns import Rows
-from projections.ranking.conversation_weights import SETTINGS, WEIGHTS
-from projections.ranking.recall import search
-from projections.ranking.search_request import SearchRequest
-from projections.views.query import ViewQuery
-from projections.views.view import OwnerView
+from engramlog_server.projections.embedding.meaning import EmbeddedQuestion, JoinedPieces, Sense, Vectors
+from engramlog_server.projections.memory.columns import Rows
+from engramlog_server.projections.ranking.conversation_weights import SETTINGS, WEIGHTS
+from engramlog_server.projections.ranking.recall import search
+from engramlog_server.projections.ranking.search_request import SearchRequest
+from engramlog_server.projections.views.query import ViewQuery
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, at, created, deleted
 from tests.given.views import viewed
 from tests.rows import each_row

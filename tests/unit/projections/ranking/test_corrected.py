@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from projections.choices import RANKINGS
-from projections.reports.listing.rows import listing
-from projections.views.query import ViewQuery
+from engramlog_server.projections.choices import RANKINGS
+from engramlog_server.projections.reports.listing.rows import listing
+from engramlog_server.projections.views.query import ViewQuery
 from tests.given.events import Told, at, created, negated
 from tests.given.views import asked, found, viewed
 from tests.rows import each_row

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.catalogue import SynonymDefined
-from projections.ranking.keyword_match import (
+from engramlog_server.events.catalogue import SynonymDefined
+from engramlog_server.projections.ranking.keyword_match import (
     MOST_ASKED,
     KeywordMatch,
     asked_keywords,
@@ -18,7 +18,7 @@ from projections.ranking.keyword_match import (
     keyword_match,
     reached_rows,
 )
-from projections.views.view import OwnerView
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, created
 from tests.given.views import found, viewed
 from tests.rows import each_row

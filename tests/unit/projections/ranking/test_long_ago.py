@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from events.catalogue import SensitivitySet
-from projections.choices import RANKINGS
-from projections.laws import LAWS
-from projections.views.view import OwnerView
+from engramlog_server.events.catalogue import SensitivitySet
+from engramlog_server.projections.choices import RANKINGS
+from engramlog_server.projections.laws import LAWS
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import (
     Told,
     compressed,

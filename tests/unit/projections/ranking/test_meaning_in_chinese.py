@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from benchmarks.vectors import MemoryVectors
-from projections.embedding.embedder import embedder_named
-from projections.ranking.recall import search
-from projections.ranking.search_request import SearchRequest
-from projections.views.query import ViewQuery
+from engramlog_server.projections.embedding.embedder import embedder_named
+from engramlog_server.projections.ranking.recall import search
+from engramlog_server.projections.ranking.search_request import SearchRequest
+from engramlog_server.projections.views.query import ViewQuery
 from tests.given.events import at, created
 from tests.given.views import viewed
 

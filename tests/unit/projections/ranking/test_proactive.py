@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.ranking.proactive import closeness, closenesses
-from projections.ranking.recall import search
-from projections.views.query import ViewQuery
-from projections.views.view import OwnerView
+from engramlog_server.projections.ranking.proactive import closeness, closenesses
+from engramlog_server.projections.ranking.recall import search
+from engramlog_server.projections.views.query import ViewQuery
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import at, created, folded
 from tests.rows import each_row
 

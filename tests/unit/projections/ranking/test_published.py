@@ -7,10 +7,10 @@ from math import log
 import numpy as np
 import pytest
 
-from events.parameters import DEFAULTS
-from projections.memory.columns import Columns, Rows
-from projections.ranking.published import Matched, interaction, relevance_parts, score_parts, youth
-from projections.ranking.ranked import added
+from engramlog_server.events.parameters import DEFAULTS
+from engramlog_server.projections.memory.columns import Columns, Rows
+from engramlog_server.projections.ranking.published import Matched, interaction, relevance_parts, score_parts, youth
+from engramlog_server.projections.ranking.ranked import added
 from tests.given.events import Told, accessed, at, created, folded
 from tests.rows import each_row
 

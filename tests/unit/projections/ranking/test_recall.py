@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from projections.choices import RANKINGS
-from projections.laws.modes import MODES
-from projections.ranking.brought import MOST_ASSOCIATED
-from projections.ranking.recall import search
-from projections.ranking.search_request import SearchRequest
-from projections.views.query import ViewQuery
+from engramlog_server.projections.choices import RANKINGS
+from engramlog_server.projections.laws.modes import MODES
+from engramlog_server.projections.ranking.brought import MOST_ASSOCIATED
+from engramlog_server.projections.ranking.recall import search
+from engramlog_server.projections.ranking.search_request import SearchRequest
+from engramlog_server.projections.views.query import ViewQuery
 from tests.examples import examples
 from tests.given.events import Told, created, deleted, linked, negated, purged
 from tests.given.views import CHAIN, HOUR, asked, brought, found, noted, viewed, way

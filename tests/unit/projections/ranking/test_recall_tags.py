@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from projections.choices import RANKINGS
+from engramlog_server.projections.choices import RANKINGS
 from tests.given.views import HOUR, found, noted, viewed
 from tests.rows import each_row
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from projections.embedding.likeness import ratings
-from projections.embedding.meaning import EmbeddedQuestion, JoinedPieces, Sense
-from projections.embedding.use import UniversalEncoder
-from projections.ranking.recall import search
-from projections.ranking.search_request import SearchRequest
-from projections.views.query import ViewQuery
+from engramlog_server.projections.embedding.likeness import ratings
+from engramlog_server.projections.embedding.meaning import EmbeddedQuestion, JoinedPieces, Sense
+from engramlog_server.projections.embedding.use import UniversalEncoder
+from engramlog_server.projections.ranking.recall import search
+from engramlog_server.projections.ranking.search_request import SearchRequest
+from engramlog_server.projections.views.query import ViewQuery
 from tests.given.events import at, in_conflict, negated
 from tests.given.views import found, noted, viewed
 from tests.rows import each_row

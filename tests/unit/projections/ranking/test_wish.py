@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from events.errors import InputError
-from projections.choices import RANKINGS
-from projections.ranking.search_request import Filter, Filters, filters_of
+from engramlog_server.events.errors import InputError
+from engramlog_server.projections.choices import RANKINGS
+from engramlog_server.projections.ranking.search_request import Filter, Filters, filters_of
 from tests.given.events import Told, at, created
 from tests.given.views import found, viewed
 from tests.rows import each_row

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from projections.choices import RANKINGS
-from projections.laws.modes import MODES
-from projections.memory.record import SECRET
-from projections.ranking.recall import search
-from projections.ranking.search_request import Filters, SearchRequest
-from projections.reports.above import Outranked, compared
-from projections.reports.above_told import LANGUAGES, TERMS, sentence
-from projections.views.query import ViewQuery
+from engramlog_server.projections.choices import RANKINGS
+from engramlog_server.projections.laws.modes import MODES
+from engramlog_server.projections.memory.record import SECRET
+from engramlog_server.projections.ranking.recall import search
+from engramlog_server.projections.ranking.search_request import Filters, SearchRequest
+from engramlog_server.projections.reports.above import Outranked, compared
+from engramlog_server.projections.reports.above_told import LANGUAGES, TERMS, sentence
+from engramlog_server.projections.views.query import ViewQuery
 from tests.examples import examples
 from tests.given.events import at
 from tests.given.search_stories import queries, stories

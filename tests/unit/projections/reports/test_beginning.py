@@ -9,14 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from events.envelope import Stored, decode
-from projections.fold.owner import OwnerHistory
-from projections.past.records import RecordsFold, fold_records
-from projections.reports import beginning
-from projections.reports.beginning import Beginning
-from projections.reports.closure import Closure, LogGraph
-from projections.reports.strikes import Strikes
-from projections.reports.struck_log import StruckLog
+from engramlog_server.events.envelope import Stored, decode
+from engramlog_server.projections.fold.owner import OwnerHistory
+from engramlog_server.projections.past.records import RecordsFold, fold_records
+from engramlog_server.projections.reports import beginning
+from engramlog_server.projections.reports.beginning import Beginning
+from engramlog_server.projections.reports.closure import Closure, LogGraph
+from engramlog_server.projections.reports.strikes import Strikes
+from engramlog_server.projections.reports.struck_log import StruckLog
 from tests.examples import examples
 from tests.given.events import created, mentioned, secret_of, stored
 from tests.given.said import said

@@ -11,16 +11,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from events.envelope import micros, utc_text
-from events.parameters import DEFAULTS
-from projections.fold.owner import fold_owner
-from projections.laws import LAWS
-from projections.laws.modes import visibility
-from projections.memory.columns import Columns
-from projections.memory.record import Memory
-from projections.past.life import RecordTouch, State, life_of
-from projections.reports.comparison import compare_laws, curves, mean_ranks
-from projections.views.view import OwnerView
+from engramlog_server.events.envelope import micros, utc_text
+from engramlog_server.events.parameters import DEFAULTS
+from engramlog_server.projections.fold.owner import fold_owner
+from engramlog_server.projections.laws import LAWS
+from engramlog_server.projections.laws.modes import visibility
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.past.life import RecordTouch, State, life_of
+from engramlog_server.projections.reports.comparison import compare_laws, curves, mean_ranks
+from engramlog_server.projections.views.view import OwnerView
 from tests.examples import examples
 from tests.given.events import (
     Told,
@@ -187,8 +187,8 @@ def test_what_others_of_its_company_went_through_late_is_not_folded_anew() -> No
 
 
 def test_events_that_are_folded_together_end_where_the_fold_of_all_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("projections.past.life.FREE", 50)
-    monkeypatch.setattr("projections.past.life.PER_EVENT", 2)
+    monkeypatch.setattr("engramlog_server.projections.past.life.FREE", 50)
+    monkeypatch.setattr("engramlog_server.projections.past.life.PER_EVENT", 2)
     told = [created(day=-1), *(mentioned(day=9_000 - number) for number in range(100))]
     touches = life(*told)
     assert touches[-1].after.memory == fold_owner(stored(told)).memories["m"]

@@ -8,9 +8,9 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from events.envelope import decode, encode
-from events.sealing.wordless import is_wordless, without_words
-from projections.reports.erasing.reach import OwnersLog, Reach, turn_name
+from engramlog_server.events.envelope import decode, encode
+from engramlog_server.events.sealing.wordless import is_wordless, without_words
+from engramlog_server.projections.reports.erasing.reach import OwnersLog, Reach, turn_name
 from tests.examples import examples
 from tests.given.events import (
     Told,

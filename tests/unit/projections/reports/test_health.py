@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from projections.reports.health import colour, fading, health, held_now
-from projections.views.view import OwnerView
+from engramlog_server.projections.reports.health import colour, fading, health, held_now
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import (
     Told,
     at,

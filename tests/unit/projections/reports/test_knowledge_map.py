@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from projections.choices import LEAST_WEIGHT
-from projections.laws.modes import MODES, Mode
-from projections.memory.record import SECRET
-from projections.reports.knowledge_map import CENTRES, LABEL, knowledge_map
-from projections.views.query import ViewQuery
-from projections.views.view import OwnerView
+from engramlog_server.projections.choices import LEAST_WEIGHT
+from engramlog_server.projections.laws.modes import MODES, Mode
+from engramlog_server.projections.memory.record import SECRET
+from engramlog_server.projections.reports.knowledge_map import CENTRES, LABEL, knowledge_map
+from engramlog_server.projections.views.query import ViewQuery
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, accessed, at, created, deleted, linked, negated, purged
 from tests.given.views import CHAIN, noted, viewed
 from tests.rows import each_row

@@ -8,14 +8,14 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from projections.choices import MOST_NODES
-from projections.embedding.meaning import KnownVectors
-from projections.laws.modes import MODES, Mode
-from projections.memory.record import SECRET
-from projections.reports.knowledge_map import knowledge_map
-from projections.reports.mapping.nodes import BEST_EDGES
-from projections.views.query import ViewQuery
-from projections.views.view import OwnerView
+from engramlog_server.projections.choices import MOST_NODES
+from engramlog_server.projections.embedding.meaning import KnownVectors
+from engramlog_server.projections.laws.modes import MODES, Mode
+from engramlog_server.projections.memory.record import SECRET
+from engramlog_server.projections.reports.knowledge_map import knowledge_map
+from engramlog_server.projections.reports.mapping.nodes import BEST_EDGES
+from engramlog_server.projections.views.query import ViewQuery
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, at, created, deleted, negated, parameters, purged
 from tests.given.views import viewed
 from tests.rows import each_row

@@ -7,11 +7,17 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.catalogue import Ground, GroundChanged
-from events.envelope import Stored, decode, micros
-from projections.memory.sources import Aside, NamedSource
-from projections.reports.named_sources import BY, NOT_ASIDE, NamedAside, SourcesGathered, asides_by_name
-from projections.reports.strikes import Strikes
+from engramlog_server.events.catalogue import Ground, GroundChanged
+from engramlog_server.events.envelope import Stored, decode, micros
+from engramlog_server.projections.memory.sources import Aside, NamedSource
+from engramlog_server.projections.reports.named_sources import (
+    BY,
+    NOT_ASIDE,
+    NamedAside,
+    SourcesGathered,
+    asides_by_name,
+)
+from engramlog_server.projections.reports.strikes import Strikes
 from tests.given.events import Told, created, in_session, mentioned, merged, negated, stored
 from tests.given.said import said
 

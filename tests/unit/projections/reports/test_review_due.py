@@ -10,17 +10,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.parameters import DEFAULTS, Parameters
-from projections.fold.owner import OwnerState
-from projections.language.tag_words import Family, entries
-from projections.laws.consolidating import LAW as CONSOLIDATING
-from projections.laws.spaced import graded as schedule_after
-from projections.laws.spaced import review_due_at, review_importance
-from projections.memory.columns import Columns
-from projections.memory.record import DAY, Memory
-from projections.memory.tags import context_of
-from projections.reports.review_due import DueReviews, due_instants, due_list, next_reviews, reviews_due
-from projections.views.view import OwnerView
+from engramlog_server.events.parameters import DEFAULTS, Parameters
+from engramlog_server.projections.fold.owner import OwnerState
+from engramlog_server.projections.language.tag_words import Family, entries
+from engramlog_server.projections.laws.consolidating import LAW as CONSOLIDATING
+from engramlog_server.projections.laws.spaced import graded as schedule_after
+from engramlog_server.projections.laws.spaced import review_due_at, review_importance
+from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.record import DAY, Memory
+from engramlog_server.projections.memory.tags import context_of
+from engramlog_server.projections.reports.review_due import (
+    DueReviews,
+    due_instants,
+    due_list,
+    next_reviews,
+    reviews_due,
+)
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, accessed, at, created, folded, graded, moment, parameters
 from tests.rows import each_row
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import pytest
 
-from projections.laws import LAWS
-from projections.memory.record import LEVELS
-from projections.reports.listing.rows import listing
-from projections.reports.sides import Beside, Side, differing, moved, ranked, side_standings
-from projections.views.query import ViewQuery
-from projections.views.view import OwnerView
+from engramlog_server.projections.laws import LAWS
+from engramlog_server.projections.memory.record import LEVELS
+from engramlog_server.projections.reports.listing.rows import listing
+from engramlog_server.projections.reports.sides import Beside, Side, differing, moved, ranked, side_standings
+from engramlog_server.projections.views.query import ViewQuery
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, at, compressed, created, deleted, folded, mentioned, negated, revised
 from tests.rows import each_row
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from projections.fold.owner import OwnerHistory, fold_owner
-from projections.laws.modes import MODES
-from projections.reports.changed import CAUSES, KINDS, Sorting, Touches, sorted_out
-from projections.reports.sides import Beside, Side, differing, side_standings
-from projections.views.view import OwnerView
+from engramlog_server.projections.fold.owner import OwnerHistory, fold_owner
+from engramlog_server.projections.laws.modes import MODES
+from engramlog_server.projections.reports.changed import CAUSES, KINDS, Sorting, Touches, sorted_out
+from engramlog_server.projections.reports.sides import Beside, Side, differing, side_standings
+from engramlog_server.projections.views.view import OwnerView
 from tests.examples import examples
 from tests.given.events import at, secret_of, stored
 from tests.given.events import told as described

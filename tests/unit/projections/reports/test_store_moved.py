@@ -10,10 +10,10 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.memory.record import SECRET, Memory
-from projections.reports.sides import Side, side_standings
-from projections.reports.store_moved import MOST_OWNERS, OrderMoved, OwnerMoved, StoreMoved
-from projections.views.view import OwnerView
+from engramlog_server.projections.memory.record import SECRET, Memory
+from engramlog_server.projections.reports.sides import Side, side_standings
+from engramlog_server.projections.reports.store_moved import MOST_OWNERS, OrderMoved, OwnerMoved, StoreMoved
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, at, created, deleted, folded, negated
 from tests.given.histories import histories
 from tests.rows import each_row

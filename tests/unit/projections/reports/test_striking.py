@@ -9,12 +9,12 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from events.catalogue import MemoryCreated, MemoryMentioned, MemoryMerged, TurnRecorded
-from events.envelope import Stored, decode, derived_id
-from projections.fold.owner import fold_owner
-from projections.past.records import fold_records
-from projections.reports.closure import Closure, LogGraph
-from projections.reports.strikes import Strikes
+from engramlog_server.events.catalogue import MemoryCreated, MemoryMentioned, MemoryMerged, TurnRecorded
+from engramlog_server.events.envelope import Stored, decode, derived_id
+from engramlog_server.projections.fold.owner import fold_owner
+from engramlog_server.projections.past.records import fold_records
+from engramlog_server.projections.reports.closure import Closure, LogGraph
+from engramlog_server.projections.reports.strikes import Strikes
 from tests.examples import examples
 from tests.given.events import Told, accessed, created, in_session, mentioned, merged, negated, secret_of, stored
 from tests.given.histories import histories

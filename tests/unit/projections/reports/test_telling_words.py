@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from projections.reports.knowledge_map import knowledge_map
-from projections.reports.mapping.telling import is_called, is_of_captions, is_timeless, names_nothing
-from projections.views.query import ViewQuery
-from projections.views.view import OwnerView
+from engramlog_server.projections.reports.knowledge_map import knowledge_map
+from engramlog_server.projections.reports.mapping.telling import is_called, is_of_captions, is_timeless, names_nothing
+from engramlog_server.projections.views.query import ViewQuery
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, at, created
 from tests.given.views import viewed
 from tests.rows import each_row

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from projections.views.answered import TurnAnswered, answered_as, turns_answered
+from engramlog_server.projections.views.answered import TurnAnswered, answered_as, turns_answered
 from tests.given.said import injection, reply, turn
 
 

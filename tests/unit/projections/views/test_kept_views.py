@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from projections.views.kept_views import CachedView, KeptViews
-from projections.views.view import OwnerView
+from engramlog_server.projections.views.kept_views import CachedView, KeptViews
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import created
 from tests.given.views import asked, viewed
 

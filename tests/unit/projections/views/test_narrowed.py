@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import orjson
 
-from projections.reports.listing.rows import listing
-from projections.views.narrowed import shown_by, up_to
-from projections.views.query import ViewQuery, detail
-from projections.views.view import OwnerView
+from engramlog_server.projections.reports.listing.rows import listing
+from engramlog_server.projections.views.narrowed import shown_by, up_to
+from engramlog_server.projections.views.query import ViewQuery, detail
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import at, compressed, created, deleted, merged, negated, rejected
 from tests.given.views import asked, viewed
 

@@ -8,19 +8,19 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from projections.choices import RANKINGS, SEARCH_MODES
-from projections.embedding.meaning import NO_SECRET
-from projections.fold.owner import OwnerHistory
-from projections.laws.modes import MODES, Mode
-from projections.memory.deletion_view import deleted_memories, forgotten_turns
-from projections.memory.record import Memory, encode_memory
-from projections.past.moments import KeptMemories
-from projections.ranking.recall import search
-from projections.ranking.search_request import BY_MEANING, SearchRequest
-from projections.reports.listing.rows import listing
-from projections.views.corrected import corrections_in
-from projections.views.query import ViewQuery, detail, told_beside, why
-from projections.views.view import OwnerView
+from engramlog_server.projections.choices import RANKINGS, SEARCH_MODES
+from engramlog_server.projections.embedding.meaning import NO_SECRET
+from engramlog_server.projections.fold.owner import OwnerHistory
+from engramlog_server.projections.laws.modes import MODES, Mode
+from engramlog_server.projections.memory.deletion_view import deleted_memories, forgotten_turns
+from engramlog_server.projections.memory.record import Memory, encode_memory
+from engramlog_server.projections.past.moments import KeptMemories
+from engramlog_server.projections.ranking.recall import search
+from engramlog_server.projections.ranking.search_request import BY_MEANING, SearchRequest
+from engramlog_server.projections.reports.listing.rows import listing
+from engramlog_server.projections.views.corrected import corrections_in
+from engramlog_server.projections.views.query import ViewQuery, detail, told_beside, why
+from engramlog_server.projections.views.view import OwnerView
 from tests.examples import examples
 from tests.given.events import at, folded
 from tests.given.search_stories import TEXTS, others, queries, stories

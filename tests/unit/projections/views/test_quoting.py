@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from events.catalogue import MemoryDeleted, MemoryPurged, MemoryUnmerged, SensitivityRaised, SensitivitySet
-from projections.memory.record import SECRET
-from projections.views.quoting import all_as_told
-from projections.views.view import OwnerView
+from engramlog_server.events.catalogue import (
+    MemoryDeleted,
+    MemoryPurged,
+    MemoryUnmerged,
+    SensitivityRaised,
+    SensitivitySet,
+)
+from engramlog_server.projections.memory.record import SECRET
+from engramlog_server.projections.views.quoting import all_as_told
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Story, Told, created, deleted, folded, memory, merged, moment, rejected
 from tests.given.views import viewed
 from tests.rows import each_row

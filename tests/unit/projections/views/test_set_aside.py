@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from projections.memory.record import MAX_VERSIONS
-from projections.memory.triples import triples_of
-from projections.reports.listing.rows import listing
-from projections.views.query import ViewQuery, status
-from projections.views.view import OwnerView
+from engramlog_server.projections.memory.record import MAX_VERSIONS
+from engramlog_server.projections.memory.triples import triples_of
+from engramlog_server.projections.reports.listing.rows import listing
+from engramlog_server.projections.views.query import ViewQuery, status
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import (
     Told,
     asserted,

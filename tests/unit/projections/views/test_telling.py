@@ -6,11 +6,11 @@ from typing import Any
 
 import orjson
 
-from events.catalogue import MemoryDeleted, MemoryMerged, MemoryNegated, SensitivitySet
-from events.envelope import Stored
-from projections.memory.deletion_view import forgotten_turns
-from projections.views.telling import UNTOLD, Teller, Telling, telling
-from projections.views.view import WITHHELD
+from engramlog_server.events.catalogue import MemoryDeleted, MemoryMerged, MemoryNegated, SensitivitySet
+from engramlog_server.events.envelope import Stored
+from engramlog_server.projections.memory.deletion_view import forgotten_turns
+from engramlog_server.projections.views.telling import UNTOLD, Teller, Telling, telling
+from engramlog_server.projections.views.view import WITHHELD
 from tests.given.events import Told, created, deleted, entry, mentioned, purged
 from tests.given.exports import view_of
 from tests.rows import each_row

@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from events.catalogue import MemoryUnmerged, SensitivitySet
-from projections.views.view import OwnerView
+from engramlog_server.events.catalogue import MemoryUnmerged, SensitivitySet
+from engramlog_server.projections.views.view import OwnerView
 from tests.examples import examples
 from tests.given.events import Told, created, deleted, folded, merged, purged, readmitted, rejected, restored
 from tests.given.views import anew, moved

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from api.services.instants import MOST_MARKS
-from events.envelope import utc_text
-from events.errors import InputError, NotFound
-from projections.laws.modes import MODES
+from engramlog_server.api.services.instants import MOST_MARKS
+from engramlog_server.events.envelope import utc_text
+from engramlog_server.events.errors import InputError, NotFound
+from engramlog_server.projections.laws.modes import MODES
 from tests.acceptance.helpers.store import Store, day
 from tests.given.events import (
     Told,

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from events.redis.cluster import again, link, slot_map
-from events.redis.cluster import wire as wire_module
+from engramlog_server.events.redis.cluster import again, link, slot_map
+from engramlog_server.events.redis.cluster import wire as wire_module
 from tests.doubles.cluster_nodes import Clock, FakeCluster
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from events.errors import StoreError, StoreUnavailable, UnderReplicated
-from events.redis.cluster import wire as wire_module
-from events.redis.wire import WirePool
+from engramlog_server.events.errors import StoreError, StoreUnavailable, UnderReplicated
+from engramlog_server.events.redis.cluster import wire as wire_module
+from engramlog_server.events.redis.wire import WirePool
 from tests.doubles.cluster_nodes import CUT, HALF, OK, SILENCE, Clock, FakeCluster, at, refusal, resp, wire_to
 
 

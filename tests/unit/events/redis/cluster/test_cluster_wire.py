@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import redis
 
-from events.errors import StoreError, StoreUnavailable
-from events.redis.cluster import wire as wire_module
-from events.redis.cluster.routing import NoNode, slot_of
-from events.redis.wire import Argument, Script, as_store_error, packed
+from engramlog_server.events.errors import StoreError, StoreUnavailable
+from engramlog_server.events.redis.cluster import wire as wire_module
+from engramlog_server.events.redis.cluster.routing import NoNode, slot_of
+from engramlog_server.events.redis.wire import Argument, Script, as_store_error, packed
 from tests.doubles.cluster_nodes import CUT, HALF, OK, SILENCE, Clock, FakeCluster, at, moved, refusal, resp, wire_to
 from tests.rows import each_row
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from projections.embedding.likeness import Likeness
-from projections.embedding.use import UniversalEncoder
-from projections.language.contradiction.change import Rating, changed, no_model
+from engramlog_server.projections.embedding.likeness import Likeness
+from engramlog_server.projections.embedding.use import UniversalEncoder
+from engramlog_server.projections.language.contradiction.change import Rating, changed, no_model
 
 BESIDE = ["I sing in a choir.", "My passport expires in May.", "我每周三练书法。", "我对花粉过敏。"]
 ALIKE = Likeness(UniversalEncoder)

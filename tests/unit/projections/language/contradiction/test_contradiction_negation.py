@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from projections.language.contradiction.negation import answer, written
-from projections.language.contradiction.reading import cores, kinds, opposite_cores, opposites, read
+from engramlog_server.projections.language.contradiction.negation import answer, written
+from engramlog_server.projections.language.contradiction.reading import cores, kinds, opposite_cores, opposites, read
 from tests.rows import each_row
 
 

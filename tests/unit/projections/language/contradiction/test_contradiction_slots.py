@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from projections.language.contradiction.negation import written
-from projections.language.contradiction.numbers import value_of
-from projections.language.contradiction.places import different_places, place_at_start
-from projections.language.contradiction.slots import certain, clashes, slots
+from engramlog_server.projections.language.contradiction.negation import written
+from engramlog_server.projections.language.contradiction.numbers import value_of
+from engramlog_server.projections.language.contradiction.places import different_places, place_at_start
+from engramlog_server.projections.language.contradiction.slots import certain, clashes, slots
 from tests.rows import each_row
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from projections.language.contradiction.relation import compare
+from engramlog_server.projections.language.contradiction.relation import compare
 from tests.rows import each_row
 
 DENIED, AFFIRMED = "没有啊,我们这里的天气不怎么热", "我们这里的天气有点冷啊"

@@ -7,12 +7,12 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.language.contradiction.relation import compare
-from projections.language.extraction.rules import extract, questions
-from projections.language.extraction.shape import TurnText
-from projections.language.extraction.text import MOST_READ, talk_of
-from projections.language.keywords.text import extracted
-from projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.contradiction.relation import compare
+from engramlog_server.projections.language.extraction.rules import extract, questions
+from engramlog_server.projections.language.extraction.shape import TurnText
+from engramlog_server.projections.language.extraction.text import MOST_READ, talk_of
+from engramlog_server.projections.language.keywords.text import extracted
+from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
 from tests.given.times import heard
 from tests.rows import each_row
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from projections.language.extraction.rules import extract, only_asks
-from projections.language.extraction.shape import ExtractedStatement, TurnText
+from engramlog_server.projections.language.extraction.rules import extract, only_asks
+from engramlog_server.projections.language.extraction.shape import ExtractedStatement, TurnText
 from tests.rows import each_row
 
 DAY = "2024-05-01"

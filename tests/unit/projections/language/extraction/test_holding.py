@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from projections.language.extraction.times import for_a_time, limited_to, of_earlier, set_in
-from projections.lifecycle.extracting import verdicts
-from projections.lifecycle.judge.holding import outcome
+from engramlog_server.projections.language.extraction.times import for_a_time, limited_to, of_earlier, set_in
+from engramlog_server.projections.lifecycle.extracting import verdicts
+from engramlog_server.projections.lifecycle.judge.holding import outcome
 from tests.given.events import at
 from tests.rows import each_row
 from tests.unit.projections.lifecycle.test_judging import turn, view_of

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from projections.language.extraction.instructing import INSTRUCTION
-from projections.language.extraction.rules import extract
-from projections.language.extraction.shape import ExtractedStatement, TurnText
+from engramlog_server.projections.language.extraction.instructing import INSTRUCTION
+from engramlog_server.projections.language.extraction.rules import extract
+from engramlog_server.projections.language.extraction.shape import ExtractedStatement, TurnText
 from tests.rows import each_row
 
 

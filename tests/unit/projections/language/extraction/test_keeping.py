@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from projections.language.extraction import instructing, keeping, taking_back
-from projections.language.extraction.rules import MOST_STATEMENTS, extract
-from projections.language.extraction.shape import ExtractedStatement, TurnText
-from projections.language.lexicon import rows
-from projections.lifecycle.judge.holding import outcome
+from engramlog_server.projections.language.extraction import instructing, keeping, taking_back
+from engramlog_server.projections.language.extraction.rules import MOST_STATEMENTS, extract
+from engramlog_server.projections.language.extraction.shape import ExtractedStatement, TurnText
+from engramlog_server.projections.language.lexicon import rows
+from engramlog_server.projections.lifecycle.judge.holding import outcome
 from tests.rows import each_row
 
 DAY = "2026-11-20"

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 from benchmarks.facts_quality import evaluate_chats
-from projections.language.extraction.rules import extract
-from projections.language.extraction.shape import TurnText
-from projections.language.said_on import without_day
+from engramlog_server.projections.language.extraction.rules import extract
+from engramlog_server.projections.language.extraction.shape import TurnText
+from engramlog_server.projections.language.said_on import without_day
 
 DAY = "2025-03-02"
 LEAST_FOUND, LEAST_CARRIED = 0.8, 0.6

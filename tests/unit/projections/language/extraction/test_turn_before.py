@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from projections.language.extraction.rules import extract
-from projections.language.extraction.shape import TurnText
+from engramlog_server.projections.language.extraction.rules import extract
+from engramlog_server.projections.language.extraction.shape import TurnText
 from tests.rows import each_row
 
 

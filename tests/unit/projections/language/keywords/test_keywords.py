@@ -7,9 +7,15 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.language.keywords.text import LEAST_WEIGHT, MOST_KEYWORDS, MOST_LETTERS, MOST_READ, extracted
-from projections.memory.keywords import keywords_of
-from projections.memory.record import Memory
+from engramlog_server.projections.language.keywords.text import (
+    LEAST_WEIGHT,
+    MOST_KEYWORDS,
+    MOST_LETTERS,
+    MOST_READ,
+    extracted,
+)
+from engramlog_server.projections.memory.keywords import keywords_of
+from engramlog_server.projections.memory.record import Memory
 from tests.given.events import created, folded
 from tests.rows import each_row
 

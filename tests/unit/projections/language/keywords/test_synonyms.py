@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.catalogue import SynonymDefined
-from projections.language.keywords.synonyms import (
+from engramlog_server.events.catalogue import SynonymDefined
+from engramlog_server.projections.language.keywords.synonyms import (
     LEAST_RELATED,
     MOST_EXPANDED,
     MOST_PAIRS,
@@ -19,7 +19,7 @@ from projections.language.keywords.synonyms import (
     with_pair,
     word_key,
 )
-from projections.language.lexicon import rows
+from engramlog_server.projections.language.lexicon import rows
 from tests.given.events import Told, folded, memory, told
 from tests.rows import each_row
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from projections.language.sensitivity.digits_said import STARTING, in_digits
-from projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.sensitivity.digits_said import STARTING, in_digits
+from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
 from tests.rows import each_row
 
 

@@ -10,24 +10,24 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from projections.language.sensitivity import background as sensitivity_background
-from projections.language.sensitivity import contact as sensitivity_contact
-from projections.language.sensitivity.beside import AFTER, BEFORE, Piece, joined, pieces, with_others
-from projections.language.sensitivity.digits_said import in_digits
-from projections.language.sensitivity.fold import folded, in_lower_case
-from projections.language.sensitivity.numbers import holds_iban
-from projections.language.sensitivity.reading import Cues, TextReading, key_of, long_runs
-from projections.language.sensitivity.rule import Begun, Rule, listed
-from projections.language.sensitivity.secrets import keys as sensitivity_keys
-from projections.language.sensitivity.secrets import papers as sensitivity_papers
-from projections.language.sensitivity.secrets import passwords as sensitivity_passwords
-from projections.language.sensitivity.secrets import said as sensitivity_said
-from projections.language.sensitivity.secrets import themselves as sensitivity_secrets
-from projections.language.sensitivity.secrets import wallets as sensitivity_wallets
-from projections.language.sensitivity.sign import LONG, Sign
-from projections.language.sensitivity.spelling import corrected
-from projections.language.sensitivity.text_level import RULES, detect_sensitivity, reasons
-from projections.language.sensitivity.values import (
+from engramlog_server.projections.language.sensitivity import background as sensitivity_background
+from engramlog_server.projections.language.sensitivity import contact as sensitivity_contact
+from engramlog_server.projections.language.sensitivity.beside import AFTER, BEFORE, Piece, joined, pieces, with_others
+from engramlog_server.projections.language.sensitivity.digits_said import in_digits
+from engramlog_server.projections.language.sensitivity.fold import folded, in_lower_case
+from engramlog_server.projections.language.sensitivity.numbers import holds_iban
+from engramlog_server.projections.language.sensitivity.reading import Cues, TextReading, key_of, long_runs
+from engramlog_server.projections.language.sensitivity.rule import Begun, Rule, listed
+from engramlog_server.projections.language.sensitivity.secrets import keys as sensitivity_keys
+from engramlog_server.projections.language.sensitivity.secrets import papers as sensitivity_papers
+from engramlog_server.projections.language.sensitivity.secrets import passwords as sensitivity_passwords
+from engramlog_server.projections.language.sensitivity.secrets import said as sensitivity_said
+from engramlog_server.projections.language.sensitivity.secrets import themselves as sensitivity_secrets
+from engramlog_server.projections.language.sensitivity.secrets import wallets as sensitivity_wallets
+from engramlog_server.projections.language.sensitivity.sign import LONG, Sign
+from engramlog_server.projections.language.sensitivity.spelling import corrected
+from engramlog_server.projections.language.sensitivity.text_level import RULES, detect_sensitivity, reasons
+from engramlog_server.projections.language.sensitivity.values import (
     NUMBER_WORDS,
     TOKEN,
     may_be_strong,

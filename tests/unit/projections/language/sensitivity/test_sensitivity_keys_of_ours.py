@@ -5,14 +5,14 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from hashlib import sha256
 
-from api.requests.secrets import label_objection
-from events.catalogue import SynonymDefined
-from events.envelope import micros
-from events.errors import InputError
-from events.text.urls import without_secrets
-from events.validation import make_event
-from projections.access.keys import make_key, make_token
-from projections.language.sensitivity.text_level import SECRET, detect_sensitivity
+from engramlog_server.api.requests.secrets import label_objection
+from engramlog_server.events.catalogue import SynonymDefined
+from engramlog_server.events.envelope import micros
+from engramlog_server.events.errors import InputError
+from engramlog_server.events.text.urls import without_secrets
+from engramlog_server.events.validation import make_event
+from engramlog_server.projections.access.keys import make_key, make_token
+from engramlog_server.projections.language.sensitivity.text_level import SECRET, detect_sensitivity
 from tests.rows import each_row
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)

@@ -9,7 +9,7 @@ from typing import Any, Union, get_args, get_origin
 import msgspec
 import pytest
 
-from events.catalogue import (
+from engramlog_server.events.catalogue import (
     EVENT_TYPES,
     FactAsserted,
     FactRetracted,
@@ -22,10 +22,10 @@ from events.catalogue import (
     ToolResultRecorded,
     TurnRecorded,
 )
-from events.envelope import decode
-from events.vocabulary import Keywords, Name, Reason, Tags, Text
-from projections.fold.owner import OwnerState, fold_event, fold_owner
-from projections.language.sensitivity.event_level import (
+from engramlog_server.events.envelope import decode
+from engramlog_server.events.vocabulary import Keywords, Name, Reason, Tags, Text
+from engramlog_server.projections.fold.owner import OwnerState, fold_event, fold_owner
+from engramlog_server.projections.language.sensitivity.event_level import (
     LEVEL_RULES,
     _of_name,
     at_most,
@@ -34,11 +34,11 @@ from projections.language.sensitivity.event_level import (
     level_of,
     level_of_data,
 )
-from projections.language.sensitivity.index import Index
-from projections.language.sensitivity.text_level import SECRET, detect_sensitivity
-from projections.memory.record import Memory
-from projections.past.life import life_of
-from projections.past.records import fold_records
+from engramlog_server.projections.language.sensitivity.index import Index
+from engramlog_server.projections.language.sensitivity.text_level import SECRET, detect_sensitivity
+from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.past.life import life_of
+from engramlog_server.projections.past.records import fold_records
 from tests.given.events import (
     Told,
     asserted,

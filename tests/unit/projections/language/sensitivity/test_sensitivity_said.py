@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from projections.language.sensitivity import private as sensitivity_private
-from projections.language.sensitivity.beside import AFTER, BEFORE, FREE, SPACING, pieces, places
-from projections.language.sensitivity.fold import folded, in_lower_case
-from projections.language.sensitivity.rule import listed
-from projections.language.sensitivity.secrets import codes as sensitivity_codes
-from projections.language.sensitivity.secrets import keys as sensitivity_keys
-from projections.language.sensitivity.secrets import said as sensitivity_said
-from projections.language.sensitivity.secrets import said_chinese as sensitivity_said_chinese
-from projections.language.sensitivity.text_level import detect_sensitivity, reasons
+from engramlog_server.projections.language.sensitivity import private as sensitivity_private
+from engramlog_server.projections.language.sensitivity.beside import AFTER, BEFORE, FREE, SPACING, pieces, places
+from engramlog_server.projections.language.sensitivity.fold import folded, in_lower_case
+from engramlog_server.projections.language.sensitivity.rule import listed
+from engramlog_server.projections.language.sensitivity.secrets import codes as sensitivity_codes
+from engramlog_server.projections.language.sensitivity.secrets import keys as sensitivity_keys
+from engramlog_server.projections.language.sensitivity.secrets import said as sensitivity_said
+from engramlog_server.projections.language.sensitivity.secrets import said_chinese as sensitivity_said_chinese
+from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity, reasons
 from tests.given.sensitive_texts import HARMLESS_CHINESE, HARMLESS_ENGLISH, SECRET_CHINESE, SECRET_ENGLISH
 from tests.rows import each_row
 

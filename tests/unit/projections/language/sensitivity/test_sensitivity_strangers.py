@@ -10,8 +10,8 @@ from collections import Counter
 
 import orjson
 
-from projections.language.sensitivity.text_level import detect_sensitivity
-from projections.memory.record import SECRET
+from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.memory.record import SECRET
 from tests.places import ROOT
 
 LISTS = ROOT / "tests" / "lists"

@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from projections.language.sensitivity.secrets import wallets as sensitivity_wallets
-from projections.language.sensitivity.text_level import SECRET, detect_sensitivity
+from engramlog_server.projections.language.sensitivity.secrets import wallets as sensitivity_wallets
+from engramlog_server.projections.language.sensitivity.text_level import SECRET, detect_sensitivity
 
 WORDS = sorted(sensitivity_wallets.wallet_words())
 OTHERS = ("foo", "zzzzabandon", "abandonzzzz", "a", "12", "bar", "x" * 9)

@@ -7,8 +7,8 @@ from datetime import UTC, date, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.envelope import from_micros, micros
-from projections.language.times.bounds import MOST_READ, bounded, plan_over
+from engramlog_server.events.envelope import from_micros, micros
+from engramlog_server.projections.language.times.bounds import MOST_READ, bounded, plan_over
 from tests.rows import each_row
 
 SAID = micros(datetime(2026, 11, 24, 10, tzinfo=UTC))  # a Tuesday

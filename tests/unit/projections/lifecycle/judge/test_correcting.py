@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from projections.lifecycle import plan
-from projections.lifecycle.extracting import verdicts
-from projections.views.view import OwnerView
+from engramlog_server.projections.lifecycle import plan
+from engramlog_server.projections.lifecycle.extracting import verdicts
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, at, created
 from tests.rows import each_row
 from tests.unit.projections.lifecycle.test_judging import JOB, turn, view_of

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from projections.lifecycle.judge.grounds import answers, is_quoted, unsaid
-from projections.lifecycle.judge.grounds_numbers import unsaid_number
-from projections.lifecycle.judge.grounds_turn import (
+from engramlog_server.projections.lifecycle.judge.grounds import answers, is_quoted, unsaid
+from engramlog_server.projections.lifecycle.judge.grounds_numbers import unsaid_number
+from engramlog_server.projections.lifecycle.judge.grounds_turn import (
     Quotation,
     ground_of,
     says_reverse,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from projections.lifecycle.extracting import unread_turns
-from projections.lifecycle.judge.candidates import Candidates
-from projections.lifecycle.judge.guarding import stated
-from projections.lifecycle.judge.judging import Verdict
-from projections.lifecycle.judge.proposals import Answer, Operation
-from projections.lifecycle.judge.proposing import judge_proposed
-from projections.lifecycle.judge.talk import talk_about
-from projections.memory.working_memory import Said
+from engramlog_server.projections.lifecycle.extracting import unread_turns
+from engramlog_server.projections.lifecycle.judge.candidates import Candidates
+from engramlog_server.projections.lifecycle.judge.guarding import stated
+from engramlog_server.projections.lifecycle.judge.judging import Verdict
+from engramlog_server.projections.lifecycle.judge.proposals import Answer, Operation
+from engramlog_server.projections.lifecycle.judge.proposing import judge_proposed
+from engramlog_server.projections.lifecycle.judge.talk import talk_about
+from engramlog_server.projections.memory.working_memory import Said
 from tests.doubles.model_proposals import HONEST, LIES, Proposed
 from tests.given.events import created
 from tests.given.said import reply

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from projections.lifecycle.extracting import turns_heard
-from projections.lifecycle.judge.candidates import Candidates
-from projections.lifecycle.judge.judging import Verdict
-from projections.lifecycle.judge.proposals import Answer, Checked
-from projections.lifecycle.judge.proposing import by_rules, judge_proposed, read_by_model
-from projections.lifecycle.judge.talk import Talk, next_unread, talk_about
-from projections.memory.working_memory import Said
-from projections.models.chat import Unfit
-from projections.views.view import OwnerView
+from engramlog_server.projections.lifecycle.extracting import turns_heard
+from engramlog_server.projections.lifecycle.judge.candidates import Candidates
+from engramlog_server.projections.lifecycle.judge.judging import Verdict
+from engramlog_server.projections.lifecycle.judge.proposals import Answer, Checked
+from engramlog_server.projections.lifecycle.judge.proposing import by_rules, judge_proposed, read_by_model
+from engramlog_server.projections.lifecycle.judge.talk import Talk, next_unread, talk_about
+from engramlog_server.projections.memory.working_memory import Said
+from engramlog_server.projections.models.chat import Unfit
+from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, at, created, deleted, negated
 from tests.given.said import injection, reply
 from tests.given.said import turn as recorded

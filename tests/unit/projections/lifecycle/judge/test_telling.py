@@ -7,11 +7,11 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from events.catalogue import Ground
-from events.text.invisible import VISIBLE
-from projections.decide.remembering import Consequence
-from projections.lifecycle.judge.telling import Door
-from projections.lifecycle.judge.telling import Told as Statement
+from engramlog_server.events.catalogue import Ground
+from engramlog_server.events.text.invisible import VISIBLE
+from engramlog_server.projections.decide.remembering import Consequence
+from engramlog_server.projections.lifecycle.judge.telling import Door
+from engramlog_server.projections.lifecycle.judge.telling import Told as Statement
 from tests.examples import examples
 from tests.given.events import (
     Told,
