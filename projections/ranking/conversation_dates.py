@@ -1,6 +1,6 @@
 """The times a question names, told as ranges, and how well the time of a turn fits them. English and Chinese; pure.
 
-What a phrase looks like and means is in times_english and times_chinese. A question without a time word costs microseconds.
+What a phrase looks like and means is in `language.times`. A question without a time word costs microseconds.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from engramlog_server.events.envelope import from_micros, micros, utc_text
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.times import calendar as cal
 from engramlog_server.projections.language.times.calendar import BEGINNING, END, Kind, Span
-from engramlog_server.projections.language.times.chinese import SIGNS, chinese
-from engramlog_server.projections.language.times.chinese_links import opened_by
+from engramlog_server.projections.language.times.chinese import SIGNS, chinese, opened_by
 from engramlog_server.projections.language.times.english import WORDS, english
 from engramlog_server.projections.language.times.phrases import MASK, Phrase, masked
 from engramlog_server.projections.laws.law import Floats

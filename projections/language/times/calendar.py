@@ -75,21 +75,6 @@ def year(number: int) -> Span | None:
     return months(number, 1, 12)
 
 
-def season(year: int, first_month: int) -> Span | None:
-    """The season that begins in this month of the year."""
-    return months(year, first_month, 3)
-
-
-def week(today: date, away: int = 0) -> Span | None:
-    """The week so many weeks from today's."""
-    return days(today.toordinal() - today.weekday() + 7 * away, 7, "week")
-
-
-def weekend(today: date, away: int = 0) -> Span | None:
-    """Saturday and Sunday of the week so many weeks from today's."""
-    return days(today.toordinal() - today.weekday() + 7 * away + WEEKEND, 2, "week")
-
-
 def days_of_month(year: int, number: int, first: int, last: int) -> Span | None:
     """From one day of a month to another."""
     start, stop = day(year, number, first), day(year, number, last)
@@ -103,6 +88,26 @@ def days(first: int, count: int, kind: Kind | None = None) -> Span | None:
     if not BEGINNING <= first < first + count <= END:
         return None
     return Span(first, first + count, kind or ("day" if count == 1 else "span"))
+
+
+def unit_away(unit: str, away: int, today: date) -> Span | None:
+    """The week, weekend (Saturday and Sunday), month, quarter or year so many from today's."""
+    monday = today.toordinal() - today.weekday() + 7 * away
+    if unit == "week":
+        return days(monday, 7, "week")
+    if unit == "weekend":
+        return days(monday + WEEKEND, 2, "week")
+    if unit == "month":
+        return months(today.year, today.month + away, 1, "month")
+    if unit == "quarter":
+        return months(today.year, 3 * ((today.month - 1) // 3 + away) + 1, 3)
+    return year(today.year + away)
+
+
+def day_away(today: date, away: int, part_name: str | None = None) -> Span | None:
+    """The day so many from today, or a part of it."""
+    span = days(today.toordinal() + away, 1)
+    return part(span, part_name) if span and part_name else span
 
 
 def weekend_beside(span: Span, *, earlier: bool) -> Span | None:
@@ -130,21 +135,13 @@ def latest(make: Maker, today: date) -> Span | None:
     return None
 
 
-def ended(make: Maker, today: date) -> Span | None:
-    """The last that is over: what "last summer" means."""
-    spans = (make(number) for number in (today.year, today.year - 1, today.year - 2))
-    return next((span for span in spans if span and span.after <= today.toordinal()), None)
-
-
-def coming(make: Maker, today: date) -> Span | None:
-    """The first that has not begun: what "next summer" means."""
-    spans = (make(number) for number in (today.year, today.year + 1))
-    return next((span for span in spans if span and span.first > today.toordinal()), None)
-
-
 def which(make: Maker, away: int, today: date) -> Span | None:
-    """The one before (-1: that is over), this year's (0), or the one after (1: that has not begun)."""
-    return ended(make, today) if away < 0 else coming(make, today) if away > 0 else make(today.year)
+    """The last that is over (away -1: "last summer"), this year's (0), or the first that has not begun (1: "next summer")."""
+    if away == 0:
+        return make(today.year)
+    now, years = today.toordinal(), (0, -1, -2) if away < 0 else (0, 1)
+    spans = (make(today.year + year) for year in years)
+    return next((span for span in spans if span and (span.after <= now if away < 0 else span.first > now)), None)
 
 
 def day_of_month(number: int, away: Iterable[int], today: date) -> Span | None:

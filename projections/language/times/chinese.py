@@ -1,28 +1,31 @@
 """Chinese time expressions: 昨天, 上上周, 5月2号, 去年夏天, 三天前, 最近一周. Pure; texts are case-folded.
 
-Words about a time (初, 晚上, 之前, 从 ... 到) are in times_chinese_links. Feasts are those of the solar calendar: which day
-春节 or 中秋 is, is not known here. No pattern repeats without bound, so that reading takes time proportional to the text.
+With the words about a time: 初, 晚上, 之前, 从 ... 到. Feasts are those of the solar calendar: the days of 春节 and 中秋
+are not known here. No pattern repeats without bound, so that reading takes time proportional to the text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date
+from functools import partial
 from re import Match
 
+from engramlog_server.projections.language.numerals import HAN_DIGITS
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.times import calendar as cal
 from engramlog_server.projections.language.times.calendar import Span
-from engramlog_server.projections.language.times.chinese_links import (
-    COUNT,
-    MINUTES,
-    UNIT,
-    UNITS,
-    count_of,
+from engramlog_server.projections.language.times.phrases import (
+    FoundPhrases,
+    Phrase,
+    Reader,
+    Rule,
+    collect,
+    joined,
     linked,
-    number,
+    opened,
+    yearly,
 )
-from engramlog_server.projections.language.times.phrases import FoundPhrases, Reader, Rule, collect
 
 SIGNS = frozenset("年月周日号天昨今明前后旬季礼星早晚上下去本元节夜旦")
 """A text without any of these holds no Chinese time expression."""
@@ -31,6 +34,12 @@ _SPACE = regex(
     r"|(?<=年) {1,2}(?=[\d一二三四五六七八九十春夏秋冬初底末第上下])|(?<=月) {1,2}(?=[\d初底末中上下])"
 )
 """Spaces inside a date: 2026 年 3 月 5 日 之前."""
+_COUNT = r"(?P<count>\d{1,4}|[一二两三四五六七八九十百]{1,5}|半|好?几|十几)"
+_UNIT = r"个?(?P<unit>天|日|周|星期|礼拜|月|年|小时|钟头|分钟)"
+_UNITS = {"天": 1, "日": 1, "周": 7, "星": 7, "礼": 7, "月": 30, "年": 365}
+"""Days of each, by its first character."""
+_MINUTES = {"小": 60, "钟": 60, "分": 1}
+"""Minutes of what is shorter, by its first character."""
 _DIGIT = "〇零一二三四五六七八九"
 _AWAY_YEARS = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2}
 _TOLD_YEAR = rf"(?<!\d)(?P<year>\d{{4}}|[{_DIGIT}]{{4}})年"
@@ -39,14 +48,14 @@ _ITS_YEAR = rf"(?:{_TOLD_YEAR}|{_AWAY_YEAR})的?"
 _SHORT_YEAR = rf"(?:(?<!\d)(?P<year>\d{{4}}|\d{{2}}|[{_DIGIT}]{{4}}|[{_DIGIT}]{{2}})年|{_AWAY_YEAR})的?"
 _MONTH = r"(?P<month>\d{1,2}|十[一二]|[一二三四五六七八九十])月份?"
 _DAY = r"(?P<day>\d{1,2}|[二三]?十[一二三四五六七八九]?|[一二三四五六七八九])"
-_TO = r"[日号]?(?:到|至|-|~|–|—)(?P<last>\d{1,2}|[二三]?十[一二三四五六七八九]?|[一二三四五六七八九])[日号]"
+_TO_DAY = r"[日号]?(?:到|至|-|~|–|—)(?P<last>\d{1,2}|[二三]?十[一二三四五六七八九]?|[一二三四五六七八九])[日号]"
 _WHICH = r"(?P<which>上上|(?<![晚早马网路身加以线手桌地街车])上|这|本|下下|(?<![以一楼如线剩当])下)个?"
 _AWAY = {"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2}
 _WEEK = r"(?:周|星期|礼拜)"
 _WEEKDAY = r"(?P<weekday>一(?![直起些样共定个次家下同边])|[二三四五六](?![次个遍趟天位])|日(?![本语文子常])|天(?![气天空津文]))"
 _DAYS = "一二三四五六日天"
-_NEAR = {"大前": -3, "前": -2, "昨": -1, "今": 0, "明": 1, "后": 2, "大后": 3}
-_PARTS = {"早": "morning", "晚": "night", "夜": "night"}
+_NEAR_DAYS = {"大前": -3, "前": -2, "昨": -1, "今": 0, "明": 1, "后": 2, "大后": 3}
+_HALVES = {"早": "morning", "晚": "night", "夜": "night"}
 _SEASON = r"(?P<season>[春夏秋冬][天季]|[春夏秋冬]|[暑寒]假)"
 _SEASONS = {"春": (3, 3), "夏": (6, 3), "秋": (9, 3), "冬": (12, 3), "暑": (7, 2), "寒": (1, 2)}
 """The first month of each, and how many it has; 暑假 and 寒假 are the schools' holidays."""
@@ -68,162 +77,129 @@ _FEASTS = {
 _OF_FEAST = r"(?=$|[\s，。！？、?,!\0我你他她它咱那这当期假前后是去在有]|的时候)"
 
 
+def _number(text: str) -> int:
+    """A number below 1000 in digits or in Chinese; 0 where it is none."""
+    if text.isascii():
+        return int(text)
+    value = digit = 0
+    for one in text:
+        if one in "十百":
+            value += (digit or 1) * (10 if one == "十" else 100)
+            digit = 0
+        else:
+            digit = HAN_DIGITS.get(one, 0)
+    return value + digit
+
+
+def _count(match: Match[str]) -> float | None:
+    """The number that COUNT has matched; None for "a few"."""
+    told = match["count"]
+    if told.endswith("几"):
+        return None
+    return 0.5 if told == "半" else _number(told)
+
+
 def _year(match: Match[str], today: date) -> int | None:
     if match["away"]:
         return today.year + _AWAY_YEARS[match["away"]]
-    told = match["year"]
-    if told is None:
+    year = match["year"]
+    if year is None:
         return None
-    digits = told if told.isascii() else "".join(str(max(0, _DIGIT.index(one) - 1)) for one in told)
+    digits = year if year.isascii() else "".join(str(max(0, _DIGIT.index(one) - 1)) for one in year)
     return int(digits) + (2000 if len(digits) == 2 else 0)
 
 
-def _of_year(make: cal.Maker, match: Match[str], today: date) -> Span | None:
-    """In the year that is told, or in any, told of the latest."""
-    year = _year(match, today)
-    return cal.latest(make, today) if year is None else make(year)
-
-
-def _day(match: Match[str], today: date) -> Span | None:
-    return _of_year(lambda year: cal.day(year, number(match["month"]), number(match["day"])), match, today)
-
-
-def _days(match: Match[str], today: date) -> Span | None:
-    month, first, last = number(match["month"]), number(match["day"]), number(match["last"])
-    return _of_year(lambda year: cal.days_of_month(year, month, first, last), match, today)
-
-
-def _month(match: Match[str], today: date) -> Span | None:
-    return _of_year(lambda year: cal.month(year, number(match["month"])), match, today)
+_yearly = partial(yearly, _year)
 
 
 def _day_of_month(match: Match[str], today: date) -> Span | None:
     away = (_AWAY[match["which"]],) if match["which"] else range(0, -3, -1)
-    return cal.day_of_month(number(match["day"]), away, today)
+    return cal.day_of_month(_number(match["day"]), away, today)
 
 
-def _whole_year(match: Match[str], today: date) -> Span | None:
-    return _of_year(cal.year, match, today)
-
-
-def _season(match: Match[str], today: date) -> Span | None:
-    return _of_year(lambda year: cal.months(year, *_SEASONS[match["season"][0]]), match, today)
-
-
-def _season_away(match: Match[str], today: date) -> Span | None:
-    return cal.which(lambda year: cal.months(year, *_SEASONS[match["season"][0]]), _AWAY[match["which"]], today)
-
-
-def _half(match: Match[str], today: date) -> Span | None:
-    return _of_year(lambda year: cal.months(year, 1 if match["half"] == "上" else 7, 6), match, today)
-
-
-def _quarter(match: Match[str], today: date) -> Span | None:
-    nth = number(match["nth"])
-    return _of_year(lambda year: cal.months(year, 3 * nth - 2, 3), match, today)
-
-
-def _quarter_away(match: Match[str], today: date) -> Span | None:
-    return cal.months(today.year, 3 * ((today.month - 1) // 3 + _AWAY[match["which"]]) + 1, 3)
-
-
-def _month_away(match: Match[str], today: date) -> Span | None:
-    return cal.months(today.year, today.month + _AWAY[match["which"]], 1, "month")
-
-
-def _week(match: Match[str], today: date) -> Span | None:
-    return cal.week(today, _AWAY[match["which"]])
-
-
-def _weekend(match: Match[str], today: date) -> Span | None:
-    return cal.weekend(today, _AWAY[match["which"]])
+def _season(match: Match[str], year: int) -> Span | None:
+    return cal.months(year, *_SEASONS[match["season"][0]])
 
 
 def _weekday_of_week(match: Match[str], today: date) -> Span | None:
-    week = _week(match, today)
+    week = cal.unit_away("week", _AWAY[match["which"]], today)
     return week and cal.days(week.first + min(6, _DAYS.index(match["weekday"])), 1)
 
 
-def _weekday(match: Match[str], today: date) -> Span | None:
-    return cal.weekday(min(6, _DAYS.index(match["weekday"])), today)
-
-
 def _near(match: Match[str], today: date) -> Span | None:
-    span = cal.days(today.toordinal() + _NEAR[match["near"]], 1)
-    name = match["part"]
-    return cal.part(span, _PARTS[name]) if span and name in _PARTS else span
-
-
-def _some_time(match: Match[str], today: date) -> Span | None:
-    return cal.past(today, (3 if match["some"] == "两" else cal.SOME[1]) * UNITS[match["unit"][0]])
+    return cal.day_away(today, _NEAR_DAYS[match["near"]], _HALVES.get(match["part"]))
 
 
 def _ago(match: Match[str], today: date) -> Span | None:
-    count, unit = count_of(match), match["unit"][0]
+    count, unit = _count(match), match["unit"][0]
     if unit == "月" and count not in {0.5, None} and "个" not in match[0]:
         return None  # 5月前 is before May
     earlier = match["way"] == "前"
     if count is None:
-        return cal.some_ago(today, UNITS[unit]) if earlier and unit in UNITS else None
-    if unit not in UNITS:
-        return cal.moments(today, count * MINUTES[unit], since=False) if earlier else None
+        return cal.some_ago(today, _UNITS[unit]) if earlier and unit in _UNITS else None
+    if unit not in _UNITS:
+        return cal.moments(today, count * _MINUTES[unit], since=False) if earlier else None
     if unit == "年" and count > 99:
         return None
     count += 0.5 if match["half"] else 0
-    return cal.ago(today, count if earlier else -count, UNITS[unit])
+    return cal.ago(today, count if earlier else -count, _UNITS[unit])
 
 
 def _rolling(match: Match[str], today: date) -> Span | None:
-    count, unit = count_of(match), match["unit"][0]
+    count, unit = _count(match), match["unit"][0]
     count = cal.SOME[1] if count is None else count
-    if unit not in UNITS:
-        return cal.moments(today, count * MINUTES[unit], since=True)
-    return cal.past(today, int(count * UNITS[unit]))
+    if unit not in _UNITS:
+        return cal.moments(today, count * _MINUTES[unit], since=True)
+    return cal.past(today, int(count * _UNITS[unit]))
 
 
 def _rolling_on(match: Match[str], today: date) -> Span | None:
-    count = count_of(match) or cal.SOME[1]
-    unit = UNITS.get(match["unit"][0])
-    return cal.ahead(today, int(count * unit)) if unit else None
+    unit = _UNITS.get(match["unit"][0])
+    return cal.ahead(today, int((_count(match) or cal.SOME[1]) * unit)) if unit else None
 
 
-def _feast(match: Match[str], today: date) -> Span | None:
+def _feast(match: Match[str], year: int) -> Span | None:
     month, first, count = _FEASTS[match["feast"]]
-
-    def made(year: int) -> Span | None:
-        span = cal.day(year, month, first)
-        return span and cal.days(span.first, count)
-
-    return _of_year(made, match, today)
+    span = cal.day(year, month, first)
+    return span and cal.days(span.first, count)
 
 
-def _part_of_today(match: Match[str], today: date) -> Span | None:
-    span = cal.days(today.toordinal(), 1)
-    return span and cal.part(span, "morning" if match["part"] == "上午" else "afternoon")
+def _edge_of(unit: str, match: Match[str], today: date) -> Span | None:
+    """年底, 月初: the latest that has begun."""
+    for back in (0, -1):
+        whole = cal.unit_away(unit, back, today)
+        span = whole and cal.edge(whole, _EDGES["底" if match["edge"] == "末" else match["edge"]])
+        if span and span.first <= today.toordinal():
+            return span
+    return None
 
 
-def _edge(of: str) -> Reader:
-    def read(match: Match[str], today: date) -> Span | None:
-        def made(back: int) -> Span | None:
-            whole = (
-                cal.year(today.year - back) if of == "年" else cal.months(today.year, today.month - back, 1, "month")
-            )
-            return whole and cal.edge(whole, {"初": "beginning", "中": "mid"}.get(match["edge"], "end"))  # type: ignore[arg-type]
+def _unit_away(unit: str) -> Reader:
+    return lambda match, today: cal.unit_away(unit, _AWAY[match["which"]], today)
 
-        spans = (made(0), made(1))
-        return next((span for span in spans if span and span.first <= today.toordinal()), None)
 
-    return read
+_month = _yearly(lambda of, year: cal.month(year, _number(of["month"])))
 
 
 RULES: tuple[Rule, ...] = (
-    (rf"(?<![\d第月]){COUNT}{UNIT}(?P<half>半)?多?[以之]?(?P<way>前)(?![天面台往后夕])", _ago),
-    (rf"(?<![\d第月过后]){COUNT}{UNIT}(?P<half>半)?[以之]?(?P<way>后)(?![来面天])", _ago),
-    (r"(?<![以之今])(?:前|这|近|最近)(?P<some>[几些两])个?(?P<unit>天|日|周|星期|礼拜|月|年)(?![前后])", _some_time),
-    (rf"(?:最近|过去|这|近)的?{COUNT}{UNIT}(?![前后])", _rolling),
-    (rf"(?:接下来|未来)的?{COUNT}{UNIT}", _rolling_on),
-    (rf"(?:{_SHORT_YEAR})?{_MONTH}{_DAY}{_TO}", _days),
-    (rf"(?:{_SHORT_YEAR}\s?)?{_MONTH}\s{{0,2}}{_DAY}[日号]", _day),
+    (rf"(?<![\d第月]){_COUNT}{_UNIT}(?P<half>半)?多?[以之]?(?P<way>前)(?![天面台往后夕])", _ago),
+    (rf"(?<![\d第月过后]){_COUNT}{_UNIT}(?P<half>半)?[以之]?(?P<way>后)(?![来面天])", _ago),
+    (
+        r"(?<![以之今])(?:前|这|近|最近)(?P<some>[几些两])个?(?P<unit>天|日|周|星期|礼拜|月|年)(?![前后])",
+        lambda of, today: cal.past(today, (3 if of["some"] == "两" else cal.SOME[1]) * _UNITS[of["unit"][0]]),
+    ),
+    (rf"(?:最近|过去|这|近)的?{_COUNT}{_UNIT}(?![前后])", _rolling),
+    (rf"(?:接下来|未来)的?{_COUNT}{_UNIT}", _rolling_on),
+    (
+        rf"(?:{_SHORT_YEAR})?{_MONTH}{_DAY}{_TO_DAY}",
+        _yearly(
+            lambda of, year: cal.days_of_month(year, _number(of["month"]), _number(of["day"]), _number(of["last"]))
+        ),
+    ),
+    (
+        rf"(?:{_SHORT_YEAR}\s?)?{_MONTH}\s{{0,2}}{_DAY}[日号]",
+        _yearly(lambda of, year: cal.day(year, _number(of["month"]), _number(of["day"]))),
+    ),
     (rf"{_WHICH}月的?{_DAY}[日号]", _day_of_month),
     (rf"{_SHORT_YEAR}{_MONTH}", _month),
     (r"(?<![\d.])(?P<year>(?!))?(?P<away>(?!))?(?P<month>\d{1,2})月份?", _month),
@@ -234,23 +210,32 @@ RULES: tuple[Rule, ...] = (
         ),
         _month,
     ),
-    (rf"{_ITS_YEAR}(?P<half>[上下])半年", _half),
-    (rf"{_ITS_YEAR}第?(?P<nth>[一二三四1-4])季度", _quarter),
-    (rf"{_ITS_YEAR}{_SEASON}", _season),
-    (rf"(?:{_ITS_YEAR})?(?P<feast>{'|'.join(_FEASTS)}){_OF_FEAST}", _feast),
-    (rf"{_TOLD_YEAR}(?P<away>(?!))?(?![级代来多])", _whole_year),
-    (rf"(?P<year>(?!))?{_AWAY_YEAR}", _whole_year),
+    (
+        rf"{_ITS_YEAR}(?P<half>[上下])半年",
+        _yearly(lambda of, year: cal.months(year, 1 if of["half"] == "上" else 7, 6)),
+    ),
+    (
+        rf"{_ITS_YEAR}第?(?P<nth>[一二三四1-4])季度",
+        _yearly(lambda of, year: cal.months(year, 3 * _number(of["nth"]) - 2, 3)),
+    ),
+    (rf"{_ITS_YEAR}{_SEASON}", _yearly(_season)),
+    (rf"(?:{_ITS_YEAR})?(?P<feast>{'|'.join(_FEASTS)}){_OF_FEAST}", _yearly(_feast)),
+    (rf"{_TOLD_YEAR}(?P<away>(?!))?(?![级代来多])", _yearly(lambda _, year: cal.year(year))),
+    (rf"(?P<year>(?!))?{_AWAY_YEAR}", _yearly(lambda _, year: cal.year(year))),
     (
         r"(?<!\d)(?P<year>(?:19|20)\d0|[5-9]0|[五六七八九]十)年代",
-        lambda match, _: cal.months(_decade(match["year"]), 1, 120),
+        lambda of, _: cal.months(_number(of["year"]) + (1900 if len(of["year"]) == 2 else 0), 1, 120),
     ),
-    (rf"{_WHICH}{_SEASON}", _season_away),
-    (rf"{_WHICH}季度", _quarter_away),
-    (rf"{_WHICH}{_WEEK}末", _weekend),
+    (rf"{_WHICH}{_SEASON}", lambda of, today: cal.which(lambda year: _season(of, year), _AWAY[of["which"]], today)),
+    (rf"{_WHICH}季度", _unit_away("quarter")),
+    (rf"{_WHICH}{_WEEK}末", _unit_away("weekend")),
     (rf"{_WHICH}{_WEEK}{_WEEKDAY}", _weekday_of_week),
-    (rf"{_WHICH}{_WEEK}", _week),
-    (rf"{_WHICH}月(?![亮球光饼色])", _month_away),
-    (rf"(?<![每隔整半几两一二三四五六七八九十百\d]){_WEEK}{_WEEKDAY}", _weekday),
+    (rf"{_WHICH}{_WEEK}", _unit_away("week")),
+    (rf"{_WHICH}月(?![亮球光饼色])", _unit_away("month")),
+    (
+        rf"(?<![每隔整半几两一二三四五六七八九十百\d]){_WEEK}{_WEEKDAY}",
+        lambda of, today: cal.weekday(min(6, _DAYS.index(of["weekday"])), today),
+    ),
     (r"(?P<near>大前|(?<![以之天周月年])前|昨|今|明|(?<![今以之])后|大后)(?P<part>天|日(?!本))", _near),
     (r"(?P<near>[昨今明])(?:天|日)?(?P<part>[早晚夜])(?:上|晨|间|里)?(?!安|会|报)", _near),
     (
@@ -260,10 +245,116 @@ RULES: tuple[Rule, ...] = (
         ),
         _day_of_month,
     ),
-    (r"(?<![今明去前后\d年\0的])年(?P<edge>[初底末])", _edge("年")),
-    (r"(?<![上下这本个\d月一二三四五六七八九十\0的])月(?P<edge>[初底末])", _edge("月")),
-    (r"(?:^|(?<=[，,。！!？?\s我你在]))(?P<part>上午|下午)(?![茶好])", _part_of_today),
+    (r"(?<![今明去前后\d年\0的])年(?P<edge>[初底末])", partial(_edge_of, "year")),
+    (r"(?<![上下这本个\d月一二三四五六七八九十\0的])月(?P<edge>[初底末])", partial(_edge_of, "month")),
+    (
+        r"(?:^|(?<=[，,。！!？?\s我你在]))(?P<part>上午|下午)(?![茶好])",
+        lambda of, today: cal.day_away(today, 0, "morning" if of["part"] == "上午" else "afternoon"),
+    ),
 )
+
+
+# Words about a time.
+_NEAR = 24
+"""Characters about a time in which words about it are looked for."""
+_KINDS: dict[int, cal.Kind] = {1: "day", 7: "week"}
+_PARTS = {  # in reading order: 早上 before 早
+    "凌晨": "dawn",
+    "清晨": "morning",
+    "早上": "morning",
+    "早晨": "morning",
+    "上午": "morning",
+    "中午": "noon",
+    "下午": "afternoon",
+    "傍晚": "evening",
+    "晚上": "night",
+    "夜里": "night",
+    "晚(?![饭餐会点安报])": "night",
+    "早(?![饭餐点就已安])": "morning",
+}
+_PART = regex(rf"的?(?P<part>{'|'.join(_PARTS)})")
+_PART_NAMES = {word.partition("(")[0]: name for word, name in _PARTS.items()}
+_EDGES: dict[str, cal.Edge] = {
+    "初": "beginning",
+    "上旬": "early",
+    "中旬": "mid",
+    "中": "mid",
+    "下旬": "late",
+    "底": "end",
+    "末": "end",
+}
+_EDGE = regex(r"的?[年月]?(?P<edge>初|上旬|中旬|中(?![国午间文秋])|下旬|底|末)")
+_OF = regex(r"的?那个?(?P<unit>周末|周|星期|礼拜)")
+_APART = regex(rf"的?(?:[之以](?P<of>[前后])的|(?P<way>[前后])){_COUNT}{_UNIT}")
+_BOUND = regex(r" ?(?:[之以]?前(?![天面台往后夕])|[之以]?后(?![来面天悔])|以来|至今|到现在|为止)")
+_SINCE = regex(r"自从?$")
+_STARTS = regex(r"开始|起")
+_UNTIL = regex(r"直到$")
+_TO = regex(r" ?(?:到|至|-|~|–|—) ?")
+_AND = regex(r"[和与跟]")
+_BETWEEN = regex(r"之?间")
+_FROM = regex(r"(?:自|从)$")
+_THAN = regex(r"(?P<way>[早晚])于 ?$")
+
+
+def _qualified(text: str, phrase: Phrase, _: int, ends: int) -> Phrase:
+    """5月初, 昨天晚上, 5月2号那周, 5月2号前一周."""
+    span, at = phrase.span, phrase.end
+    meant: Span | None
+    if span.kind == "day" and (word := _PART.match(text, at, ends)):
+        meant = cal.part(span, _PART_NAMES[word["part"]])
+    elif span.kind in {"month", "span"} and (word := _EDGE.match(text, at, ends)):
+        meant = cal.edge(span, _EDGES[word["edge"]])
+    elif span.kind == "day" and (word := _OF.match(text, at, ends)):
+        around = cal.unit_away("weekend" if word["unit"] == "周末" else "week", 0, date.fromordinal(span.first))
+        meant = around and around._replace(yearless=span.yearless)
+    elif word := _APART.match(text, at, ends):
+        meant = _apart(word, span)
+    else:
+        return phrase
+    return phrase.with_word(meant, phrase.at, word.end())
+
+
+def _apart(match: Match[str], span: Span) -> Span | None:
+    count, unit = _count(match), _UNITS.get(match["unit"][0])
+    if count is None or unit is None:
+        return None
+    long = max(1, int(count * unit))
+    earlier = "前" in {match["way"], match["of"]}
+    found = cal.days(span.first - long if earlier else span.after, long, _KINDS.get(long, "span"))
+    return found and found._replace(yearless=span.yearless)
+
+
+def _together(text: str, one: Phrase, other: Phrase, begins: int, ends: int) -> Phrase | None:
+    """从 ... 到, ... 和 ... 之间."""
+    gap = text[one.end : other.at] if other.at - one.end < _NEAR else ""
+    after = _BETWEEN.match(text, other.end, ends)
+    if not (_TO.fullmatch(gap) or (after and _AND.fullmatch(gap))):
+        return None
+    begins = max(begins, one.at - 1)
+    at = begins if _FROM.search(text[begins : one.at]) else one.at
+    return joined(one, other._replace(end=after.end()) if after else other, at)
+
+
+def opened_by(text: str, phrase: Phrase, begins: int, ends: int, today: date) -> Phrase:
+    """5月之前, 5月以来, 自从5月, 直到5月, 早于5月."""
+    begins = max(begins, phrase.at - 3)
+    before, bound = text[begins : phrase.at], _BOUND.match(text, phrase.end, ends)
+    since, until = _SINCE.search(before), _UNTIL.search(before)
+    if not bound and _FROM.search(before):
+        bound = _STARTS.match(text, phrase.end, ends)
+    if bound:
+        told = bound[0]
+        way = "before" if "前" in told else "after" if "后" in told else "until" if told == "为止" else "since"
+    elif than := _THAN.search(before):
+        way = "before" if than["way"] == "早" else "after"
+        return opened(phrase, way, begins + than.start(), phrase.end, today)
+    elif since or until:
+        way = "since" if since else "until"
+    else:
+        return phrase
+    at = begins + since.start() if since else begins + until.start() if until else phrase.at
+    return opened(phrase, way, at, bound.end() if bound else phrase.end, today)
 
 
 def chinese(text: str, today: date) -> FoundPhrases:
@@ -287,8 +378,4 @@ def _between_spaces(text: str) -> Iterator[tuple[int, int]]:
 
 def _read(text: str, today: date) -> FoundPhrases:
     phrases, named = collect(text, RULES, today)
-    return FoundPhrases(linked(text, phrases, today), named)
-
-
-def _decade(told: str) -> int:
-    return number(told) + (1900 if len(told) == 2 else 0)
+    return FoundPhrases(linked(text, phrases, today, _NEAR, _qualified, _together, opened_by), named)

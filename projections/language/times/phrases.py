@@ -27,6 +27,10 @@ class Phrase(NamedTuple):
     fits: tuple[Span, ...]
     """What a memory's day is held against: the span, and the days it was told by ("the week before 5 May")."""
 
+    def with_word(self, span: Span | None, at: int, end: int) -> Phrase:
+        """The phrase with a word about it, which makes it mean `span`; its own days count too, as news of it is told on them."""
+        return self if span is None or span == self.span else Phrase(at, end, span, (span, *self.fits))
+
 
 class FoundPhrases(NamedTuple):
     """What was found in a text."""
@@ -69,6 +73,45 @@ def collect(text: str, rules: tuple[Rule, ...], today: date) -> FoundPhrases:
 
         text = _compiled(pattern).sub(note, text)
     return FoundPhrases(sorted(found), named)
+
+
+def yearly(year_of: Callable[[Match[str], date], int | None], make: Callable[[Match[str], int], Span | None]) -> Reader:
+    """Reads a span of the year that is named, else of the latest year in which it has begun."""
+
+    def read(match: Match[str], today: date) -> Span | None:
+        year = year_of(match, today)
+        return cal.latest(lambda number: make(match, number), today) if year is None else make(match, year)
+
+    return read
+
+
+def linked(
+    text: str,
+    phrases: list[Phrase],
+    today: date,
+    near: int,
+    qualified: Callable[[str, Phrase, int, int], Phrase],
+    together: Callable[[str, Phrase, Phrase, int, int], Phrase | None],
+    opened_by: Callable[[str, Phrase, int, int, date], Phrase],
+) -> list[Phrase]:
+    """The phrases with the words about them, at most `near` characters away; no word is read for two phrases.
+
+    `qualified`: early, the evening of. `together`: from one to the next. `opened_by`: since, before. The integers of each are where
+    in the text it may begin and end.
+    """
+    done: list[Phrase] = []
+    for place, phrase in enumerate(phrases):
+        ends = phrases[place + 1].at if place + 1 < len(phrases) else len(text)
+        begins = max(done[-1].end if done else 0, phrase.at - near)
+        this = qualified(text, phrase, begins, min(ends, phrase.end + near))
+        begins = done[-2].end if len(done) > 1 else 0
+        if done and (both := together(text, done[-1], this, begins, ends)):
+            done[-1] = both
+        else:
+            done.append(this)
+    starts = [0, *(phrase.end for phrase in done)]
+    stops = [*(phrase.at for phrase in done[1:]), len(text)]
+    return [opened_by(text, *one, today) for one in zip(done, starts, stops, strict=False)]
 
 
 def joined(one: Phrase, other: Phrase, at: int) -> Phrase | None:

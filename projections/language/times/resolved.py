@@ -2,46 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date, timedelta
 from functools import lru_cache
 from re import Match
 from zoneinfo import ZoneInfo
 
 from engramlog_server.events.envelope import from_micros
+from engramlog_server.projections.language.lexicon import either
 from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.times.names import WEEKDAY, WEEKDAYS
 
 MOST_READ = 2_000
 """Characters of a text that are read."""
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _OFFSETS = {
-    "the day before yesterday": -2,
-    "yesterday": -1,
-    "last night": -1,
-    "today": 0,
-    "tonight": 0,
-    "this morning": 0,
-    "the day after tomorrow": 2,
-    "tomorrow": 1,
+    **dict.fromkeys(("today", "tonight", "this morning", "今天", "今晚", "今早"), 0),
+    **dict.fromkeys(("yesterday", "last night", "昨天", "昨晚"), -1),
+    **dict.fromkeys(("tomorrow", "明天", "明晚", "明早"), 1),
+    **dict.fromkeys(("the day before yesterday", "前天"), -2),
+    **dict.fromkeys(("the day after tomorrow", "后天"), 2),
     "大前天": -3,
-    "前天": -2,
-    "昨天": -1,
-    "昨晚": -1,
-    "今天": 0,
-    "今晚": 0,
-    "今早": 0,
-    "明天": 1,
-    "明晚": 1,
-    "明早": 1,
-    "后天": 2,
     "大后天": 3,
 }
-_ANY = regex(r"day\b|tonight|night|morning|tomorrow|天|晚|早|周|星期|礼拜", 2)
+"""Days from the day on which it was said."""
+_ANY = regex(r"day\b|tonight|night|morning|tomorrow|天|晚|早|周|星期|礼拜", re.IGNORECASE)
 _RELATIVE = regex(
-    r"\b(?P<word>the day before yesterday|the day after tomorrow|yesterday|last night|today|tonight|this morning|tomorrow)\b"
-    rf"|\b(?P<way>last|this|next) (?P<weekday>{'|'.join(_DAYS)})\b"
-    r"|(?P<han>大前天|大后天|前天|昨天|昨晚|今天|今晚|今早|明天|明晚|明早|后天)(?!早已|今日)"
+    rf"\b(?P<word>{either(word for word in _OFFSETS if word.isascii())})\b"
+    rf"|\b(?P<way>last|this|next) (?P<weekday>{WEEKDAY})\b"
+    rf"|(?P<han>{either(word for word in _OFFSETS if not word.isascii())})(?!早已|今日)"
     r"|(?P<week>上个?|这个?|本|下个?)(?:周|星期|礼拜)(?P<number>[一二三四五六日天])",
-    2,
+    re.IGNORECASE,
 )
 
 
@@ -78,5 +68,5 @@ def _offset(found: Match[str], said: date) -> int:
     if found["week"]:
         weeks = {"上": -1, "这": 0, "本": 0, "下": 1}[found["week"][0]]
         return 7 * weeks + "一二三四五六日".find(found["number"].replace("天", "日")) - said.weekday()
-    ahead = (_DAYS.index(found["weekday"].lower()) - said.weekday() - 1) % 7 + 1
+    ahead = (WEEKDAYS.index(found["weekday"].lower()) - said.weekday() - 1) % 7 + 1
     return {"last": ahead - 7 if ahead < 7 else -7, "next": ahead}.get(found["way"].lower(), ahead % 7)
