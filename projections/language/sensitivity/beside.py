@@ -67,7 +67,7 @@ def with_others(lower: str, found: dict[int, int], words: Iterable[str]) -> dict
         at = lower.find(word)
         while at >= 0:
             end = at + len(word)
-            if not word.isascii() or not (letter_at(lower, at - 1) or letter_at(lower, end)):
+            if not word.isascii() or not within(lower, at, end):
                 found[end] = min(at, found.get(end, at))
             at = lower.find(word, end)
     return found
@@ -94,8 +94,15 @@ def joined(windows: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 
 
 def stands(lower: str, word: str, at: int) -> bool:
-    """Whether a word begins there with no small Latin letter beside it."""
-    return at >= 0 and lower.startswith(word, at) and not (letter_at(lower, at - 1) or letter_at(lower, at + len(word)))
+    """Whether a word begins there and is not part of a longer one."""
+    return at >= 0 and lower.startswith(word, at) and not within(lower, at, at + len(word))
+
+
+def within(lower: str, start: int, end: int) -> bool:
+    """Whether small Latin letters continue this word; digits continue one that begins with a digit: `2fa` in a hash."""
+    if letter_at(lower, start - 1) or letter_at(lower, end):
+        return True
+    return lower[start].isdecimal() and (lower[start - 1 : start].isdecimal() or lower[end : end + 1].isdecimal())
 
 
 def letter_at(lower: str, at: int) -> bool:
