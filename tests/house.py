@@ -21,7 +21,13 @@ from tests.given.http import TOKEN
 ROOT = Path(__file__).resolve().parents[1]
 PRODUCT = ("events", "projections", "consumers", "api", "ops", "client")
 ROOMS = (*PRODUCT, "benchmarks", "tests")
-GENERATED = {ROOT / name for name in ("client/engramlog/questions.py", "api/shapes.pyi", "api/operations/table.py")}
+_MADE = (
+    "client/engramlog/questions.py",
+    "client/engramlog/answers/__init__.py",
+    "api/shapes.pyi",
+    "api/operations/table.py",
+)
+GENERATED = {ROOT / name for name in _MADE}
 WORD_TABLES = ".tsv"
 KINDS = (".py", ".lua", ".js", ".css", ".html")
 """Other languages are counted too: moving code into another language makes nothing smaller."""

@@ -18,7 +18,7 @@ from engramlog_server.api.http.metrics import Metrics, MetricSources, readings
 from engramlog_server.api.http.pages import serve_console, serve_reference
 from engramlog_server.api.http.routes import commands, console, events, feed, operations, records, store
 from engramlog_server.api.http.routes.commands import AnswersFor, for_nobody
-from engramlog_server.api.http.sessions import KeySessions, Sessions
+from engramlog_server.api.http.sessions import Sessions
 from engramlog_server.api.http.waiting import Waits
 from engramlog_server.api.version import program_version
 from engramlog_server.api.work.admission import UNBOUNDED, Admission, AdmissionLimits, Buckets, Rates
@@ -101,7 +101,6 @@ def create_app(
     app.state.parts = Parts(application, metrics, feeds, waits)
     app.state.admission = admitted
     app.state.answers_for = answers_for
-    keyed = KeySessions(sessions)
     callers = Callers(
         admits,
         sessions,
@@ -109,11 +108,9 @@ def create_app(
         application.log.now,
         lambda caller: application.reads.record_over(caller, GONE),
         provider=provider,
-        keyed=keyed,
     )
     app.state.admits, app.state.sessions, app.state.callers = admits, sessions, callers
-    app.state.key_sessions = keyed
-    metrics.console_sessions.set_function(lambda: sessions.open + keyed.open)
+    metrics.console_sessions.set_function(lambda: sessions.open)
     problem.install(app)
     for module in (events, operations, records, feed, store, commands, console):
         app.router.routes.extend(module.router.routes)  # include_router would make each a second time

@@ -16,7 +16,7 @@ from starlette.datastructures import Headers
 
 from engramlog_server.api.http.problem import Problem, plain_problem
 from engramlog_server.api.http.server.listener import CONSOLE_PAGE, OF_THIS_MACHINE, Listener
-from engramlog_server.api.http.sessions import SESSION_PREFIX, KeySessions, Sessions
+from engramlog_server.api.http.sessions import SESSION_PREFIX, Sessions
 from engramlog_server.api.showing import CURL
 from engramlog_server.projections.access.book import AccessBook
 from engramlog_server.projections.access.caller import AT_THE_FOLDER, Caller
@@ -160,12 +160,10 @@ class Callers:
         *,
         provider: Provider | None = None,
         audiences: Audiences = of_the_service,
-        keyed: KeySessions | None = None,
     ) -> None:
         """`book` gives what was said of keys until it is asked; without it there are none. `clock`: microseconds since 1970.
 
-        `on_gone` is told, in a thread, of a key that is shown and opens nothing any more. `keyed`: sessions that were opened with
-        a key.
+        `on_gone` is told, in a thread, of a key that is shown and opens nothing any more.
         """
         self._admits = admits
         self._sessions = sessions
@@ -175,7 +173,6 @@ class Callers:
         self._read = TokensRead()
         self._provider = provider
         self._audiences = audiences
-        self._keyed = keyed
         self._threads: CapacityLimiter | None = None
         self._patient: CapacityLimiter | None = None
 
@@ -191,10 +188,10 @@ class Callers:
         shown, attended = shown_in(headers), attended and UNATTENDED not in headers
         if shown is None:
             return UNKNOWN
-        if not listener.public and self._opens_all(shown, attended=attended):
+        held = None if self._sessions is None else self._sessions.whose(shown, attended=attended)
+        if not listener.public and (held is AT_THE_FOLDER or self._admits(shown)):
             return Recognised(AT_THE_FOLDER)
-        held = None if self._keyed is None else self._keyed.whose(shown, attended=attended)
-        if held is not None:
+        if held is not None and held is not AT_THE_FOLDER:
             found = await self._looked(lambda book, now: still(book, held, now))
             return found if found.caller else found._replace(got=f"a session of {found.got}")
         if is_of_a_key(shown):
@@ -256,9 +253,6 @@ class Callers:
         except TokenRefused as error:
             return Recognised(None, str(error))
         return Recognised(caller_of_claims(book(), claims))
-
-    def _opens_all(self, shown: str, *, attended: bool) -> bool:
-        return self._admits(shown) or (self._sessions is not None and self._sessions.admits(shown, attended=attended))
 
 
 class TokensRead:

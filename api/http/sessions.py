@@ -17,7 +17,7 @@ from time import monotonic
 from typing import Final, Literal, NamedTuple
 
 from engramlog_server.events.errors import EngramlogError
-from engramlog_server.projections.access.caller import Caller
+from engramlog_server.projections.access.caller import AT_THE_FOLDER, Caller
 
 CODE_PREFIX: Final = "egc1_"
 SESSION_PREFIX: Final = "egs1_"
@@ -30,7 +30,11 @@ PAST_CODES: Final = 100
 IDLE_SECONDS: Final = 12 * 3600
 LONGEST_SECONDS: Final = 7 * 86_400
 MOST_SESSIONS: Final = 100
-"""So many are open at most; one more ends the one that rested longest."""
+"""So many of the folder's token are open at most; one more ends the one that rested longest."""
+MOST_OF_A_KEY: Final = 20
+"""So many of one key are open at most; one more ends the one that rested longest."""
+MOST: Final = 1_000
+"""So many of all keys together; one more ends the one that rested longest."""
 MOST_REFUSED: Final = 20
 """So many codes are refused one by one at once, and one more every `REFUSED_SECONDS`; the others are 429. A right one never is."""
 REFUSED_SECONDS: Final = 3.0
@@ -77,13 +81,21 @@ class _Kept:
     """A code that waits, or a session."""
 
     digest: bytes
-    vouched: bytes
+    vouched: bytes | None
+    """The token that vouched for it; None of a session that a key opened."""
     until: float
     seen: float
+    caller: Caller = AT_THE_FOLDER
+
+    def is_open(self, vouching: bytes | None, now: float) -> bool:
+        """Whether its time lasts and, where a token vouched for it, that is the one in force."""
+        lasts = now < self.until and now - self.seen < IDLE_SECONDS
+        vouched = self.vouched is None or (vouching is not None and compare_digest(self.vouched, vouching))
+        return lasts and vouched
 
 
 class Sessions:
-    """The codes and sessions of one process. Safe for threads; nothing it does waits."""
+    """The codes and sessions of one process, of the folder's token and of keys. Safe for threads; nothing it does waits."""
 
     def __init__(
         self,
@@ -101,7 +113,7 @@ class Sessions:
         self.refused: dict[Reason, int] = {"used": 0, "over": 0, "unknown": 0, "revoked": 0, "limited": 0}
         """How many codes and keys were refused, and why."""
         self._in_force = in_force
-        self.clock = clock
+        self._clock = clock
         self._chance = chance
         self._lock = Lock()
         self._codes: dict[bytes, _Kept] = {}
@@ -115,13 +127,14 @@ class Sessions:
 
     def code(self, vouched: bytes) -> CodeMade:
         """A new code, for whoever showed the token that this tells."""
-        vouching, made = self._in_force(), self.made(CODE_PREFIX)
+        vouching, made = self._in_force(), self._made(CODE_PREFIX)
         with self._lock:
-            now = self.clock()
+            now = self._clock()
             self._tidy(now, vouching)
             while len(self._codes) >= MOST_CODES:
                 self._pass(next(iter(self._codes)), "over")
-            self._put(self._codes, made, _Kept(hashed(made), vouched, now + CODE_SECONDS, now))
+            digest = hashed(made)
+            self._codes[digest[:_SELECTOR]] = _Kept(digest, vouched, now + CODE_SECONDS, now)
         return CodeMade(made, CODE_SECONDS)
 
     def link(self, code: str) -> str | None:
@@ -132,41 +145,52 @@ class Sessions:
         """What became of a code."""
         vouching = self._in_force()
         with self._lock:
-            self._tidy(self.clock(), vouching)
+            self._tidy(self._clock(), vouching)
             return self._state(hashed(code))
 
     def redeem(self, code: str) -> SessionMade:
         """A session for a code, which is used by that. Raises CodeRefused."""
         vouching, digest = self._in_force(), hashed(code)
-        made = self.made(SESSION_PREFIX)
+        made = self._made(SESSION_PREFIX)
         with self._lock:
-            now = self.clock()
+            now = self._clock()
             self._tidy(now, vouching)
             if vouching is None or self._found(self._codes, digest) is None:
                 state = self._state(digest)
                 reason: Reason = "unknown" if state == "waits" else state
                 raise self._refusal(reason, now, "code", f"code: got {_TOLD[reason]}; allowed: {_CODES}")
             self._pass(digest[:_SELECTOR], "used")
-            while len(self._open) >= MOST_SESSIONS:
-                del self._open[min(self._open, key=lambda one: self._open[one].seen)]
-            self._put(self._open, made, _Kept(hashed(made), vouching, now + LONGEST_SECONDS, now))
+            self._open_session(_Kept(hashed(made), vouching, now + LONGEST_SECONDS, now), vouching)
         return SessionMade(made, LONGEST_SECONDS, IDLE_SECONDS)
 
-    def admits(self, shown: str, *, attended: bool = True) -> bool:
-        """Whether this is the token of a session that is open; it has been used then, unless its page asked by itself."""
+    def begin(self, caller: Caller, lasts: float | None = None) -> SessionMade:
+        """A session of a key. `lasts`: seconds until what the caller showed ends; None: it does not by itself."""
+        made = self._made(SESSION_PREFIX)
+        longest = LONGEST_SECONDS if lasts is None else min(LONGEST_SECONDS, max(0, int(lasts)))
+        vouching = self._in_force()
+        with self._lock:
+            now = self._clock()
+            self._open_session(_Kept(hashed(made), None, now + longest, now, caller), vouching)
+        return SessionMade(made, longest, IDLE_SECONDS)
+
+    def whose(self, shown: str, *, attended: bool = True) -> Caller | None:
+        """Who opened this session, as it was then, if it is open: a caller with a key, or `AT_THE_FOLDER`.
+
+        It has been used then, unless its page asked by itself.
+        """
         if not shown.startswith(SESSION_PREFIX):
-            return False
+            return None
         vouching, digest = self._in_force(), hashed(shown)
         with self._lock:
-            found, now = self._found(self._open, digest), self.clock()
+            found, now = self._found(self._open, digest), self._clock()
             if found is None:
-                return False
-            if not _is_open(found, vouching, now):
+                return None
+            if not found.is_open(vouching, now):
                 del self._open[digest[:_SELECTOR]]
-                return False
+                return None
             if attended:
                 found.seen = now
-            return True
+            return found.caller
 
     def end(self, shown: str) -> bool:
         """End a session; whether there was one."""
@@ -182,22 +206,36 @@ class Sessions:
         """How many sessions are open."""
         vouching = self._in_force()
         with self._lock:
-            now = self.clock()
-            for key in [key for key, one in self._open.items() if not _is_open(one, vouching, now)]:
-                del self._open[key]
+            self._close(vouching)
             return len(self._open)
 
     def refusal_of_key(self, reason: Reason, got: str) -> CodeRefused:
         """Why a key opens no session, where not many were refused; `got`: what it was, for whoever holds it."""
         with self._lock:
-            return self._refusal(reason, self.clock(), "key", f"key: got {got}; allowed: {_KEYS}")
+            return self._refusal(reason, self._clock(), "key", f"key: got {got}; allowed: {_KEYS}")
 
-    def made(self, prefix: str) -> str:
+    def _made(self, prefix: str) -> str:
         """A new secret of 256 random bits."""
         return prefix + urlsafe_b64encode(self._chance(32)).rstrip(b"=").decode()
 
-    def _put(self, kept: dict[bytes, _Kept], made: str, one: _Kept) -> None:
-        kept[hashed(made)[:_SELECTOR]] = one
+    def _open_session(self, one: _Kept, vouching: bytes | None) -> None:
+        """Open it, after those for which there is no room are ended."""
+        self._close(vouching)
+        of_folder = one.caller is AT_THE_FOLDER
+        same = [key for key, other in self._open.items() if other.caller.key_id == one.caller.key_id]
+        self._make_room(same, MOST_SESSIONS if of_folder else MOST_OF_A_KEY)
+        if not of_folder:
+            self._make_room([key for key, other in self._open.items() if other.caller is not AT_THE_FOLDER], MOST)
+        self._open[one.digest[:_SELECTOR]] = one
+
+    def _make_room(self, among: list[bytes], most: int) -> None:
+        for key in sorted(among, key=lambda key: self._open[key].seen)[: max(0, len(among) - most + 1)]:
+            del self._open[key]
+
+    def _close(self, vouching: bytes | None) -> None:
+        now = self._clock()
+        for key in [key for key, one in self._open.items() if not one.is_open(vouching, now)]:
+            del self._open[key]
 
     def _found(self, kept: dict[bytes, _Kept], digest: bytes) -> _Kept | None:
         """Found by a part of its hash, which tells nobody anything; the whole is compared in constant time."""
@@ -211,7 +249,7 @@ class Sessions:
         return past[1] if past is not None and compare_digest(past[0], digest) else "unknown"
 
     def _tidy(self, now: float, vouching: bytes | None) -> None:
-        for key in [key for key, one in self._codes.items() if not _is_open(one, vouching, now)]:
+        for key in [key for key, one in self._codes.items() if not one.is_open(vouching, now)]:
             self._pass(key, "over")
 
     def _pass(self, key: bytes, state: State) -> None:
@@ -246,99 +284,6 @@ _CODES: Final = "one of `engramlog console`, which works once, within ten minute
 _KEYS: Final = "a key of this store that lives, or a token made of one"
 
 
-def _is_open(one: _Kept, vouching: bytes | None, now: float) -> bool:
-    vouched = vouching is not None and compare_digest(one.vouched, vouching)
-    return vouched and now < one.until and now - one.seen < IDLE_SECONDS
-
-
 def hashed(told: str) -> bytes:
     """What is kept of a secret."""
     return sha256(told.encode("utf-8", "surrogateescape")).digest()
-
-
-MOST_OF_A_KEY: Final = 20
-"""So many of one key are open at most; one more ends the one that rested longest."""
-MOST: Final = 1_000
-"""So many of all keys together; one more ends the one that rested longest."""
-
-
-class _Held(NamedTuple):
-    """A session: of whom, and until when."""
-
-    digest: bytes
-    caller: Caller
-    until: float
-    seen: float
-
-    def is_open(self, now: float) -> bool:
-        return now < self.until and now - self.seen < IDLE_SECONDS
-
-
-class KeySessions:
-    """The sessions of keys of one process. Safe for threads; nothing it does waits."""
-
-    def __init__(self, sessions: Sessions) -> None:
-        """`sessions`: those of the folder's token, whose clock and chance these have."""
-        self._clock = sessions.clock
-        self._made = sessions.made
-        self._lock = Lock()
-        self._open: dict[bytes, _Held] = {}
-
-    def begin(self, caller: Caller, lasts: float | None = None) -> SessionMade:
-        """A session of this caller. `lasts`: seconds until what he showed ends; None: it does not by itself."""
-        made = self._made(SESSION_PREFIX)
-        longest = LONGEST_SECONDS if lasts is None else min(LONGEST_SECONDS, max(0, int(lasts)))
-        with self._lock:
-            now = self._clock()
-            self._tidy(now)
-            self._make_room(
-                [one for one, held in self._open.items() if held.caller.key_id == caller.key_id], MOST_OF_A_KEY
-            )
-            self._make_room(list(self._open), MOST)
-            digest = hashed(made)
-            self._open[digest[:_SELECTOR]] = _Held(digest, caller, now + longest, now)
-        return SessionMade(made, longest, IDLE_SECONDS)
-
-    def whose(self, shown: str, *, attended: bool = True) -> Caller | None:
-        """Who opened this session, where it is open, as he was then; it has been used then, unless its page asked by itself."""
-        if not shown.startswith(SESSION_PREFIX):
-            return None
-        digest = hashed(shown)
-        with self._lock:
-            now, held = self._clock(), self._found(digest)
-            if held is None:
-                return None
-            if not held.is_open(now):
-                del self._open[digest[:_SELECTOR]]
-                return None
-            if attended:
-                self._open[digest[:_SELECTOR]] = held._replace(seen=now)
-            return held.caller
-
-    def end(self, shown: str) -> bool:
-        """End a session; whether there was one."""
-        digest = hashed(shown)
-        with self._lock:
-            held = self._found(digest)
-            if held is not None:
-                del self._open[digest[:_SELECTOR]]
-            return held is not None
-
-    @property
-    def open(self) -> int:
-        """How many are open."""
-        with self._lock:
-            self._tidy(self._clock())
-            return len(self._open)
-
-    def _found(self, digest: bytes) -> _Held | None:
-        held = self._open.get(digest[:_SELECTOR])
-        return held if held is not None and compare_digest(held.digest, digest) else None
-
-    def _make_room(self, among: list[bytes], most: int) -> None:
-        for one in sorted(among, key=lambda one: self._open[one].seen)[: max(0, len(among) - most + 1)]:
-            del self._open[one]
-
-    def _tidy(self, now: float) -> None:
-        for one in [one for one, held in self._open.items() if not held.is_open(now)]:
-            del self._open[one]

@@ -15,7 +15,6 @@ from engramlog_server.api.requests.checks import check_owner
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.shapes import Cleaned
 from engramlog_server.api.work.patience import current_check
-from engramlog_server.api.work.runs import RunReport
 from engramlog_server.events.errors import EngramlogError, StoreError, refused
 from engramlog_server.events.log import EventLog
 from engramlog_server.events.partitions import partition_of
@@ -38,6 +37,13 @@ Progress = Callable[[int, int], None]
 Passing = Callable[[str], AbstractContextManager[None]]
 MOST_DECISIONS = 10_000
 """Decisions that one answer about all owners tells one by one."""
+
+
+class RunReport(Protocol):
+    """What a job's run came to for one owner."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready, with `owner`; the other fields depend on the job."""
 
 
 class Lifecycle(Protocol):

@@ -10,10 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, cast
 
 from engramlog_server.api.requests.checks import check_owner
-from engramlog_server.api.services.cleaning import Progress
+from engramlog_server.api.services.cleaning import Progress, RunReport
 from engramlog_server.api.shapes import Episode, Left, Used
 from engramlog_server.api.work.patience import current_check
-from engramlog_server.api.work.runs import RunReport
 from engramlog_server.events.catalogue import MemoryCreated
 from engramlog_server.events.log import EventLog
 from engramlog_server.events.partitions import partition_of

@@ -11,11 +11,10 @@ from zlib import crc32
 
 from engramlog_server.api.choices import MODEL, RULES
 from engramlog_server.api.requests.checks import check_owner
-from engramlog_server.api.services.cleaning import Progress
+from engramlog_server.api.services.cleaning import Progress, RunReport
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.shapes import Extracted, StatedTriple, Statement
 from engramlog_server.api.work.patience import current_check
-from engramlog_server.api.work.runs import RunReport
 from engramlog_server.events.errors import BadSetting, ConcurrencyError, refused
 from engramlog_server.events.log import EventLog
 from engramlog_server.events.partitions import partition_of

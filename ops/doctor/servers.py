@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 import redis
 
 from engramlog_server.api.services.auditing.supervision import OK, info, read_aof, replicas_online
-from engramlog_server.api.work.outlook import outlook
+from engramlog_server.api.services.capacity import outlook
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import StoreUnavailable
 from engramlog_server.events.partitions import LogKeys
@@ -149,7 +149,7 @@ def writes(*, append_ok: bool, rewrite_ok: bool, save_ok: bool) -> CheckFinding:
 
 
 def memory(warning: str | None, used: int, held: int, limit: int | None) -> CheckFinding:
-    """How much is left. `warning`: of `api.work.outlook`. `held`: bytes of the process (RSS)."""
+    """How much is left. `warning`: of `api.services.capacity.outlook`. `held`: bytes of the process (RSS)."""
     check = "memory"
     if warning:
         cure = "raise maxmemory (ENGRAMLOG_REDIS_MAXMEMORY), or `engramlog status --capacity`"

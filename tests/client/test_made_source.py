@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from engramlog import Memory
 from tests.given.client import Service, connected, new_owner
-from tests.made.client_source import FILE, formatted, questions
+from tests.made.client_source import ANSWERS, FILE, answers, formatted, questions
 
 
 def test_what_the_client_has_is_what_is_made_of_the_operations() -> None:
     assert FILE.read_text("utf-8") == formatted(questions()), "run `make client`"
+
+
+def test_every_answer_is_listed() -> None:
+    assert ANSWERS.read_text("utf-8") == formatted(answers(), ANSWERS), "run `make client`"
 
 
 def test_a_call_without_a_key_is_sent_again_under_the_same_one(running: Service) -> None:

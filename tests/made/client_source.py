@@ -1,11 +1,12 @@
-"""The client's verbs that ask once, as source: `make client`.
+"""Sources of the client that `make client` writes: verbs that ask once, and the list of answers.
 
-The client imports nothing of the application, so its verbs are written out. A test compares what lies there with what is made
-here. Verbs that do more than ask once (pages, conversations, waiting) are written by hand beside them.
+The client imports nothing of the application, so its verbs are written out. A test compares both files with what is made here.
+Verbs that do more than ask once (pages, conversations, waiting) are written by hand next to them.
 """
 
 from __future__ import annotations
 
+import ast
 import builtins
 import re
 import subprocess
@@ -26,6 +27,7 @@ VERBS: Mapping[str, Operation] = {one.verb: one for one in ALL if one.verb}
 """Of the client, by name."""
 MADE = "Made by `make client` of the application's operations: change those, and make it again."
 FILE = ROOT / "client" / "engramlog" / "questions.py"
+ANSWERS = ROOT / "client" / "engramlog" / "answers" / "__init__.py"
 TIMES = frozenset(
     {"as_of", "known", "at", "occurred_at", "expires_at"}
     | {f"{prefix}{end}" for prefix in ("", "recorded_", "updated_") for end in ("since", "until")}
@@ -38,9 +40,28 @@ PAIRS = frozenset({"metadata"})
 WIDTH = 120
 
 
+def answers() -> str:
+    """The source of `engramlog.answers`: every class of its modules. Nothing is imported, so a new class is found too."""
+    modules: dict[str, list[str]] = {}
+    for file in sorted(ANSWERS.parent.glob("[!_]*.py")):
+        statements = ast.parse(file.read_text("utf-8")).body
+        names = [one.name for one in statements if isinstance(one, ast.ClassDef) and not one.name.startswith("_")]
+        modules[file.stem] = names
+    imports = "\n".join(f"from engramlog.answers.{name} import {', '.join(names)}" for name, names in modules.items())
+    return f'''"""Every answer of the service, defined once: the client reads them, the service documents them in OpenAPI.
+
+Answers may gain fields, each with a default, and never lose any. The list below is made by `make client` of the modules here.
+"""
+
+from __future__ import annotations
+
+{imports}
+'''
+
+
 def questions() -> str:
     """The source of the verbs."""
-    answers = sorted({one.answer for one in VERBS.values()})
+    answered = sorted({one.answer for one in VERBS.values()})
     functions = "\n\n".join(_verb(name, operation) for name, operation in VERBS.items())
     names = ((name, f'{name}_, "{name}"' if name in dir(builtins) else name) for name in VERBS)
     verbs = "\n".join(f"    {name} = Verb({plan})" for name, plan in names)
@@ -54,7 +75,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from engramlog.answers import {", ".join(answers)}
+from engramlog.answers import {", ".join(answered)}
 from engramlog.edge import spelled
 from engramlog.reading import memory_path
 from engramlog.verb import Verb
@@ -200,6 +221,7 @@ def formatted(source: str, file: Path = FILE) -> str:
 
 def main() -> None:
     """Write them."""
+    ANSWERS.write_text(formatted(answers(), ANSWERS), "utf-8")
     FILE.write_text(formatted(questions()), "utf-8")
 
 

@@ -13,7 +13,7 @@ from engramlog_server.api.http.asking import Json, documented, parts_of
 from engramlog_server.api.http.callers import OPEN_POST, Admits, Callers, caller_in, is_known, shown_in, unauthorized
 from engramlog_server.api.http.problem import plain_problem
 from engramlog_server.api.http.routing import PostedBody, new_router
-from engramlog_server.api.http.sessions import SESSION_PREFIX, CodeRefused, KeySessions, SessionMade, Sessions
+from engramlog_server.api.http.sessions import SESSION_PREFIX, CodeRefused, SessionMade, Sessions
 from engramlog_server.projections.access.keys import MOST_LETTERS
 
 router = new_router()
@@ -128,17 +128,16 @@ async def console_session(
 )
 async def console_session_end(request: Request) -> Response:
     """End the session that is shown."""
-    shown, keyed = shown_in(request.headers) or "", cast("KeySessions", request.app.state.key_sessions)
-    return Json({"ended": sessions_of(request).end(shown) or keyed.end(shown)})
+    return Json({"ended": sessions_of(request).end(shown_in(request.headers) or "")})
 
 
 async def _signed_in(request: Request, key: str | None) -> SessionMade:
     """A session of whoever has this key. Raises CodeRefused, and StoreUnavailable where it cannot be known."""
-    callers, keyed = cast("Callers", request.app.state.callers), cast("KeySessions", request.app.state.key_sessions)
+    callers = cast("Callers", request.app.state.callers)
     found = await callers.of_a_key((key or "").strip())
     if found.caller is None:
         got = "none of this store" if found.why == "unknown" else found.got
         raise sessions_of(request).refusal_of_key(found.why, got)
     ends = found.caller.ends
     now = (await parts_of(request)).whole.log.now()
-    return keyed.begin(found.caller, None if ends is None else (ends - now) / 1_000_000)
+    return sessions_of(request).begin(found.caller, None if ends is None else (ends - now) / 1_000_000)

@@ -11,17 +11,15 @@ from functools import partial
 from typing import Any, Protocol
 
 from engramlog_server.api.requests.checks import check_owner
+from engramlog_server.api.services.cleaning import Progress, RunReport
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.shapes import Embedding
-from engramlog_server.api.work.runs import RunReport
 from engramlog_server.events.errors import BadSetting, EmbedderFailed, EngramlogError, StoreError
 from engramlog_server.events.log import EventLog
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.events.text.embedder_names import NONE, RULE
 from engramlog_server.projections.embedding.choosing import SETTING
 from engramlog_server.projections.redis.meanings import Meanings, nothing_compared
-
-Progress = Callable[[int, int], None]
 
 
 def nothing_to_embed_with() -> BadSetting:

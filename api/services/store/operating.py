@@ -12,6 +12,7 @@ from engramlog_server.api.requests.checks import TimesAsked, check_owner, positi
 from engramlog_server.api.requests.speaking import speaker
 from engramlog_server.api.services.auditing.statistics import MOST_SUMMED_OWNERS, OwnerStatistics
 from engramlog_server.api.services.auditing.supervision import info, read_aof, replicas_online
+from engramlog_server.api.services.capacity import outlook
 from engramlog_server.api.services.nodes import (
     HASTE_SECONDS,
     NodesRead,
@@ -42,7 +43,6 @@ from engramlog_server.api.shapes import (
     StoreStatus,
     Stuck,
 )
-from engramlog_server.api.work.outlook import outlook
 from engramlog_server.api.work.patience import current_check
 from engramlog_server.events.admission import Room
 from engramlog_server.events.alarms import ACCESSES_LOST, KNOWN, PARTITION_GAP, REPLICAS_LACKING, WRITES_FAIL, as_dict
