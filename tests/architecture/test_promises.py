@@ -25,4 +25,4 @@ def test_a_test_guards_by_its_name_or_by_its_file() -> None:
     assert not guards("integration/events/test_gaps.py", f"{gap}[redis-7-there is no entry any more]")
     page = "test_every_command_of_a_page_succeeds_and_shows_what_the_page_shows"
     assert guards("acceptance/docs/test_readme.py", f"{page}[README.md]")
-    assert not guards("acceptance/docs/test_readme.py", f"{page}[docs/tour.md]")
+    assert not guards("acceptance/docs/test_readme.py", f"{page}[docs/start/tour.md]")

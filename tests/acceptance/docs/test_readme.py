@@ -84,7 +84,7 @@ def run_tour(page: str, folder: Path, environment: dict[str, str]) -> dict[str, 
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("page", ["README.md", "docs/tour.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/start/quickstart.md", "docs/start/tour.md"])
 def test_every_command_of_a_page_succeeds_and_shows_what_the_page_shows(page: str, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "docs" / "examples", tmp_path / "docs" / "examples")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("ENGRAMLOG_")} | {
