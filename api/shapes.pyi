@@ -172,6 +172,11 @@ class Deleted(Lagging):
 class Done(TypedDict):
     changes: list[Change]
 
+class DuplicateRecord(TypedDict):
+    line: int
+    memory_id: str
+    first_line: int
+
 class Placed(Lagging):
     position: str
 
@@ -187,6 +192,11 @@ class Edited(Effects):
     revised: bool
     version: int
 
+class FilePlace(TypedDict):
+    line: NotRequired[int | None]
+    conversation: NotRequired[int | None]
+    message: NotRequired[int | None]
+
 class LinesTold(TypedDict):
     as_of: str | None
     known: NotRequired[str | None]
@@ -201,6 +211,16 @@ class History(LinesTold, Placed):
     profile: NotRequired[str]
     chain: str
     aside: NotRequired[AsideTold | None]
+
+class ImportConflict(FilePlace):
+    event_id: str
+    position: str | None
+    turn_id: NotRequired[str | None]
+
+class ImportFailure(FilePlace):
+    event_id: str
+    status: str
+    error: str | None
 
 class LevelSet(Effects):
     statements: NotRequired[StatementsLeft | None]
@@ -230,9 +250,9 @@ class RecordsImported(Warned):
     shapes: dict[str, int]
     appended: int
     already_appended: int
-    conflicts: list[dict[str, Any]]
+    conflicts: list[ImportConflict]
     repeated: int
-    duplicates: list[dict[str, Any]]
+    duplicates: list[DuplicateRecord]
     skipped: dict[str, int]
     ignored_fields: dict[str, int]
     made_ordinary: dict[str, int]
@@ -248,7 +268,7 @@ class RecordsImported(Warned):
     last_position: str | None
     ids_taken: list[str]
     rejected: NotRequired[list[str]]
-    failed: NotRequired[list[dict[str, Any]] | None]
+    failed: NotRequired[list[ImportFailure] | None]
     error: NotRequired[dict[str, Any] | None]
 
 class Remembered(Effects):
@@ -2152,13 +2172,13 @@ class ChatsImported(Warned):
     cut: int
     appended: int
     already_appended: int
-    conflicts: list[dict[str, Any]]
+    conflicts: list[ImportConflict]
     ignored_fields: dict[str, int]
     adjusted: dict[str, int]
-    unreadable: list[dict[str, Any]]
+    unreadable: list[UnreadableChat]
     newest_turn: str | None
     last_position: str | None
-    failed: NotRequired[list[dict[str, Any]] | None]
+    failed: NotRequired[list[ImportFailure] | None]
 
 class Episode(TypedDict):
     memory_id: str
@@ -2223,6 +2243,11 @@ class Statement(TypedDict):
     keywords: list[str]
     triple: StatedTriple | None
     span: list[int]
+
+class UnreadableChat(FilePlace):
+    id: NotRequired[str | None]
+    reason: str
+    why: str
 
 class Usage(TypedDict):
     requests: int

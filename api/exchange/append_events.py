@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
 
 from engramlog_server.api.requests.secrets import label_objection
 from engramlog_server.api.requests.speaking import speaker
+from engramlog_server.api.shapes import ImportConflict, ImportFailure
 from engramlog_server.events.envelope import Prepared
 from engramlog_server.events.errors import EngramlogError, InputError, InvalidEvent
 from engramlog_server.events.log import AppendReceipt, EventLog
@@ -30,9 +30,9 @@ class AppendReport:
 
     appended: int = 0
     already_appended: int = 0
-    conflicts: list[dict[str, Any]] = field(default_factory=list)
+    conflicts: list[ImportConflict] = field(default_factory=list)
     positions: list[str | None] = field(default_factory=list)
-    failed: list[dict[str, Any]] = field(default_factory=list)
+    failed: list[ImportFailure] = field(default_factory=list)
     rejected: list[dict[str, str | int]] = field(default_factory=list)
     """Events that say what a person rejected, as far as is known: they are in the log, and change nothing."""
     error: EngramlogError | None = None
@@ -65,9 +65,9 @@ class AppendReport:
             return 3
         return 1 if self.error is None else self.error.exit_code
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """The fixed shape, with `rejected`, `failed` and `error` only where there are any."""
-        answer: dict[str, Any] = {
+        answer: dict[str, object] = {
             "appended": self.appended,
             "already_appended": self.already_appended,
             "conflicts": self.conflicts,

@@ -18,6 +18,7 @@ from engramlog_server.api.choices import SHAPE_NAMES
 from engramlog_server.api.exchange.chat_shapes import (
     LINES,
     SHAPES,
+    Json,
     conversations_of,
     message_shape_of,
     odd,
@@ -49,7 +50,7 @@ class Found(NamedTuple):
 
     where: str
     shape: str | None
-    conversation: dict[str, Any]
+    conversation: Json
     problem: InputError | None = None
 
 

@@ -72,6 +72,10 @@ class Message:
     """`naive_time` (UTC was assumed) or `bad_time` (ignored)."""
 
 
+Json = Mapping[str, Any]
+"""An object of an export, whose fields may hold anything."""
+
+
 class Branch(NamedTuple):
     """The messages of a conversation that are read."""
 
@@ -89,9 +93,9 @@ class ChatShape:
     name: str
     told_by: str
     """What a conversation of this shape has, for errors."""
-    recognised: Callable[[dict[str, Any]], bool]
-    messages: Callable[[dict[str, Any]], Branch]
-    read: Callable[[dict[str, Any]], Message]
+    recognised: Callable[[Json], bool]
+    messages: Callable[[Json], Branch]
+    read: Callable[[Json], Message]
 
 
 def shape_of(value: object) -> str | None:
@@ -212,11 +216,11 @@ def attachments_of(content: object, *listed: object) -> int:
     return max(in_parts, *(len(each) if isinstance(each, list) else 0 for each in listed), 0)
 
 
-def _kind(part: dict[str, Any]) -> str:
+def _kind(part: Json) -> str:
     return str(part.get("type") or part.get("content_type") or ("text" if "text" in part else "unknown"))
 
 
-def _spoken(part: dict[str, Any]) -> bool:
+def _spoken(part: Json) -> bool:
     return _kind(part) in SPOKEN_PARTS and isinstance(part.get("transcript"), str)
 
 
@@ -240,10 +244,10 @@ def _no_messages(field: str, got: object, allowed: str = "a list of messages") -
     return odd("no_messages", field, got, allowed)
 
 
-def _listed(*fields: str) -> Callable[[dict[str, Any]], Branch]:
+def _listed(*fields: str) -> Callable[[Json], Branch]:
     """Messages in a list under the first of these fields."""
 
-    def messages(conversation: dict[str, Any]) -> Branch:
+    def messages(conversation: Json) -> Branch:
         field = next((name for name in fields if isinstance(conversation.get(name), list)), None)
         if field is None:
             raise _no_messages(fields[0], conversation.get(fields[0]))
@@ -279,7 +283,7 @@ def _replies(messages: list[Any], current: object) -> Branch:
 
 
 def _tree(
-    mapping: Mapping[str, Any], current: object, parent: str, children: str, message: Callable[[dict[str, Any]], Any]
+    mapping: Mapping[str, Any], current: object, parent: str, children: str, message: Callable[[Json], Any]
 ) -> Branch:
     """The messages from the root to the current node; to the newest leaf if the export names no node that is there."""
     nodes = {name: node for name, node in mapping.items() if isinstance(node, dict)}
@@ -315,7 +319,7 @@ def _said_at(message: object) -> int:
     return time_of(first_of(message, TIMES)[1])[0] or 0 if isinstance(message, dict) else 0
 
 
-def _mapping(conversation: dict[str, Any]) -> Branch:
+def _mapping(conversation: Json) -> Branch:
     mapping = conversation.get("mapping")
     if isinstance(mapping, list):
         mapping = {str(node.get("id")): node for node in mapping if isinstance(node, dict)}
@@ -324,7 +328,7 @@ def _mapping(conversation: dict[str, Any]) -> Branch:
     return _tree(mapping, conversation.get("current_node"), "parent", "children", lambda node: node.get("message"))
 
 
-def _history(conversation: dict[str, Any]) -> Branch:
+def _history(conversation: Json) -> Branch:
     chat = conversation["chat"]
     history = chat.get("history")
     if isinstance(history, dict) and isinstance(history.get("messages"), dict) and history["messages"]:
@@ -334,7 +338,7 @@ def _history(conversation: dict[str, Any]) -> Branch:
     return Branch(chat["messages"])
 
 
-def _memories(conversation: dict[str, Any]) -> Branch:
+def _memories(conversation: Json) -> Branch:
     """The lines of what Claude remembers of the user: headings alone are no statements."""
     lines: list[Any] = []
     for name in ("conversations_memory", "project_memories"):
@@ -365,7 +369,7 @@ def _message(
     return Message(role, text, text_id(record, *IDS), when, odd_parts=bad, time_note=note, **more)
 
 
-def _fields(message: dict[str, Any]) -> dict[str, Any]:
+def _fields(message: Json) -> Json:
     """A message's fields, which LangChain keeps under `data` or `kwargs`."""
     for name in ("data", "kwargs"):
         inner = message.get(name)
@@ -377,7 +381,7 @@ def _fields(message: dict[str, Any]) -> dict[str, Any]:
     return message
 
 
-def _openai(message: dict[str, Any]) -> Message:
+def _openai(message: Json) -> Message:
     message = _fields(message)
     author = message.get("author")
     words = [message.get("role"), message.get("from"), *(author.values() if isinstance(author, dict) else (author,))]
@@ -405,7 +409,7 @@ def _item(kind: str) -> str | None:
     return "other" if kind == "reasoning" else None
 
 
-def _claude(message: dict[str, Any]) -> Message:
+def _claude(message: Json) -> Message:
     role = _role("sender", message.get("sender"), message.get("role"))
     blocks = message.get("content")
     listed = [*_listed_in(message, "attachments"), *_listed_in(message, "files")]
@@ -437,12 +441,12 @@ def _pasted(attachment: object) -> str | None:
     return text if isinstance(text, str) and text.strip() else None
 
 
-def _listed_in(message: dict[str, Any], field: str) -> list[Any]:
+def _listed_in(message: Json, field: str) -> list[Any]:
     found = message.get(field)
     return found if isinstance(found, list) else []
 
 
-def _chatgpt(message: dict[str, Any]) -> Message:
+def _chatgpt(message: Json) -> Message:
     author = message.get("author")
     words = (author.get("role"), author.get("name")) if isinstance(author, dict) else (author,)
     role = _role("author.role", *words)
@@ -466,12 +470,12 @@ def _chatgpt(message: dict[str, Any]) -> Message:
     return _message(message, role, said, attachments=attachments_of(parts, metadata.get("attachments")))
 
 
-def _statement(message: dict[str, Any]) -> Message:
+def _statement(message: Json) -> Message:
     text, bad = text_of("memory", message["line"])
     return Message("assistant", text.lstrip("-*• ") if text.startswith(("- ", "* ", "• ")) else text, odd_parts=bad)
 
 
-def _claude_code(line: dict[str, Any]) -> Message:
+def _claude_code(line: Json) -> Message:
     kind, message = line.get("type"), line.get("message")
     if kind not in ("user", "assistant") or line.get("isSidechain") or line.get("isCompactSummary"):
         return _message(line, "system", ("", 0), left_out="system" if kind == "system" else "other")
@@ -488,7 +492,7 @@ def _claude_code(line: dict[str, Any]) -> Message:
     return _message(line, role, said, left_out=_unsaid(role), attachments=attachments_of(content))
 
 
-def _codex(line: dict[str, Any]) -> Message:
+def _codex(line: Json) -> Message:
     payload = line["payload"]
     if line.get("type") != "response_item" or payload.get("type") != "message":
         kind = str(payload.get("type"))
@@ -517,7 +521,7 @@ def _has_messages(value: object) -> bool:
     return isinstance(value, list) and any(map(_is_message, value[:LOOKED_AT]))
 
 
-def _is_open_webui(value: dict[str, Any]) -> bool:
+def _is_open_webui(value: Json) -> bool:
     chat = value.get("chat")
     return isinstance(chat, dict) and ("history" in chat or "messages" in chat)
 
@@ -534,9 +538,13 @@ def message_shape_of(value: object) -> str | None:
     return "openai" if _is_message(value) else None
 
 
-def conversations_of(messages: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[tuple[str, dict[str, Any]]]:
+Sessions = dict[tuple[str, str], dict[str, Any]]
+"""Conversations by shape and session."""
+
+
+def conversations_of(messages: Iterable[tuple[str, Json]]) -> Iterator[tuple[str, Json]]:
     """Conversations of messages that stand alone, each with its shape: one for each session."""
-    sessions: dict[tuple[str, str], dict[str, Any]] = {}
+    sessions: Sessions = {}
     session = ""
     for shape, message in messages:
         if shape == "codex" and message.get("type") == "session_meta":
@@ -551,7 +559,7 @@ def conversations_of(messages: Iterable[tuple[str, dict[str, Any]]]) -> Iterator
     yield from ((shape, conversation) for (shape, _), conversation in sessions.items())
 
 
-def _join_unnamed(sessions: dict[tuple[str, str], dict[str, Any]]) -> None:
+def _join_unnamed(sessions: Sessions) -> None:
     """Lines before the first that names its session belong to that session."""
     for shape in ("claude-code", "codex"):
         named = next((name for each, name in sessions if each == shape and name), None)
@@ -560,7 +568,7 @@ def _join_unnamed(sessions: dict[tuple[str, str], dict[str, Any]]) -> None:
             held["lines"] = [*unnamed["lines"], *held["lines"]]
 
 
-def _has(*names: str) -> Callable[[dict[str, Any]], bool]:
+def _has(*names: str) -> Callable[[Json], bool]:
     return lambda value: any(name in value for name in names)
 
 

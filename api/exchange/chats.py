@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
-from typing import Any
+from typing import cast
 
 from engramlog_server.api.choices import LEAVE, MOST_CHAT_BYTES, MOST_CHAT_TURNS
 from engramlog_server.api.exchange.chat_file import open_chats
@@ -14,7 +14,7 @@ from engramlog_server.api.exchange.importing_chats import ImportedChats, import_
 from engramlog_server.api.requests.checks import check_owner, parse_instant
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.writing import Writer
-from engramlog_server.api.shapes import Warned
+from engramlog_server.api.shapes import ChatsImported, Warned
 from engramlog_server.api.work.pacing import PacedLog
 from engramlog_server.api.work.patience import current_check
 from engramlog_server.events.errors import InputError, RequestTooLarge, refused
@@ -39,11 +39,11 @@ class ChatsTaken:
         """Whether everything is in the log, and folded."""
         return self.imported.imported.done.exit_code == 0 and not self.warning
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> ChatsImported:
         """JSON-ready: the counts of the import, for the one owner."""
         told = self.imported.as_dict()
         del told["owners"]
-        return {"owner": self.owner} | told | self.warning
+        return cast("ChatsImported", {"owner": self.owner, **told, **self.warning})
 
 
 class _Rehearsal(InMemoryEventLog):

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from engramlog_server.api.choices import ASKED_FOR, REJECTIONS
-from engramlog_server.api.exchange.record_shapes import FORMAT, OF_THE_LOG
+from engramlog_server.api.exchange.record_shapes import FORMAT, OF_THE_LOG, Data
 from engramlog_server.api.requests.checks import check_id_of
 from engramlog_server.events.errors import refused
 from engramlog_server.events.lateness import late_words
@@ -161,7 +161,7 @@ def reasons(memory: Memory, state: int) -> Iterator[str]:
         yield "superseded" if memory.is_superseded else "negated"
 
 
-def export_lines(view: OwnerView, options: ExportOptions = ExportOptions()) -> Iterator[dict[str, Any]]:
+def export_lines(view: OwnerView, options: ExportOptions = ExportOptions()) -> Iterator[Data]:
     """One JSON-ready line a memory, oldest first, of the shape `engramlog`; `selection` tells what is left out.
 
     Times are RFC 3339 in UTC, `stability` is in hours. Fields without a value are left out; `status` is there only where
@@ -173,7 +173,7 @@ def export_lines(view: OwnerView, options: ExportOptions = ExportOptions()) -> I
         yield line_of(memory, exported)
 
 
-def line_of(memory: Memory, exported: Container[str], made: Telling = UNTOLD) -> dict[str, Any]:
+def line_of(memory: Memory, exported: Container[str], made: Telling = UNTOLD) -> Data:
     """One memory as a line, with its associations to the memories that are `exported` too.
 
     `made`: what the log holds of the event that made it; an import passes it over, for its own log tells its own.
@@ -216,7 +216,7 @@ def line_of(memory: Memory, exported: Container[str], made: Telling = UNTOLD) ->
     return _filled(told)
 
 
-def _counters(memory: Memory, exported: Container[str]) -> dict[str, Any]:
+def _counters(memory: Memory, exported: Container[str]) -> Data:
     edges = (edge for edge in memory.edges if edge.to in exported)
     return _filled(
         {
@@ -235,7 +235,7 @@ def _counters(memory: Memory, exported: Container[str]) -> dict[str, Any]:
     )
 
 
-def _filled(fields: dict[str, Any]) -> dict[str, Any]:
+def _filled(fields: Data) -> Data:
     return {name: value for name, value in fields.items() if value is not None and value != []}
 
 

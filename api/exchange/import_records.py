@@ -16,11 +16,20 @@ import orjson
 
 from engramlog_server.api.exchange.append_events import AppendReport
 from engramlog_server.api.exchange.everything import OWN_SHAPES, SAID, PartLine, Wholeness, read_part
-from engramlog_server.api.exchange.record_shapes import PART, RecordLine, at_line, check_shape, read_line, read_record
+from engramlog_server.api.exchange.record_shapes import (
+    PART,
+    Data,
+    RecordLine,
+    at_line,
+    check_shape,
+    read_line,
+    read_record,
+)
 from engramlog_server.api.exchange.rejections import KEYED_OTHERWISE, REJECTION, CarriedRejection, read_rejection
 from engramlog_server.api.requests.checks import check_owner
 from engramlog_server.api.requests.secrets import label_objection
 from engramlog_server.api.requests.speaking import importer, speaker
+from engramlog_server.api.shapes import DuplicateRecord, RecordsImported
 from engramlog_server.events.catalogue import EventData
 from engramlog_server.events.envelope import Prepared, derived_id, from_micros
 from engramlog_server.events.errors import EngramlogError, InputError, InvalidEvent, refused
@@ -61,7 +70,7 @@ class ImportedRecords:
     shapes: dict[str, int] = field(default_factory=dict)
     repeated: int = 0
     """Lines that say exactly what an earlier line said."""
-    duplicates: list[dict[str, Any]] = field(default_factory=list)
+    duplicates: list[DuplicateRecord] = field(default_factory=list)
     """Lines with the id of an earlier line and something else to say: the first holds."""
     skipped: dict[str, int] = field(default_factory=dict)
     """Exported memories that no longer stood, by status: a creation would bring them back to life."""
@@ -100,10 +109,11 @@ class ImportedRecords:
         """What was rejected elsewhere cannot be carried over."""
         self.rejections_left_out[reason] = self.rejections_left_out.get(reason, 0) + many
 
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready: counts, what stayed out and why, and the newest position."""
+    def told(self, owner: str, ids_taken: list[str], rejected: list[str]) -> RecordsImported:
+        """JSON-ready: counts, what stayed out and why, and the newest position. `ids_taken` and `rejected`: of `TakenIn`."""
         written = [p for p in self.done.positions if p]
-        answer = {
+        answer: RecordsImported = {
+            "owner": owner,
             "records": self.records,
             "shapes": self.shapes,
             "appended": self.done.appended,
@@ -124,6 +134,8 @@ class ImportedRecords:
             "associations_left_out": self.edges_left_out,
             "newest_record": self.newest,
             "last_position": written[-1] if written else None,
+            "ids_taken": ids_taken,
+            "rejected": rejected,
         }
         if self.done.failed:
             answer["failed"] = self.done.failed
@@ -287,7 +299,7 @@ def _event_of(record: RecordLine, owner: str, log: EventLog, *, is_operators: bo
 
     Whatever a line tells of an actor, an import speaks as `system`; only `--core` is an operator's own word, by his command.
     """
-    document: dict[str, Any] = {
+    document: Data = {
         "event_id": derived_id("import record", owner, str(record.data.get("memory_id")), record.shape),
         "type": "MemoryCreated",
         "owner": owner,

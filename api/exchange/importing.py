@@ -39,6 +39,10 @@ class _First(NamedTuple):
     content: bytes
 
 
+Turn = dict[str, Any]
+"""A turn as a line has it: texts under `FIELDS`, anything under other names."""
+
+
 class TurnIds:
     """The turns of one file so far, each by its owner and id."""
 
@@ -48,7 +52,7 @@ class TurnIds:
         self._seen: dict[bytes, _First] = {}
         self._names: dict[str, str] = {}
 
-    def take(self, line: int, turn: dict[str, Any]) -> InputError | None:
+    def take(self, line: int, turn: Turn) -> InputError | None:
         """Note a turn that was read from `line`; gives the error to raise where its id stands for something else already."""
         owner = self._owner if self._owner is not None else turn.get(self._owner_from)
         key = _digest([owner, turn["turn_id"]])
@@ -61,11 +65,11 @@ class TurnIds:
             return self._clash(first, line, turn)
         return None
 
-    def _conversation(self, turn: dict[str, Any]) -> str | None:
+    def _conversation(self, turn: Turn) -> str | None:
         name = turn.get("conversation")
         return self._names.setdefault(name[:80], name[:80]) if isinstance(name, str) else None
 
-    def _clash(self, first: _First, line: int, turn: dict[str, Any]) -> InputError:
+    def _clash(self, first: _First, line: int, turn: Turn) -> InputError:
         turn_id, second = turn["turn_id"][:80], self._conversation(turn)
         places = f"turn_id {turn_id!r} stands in lines {first.line:,} and {line:,}"
         if first.conversation == second or None in (first.conversation, second):
@@ -89,7 +93,7 @@ class TurnIds:
         )
 
 
-def _content(turn: dict[str, Any]) -> bytes:
+def _content(turn: Turn) -> bytes:
     """A digest of all of a turn that its events hold; a turn that says the same twice is no clash."""
     when: str | int = turn["occurred_at"]
     with suppress(InputError):  # told where it becomes an event
@@ -192,10 +196,10 @@ class ImportReport:
         if len(self.long_at) < SHOWN_PLACES:
             self.long_at.append(number)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """JSON-ready: counts, the newest position by partition, and when the newest turn was said."""
         written = [p for p in self.done.positions if p]
-        answer = {
+        answer: dict[str, object] = {
             "turns": self.turns,
             "skipped": self.skipped,
             "too_long": self.too_long,
@@ -305,7 +309,7 @@ def _numbered_events(
         yield from ((number, event) for event in events)
 
 
-def _wanted_turn(line: bytes, number: int, options: ImportOptions, answer: ImportReport) -> dict[str, Any] | None:
+def _wanted_turn(line: bytes, number: int, options: ImportOptions, answer: ImportReport) -> Turn | None:
     """The turn of a line, cut where that is wished; None for an empty line, and for one that is left out as too long."""
     if not line.strip():
         return None
@@ -318,7 +322,7 @@ def _wanted_turn(line: bytes, number: int, options: ImportOptions, answer: Impor
     return turn
 
 
-def _read_turn(line: bytes) -> dict[str, Any]:
+def _read_turn(line: bytes) -> Turn:
     try:
         turn = orjson.loads(line)
     except orjson.JSONDecodeError as error:
@@ -340,7 +344,7 @@ def turn_of(event: Prepared) -> str:
     return str(data.get("turn_id") or data["memory_id"])
 
 
-def owner_of(turn: dict[str, Any], options: ImportOptions) -> str:
+def owner_of(turn: Turn, options: ImportOptions) -> str:
     """Whose turn it is. Raises InputError where nobody's."""
     owner = options.owner if options.owner is not None else turn.get(options.owner_from)
     if not isinstance(owner, str):
@@ -357,7 +361,7 @@ def turn_event_id(owner: str, turn_id: str) -> str:
     return derived_id("import turn", owner, turn_id)
 
 
-def events_of(turn: dict[str, Any], options: ImportOptions, log: EventLog, answer: ImportReport) -> Iterator[Prepared]:
+def events_of(turn: Turn, options: ImportOptions, log: EventLog, answer: ImportReport) -> Iterator[Prepared]:
     """The events of one turn; one without text is counted as skipped in `answer`. Raises InputError naming the field."""
     owner = owner_of(turn, options)
     if not turn["text"].strip():

@@ -33,6 +33,7 @@ from engramlog_server.api.exchange.chat_shapes import (
 from engramlog_server.api.exchange.importing import (
     ImportOptions,
     ImportReport,
+    Turn,
     append_numbered,
     beginning,
     events_of,
@@ -41,6 +42,7 @@ from engramlog_server.api.exchange.importing import (
     owner_of,
 )
 from engramlog_server.api.requests.speaking import importer
+from engramlog_server.api.shapes import UnreadableChat
 from engramlog_server.events.catalogue import TurnRecorded
 from engramlog_server.events.envelope import Prepared, derived_id, from_micros, utc_text
 from engramlog_server.events.errors import InputError, refused
@@ -117,7 +119,7 @@ class Turns:
         self.session: str | None = None
         """None before the first turn."""
 
-    def turn(self, message: Message) -> dict[str, Any]:
+    def turn(self, message: Message) -> Turn:
         """A turn as a line of `import turns` holds it. Raises InputError where it has no time, or an id that stood before."""
         at = utc_text(from_micros(self._when(message)))
         told = MessageIdentity(at, message.role, message.text, len(self._taken))
@@ -205,7 +207,7 @@ class ImportedChats:
     adjusted: Counter[str] = field(default_factory=Counter)
     """What was read although it is odd: naive_time (UTC was assumed), bad_time (taken as without a time), branch (the newest,
     since the export names none), characters (replaced, since they are none)."""
-    unreadable: list[dict[str, Any]] = field(default_factory=list)
+    unreadable: list[UnreadableChat] = field(default_factory=list)
     """The first 20 unreadable ones, each with `conversation`, perhaps `id` and `message`, `reason` and `why`."""
 
     def leave_out(self, problem: InputError, conversation: int, name: str | None, message: int | None = None) -> None:
@@ -213,13 +215,16 @@ class ImportedChats:
         reason = str(problem.context.get("reason", "unreadable"))
         self.left_out[reason] += 1
         if len(self.unreadable) < MOST_NAMED:
-            places = {"conversation": conversation, "id": name and name[:60], "message": message}
-            named = {key: value for key, value in places.items() if value is not None}
-            self.unreadable.append(named | {"reason": reason, "why": problem.message})
+            unreadable: UnreadableChat = {"conversation": conversation, "reason": reason, "why": problem.message}
+            if name is not None:
+                unreadable["id"] = name[:60]
+            if message is not None:
+                unreadable["message"] = message
+            self.unreadable.append(unreadable)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """That of the turns, with the shape, the conversations and what was left out."""
-        chats = {
+        chats: dict[str, object] = {
             "shape": self.shape,
             "conversations": self.conversations,
             "left_out": {reason: count for reason, count in self.left_out.items() if count},
@@ -256,9 +261,9 @@ def import_chats(
     if answer.imported.done.error is None and not answer.imported.turns:
         answer.imported.done.error = reading.without_time
     for told in (*answer.imported.done.conflicts, *answer.imported.done.failed):
-        number = told.pop("line")
-        told["conversation"] = reading.conversation_of(number)
-        told["message"] = number - reading.starts[told["conversation"] - 1]
+        number = told.pop("line") or 0
+        conversation = reading.conversation_of(number)
+        told["conversation"], told["message"] = conversation, number - reading.starts[conversation - 1]
     return answer
 
 
@@ -340,10 +345,10 @@ class _Reading:
             self._answer.adjusted[note] += 1
         return when
 
-    def _events_of(self, turn: dict[str, Any]) -> Iterator[Prepared]:
+    def _events_of(self, turn: Turn) -> Iterator[Prepared]:
         return events_of(turn, self._options, self._log, self._answer.imported)
 
-    def _kept(self, turns: Turns, message: Message) -> dict[str, Any] | None:
+    def _kept(self, turns: Turns, message: Message) -> Turn | None:
         if message.left_out is None and is_long(message.text):
             self._answer.imported.long_turn(self._seen, cut=self._options.long_turns == CUT)
         message = self._cut(message)
@@ -361,7 +366,7 @@ class _Reading:
             return replace(message, text=beginning(message.text))
         return replace(message, left_out="too_long")
 
-    def _ids(self, told: dict[str, Any]) -> KeyedIds:
+    def _ids(self, told: Turn) -> KeyedIds:
         """The ids of a conversation that lacks some, made with its owner's secret: asked for before anything is derived."""
         owner = owner_of(told, self._options)
         if self._naming is None or self._naming.owner != owner:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Unpack
+from typing import Unpack
 
 import orjson
 
@@ -19,7 +19,7 @@ from engramlog_server.api.exchange.import_records import (
     import_records,
     rejection_event,
 )
-from engramlog_server.api.exchange.record_shapes import CUT
+from engramlog_server.api.exchange.record_shapes import CUT, Data
 from engramlog_server.api.exchange.rejections import KEYED_OTHERWISE, rejection_lines, told_here
 from engramlog_server.api.requests.checks import LineTerms, told_lines
 from engramlog_server.api.requests.snapshots import PIECE, Snapshot
@@ -27,7 +27,7 @@ from engramlog_server.api.requests.speaking import importer
 from engramlog_server.api.services.judging import Judging
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.writing import Writer
-from engramlog_server.api.shapes import Lagging, LinesTold, Warned
+from engramlog_server.api.shapes import Lagging, LinesTold, RecordsImported, Warned
 from engramlog_server.api.work.pacing import PacedLog
 from engramlog_server.api.work.patience import current_check
 from engramlog_server.events.errors import EngramlogError, LogGap, refused
@@ -64,10 +64,9 @@ class TakenIn:
         """As of the import; 3 also where an id was taken, a value is rejected, or the fold waits."""
         return self.imported.exit_code or (3 if self.ids_taken or self.rejected or self.warning else 0)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> RecordsImported:
         """JSON-ready."""
-        told = {"ids_taken": self.ids_taken, "rejected": self.rejected}
-        return {"owner": self.owner, **self.imported.as_dict(), **told, **self.warning}
+        return {**self.imported.told(self.owner, self.ids_taken, self.rejected), **self.warning}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +82,7 @@ class Export:
     """What the log holds of the events that made them, read as the pieces are taken."""
     lines: LinesTold | None = None
     """What was asked of the two time lines."""
-    rejections: tuple[dict[str, Any], ...] = ()
+    rejections: tuple[Data, ...] = ()
     """What was rejected, where that was asked for: a line a value, before all memories."""
     text: Iterator[str] | None = None
     """The pieces of the text, where that was asked for: made as they are taken, once."""
@@ -100,7 +99,7 @@ class Export:
         """About how many pieces it comes in."""
         return self.chosen.number + (0 if self.everything is None else int(self.everything.head["events"]))
 
-    def records(self) -> Iterator[dict[str, Any]]:
+    def records(self) -> Iterator[Data]:
         """A JSON-ready line a memory, oldest first; before them what was rejected, so that it is known when they are read."""
         exported = self.chosen.ids
         yield from self.rejections
@@ -121,9 +120,9 @@ class Export:
             return shown_json(f"\n[cut: {error.message}]\n").encode()
         return shown_json(orjson.dumps({CUT: error.as_dict()}, default=str).decode() + "\n").encode()
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """What is told of it: how many memories, how many were left out by reason, the position."""
-        told: dict[str, Any] = {
+        told: dict[str, object] = {
             "owner": self.owner,
             "format": self.format,
             "count": self.chosen.number,
@@ -259,7 +258,7 @@ class Records:
         if everything is not None:
             everything.head.update(memories=found.number, left_out=found.left_out)
         rejections = view.state.rejections if form == "jsonl" else ()
-        carried: tuple[dict[str, Any], ...] = ()
+        carried: tuple[Data, ...] = ()
         if rejections and REJECTIONS in options.include:
             carried = tuple(rejection_lines(rejections, self._secret(owner)))
         elif rejections and not options.ids:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from engramlog_server.api.exchange.record_shapes import FORMAT, short
+from engramlog_server.api.exchange.record_shapes import FORMAT, Data, short
 from engramlog_server.events.catalogue import EventData, FactAsserted, ValueReadmitted, ValueRejected
 from engramlog_server.events.entry import SECRET_BYTES
 from engramlog_server.events.envelope import derived_id, from_micros, micros
@@ -71,7 +71,7 @@ class CarriedRejection(NamedTuple):
             yield name, self.readmitted_at, ValueReadmitted(values=values, rules=STATEMENT_RULES, reason=REASON)
 
 
-def rejection_lines(rejections: Iterable[Rejection], secret: bytes) -> Iterator[dict[str, Any]]:
+def rejection_lines(rejections: Iterable[Rejection], secret: bytes) -> Iterator[Data]:
     """A JSON-ready line a value. Whoever has one can confirm a guess of what it rejects."""
     for one in rejections:
         rejected_at = one.at if one.at > BEFORE_ANY else None

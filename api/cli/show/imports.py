@@ -11,6 +11,7 @@ from rich.text import Text
 from engramlog_server.api.cli.app import err, out
 from engramlog_server.api.cli.show import memories as render
 from engramlog_server.api.cli.show.tables import plain
+from engramlog_server.api.shapes import FilePlace, RecordsImported
 
 if TYPE_CHECKING:
     from engramlog_server.api.exchange.append_events import AppendReport
@@ -25,7 +26,7 @@ HOW_TO_INCLUDE = {
 }
 
 
-def imported(answer: dict[str, Any]) -> None:
+def imported(answer: RecordsImported) -> None:
     """What an import of records did."""
     shapes = ", ".join(f"{count:,} {name}" for name, count in answer["shapes"].items())
     told = _several(answer["records"], "record") + (f" ({shapes})" if shapes else "")
@@ -37,18 +38,19 @@ def imported(answer: dict[str, Any]) -> None:
     if conflicts := answer["conflicts"]:
         parts.append(f"{_several(len(conflicts), 'conflict')}")
     out.print(Text(", ".join(parts)))
-    for one in conflicts[:SHOWN]:
+    for conflict in conflicts[:SHOWN]:
         out.print(
-            f"[red]line {one['line']}: this record was imported before with other content, at {one['position']}[/];"
+            f"[red]{_place(conflict)}: this record was imported before with other content, at {conflict['position']}[/];"
             " it stays as it was then"
         )
-    for one in answer["duplicates"][:SHOWN]:
+    for duplicate in answer["duplicates"][:SHOWN]:
         out.print(
-            f"[yellow]line {one['line']}: {escape(one['memory_id'])} says something else than line {one['first_line']}[/];"
+            f"[yellow]line {duplicate['line']}: {escape(duplicate['memory_id'])} says something else than line"
+            f" {duplicate['first_line']}[/];"
             " the first holds"
         )
-    for one in answer.get("failed", [])[:SHOWN]:
-        out.print(f"[yellow]line {one['line']}: {one['status']}[/] {escape(one['error'] or '')}")
+    for failure in (answer.get("failed") or [])[:SHOWN]:
+        out.print(f"[yellow]{_place(failure)}: {failure['status']}[/] {escape(failure['error'] or '')}")
     if taken := answer["ids_taken"]:
         out.print(f"[yellow]{_named(taken)}: there was a memory of this id already, and it stays as it is[/]")
     _carried(answer)
@@ -123,7 +125,7 @@ SHOWN_PLACES = 10
 """So many conflicts, and so many of other things, are told one by one."""
 
 
-def _place(told: dict[str, Any]) -> str:
+def _place(told: FilePlace) -> str:
     """Where in its file something stands: a line, or a message of a conversation."""
     if "line" in told:
         return f"line {told['line']}"
@@ -134,7 +136,8 @@ def tell_failures(answer: AppendReport) -> None:
     """Print on standard error which events of a file are not in the log, and why: the first ten of each sort and a count."""
     for conflict in answer.conflicts[:SHOWN_PLACES]:
         where = f" at {conflict['position']}" if conflict["position"] else " in the same request"
-        turn = f"turn_id {escape(conflict['turn_id'])}: its " if "turn_id" in conflict else ""
+        turn_id = conflict.get("turn_id")
+        turn = f"turn_id {escape(turn_id)}: its " if turn_id else ""
         _complain(
             f"[red]{_place(conflict)}: {turn}id {conflict['event_id']} is taken by other content{where}[/];"
             " nothing of its partition's part of that request was written"

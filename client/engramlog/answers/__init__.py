@@ -31,9 +31,13 @@ from engramlog.answers.changes import (
     CorrectedBy,
     Deleted,
     Done,
+    DuplicateRecord,
     Edited,
     Effects,
+    FilePlace,
     History,
+    ImportConflict,
+    ImportFailure,
     LevelSet,
     PossibleConflict,
     Receipt,
@@ -289,4 +293,14 @@ from engramlog.answers.store import (
     Stuck,
     SummedOver,
 )
-from engramlog.answers.talk import ChatsImported, Episode, Extracted, Left, StatedTriple, Statement, Usage, Used
+from engramlog.answers.talk import (
+    ChatsImported,
+    Episode,
+    Extracted,
+    Left,
+    StatedTriple,
+    Statement,
+    UnreadableChat,
+    Usage,
+    Used,
+)

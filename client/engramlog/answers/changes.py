@@ -286,6 +286,42 @@ class Restored(Effects):
     """What went with it and stays deleted."""
 
 
+class FilePlace(Result):
+    """Where something stands in a file or a list that was imported, counted from 1."""
+
+    line: int | None = None
+    """Null of chats, which have `conversation` and `message`."""
+    conversation: int | None = None
+    message: int | None = None
+
+
+class ImportConflict(FilePlace):
+    """An event that is in the log with another content; it stays as it was."""
+
+    event_id: str
+    position: str | None
+    turn_id: str | None = None
+    """Of a turn."""
+
+
+class ImportFailure(FilePlace):
+    """An event that was not written: send it again."""
+
+    event_id: str
+    status: str
+    error: str | None
+    """Why."""
+
+
+class DuplicateRecord(Result):
+    """A record with the id of an earlier one and something else to say."""
+
+    line: int
+    memory_id: str
+    first_line: int
+    """Where the earlier one stands, which holds."""
+
+
 class RecordsImported(Warned):
     """What an import of older records did, and what stayed out."""
 
@@ -295,12 +331,11 @@ class RecordsImported(Warned):
     shapes: dict[str, int]
     appended: int
     already_appended: int
-    conflicts: list[dict[str, Any]]
-    """Records that were imported before with other content; they stay as they were. `line` is the place in the
-    list, from 1."""
+    conflicts: list[ImportConflict]
+    """Records that were imported before with other content; they stay as they were."""
     repeated: int
     """Records that say exactly what an earlier one of the request said."""
-    duplicates: list[dict[str, Any]]
+    duplicates: list[DuplicateRecord]
     """Records with the id of an earlier one of the request and something else to say: the first holds."""
     skipped: dict[str, int]
     """Exported memories that no longer stood, by status."""
@@ -330,5 +365,5 @@ class RecordsImported(Warned):
     """Ids under which the owner had a memory already, from elsewhere: it stays as it is."""
     rejected: list[str] = []
     """Ids of records that say what the owner rejected: they became no memories."""
-    failed: list[dict[str, Any]] | None = None
+    failed: list[ImportFailure] | None = None
     error: dict[str, Any] | None = None

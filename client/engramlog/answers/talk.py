@@ -6,8 +6,18 @@ from datetime import datetime
 from typing import Any
 
 from engramlog.answers.base import Result
+from engramlog.answers.changes import FilePlace, ImportConflict, ImportFailure
 from engramlog.answers.operating import Decided
 from engramlog.answers.past import Lagging, Warned
+
+
+class UnreadableChat(FilePlace):
+    """A conversation that was left out because it cannot be read, or a `message` of it."""
+
+    id: str | None = None
+    """The conversation's own, its first 60 characters."""
+    reason: str
+    why: str
 
 
 class ChatsImported(Warned):
@@ -32,19 +42,18 @@ class ChatsImported(Warned):
     appended: int
     """Events: of each turn one, and one for its memory."""
     already_appended: int
-    conflicts: list[dict[str, Any]]
-    """Turns that are in the log with another text; they stay as they were. `conversation` and `message`, or
-    `line`, are their place, from 1; `turn_id` names them."""
+    conflicts: list[ImportConflict]
+    """Turns that are in the log with another text; they stay as they were."""
     ignored_fields: dict[str, int]
     """Fields of `lines` that no turn has a place for, with how many turns had them."""
     adjusted: dict[str, int]
     """Read although odd, by reason: naive_time (taken as UTC), bad_time (ignored), branch (the newest was taken),
     characters (replaced)."""
-    unreadable: list[dict[str, Any]]
-    """The first 20 unreadable messages and conversations: `conversation` and `message` from 1, `id`, `reason`, `why`."""
+    unreadable: list[UnreadableChat]
+    """The first 20 unreadable messages and conversations."""
     newest_turn: datetime | None
     last_position: str | None
-    failed: list[dict[str, Any]] | None = None
+    failed: list[ImportFailure] | None = None
     """What was not written, with why: send it again."""
 
 

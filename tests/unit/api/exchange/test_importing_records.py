@@ -124,7 +124,8 @@ def test_a_record_from_the_future_is_refused() -> None:
 def test_a_bad_line_stops_the_import_and_what_stood_before_it_is_in() -> None:
     answer, _, memories = imported(lines(ENTRY, ENTRY | {"id": "a b"}, ENTRY | {"id": "o"}))
     assert (set(memories), answer.records, answer.exit_code) == ({"m"}, 1, 2)
-    assert answer.as_dict()["error"]["line"] == 2
+    assert answer.done.error is not None
+    assert answer.done.error.context["line"] == 2
 
 
 @each_row(("options", "field"), [({"owner": "a b"}, "owner"), ({"owner": "ada", "shape": "diary"}, "shape")])
@@ -189,9 +190,10 @@ def test_the_newest_record_is_told_to_the_fraction_of_a_second() -> None:
 
 
 def test_the_answer_tells_counts_and_places() -> None:
-    answer = imported(lines(ENTRY, ENTRY | {"id": "n", "createdAt": "2023-05-01T00:00:00Z"}))[0].as_dict()
+    answer = imported(lines(ENTRY, ENTRY | {"id": "n", "createdAt": "2023-05-01T00:00:00Z"}))[0].told("ada", ["m"], [])
     partition = partition_of("ada", new_log().partitions)
     assert answer == {
+        "owner": "ada",
         "records": 2,
         "shapes": {"ebbinghaus": 2},
         "appended": 2,
@@ -212,4 +214,6 @@ def test_the_answer_tells_counts_and_places() -> None:
         "associations_left_out": 0,
         "newest_record": "2024-01-01T08:00:00Z",
         "last_position": f"{partition}:2",
+        "ids_taken": ["m"],
+        "rejected": [],
     }

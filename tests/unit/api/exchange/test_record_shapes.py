@@ -170,4 +170,4 @@ def test_sensitivity_is_detected_in_what_older_records_say() -> None:
 
 def test_fields_that_a_shape_does_not_know_are_counted_and_told() -> None:
     answer, _, _ = imported(lines(ENTRY | {"mood": 1}, ENTRY | {"id": "n", "mood": 2}, ROW | {"id": "r", "version": 3}))
-    assert answer.as_dict()["ignored_fields"] == {"mood": 2, "version": 1}
+    assert answer.ignored_fields == {"mood": 2, "version": 1}
