@@ -20,7 +20,7 @@ from engramlog_server.events.text.embedder_names import MOST_NAMED, OWNERS_NAMES
 
 Profile = Literal["weighted", "ebbinghaus", "consolidating", "tiered"]
 ParameterValue = float | int | str | bool
-PARAMETER_SET = "2026-11.2"
+PARAMETER_SET = "2026-11.3"
 """Name of the set of defaults below."""
 
 _Rate = Annotated[float, Field(ge=0, le=10)]
@@ -87,6 +87,8 @@ class Parameters:
     """s of a mention."""
     frequent_boost: _Rate = 0.3
     """s of a mention that is at least the `frequent_threshold`-th within `frequent_window_hours`."""
+    frequent_rule: Literal["keep", "replace"] = "keep"
+    """`keep`: a frequent mention leaves s at least at what is left of it; `replace`: s falls to `frequent_boost`, as published."""
     frequent_threshold: Annotated[int, Field(ge=2, le=64)] = 3
     """A mention is frequent if it is at least this one within `frequent_window_hours`."""
     frequent_window_hours: Annotated[float, Field(gt=0, le=8_760)] = 24.0

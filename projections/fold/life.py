@@ -31,6 +31,7 @@ from engramlog_server.projections.fold.working_set import MERGED_AWAY, UNKNOWN, 
 from engramlog_server.projections.language.sensitivity.event_level import words_in
 from engramlog_server.projections.laws.ebbinghaus import strength_at
 from engramlog_server.projections.laws.tiered import effective_importance, review_threshold_of
+from engramlog_server.projections.laws.weighted import frequent_boost
 from engramlog_server.projections.memory.record import (
     DAY,
     FULL,
@@ -73,7 +74,11 @@ def mention(working: WorkingSet, data: MemoryMentioned, event: Event[Any]) -> No
         "level_due_at": None,
     }
     if newest is None or at >= newest:
-        fields["mention_boost"] = working.parameters.frequent_boost if frequent else working.parameters.semantic_boost
+        fields["mention_boost"] = (
+            frequent_boost((at - (newest or at)) / DAY, memory.mention_boost, working.parameters)
+            if frequent
+            else working.parameters.semantic_boost
+        )
     if data.modality and data.modality not in memory.modalities:
         fields["modalities"] = tuple(sorted({*memory.modalities, data.modality}))
     told = data.turn_id is None and data.similarity in (None, 1.0)  # not a likeness that a reader found in a turn

@@ -24,7 +24,7 @@ from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.memory.rejection import Rejections
 from engramlog_server.projections.memory.sources import Asides
 
-PROJECTION_VERSION = 10
+PROJECTION_VERSION = 11
 """Raise it when evolve, an upcaster or a parameter set changes what an old log folds into: a rebuild follows."""
 
 AnyEvent = Event[EventData]

@@ -79,6 +79,16 @@ def fade_curve(days: float, parameters: Parameters) -> float:
     return parameters.c_min + (1.0 - parameters.c_min) * exp(-parameters.lambda_c * max(days, 0.0))
 
 
+def frequent_boost(days: float, boost: float, parameters: Parameters) -> float:
+    """s of a frequent mention, `days` after a mention that set `boost`.
+
+    With `frequent_rule=keep` at least what is left of `boost`, so that a mention never lowers S.
+    """
+    if parameters.frequent_rule == "replace":
+        return parameters.frequent_boost
+    return max(parameters.frequent_boost, boost * exp(-parameters.lambda_s * days))
+
+
 def momentum(mentions: int, parameters: Parameters) -> float:
     """M in [1, 1 + m) for the mentions within the window (seed 002, section 4)."""
     return 1.0 + parameters.momentum * (1.0 - exp(-parameters.lambda_m * mentions))

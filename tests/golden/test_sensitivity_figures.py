@@ -39,7 +39,7 @@ class Pinned(NamedTuple):
     """The levels of all the texts, hashed."""
 
 
-PINNED = {1: Pinned(4, "1e8f7b1267ef0fdb")}
+PINNED = {1: Pinned(4, "1e8f7b1267ef0fdb"), 2: Pinned(11, "298e9665197a385c")}
 """By `LEVEL_RULES`."""
 
 

@@ -16,7 +16,7 @@ from engramlog_server.projections.laws.weighted import (
     time_weight,
 )
 from engramlog_server.projections.memory.record import DAY
-from tests.given.events import at, created, folded, mentioned, negated, told
+from tests.given.events import at, created, folded, mentioned, negated, parameters, told
 from tests.rows import each_row
 
 IMPORTANCE = [
@@ -105,11 +105,19 @@ def test_the_change_log_tells_the_jump_of_a_mention() -> None:
     assert (entry["old_weight"], entry["new_weight"], entry["delta"]) == (1.05625, 2.18018, 1.12393)
 
 
-def test_three_mentions_within_a_day_boost_by_the_smaller_step_and_by_the_momentum_of_three_alone() -> None:
+@each_row(("rule", "days", "boost"), [
+    ("replace", (5, 5.2, 5.4), "1.3000"),  # as published
+    ("keep", (5, 5.2, 5.4), "1.4950"),  # 0.5 * exp(-0.05 * 0.2)
+    ("keep", (5, 5, 5), "1.5000"),
+    ("keep", (5, 5.2, 5.4, 5.6), "1.4901"),
+])  # fmt: skip
+def test_the_third_mention_within_a_day_replaces_s_as_published_or_keeps_what_is_left_of_it(
+    rule: str, days: tuple[float, ...], boost: str
+) -> None:
     """Seed 002's "+0.2" is the M of three mentions and is not added again."""
-    memory = folded(created(), mentioned(day=5), mentioned(day=5.2), mentioned(day=5.4)).memories["m"]
-    found = factors(memory, at(5.4), DEFAULTS)
-    assert (shown(found.semantic_boost), shown(found.momentum)) == ("1.3000", "1.2331")
+    memory = folded(created(), parameters(frequent_rule=rule), *(mentioned(day=day) for day in days)).memories["m"]
+    found = factors(memory, at(days[-1]), DEFAULTS)
+    assert (shown(found.semantic_boost), shown(found.momentum)) == (boost, shown(momentum(len(days), DEFAULTS)))
 
 
 def test_the_reported_weight_is_clipped_above_and_the_unclipped_one_is_told_beside_it() -> None:

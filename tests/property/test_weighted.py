@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import accumulate
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from engramlog_server.projections.laws import WEIGHTED
 from engramlog_server.projections.laws.weighted import factors
 from engramlog_server.projections.memory.record import DAY, Memory
 from tests.examples import examples
-from tests.given.events import Told, at, folded
+from tests.given.events import Told, at, created, folded, mentioned
 from tests.given.histories import histories
 
 QUICK = settings(deadline=None, max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow])
@@ -68,6 +69,19 @@ def test_without_an_event_only_the_drop_curve_lets_a_weight_rise(
             assert late.product <= early.product * room
         else:
             assert late.conflict_penalty >= early.conflict_penalty / room
+
+
+@QUICK
+@given(st.lists(st.floats(0, 3), min_size=1, max_size=6))
+def test_a_mention_never_lowers_the_weight(gaps: list[float]) -> None:
+    days = list(accumulate(gaps, initial=1.0))
+    for number in range(1, len(days)):
+        before, after = (
+            folded(created(), *(mentioned(day=day) for day in days[:count])).memories["m"]
+            for count in (number, number + 1)
+        )
+        now = at(days[number])
+        assert factors(after, now, DEFAULTS).product >= factors(before, now, DEFAULTS).product / (1 + 1e-12)
 
 
 @QUICK

@@ -18,7 +18,7 @@ from engramlog_server.events.shape import Shape
 from engramlog_server.events.vocabulary import Digest, EventId, Id, Position, Value, Word
 from engramlog_server.projections.language.sensitivity.text_level import PUBLIC, SECRET, detect_sensitivity
 
-LEVEL_RULES = 1
+LEVEL_RULES = 2
 """Version of the rules, from 1. Raise it, and `PROJECTION_VERSION` with it, when they find something else in a known text:
 the job `levels` then reads older entries again. Raise it too when another field counts."""
 NAME_LENGTH = 40

@@ -31,11 +31,16 @@ def test_a_mention_is_frequent_when_it_is_the_third_in_the_day_that_ends_with_it
     hours: tuple[float, ...], decision: str, boost: float
 ) -> None:
     *earlier, last = [mentioned(day=5 + hour / 24) for hour in hours]
-    memory.given(created(), *earlier).when(last).then(decision=decision, mention_boost=boost)
+    memory.given(created(), parameters(frequent_rule="replace"), *earlier).when(last).then(
+        decision=decision, mention_boost=boost
+    )
 
 
 def test_what_is_frequent_is_told_by_the_parameters_in_force_at_the_mention() -> None:
-    story = memory.given(created(), parameters(frequent_threshold=2, frequent_window_hours=1.0, frequent_boost=0.2))
+    story = memory.given(
+        created(),
+        parameters(frequent_threshold=2, frequent_window_hours=1.0, frequent_boost=0.2, frequent_rule="replace"),
+    )
     story.given(mentioned(day=5)).when(mentioned(day=5 + 0.9 / 24)).then(decision="merge", mention_boost=0.2)
     story.given(mentioned(day=5)).when(mentioned(day=5 + 1 / 24)).then(decision="reinforce", mention_boost=0.5)
 
@@ -44,7 +49,10 @@ def test_of_mentions_out_of_order_only_the_newest_as_it_was_folded_tells_the_boo
     """Times and counts do not depend on the order; whether a mention is frequent is decided when it is folded."""
     days = (5.0, 5.1, 5.2)
     found = {
-        order: folded(created(), *(mentioned(day=day) for day in order)).memories["m"] for order in permutations(days)
+        order: folded(created(), parameters(frequent_rule="replace"), *(mentioned(day=day) for day in order)).memories[
+            "m"
+        ]
+        for order in permutations(days)
     }
     assert {order: m.mention_boost for order, m in found.items()} == {
         order: 0.3 if order[-1] == 5.2 else 0.5 for order in permutations(days)

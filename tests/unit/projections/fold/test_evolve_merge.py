@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from engramlog_server.projections.memory.record import FULL, SUMMARY, UserMention
 from engramlog_server.projections.memory.sources import Author
 from tests.given.events import (
@@ -107,7 +109,7 @@ def test_a_merge_unites_and_sums_and_takes_the_newest_and_the_highest() -> None:
         verified=False,
         mention_count=6,
         mentions=(at(3), at(4), at(4.1), at(4.2)),
-        mention_boost=0.3,
+        mention_boost=pytest.approx(0.4975, abs=1e-4),  # 0.5 * exp(-0.05 * 0.1)
         user_mentions=(UserMention(at(3), "x", Author("user")),),
         access_count=5,
         reinforce_count=4,
