@@ -170,7 +170,7 @@ KNOWN: Mapping[str, AlarmKind] = {
         "warning",
         "itself",
         "So much of an owner waits for a person that nothing more is taken of what has to wait: `engramlog inbox OWNER` lists it,"
-        " with an item it answers it. Who says so much? docs/trust.md tells how a source is set aside.",
+        " with an item it answers it. Who says so much? docs/explanation/trust.md tells how a source is set aside.",
     ),
     OWNER_TOO_LARGE: AlarmKind(
         "warning",

@@ -1,4 +1,4 @@
-"""What sessions leave behind, when asked: episodes, and which memories replies rested on. See docs/episodes.md.
+"""What sessions leave behind, when asked: episodes, and which memories replies rested on. See docs/explanation/context.md.
 
 The job itself runs by `consumers`, which `api` may not import: `ops.wiring` hands it in.
 """

@@ -1,4 +1,4 @@
-"""Extraction by hand: what the turns of an owner would become, and doing exactly that. See docs/extraction.md."""
+"""Extraction by hand: what the turns of an owner would become, and doing exactly that. See docs/explanation/extraction.md."""
 
 from __future__ import annotations
 

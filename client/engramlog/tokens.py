@@ -4,8 +4,8 @@ from engramlog.tokens import narrowed
 
 token = narrowed(key, verbs=["read"], owners=["alice"], subject="alice@example.org")
 
-A token is a JWT (RFC 7519) that the key signs (EdDSA, RFC 8037), so any library of JWTs makes one: `docs/access.md` has what stands
-in it. Needs `pyjwt[crypto]`: `pip install 'engramlog-client[keys]'`.
+A token is a JWT (RFC 7519) that the key signs (EdDSA, RFC 8037), so any library of JWTs makes one:
+`docs/explanation/access.md` lists its parts. Needs `pyjwt[crypto]`: `pip install 'engramlog-client[keys]'`.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@
 - **Emoji stay**: 👍 and 👎 are all that tells two texts apart. How they are coloured does not.
 - A text of nothing but such signs is those signs.
 
-It is a key and no text: nobody is shown it. What it takes for one and for another is told in docs/concepts.md, and a change of it
-raises `STATEMENT_RULES` (tests/golden/test_statement_figures.py).
+It is a key and is never shown; docs/explanation/trust.md summarises which texts are the same statement. A change raises
+`STATEMENT_RULES` (tests/golden/test_statement_figures.py).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Patterns that a language model proposes: what it is shown of an owner, and the events that its claims lead to. Pure.
 
-What was a model's becomes nobody's word by that: each is `proposed`, and waits for a person (docs/trust.md).
+What was a model's becomes nobody's word by that: each is `proposed`, and waits for a person (docs/explanation/trust.md).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How far a memory can be trusted, in one word: its state. Pure (docs/trust.md)."""
+"""How far a memory can be trusted, in one word: its state. Pure (docs/explanation/trust.md)."""
 
 from __future__ import annotations
 

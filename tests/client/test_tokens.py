@@ -100,7 +100,7 @@ def test_grants_and_looks_are_told_to_whoever_administers(running: Service) -> N
 
 
 def test_any_library_of_jwts_makes_a_token(running: Service) -> None:
-    """As docs/access.md says what stands in one."""
+    """As docs/explanation/access.md says what stands in one."""
     owner = new_owner()
     key = key_for(running, owner)
     key_id, seed = key[4:12], key[13:56]

@@ -110,8 +110,8 @@ words({
   ],
   "alarm.inbox_full": ["An inbox is full", "待办已满"],
   "alarm.inbox_full.what": [
-    "So much of an owner waits for a person that nothing more is taken of what has to wait: `engramlog inbox OWNER` lists it, with an item it answers it. Who says so much? docs/trust.md tells how a source is set aside.",
-    "某所有者待人处理的事项过多，不再接受需要等待的内容：`engramlog inbox OWNER` 可列出，`accept`、`amend`、`reject` 可答复。是谁说了这么多？如何搁置来源见 docs/trust.md。",
+    "So much of an owner waits for a person that nothing more is taken of what has to wait: `engramlog inbox OWNER` lists it, with an item it answers it. Who says so much? docs/explanation/trust.md tells how a source is set aside.",
+    "某所有者待人处理的事项过多，不再接受需要等待的内容：`engramlog inbox OWNER` 可列出，`accept`、`amend`、`reject` 可答复。是谁说了这么多？如何搁置来源见 docs/explanation/trust.md。",
   ],
   "alarm.owner_too_large": ["An owner is too large", "所有者过大"],
   "alarm.owner_too_large.what": [

@@ -1,6 +1,6 @@
 """Obligations and leaks as two numbers: one story, every place asked about all that must be told, and all that must not.
 
-docs/trust.md tells both numbers, and is compared with them.
+docs/explanation/trust.md tells both numbers, and is compared with them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import pytest
 
 from tests.acceptance.trust.doors import READERS, Doors, Reads
 
-DOCS = Path(__file__).resolve().parents[3] / "docs" / "trust.md"
+DOCS = Path(__file__).resolve().parents[3] / "docs" / "explanation" / "trust.md"
 
 
 class Kept(NamedTuple):

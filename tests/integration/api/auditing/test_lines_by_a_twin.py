@@ -1,6 +1,6 @@
 """Both time lines on every question that takes them, against an owner to whom nothing else ever happened.
 
-What counts is chosen in the words of docs/concepts.md and told, in the same order, to a second owner, its twin. What the one
+The events that count are chosen by docs/explanation/time-lines.md and given, in order, to a second owner, its twin. What the one
 answers about the past, the twin answers about the present: no kept moment, no fold of a past, no bisection and no bound is
 between the two. The list is complete: a question of a service that takes the lines and is in no table here fails the test at the
 end; routes, commands and verbs are asked in `faces/test_known.py`.

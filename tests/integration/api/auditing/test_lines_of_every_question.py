@@ -182,7 +182,7 @@ Place = tuple[str | None, int | None, int | None]
 
 
 def meant(log: Log, as_of_place: Place, known_place: Place) -> Asked:
-    """What a question with these two places in time is answered from, in the words of docs/concepts.md."""
+    """What a question with these two places in time is answered from, in the words of docs/explanation/time-lines.md."""
     (as_of, by, upto), (known, known_by, known_upto) = as_of_place, known_place
     kept = [
         one
