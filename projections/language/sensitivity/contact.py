@@ -6,10 +6,8 @@ import re
 
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import HAN_BLOCK
-from engramlog_server.projections.language.sensitivity.beside import joined
-from engramlog_server.projections.language.sensitivity.reading import Cues, TextReading
+from engramlog_server.projections.language.sensitivity.reading import Cues, Sign, TextReading, joined
 from engramlog_server.projections.language.sensitivity.rule import Rule, found_in_lower, found_in_text, listed
-from engramlog_server.projections.language.sensitivity.sign import Sign
 
 _EMAIL = regex(r"@(?<=[A-Za-z0-9_+%-]@)(?:[A-Za-z0-9-]{1,63}\.){1,5}[A-Za-z]{2,24}(?![A-Za-z0-9@])")
 _LOCAL_PART = regex(

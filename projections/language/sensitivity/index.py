@@ -12,12 +12,10 @@ from functools import cached_property, lru_cache
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
-from engramlog_server.projections.language.sensitivity.digits_said import OF_A_ROW, in_digits
-from engramlog_server.projections.language.sensitivity.reading import TextReading, holds_a_long_run
+from engramlog_server.projections.language.sensitivity.reading import Sign, TextReading, holds_a_long_run
 from engramlog_server.projections.language.sensitivity.rule import Rule
-from engramlog_server.projections.language.sensitivity.sign import Sign
 from engramlog_server.projections.language.sensitivity.spelling import CUES as MISSPELT
-from engramlog_server.projections.language.sensitivity.spelling import corrected
+from engramlog_server.projections.language.sensitivity.spelling import OF_A_ROW, corrected, in_digits
 from engramlog_server.projections.language.sensitivity.values import NUMBER_WORDS
 
 # Plain integers: arithmetic on an IntFlag costs more than all the searches below together.

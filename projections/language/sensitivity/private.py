@@ -7,12 +7,10 @@ of prompts. A word such as `cancer` or `salary` never counts by itself: somebody
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.sensitivity.reading import Cues, TextReading
-from engramlog_server.projections.language.sensitivity.rule import Rule, either, found_in_lower, listed
-from engramlog_server.projections.language.sensitivity.sign import Sign
+from engramlog_server.projections.language.sensitivity.reading import NO_SIGN, Cues, Sign
+from engramlog_server.projections.language.sensitivity.rule import Rule, about, either, found_in_lower, listed
 from engramlog_server.projections.language.times.names import MONTH_STARTS
 
 _ILLNESS = either("""
@@ -154,16 +152,16 @@ PAY_ZH = Cues(listed("工资, 薪, 收入, 税后, 税前, 年终奖, 到手, �
 BIRTH_ZH = Cues(listed("生日, 出生, 生辰, 生于, 日生"), (f"{digit}生" for digit in range(10)))
 
 
-def _near(cues: Cues, shape: re.Pattern[str]) -> Callable[[TextReading], bool]:
-    """A rule's `matches`: the pattern about one of the cues."""
-    return lambda read: any(shape.search(piece.lower) for piece in read.pieces(cues))
+def _private(name: str, cues: Cues, shape: re.Pattern[str], needs: Sign = NO_SIGN) -> Rule:
+    """A rule of level 2: the pattern about one of the cues."""
+    return about(name, cues, lambda piece: shape.search(piece.lower), level=2, needs=needs)
 
 
 RULES = (
-    Rule("health", 2, _near(HEALTH, _ILL), HEALTH),
-    Rule("orientation", 2, _near(ORIENTATION, _ORIENTED), ORIENTATION),
-    Rule("pay", 2, _near(PAY, _PAID), PAY, needs=Sign.DIGIT),
-    Rule("birth-date", 2, _near(BIRTH, _BORN), BIRTH, needs=Sign.DIGIT),
+    _private("health", HEALTH, _ILL),
+    _private("orientation", ORIENTATION, _ORIENTED),
+    _private("pay", PAY, _PAID, Sign.DIGIT),
+    _private("birth-date", BIRTH, _BORN, Sign.DIGIT),
     Rule("health", 2, found_in_lower(_ILL_ZH), HEALTH_ZH),
     Rule("orientation", 2, found_in_lower(_ORIENTED_ZH), ORIENTATION_ZH),
     Rule("pay", 2, found_in_lower(_PAID_ZH), PAY_ZH),

@@ -7,8 +7,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.sensitivity.reading import NO_CUES, Cues, TextReading
-from engramlog_server.projections.language.sensitivity.sign import NO_SIGN, Sign
+from engramlog_server.projections.language.sensitivity.reading import (
+    AFTER,
+    BEFORE,
+    NO_CUES,
+    NO_SIGN,
+    Cues,
+    Piece,
+    Sign,
+    TextReading,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +33,20 @@ class Rule:
     cues: Cues = NO_CUES
     signs: Sign = NO_SIGN
     needs: Sign = NO_SIGN
+
+
+def about(
+    name: str,
+    cues: Cues,
+    matches: Callable[[Piece], object],
+    *,
+    level: int = 3,
+    before: int = BEFORE,
+    after: int = AFTER,
+    needs: Sign = NO_SIGN,
+) -> Rule:
+    """A rule that is asked of each piece of a text about one of its cues."""
+    return Rule(name, level, lambda read: any(map(matches, read.pieces(cues, before, after))), cues, needs=needs)
 
 
 def found_in_text(*patterns: re.Pattern[str] | Begun) -> Callable[[TextReading], bool]:

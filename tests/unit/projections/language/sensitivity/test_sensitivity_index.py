@@ -10,22 +10,25 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engramlog_server.projections.language.sensitivity import background as sensitivity_background
-from engramlog_server.projections.language.sensitivity import contact as sensitivity_contact
-from engramlog_server.projections.language.sensitivity.beside import AFTER, BEFORE, Piece, joined, pieces, with_others
-from engramlog_server.projections.language.sensitivity.digits_said import in_digits
+from engramlog_server.projections.language.sensitivity import background, contact, keys, logins, papers, passwords
 from engramlog_server.projections.language.sensitivity.fold import folded, in_lower_case
-from engramlog_server.projections.language.sensitivity.numbers import holds_iban
-from engramlog_server.projections.language.sensitivity.reading import Cues, TextReading, key_of, long_runs
+from engramlog_server.projections.language.sensitivity.papers import holds_iban
+from engramlog_server.projections.language.sensitivity.reading import (
+    AFTER,
+    BEFORE,
+    LONG,
+    Cues,
+    Piece,
+    Sign,
+    TextReading,
+    joined,
+    key_of,
+    long_runs,
+    pieces,
+    with_others,
+)
 from engramlog_server.projections.language.sensitivity.rule import Begun, Rule, listed
-from engramlog_server.projections.language.sensitivity.secrets import keys as sensitivity_keys
-from engramlog_server.projections.language.sensitivity.secrets import papers as sensitivity_papers
-from engramlog_server.projections.language.sensitivity.secrets import passwords as sensitivity_passwords
-from engramlog_server.projections.language.sensitivity.secrets import said as sensitivity_said
-from engramlog_server.projections.language.sensitivity.secrets import themselves as sensitivity_secrets
-from engramlog_server.projections.language.sensitivity.secrets import wallets as sensitivity_wallets
-from engramlog_server.projections.language.sensitivity.sign import LONG, Sign
-from engramlog_server.projections.language.sensitivity.spelling import corrected
+from engramlog_server.projections.language.sensitivity.spelling import corrected, in_digits
 from engramlog_server.projections.language.sensitivity.text_level import RULES, detect_sensitivity, reasons
 from engramlog_server.projections.language.sensitivity.values import (
     NUMBER_WORDS,
@@ -64,12 +67,12 @@ TOLD_OF_NUMBERS = (
 )  # fmt: skip
 BOUND_TO_THEIR_CUES = frozenset(
     [
-        sensitivity_passwords.says_password,
-        sensitivity_secrets.holds_named_key,
-        sensitivity_secrets.holds_cloud_secret,
-        sensitivity_said.holds_a_password,
+        passwords.says_password,
+        keys.holds_named_key,
+        keys.holds_cloud_secret,
+        passwords.holds_a_password,
         *(rule.matches for rule in RULES if rule.name == "pin-zh"),
-        sensitivity_wallets.holds_wallet_words,
+        keys.holds_wallet_words,
     ]
 )
 """What these match counts only with one of the rule's cues or signs: it is part of the rule, and not what `matches` implies."""
@@ -162,12 +165,12 @@ def test_what_is_looked_up_for_all_rules_is_what_each_asks_for(text: str) -> Non
 
 
 BEGUN = {
-    "education": sensitivity_background._EDUCATION, "token": sensitivity_secrets._TOKEN,
-    "cloud key": sensitivity_secrets._CLOUD_KEY, "assigned key": sensitivity_secrets._ASSIGNED_KEY,
-    "private key": sensitivity_secrets._PRIVATE_KEY, "json web token": sensitivity_secrets._JWT,
-    "addressed": sensitivity_keys._ADDRESSED, "social security": sensitivity_secrets._SSN,
-    "passport": sensitivity_secrets._PASSPORT, "after an address": sensitivity_said._AFTER_ADDRESS,
-    "seed phrase": sensitivity_passwords._SEED_PHRASE,
+    "education": background._EDUCATION, "token": keys._ISSUED_TOKEN,
+    "cloud key": keys._CLOUD_KEY, "assigned key": keys._ASSIGNED_KEY,
+    "private key": keys._PRIVATE_KEY, "json web token": keys._JWT,
+    "addressed": keys._ADDRESSED, "social security": papers._SSN,
+    "passport": papers._PASSPORT, "after an address": logins._AFTER_ADDRESS,
+    "seed phrase": passwords._SEED_PHRASE,
 }  # fmt: skip
 
 
@@ -182,8 +185,8 @@ def test_a_pattern_that_is_tried_where_it_can_begin_finds_what_it_finds_anywhere
 
 @given(SPLICED | st.text(alphabet="aZ9!#*?@+-_ .密", max_size=24))
 def test_a_sign_within_is_found_by_the_kinds_of_characters(text: str) -> None:
-    kinds = text.encode().translate(sensitivity_said._KINDS)
-    assert bool(sensitivity_said._SIGN_WITHIN_KINDS.search(kinds)) == bool(sensitivity_said._SIGN_WITHIN.search(text))
+    kinds = text.encode().translate(passwords._KINDS)
+    assert bool(passwords._SIGN_WITHIN_KINDS.search(kinds)) == bool(passwords._SIGN_WITHIN.search(text))
 
 
 def test_a_pattern_that_begins_with_anything_is_refused() -> None:
@@ -250,11 +253,11 @@ def test_the_number_of_a_paper_is_found_behind_its_name_as_in_the_whole_text(tex
     lower = in_lower_case(folded(text))
     ends = [found.end() for found in re.finditer("id|ssn|no|card", lower)]
     for shape, behind in (
-        (sensitivity_papers._NUMBER, sensitivity_papers._numbers_behind),
-        (sensitivity_papers._BY_LETTERS, sensitivity_papers._letters_behind),
+        (papers._NUMBER, papers._numbers_behind),
+        (papers._BY_LETTERS, papers._letters_behind),
     ):
-        whole = {found.span() for found in shape.finditer(lower) if sensitivity_papers._near(ends, found.start())}
-        near = {found.span() for found in behind(lower, ends) if sensitivity_papers._near(ends, found.start())}
+        whole = {found.span() for found in shape.finditer(lower) if papers._near(ends, found.start())}
+        near = {found.span() for found in behind(lower, ends) if papers._near(ends, found.start())}
         assert near == whole
 
 
@@ -265,23 +268,22 @@ def test_the_number_of_a_paper_is_found_behind_its_name_as_in_the_whole_text(tex
 def test_what_is_looked_for_near_what_it_needs_is_found_as_in_the_whole_text(text: str) -> None:
     plain, whole = folded(text), _Whole(text)
     phone = any(
-        7 <= sum(map(str.isdigit, found["number"])) <= 15
-        for found in sensitivity_contact._CALLED_PHONE.finditer(whole.lower)
+        7 <= sum(map(str.isdigit, found["number"])) <= 15 for found in contact._CALLED_PHONE.finditer(whole.lower)
     )
-    work = sensitivity_background._OCCUPATION
+    work = background._OCCUPATION
     runs, letters = whole.long_runs, re.compile("[A-Za-z0-9_.:-]{23,}")
     for name, found, expected in (
-        ("phone", sensitivity_contact.holds_phone(whole) or not phone, True),
-        ("street", sensitivity_contact.names_a_street(whole), bool(sensitivity_contact._STREET.search(whole.text))),
+        ("phone", contact.holds_phone(whole) or not phone, True),
+        ("street", contact.names_a_street(whole), bool(contact._STREET.search(whole.text))),
         (
             "work",
-            sensitivity_background.says_where_someone_works(whole),
+            background.says_where_someone_works(whole),
             bool(work.search(whole.lower)),
         ),
         (
             "issued",
-            bool(sensitivity_keys._ISSUED.search(runs)),
-            any(map(sensitivity_keys._ISSUED.search, letters.findall(runs))),
+            bool(keys._ISSUED.search(runs)),
+            any(map(keys._ISSUED.search, letters.findall(runs))),
         ),
         ("strong", any(strength(token[0]) for token in TOKEN.finditer(plain) if not may_be_strong(token[0])), False),
         ("iban", b"aa00" in whole.kinds or not holds_iban(whole.text), True),
@@ -295,12 +297,12 @@ def test_a_piece_without_what_a_key_needs_is_no_key(text: str) -> None:
     lower = in_lower_case(plain)
     for word in ("key", "token", "backup"):
         piece = Piece(f"{word} {plain}"[:200], f"{word} {lower}"[:200], 0, len(word))
-        assert sensitivity_keys._key_in(piece) == _key_in_as_asked_of_all(piece)
+        assert keys._key_in(piece) == _key_in_as_asked_of_all(piece)
 
 
 def _key_in_as_asked_of_all(piece: Piece) -> bool:
     """Every question about a piece, whether it can be answered with yes or not."""
-    keys, after = sensitivity_keys, piece.after
+    after = piece.after
     firm = keys._FIRM.search(piece.lower, max(0, piece.at - 16), piece.end + 12) is not None
     letters = (re.sub("[ -]", "", run[0]) for run in keys._LETTERS.finditer(after))
     return (

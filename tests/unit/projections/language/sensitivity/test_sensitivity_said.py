@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from engramlog_server.projections.language.sensitivity import private as sensitivity_private
-from engramlog_server.projections.language.sensitivity.beside import AFTER, BEFORE, FREE, SPACING, pieces, places
+from engramlog_server.projections.language.sensitivity import codes, keys, logins, passwords, private
 from engramlog_server.projections.language.sensitivity.fold import folded, in_lower_case
+from engramlog_server.projections.language.sensitivity.reading import AFTER, BEFORE, FREE, SPACING, pieces, places
 from engramlog_server.projections.language.sensitivity.rule import listed
-from engramlog_server.projections.language.sensitivity.secrets import codes as sensitivity_codes
-from engramlog_server.projections.language.sensitivity.secrets import keys as sensitivity_keys
-from engramlog_server.projections.language.sensitivity.secrets import said as sensitivity_said
-from engramlog_server.projections.language.sensitivity.secrets import said_chinese as sensitivity_said_chinese
 from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity, reasons
 from tests.given.sensitive_texts import HARMLESS_CHINESE, HARMLESS_ENGLISH, SECRET_CHINESE, SECRET_ENGLISH
 from tests.rows import each_row
@@ -45,8 +41,8 @@ NOT_PRIVATE = [
 ]  # fmt: skip
 
 CUES = {
-    "passwords": sensitivity_said.PASSWORDS, "logins": sensitivity_said.GIVEN, "codes": sensitivity_codes.CODES,
-    "keys": sensitivity_keys.KEYS, "health": sorted(sensitivity_private.HEALTH), "chinese": sensitivity_said_chinese.CODES,
+    "passwords": passwords.PASSWORDS, "logins": logins.GIVEN, "codes": codes.CODES,
+    "keys": keys.KEYS, "health": sorted(private.HEALTH), "chinese": passwords.CODES_ZH,
 }  # fmt: skip
 
 

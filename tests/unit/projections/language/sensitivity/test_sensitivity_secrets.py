@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engramlog_server.projections.language.sensitivity.numbers import chinese_id, iban, luhn
+from engramlog_server.projections.language.sensitivity.papers import chinese_id, iban, luhn
 from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity, reasons
 from tests.rows import each_row
 

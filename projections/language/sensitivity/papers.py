@@ -1,21 +1,95 @@
-"""Level 3 by a number and the paper or account that it belongs to: social security, passport, licence, tax, bank.
+"""Level 3: numbers of papers, cards and accounts: by a checksum of their own, or beside the word for what they belong to.
 
-Such numbers are long or mixed, so a number beside the word is enough where it is no date, no telephone, no amount.
+Such numbers are long or mixed, so a number beside the word is enough where it is no date, no telephone, no amount. Identity numbers
+are level 3 too: they open accounts in their owner's name, and cannot be changed once known.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import in_han_block
-from engramlog_server.projections.language.sensitivity.beside import joined, letter_at
-from engramlog_server.projections.language.sensitivity.reading import Cues, TextReading
-from engramlog_server.projections.language.sensitivity.rule import Rule, either, listed
-from engramlog_server.projections.language.sensitivity.sign import Sign
+from engramlog_server.projections.language.sensitivity.reading import Cues, Piece, Sign, TextReading, joined, letter_at
+from engramlog_server.projections.language.sensitivity.rule import (
+    Begun,
+    Rule,
+    about,
+    either,
+    found_in_lower,
+    listed,
+)
 from engramlog_server.projections.language.sensitivity.values import SPOKEN
+
+_CARD = regex(
+    r"(?<![0-9A-Za-z_.#$€£¥+-])(?:"
+    r"[2-6][0-9]{3}([ .-]?)[0-9]{4}\1[0-9]{4}\1[0-9]{1,4}(?:\1[0-9]{1,3})?"  # 13 to 19 digits in fours, or unbroken
+    r"|3[47][0-9]{2}([ .-])[0-9]{6}\2[0-9]{5}|3[068][0-9]{2}([ -])[0-9]{6}\3[0-9]{4}"  # 4-6-5, 4-6-4
+    r")(?![0-9A-Za-z_-]|\.[0-9]| [0-9]{4})"
+)
+# Issuers by prefix and length (ISO/IEC 7812): UnionPay, Visa, Mastercard, American Express, Discover, JCB, Diners, Mir.
+_ISSUER = regex(
+    r"62\d{14,17}|4(?:\d{12}|\d{15}|\d{18})|5[1-5]\d{14}|2(?:22[1-9]|2[3-9]\d|[3-6]\d\d|7[01]\d|720)\d{12}|3[47]\d{13}"
+    r"|6(?:011|5\d\d|4[4-9]\d)\d{12}|35(?:2[89]|[3-8]\d)\d{12}|3(?:0[0-5]|[68]\d)\d{11}|220[0-4]\d{12}"
+)
+_IBAN = regex(
+    r"[0-9](?<=[A-Za-z]{2}[0-9])(?<![0-9A-Za-z][A-Za-z]{2}[0-9])[0-9](?: ?[0-9A-Za-z]{4}){2,7}"
+    r"(?: ?[0-9A-Za-z]{1,3})?(?![0-9A-Za-z])"
+)
+_IBAN_LENGTHS_TEXT = """
+AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DK18 DO28 EE20 EG29 ES24 FI18 FO18 FR27
+GB22 GE22 GI23 GL18 GR27 GT28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 LB28 LC32 LI21 LT20 LU20 LV21 LY25 MC27
+MD24 ME22 MK19 MR27 MT31 MU30 NL18 NO15 PK24 PL28 PS29 PT25 QA29 RO24 RS22 SA24 SC31 SE24 SI19 SK24 SM27 ST25 SV28 TL23
+TN24 TR26 UA29 VA22 VG24 XK20
+"""
+_IBAN_LENGTHS = {entry[:2]: int(entry[2:]) for entry in _IBAN_LENGTHS_TEXT.split()}
+_CHINESE_ID = regex(
+    r"(?<![0-9A-Za-z])[1-8][0-9]{5}(?:18|19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])[0-9]{3}[0-9Xx]"
+    r"(?![0-9A-Za-z])"
+)
+_ID_WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
+
+
+def holds_card_number(text: str, where: Iterable[tuple[int, int]]) -> bool:
+    """Whether a number of a known issuer's prefix and length passes the Luhn check; `where` are the text's regions."""
+    for start, end in where:
+        for match in _CARD.finditer(text, start, end):
+            digits = re.sub("[ .-]", "", match[0])
+            if _ISSUER.fullmatch(digits) and luhn(digits):
+                return True
+    return False
+
+
+def holds_iban(text: str) -> bool:
+    """Whether a bank account number of its country's length has the remainder 1 of 97 (ISO 13616)."""
+    return any(iban(text[match.start() - 2 : match.end()].replace(" ", "")) for match in _IBAN.finditer(text))
+
+
+def holds_chinese_id(text: str, where: Iterable[tuple[int, int]]) -> bool:
+    """Whether an 18-character identity number has a possible birthday and its check character (GB 11643)."""
+    return any(chinese_id(match[0]) for start, end in where for match in _CHINESE_ID.finditer(text, start, end))
+
+
+def luhn(digits: str) -> bool:
+    """Luhn's check (ISO/IEC 7812-1) of a text of ASCII digits."""
+    doubled = sum(sum(divmod(2 * int(digit), 10)) for digit in digits[-2::-2])
+    return (doubled + sum(int(digit) for digit in digits[::-2])) % 10 == 0
+
+
+def iban(number: str) -> bool:
+    """The length and mod 97 check of an IBAN without spaces."""
+    if _IBAN_LENGTHS.get(number[:2]) != len(number):
+        return False
+    return int("".join(str(int(c, 36)) for c in number[4:] + number[:4])) % 97 == 1
+
+
+def chinese_id(number: str) -> bool:
+    """The check character of a Chinese identity number of 18 characters."""
+    total = sum(weight * int(digit) for weight, digit in zip(_ID_WEIGHTS, number[:17], strict=True))
+    return "10X98765432"[total % 11] == number[17].upper()
+
 
 SURE = Cues(
     listed("""
@@ -214,13 +288,10 @@ def _ends(text: str, name: str) -> Iterator[int]:
         at = text.find(name, at + 1)
 
 
-def says_a_paper_word_by_word(read: TextReading) -> bool:
-    """Whether such a number is told in words: `my social's four oh seven, sixty-two, nine one three eight`."""
-    for piece in read.pieces(SPELLED):
-        spoken = SPOKEN.search(piece.after[:64])
-        if spoken and len(re.findall("[a-z]+", spoken[0])) >= 5:
-            return True
-    return False
+def _spelled(piece: Piece) -> bool:
+    """Whether such a number follows in words: `my social's four oh seven, sixty-two, nine one three eight`."""
+    spoken = SPOKEN.search(piece.after[:64])
+    return spoken is not None and len(re.findall("[a-z]+", spoken[0])) >= 5
 
 
 def says_a_paper_in_chinese(read: TextReading) -> bool:
@@ -250,8 +321,42 @@ def _digits(value: str) -> int:
     return sum(map(str.isdigit, value))
 
 
+_ACCOUNT_OF = r"(?:\s{1,4}(?:for|to|of|on|at)\b[^\n.:=!?;,0-9]{0,30}?)?"
+_ACCOUNT_IS = r"(?:\s{0,4}(?:\bis|\bwas|['’]s|[:：=])(?:\s(?:now|still))?\s{0,4})"
+_ACCOUNT = regex(
+    rf"(?:(?:account|acct|a/c|card)\.?\s?(?:number|no\.?|num\.?|#){_ACCOUNT_OF}(?:{_ACCOUNT_IS}|\s{{0,4}})"
+    rf"|(?:bank|checking|savings|current)\saccount{_ACCOUNT_OF}(?:{_ACCOUNT_IS}|\s{{1,4}}))"
+    r"#?[0-9](?:[ -]?[0-9]){5,19}(?![0-9a-z]|[.,][0-9])"
+)
+_ZH_ACCOUNT = regex(
+    r"(?:(?:银行卡|银行[账帐][号户]|储蓄卡|信用卡|借记卡|存折|卡号|户头)(?:卡号|[账帐][号户]|号)?(?:号?码)?\s?"
+    r"(?:就?是|为|[:：=])?\s?[0-9](?:[ -]?[0-9]){7,22}"
+    r"|[账帐][号户](?:号?码)?\s?(?:就?是|为|[:：=])?\s?[0-9](?:[ -]?[0-9]){11,22})(?![0-9元块万])"
+)
+_SSN = Begun(
+    "ssn",
+    "social security",
+    then=rf"(?:\s(?:number|no\.?))?{_ACCOUNT_OF}(?:{_ACCOUNT_IS}|\s{{1,4}})"
+    r"[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}(?![0-9])",
+)
+_PASSPORT = Begun(
+    rf"passport\s?(?:number|no\.?|num|#){_ACCOUNT_OF}(?:{_ACCOUNT_IS}|\s{{0,4}})",
+    r"护照(?:号码?)?\s?(?:就?是|为|[:：])?\s?",
+    then=r"[a-z]{0,2}[0-9]{6,9}(?![0-9a-z])",
+)
+
+
+ACCOUNTS = Cues(listed("account, acct, a/c, card"))
+
+
 RULES = (
+    Rule("card-number", 3, lambda read: holds_card_number(read.text, read.numbers), signs=Sign.SEVEN_DIGITS),
+    Rule("iban", 3, lambda read: b"aa00" in read.kinds and holds_iban(read.text), signs=Sign.SEVEN_DIGITS),
+    about("account-number", ACCOUNTS, lambda piece: _ACCOUNT.search(piece.lower), before=10, needs=Sign.FIVE_DIGITS),
+    Rule("account-number-zh", 3, found_in_lower(_ZH_ACCOUNT), signs=Sign.WIDE_DIGIT),
+    Rule("identity-number", 3, lambda read: holds_chinese_id(read.text, read.numbers), signs=Sign.SEVEN_DIGITS),
+    Rule("identity-number", 3, found_in_lower(_SSN, _PASSPORT), signs=Sign.FIVE_DIGITS),
     Rule("paper", 3, says_a_paper, PAPERS, needs=Sign.DIGIT),
-    Rule("paper", 3, says_a_paper_word_by_word, SPELLED, needs=Sign.SPOKEN),
+    about("paper", SPELLED, _spelled, needs=Sign.SPOKEN),
     Rule("paper-zh", 3, says_a_paper_in_chinese, Cues(SURE_ZH, WEAK_ZH), needs=Sign.WIDE_DIGIT),
 )

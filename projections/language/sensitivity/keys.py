@@ -1,14 +1,22 @@
-"""Level 3 by a random value and a word for a key, and by forms that only issuers of keys use; in English and Chinese."""
+"""Level 3: keys, tokens, codes of recovery and words of a wallet: beside a word for them, or in forms that only issuers use."""
 
 from __future__ import annotations
 
 import re
+from functools import cache
 
+from engramlog_server.projections.language.lexicon import words
 from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.sensitivity.beside import Piece
-from engramlog_server.projections.language.sensitivity.reading import Cues, TextReading
-from engramlog_server.projections.language.sensitivity.rule import Begun, Rule, listed
-from engramlog_server.projections.language.sensitivity.sign import Sign
+from engramlog_server.projections.language.scripts import HAN_BLOCK
+from engramlog_server.projections.language.sensitivity.reading import Cues, Piece, Sign, TextReading
+from engramlog_server.projections.language.sensitivity.rule import (
+    Begun,
+    Rule,
+    about,
+    either,
+    found_in_text,
+    listed,
+)
 from engramlog_server.projections.language.sensitivity.values import bare, random_key, random_letters
 
 KEYS = Cues(
@@ -124,11 +132,6 @@ def holds_issued_key(read: TextReading) -> bool:
     return _ADDRESSED.search(runs.lower()) is not None
 
 
-def says_a_key(read: TextReading) -> bool:
-    """Whether a random value stands beside a word for a key, a token, a secret or codes of recovery."""
-    return any(_key_in(piece) for piece in read.pieces(KEYS, before=72, after=128))
-
-
 RECOVERING = Cues(
     listed(
         "backup, back-up, recovery, rescue, scratch, emergency, one-time, one time, 2fa, mfa, 备用, 恢复, 救援, 备份, 应急"
@@ -207,8 +210,203 @@ def _random(value: str, *, firm: bool, beside: bool) -> bool:
     return random_key(value) and (firm or len(value) >= 20)
 
 
+_PRIVATE_KEY = Begun(
+    r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
+    r"(?:\\n|\s){0,8}(?:[A-Za-z-]{1,20}: [^\n]{0,200}\n\s{0,8}){0,4}[A-Za-z0-9+/=]{20}"
+)
+_JWT = Begun(r"eyJ(?<![A-Za-z0-9_-]eyJ)[A-Za-z0-9_-]{8,4096}\.eyJ[A-Za-z0-9_-]{4,8192}\.[A-Za-z0-9_-]{16}")
+_ISSUED_TOKEN = Begun(
+    *listed(
+        "sk-, gh[opsru]_, github_pat_, glpat-, xox[abprs]-, sk_(?:live|test)_, rk_(?:live|test)_, npm_, hf_, pypi-"
+    ),
+    *listed(r"ya29\., SG\., shpat_, dop_v1_, whsec_"),
+    then=r"(?P<value>[A-Za-z0-9_.-]{16,256})",
+)
+_CLOUD_KEY = Begun(
+    *("AKIA[A-Z0-9]{16}", "ASIA[A-Z0-9]{16}", r"AIza[\w-]{35}", "LTAI[A-Za-z0-9]{16,24}", r"eg[cst]1_[\w-]{43}"),
+    r"egl_[a-z0-9]{8}_[\w-]{43}_[0-9a-f]{6}",
+    then="(?![A-Za-z0-9])",
+)
+# In lower case from here on.
+_ASSIGNED_KEY = Begun(
+    *listed(
+        "key, token, secret, bearer, backup[ _-]codes?, recovery[ _-]codes?, 密钥, 秘钥, 私钥, 令牌, 授权码, 激活码, 恢复码"
+    ),
+    then=r"(?:[ _-]?id)?[\"'\])]{0,2}(?:\s{0,4}(?:\bis|\bwas|\bare|是|为|=>|[:=：])\s{0,4}|\s{1,4})"
+    r"[\"'“`]?(?P<value>[a-z0-9+/_=-]{12,256})",
+)
+_CLOUD_SECRET = regex(r"secret[ _-]?access[ _-]?key[^a-z0-9]{1,8}[a-z0-9/+]{40}(?![a-z0-9/+])")
+_KIND_OF_KEY = regex(
+    r"(?:api|app|access|auth|account|bearer|client|consumer|encryption|private|product|licen[sc]e|refresh|recovery"
+    r"|secret"
+    r"|session|signing|subscription|webhook)[ _-]?$"
+)
+_LICENCE = regex(r"(?=.*[0-9])(?:[a-z0-9]{4,6}-){3,7}[a-z0-9]{4,6}")
+_STAND_IN = regex(r"your|example|placeholder|changeme|xxxx|dummy|sample|insert|replace|redacted")
+
+
+def holds_issued_token(read: TextReading) -> bool:
+    """Whether the text holds a key by its issuer's prefix."""
+    text = read.long_runs
+    if not text:
+        return False
+    if any(_starts_a_word(text, match) for match in _CLOUD_KEY.finditer(text)):
+        return True
+    return any(_starts_a_word(text, match) and _looks_random(match["value"]) for match in _ISSUED_TOKEN.finditer(text))
+
+
+NAMED = Cues(KEYS, by_word=True)
+
+
+def holds_cloud_secret(read: TextReading) -> bool:
+    """Whether the text holds what is called a secret access key and is as long as one."""
+    return "secret" in read.lower and _CLOUD_SECRET.search(read.lower) is not None
+
+
+def holds_named_key(read: TextReading) -> bool:
+    """Whether the text holds a random-looking value called a key, a token or a secret."""
+    for match in _ASSIGNED_KEY.finditer(read.lower):
+        # "Key" alone says nothing: "the key is ..."; a token, a secret or any kind of key does.
+        named = not match[0].startswith("key") or _KIND_OF_KEY.search(
+            read.lower, max(0, match.start() - 16), match.start()
+        )
+        if named and _looks_random(match["value"]):
+            return True
+    return False
+
+
+def _starts_a_word(text: str, match: re.Match[str]) -> bool:
+    before = text[match.start() - 1] if match.start() else " "
+    return not (before.isascii() and (before.isalnum() or before in "_-"))
+
+
+def _looks_random(value: str) -> bool:
+    """A licence key, or a run of at least eight letters with two digits and six different characters; no stand-in."""
+    value = value.lower()
+    if _STAND_IN.search(value):
+        return False
+    if _LICENCE.fullmatch(value):
+        return True
+    for run in re.split("[^a-z0-9]", value):
+        digits = sum(c.isdigit() for c in run)
+        if len(run) >= 8 and 2 <= digits < len(run) and len(set(run)) >= 6:
+            return True
+    return False
+
+
+REDEEMED = Cues(
+    listed("""
+    voucher, vouchers, gift, giftcard, gift card, gift code, redeem, redeems, redeemed, redeeming, steam, itunes, google play
+    xbox, playstation, psn, nintendo, eshop, roblox, robux, fortnite, licence, license, licences, activation
+    cd key, serial key, topup, prepaid
+    礼品卡, 兑换码, 激活码, 点卡, 充值卡, 序列号, 卡密, 储值卡
+""")
+)
+GUARDED = Cues(listed("steam guard, steamguard"))
+SET_UP = Cues(
+    listed("""
+    setup, 2fa, mfa, totp, otp, authenticator, authy, manual entry, enter manually
+    qr, 两步, 双重, 验证器, 令牌, 二次验证
+""")
+)
+_GROUPS = regex(
+    r"(?<![\w./-])(?:[a-z0-9]{5}(?:-[a-z0-9]{5}){2,5}|[a-z0-9]{4}(?:-[a-z0-9]{4}){2,7}|[a-z0-9]{4}-[a-z0-9]{6}-[a-z0-9]{4,5}"
+    r"|[a-z0-9]{6}(?:-[a-z0-9]{6}){2,5})(?![\w/-]|\.\w)"
+)
+_RUN = regex(r"(?<![\w./-])(?=[A-Z]{0,12}\d)[A-Z0-9]{13,18}(?![\w./-])")
+_MIXED = regex(r"(?=[a-z]{0,5}\d)(?=\d{0,5}[a-z])[a-z0-9]{4,6}")
+_OF_ELSE = regex(
+    either("""
+    order, tracking, part, model, serial number, ref, reference, booking, uuid, commit, sku, invoice, parcel, parcels, receipt
+    confirmation, ticket, reservation, imei
+""")
+)
+_CARD = regex(either("card, code, codes, voucher, redeem, pin") + "|[码卡]")
+_GUARD = regex(
+    r"(?:\s(?:code|says|said|is|was|now|it's|shows|=|just)){0,3}\s?:?\s{1,2}(?=[A-Z]{0,4}\d)(?=\d{0,4}[A-Z])[A-Z0-9]{5}(?!\w)"
+)
+_BASE_32 = regex(r"(?<![a-z0-9-])[a-z2-7]{4}(?:[ -][a-z2-7]{4}){3,15}(?![a-z0-9-])")
+_RUN_OF_BASE_32 = regex(r"(?<![\w./+-])[A-Z2-7]{16,64}(?![\w./+=-])")
+
+
+def _redeemed(piece: Piece) -> bool:
+    for groups in _GROUPS.finditer(piece.lower):
+        mixed = [group for group in groups[0].split("-") if _MIXED.fullmatch(group)]
+        if len(mixed) >= 2 and not _OF_ELSE.search(piece.lower, max(0, groups.start() - 32), groups.start()):
+            return True
+    return any(
+        sum(map(str.isdigit, run[0])) >= 3
+        and sum(map(str.isalpha, run[0])) >= 5
+        and _CARD.search(piece.lower) is not None
+        and not _OF_ELSE.search(piece.lower)
+        for run in _RUN.finditer(piece.text)
+    )
+
+
+def _set_up(piece: Piece) -> bool:
+    for groups in _BASE_32.finditer(piece.lower):
+        if any(_MIXED.fullmatch(group) for group in re.split("[ -]", groups[0])):
+            return True
+    return any(len(re.findall("[2-7]", run[0])) >= 2 for run in _RUN_OF_BASE_32.finditer(piece.text))
+
+
+@cache
+def wallet_words() -> frozenset[str]:
+    """The words of which wallets make recovery phrases."""
+    return frozenset(words("wallet_words", "english"))
+
+
+SEEDS = Cues(
+    listed("""
+    seed, mnemonic, recovery, phrase, wallet, metamask, ledger, trezor, exodus, phantom, electrum, words, backup
+    imtoken, coinbase, seedphrase, 助记词, 助记, 种子, 钱包, 备份, 个词, 个单词, 个英文
+""")
+)
+_WORD = regex("[a-z]+")
+_LISTED = regex(
+    r"(?:\d{1,2}[.):]?\s?)?[a-z]{3,8}(?:(?:[\s,、]{1,3}|[;/|-]|\s[-/|>]\s)(?:\d{1,2}[.):]?\s?)?[a-z]{3,8}){11,24}"
+)
+_LISTED_ZH = regex(f"[{HAN_BLOCK}](?:[ ,、.-][{HAN_BLOCK}]){{11,23}}")
+ROW = 12
+"""Words: the shortest recovery phrase."""
+_LEAST = 6
+"""Whole words of a wallet that lists must hold: two in three of `ROW` for each, of which the first and the last may be parts of
+longer words."""
+
+
+def _wallet_words_in(piece: Piece) -> bool:
+    """Whether a list of words or of single characters follows a word for a seed; two in three are a wallet's words."""
+    if _LISTED_ZH.search(piece.lower):
+        return True
+    if sum(word in wallet_words() for word in _WORD.findall(piece.after)) < _LEAST:
+        return False  # spares the search for lists, which costs ten times as much
+    words_listed = [word for found in _LISTED.finditer(piece.after) for word in _WORD.findall(found[0])]
+    return sum(word in wallet_words() for word in words_listed) * 3 >= 2 * max(ROW, len(words_listed))
+
+
+def holds_wallet_words(read: TextReading) -> bool:
+    """Whether `ROW` words of a wallet's list follow each other, numbered or not."""
+    row, known = 0, wallet_words()
+    for word in read.lower.split():
+        plain = word if word in known else word.strip(".,;:\"'()0123456789")
+        row = row + 1 if plain in known else 0 if plain else row
+        if row >= ROW:
+            return True
+    return False
+
+
 RULES = (
-    Rule("api-key", 3, says_a_key, KEYS),
+    Rule("private-key", 3, found_in_text(_PRIVATE_KEY), signs=Sign.LONG),
+    Rule("api-key", 3, holds_issued_token, signs=Sign.LONG),
+    Rule("api-key", 3, holds_cloud_secret, NAMED, signs=Sign.WIDE_DIGIT),
+    Rule("api-key", 3, holds_named_key, NAMED, needs=Sign.DIGIT, signs=Sign.WIDE_DIGIT),
+    Rule("json-web-token", 3, found_in_text(_JWT), signs=Sign.LONG),
+    about("api-key", REDEEMED, _redeemed, before=80, after=96, needs=Sign.DIGIT),
+    about("api-key", GUARDED, lambda piece: _GUARD.match(piece.text, piece.end), needs=Sign.DIGIT),
+    about("api-key", SET_UP, _set_up, before=72, after=110, needs=Sign.DIGIT),
+    about("api-key", KEYS, _key_in, before=72, after=128),
     Rule("recovery-codes", 3, lists_codes, RECOVERING, needs=Sign.DIGIT),
     Rule("issued-key", 3, holds_issued_key, signs=Sign.LONG),
+    about("recovery-phrase", SEEDS, _wallet_words_in, before=8, after=280),
+    Rule("recovery-phrase", 3, holds_wallet_words, SEEDS),
 )

@@ -1,4 +1,4 @@
-"""Level 3 by what a number opens: an alarm is disarmed with it, a lock stands on it, a cash machine asks for it.
+"""Level 3 by what a number opens: an alarm is disarmed with it, a lock is set to it, a cash machine asks for it.
 
 Here no word such as code or 密码 is needed: the thing that is locked, or what is done to it, says what the number is for.
 """
@@ -8,10 +8,8 @@ from __future__ import annotations
 import re
 
 from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.sensitivity.beside import Piece
-from engramlog_server.projections.language.sensitivity.reading import Cues, TextReading
-from engramlog_server.projections.language.sensitivity.rule import Rule, either, listed
-from engramlog_server.projections.language.sensitivity.sign import Sign
+from engramlog_server.projections.language.sensitivity.reading import Cues, Piece, Sign
+from engramlog_server.projections.language.sensitivity.rule import about, either, listed
 
 OPENING = Cues(
     listed("""
@@ -100,15 +98,6 @@ _BACK = regex(
 _SET = regex(rf"[^.\n\d]{{0,20}}?(?:\b(?:is|are|to|with|by)\b|[:=\u2192-])\s?(?:code |pin )?\d{{4,6}}{_UNIT}")
 
 
-def says_what_opens(read: TextReading) -> bool:
-    """Whether digits are told as what opens, unlocks or disarms something, or what its lock stands on."""
-    return (
-        any(map(_opening, read.pieces(OPENING)))
-        or any(map(_locked, read.pieces(LOCKS)))
-        or any(_SET.match(piece.after) for piece in read.pieces(CONTROLS))
-    )
-
-
 _DIGITS = regex(r"\d[ -]?\d[ -]?\d")
 
 
@@ -153,19 +142,11 @@ def _year(told: str) -> bool:
     return re.search(r"(?<!\d)(?:in|of|from|since|,)?\s(?:19|20)\d\d$", told) is not None
 
 
-def says_a_pin_of_a_machine(read: TextReading) -> bool:
-    """Whether the number that a cash machine asks for is told, in digits or word by word."""
-    return any(_SPOKEN.match(piece.after) or _ASKED.match(piece.after) for piece in read.pieces(MACHINES, after=64))
-
-
-def says_a_number_sent(read: TextReading) -> bool:
-    """Whether six digits are told that a service has sent to let somebody in, or the digits on a card's back."""
-    for piece in read.pieces(SENT, before=40, after=72):
-        if piece.word == "code" and _YOURS.search(piece.before) and _YOUR_CODE.match(piece.after):
-            return True
-        if piece.word != "code" and _SENT.search(piece.after[:40]) and _LOGGED.search(piece.lower):
-            return True
-    return any(_BACK.search(piece.lower) for piece in read.pieces(BACKS, before=40))
+def _sent(piece: Piece) -> bool:
+    """Whether six digits are there that a service has sent to let somebody in."""
+    if piece.word == "code":
+        return _YOURS.search(piece.before) is not None and _YOUR_CODE.match(piece.after) is not None
+    return _SENT.search(piece.after[:40]) is not None and _LOGGED.search(piece.lower) is not None
 
 
 # In Chinese.
@@ -206,18 +187,24 @@ _BEFORE_ZH = regex(
 )
 
 
-def says_what_opens_in_chinese(read: TextReading) -> bool:
-    """Whether digits are told in Chinese as what opens a door, a lock or a phone, or what a payment asks for."""
-    return any(
-        shape.search(piece.lower)
-        for piece in read.pieces(THINGS_ZH, before=24, after=40)
-        for shape in (_OPENED_ZH, _STANDS_ZH, _PAYS_ZH, _BEFORE_ZH, _SAME_ZH)
-    )
+def _opens_in_chinese(piece: Piece) -> bool:
+    """Whether digits open a door, a lock or a phone, or are what a payment asks for."""
+    shapes = (_OPENED_ZH, _STANDS_ZH, _PAYS_ZH, _BEFORE_ZH, _SAME_ZH)
+    return any(shape.search(piece.lower) for shape in shapes)
 
 
 RULES = (
-    Rule("pin", 3, says_what_opens, Cues(OPENING, LOCKS, CONTROLS), needs=Sign.DIGIT),
-    Rule("pin", 3, says_a_pin_of_a_machine, MACHINES, needs=Sign.DIGIT | Sign.SPOKEN),
-    Rule("one-time-code", 3, says_a_number_sent, Cues(SENT, BACKS), needs=Sign.DIGIT),
-    Rule("pin-zh", 3, says_what_opens_in_chinese, THINGS_ZH, needs=Sign.WIDE_DIGIT),
+    about("pin", OPENING, _opening, needs=Sign.DIGIT),
+    about("pin", LOCKS, _locked, needs=Sign.DIGIT),
+    about("pin", CONTROLS, lambda piece: _SET.match(piece.after), needs=Sign.DIGIT),
+    about(
+        "pin",
+        MACHINES,
+        lambda piece: _SPOKEN.match(piece.after) or _ASKED.match(piece.after),
+        after=64,
+        needs=Sign.DIGIT | Sign.SPOKEN,
+    ),
+    about("one-time-code", SENT, _sent, before=40, after=72, needs=Sign.DIGIT),
+    about("one-time-code", BACKS, lambda piece: _BACK.search(piece.lower), before=40, needs=Sign.DIGIT),
+    about("pin-zh", THINGS_ZH, _opens_in_chinese, before=24, after=40, needs=Sign.WIDE_DIGIT),
 )
