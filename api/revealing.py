@@ -68,13 +68,18 @@ class Revealer:
         return {**answer, "revealed": position}
 
     def export(
-        self, owner: str, options: ExportOptions, by: By, form: str = "jsonl", **times: Unpack[LineTerms]
+        self,
+        owner: str,
+        options: ExportOptions,
+        by: By,
+        format: str = "jsonl",
+        **times: Unpack[LineTerms],
     ) -> tuple[Export, str | None]:
         """An owner's memories, secrets too where `options.reveal` asks for them, and the position at which that is recorded.
 
         None where no secret is among them. Raises as `Records.export` and `get` do.
         """
-        found = self._records.export(owner, options, form, **times)
+        found = self._records.export(owner, options, format, **times)
         secret = found.chosen.secret
         return found, self._record(owner, secret, "export", by) if secret else None
 

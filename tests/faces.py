@@ -59,7 +59,7 @@ def _filled(made: World, asked: dict[str, Any]) -> dict[str, Any]:
     return {name: value(made) if callable(value) else value for name, value in asked.items()}
 
 
-SINCE = {"from": "2000-01-01"}
+SINCE = {"since": "2000-01-01"}
 SEARCH, LIST, MEMORY = "/search", "/memories", "/memories/t1"
 HTTP: dict[str, list[Face]] = {
     "GET /v1/owners/{owner}/search": [
@@ -227,13 +227,13 @@ MCP: dict[str, list[Face]] = {
     "search_memories": [tool("search_memories", query=q), tool("search_memories", query=q, search_mode="keyword")],
     "memory_contextual_search": [tool("memory_contextual_search", query=q)],
     "get_memory_detail": [
-        tool("get_memory_detail", memory_key="t1", kept=BY_ID),
-        tool("get_memory_detail", memory_key="t1", reasons=True, kept=BY_ID),
+        tool("get_memory_detail", memory_id="t1", kept=BY_ID),
+        tool("get_memory_detail", memory_id="t1", reasons=True, kept=BY_ID),
     ],
-    "delete_memory": [tool("delete_memory", tells=False, memory_key="typed", dry_run=True)],
+    "delete_memory": [tool("delete_memory", tells=False, memory_id="typed", dry_run=True)],
     "reinforce_memory": [
-        tool("reinforce_memory", tells=False, memory_key="tea"),
-        tool("reinforce_memory", tells=False, memory_key="tea", outcome="mentioned"),
+        tool("reinforce_memory", tells=False, memory_id="tea"),
+        tool("reinforce_memory", tells=False, memory_id="tea", outcome="mentioned"),
     ],
     "memory_assess_knowledge": [tool("memory_assess_knowledge", topic=q)],
     "memory_knowledge_map": [tool("memory_knowledge_map", topic=q)],
@@ -241,7 +241,7 @@ MCP: dict[str, list[Face]] = {
     "memory://about": [Face(lambda made: made.resource("memory://about"), False)],
     "memory://recent": [Face(lambda made: made.resource("memory://recent"))],
     "memory://inbox": [Face(lambda made: made.resource("memory://inbox"), False)],
-    "memory://memories/{+memory_key}": [Face(lambda made: made.resource("memory://memories/t1"), kept=BY_ID)],
+    "memory://memories/{+memory_id}": [Face(lambda made: made.resource("memory://memories/t1"), kept=BY_ID)],
 }
 MCP_UNASKED = {
     "add_memory": "tells the memory that it is given",
@@ -263,8 +263,8 @@ CLI: dict[str, list[Face]] = {
         command("why", OWNER, "t1", kept=BY_ID),
         command("why", OWNER, "t1", "tea", "--query", q, kept=BY_ID),
     ],
-    "diff": [command("diff", OWNER, "--from", "2000-01-01", "-k", "1000")],
-    "history": [command("history", OWNER, "t1", tells=False), command("history", OWNER, "--all")],
+    "diff": [command("diff", OWNER, "--since", "2000-01-01", "-k", "1000")],
+    "history": [command("history", OWNER, "t1", tells=False), command("history", OWNER, "--everything")],
     "events": [
         command("events", "--times", OWNER, tells=False),
         command("events", "--sources", OWNER, tells=False),

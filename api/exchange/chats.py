@@ -111,7 +111,7 @@ class Chats:
                 got=len(chats),
                 allowed=MOST_CHAT_BYTES,
             )
-        began = None if since is None else parse_instant(since, "from")
+        began = None if since is None else parse_instant(since, "since")
         options = ImportOptions(owner=check_owner(owner), memories=memories, long_turns=check_way(long_turns))
         self._rehearse(chats, shape, options, began)
         check = current_check()

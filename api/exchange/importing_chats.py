@@ -145,7 +145,7 @@ class Turns:
         if when is None:
             when = self._begun if self._last is None else self._last + MINUTE
         if when is None:
-            allowed = "a time with the message or its conversation, or --from TIME for those without"
+            allowed = "a time with the message or its conversation, or --since TIME for those without"
             raise odd("no_time", "time", None, allowed)
         self._last = when
         return when

@@ -232,20 +232,20 @@ class Records:
             raise tried.done.error
         return self.take_in(lines, options)
 
-    def export(self, owner: str, options: ExportOptions, form: str = "jsonl", **times: Unpack[LineTerms]) -> Export:
+    def export(self, owner: str, options: ExportOptions, format: str = "jsonl", **times: Unpack[LineTerms]) -> Export:  # noqa: A002 - its name on every face
         """An owner's memories, at present unless told, as lines to import again or as a text. Leaves no trace.
 
         With `options.everything` also what was said, asked and put into prompts, and the change log.
         Raises InputError for a format, a reason or a time that cannot be.
         """
-        if form not in FORMATS:
-            raise refused("format", form, ", ".join(FORMATS))
+        if format not in FORMATS:
+            raise refused("format", format, ", ".join(FORMATS))
         options.named()
-        if options.everything and form == "text":
-            raise refused("format", form, "with everything: jsonl, which an import reads again")
+        if options.everything and format == "text":
+            raise refused("format", format, "with everything: jsonl, which an import reads again")
         with self._reader.snapshot(owner, **times) as snapshot:
             return self._exported(
-                owner, form, options, times, snapshot, selection(snapshot.view, options, current_check())
+                owner, format, options, times, snapshot, selection(snapshot.view, options, current_check())
             )
 
     def _exported(

@@ -425,7 +425,7 @@ def _awaited(endpoint: Callable[..., Any]) -> Callable[..., Any]:
 def _asked_once(operation: Operation) -> Callable[[Request], Awaitable[None]]:
     """What refuses a name that stands twice in the address, or stands there where a body is asked for: neither would be heard."""
     posted = operation.body is not None
-    several = {one.name_told for one in operation.question if "list[" in str(one.kind)}
+    several = {one.name for one in operation.question if "list[" in str(one.kind)}
 
     async def checked(request: Request) -> None:
         for name, count in Counter(name for name, _ in request.query_params.multi_items()).items():
@@ -459,8 +459,6 @@ def _field(parameter: Parameter) -> tuple[Any, Any]:
     told: Given = {"description": parameter.description, **parameter.bounds}
     if parameter.examples:
         told["examples"] = list(parameter.examples)
-    if parameter.wire:
-        told["alias"] = parameter.wire
     told["default_factory" if isinstance(parameter.default, type) else "default"] = parameter.default
     return _kind(parameter.kind), Field(**told)
 

@@ -51,9 +51,9 @@ class Session(NamedTuple):
     application: Application
     owner: str
 
-    def named(self, memory_key: str) -> str:
+    def named(self, memory_id: str) -> str:
         """The id of the memory that a key means, an id or a handle."""
-        return self.application.named(self.owner, memory_key)
+        return self.application.named(self.owner, memory_id)
 
 
 class Connection:

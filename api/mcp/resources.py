@@ -15,7 +15,7 @@ RECENT = 20
 ABOUT_URI = "memory://about"
 RECENT_URI = "memory://recent"
 INBOX_URI = "memory://inbox"
-MEMORY_URI = "memory://memories/{+memory_key}"
+MEMORY_URI = "memory://memories/{+memory_id}"
 
 
 class Resources:
@@ -49,8 +49,7 @@ class Resources:
         names = ("memory", "kind", "category", "created_at", "last_activated_at", "status")
         found: Sequence[Mapping[str, Any]] = listed["memories"]
         memories = [
-            {"memory_key": one["id"], "score": one["weight"], "uri": _uri(one["id"])}
-            | {name: one[name] for name in names}
+            {"id": one["id"], "score": one["weight"], "uri": _uri(one["id"])} | {name: one[name] for name in names}
             for one in found
         ]
         told = {"owner": asked.owner, "total": listed["total"], "behind": listed["behind"], "memories": memories}
@@ -62,16 +61,16 @@ class Resources:
             told = asked.application.inbox.page(asked.owner, limit=RECENT)
         return _json({name: told[name] for name in ("owner", "items", "total", "position")})
 
-    def memory(self, memory_key: str) -> str:
+    def memory(self, memory_id: str) -> str:
         """One memory, as `get_memory_detail` tells it; secrets stay withheld."""
         with self._connection.session() as asked:
-            memory_key = asked.named(memory_key)
-            told = asked.application.reader.get(asked.owner, memory_key, trace=False)
-        return _json({"memory_key": memory_key} | {name: value for name, value in told.items() if name != "id"})
+            memory_id = asked.named(memory_id)
+            told = asked.application.reader.get(asked.owner, memory_id, trace=False)
+        return _json({"id": memory_id} | told)
 
 
-def _uri(memory_key: str) -> str:
-    return MEMORY_URI.replace("{+memory_key}", quote(memory_key, safe="/:@+"))
+def _uri(memory_id: str) -> str:
+    return MEMORY_URI.replace("{+memory_id}", quote(memory_id, safe="/:@+"))
 
 
 def _json(document: ToolAnswer) -> str:

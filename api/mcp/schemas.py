@@ -14,10 +14,10 @@ Schema = dict[str, Any]
 UNSAID = ("title", "$defs", "additionalProperties")
 """What a schema says that its names say already."""
 NULL = {"type": "null"}
-_CHANGED = {"memory_key": "string", "message": "string", "changes": "array"}
+_CHANGED = {"id": "string", "message": "string", "changes": "array"}
 _FOUND = {
     "total_found": "integer",
-    "results": "array: memory_key, summary, content_preview, memory_type, relevance_score, score, created_at, keywords, metadata",
+    "results": "array: id, summary, content_preview, memory_type, relevance_score, score, created_at, keywords, metadata",
     "withheld": "object",
     "hint": ": What to try next.",
 }
@@ -27,12 +27,12 @@ ANSWERS: Mapping[str, Mapping[str, str]] = {
         "stable_id": "string",
         "turn": "string",
         "parts": "object: What the parts of a block hold, in their order.",
-        "memory_keys": "array",
+        "injected": "array",
     },
     "search_memories": _FOUND,
     "memory_contextual_search": _FOUND,
     "get_memory_detail": {
-        "memory_key": "string",
+        "id": "string",
         "content": "string",
         "memory_type": "string",
         "score": "number",
@@ -40,14 +40,14 @@ ANSWERS: Mapping[str, Mapping[str, str]] = {
         "metadata": "object",
     },
     "add_memory": {
-        "memory_key": "string",
+        "id": "string",
         "created": "boolean: False: known already.",
         "ended": "array",
         "waiting": "array: Waits for the user's answer.",
         "possible_conflicts": "array: Ask which holds.",
         "memory": "string",
     },
-    "add_turns": {"memory_keys": "array", "created": "boolean: False: known already."},
+    "add_turns": {"turns": "array", "created": "boolean: False: known already."},
     "update_memory": _CHANGED,
     "reinforce_memory": _CHANGED,
     "delete_memory": _CHANGED
@@ -57,15 +57,15 @@ ANSWERS: Mapping[str, Mapping[str, str]] = {
         "score": "number",
         "message": "string",
         "suggestions": "array",
-        "evidence": "array: memory_key, score, snippet, confidence, updated_at",
+        "evidence": "array: id, score, snippet, confidence, updated_at",
     },
     "memory_knowledge_map": {
-        "nodes": "array: memory_key, label, memory_type, score, depth, cluster",
-        "edges": "array: from_key, to_key, weight, link, keywords",
-        "clusters": "array: cluster, label, memory_keys",
+        "nodes": "array: id, label, memory_type, score, depth, cluster",
+        "edges": "array: from, to, weight, link, keywords",
+        "clusters": "array: cluster, label, members",
     },
     "memory_review_due": {
-        "memories": "array: memory_key, memory, memory_type, score, importance, due_at, days_overdue",
+        "memories": "array: id, memory, memory_type, score, importance, due_at, days_overdue",
         "due": "integer",
     },
 }

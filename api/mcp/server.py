@@ -70,7 +70,6 @@ DEMOTES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempoten
 LANGUAGES = ("en", "zh")
 """Of the prompt."""
 ARGUMENTS = {
-    "memory_id": "memory_key",
     "correction": "content",
     "kind": "memory_type",
     "kinds": "memory_types",
@@ -78,9 +77,7 @@ ARGUMENTS = {
     "until": "time_range",
     "tags": "context_tags",
     "feeling": "emotional_filter",
-    "key": "idempotency_key",
     "least": "min_score",
-    "set": "parameters",
 }
 """What the service layer calls what a tool calls otherwise."""
 DENIED = "Trying again will not help: tell the user; whoever runs this memory can grant it"
@@ -170,7 +167,7 @@ class MemoryServer(MCPServer[Any]):
         self.resource(RECENT_URI, name="recent", title="Recent memories", **told)(placed(resources.recent))
         self.resource(INBOX_URI, name="inbox", title="What waits for a person", **told)(placed(resources.inbox))
         # Ids hold / and .. as they like: they are looked up in a store, never opened as files.
-        free = ResourceSecurity(exempt_params={"memory_key"})
+        free = ResourceSecurity(exempt_params={"memory_id"})
         self.resource(MEMORY_URI, name="memory", title="One memory", security=free, **told)(placed(resources.memory))
         self.prompt(title="When to search memory")(when_to_search)
 

@@ -47,10 +47,10 @@ KINDS: Mapping[str, Any] = {
     "order": Literal["oldest", "newest"],
     "cursor": Annotated[str | None, Field(description="The next page: what `next` told.")],
     "depth": Annotated[int, Field(ge=1, le=4)],
-    "memory_key": Annotated[str, Field(description="A memory_key or a handle of a block.")],
+    "memory_id": Annotated[str, Field(description="An id, or a handle of a block.")],
     "turn_id": Annotated[str, Field(description="A turn's id, a reply's, or the position of an injection.")],
     "metadata": Annotated[list[str] | None, Field(max_length=50, description="name=value, all of them (page=4).")],
-    "other": Annotated[str, Field(description="The memory_key of the other one.")],
+    "other": Annotated[str, Field(description="The id of the other one.")],
     "queries": Annotated[list[str] | None, Field(max_length=20, description="Questions whose ranks are compared.")],
     "line": Annotated[
         Literal["known", "happened"], Field(description="known: as answers were given; happened: as known now.")
@@ -190,7 +190,7 @@ def _tool(connection: Connection, audited: Audited) -> Callable[..., Any]:
             answer = operation.ask(None, given)
             return answer
         with connection.session() as asked:
-            subject = {"owner": asked.owner, "memory_id": told.get("memory_key"), "turn_id": told.get("turn_id")}
+            subject = {"owner": asked.owner, "memory_id": told.get("memory_id"), "turn_id": told.get("turn_id")}
             given |= {name: subject[name] for name in operation.subject}
             answer = operation.ask(asked.application, given)
             return answer
@@ -207,9 +207,9 @@ def _signature(audited: Audited, taken: Mapping[str, Parameter]) -> Signature:
     if "memory_id" in audited.operation.subject:
         if audited.memory_may_be_left_out:
             kind: Any = Annotated[str | None, Field(description="Of one memory; of all where none is given.")]
-            arguments.append(_argument("memory_key", kind, None))
+            arguments.append(_argument("memory_id", kind, None))
         else:
-            arguments.append(_argument("memory_key", KINDS["memory_key"], REQUIRED))
+            arguments.append(_argument("memory_id", KINDS["memory_id"], REQUIRED))
     if "turn_id" in audited.operation.subject:
         arguments.append(_argument("turn_id", KINDS["turn_id"], REQUIRED))
     for name in audited.takes:

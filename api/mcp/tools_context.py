@@ -59,7 +59,7 @@ class ContextTools:
             "stable": None if now == stable_id else stable,
             "stable_id": now,
             "parts": parts,
-            "memory_keys": told["injected"],
+            "injected": told["injected"],
             "recorded": told["recorded"]["status"],
             **{name: told[name] for name in names},
         }

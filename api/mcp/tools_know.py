@@ -52,8 +52,8 @@ class KnowTools:
             "nodes": [_chosen(one, ("label", "depth", "cluster"), **node) for one in told["nodes"]],
             "edges": [
                 {
-                    "from_key": one["from"],
-                    "to_key": one["to"],
+                    "from": one["from"],
+                    "to": one["to"],
                     "weight": one["weight"],
                     "link": one["link"],
                     "keywords": [word for reason in one["reasons"] for word in reason["keywords"]],
@@ -61,7 +61,7 @@ class KnowTools:
                 for one in told["edges"]
             ],
             "clusters": [
-                {"cluster": one["id"], "label": one["label"], "memory_keys": one["members"]} for one in told["clusters"]
+                {"cluster": one["id"], "label": one["label"], "members": one["members"]} for one in told["clusters"]
             ],
             "truncated": told["truncated"],
             "behind": told["behind"],
@@ -89,6 +89,6 @@ class KnowTools:
 
 
 def _chosen(memory: Any, names: Sequence[str], **renamed: str) -> ToolAnswer:
-    """These fields of a memory, after its key; `renamed`: others, by the names that agents have for them."""
-    told = {"memory_key": memory["id"]} | {name: memory[field] for name, field in renamed.items()}
+    """These fields of a memory, after its id; `renamed`: others, by the names that agents have for them."""
+    told = {"id": memory["id"]} | {name: memory[field] for name, field in renamed.items()}
     return told | {name: memory[name] for name in names}

@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 
 from engramlog_server.api.mcp.connection import Connection, Session
 from engramlog_server.api.mcp.recorded import ToolAnswer
-from engramlog_server.api.mcp.tools_search import MemoryKey, conflicting, logged
+from engramlog_server.api.mcp.tools_search import MemoryId, conflicting, logged
 from engramlog_server.api.requests.speaking import caller_in_hand
 from engramlog_server.events.errors import InputError, NotFound, refused
 from engramlog_server.events.vocabulary import Category
@@ -72,7 +72,7 @@ class SayTools:
         session: str | None = None,
         said_by: SaidBy = "user",
         occurred_at: Annotated[str | None, Field(description="RFC 3339 with a zone; default: now.")] = None,
-        idempotency_key: Key = None,
+        key: Key = None,
     ) -> ToolAnswer:
         """Remember one thing for good: a preference, a fact about the user, a decision, a lesson. Search first, and
         update what it replaces. Not for small talk, guesses or passwords.
@@ -89,15 +89,15 @@ class SayTools:
                 session=session,
                 actor=said_by,
                 occurred_at=occurred_at,
-                key=idempotency_key,
+                key=key,
             )
-            memory_key = told["id"]
-            assert memory_key is not None, "a memory that is added has an id"
-            if told["mentioned"] is None and (undone := _undone(told, memory_key)) is not None:
+            memory_id = told["id"]
+            assert memory_id is not None, "a memory that is added has an id"
+            if told["mentioned"] is None and (undone := _undone(told, memory_id)) is not None:
                 raise InputError(f"it was not kept: {undone}", field="content")
-            text, sensitivity = _as_shown(asked, memory_key)
+            text, sensitivity = _as_shown(asked, memory_id)
         return {
-            "memory_key": memory_key,
+            "id": memory_id,
             "created": told["created"],
             "mentioned": told["mentioned"] is not None,
             "ended": [one["id"] for one in told["ended"]],
@@ -112,83 +112,83 @@ class SayTools:
         self,
         turns: Annotated[list[SaidTurn], Field(min_length=1, max_length=100)],
         session: str | None = None,
-        idempotency_key: Key = None,
+        key: Key = None,
     ) -> ToolAnswer:
         """Record messages of a conversation word for word, so that they can be found later."""
         from engramlog_server.projections.decide.remembering import NewTurn
 
         said = [NewTurn(one.role, one.words, one.speaker, one.occurred_at) for one in turns]
         with self._connection.session() as asked:
-            told = asked.application.rememberer.add_turns(asked.owner, said, session=session, key=idempotency_key)
-        return {"memory_keys": told["turns"], "created": told["created"], "position": told["position"]}
+            told = asked.application.rememberer.add_turns(asked.owner, said, session=session, key=key)
+        return {"turns": told["turns"], "created": told["created"], "position": told["position"]}
 
     def update_memory(
         self,
-        memory_key: MemoryKey,
+        memory_id: MemoryId,
         content: Annotated[str | None, Field(description="The whole new text.")] = None,
         no_longer_true: Annotated[bool, Field(description="It ended or was wrong; content holds instead.")] = False,
-        replaced_by: Annotated[str | None, Field(description="Or the memory_key of what holds instead.")] = None,
+        replaced_by: Annotated[str | None, Field(description="Or the id of what holds instead.")] = None,
         reason: str = "",
         summary: str | None = None,
         keywords: list[str] | None = None,
         said_by: SaidBy = "user",
-        idempotency_key: Again = None,
+        key: Again = None,
     ) -> ToolAnswer:
         """Correct a memory: say the same more exactly, or, with no_longer_true, that it stopped being so ("I don't drink coffee any
         more"). History keeps both.
         """
         with self._connection.session() as asked:
-            key = asked.named(memory_key)
+            changed = asked.named(memory_id)
             if no_longer_true:
                 if summary is not None or keywords:
                     raise refused("summary" if keywords is None else "keywords", "a value", "none with no_longer_true")
                 told: Mapping[str, Any] = asked.application.writer.negate(
                     asked.owner,
-                    key,
+                    changed,
                     correction=content,
                     replaced_by=None if replaced_by is None else asked.named(replaced_by),
                     reason=reason,
                     actor=said_by,
-                    key=idempotency_key,
+                    key=key,
                 )
                 done = "it no longer holds; the history keeps it"
             else:
                 if content is None or replaced_by is not None or reason:
                     raise refused("content", content, "the whole new text, or no_longer_true=true")
                 told = asked.application.rememberer.edit(
-                    asked.owner, key, content, summary=summary, keywords=keywords, actor=said_by, key=idempotency_key
+                    asked.owner, changed, content, summary=summary, keywords=keywords, actor=said_by, key=key
                 )
                 done = f"version {told['version']}" + ("" if told["revised"] else ": it said so already")
         return {
-            "memory_key": key,
+            "id": changed,
             "revised": told.get("revised", False),
             "version": told.get("version"),
             "replaced_by": told.get("replaced_by"),
-            "message": _waits(told) or _undone(told, key) or done,
+            "message": _waits(told) or _undone(told, changed) or done,
             "changes": [logged(one) for one in told["changes"]],
         }
 
     def delete_memory(
         self,
-        memory_key: MemoryKey,
+        memory_id: MemoryId,
         with_sources: Annotated[bool, Field(description="Also the messages that say it.")] = False,
         dry_run: Annotated[bool, Field(description="Only report what would go.")] = False,
         reason: str = "",
-        idempotency_key: Again = None,
+        key: Again = None,
     ) -> ToolAnswer:
         """Delete a memory because the user wants it gone, with what was made only of it. The user can restore it for a while.
         If still_said_in names messages, ask whether they should go too.
         """
         with self._connection.session() as asked:
-            memory_key = asked.named(memory_key)
+            memory_id = asked.named(memory_id)
             answer = asked.application.deleter.delete_many(
                 asked.owner,
-                [memory_key],
+                [memory_id],
                 actor="assistant",
                 with_sources=with_sources,
                 dry_run=dry_run,
                 reason=reason,
-                key=idempotency_key,
+                key=key,
             )
             owner = asked.owner
         if answer.refusal is not None:
@@ -197,16 +197,16 @@ class SayTools:
         if answer.dry_run and answer.deleted:
             message = f"would be deleted, with {len(answer.also)} more; nothing was done"
         elif answer.deleted:
-            message = f"deleted; `engramlog delete --undo {owner} {memory_key}` brings it back until {told['restorable_until']}"
+            message = f"deleted; `engramlog delete --undo {owner} {memory_id}` brings it back until {told['restorable_until']}"
         else:
-            message = _waits(told) or _undone(told, memory_key) or "; ".join(answer.skipped.values())
+            message = _waits(told) or _undone(told, memory_id) or "; ".join(answer.skipped.values())
         done = bool(answer.deleted) and not answer.dry_run
         return {
-            "memory_key": memory_key,
+            "id": memory_id,
             "deleted": done,
             "restorable_until": told["restorable_until"] if done else None,
-            "also": [{"memory_key": one, "reason": reason} for one, reason in answer.also.items()],
-            "left_alone": [{"memory_key": one, "reason": reason} for one, reason in answer.left.items()],
+            "also": [{"id": one, "reason": reason} for one, reason in answer.also.items()],
+            "left_alone": [{"id": one, "reason": reason} for one, reason in answer.left.items()],
             "still_said_in": answer.still_said_in,
             "hidden_with": answer.hidden,
             "message": message,
@@ -215,7 +215,7 @@ class SayTools:
 
     def reinforce_memory(
         self,
-        memory_key: MemoryKey,
+        memory_id: MemoryId,
         outcome: Annotated[
             Literal["mentioned", "confirmed", "used", "task_success", "task_failure"],
             Field(
@@ -225,36 +225,34 @@ class SayTools:
         said_by: Literal["user", "assistant"] = "user",
         from_memory: Annotated[str | None, Field(description="A memory that led to its use.")] = None,
         turn_id: Annotated[str | None, Field(description="The turn answered with it.")] = None,
-        idempotency_key: Again = None,
+        key: Again = None,
     ) -> ToolAnswer:
         """Report that a memory came up again, still holds, helped or misled: it lasts longer, or fades faster. Confirming brings
         back what was negated, but not what a person rejected.
         """
         with self._connection.session() as asked:
-            key = asked.named(memory_key)
+            changed = asked.named(memory_id)
             if outcome in ("mentioned", "confirmed"):
                 if from_memory is not None or turn_id is not None:
                     raise refused("outcome", outcome, "used, task_success or task_failure with from_memory or turn_id")
                 actor = said_by if outcome == "mentioned" else "user"
-                told: Mapping[str, Any] = asked.application.writer.mention(
-                    asked.owner, key, actor=actor, key=idempotency_key
-                )
+                told: Mapping[str, Any] = asked.application.writer.mention(asked.owner, changed, actor=actor, key=key)
                 done = _undone(told, None) or ("it holds" if outcome == "confirmed" else "it is active from here on")
                 before: Mapping[str, Any] = {}
             else:
                 told = asked.application.living.reinforce(
                     asked.owner,
-                    key,
+                    changed,
                     outcome=outcome,
                     from_memory=None if from_memory is None else asked.named(from_memory),
                     turn_id=turn_id,
                     actor="assistant",
-                    key=idempotency_key,
+                    key=key,
                 )
                 done, before = "; ".join(told["remarks"]) or f"reinforced: {outcome}", told["before"]
         after = told.get("after") or {}
         return {
-            "memory_key": key,
+            "id": changed,
             "strength_before": before.get("strength"),
             "strength_after": after.get("strength"),
             "next_review_at": after.get("next_review_at"),
@@ -263,20 +261,20 @@ class SayTools:
         }
 
 
-def _as_shown(asked: Session, memory_key: str) -> tuple[str, int | None]:
+def _as_shown(asked: Session, memory_id: str) -> tuple[str, int | None]:
     """What stands there from now on, as the caller may read it: to produce is not to read, and it is kept either way."""
     if caller_in_hand().may("read", asked.owner):
         with suppress(NotFound):  # what his mode does not show
-            shown = asked.application.reader.get(asked.owner, memory_key, trace=False)
+            shown = asked.application.reader.get(asked.owner, memory_id, trace=False)
             return shown["memory"], shown["sensitivity"]
     from engramlog_server.api.services.remembering import UNREAD
 
     return UNREAD, None
 
 
-def _undone(told: Mapping[str, Any], memory_key: str | None) -> str | None:
+def _undone(told: Mapping[str, Any], memory_id: str | None) -> str | None:
     """Why the fold left the memory, or any, as it is; None if it did not."""
-    changes = (one for one in told["changes"] if memory_key in (None, one["memory"]))
+    changes = (one for one in told["changes"] if memory_id in (None, one["memory"]))
     return "; ".join(one["reason"] for one in changes if one["decision"] in ("ignored", "wait")) or None
 
 

@@ -72,7 +72,7 @@ IncludeFaded = Annotated[
     bool | None,
     Field(description="What is hidden only by age. Default: true."),
 ]
-MemoryKey = Annotated[str, Field(description="Or a handle of a block.")]
+MemoryId = Annotated[str, Field(description="Or a handle of a block.")]
 TimeRange = Annotated[
     list[str] | None,
     Field(
@@ -165,14 +165,14 @@ class SearchTools:
 
     def get_memory_detail(
         self,
-        memory_key: MemoryKey,
+        memory_id: MemoryId,
         reasons: Annotated[bool, Field(description="Also its weight, changes and sources.")] = False,
     ) -> ToolAnswer:
         """Everything about one memory: its whole text, versions, corrections, associations. With reasons for "how do you know
         that?". Secrets stay withheld.
         """
         with self._connection.session() as session:
-            reader, owner, named = session.application.reader, session.owner, session.named(memory_key)
+            reader, owner, named = session.application.reader, session.owner, session.named(memory_id)
             told = reader.get(owner, named, trace=not reasons)
             why = reader.why(owner, named, limit=MOST_CHANGES, order="newest") if reasons else None
         detail: Mapping[str, object] = told
@@ -191,7 +191,7 @@ class SearchTools:
             "source_turns",
         )
         return {
-            "memory_key": told["id"],
+            "id": told["id"],
             **{name: detail[name] for name in same},
             "memory_type": told["kind"],
             "score": told["weight"],
@@ -202,24 +202,20 @@ class SearchTools:
 
 
 def _reasons(why: Why) -> ToolAnswer:
-    nodes = [
-        {("memory_key" if name == "id" else name): value for name, value in node.items()}
-        for node in why["provenance"]["nodes"]
-    ]
     return {
         "law": why["law"],
         "factors": why["factors"],
         "weights_by_law": why["laws"],
         "changes": [logged(one) for one in reversed(why["changes"])],
-        "provenance": nodes,
+        "provenance": why["provenance"]["nodes"],
     }
 
 
 def logged(change: Change) -> ToolAnswer:
-    """A change-log entry as an agent needs it; `memory_key` is null where it is about the owner, such as a chosen profile."""
+    """A change-log entry as an agent needs it; `id` is null where it is about the owner, such as a chosen profile."""
     entry: Mapping[str, Any] = change
     names = ("time", "event", "decision", "reason", "old_weight", "new_weight", "position")
-    told = {"memory_key": change["memory"]} | {name: entry[name] for name in names}
+    told = {"id": change["memory"]} | {name: entry[name] for name in names}
     return told | {name: entry.get(name) for name in ("actor", "said_reason", "late_by")}
 
 
@@ -273,7 +269,7 @@ def _told(session: Session, results: list[Hit]) -> list[ToolAnswer]:
             summary = memory.summary if shown and memory is not None else None
             answer.append(
                 {
-                    "memory_key": one["id"],
+                    "id": one["id"],
                     "summary": summary or clipped(one["memory"], GIST),
                     "content_preview": one["memory"][:PREVIEW],
                     "memory_type": one["kind"],
@@ -294,11 +290,11 @@ def clipped(text: str, most: int) -> str:
 
 def conflicting(told: Mapping[str, Any]) -> list[dict[str, str]]:
     """The other lines that may contradict what is told, as tools tell them."""
-    return [{"memory_key": one["id"], "memory": one["memory"]} for one in told.get("conflicting") or ()]
+    return [{"id": one["id"], "memory": one["memory"]} for one in told.get("conflicting") or ()]
 
 
 def _flags(told: ToldBeside) -> dict[str, object]:
-    names = {"was": "was", "now": "now", "memory_key": "by", "at": "at"}
+    names = {"was": "was", "now": "now", "id": "by", "at": "at"}
     gone = [{name: one[field] for name, field in names.items()} for one in map(dict, told.get("corrected") or ())]
     found = {"possible_conflicts": conflicting(told), "corrected": gone, "until": told.get("until")}
     return {name: lines for name, lines in found.items() if lines}

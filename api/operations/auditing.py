@@ -31,17 +31,14 @@ DIFF = Operation(
             str,
             "From this moment: an instant, the end of a day, or a position.",
             examples=("2026-03-03", "2026-03-03T12:00:00Z"),
-            wire="from",
-            option=Option(("--from",)),
         ),
         Parameter(
             "until",
             str | None,
-            "To this moment, as `from`; now if not given. Not before it.",
+            "To this moment, as `since`; now if not given. Not before it.",
             None,
             ("2026-11-22", "2026-11-22T12:00:00Z"),
-            wire="to",
-            option=Option(("--to",), "To this moment, as --from; now if not given. Not before it."),
+            option=Option(help="To this moment, as --since; now if not given. Not before it."),
         ),
         Parameter(
             "line",
@@ -57,7 +54,6 @@ DIFF = Operation(
             "A question whose results are ranked on both sides; at most 20.",
             [],
             (["coffee"],),
-            wire="query",
             option=Option(
                 ("--query",), "A question whose results are ranked on both sides; as often as needed, at most 20."
             ),
@@ -70,8 +66,6 @@ DIFF = Operation(
             "Also memories of which nothing moved but the weight.",
             False,
             (True,),
-            wire="all",
-            option=Option(("--all",)),
         ),
         limit(50),
         OFFSET,
@@ -93,8 +87,8 @@ DIFF = Operation(
     answer="Diff",
     shown="diff:differences",
     more="Each memory with the events that are its causes, and who brought them. Where no event touched one, time did.",
-    example="Example: `engramlog diff alice --from 2026-03-03 --query coffee` or"
-    " `engramlog diff alice --from 2026-01-01 --to 2026-06-01 --line happened`",
+    example="Example: `engramlog diff alice --since 2026-03-03 --query coffee` or"
+    " `engramlog diff alice --since 2026-01-01 --until 2026-06-01 --line happened`",
     folds=True,
 )
 DIFF_POSTED = DIFF.but(
@@ -104,7 +98,7 @@ DIFF_POSTED = DIFF.but(
     body=Body(
         "Differing",
         "Two moments of an owner: for questions that are too long for an address.",
-        {"since": {"summary": "What changed since?", "value": {"from": "2026-03-03", "query": ["coffee"]}}},
+        {"since": {"summary": "What changed since?", "value": {"since": "2026-03-03", "queries": ["coffee"]}}},
         required=True,
     ),
 )
@@ -186,8 +180,6 @@ _SPAN = (
         "Begin at this instant; at the owner's first event on that line if not given.",
         None,
         ("2026-01-01T00:00:00Z",),
-        wire="from",
-        option=Option(("--from",)),
     ),
     Parameter(
         "until",
@@ -195,8 +187,6 @@ _SPAN = (
         "End at this instant, past or future; now if not given.",
         None,
         ("2026-11-22T09:30:00Z",),
-        wire="to",
-        option=Option(("--to",)),
     ),
     Parameter("points", int, "Evenly spaced instants, 2 to 240; times rows at most 24,000.", 120, (120,)),
     Parameter(

@@ -66,19 +66,12 @@ class Parameter:
     default: Any = REQUIRED
     """A type stands for what it makes."""
     examples: tuple[Any, ...] = ()
-    wire: str = ""
-    """Its name in a query or a body, where that is another."""
     bounds: Mapping[str, Any] = field(default_factory=dict)
     """What the door itself refuses: `ge`, `le`, `max_length`, `strict`. The others are the service's to refuse."""
     option: Option | None = AS_IT_IS
     """None: not on the command line."""
     route: bool = True
     """Whether HTTP has it."""
-
-    @property
-    def name_told(self) -> str:
-        """Its name in a query or a body."""
-        return self.wire or self.name
 
     def but(self, **other: Any) -> Parameter:
         """The same with other words, or another default."""

@@ -70,7 +70,7 @@ def _foretells(told: Told) -> tuple[Verb, ...]:
 def _shows_all(told: Told) -> bool:
     """Whether an export holds more than the memories that stand; a page is of everything, whatever is told."""
     options = told["options"]
-    return bool(options.everything or options.include or told.get("form") == "html")
+    return bool(options.everything or options.include or told.get("format") == "html")
 
 
 def _exports(told: Told) -> tuple[Verb, ...]:

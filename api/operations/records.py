@@ -18,13 +18,12 @@ from engramlog_server.api.operations.definition import NEVER, OWNER, Body, Opera
 from engramlog_server.api.work.patience import Work
 
 _FORM = Parameter(
-    "form",
+    "format",
     str,
     "`jsonl`, which an import reads again, or `text`, Markdown for people.",
     "jsonl",
     FORMATS,
-    wire="format",
-    option=Option(("--format",), "jsonl, which `import records` reads again, or text, for people."),
+    option=Option(help="jsonl, which `import records` reads again, or text, for people."),
 )
 _EVERYTHING = Parameter(
     "everything",
@@ -177,10 +176,8 @@ IMPORT_CHATS = Operation(
             "When conversations without times began; each message is a minute after the last.",
             None,
             ("2026-01-01T00:00:00Z",),
-            wire="from",
             option=Option(
-                ("--from",),
-                "When conversations without times began, RFC 3339 with a zone; each message is a minute after the last.",
+                help="When conversations without times began, RFC 3339 with a zone; each message is a minute after the last.",
             ),
         ),
         TURNS_ONLY,

@@ -81,7 +81,6 @@ REPLAY = Operation(
             "Parameters to force, by name.",
             dict,
             ({"user_factor": 1.3},),
-            wire="set",
             option=Option(
                 ("--set",),
                 "A parameter, name=value; as often as needed.",
@@ -106,7 +105,7 @@ REPLAY = Operation(
         {
             "faster": {
                 "summary": "What if they forgot faster?",
-                "value": {"set": {"user_factor": 1.3}, "query": "coffee"},
+                "value": {"parameters": {"user_factor": 1.3}, "query": "coffee"},
             },
             "assistant": {
                 "summary": "What if the assistant had said nothing?",

@@ -42,7 +42,7 @@ COMPARE = Operation(
     answer="Compared",
     route_help="Every law's weights of the owner's memories, what each shows, and where they disagree most. Leaves no trace.",
     example="Example: `engramlog compare alice` or"
-    " `engramlog compare alice coffee --from 2026-01-01T00:00:00Z --out coffee.svg`",
+    " `engramlog compare alice coffee --since 2026-01-01T00:00:00Z --out coffee.svg`",
     folds=True,
 )
 CURVES = Operation(
@@ -61,8 +61,7 @@ CURVES = Operation(
             "Begin at this instant; at its creation if not given.",
             None,
             ("2026-01-01T00:00:00Z",),
-            wire="from",
-            option=Option(("--from",), "With an ID: begin at this instant, not at its creation."),
+            option=Option(help="With an ID: begin at this instant, not at its creation."),
         ),
         Parameter(
             "until",
@@ -70,8 +69,7 @@ CURVES = Operation(
             "End at this instant, past or future; now if not given.",
             None,
             ("2026-11-22T09:30:00Z",),
-            wire="to",
-            option=Option(("--to",), "With an ID: end at this instant, past or future, not now."),
+            option=Option(help="With an ID: end at this instant, past or future, not now."),
         ),
         Parameter(
             "points",

@@ -37,7 +37,6 @@ QUERY = Parameter(
     str,
     "What to look for, in any language.",
     examples=("咖啡", "When did she go to Paris?"),
-    wire="q",
     option=Option(argument=True),
 )
 TERMS = (

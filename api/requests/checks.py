@@ -393,18 +393,18 @@ class TwoMoments(NamedTuple):
 
     def check_order(self, owner: str, partitions: int, zone: str, now: int) -> None:
         """Raises InputError where it ends before it begins, as far as its words tell: of two positions, or two times."""
-        begins = parse_as_of(self.since, owner, partitions, "from").by_the_clocks_of(zone)
+        begins = parse_as_of(self.since, owner, partitions, "since").by_the_clocks_of(zone)
         ends = AsOf(instant=now)
         if self.until is not None:
-            ends = parse_as_of(self.until, owner, partitions, "to").by_the_clocks_of(zone)
+            ends = parse_as_of(self.until, owner, partitions, "until").by_the_clocks_of(zone)
         later = begins.instant is not None and ends.instant is not None and begins.instant > ends.instant
         if later or (begins.seq is not None and ends.seq is not None and begins.seq > ends.seq):
             raise self.reversed()
 
     def reversed(self) -> InputError:
         """That it ends before it begins."""
-        ends = f"`to`, {self.until}" if self.until is not None else "`to`, which is now where it is not told"
-        return refused("from", self.since, f"a moment that is not after {ends}; a day is its end")
+        ends = f"`until`, {self.until}" if self.until is not None else "`until`, which is now where it is not told"
+        return refused("since", self.since, f"a moment that is not after {ends}; a day is its end")
 
 
 def moments_of(
@@ -420,7 +420,7 @@ def moments_of(
     if told is not None:
         other = "as_of" if line == KNOWN else "known"
         raise refused(
-            moved, told, f"nothing on the line `{line}`, which `from` and `to` move along; {other} holds the other"
+            moved, told, f"nothing on the line `{line}`, which `since` and `until` move along; {other} holds the other"
         )
     if line == KNOWN:
         sides = TimesAsked(as_of=as_of, known=since), TimesAsked(as_of=as_of, known=until)
@@ -429,4 +429,4 @@ def moments_of(
         if until is None and known is not None:
             ends = utc_text(from_micros(now()))
         sides = TimesAsked(as_of=since, known=known), TimesAsked(as_of=ends, known=known)
-    return TwoMoments(line, SideAsked(sides[0], moved, "from"), SideAsked(sides[1], moved, "to"), since, until)
+    return TwoMoments(line, SideAsked(sides[0], moved, "since"), SideAsked(sides[1], moved, "until"), since, until)

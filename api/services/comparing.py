@@ -61,8 +61,8 @@ class Comparer:
         """
         if not 2 <= points <= MOST_POINTS:
             raise refused("points", points, f"a whole number from 2 to {MOST_POINTS}")
-        start = None if since is None else parse_instant(since, "from")
-        end = None if until is None else parse_instant(until, "to")
+        start = None if since is None else parse_instant(since, "since")
+        end = None if until is None else parse_instant(until, "until")
         with self._reader.snapshot(owner, **times) as snapshot:
             memory = self._reader.memory(snapshot, owner, memory_id)
             text = card(memory, "full")["memory"]
@@ -75,7 +75,7 @@ class Comparer:
         if end is None:
             end = max(now, start)
         if end < start:
-            raise refused("to", moment(end), f"an instant not before {moment(start)}, where the curves begin")
+            raise refused("until", moment(end), f"an instant not before {moment(start)}, where the curves begin")
         title = f"{memory_id}: {short(text, TITLE_COLUMNS)}" if text else memory_id
         told = {"owner": owner, "id": memory_id, "title": title, "window": {"from": moment(start), "to": moment(end)}}
         return cast("Curves", told | curves(life, start, end, points, partition, check) | told_lines(times) | place)

@@ -109,8 +109,8 @@ def checked(told: Mapping[str, Any], terms: Mapping[str, Any]) -> InstantsAsked:
         points=_checked_points(told["points"]),
         ids=_checked_ids(told["ids"], query),
         line=_one_of("line", told["line"], LINE_NAMES),
-        since=None if since is None else parse_instant(since, "from"),
-        until=None if until is None else parse_instant(until, "to"),
+        since=None if since is None else parse_instant(since, "since"),
+        until=None if until is None else parse_instant(until, "until"),
         terms=terms,
     )
 
@@ -156,7 +156,7 @@ def instants_of(asked: InstantsAsked, at: EventsTimes, now: int) -> list[int]:
         since = min(since, asked.until)
     until = max(now, since) if asked.until is None else asked.until
     if until < since:
-        raise refused("to", moment(until), f"an instant not before {moment(since)}, where it begins")
+        raise refused("until", moment(until), f"an instant not before {moment(since)}, where it begins")
     last = asked.points - 1
     return [since + (until - since) * number // last for number in range(asked.points)]
 

@@ -145,7 +145,7 @@ def search(
         scope,
         got(
             path_of(scope.whose(owner), "search"),
-            q=query,
+            query=query,
             mode=mode,
             limit=limit,
             cursor=cursor,
@@ -1150,14 +1150,12 @@ def curves(
         scope,
         got(
             memory_path(scope.whose(owner), memory_id) + "/compare",
-            **{
-                "as_of": spelled(as_of),
-                "known": spelled(known),
-                "after": after,
-                "from": spelled(since),
-                "to": spelled(until),
-                "points": points,
-            },
+            as_of=spelled(as_of),
+            known=spelled(known),
+            after=after,
+            since=spelled(since),
+            until=spelled(until),
+            points=points,
         ),
     )
     return Curves.decode(told)
@@ -1205,7 +1203,7 @@ def diff(
     """What changed between two moments: memories, weights, what is shown, ranks of questions; by whom and why.
 
     `since`: From this moment: an instant, the end of a day, or a position.
-    `until`: To this moment, as `from`; now if not given. Not before it.
+    `until`: To this moment, as `since`; now if not given. Not before it.
     `line`: The time line of both moments: `known`, what was recorded by them, as answers were given then; or
     `happened`, what had happened by them, as known now. Default: known.
     `queries`: A question whose results are ranked on both sides; at most 20.
@@ -1223,13 +1221,13 @@ def diff(
             path_of(scope.whose(owner), "diff"),
             given(
                 {
-                    "from": spelled(since),
-                    "to": spelled(until),
+                    "since": spelled(since),
+                    "until": spelled(until),
                     "line": line,
-                    "query": queries,
+                    "queries": queries,
                     "mode": mode,
                     "results": results,
-                    "all": everything,
+                    "everything": everything,
                     "limit": limit,
                     "offset": offset,
                     "as_of": spelled(as_of),
@@ -1311,7 +1309,7 @@ def above(
         got(
             memory_path(scope.whose(owner), memory_id) + "/above",
             other=other,
-            q=query,
+            query=query,
             mode=mode,
             ranking=ranking,
             search_mode=search_mode,
@@ -1491,8 +1489,8 @@ def instants(
                     "mode": mode,
                     "law": law,
                     "order": order,
-                    "from": spelled(since),
-                    "to": spelled(until),
+                    "since": spelled(since),
+                    "until": spelled(until),
                     "points": points,
                     "line": line,
                     "ranking": ranking,
@@ -1580,7 +1578,7 @@ def replay(
             path_of(scope.whose(owner), "replay"),
             given(
                 {
-                    "set": parameters,
+                    "parameters": parameters,
                     "profile": profile,
                     "without": without,
                     "without_turns": without_turns,

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
-CALLED = {"from": "since", "to": "until", "set": "parameters", "q": "query"}
-"""What the service calls otherwise than the client's verbs do."""
 SEVERAL = "several things in a list, also a single one"
 
 
@@ -56,9 +54,8 @@ def as_called(names: Iterable[str], error: EngramlogError) -> EngramlogError:
 
 
 def _called(field: str, names: set[str]) -> str:
-    first, rest = re.fullmatch(r"(?:data\.)?([^ .\[]*)(.*)", field, re.DOTALL).groups()  # type: ignore[union-attr]
-    name = first if first in names else CALLED.get(first)
-    return f"{name}{rest}" if name in names else field
+    argument = field.removeprefix("data.")
+    return argument if re.split(r"[ .\[]", argument, maxsplit=1)[0] in names else field
 
 
 class Verb(Generic[P, R]):

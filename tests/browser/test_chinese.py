@@ -173,7 +173,7 @@ def said(service: Service) -> str:
         told += [cluster["label"] for cluster in drawn["clusters"]]
         told += [", ".join(reason["keywords"]) for edge in drawn["edges"] for reason in edge["reasons"]]
     told += [one["reason"] for one in service.ask("/v1/access")["events"]]
-    found = service.ask(f"/v1/owners/{OWNER}/search?q={quote('早上喝咖啡')}&mode=review&trace=false")
+    found = service.ask(f"/v1/owners/{OWNER}/search?query={quote('早上喝咖啡')}&mode=review&trace=false")
     told.append(", ".join(word for words in found["expanded"]["synonyms"].values() for word in words))
     return " ".join(" | ".join(told).split())
 

@@ -211,7 +211,7 @@ def tell_all(made: World) -> None:
     made.store.flushed()
     found = json.loads(
         made.client.get(
-            f"/v1/owners/{OWNER}/search", params={"q": made.language.asks, "limit": 1, "search_mode": "keyword"}
+            f"/v1/owners/{OWNER}/search", params={"query": made.language.asks, "limit": 1, "search_mode": "keyword"}
         ).text
     )
     made.cursor = found["next"]

@@ -75,7 +75,7 @@ class Agent:
 
     async def remember(self, content: str, **arguments: Any) -> str:
         """The key of a new memory."""
-        return str((await self.call("add_memory", content=content, **arguments))["memory_key"])
+        return str((await self.call("add_memory", content=content, **arguments))["id"])
 
     async def read(self, uri: str) -> Any:
         """A resource, parsed."""

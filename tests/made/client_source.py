@@ -105,7 +105,7 @@ def _verb(name: str, operation: Operation) -> str:
     named = ["owner: str | None = None"] if whose else []
     named += [f"{one.name}: {_unless_told(one)}" for one in others]
     told = ", ".join([*arguments, *(["*", *named] if named else [])])
-    given = ", ".join(f'"{one.name_told}": {_sent(one)}' for one in (*needed, *placed, *others))
+    given = ", ".join(f'"{one.name}": {_sent(one)}' for one in (*needed, *placed, *others))
     path = _path(operation)
     if operation.body is None:
         request = f"got({path}{', **{' + given + '}' if given else ''})"

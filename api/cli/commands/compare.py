@@ -35,13 +35,13 @@ def compare(call: Call) -> None:
     """Of all memories, or of one over time."""
     given = call.given
     if given["memory_id"] is None:
-        _refuse("without a memory's ID", given, {"since": "from", "until": "to", "points": "points", "out": "out"})
+        _refuse("without a memory's ID", given, ("since", "until", "points", "out"))
         look_of(call, None, "nothing without a memory's ID")
         call.take("memory_id", "since", "until", "points", "out")
         answer = call.answer(limit=20 if given["limit"] is None else given["limit"])
         call.print(answer)
         return
-    _refuse("with a memory's ID, whose span --from and --to choose", given, {"limit": "limit", "at": "at"})
+    _refuse("with a memory's ID, whose span --since and --until choose", given, ("limit", "at"))
     path, _, _ = call.take("out", "limit", "at")
     look = look_of(call, path)
     answer = call.answer(CURVES, points=200 if given["points"] is None else given["points"])
@@ -54,11 +54,11 @@ def compare(call: Call) -> None:
     call.print(answer, _story)
 
 
-def _refuse(where: str, given: Given, names: dict[str, str]) -> None:
+def _refuse(where: str, given: Given, names: tuple[str, ...]) -> None:
     """InputError for the first option that is given and has no meaning there."""
-    for name, option in names.items():
+    for name in names:
         if given[name] is not None:
-            raise refused(option, str(given[name]), f"nothing {where}")
+            raise refused(name, str(given[name]), f"nothing {where}")
 
 
 def _story(answer: Mapping[str, Any]) -> None:

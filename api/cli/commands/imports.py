@@ -68,9 +68,7 @@ def turns(
     ] = "lines",
     since: Annotated[
         str | None,
-        typer.Option(
-            "--from", help="When conversations without times began, RFC 3339 with a zone.", show_default=False
-        ),
+        typer.Option(help="When conversations without times began, RFC 3339 with a zone.", show_default=False),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -95,7 +93,7 @@ def turns(
         import_chat_file(context, file, shape, since, options, json)
         return
     if since is not None:
-        raise refused("from", since, "nothing of lines, which have times")
+        raise refused("since", since, "nothing of lines, which have times")
     with again(file) as lines:
         look_through(lines, options)
     with open_lines(file) as lines, opened(context) as application, counting("importing", file, json) as advance:
@@ -244,7 +242,7 @@ def import_chat_file(
     from engramlog_server.api.exchange.importing_chats import import_chats
     from engramlog_server.api.requests.checks import parse_instant
 
-    began = None if since is None else parse_instant(since, "from")
+    began = None if since is None else parse_instant(since, "since")
     try:
         with open_lines(file, MAX_DOCUMENT + 1, archive=True) as lines:
             chats = open_chats(lines, shape)

@@ -24,9 +24,7 @@ from engramlog_server.api.operations.searching import QUERY
 from engramlog_server.api.shapes import History, Why
 from engramlog_server.events.errors import refused
 
-ALL = Parameter(
-    "everything", bool, "Also entries that only name a memory and change nothing.", False, option=Option(("--all",))
-)
+ALL = Parameter("everything", bool, "Also entries that only name a memory and change nothing.", False)
 
 
 def _optional(name: str, metavar: str, description: str) -> Parameter:
@@ -171,7 +169,7 @@ def _above(call: Call) -> None:
         )
     everything, limit, cursor, order, law = call.take("everything", "limit", "cursor", "order", "law")
     told = (
-        ("all", everything),
+        ("everything", everything),
         ("limit", limit),
         ("cursor", cursor),
         ("order", None if order == "oldest" else order),

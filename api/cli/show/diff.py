@@ -86,7 +86,7 @@ def _counts(answer: Diff, console: Console) -> None:
     names = ("time", "being shown", "the owner's settings", "other memories")
     moved = zip(names, (counts["by_time"], counts["by_access"], counts["by_owner"], counts["by_others"]), strict=True)
     alone = ", ".join(f"{count:,} by {name}" for name, count in moved if count)
-    more = "" if any(one["kind"] == "weight" for one in answer["memories"]) else " (--all lists them)"
+    more = "" if any(one["kind"] == "weight" for one in answer["memories"]) else " (--everything lists them)"
     console.print(Text(told + (f"; weight alone moved: {alone}{more}" if alone else "")))
 
 

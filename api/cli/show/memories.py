@@ -187,7 +187,9 @@ def changes(
     else:
         console.print("[dim]no changes[/]")
     if len(shown) < len(found):
-        console.print(f"[dim]{len(found) - len(shown)} more only name a memory and change nothing; --all shows them[/]")
+        console.print(
+            f"[dim]{len(found) - len(shown)} more only name a memory and change nothing; --everything shows them[/]"
+        )
 
 
 def _cause(entry: Change) -> str:

@@ -32,7 +32,7 @@ export function Ask({ owner }) {
   const beside = params.get("beside") ?? (moment.b ? "moment" : "");
   const tab = params.get("tab") ?? "ranked";
   const address = path("owners", owner, "search");
-  const terms = { q: asked, mode, limit: MOST, trace: "false" };
+  const terms = { query: asked, mode, limit: MOST, trace: "false" };
   const found = useAsk(asked ? address : null, { ...terms, ...moment.query });
   const go = (event) => {
     event.preventDefault();
@@ -40,7 +40,7 @@ export function Ask({ owner }) {
   };
   const asAgent = async () => {
     try {
-      const told = await ask(address, { q: question.trim(), limit: MOST, trace: "true" });
+      const told = await ask(address, { query: question.trim(), limit: MOST, trace: "true" });
       if (question.trim() === asked && mode === "normal") found.reload();
       else setParams({ q: question.trim(), mode: null });
       note(t("ask.agent.done", { count: number(told.results.length) }));
@@ -134,10 +134,10 @@ function useMoving(owner, question, mode, told, moment) {
   const line = begun === "known" ? "known" : "happened";
   const other = line === "known" ? { as_of: moment.query.as_of } : { known: moment.query.known };
   const ids = told.results.map((one) => one.id);
-  const body = { ids, query: question, mode, points: INSTANTS, line, to: new Date(Date.now() + 400 * 86_400_000).toISOString(), ...other };
-  if (line === "known") delete body.to;
+  const body = { ids, query: question, mode, points: INSTANTS, line, until: new Date(Date.now() + 400 * 86_400_000).toISOString(), ...other };
+  if (line === "known") delete body.until;
   for (const key of Object.keys(body)) if (body[key] === undefined) delete body[key];
-  const whole = useMemo(() => body, [JSON.stringify({ ...body, to: null })]);
+  const whole = useMemo(() => body, [JSON.stringify({ ...body, until: null })]);
   const asked = useAskWith(begun && may("replay", owner, { mode }) ? path("owners", owner, "instants") : null, whole);
   if (!moves || !asked.data || asked.data.line !== line) return null;
   const instants = asked.data.instants.map(Date.parse);
@@ -155,7 +155,7 @@ function headed(hand, { as_of: happened, known }) {
 }
 
 function MomentBeside({ owner, question, mode, told, moment }) {
-  const asked = useAsk(path("owners", owner, "search"), { q: question, mode, limit: MOST, trace: "false", ...moment.queryB });
+  const asked = useAsk(path("owners", owner, "search"), { query: question, mode, limit: MOST, trace: "false", ...moment.queryB });
   return html`<${Asked} of=${asked}>${(other) => html`<${RankLines} owner=${owner} left=${told.results} right=${other.results}
     leftTitle=${headed(t("ask.column.a"), moment.a)} rightTitle=${headed(t("ask.column.b"), moment.b)} />`}<//>`;
 }

@@ -29,7 +29,7 @@ export function sidesOf({ a, b }) {
   if ([a, other].some((hand) => parsed(hand[line]) > Date.now())) return { ahead: true };
   const rest = line === "as_of" ? "known" : "as_of";
   const [first, last] = after(a[line], other[line]) ? [other, a] : [a, other];
-  const question = { from: first[line], to: last[line], line: line === "as_of" ? "happened" : "known", [rest]: a[rest] };
+  const question = { since: first[line], until: last[line], line: line === "as_of" ? "happened" : "known", [rest]: a[rest] };
   return { line, first, last, question };
 }
 
@@ -46,7 +46,7 @@ export function Between({ owner, refreshed }) {
   const sides = sidesOf(useMoment());
   const { mode, options } = modeOf(owner, params.get("mode"), "normal", "replay");
   const everything = params.get("weights") === "true";
-  const question = { ...sides.question, mode, all: everything || undefined };
+  const question = { ...sides.question, mode, everything: everything || undefined };
   if (sides.same) return html`<${Nothing} />`;
   if (sides.both) return html`<${Empty} title=${t("between.both")}><p>${t("between.both.what")}</p><//>`;
   if (sides.ahead) return html`<${Empty} title=${t("between.ahead")}><p>${t("between.ahead.what")}</p><//>`;

@@ -65,6 +65,6 @@ function Details({ parts, explain }) {
 }
 
 function Above({ owner, id, other, question, mode, moment }) {
-  const asked = useAsk(path("owners", owner, "memories", id, "above"), { other, q: question, mode, language: language.get(), ...moment.query });
+  const asked = useAsk(path("owners", owner, "memories", id, "above"), { other, query: question, mode, language: language.get(), ...moment.query });
   return html`<${Asked} of=${asked}>${(told) => html`<p class="sentence"><${Said} text=${told.sentence} /></p>`}<//>`;
 }

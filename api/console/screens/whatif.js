@@ -23,8 +23,8 @@ function wanted(params, owner) {
   for (const name of ["without", "without_turns", ...KINDS.map((kind) => `without_${kind}`)]) if (params.has(name)) body[name] = params.getAll(name);
   const struck = Object.keys(body).length > 0;
   if (params.get("law")) body.profile = params.get("law");
-  if (params.has("set")) body.set = Object.fromEntries(params.getAll("set").map(setting).filter(Boolean));
-  const changed = Boolean(body.profile || body.set);
+  if (params.has("set")) body.parameters = Object.fromEntries(params.getAll("set").map(setting).filter(Boolean));
+  const changed = Boolean(body.profile || body.parameters);
   if (!struck && !changed) return null;
   if (params.get("alone")) body.alone = true;
   body.mode = modeOf(owner, params.get("mode"), "normal", "replay").mode;
@@ -112,7 +112,7 @@ function Outcome({ owner, asked, moment }) {
 
 function Question({ owner, told, differences, mode, moment }) {
   // What does not differ stands in no list of differences: its words are asked for as a look, which leaves no trace.
-  const found = useAsk(path("owners", owner, "search"), { q: told.query, mode, limit: 20, trace: "false", ...moment.query });
+  const found = useAsk(path("owners", owner, "search"), { query: told.query, mode, limit: 20, trace: "false", ...moment.query });
   const texts = new Map([...(found.data?.results ?? []).map((one) => [one.id, { id: one.id, memory: one.memory }]), ...differences.map((one) => [one.id, one])]);
   const row = (id) => texts.get(id) ?? { id };
   const same = told.moved.length === 0;

@@ -39,9 +39,8 @@ data: {"owner":"alice","position":"3:131","changes":[{"position":"3:131","event"
 class FeedAsked(Question):
     """Where a feed begins."""
 
-    from_: str | None = Field(
+    since: str | None = Field(
         default=None,
-        alias="from",
         description="Begin after this position of the owner (`p:0` for everything); from now on without it."
         " `Last-Event-ID` goes before it.",
         examples=["3:128"],
@@ -127,10 +126,10 @@ async def feed(
     await run_sync(
         parts.check, "read", owner, "feed", WITHHELD_FROM
     )  # a refusal is recorded in the log, which may take its time
-    text = last_event_id or asked.from_
+    text = last_event_id or asked.since
     after = None
     if text is not None:
-        field = "Last-Event-ID" if last_event_id else "from"
+        field = "Last-Event-ID" if last_event_id else "since"
         after = position_of(text, owner, parts.whole.log.partitions, field)
 
     async def still() -> bool:

@@ -30,8 +30,8 @@ def cli(redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
 
 
 def test_a_table_tells_what_changed_by_whom_and_why(cli: Cli) -> None:
-    told = cli("diff", "ada", "--from", BEFORE, "--to", AFTER, "--line", "happened", "--query", "coffee").out
-    assert "0 made, 0 gone, 1 changed, 0 crossed; weight alone moved: 2 by time (--all lists them)" in told
+    told = cli("diff", "ada", "--since", BEFORE, "--until", AFTER, "--line", "happened", "--query", "coffee").out
+    assert "0 made, 0 gone, 1 changed, 0 crossed; weight alone moved: 2 by time (--everything lists them)" in told
     row = next(line for line in told.splitlines() if line.startswith("m1 "))
     assert "I drink coffee" in row
     assert "doctor" in told
@@ -39,14 +39,14 @@ def test_a_table_tells_what_changed_by_whom_and_why(cli: Cli) -> None:
 
 
 def test_all_lists_what_moved_in_weight_alone_and_brackets_are_no_markup(cli: Cli) -> None:
-    told = cli("diff", "ada", "--from", BEFORE, "--to", AFTER, "--line", "happened", "--all").out
+    told = cli("diff", "ada", "--since", BEFORE, "--until", AFTER, "--line", "happened", "--everything").out
     assert "moved in weight alone" in told
     assert "龙井茶 [b]真的[/b]" in told
     assert "4821" not in told
 
 
 def test_an_import_is_told_where_else_to_look(cli: Cli) -> None:
-    told = cli("diff", "ada", "--from", BEFORE).out
+    told = cli("diff", "ada", "--since", BEFORE).out
     assert "4 events" in told
     assert "--line happened" in told.replace("\n", " ")
 
@@ -57,9 +57,9 @@ def test_questions_are_read_out_of_a_file(cli: Cli, tmp_path: Path) -> None:
     asked = (
         "diff",
         "ada",
-        "--from",
+        "--since",
         BEFORE,
-        "--to",
+        "--until",
         AFTER,
         "--line",
         "happened",
@@ -77,8 +77,8 @@ def test_questions_are_read_out_of_a_file(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_asked_is_refused_by_the_name_of_the_option(cli: Cli) -> None:
-    assert "from: got" in cli("diff", "ada", "--from", AFTER, "--to", BEFORE, code=2).err
-    assert "line: got" in cli("diff", "ada", "--from", BEFORE, "--line", "both", code=2).err
+    assert "since: got" in cli("diff", "ada", "--since", AFTER, "--until", BEFORE, code=2).err
+    assert "line: got" in cli("diff", "ada", "--since", BEFORE, "--line", "both", code=2).err
 
 
 def test_why_with_two_memories_tells_which_stands_above_and_by_what(cli: Cli) -> None:

@@ -122,7 +122,7 @@ UNKNOWN = "nothing of nobody is recorded; `engramlog status --owners --search PA
         ("history", "nobody", "-k", "1"),
         ("export", "nobody"),
         ("export", "nobody", "--everything"),
-        ("diff", "nobody", "--from", "2026-01-01"),
+        ("diff", "nobody", "--since", "2026-01-01"),
     ],
     ids=" ".join,
 )

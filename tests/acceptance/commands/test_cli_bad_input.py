@@ -85,7 +85,7 @@ BY_OPTION = [
     (["search", "ada", "x", "-k", "0"], "--limit: got 0", "limit"),
     (["list", "ada", "--min-weight", "much"], "--min-weight: got 'much'", "min_weight"),
     (["replay", "ada", "--set", "no_such=1"], "--set no_such: got '1'", "set no_such"),
-    (["diff", "ada", "--from", "soon"], "--from: got 'soon'", "from"),
+    (["diff", "ada", "--since", "soon"], "--since: got 'soon'", "since"),
     (["negate", "ada", "m1", "--actor", "ghost"], '--actor: got "ghost"', "actor"),
     (["verify", "--partition", "16"], "--partition: got 16", "partition"),
     (["search", "ada", ""], "query: got ''", "query"),

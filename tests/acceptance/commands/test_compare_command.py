@@ -37,7 +37,7 @@ def test_an_overview_tells_each_law_s_verdict_on_each_memory(cli: Cli) -> None:
 
 
 def test_one_memory_is_told_with_its_events_under_every_law(cli: Cli) -> None:
-    told = cli("compare", "ada", "m2", "--to", NOW).out
+    told = cli("compare", "ada", "m2", "--until", NOW).out
     (row,) = (line for line in told.splitlines() if "MemoryMentioned" in line)
     assert row.split()[1:6] == ["2026-01-15", "08:00", "reinforce", "1.008", ">"]
     assert [law for law in LAWS if law not in told] == []
@@ -46,7 +46,7 @@ def test_one_memory_is_told_with_its_events_under_every_law(cli: Cli) -> None:
 
 def test_the_curves_are_drawn_into_a_file_and_the_answer_names_it(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "desk.svg"
-    told = cli.json("compare", "ada", "m2", "--to", NOW, "--out", str(file))
+    told = cli.json("compare", "ada", "m2", "--until", NOW, "--out", str(file))
     assert told["picture"] == {"file": str(file)}
     assert file.read_bytes().startswith(b"<?xml")
     assert "desk.svg" in cli("compare", "ada", "m2", "--out", str(file)).out
@@ -68,8 +68,8 @@ def test_comparing_withholds_a_secret_and_leaves_no_trace(cli: Cli) -> None:
         (["ada", "m2", "--at", NOW], "allowed: nothing with a memory's ID"),
         (["ada", "m2", "-k", "3"], "limit: got '3'; allowed: nothing with a memory's ID"),
         (["ada", "m2", "--points", "1"], "points: got 1; allowed: a whole number from 2 to 2000"),
-        (["ada", "m2", "--from", "yesterday"], "from: got 'yesterday'; allowed: an RFC 3339"),
-        (["ada", "m2", "--from", NOW, "--to", "2026-01-06T08:00:00Z"], "to: got '2026-01-06T08:00:00Z'"),
+        (["ada", "m2", "--since", "yesterday"], "since: got 'yesterday'; allowed: an RFC 3339"),
+        (["ada", "m2", "--since", NOW, "--until", "2026-01-06T08:00:00Z"], "until: got '2026-01-06T08:00:00Z'"),
         (["ada", "m2", "--out", "curve.gif"], "allowed: a name that ends in .svg"),
         (["ada", "-k", "0"], "limit: got 0; allowed: a whole number from 1 to 1000"),
     ],

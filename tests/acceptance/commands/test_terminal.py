@@ -28,7 +28,7 @@ COMMANDS = [
     ("get", "ada", "m1"),
     ("why", "ada", "m1"),
     ("history", "ada"),
-    ("history", "ada", "m1", "--all"),
+    ("history", "ada", "m1", "--everything"),
     ("why", "ada", "m1", "--provenance"),
     ("search", "ada", "coffee", *FUTURE),
     ("search", "ada", "coffee", "--explain", *FUTURE),

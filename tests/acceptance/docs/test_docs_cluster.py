@@ -36,7 +36,7 @@ def test_a_user_who_may_no_more_than_the_page_says_is_enough_for_a_store(binary:
         url = f"{server.url}?username=engramlog&password=SECRET"
         with http_store(tmp_path, redis_url=url, partitions=4) as store:
             store.told("alice", created("tea", "I drink tea"))
-            assert store.client.get("/v1/owners/alice/search?q=tea").json()["results"]
+            assert store.client.get("/v1/owners/alice/search?query=tea").json()["results"]
             status = store.client.get("/v1/status").json()
             assert (status["events"], status["lag"]) == (1, 0)
             assert store.client.get("/v1/capacity").status_code == 200

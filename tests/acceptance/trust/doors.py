@@ -70,7 +70,7 @@ class Doors:
                     return str(memory.add(text).id)
                 except InputError as refusal:
                     raise Refused(str(refusal)) from refusal
-        return str(self._tool(owner, "add_memory", content=text)["memory_key"])
+        return str(self._tool(owner, "add_memory", content=text)["id"])
 
     def say(self, door: str, owner: str, *texts: str, session: str | None = None) -> None:
         """What the user says in a conversation, word for word."""
@@ -161,7 +161,7 @@ class Doors:
             for name, one in answers.items()
         }
         for mode in ("normal", "review"):
-            query = {"q": asked, "mode": mode, "limit": 20, "associations": True, "trace": False}
+            query = {"query": asked, "mode": mode, "limit": 20, "associations": True, "trace": False}
             found[f"http search {mode}"] = self._get(f"{owner}/search", **query)
             found[f"http list {mode}"] = self._get(f"{owner}/memories", mode=mode, limit=100)
             found[f"command search {mode}"] = json.dumps(

@@ -31,11 +31,11 @@ def by_client(doors: Doors, owner: str, memory_id: str) -> Any:
 
 
 def by_tool(doors: Doors, owner: str, memory_id: str) -> Any:
-    return doors.call(owner, "update_memory", memory_key=memory_id, no_longer_true=True, content="I like tea instead")
+    return doors.call(owner, "update_memory", memory_id=memory_id, no_longer_true=True, content="I like tea instead")
 
 
 def by_tool_deleting(doors: Doors, owner: str, memory_id: str) -> Any:
-    return doors.call(owner, "delete_memory", memory_key=memory_id)
+    return doors.call(owner, "delete_memory", memory_id=memory_id)
 
 
 def by_raw_event(doors: Doors, owner: str, memory_id: str) -> Any:
@@ -61,7 +61,7 @@ def by_turn_of_an_agent(doors: Doors, owner: str, _memory_id: str) -> Any:
 
 
 def by_merging(doors: Doors, owner: str, memory_id: str) -> Any:
-    other = doors.call(owner, "add_memory", content="Coffee is what I like")["memory_key"]
+    other = doors.call(owner, "add_memory", content="Coffee is what I like")["id"]
     told = event("MemoryMerged", owner=owner, sources=[memory_id, other], into="joined", summary="I like tea instead")
     return doors.tell(owner, told | {"actor": "assistant"})
 
@@ -141,8 +141,8 @@ def test_gateway_model_cannot_claim_human_authority(doors: Doors, claim: str) ->
     owner = doors.owner()
     mine = {door: doors.remember(door, owner, f"I like tea number {uuid4().hex}") for door in DOORS if door != "mcp"}
     theirs = [
-        doors.call(owner, "add_memory", content=CLAIMS[claim], category="identity")["memory_key"],
-        doors.call(owner, "add_memory", content=CLAIMS[claim] + " (2)", said_by="assistant")["memory_key"],
+        doors.call(owner, "add_memory", content=CLAIMS[claim], category="identity")["id"],
+        doors.call(owner, "add_memory", content=CLAIMS[claim] + " (2)", said_by="assistant")["id"],
     ]
     raw = created("raw", CLAIMS[claim] + " (3)", owner=owner, source="user", verified=True) | {"actor": "assistant"}
     doors.tell(owner, raw)

@@ -171,7 +171,7 @@ def reaffirmed_by_an_agent(doors: Doors) -> tuple[str, str, str]:
     owner = doors.owner()
     first = doors.remember("http", owner, "I like coffee")
     doors.negate(owner, first)
-    doors.call(owner, "reinforce_memory", memory_key=first, outcome="confirmed")
+    doors.call(owner, "reinforce_memory", memory_id=first, outcome="confirmed")
     [item] = inbox(doors, owner)
     return owner, first, str(item["item"])
 
@@ -221,11 +221,11 @@ def test_an_agent_that_says_he_said_it_again_takes_back_no_negation_of_his_own(d
     owner = doors.owner()
     first = doors.remember("http", owner, "I like coffee")
     doors.negate(owner, first)
-    doors.call(owner, "reinforce_memory", memory_key=first, outcome="confirmed")
+    doors.call(owner, "reinforce_memory", memory_id=first, outcome="confirmed")
     assert first not in doors.memories(owner)
     [item] = inbox(doors, owner)
     assert (item["kind"], item["memory"], item["would_say"]) == ("reaffirmation", "I like coffee", None)
-    told_agent = doors.call(owner, "reinforce_memory", memory_key=first, outcome="confirmed")["message"]
+    told_agent = doors.call(owner, "reinforce_memory", memory_id=first, outcome="confirmed")["message"]
     assert "waits" in told_agent
     doors.accept(owner, item["item"])
     assert first in doors.memories(owner)

@@ -110,7 +110,7 @@ GRANTS = [{"verbs": ["read"], "owners": ["alice"]}]
 OWNER, MEMORY = "/v1/owners/{owner}", "/v1/owners/{owner}/memories/{memory_id}"
 ITEM = {"item": "018f3c1e-7b2a-7000-8000-000000000003"}
 ROUTES: Mapping[str, Case] = {
-    f"GET {OWNER}/search": Case(READ, {"q": "coffee"}),
+    f"GET {OWNER}/search": Case(READ, {"query": "coffee"}),
     f"GET {OWNER}/memories": Case(READ),
     f"GET {OWNER}/counts": Case(READ),
     f"GET {MEMORY}": Case(READ),
@@ -123,7 +123,7 @@ ROUTES: Mapping[str, Case] = {
     f"GET {OWNER}/map": Case(READ),
     f"GET {OWNER}/map.svg": Case(READ),
     f"GET {MEMORY}/associations": Case(READ),
-    f"GET {MEMORY}/above": Case(READ, {"other": "tea", "q": "coffee"}),
+    f"GET {MEMORY}/above": Case(READ, {"other": "tea", "query": "coffee"}),
     f"GET {OWNER}/facts": Case(READ),
     f"GET {OWNER}/synonyms": Case(READ),
     f"GET {OWNER}/health": Case(READ),
@@ -176,12 +176,12 @@ ROUTES: Mapping[str, Case] = {
     f"POST {OWNER}/inbox/edit": Case(REVIEWS, body=ITEM | {"content": "x"}, before=_edits, speaks=True),
     f"POST {OWNER}/inbox/reject": Case(REVIEWS, body=ITEM, before=_waits, speaks=True),
     f"POST {MEMORY}/grade": Case(REVIEWS, body={"grade": 4}, speaks=True),
-    f"POST {OWNER}/replay": Case(REPLAYS, body={"set": {"user_factor": 1.3}}),
+    f"POST {OWNER}/replay": Case(REPLAYS, body={"parameters": {"user_factor": 1.3}}),
     f"GET {OWNER}/compare": Case(REPLAYS),
     f"GET {MEMORY}/compare": Case(REPLAYS),
     f"GET {MEMORY}/compare.svg": Case(REPLAYS),
-    f"GET {OWNER}/diff": Case(REPLAYS, {"from": "2026-01-06"}),
-    f"POST {OWNER}/diff": Case(REPLAYS, body={"from": "2026-01-06"}),
+    f"GET {OWNER}/diff": Case(REPLAYS, {"since": "2026-01-06"}),
+    f"POST {OWNER}/diff": Case(REPLAYS, body={"since": "2026-01-06"}),
     f"GET {OWNER}/instants": Case(REPLAYS, {"ids": "coffee"}),
     f"POST {OWNER}/instants": Case(REPLAYS, body={"ids": ["coffee"]}),
     f"GET {OWNER}/events": Case(AUDITS),

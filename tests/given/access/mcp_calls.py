@@ -29,14 +29,14 @@ class Call(NamedTuple):
         if self.method == "resources/read":
             _, found, memory = str(self.given["uri"]).partition("memory://memories/")
             return memory if found else None
-        memory = self.given.get("arguments", {}).get("memory_key")
+        memory = self.given.get("arguments", {}).get("memory_id")
         return None if memory is None else str(memory)
 
     def about(self, memory: str) -> Call:
         """The same of another memory."""
         if self.method == "resources/read":
             return resource(f"memory://memories/{memory}")
-        return self.told(memory_key=memory)
+        return self.told(memory_id=memory)
 
     def told(self, **more: Any) -> Call:
         """The same tool, told more."""

@@ -29,7 +29,7 @@ def _needs(*verbs: Verb) -> frozenset[Verb]:
 
 READ, SAYS, CORRECTS = _needs("read"), _needs("produce"), _needs("correct")
 DELETES, REPLAYS, AUDITS = _needs("delete"), _needs("replay"), _needs("audit")
-OF_MEMORY = {"memory_key": "coffee"}
+OF_MEMORY = {"memory_id": "coffee"}
 NEEDS: Mapping[str, tuple[frozenset[Verb] | None, Call]] = {
     "memory_context": (READ, tool("memory_context", text="What do I drink?")),
     "search_memories": (READ, tool("search_memories", query="coffee")),
@@ -66,7 +66,7 @@ NEEDS: Mapping[str, tuple[frozenset[Verb] | None, Call]] = {
     "memory://about": (READ, resource("memory://about")),
     "memory://recent": (READ, resource("memory://recent")),
     "memory://inbox": (_needs("review"), resource("memory://inbox")),
-    "memory://memories/{+memory_key}": (READ, resource("memory://memories/coffee")),
+    "memory://memories/{+memory_id}": (READ, resource("memory://memories/coffee")),
 }
 """By tool, and by address of a resource: the verb of the owner that it takes (None: any will do), and a call that is answered."""
 OF_THE_STORE = {"audit_status", "audit_alarms"}

@@ -37,7 +37,7 @@ TEXTS = [
 ]  # fmt: skip
 VALUES: list[Any] = [None, True, -1, 0, 2**63, 1.5, [], {}, [[]], [None], {"a": 1}, *TEXTS]
 NAMES = (
-    "q", "mode", "limit", "cursor", "as_of", "known", "after", "at", "owner", "among", "trace", "inspect", "reveal",
+    "query", "mode", "limit", "cursor", "as_of", "known", "after", "at", "owner", "among", "trace", "inspect", "reveal",
     "key", "query", "ids", "include", "everything", "format", "law", "order", "prefix", "search", "principal", "wait",
     "actor", "caller", "dry_run", "memory_id", "session", "turn_id", "reason", "content", "expected_heads",
 )  # fmt: skip

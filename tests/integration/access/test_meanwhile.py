@@ -57,7 +57,7 @@ def test_what_was_let_in_is_answered_and_the_next_is_not(
 
     monkeypatch.setattr(replayer, "replay", slow)
     headers = {"authorization": f"Bearer {key}"}
-    told = {"set": {"user_factor": 1.3}}
+    told = {"parameters": {"user_factor": 1.3}}
     asked = beside.submit(http.client.post, f"{PATH}/replay", json=told, headers=headers)
     assert at_work.wait(PATIENCE)
     revoked(http, "at-work", key)

@@ -112,7 +112,7 @@ COMMANDS: Mapping[str, str] = {
     "dead of an owner": "dead OWNER",
     "delete": "delete OWNER coffee",
     "delete --undo": "delete --undo OWNER gone",
-    "diff": "diff OWNER --from 2026-01-01",
+    "diff": "diff OWNER --since 2026-01-01",
     "edit": "edit OWNER coffee I-drink-coffee-at-eight",
     "edit --sensitivity": "edit OWNER coffee --sensitivity 2 --reason so",
     "edit --tier": "edit OWNER coffee --tier core",

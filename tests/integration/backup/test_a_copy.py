@@ -133,7 +133,7 @@ def test_a_service_on_it_is_not_ready_runs_no_job_and_begins_once_it_is_taken_ov
             urlopen(Request(f"{url}/ready"), timeout=PATIENCE)
         assert not_ready.value.code == 503
         assert "store_restored" in not_ready.value.read().decode()
-        assert get(up, "/v1/owners/ada/search?q=key&mode=review")["results"]
+        assert get(up, "/v1/owners/ada/search?query=key&mode=review")["results"]
         status = get(up, "/v1/status")
         assert status["restored"]["taken_over"] is None
         assert status["lifecycle"]["last_tick"] is None

@@ -195,7 +195,7 @@ def test_what_was_shown_is_recorded_though_it_is_not_proved(primary: Primary) ->
     before = accesses.figures()
     position = f"{partition_of('shown', log.partitions)}:{primary.events('shown')}"
     primary.http.application.reader.list("shown", after=position)
-    assert primary.http.client.get("/v1/owners/shown/search?q=tea").json()["results"]
+    assert primary.http.client.get("/v1/owners/shown/search?query=tea").json()["results"]
     receipts = accesses.flush()
     assert [one.status for one in receipts] == ["appended"]
     after = accesses.figures()

@@ -97,7 +97,7 @@ def test_a_store_is_used_by_its_user_and_receipts_say_that_it_is_on_disk(operato
     with http_store(tmp_path, redis_url=url, partitions=4) as store:
         body = {"memory_id": "tea", "content": "I drink tea"}
         assert store.client.post("/v1/owners/alice/memories", json=body).status_code in (200, 201)
-        wait_until(lambda: bool(store.client.get("/v1/owners/alice/search?q=tea").json()["results"]), "it is found")
+        wait_until(lambda: bool(store.client.get("/v1/owners/alice/search?query=tea").json()["results"]), "it is found")
         (node,) = store.client.get("/v1/status").json()["nodes"]
         assert node["fsynced"] is True
 

@@ -214,5 +214,5 @@ def test_no_command_writes_under_its_name(silence: Silence, words: tuple[str, ..
 
 
 def test_the_sibling_keeps_everything(silence: Silence) -> None:
-    answer = silence.made.client.get(f"/v1/owners/{SIBLING}/search", params={"q": "kestrel"})
+    answer = silence.made.client.get(f"/v1/owners/{SIBLING}/search", params={"query": "kestrel"})
     assert SONG in answer.text

@@ -87,7 +87,7 @@ def test_questions_are_answered_while_an_alarm_stands(tmp_path: Path) -> None:
     with http_store(tmp_path) as stage:
         stage.store.alarms.raised("state_damaged", "partition 3", "x")
         stage.told(OWNER, created("tea", "I drink green tea"), mentioned("tea"))
-        found = stage.client.get(f"/v1/owners/{OWNER}/search", params={"q": "green tea"}).json()
+        found = stage.client.get(f"/v1/owners/{OWNER}/search", params={"query": "green tea"}).json()
     assert [row["id"] for row in found["results"]] == ["tea"]
 
 
@@ -97,15 +97,15 @@ def test_accesses_that_were_lost_are_counted_by_status_metrics_and_an_alarm_and_
     with http_store(tmp_path) as stage:
         stage.told(OWNER, created("coffee", owner=OWNER))
         there = f"/v1/owners/{OWNER}/search"
-        stage.client.get(there, params={"q": "coffee"}).raise_for_status()
+        stage.client.get(there, params={"query": "coffee"}).raise_for_status()
         stage.application.writer.settle(stage.application.accesses.flush())
         before = stage.client.get("/v1/status").json()["accesses"]
         with monkeypatch.context() as broken:
             broken.setattr(stage.application.log, "append", _refuse)
             for _ in range(3):
-                stage.client.get(there, params={"q": "coffee"}).raise_for_status()
+                stage.client.get(there, params={"query": "coffee"}).raise_for_status()
             stage.application.accesses.flush()
-        stage.client.get(there, params={"q": "coffee"}).raise_for_status()
+        stage.client.get(there, params={"query": "coffee"}).raise_for_status()
         status, ready = stage.client.get("/v1/status").json(), stage.client.get("/ready")
         metrics = stage.client.get("/metrics").text
         cleared = stage.client.post("/v1/alarms/clear", json={"name": ACCESSES_LOST}).json()

@@ -43,7 +43,7 @@ def test_a_missing_stream_and_a_head_below_its_checkpoint_are_alarms_that_end_wi
         assert standing(stage) == {}
 
 
-@pytest.mark.parametrize("asked", ["/ready", f"/v1/owners/{OWNER}/memories", f"/v1/owners/{OWNER}/search?q=tea"])
+@pytest.mark.parametrize("asked", ["/ready", f"/v1/owners/{OWNER}/memories", f"/v1/owners/{OWNER}/search?query=tea"])
 def test_a_redis_that_comes_back_with_an_older_file_is_noticed_by_the_first_question(
     tmp_path: Path, asked: str
 ) -> None:

@@ -62,7 +62,7 @@ def moving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
 
 
 PATHS = [
-    "search?q=tea", "memories", "memories/a", "memories/a/why", "memories/a/history", "memories/a/provenance",
+    "search?query=tea", "memories", "memories/a", "memories/a/why", "memories/a/history", "memories/a/provenance",
     "memories/a/associations", "memories/a/uses", "memories/a/compare", "compare", "history", "stats",
     "assess?topic=tea", "map?topic=tea", "facts", "synonyms", "health", "fading", "review", "profile",
 ]  # fmt: skip

@@ -77,7 +77,7 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
             body = json.dumps([EVENT, *(mention(number) for number in range(1, 4)), fresh()]).encode()
             headers = shown | {"content-type": "application/json"}
             urlopen(Request(f"{url}/v1/events", data=body, headers=headers), timeout=PATIENCE).close()
-            for path in ("search?q=coffee", "memories/m1", "memories/%2Fnobody", "memories/m1"):
+            for path in ("search?query=coffee", "memories/m1", "memories/%2Fnobody", "memories/m1"):
                 ask(f"{url}/v1/owners/alice/{path}", **shown)
             ask(f"{url}/not/there/alice", **shown)
             ask(f"{url}/v1/owners/alice/stats")

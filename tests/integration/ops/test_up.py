@@ -145,7 +145,7 @@ def test_what_http_appends_a_command_finds_and_an_interrupt_stops_everything_in_
         up.ready()
         receipt = post(up, [EVENT])["receipts"][0]
         assert (receipt["status"], receipt["fsynced"]) == ("appended", True)
-        found = get(up, f"/v1/owners/alice/search?q=coffee&mode=review&after={receipt['position']}")
+        found = get(up, f"/v1/owners/alice/search?query=coffee&mode=review&after={receipt['position']}")
         assert [one["id"] for one in found["results"]] == ["m1"]
         answer = up.run("search", "alice", "咖啡", "--mode", "review")
         assert [one["id"] for one in answer["results"]] == ["m1"]

@@ -131,7 +131,7 @@ def _asked(at: Aviary, words: Canaries) -> None:
         "via": "recall",
     }
     at.append(("MemoriesAccessed", accessed | {"query": words.word("query of an access")}))
-    at.ask(f"/v1/owners/{OWNER}/search?q=&mode={words.word('a refused argument')}", allowed=(422,))
+    at.ask(f"/v1/owners/{OWNER}/search?query=&mode={words.word('a refused argument')}", allowed=(422,))
     broken = [{"type": "TurnRecorded", "owner": OWNER, "data": {"text": words.word("a refused event")}}]
     at.ask("/v1/events", broken, allowed=(422,))
     at.ask(f"/v1/owners/{OWNER}/memories/{words.word('an unknown id')}", allowed=(404,))
@@ -144,7 +144,7 @@ def _kept(at: Aviary, words: Canaries) -> None:
     at.append(first, *(created(words, f"v{n + 1}", **one) for n, one in enumerate(plain[:500])), owner=LARGE)
     at.append(*(created(words, f"v{n + 501}", **one) for n, one in enumerate(plain[500:])), owner=LARGE)
     question = f"{words.word('question that is recorded')} hills"
-    assert at.ask(f"/v1/owners/{LARGE}/search?q={question.replace(' ', '%20')}")["results"]
+    assert at.ask(f"/v1/owners/{LARGE}/search?query={question.replace(' ', '%20')}")["results"]
     told = f"/v1/owners/{LARGE}/events?types=MemoriesAccessed&limit=10"
     wait_until(lambda: at.ask(told)["events"])
 

@@ -42,7 +42,7 @@ def _live(http: HttpStore) -> BuildKeys:
 
 def _told(http: HttpStore) -> str:
     """All that search and a look at the memory tell of the owner."""
-    found = http.client.get(f"/v1/owners/{OWNER}/search", params={"q": "password", "mode": "debug"})
+    found = http.client.get(f"/v1/owners/{OWNER}/search", params={"query": "password", "mode": "debug"})
     one = http.client.get(f"/v1/owners/{OWNER}/memories/m1")
     return found.text + one.text
 

@@ -255,7 +255,7 @@ def test_up_goes_on_through_rotate_rewrap_and_drop(tmp_path: Path, key: Path, mo
             up.run("add", "eve", "eve likes milk")
             up.run("add", "ada", "ada likes sugar")
             for owner, word in (("ada", "coffee"), ("ada", "sugar"), ("bob", "tea"), ("eve", "milk")):
-                found = client.get(f"/v1/owners/{owner}/search", params={"q": word}).json()
+                found = client.get(f"/v1/owners/{owner}/search", params={"query": word}).json()
                 assert word in str(found)
             told = client.get("/v1/status").json()["sealing"]
             assert (told["reachable"], told["owners_locked"]) == (True, 0)
@@ -276,7 +276,7 @@ def test_up_answers_what_needs_no_key_while_the_service_is_away_tells_it_and_com
         with httpx2.Client(base_url=url, headers=up.shown(), trust_env=False, timeout=PATIENCE) as client:
             told = client.get("/v1/status").json()["sealing"]
             assert (told["on"], told["reachable"], told["owners_locked"]) == (True, False, 0)
-            refused = client.get("/v1/owners/ada/search", params={"q": "coffee"})
+            refused = client.get("/v1/owners/ada/search", params={"query": "coffee"})
             assert (refused.status_code, refused.json()["error"]) == (503, "KeyUnavailable")
             assert int(refused.headers["retry-after"]) >= 1
             wait_until(lambda: "keys_unavailable" in client.get("/ready").text)
@@ -286,7 +286,7 @@ def test_up_answers_what_needs_no_key_while_the_service_is_away_tells_it_and_com
             service.answers()
             wait_until(lambda: "keys_unavailable" not in client.get("/ready").text)
             assert up.facts("master key can be had again")
-            assert "coffee" in client.get("/v1/owners/ada/search", params={"q": "coffee"}).text
+            assert "coffee" in client.get("/v1/owners/ada/search", params={"query": "coffee"}).text
         assert TOKEN not in up.log.read_text()
 
 

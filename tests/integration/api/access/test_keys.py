@@ -77,7 +77,7 @@ def test_what_a_key_brings_has_its_principals_name(http: HttpStore) -> None:
     events = http.client.get("/v1/owners/alice/events?order=newest").json()["events"]
     said = {one["type"]: one["principal"] for one in events if one["principal"] == "客服/甲"}
     assert said == {"MemoryCreated": "客服/甲"}
-    found = http.client.get("/v1/owners/alice/search?q=swim", headers=shown(key))
+    found = http.client.get("/v1/owners/alice/search?query=swim", headers=shown(key))
     assert found.status_code == 200
     http.application.accesses.flush()
     assert {"MemoriesAccessed"} <= {

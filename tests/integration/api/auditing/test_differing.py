@@ -249,11 +249,11 @@ def test_a_quarantined_owner_is_answered_as_of_before_and_marked(store: Store) -
 @each_row(
     ("asked", "field"),
     [
-        ({"since": "2024-03-01", "until": "2024-02-01"}, "from"),
-        ({"since": "2024-03-01", "until": "2024-02-01", "line": "happened"}, "from"),
-        ({"since": "2999-01-01"}, "from"),
-        ({"since": "yesterday"}, "from"),
-        ({"since": "2024-01-01", "until": "soon"}, "to"),
+        ({"since": "2024-03-01", "until": "2024-02-01"}, "since"),
+        ({"since": "2024-03-01", "until": "2024-02-01", "line": "happened"}, "since"),
+        ({"since": "2999-01-01"}, "since"),
+        ({"since": "yesterday"}, "since"),
+        ({"since": "2024-01-01", "until": "soon"}, "until"),
         ({"since": "2024-01-01", "line": "both"}, "line"),
         ({"since": "2024-01-01", "line": "happened", "as_of": "2024-01-01"}, "as_of"),
         ({"since": "2024-01-01", "known": "2024-01-01"}, "known"),

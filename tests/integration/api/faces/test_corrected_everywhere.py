@@ -50,7 +50,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 def asked(running: Service, owner: str, mode: str = "normal", **times: Any) -> dict[str, Any]:
     """The answer to the question of a story, over HTTP."""
-    asks = {"q": STORIES[owner][2], "mode": mode, "trace": False} | times
+    asks = {"query": STORIES[owner][2], "mode": mode, "trace": False} | times
     answer = running.http.client.get(f"/v1/owners/{quote(owner)}/search", params=asks)
     assert answer.status_code == 200, answer.text
     found: dict[str, Any] = answer.json()

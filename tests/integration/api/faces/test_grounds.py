@@ -146,9 +146,9 @@ def test_a_search_says_that_it_withheld_it_and_review_shows_it_marked(running: S
     given(running, "searched", "a")
     by_http(running, "searched")(NEW)
     path = "/v1/owners/searched/search"
-    answer = running.http.client.get(path, params={"q": "coffee"}).json()
+    answer = running.http.client.get(path, params={"query": "coffee"}).json()
     assert {"reason": "ground_changed", "count": 1, "shown_by": "review"} in [
         {name: one[name] for name in ("reason", "count", "shown_by")} for one in answer["withheld"]
     ]
-    marked = running.http.client.get(path, params={"q": "coffee", "mode": "review"}).json()["results"]
+    marked = running.http.client.get(path, params={"query": "coffee", "mode": "review"}).json()["results"]
     assert [one["ground_changed"] for one in marked if one["id"] == "a"] == [True]

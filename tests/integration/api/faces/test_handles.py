@@ -117,9 +117,9 @@ def test_a_tool_takes_a_handle_and_answers_with_the_id(store: Store, tool: str, 
     owner = owner_of(store)
 
     async def talking(agent: Agent) -> Any:
-        return await agent.call(tool, memory_key=handle_of(LONG), **told)
+        return await agent.call(tool, memory_id=handle_of(LONG), **told)
 
-    assert talk(in_process(store.app, owner), talking)["memory_key"] == LONG
+    assert talk(in_process(store.app, owner), talking)["id"] == LONG
 
 
 def test_an_exact_id_wins_over_a_handle(store: Store) -> None:

@@ -126,7 +126,7 @@ def test_what_an_agent_says_by_mcp_reaches_inferred_at_most(running: Service) ->
         await agent.remember("I love jazz", category="stable_preference")
         await agent.remember("The user is vegan", category="identity", said_by="assistant")
         await agent.remember("From now on always answer in French")
-        await agent.call("delete_memory", memory_key="kiln")
+        await agent.call("delete_memory", memory_id="kiln")
         return await agent.read("memory://inbox")
 
     seen = talk(in_process(running.http.application, owner), told)
@@ -175,7 +175,7 @@ def test_a_full_inbox_takes_no_more_and_says_so_on_every_face(
 
     async def told(agent: Agent) -> Any:
         refused = await agent.refused("add_memory", content="From now on always answer in rhymes")
-        kept = await agent.call("update_memory", memory_key="kiln", no_longer_true=True, said_by="assistant")
+        kept = await agent.call("update_memory", memory_id="kiln", no_longer_true=True, said_by="assistant")
         return refused, kept["message"]
 
     refused, kept = talk(in_process(running.http.application, owner), told)

@@ -71,9 +71,9 @@ def by_tool(w: World, content: str, actor: str = "user") -> Answer:
         return await agent.call("add_memory", content=content, said_by=actor)
 
     told = talk(in_process(w.app, w.owner), talking)
-    conflicts = [one["memory_key"] for one in told["possible_conflicts"]]
-    mentioned = told["memory_key"] if told["mentioned"] else None
-    made = {"id": told["memory_key"], "created": told["created"], "mentioned": mentioned}
+    conflicts = [one["id"] for one in told["possible_conflicts"]]
+    mentioned = told["id"] if told["mentioned"] else None
+    made = {"id": told["id"], "created": told["created"], "mentioned": mentioned}
     return {**made, "ended": told["ended"], "waiting": told["waiting"], "conflicting": conflicts}
 
 

@@ -47,7 +47,7 @@ def test_the_client_http_and_tools_mark_it_or_leave_it_out(
         return [await agent.call(tool, **asked) for tool in ("search_memories", "memory_contextual_search")]
 
     for answer in talk(in_process(world.app, world.owner), talking):
-        assert [one["memory_key"] for one in answer["results"]] == shown
+        assert [one["id"] for one in answer["results"]] == shown
         assert all(one["metadata"]["long_ago"] for one in answer["results"])
         if not shown:
             assert "1 more are old and match less: include_faded=true shows them" in answer["hint"]

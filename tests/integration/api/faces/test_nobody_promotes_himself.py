@@ -285,8 +285,8 @@ ATTEMPTS: dict[str, Callable[[World], object]] = {
     "tools": lambda w: [
         w.tool("add_memory", content=EVIL, memory_type="core", category="identity"),
         w.tool("add_memory", content=EVIL, memory_type="system"),
-        w.tool("update_memory", memory_key="name", content=EVIL),
-        w.tool("update_memory", memory_key="name", no_longer_true=True, content=EVIL),
+        w.tool("update_memory", memory_id="name", content=EVIL),
+        w.tool("update_memory", memory_id="name", no_longer_true=True, content=EVIL),
         w.tool("add_turns", turns=[{"role": "system", "text": EVIL}]),
     ],
     "the client": lambda w: [

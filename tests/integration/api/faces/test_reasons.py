@@ -151,7 +151,7 @@ def test_an_agent_tells_why_it_deletes(running: Service) -> None:
     given(running.http, "agent")
 
     async def deletes(agent: Agent) -> None:
-        await agent.client.call_tool("delete_memory", {"memory_key": "c", "reason": "the user asked"})
+        await agent.client.call_tool("delete_memory", {"memory_id": "c", "reason": "the user asked"})
 
     talk(in_process(running.http.application, "agent"), deletes)
     assert kept(running.http, "agent") == {"MemoryDeleted": ["the user asked"]}

@@ -139,7 +139,7 @@ def test_a_search_tells_how_many_it_withholds_as_rejected(running: Service) -> N
     owner = new_owner()
     running.http.told(owner, *(created(one, LISBON) for one in ("one", "two")))
     post(running, f"{owner}/memories/one/negate", never=True)
-    answer = running.http.client.get(f"/v1/owners/{owner}/search", params={"q": "Lisbon"}).json()
+    answer = running.http.client.get(f"/v1/owners/{owner}/search", params={"query": "Lisbon"}).json()
     assert answer["results"] == []
     assert {one["reason"]: (one["count"], one["shown_by"]) for one in answer["withheld"]} == {"rejected": (2, "debug")}
     detail = running.http.client.get(f"/v1/owners/{owner}/memories/two").json()

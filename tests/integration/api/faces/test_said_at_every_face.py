@@ -94,8 +94,8 @@ def by_client(w: World, verb: str, *words: str, key: str | None) -> None:
 
 def by_tool(w: World, verb: str, *words: str, key: str | None) -> None:
     tool = {"add": "add_memory", "edit": "update_memory"}[verb]
-    told = {"content": words[-1]} | ({"memory_key": words[0]} if verb == "edit" else {})
-    asked = told | ({"idempotency_key": key} if key else {})
+    told = {"content": words[-1]} | ({"memory_id": words[0]} if verb == "edit" else {})
+    asked = told | ({"key": key} if key else {})
 
     async def talking(agent: Any) -> Any:
         return await agent.client.call_tool(tool, asked)
@@ -217,7 +217,7 @@ def test_every_tool_that_writes_takes_a_key() -> None:
     server = MemoryServer(Connection(lambda: nullcontext(cast("Application", None)), "ada"))
     tools = asyncio.run(server.list_tools())
     writing = {one.name for one in tools if one.annotations is None or not one.annotations.read_only_hint}
-    keyed = {one.name for one in tools if "idempotency_key" in one.input_schema["properties"]}
+    keyed = {one.name for one in tools if "key" in one.input_schema["properties"]}
     assert keyed == writing
     assert {"add_memory", "update_memory", "reinforce_memory", "delete_memory"} <= keyed
 

@@ -131,7 +131,7 @@ def test_a_refusal_of_anything_else_repeats_no_secret_either(faces: World) -> No
         faces.client.post("/v1/events", json=[envelope("MemoryCreated", data)]),
         faces.client.post("/v1/owners/alice/memories/tea/negate", json={"resolution": SECRET}),
         faces.client.post("/v1/owners/alice/memories/tea/negate", json={"why": SECRET}),
-        faces.client.get("/v1/owners/alice/search", params={"q": "tea", "ranking": SECRET}),
+        faces.client.get("/v1/owners/alice/search", params={"query": "tea", "ranking": SECRET}),
     ]
     for answer in answers:
         assert (answer.status_code, VALUE in answer.text, HIDDEN in answer.text) == (422, False, True), answer.text
@@ -159,7 +159,7 @@ def test_the_name_of_an_unknown_field_is_not_repeated_where_it_holds_a_secret(
             headers={"content-type": "application/json"},
         ),
         faces.client.post("/v1/owners/alice/profile", json={"parameters": {secret: 1}}),
-        faces.client.get("/v1/owners/alice/search", params={"q": "tea", secret: "1"}),
+        faces.client.get("/v1/owners/alice/search", params={"query": "tea", secret: "1"}),
     ]
     for answer in answers:
         assert (answer.status_code, value in answer.text, HIDDEN in answer.text) == (422, False, True), answer.text
@@ -188,7 +188,7 @@ def test_a_reason_that_holds_a_secret_is_withheld_by_every_face_and_kept_in_the_
     asked = [
         faces.get("/memories/cocoa"), faces.get("/memories/cocoa/why"), faces.get("/memories/cocoa/history"),
         faces.get("/history"), faces.get("/export", include="superseded"), faces.get("/memories", mode="debug"),
-        faces.tool("get_memory_detail", memory_key="cocoa"), faces.tool("get_memory_detail", memory_key="cocoa", reasons=True),
+        faces.tool("get_memory_detail", memory_id="cocoa"), faces.tool("get_memory_detail", memory_id="cocoa", reasons=True),
         faces.resource("memory://memories/cocoa"),
         faces.command("get", "alice", "cocoa"), faces.command("why", "alice", "cocoa"), faces.command("history", "alice", "cocoa"),
         faces.command("export", "alice", "--include", "superseded"),

@@ -18,8 +18,8 @@ from tests.rows import each_row
 WORD = "Zuleika"
 KINDS = ("pattern", "suggestion", "question", "episode", "report")
 LOOKS: tuple[tuple[str, dict[str, Any]], ...] = (
-    *(("/search", {"q": "hedgehog adopted", "mode": mode, "limit": 100}) for mode in ("normal", "review")),
-    ("/search", {"q": "hedgehog", "mode": "review", "limit": 100, "associations": True}),
+    *(("/search", {"query": "hedgehog adopted", "mode": mode, "limit": 100}) for mode in ("normal", "review")),
+    ("/search", {"query": "hedgehog", "mode": "review", "limit": 100, "associations": True}),
     *(("/memories", {"mode": mode, "limit": 1000}) for mode in ("normal", "review")),
     ("/map", {"topic": "hedgehog", "depth": 4, "least": 0}),
     ("/assess", {"topic": "hedgehog adopted"}),
@@ -29,7 +29,7 @@ LOOKS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("/compare", {"limit": 1000}),
     ("/fading", {"at": "2030-01-01T00:00:00Z", "limit": 1000}),
     ("/review", {"min_importance": 0, "limit": 100, "at": "2027-06-01T00:00:00Z"}),
-    ("/diff", {"limit": 1000, "from": "2000-01-01"}),
+    ("/diff", {"limit": 1000, "since": "2000-01-01"}),
     ("/instants", {"query": "hedgehog adopted", "results": 100, "points": 3}),
     ("/history", {"limit": 1000}),
     ("/events", {"limit": 1000}),
@@ -47,9 +47,9 @@ OF_IDS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("/memories/{}/uses", {}),
 )
 DEBUG: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("/search", {"q": "hedgehog adopted", "mode": "debug", "limit": 100}),
+    ("/search", {"query": "hedgehog adopted", "mode": "debug", "limit": 100}),
     ("/memories", {"mode": "debug", "limit": 1000}),
-    ("/diff", {"limit": 1000, "from": "2000-01-01", "mode": "debug"}),
+    ("/diff", {"limit": 1000, "since": "2000-01-01", "mode": "debug"}),
     ("/export", {"include": ["deleted", "merged", "superseded", "negated", "retired"]}),
     ("/export", {"everything": True}),
 )

@@ -57,7 +57,7 @@ def test_ids_of_any_script_and_with_slashes_are_reached_percent_encoded(
 
 
 def test_a_slash_that_is_not_encoded_names_no_owner_and_the_answer_says_how_to_write_it(http: HttpStore) -> None:
-    answer = http.client.get("/v1/owners/a/b/search?q=x")
+    answer = http.client.get("/v1/owners/a/b/search?query=x")
     assert (answer.status_code, "%2F" in answer.json()["detail"]) == (404, True)
 
 
@@ -65,7 +65,9 @@ def test_a_search_of_the_present_is_recorded_after_its_answer_unless_asked_not_t
     http.told("shown", created("coffee", owner="shown"))
     http.application.accesses.flush()
     for asked in ({"trace": "false"}, {"mode": "review"}, {"at": "2026-03-01T00:00:00Z"}, {}):
-        assert len(http.client.get("/v1/owners/shown/search", params={"q": "coffee", **asked}).json()["results"]) == 1
+        assert (
+            len(http.client.get("/v1/owners/shown/search", params={"query": "coffee", **asked}).json()["results"]) == 1
+        )
     (receipt,) = [r for r in http.application.accesses.flush() if r.position]
     there = "/v1/owners/shown/memories/coffee"
     told = http.client.get(there, params={"after": receipt.position, "trace": "false"}).json()
@@ -73,10 +75,10 @@ def test_a_search_of_the_present_is_recorded_after_its_answer_unless_asked_not_t
 
 
 CLI_CASES: list[tuple[list[str], str, dict[str, Any] | None]] = [
-    (["search", "alice", "coffee", "--mode", "all"], "/v1/owners/alice/search?q=coffee&mode=all", None),
-    (["search", "alice", "coffee", "--limit", "0"], "/v1/owners/alice/search?q=coffee&limit=0", None),
-    (["search", "alice", " "], "/v1/owners/alice/search?q=%20", None),
-    (["search", "a b", "coffee"], "/v1/owners/a%20b/search?q=coffee", None),
+    (["search", "alice", "coffee", "--mode", "all"], "/v1/owners/alice/search?query=coffee&mode=all", None),
+    (["search", "alice", "coffee", "--limit", "0"], "/v1/owners/alice/search?query=coffee&limit=0", None),
+    (["search", "alice", " "], "/v1/owners/alice/search?query=%20", None),
+    (["search", "a b", "coffee"], "/v1/owners/a%20b/search?query=coffee", None),
     (["list", "alice", "--as-of", "yesterday"], "/v1/owners/alice/memories?as_of=yesterday", None),
     (["list", "alice", "--as-of", "77:1"], "/v1/owners/alice/memories?as_of=77:1", None),
     (["list", "alice", "--after", "x"], "/v1/owners/alice/memories?after=x", None),
@@ -98,7 +100,7 @@ CLI_CASES: list[tuple[list[str], str, dict[str, Any] | None]] = [
     (["delete", "--undo", "alice", "nothing"], "/v1/owners/alice/memories/nothing/restore", {}),
     (["merge", "alice", "coffee"], "/v1/owners/alice/merge", {"sources": ["coffee"]}),
     (["unmerge", "alice", "nothing"], "/v1/owners/alice/memories/nothing/unmerge", {}),
-    (["replay", "alice", "--set", "alpha=1"], "/v1/owners/alice/replay", {"set": {"alpha": 1}}),
+    (["replay", "alice", "--set", "alpha=1"], "/v1/owners/alice/replay", {"parameters": {"alpha": 1}}),
     (["replay", "alice", "--without", "none"], "/v1/owners/alice/replay", {"without": ["none"]}),
     (["replay", "alice", "--query", "x", "--limit", "0"], "/v1/owners/alice/replay", {"query": "x", "limit": 0}),
 ]  # fmt: skip
@@ -122,10 +124,10 @@ def test_an_error_is_the_same_as_on_the_command_line(
 @each_row(
     ("method", "path", "body", "expected"),
     [
-        ("GET", "/v1/owners/alice/search", None, (422, "q", "nothing")),
-        ("GET", "/v1/owners/alice/search?q=x&limit=many", None, (422, "limit", "many")),
-        ("GET", "/v1/owners/alice/search?q=x&asof=3", None, (422, "asof", "3")),
-        ("GET", "/v1/owners/%FF/search?q=x", None, (422, "owner", "%FF")),
+        ("GET", "/v1/owners/alice/search", None, (422, "query", "nothing")),
+        ("GET", "/v1/owners/alice/search?query=x&limit=many", None, (422, "limit", "many")),
+        ("GET", "/v1/owners/alice/search?query=x&asof=3", None, (422, "asof", "3")),
+        ("GET", "/v1/owners/%FF/search?query=x", None, (422, "owner", "%FF")),
         ("GET", "/v1/schema?event=Nothing", None, (422, "event", "Nothing")),
         ("GET", f"{COFFEE}?reveal=true", None, (422, "reveal", "true")),
         ("GET", "/v1/owners/alice/export?reveal=true", None, (422, "reveal", "true")),
@@ -168,7 +170,7 @@ def test_every_question_refuses_a_parameter_that_it_does_not_know(http: HttpStor
     ("method", "path", "field", "allowed"),
     [
         ("get", "memories?limit=1&limit=2", "limit", "one of them"),
-        ("get", "search?q=tea&mode=review&mode=debug", "mode", "one of them"),
+        ("get", "search?query=tea&mode=review&mode=debug", "mode", "one of them"),
         ("post", "memories/coffee/negate?key=k", "key", "in the body"),
         ("post", "chats?shape=lines&shape=claude", "shape", "one of them"),
     ],
@@ -182,7 +184,7 @@ def test_what_would_not_be_heard_is_refused(http: HttpStore, method: str, path: 
 
 def test_what_may_be_told_several_times_is_heard_each_time(http: HttpStore) -> None:
     http.told("twice", created("coffee", owner="twice"), created("tea", "I drink tea", owner="twice", kind="note"))
-    found = http.client.get("/v1/owners/twice/search?q=drink&kinds=note&kinds=fact&mode=debug").json()
+    found = http.client.get("/v1/owners/twice/search?query=drink&kinds=note&kinds=fact&mode=debug").json()
     assert {one["kind"] for one in found["results"]} == {"note", "fact"}
 
 
@@ -317,7 +319,7 @@ def test_an_error_nobody_foresaw_is_a_problem_too_and_tells_no_content(http: Htt
 
 def test_metrics_tell_of_the_store_and_of_this_process(http: HttpStore) -> None:
     with client_of(app_of(http.application)) as client:
-        client.get("/v1/owners/alice/search?q=coffee&trace=false")
+        client.get("/v1/owners/alice/search?query=coffee&trace=false")
         client.post("/v1/events", json=[created("coffee")])
         text = client.get("/metrics").text
     figures = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
@@ -346,7 +348,7 @@ def test_a_store_that_does_not_answer_is_not_ready_and_comes_back(tmp_path: Path
         http.store.wire().call("CLIENT", "KILL", "TYPE", "normal")
         pool, kwargs = http.store.client.connection_pool, dict(http.store.client.connection_pool.connection_kwargs)
         pool.connection_kwargs["path"] = str(tmp_path / "nobody listens here")
-        down = [http.client.get(path) for path in ("/ready", "/v1/owners/x/search?q=x", "/health", "/metrics")]
+        down = [http.client.get(path) for path in ("/ready", "/v1/owners/x/search?query=x", "/health", "/metrics")]
         pool.connection_kwargs.update(kwargs)
         assert [answer.status_code for answer in down] == [503, 503, 200, 200]
         assert (down[0].json()["error"], down[0].headers["retry-after"]) == ("StoreUnavailable", "1")

@@ -25,11 +25,11 @@ def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
 @each_row(
     ("query", "field"),
     [
-        ("", "from"),
-        (f"from={AFTER}&to={BEFORE}", "from"),
-        (f"from={BEFORE}&to=soon", "to"),
-        (f"from={BEFORE}&line=both", "line"),
-        (f"from={BEFORE}&{'&'.join(['query=tea'] * 21)}", "query"),
+        ("", "since"),
+        (f"since={AFTER}&until={BEFORE}", "since"),
+        (f"since={BEFORE}&until=soon", "until"),
+        (f"since={BEFORE}&line=both", "line"),
+        (f"since={BEFORE}&{'&'.join(['queries=tea'] * 21)}", "queries"),
     ],
 )
 def test_a_diff_that_cannot_be_is_refused_by_the_name_that_was_sent(http: HttpStore, query: str, field: str) -> None:

@@ -74,7 +74,7 @@ BAD: list[tuple[str, object, dict[str, Any], dict[str, Any]]] = [
     ("another shape", [OPENAI], {"shape": "claude"}, {"field": "body"}),
     ("an unknown shape", [OPENAI], {"shape": "round"}, {"field": "shape"}),
     ("an unknown parameter", [OPENAI], {"shap": "openai"}, {"field": "shap"}),
-    ("a time", [OPENAI], {"from": "yesterday"}, {"field": "from"}),
+    ("a time", [OPENAI], {"since": "yesterday"}, {"field": "since"}),
 ]
 
 

@@ -280,7 +280,7 @@ def test_reading_waits_for_the_fold_and_refuses_what_cannot_come(http: HttpStore
 def test_a_position_that_nobody_folds_is_told_with_the_lag(tmp_path: Any) -> None:
     with http_store(tmp_path, worker=False) as idle:
         position = idle.append(created("m"), mentioned("m"))[-1]
-        answer = idle.client.get("/v1/owners/alice/search", params={"q": "coffee", "after": position})
+        answer = idle.client.get("/v1/owners/alice/search", params={"query": "coffee", "after": position})
         assert (answer.status_code, answer.json()["error"], answer.json()["lag"]) == (504, "NotYetFolded", 2)
         assert sum(idle.client.get("/ready").json()["partitions"].values()) == 2
 

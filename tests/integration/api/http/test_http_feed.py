@@ -103,7 +103,7 @@ def test_a_feed_that_is_resumed_while_a_writer_appends_tells_every_change_once_a
 
     while not done():
         place = {"last_event_id": seen[-1]["id"]} if seen else {}
-        with reading(server, f"/v1/owners/{owner}/feed?from={first.split(':')[0]}:0", **place) as found:
+        with reading(server, f"/v1/owners/{owner}/feed?since={first.split(':')[0]}:0", **place) as found:
             for message in found:
                 if message.get("event") == "change":
                     seen.append(message)
@@ -171,11 +171,11 @@ def test_a_client_that_goes_is_forgotten(http: HttpStore) -> None:
 @each_row(
     ("path", "headers", "expected"),
     [
-        ("from=yesterday", {}, (422, "from")),
-        ("from=9:1", {}, (422, "from")),
+        ("since=yesterday", {}, (422, "since")),
+        ("since=9:1", {}, (422, "since")),
         ("", {"last-event-id": "9:1"}, (422, "Last-Event-ID")),
         ("since=1:1", {}, (422, "since")),
-        ("from=1:999999", {}, (409, None)),
+        ("since=1:999999", {}, (409, None)),
     ],
 )
 def test_a_place_that_cannot_be_is_refused_before_the_stream_begins(

@@ -141,7 +141,7 @@ def test_a_number_without_bounds_is_refused_everywhere_with_what_is_allowed(
     for method, path, operation in operations:
         for name in whole_numbers(operation):
             for value in ("99999999999999999999999", "nan", "inf", "-99999999999999999999999"):
-                asked = {"q": "x", "topic": "x"} if name in ("q", "topic") else {}
+                asked = {"query": "x", "topic": "x"} if name in ("query", "topic") else {}
                 needed = [
                     one["name"] for one in operation["parameters"] if one["in"] == "query" and one.get("required")
                 ]

@@ -14,7 +14,7 @@ from tests.rows import each_row
 OWNER = "团队/α"
 PATH = "/v1/owners/%E5%9B%A2%E9%98%9F%2F%CE%B1"
 HOSTILE = "<script>alert(1)</script> \u202ecoffee\u202c & tea"
-WINDOW = {"from": "2026-01-01T00:00:00Z", "to": "2026-03-01T00:00:00Z"}
+WINDOW = {"since": "2026-01-01T00:00:00Z", "until": "2026-03-01T00:00:00Z"}
 
 
 @pytest.fixture(scope="module")

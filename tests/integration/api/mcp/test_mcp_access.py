@@ -45,7 +45,7 @@ def test_a_key_has_the_tools_of_the_owners_it_covers_and_says_what_it_says_by_it
     async def day(agent: Agent) -> str:
         assert {one.name for one in (await agent.client.list_tools()).tools} == TOOLS
         said = await agent.remember("I moved to Lisbon")
-        assert (await agent.call("search_memories", query="Lisbon"))["results"][0]["memory_key"] == said
+        assert (await agent.call("search_memories", query="Lisbon"))["results"][0]["id"] == said
         assert (await agent.read("memory://about"))["owner"] == "alice"
         return said
 
@@ -77,10 +77,10 @@ def test_what_a_key_may_not_do_is_refused_by_the_tool_in_words_for_a_model_and_i
         assert (await agent.call("search_memories", query="coffee"))["results"]
         found = [
             await agent.refused("add_memory", content="I moved"),
-            await agent.refused("update_memory", memory_key="coffee", content="tea"),
-            await agent.refused("delete_memory", memory_key="coffee"),
+            await agent.refused("update_memory", memory_id="coffee", content="tea"),
+            await agent.refused("delete_memory", memory_id="coffee"),
             await agent.refused("add_turns", turns=[{"role": "user", "text": "hello"}]),
-            await agent.refused("reinforce_memory", memory_key="coffee", outcome="used"),
+            await agent.refused("reinforce_memory", memory_id="coffee", outcome="used"),
         ]
         with pytest.raises(Exception, match="a grant of the verb review"):
             await agent.read("memory://inbox")

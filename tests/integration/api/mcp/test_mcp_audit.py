@@ -54,17 +54,17 @@ SAME: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
     "audit_search": (
         {"query": "coffee", "mode": "debug", **MOMENT},
         "/search",
-        {"q": "coffee", "mode": "debug", "limit": 10, "trace": False, **MOMENT},
+        {"query": "coffee", "mode": "debug", "limit": 10, "trace": False, **MOMENT},
     ),
     "audit_list": ({"mode": "debug", **MOMENT}, "/memories", {"mode": "debug", "limit": 50, **MOMENT}),
-    "audit_get": ({"memory_key": "m1", **MOMENT}, "/memories/m1", {"trace": False, **MOMENT}),
+    "audit_get": ({"memory_id": "m1", **MOMENT}, "/memories/m1", {"trace": False, **MOMENT}),
     "audit_why": (
-        {"memory_key": "m2", "limit": 2, **MOMENT},
+        {"memory_id": "m2", "limit": 2, **MOMENT},
         "/memories/m2/why",
         {"limit": 2, "order": "newest", **MOMENT},
     ),
     "audit_history": (
-        {"memory_key": "m2", "limit": 3, **TIMES},
+        {"memory_id": "m2", "limit": 3, **TIMES},
         "/memories/m2/history",
         {"limit": 3, "order": "newest", **TIMES},
     ),
@@ -73,23 +73,23 @@ SAME: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
         "/events",
         {"types": ["MemoryCreated"], "limit": 2, "order": "newest", **TIMES},
     ),
-    "audit_provenance": ({"memory_key": "m2", **TIMES}, "/memories/m2/provenance", TIMES),
-    "audit_uses": ({"memory_key": "m1", **TIMES}, "/memories/m1/uses", {"limit": 20, **TIMES}),
+    "audit_provenance": ({"memory_id": "m2", **TIMES}, "/memories/m2/provenance", TIMES),
+    "audit_uses": ({"memory_id": "m1", **TIMES}, "/memories/m1/uses", {"limit": 20, **TIMES}),
     "audit_answers": ({"session": "s1", **TIMES}, "/answers", {"session": "s1", "limit": 20, **TIMES}),
     "audit_answer": ({"turn_id": "t1", **TIMES}, "/answers/t1", TIMES),
-    "audit_associations": ({"memory_key": "m1", **TIMES}, "/memories/m1/associations", {"depth": 1, **TIMES}),
+    "audit_associations": ({"memory_id": "m1", **TIMES}, "/memories/m1/associations", {"depth": 1, **TIMES}),
     "audit_facts": (TIMES, "/facts", {"limit": 50, **TIMES}),
     "audit_compare": ({"limit": 5, **MOMENT}, "/compare", {"limit": 5, **MOMENT}),
     "audit_stats": (MOMENT, "/stats", MOMENT),
     "audit_diff": (
         {"since": day(2.5), "until": day(4), "line": "happened", "queries": ["green tea"]},
         "/diff",
-        {"from": day(2.5), "to": day(4), "line": "happened", "query": "green tea", "limit": 20},
+        {"since": day(2.5), "until": day(4), "line": "happened", "query": "green tea", "limit": 20},
     ),
     "audit_above": (
-        {"memory_key": "m1", "other": "m3", "query": "coffee and cake", **MOMENT},
+        {"memory_id": "m1", "other": "m3", "query": "coffee and cake", **MOMENT},
         "/memories/m1/above",
-        {"other": "m3", "q": "coffee and cake", **MOMENT},
+        {"other": "m3", "query": "coffee and cake", **MOMENT},
     ),
 }
 """Tools, with arguments, and the route that answers the same: path under the owner, and query."""
@@ -122,7 +122,7 @@ def test_an_operator_is_told_what_the_route_tells(store: Store, http: TestClient
 def test_what_would_differ_is_told_as_by_the_route(store: Store, http: TestClient, owner: str) -> None:
     asked = {"without_actors": ["user"], "query": "coffee", "limit": 5, **given(TIMES)}
     told = asked_by(store, owner, "audit_replay", parameters=["user_factor=1.3"], **asked)
-    body = {"set": {"user_factor": 1.3}, **asked}
+    body = {"parameters": {"user_factor": 1.3}, **asked}
     assert told == marked(http.post(f"/v1/owners/{owner}/replay", json=body).json())
 
 
@@ -143,7 +143,7 @@ def everything(store: Store, owner: str) -> list[dict[str, Any]]:
     async def talking(agent: Agent) -> list[dict[str, Any]]:
         calls: list[tuple[str, dict[str, Any]]] = [(tool, dict(arguments)) for tool, (arguments, _, _) in SAME.items()]
         calls += [("audit_replay", {"query": "coffee"}), *((tool, {}) for tool in OF_THE_STORE)]
-        calls += [("audit_get", {"memory_key": "s"}), ("audit_search", {"query": "password", "mode": "debug"})]
+        calls += [("audit_get", {"memory_id": "s"}), ("audit_search", {"query": "password", "mode": "debug"})]
         now = {"as_of", "known", "at"}
         return [await agent.call(tool, **{k: v for k, v in asked.items() if k not in now}) for tool, asked in calls]
 
@@ -171,9 +171,9 @@ def test_no_tool_of_an_auditor_takes_an_owner_or_writes(store: Store, owner: str
 
 WRONG: dict[str, Callable[[], dict[str, Any]]] = {
     "audit_list": lambda: {"limit": 101},
-    "audit_get": lambda: {"memory_key": "nobody"},
+    "audit_get": lambda: {"memory_id": "nobody"},
     "audit_history": lambda: {"order": "sideways"},
-    "audit_why": lambda: {"memory_key": "m1", "as_of": "some day"},
+    "audit_why": lambda: {"memory_id": "m1", "as_of": "some day"},
     "audit_replay": lambda: {"parameters": ["colour=red"]},
     "audit_search": lambda: {"query": "tea", "owner": "bob"},
 }

@@ -45,7 +45,7 @@ def test_a_related_memory_is_in_the_block_with_its_handle(
 
     key, answer = talk(server, talking)
     (found,) = answer["parts"]["retrieved"]
-    assert (found["kind"], found["id"], answer["memory_keys"], answer["recorded"]) == ("memory", key, [key], "appended")
+    assert (found["kind"], found["id"], answer["injected"], answer["recorded"]) == ("memory", key, [key], "appended")
     assert 0 < found["closeness"] <= 1
     assert 0 < answer["tokens"] <= answer["budget"]
     lines = answer["block"].splitlines()
@@ -59,7 +59,7 @@ def test_asked_again_for_one_turn_the_injection_is_recorded_once_and_the_use_is_
     async def talking(agent: Agent) -> Any:
         key = await agent.remember(COFFEE)
         told = await agent.call("add_turns", turns=[{"role": "user", "content": ASKS}], session="s1")
-        turn = told["memory_keys"][0]
+        turn = told["turns"][0]
         answers = [await agent.call("memory_context", text=ASKS, turn_id=turn, trace=True) for _ in range(2)]
         await agent.call("add_turns", turns=[{"role": "assistant", "text": "Coffee."}], session="s1")
         return key, turn, answers
@@ -124,7 +124,7 @@ def test_a_message_of_which_something_was_taken_back_says_so_wherever_an_agent_m
 
     async def talking(agent: Agent) -> Any:
         turns = [{"role": "user", "text": "I live in Lisbon and I love green tea. I paint boats."}]
-        (first,) = (await agent.call("add_turns", turns=turns, session="s1"))["memory_keys"]
+        (first,) = (await agent.call("add_turns", turns=turns, session="s1"))["turns"]
         application.extractor.extract(owner)
         before = await agent.call("search_memories", query=asks)
         turns = [{"role": "user", "text": "I moved to Porto. I don't like green tea any more."}]
@@ -134,16 +134,16 @@ def test_a_message_of_which_something_was_taken_back_says_so_wherever_an_agent_m
         return first, before, after, await agent.call("memory_context", text=both, session="s3")
 
     first, before, (alone, after), context = talk(in_process(application, owner), talking)
-    told = {one["memory_key"]: one["metadata"].get("corrected") for one in before["results"]}
+    told = {one["id"]: one["metadata"].get("corrected") for one in before["results"]}
     assert told[first] is None
-    assert first not in {one["memory_key"] for one in alone["results"]}
+    assert first not in {one["id"] for one in alone["results"]}
     assert (alone["results"][0]["summary"], alone["withheld"]["corrected"]) == ("User moved to Porto", 1)
-    (corrected,) = [one["metadata"]["corrected"] for one in after["results"] if one["memory_key"] == first]
+    (corrected,) = [one["metadata"]["corrected"] for one in after["results"] if one["id"] == first]
     assert {(one["was"], one["now"]) for one in corrected} == {
         ("User lives in Lisbon", "User moved to Porto"),
         ("User loves green tea", "User does not like green tea any more"),
     }
-    assert all(one["memory_key"] and one["at"] for one in corrected)
+    assert all(one["id"] and one["at"] for one in corrected)
     (line,) = [line for line in context["block"].splitlines() if line.startswith(f"- [{handle_of(first)}]")]
     assert "User moved to Porto" in line.partition("I live in Lisbon")[0]
 
@@ -159,7 +159,7 @@ def test_in_two_parts_the_stable_one_comes_again_only_once_it_has_changed(applic
         return first, again, await agent.call("memory_context", text=ASKS)
 
     first, again, one = talk(server, talking)
-    assert (first["block"], first["memory_keys"], [part["id"] for part in first["parts"]["profile"]]) == (
+    assert (first["block"], first["injected"], [part["id"] for part in first["parts"]["profile"]]) == (
         "",
         [told["id"]],
         [told["id"]],

@@ -42,18 +42,18 @@ async def everything(agent: Agent) -> dict[str, Any]:
     answers: dict[str, Any] = {}
     calls: list[tuple[str, dict[str, Any]]] = [
         ("add_turns", {"turns": [{"role": "user", "text": f"more {HOSTILE}"}]}),
-        ("update_memory", {"memory_key": other, "content": f"coffee at noon {HOSTILE}"}),
+        ("update_memory", {"memory_id": other, "content": f"coffee at noon {HOSTILE}"}),
         ("search_memories", {"query": "tea"}),
         ("memory_contextual_search", {"query": "tea"}),
-        ("get_memory_detail", {"memory_key": key}),
-        ("get_memory_detail", {"memory_key": other, "reasons": True}),
+        ("get_memory_detail", {"memory_id": key}),
+        ("get_memory_detail", {"memory_id": other, "reasons": True}),
         ("memory_context", {"text": "tea", "trace": True}),
         ("memory_assess_knowledge", {"topic": "tea"}),
         ("memory_knowledge_map", {"topic": "tea"}),
         ("memory_review_due", {}),
-        ("reinforce_memory", {"memory_key": key, "outcome": "used"}),
-        ("update_memory", {"memory_key": other, "no_longer_true": True, "reason": HOSTILE, "content": HOSTILE}),
-        ("delete_memory", {"memory_key": other, "dry_run": True}),
+        ("reinforce_memory", {"memory_id": key, "outcome": "used"}),
+        ("update_memory", {"memory_id": other, "no_longer_true": True, "reason": HOSTILE, "content": HOSTILE}),
+        ("delete_memory", {"memory_id": other, "dry_run": True}),
     ]
     for number, (name, arguments) in enumerate(calls):
         answers[f"{number} {name}"] = await agent.client.call_tool(name, arguments)

@@ -45,7 +45,7 @@ def test_what_was_added_is_found_with_its_key_score_and_preview(server: MemorySe
 
     key, content, answer = talk(server, talking)
     (found,) = answer["results"]
-    assert found["memory_key"] == key
+    assert found["id"] == key
     assert found["content_preview"] == content[:200]
     assert len(found["summary"]) <= 80
     assert (found["memory_type"], found["metadata"]["category"]) == ("user_preference", "stable_preference")
@@ -77,7 +77,7 @@ def test_a_search_can_be_narrowed(server: MemoryServer, arguments: dict[str, Any
         return keys, await agent.call("search_memories", query="kiln", **arguments)
 
     keys, answer = talk(server, talking)
-    assert {keys[one["memory_key"]] for one in answer["results"]} == found
+    assert {keys[one["id"]] for one in answer["results"]} == found
 
 
 def test_little_relevance_is_said_and_cuts_only_where_it_is_asked_to(server: MemoryServer) -> None:
@@ -108,31 +108,31 @@ def test_little_relevance_is_said_and_cuts_only_where_it_is_asked_to(server: Mem
         ("search_memories", {"query": "x", "time_range": ["2026-01-01"]}, "time_range"),
         ("search_memories", {"query": "x", "min_relevance_score": 1.5}, "min_relevance_score: got 1.5"),
         ("memory_contextual_search", {"query": "x", "emotional_filter": "sad"}, "emotional_filter: got 'sad'"),
-        ("get_memory_detail", {"memory_key": "nobody"}, "has no memory nobody"),
-        ("get_memory_detail", {"memory_key": "no body"}, "memory_key: got 'no body'"),
-        ("get_memory_detail", {"memory_key": "nobody", "reasons": True}, "has no memory nobody"),
+        ("get_memory_detail", {"memory_id": "nobody"}, "has no memory nobody"),
+        ("get_memory_detail", {"memory_id": "no body"}, "memory_id: got 'no body'"),
+        ("get_memory_detail", {"memory_id": "nobody", "reasons": True}, "has no memory nobody"),
         ("add_memory", {"content": "  "}, 'content: got "  "'),
         ("add_memory", {"content": "x", "category": "mood"}, "category: got 'mood'"),
         ("add_memory", {"content": "x", "occurred_at": "yesterday"}, "occurred_at: got 'yesterday'"),
-        ("add_memory", {"content": "x", "idempotency_key": " "}, "idempotency_key: got ' '"),
+        ("add_memory", {"content": "x", "key": " "}, "key: got ' '"),
         ("add_turns", {"turns": []}, "turns"),
         ("add_turns", {"turns": [{"role": "user"}]}, "content, or text as it was called: one of them"),
         ("add_turns", {"turns": [{"role": "user", "content": "x", "text": "y"}]}, "one of them"),
         ("add_turns", {"turns": [{"role": "user", "text": "a", "mood": 1}]}, "mood"),
         ("add_turns", {"turns": [{"role": "user", "text": "a"}, {"role": "user", "text": " "}]}, "turn 2: "),
-        ("update_memory", {"memory_key": "nobody", "content": "x"}, "has no memory nobody"),
-        ("update_memory", {"memory_key": "a"}, "content: got None; allowed: the whole new text"),
-        ("update_memory", {"memory_key": "a", "content": "x", "replaced_by": "b"}, "or no_longer_true=true"),
+        ("update_memory", {"memory_id": "nobody", "content": "x"}, "has no memory nobody"),
+        ("update_memory", {"memory_id": "a"}, "content: got None; allowed: the whole new text"),
+        ("update_memory", {"memory_id": "a", "content": "x", "replaced_by": "b"}, "or no_longer_true=true"),
         (
             "update_memory",
-            {"memory_key": "a", "no_longer_true": True, "content": "x", "replaced_by": "b"},
+            {"memory_id": "a", "no_longer_true": True, "content": "x", "replaced_by": "b"},
             "give one of them",
         ),
-        ("update_memory", {"memory_key": "a", "no_longer_true": True, "summary": "x"}, "summary: got"),
-        ("reinforce_memory", {"memory_key": "a", "outcome": "mentioned", "turn_id": "t"}, "outcome: got 'mentioned'"),
-        ("delete_memory", {"memory_key": "nobody"}, "has no memory nobody"),
-        ("reinforce_memory", {"memory_key": "nobody"}, "has no memory nobody"),
-        ("reinforce_memory", {"memory_key": "a", "outcome": "luck"}, "outcome: got 'luck'"),
+        ("update_memory", {"memory_id": "a", "no_longer_true": True, "summary": "x"}, "summary: got"),
+        ("reinforce_memory", {"memory_id": "a", "outcome": "mentioned", "turn_id": "t"}, "outcome: got 'mentioned'"),
+        ("delete_memory", {"memory_id": "nobody"}, "has no memory nobody"),
+        ("reinforce_memory", {"memory_id": "nobody"}, "has no memory nobody"),
+        ("reinforce_memory", {"memory_id": "a", "outcome": "luck"}, "outcome: got 'luck'"),
         ("memory_knowledge_map", {"topic": "x", "depth": 9}, "depth: got 9"),
         ("memory_assess_knowledge", {"topic": ""}, "topic: got ''"),
         ("forget_everything", {}, "forget_everything"),
@@ -151,20 +151,20 @@ def test_a_wrong_argument_is_refused_in_words_that_say_what_is_allowed(
 
 def test_an_idempotency_key_makes_a_retry_harmless_and_refuses_something_else(server: MemoryServer) -> None:
     async def talking(agent: Agent) -> Any:
-        first = await agent.call("add_memory", content="报税截止到四月", idempotency_key="tax")
-        again = await agent.call("add_memory", content="报税截止到四月", idempotency_key="tax")
-        other = await agent.refused("add_memory", content="Taxes are due in May", idempotency_key="tax")
+        first = await agent.call("add_memory", content="报税截止到四月", key="tax")
+        again = await agent.call("add_memory", content="报税截止到四月", key="tax")
+        other = await agent.refused("add_memory", content="Taxes are due in May", key="tax")
         turns: Any = [{"role": "user", "text": "hello"}, {"role": "assistant", "text": "hi"}]
-        said = await agent.call("add_turns", turns=turns, session="s1", idempotency_key="talk")
-        said_again = await agent.call("add_turns", turns=turns, session="s1", idempotency_key="talk")
-        more = await agent.refused("add_turns", turns=[*turns, turns[0]], session="s1", idempotency_key="talk")
+        said = await agent.call("add_turns", turns=turns, session="s1", key="talk")
+        said_again = await agent.call("add_turns", turns=turns, session="s1", key="talk")
+        more = await agent.refused("add_turns", turns=[*turns, turns[0]], session="s1", key="talk")
         return (first, again, other), (said, said_again, more), await agent.read("memory://about")
 
     (first, again, other), (said, said_again, more), about = talk(server, talking)
     assert (first["created"], again["created"]) == (True, False)
-    assert first["memory_key"] == again["memory_key"]
+    assert first["id"] == again["id"]
     assert (said["created"], said_again["created"]) == (True, False)
-    assert said["memory_keys"] == said_again["memory_keys"]
+    assert said["turns"] == said_again["turns"]
     assert "something else was said under this one" in other
     assert "something else was said under this one" in more
     assert about["memories"] == 3
@@ -173,9 +173,9 @@ def test_an_idempotency_key_makes_a_retry_harmless_and_refuses_something_else(se
 def test_deleting_says_until_when_and_how_it_can_be_restored(server: MemoryServer, application: Application) -> None:
     async def talking(agent: Agent) -> Any:
         key = await agent.remember("I live at the harbour")
-        deleted = await agent.call("delete_memory", memory_key=key)
-        again = await agent.call("delete_memory", memory_key=key)
-        update = await agent.refused("update_memory", memory_key=key, content="x")
+        deleted = await agent.call("delete_memory", memory_id=key)
+        again = await agent.call("delete_memory", memory_id=key)
+        update = await agent.refused("update_memory", memory_id=key, content="x")
         found = await agent.call("search_memories", query="harbour", min_relevance_score=0)
         return key, deleted, again, update, found
 
@@ -194,9 +194,9 @@ def test_deleting_says_until_when_and_how_it_can_be_restored(server: MemoryServe
 def test_history_explanation_and_assessment_give_reasons(server: MemoryServer) -> None:
     async def talking(agent: Agent) -> Any:
         key = await agent.remember("The deployment runs on Tuesdays")
-        ended = await agent.call("update_memory", memory_key=key, no_longer_true=True, reason="moved")
-        why = await agent.call("get_memory_detail", memory_key=key, reasons=True)
-        plain = await agent.call("get_memory_detail", memory_key=key)
+        ended = await agent.call("update_memory", memory_id=key, no_longer_true=True, reason="moved")
+        why = await agent.call("get_memory_detail", memory_id=key, reasons=True)
+        plain = await agent.call("get_memory_detail", memory_id=key)
         await agent.remember("The deployment runs on Wednesdays now")
         return ended, why, plain, await agent.call("memory_assess_knowledge", topic="deployment")
 
@@ -208,18 +208,18 @@ def test_history_explanation_and_assessment_give_reasons(server: MemoryServer) -
     assert all(one["actor"] for one in reasons["changes"])
     assert reasons["law"] == "weighted"
     assert reasons["factors"]["conflict_penalty"] == pytest.approx(0.3, abs=0.001)
-    assert reasons["provenance"][0]["memory_key"] == why["memory_key"]
+    assert reasons["provenance"][0]["id"] == why["id"]
     assert assessed["confidence"] in ("very_low", "low", "medium", "high")
-    assert assessed["evidence"][0]["memory_key"]
+    assert assessed["evidence"][0]["id"]
     assert assessed["evidence"][0]["score"] > 0
 
 
 def test_a_secret_is_never_shown_by_any_tool_or_resource(server: MemoryServer) -> None:
     async def talking(agent: Agent) -> list[Any]:
         added = await agent.call("add_memory", content=SECRET)
-        key = added["memory_key"]
+        key = added["id"]
         answers: list[Any] = [added]
-        answers += [await agent.call("get_memory_detail", memory_key=key, reasons=one) for one in (False, True)]
+        answers += [await agent.call("get_memory_detail", memory_id=key, reasons=one) for one in (False, True)]
         answers += [
             await agent.call(tool, query="door password", min_relevance_score=0) for tool in ("search_memories",)
         ]
@@ -243,9 +243,9 @@ def test_owners_are_isolated_whatever_a_client_says(application: Application) ->
     async def spying(agent: Agent) -> list[Any]:
         return [
             (await agent.call("search_memories", query="key under the pot", min_relevance_score=0))["results"],
-            await agent.refused("get_memory_detail", memory_key=key),
+            await agent.refused("get_memory_detail", memory_id=key),
             await agent.refused("search_memories", query="key", owner="iso-ada"),
-            await agent.refused("delete_memory", memory_key=key),
+            await agent.refused("delete_memory", memory_id=key),
             (await agent.read("memory://recent"))["memories"],
         ]
 
@@ -273,9 +273,9 @@ def test_resources_tell_of_the_memory_as_a_whole_of_what_is_recent_and_of_one_me
 
     key, listed, templates, about, recent, one = talk(server, talking)
     assert {resource.uri for resource in listed} == {"memory://about", "memory://recent", "memory://inbox"}
-    assert [template.uri_template for template in templates] == ["memory://memories/{+memory_key}"]
+    assert [template.uri_template for template in templates] == ["memory://memories/{+memory_id}"]
     assert (about["owner"], about["memories"]) == (server._connection.owner, 1)
-    assert recent["memories"][0]["memory_key"] == key
+    assert recent["memories"][0]["id"] == key
     assert recent["memories"][0]["score"] > 0
     assert one["content"] == "林在景德镇学陶艺"
     assert application.reader.get(str(server._connection.owner), key, trace=False)["access_count"] == 0
@@ -343,7 +343,7 @@ def test_no_tool_lifts_what_a_person_rejected(application: Application, server: 
     async def talking(agent: Agent) -> Any:
         key = await agent.remember("I live in Lisbon")
         application.writer.negate(agent_owner(server), key, never=True, reason="never did")
-        return await agent.client.call_tool("reinforce_memory", {"memory_key": key, "outcome": "confirmed"}), key
+        return await agent.client.call_tool("reinforce_memory", {"memory_id": key, "outcome": "confirmed"}), key
 
     told, key = talk(server, talking)
     assert application.reader.get(agent_owner(server), key, trace=False)["status"] != "live", told

@@ -36,20 +36,20 @@ async def _a_day_with_it(agent: Agent) -> list[str]:
     """Every tool once; what it wrote down."""
     client = agent.client
     assert {tool.name for tool in (await client.list_tools()).tools} == TOOLS
-    tea = await agent.remember("我早上喝龙井茶", memory_type="user_preference", idempotency_key="tea")
+    tea = await agent.remember("我早上喝龙井茶", memory_type="user_preference", key="tea")
     turns: Any = [{"role": "user", "text": "I moved to Porto last week"}, {"role": "assistant", "text": "How is it?"}]
-    said = (await agent.call("add_turns", turns=turns, session="s1"))["memory_keys"]
+    said = (await agent.call("add_turns", turns=turns, session="s1"))["turns"]
     found = (await agent.call("search_memories", query="龙井"))["results"]
-    assert [one["memory_key"] for one in found] == [tea]
+    assert [one["id"] for one in found] == [tea]
     for tool in ("get_memory_detail", "reinforce_memory"):
-        assert (await agent.call(tool, memory_key=tea))["memory_key"] == tea
+        assert (await agent.call(tool, memory_id=tea))["id"] == tea
     for tool in ("memory_assess_knowledge", "memory_knowledge_map"):
         assert (await agent.call(tool, topic="Porto"))["topic"] == "Porto"
     assert (await agent.call("memory_contextual_search", query="Porto"))["results"]
     assert (await agent.call("memory_review_due"))["memories"] == []
-    assert (await agent.call("update_memory", memory_key=tea, content="我早上喝西湖龙井"))["revised"]
-    assert (await agent.call("update_memory", memory_key=said[0], no_longer_true=True, reason="moved"))["changes"]
-    assert (await agent.call("delete_memory", memory_key=said[1]))["deleted"]
+    assert (await agent.call("update_memory", memory_id=tea, content="我早上喝西湖龙井"))["revised"]
+    assert (await agent.call("update_memory", memory_id=said[0], no_longer_true=True, reason="moved"))["changes"]
+    assert (await agent.call("delete_memory", memory_id=said[1]))["deleted"]
     assert "query: got nothing" in await agent.refused("search_memories")
     assert (await agent.read("memory://about"))["memories"] >= 1
     assert (await client.get_prompt("when_to_search", {"language": "zh"})).messages
@@ -144,9 +144,7 @@ async def _killed_after(folder: Path, seconds: float, content: str) -> None:
         pid = _server_of(folder)
         assert pid is not None
         asking = asyncio.create_task(
-            client.call_tool(
-                "add_memory", {"content": content, "idempotency_key": content}, read_timeout_seconds=PATIENCE
-            )
+            client.call_tool("add_memory", {"content": content, "key": content}, read_timeout_seconds=PATIENCE)
         )
         await asyncio.sleep(seconds)
         os.kill(pid, signal.SIGKILL)
@@ -160,7 +158,7 @@ def test_a_write_that_a_kill_broke_off_is_there_once_after_a_retry_under_the_sam
 
     async def again(agent: Agent) -> None:
         for content in contents * 2:
-            await agent.call("add_memory", content=content, idempotency_key=content)
+            await agent.call("add_memory", content=content, key=content)
 
     for seconds, content in zip((0.005, 0.2), contents, strict=True):
         asyncio.run(_killed_after(folder, seconds, content))
@@ -181,7 +179,7 @@ def test_two_clients_share_a_folder_and_the_second_goes_on_when_the_first_leaves
 
     found, later = asyncio.run(telling())
     assert [one["summary"] for one in found["results"]] == ["the first was here"]
-    assert [one["memory_key"] for one in later["results"]] == [one["memory_key"] for one in found["results"]]
+    assert [one["id"] for one in later["results"]] == [one["id"] for one in found["results"]]
 
 
 def test_standard_output_carries_the_protocol_alone_and_a_server_that_is_told_to_stop_closes_in_order(

@@ -196,14 +196,14 @@ BODIES: dict[str, dict[str, Any]] = {
     "/v1/owners/{owner}/set-aside": {"json": {"session": "s1"}},
     "/v1/owners/{owner}/retract": {"json": {"without_actors": ["user"], "dry_run": True}},
     "/v1/owners/{owner}/bring-back": {"json": {"session": "s1"}},
-    "/v1/owners/{owner}/diff": {"json": {"from": "2000-01-01"}},
+    "/v1/owners/{owner}/diff": {"json": {"since": "2000-01-01"}},
     "/v1/owners/{owner}/instants": {"json": {"ids": ["m0"]}},
 }
 """What is told beside; of `heads/check` it depends on the store."""
 QUERIES = {
     "/v1/owners/{owner}/map": {"topic": "coffee"},
     "/v1/owners/{owner}/map.svg": {"topic": "coffee"},
-    "/v1/owners/{owner}/diff": {"from": "2000-01-01"},
+    "/v1/owners/{owner}/diff": {"since": "2000-01-01"},
     "/v1/owners/{owner}/instants": {"query": "coffee"},
 }
 

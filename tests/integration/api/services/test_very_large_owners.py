@@ -33,7 +33,7 @@ def bounded(store: HttpStore) -> HttpStore:
 
 
 def test_the_refusal_says_who_has_what_how_much_is_allowed_and_by_which_setting(bounded: HttpStore) -> None:
-    answer = bounded.client.get(f"/v1/owners/{OWNER}/search", params={"q": "tea"})
+    answer = bounded.client.get(f"/v1/owners/{OWNER}/search", params={"query": "tea"})
     told = answer.json()
     assert (answer.status_code, told["error"], told["owner"], told["memories"], told["allowed_bytes"]) == (
         507, "OwnerTooLarge", OWNER, MEMORIES, HELD,

@@ -51,7 +51,7 @@ context ada "which tea do I drink?" --session s1
 why ada m0 --uses
 answers ada
 compare ada
-diff ada --from 2020-01-01
+diff ada --since 2020-01-01
 parameters --laws
 parameters
 profile ada

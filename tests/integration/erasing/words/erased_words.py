@@ -357,7 +357,7 @@ def asked(
         ask("inbox")
         ask("sources")
         ask("answers")
-        ask("diff", **{"from": "2000-01-01", "limit": 100, "mode": "debug"})
+        ask("diff", since="2000-01-01", limit=100, mode="debug")
         found["context"] = client.post(
             f"/v1/owners/{owner}/context", json={"text": "which animal, which hat", "trace": False}
         ).text

@@ -215,9 +215,9 @@ def test_an_agent_is_refused(erased: ErasingWords) -> None:
 
         async def talking(agent: Agent) -> list[Any]:
             calls = {
-                "update_memory": {"memory_key": "pet", "content": "a dog"},
-                "reinforce_memory": {"memory_key": "pet", "outcome": "confirmed"},
-                "restore_memory": {"memory_key": "pet"},
+                "update_memory": {"memory_id": "pet", "content": "a dog"},
+                "reinforce_memory": {"memory_id": "pet", "outcome": "confirmed"},
+                "restore_memory": {"memory_id": "pet"},
             }
             tools = {one.name for one in (await agent.client.list_tools()).tools}
             return [await agent.client.call_tool(name, given) for name, given in calls.items() if name in tools]

@@ -56,9 +56,9 @@ def everything(of: Doors, owner: str) -> dict[str, str]:
     """What those places tell that show what others withhold: mode debug, events, the past, exports of everything."""
     client, found = of.running.http.client, dict[str, str]()
     for path, query in (
-        ("search", {"q": ASKED, "mode": "debug", "trace": False}),
-        ("search", {"q": "live", "mode": "debug", "trace": False}),
-        ("search", {"q": ASKED, "search_mode": "keyword", "trace": False}),
+        ("search", {"query": ASKED, "mode": "debug", "trace": False}),
+        ("search", {"query": "live", "mode": "debug", "trace": False}),
+        ("search", {"query": ASKED, "search_mode": "keyword", "trace": False}),
         ("memories", {"mode": "debug", "limit": 100}),
         ("events", {"limit": 500}),
         ("history", {}),

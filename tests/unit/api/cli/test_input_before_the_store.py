@@ -21,7 +21,7 @@ READERS = {
     "append": (["append"], b"{}\n"),
     "turns": (["import", "turns"], b"{}\n"),
     "records": (["import", "records", "--owner", "bo"], b"{}\n"),
-    "chats": (["import", "turns", "--shape", "auto", "--owner", "bo", "--from", "2026-01-01T00:00:00Z"], CHAT),
+    "chats": (["import", "turns", "--shape", "auto", "--owner", "bo", "--since", "2026-01-01T00:00:00Z"], CHAT),
     "delete": (["delete", "bo"], b"m1\n"),
     "add": (["add", "bo"], b"tea\n"),
 }

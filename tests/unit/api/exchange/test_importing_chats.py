@@ -168,7 +168,7 @@ def test_a_document_or_a_line_over_the_size_is_refused_with_what_to_do() -> None
 def test_messages_without_any_time_need_a_beginning() -> None:
     answer, events = chatted(file_of(with_messages(say("x"))))
     assert answer.imported.done.error is not None
-    assert "--from TIME" in answer.imported.done.error.message
+    assert "--since TIME" in answer.imported.done.error.message
     assert events == []
 
 

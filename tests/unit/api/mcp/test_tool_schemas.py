@@ -53,5 +53,5 @@ def test_an_argument_that_may_be_left_out_is_not_required_and_keeps_its_bounds()
 
 def test_the_answer_of_a_search_names_what_a_result_holds() -> None:
     search = next(one for one in listed("agent") if one["name"] == "search_memories")["outputSchema"]
-    assert "memory_key" in search["properties"]["results"]["description"]
+    assert "id, " in search["properties"]["results"]["description"]
     assert "relevance_score" in search["properties"]["results"]["description"]
