@@ -72,7 +72,7 @@ class Revealer:
         owner: str,
         options: ExportOptions,
         by: By,
-        format: str = "jsonl",
+        format: str = "jsonl",  # noqa: A002 - its name on every face
         **times: Unpack[LineTerms],
     ) -> tuple[Export, str | None]:
         """An owner's memories, secrets too where `options.reveal` asks for them, and the position at which that is recorded.

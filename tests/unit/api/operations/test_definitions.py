@@ -89,10 +89,10 @@ def test_the_answer_of_an_operation_is_defined(operation: Operation) -> None:
 def test_a_question_s_examples_are_what_it_takes(operation: Operation) -> None:
     """Each parameter's examples pass the door, one at a time beside what must be told."""
     shape = shape_of(operation)
-    needed = {one.name_told: one.examples[0] for one in operation.question if one.default is REQUIRED}
+    needed = {one.name: one.examples[0] for one in operation.question if one.default is REQUIRED}
     for one in operation.question:
         for example in one.examples:
-            shape.model_validate(needed | {one.name_told: example})
+            shape.model_validate(needed | {one.name: example})
 
 
 def test_paths_and_methods_are_each_defined_once() -> None:
