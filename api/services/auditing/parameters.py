@@ -14,7 +14,7 @@ def parse_settings(pairs: Sequence[str]) -> dict[str, ParameterValue]:
     for pair in pairs:
         name, equals, text = pair.partition("=")
         if not equals:
-            raise refused("set", pair, "name=value, e.g. user_factor=1.3")
+            raise refused("parameters", pair, "name=value, e.g. user_factor=1.3")
         values[name] = _value(text)
         check_parameter(name, values[name], text)
     return values
@@ -23,7 +23,7 @@ def parse_settings(pairs: Sequence[str]) -> dict[str, ParameterValue]:
 def check_parameter(name: str, value: ParameterValue, told: str | None = None) -> None:
     """Raises InputError for a parameter that is not known, or is out of its bounds; `told`: as it was written."""
     if rule := problem_with(name, value):
-        raise refused(f"set {name}", str(value) if told is None else told, rule)
+        raise refused(f"parameters {name}", str(value) if told is None else told, rule)
 
 
 def _value(text: str) -> ParameterValue:

@@ -90,7 +90,9 @@ def whole_asked(
     strikes_of(_named(told), 0)
     if not (forced or profile or told):
         raise refused(
-            "set", "nothing", "a parameter, a profile or something to leave out: else nothing would be read otherwise"
+            "parameters",
+            "nothing",
+            "a parameter, a profile or something to leave out: else nothing would be read otherwise",
         )
     texts = checked_questions(None, queries)
     for field, moment in (("as_of", as_of), ("known", known)):

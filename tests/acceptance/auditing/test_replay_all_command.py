@@ -42,8 +42,8 @@ def told(cli: Cli) -> Cli:
 
 BAD: list[tuple[tuple[str, ...], str, str]] = [
     # (words, what is named, what is allowed)
-    ((), "set: got 'nothing'", "a parameter, a profile or something to leave out"),
-    (("--query", "coffee"), "set: got 'nothing'", "else nothing would be read otherwise"),
+    ((), "--set: got 'nothing'", "a parameter, a profile or something to leave out"),
+    (("--query", "coffee"), "--set: got 'nothing'", "else nothing would be read otherwise"),
     (("ada", "--set", "alpha_base=0.2"), "owner: got 'ada'", "nobody with --all"),
     (("--set", "no_such=1"), "set no_such: got '1'", "alpha_base"),
     (("--set", "user_factor=99"), "set user_factor: got '99'", "a number from 0.1 to 10"),

@@ -174,7 +174,7 @@ def test_a_client_that_goes_is_forgotten(http: HttpStore) -> None:
         ("since=yesterday", {}, (422, "since")),
         ("since=9:1", {}, (422, "since")),
         ("", {"last-event-id": "9:1"}, (422, "Last-Event-ID")),
-        ("since=1:1", {}, (422, "since")),
+        ("from=1:1", {}, (422, "from")),
         ("since=1:999999", {}, (409, None)),
     ],
 )

@@ -84,7 +84,7 @@ SAME: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
     "audit_diff": (
         {"since": day(2.5), "until": day(4), "line": "happened", "queries": ["green tea"]},
         "/diff",
-        {"since": day(2.5), "until": day(4), "line": "happened", "query": "green tea", "limit": 20},
+        {"since": day(2.5), "until": day(4), "line": "happened", "queries": "green tea", "limit": 20},
     ),
     "audit_above": (
         {"memory_id": "m1", "other": "m3", "query": "coffee and cake", **MOMENT},
