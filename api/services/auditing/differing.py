@@ -464,7 +464,7 @@ class Differ:
 
 def _check_queries(queries: Sequence[str]) -> None:
     if len(queries) > MOST_QUESTIONS:
-        raise refused("query", f"{len(queries)} questions", f"at most {MOST_QUESTIONS}")
+        raise refused("queries", f"{len(queries)} questions", f"at most {MOST_QUESTIONS}")
     for one in queries:
         check_query(one)
 
