@@ -66,7 +66,7 @@ class Resources:
         with self._connection.session() as asked:
             memory_id = asked.named(memory_id)
             told = asked.application.reader.get(asked.owner, memory_id, trace=False)
-        return _json({"id": memory_id} | told)
+        return _json(dict(told))
 
 
 def _uri(memory_id: str) -> str:
