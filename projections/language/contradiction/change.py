@@ -16,6 +16,7 @@ from typing import NamedTuple
 from engramlog_server.projections.language import kin
 from engramlog_server.projections.language.contradiction.negation import written
 from engramlog_server.projections.language.contradiction.reading import MOST_READ, read
+from engramlog_server.projections.language.extraction.taking_back import values_of
 from engramlog_server.projections.language.extraction.times import for_a_time
 from engramlog_server.projections.language.lexicon import either, rows, words
 from engramlog_server.projections.language.patterns import regex
@@ -71,8 +72,9 @@ class _Bounds(NamedTuple):
 
 _MARKS, _ENDS = _Bounds(0.0, 0.2, 4.4, 0.08), _Bounds(0.6, -0.2, 5.2, 0.11)
 """From which both statements are marked, and from which the known one ends."""
-SHARED_WORD, SHARED_ATTRIBUTE, SHARED_SINGLE = 0.12, 0.08, 0.14
-"""Added to the cosine: each common word (two at most), and a common attribute, more for one that has one value at a time."""
+SHARED_WORD, SHARED_ATTRIBUTE, SHARED_SINGLE, SAME_KIND = 0.12, 0.08, 0.14, 0.3
+"""Added to the cosine: each common word (two at most), a common attribute, more for one that has one value at a time, and another
+thing of the kind to which the speaker switched."""
 SINGLE = frozenset({"home", "work", "partner", "phone"})
 USUAL = 0.36
 """Cosine of two statements of one person, without a model."""
@@ -95,7 +97,7 @@ _SUPPOSED = regex(
     r"\b(?:if|unless|suppos\w+|imagine|pretend|wish(?:es)?|would|could|might|maybe|perhaps|should|thinking (?:of|about)"
     r"|dream(?:t|ed|s)?|jok(?:e|es|ing)|kidding|almost|nearly|some ?day|whether|rumou?rs?|april fool'?s?|did not"
     r"|have not(?!.*\b(?:since|in (?:weeks|months|years|ages))))\b"
-    r"|谣[传言]|传言|愚人节|真想|没说|如果|要是|假如|假设|万一|倘若|若是|想象|做?梦|开玩笑|差点|该不该|要不要|是不是|会不会|也许|可能"
+    r"|谣[传言]|传言|愚人节|真想|想[换改搬转]|怕是|没说|如果|要是|假如|假设|万一|倘若|若是|想象|做?梦|开玩笑|差点|该不该|要不要|是不是|会不会|也许|可能"
     r"|听说|据说|网上|网友|有人(?!了)|[他她谁]们?说|劝我|还没"
 )
 """Words of those who suppose, deny, joke or report."""
@@ -113,6 +115,12 @@ _MARKS_ONLY = regex(
     r"|[换装修].{0,4}(?:壳|膜|套|电池|屏|胎|灯|垫|带|弦|锁|图标|铃声|头像)"
 )
 """What others do or report, without a word of the speaker, or a new part of a thing: it marks at most."""
+_SWITCHED = regex(
+    r"\b(?:switched|changed|moved|migrated|converted|gone|went)(?: \w+){0,2}? to (?:(?:an?|the|my|using|drinking|playing|eating) )?"
+    "|(?:换[成到用了]|改[成用喝吃弹玩学养开骑坐]|转[用到])(?:了|一?[个只台辆部])* ?",
+    re.IGNORECASE,
+)
+_FOR_A_PURPOSE = regex(r"\b(?:for (?!good\b|ever\b)|at|when|with)\b|\band back\b|时")
 _USER = regex(r"^User(?:'s)? |^用户")
 _OTHERS = r"friends?|neighbou?rs?|colleagues?|co-?workers?|boss|roommate|flatmate|classmate"
 _OTHERS_CHINESE = "朋友|邻居|同事|同学|室友|老板"
@@ -142,7 +150,9 @@ def changed(new: str, known: Sequence[str], alike: Alike) -> Change | None:
     if not is_near or _about_others(new, known[at]):
         return None
     names = (word for word in _common(new, known[at]) if len(word) > 1 and not _PERSON.fullmatch(word))
-    one_topic = any(names) or bool(attributes(new) & attributes(known[at]))  # a person has several things at a time
+    # A person has several things at a time. Who moved to an editor still lives where they lived.
+    one_topic = any(names) or bool(attributes(new) & attributes(known[at]))
+    one_topic = _is_other_of_kind(new, known[at]) if _switched_to(new) is not None else one_topic
     ends = rating.reports >= _ENDS.reports and rating.imagines <= _ENDS.imagines and score >= _ENDS.score
     ends = ends and best - second >= _ENDS.lead and one_topic
     plain = _plain(new)
@@ -180,9 +190,31 @@ def _about_others(new: str, known: str) -> bool:
     return subjects != people and not subjects & mentioned
 
 
+@lru_cache(maxsize=1 << 12)
+def _switched_to(text: str) -> tuple[str, str] | None:
+    """The thing to which a speaker switched, and its kind; None for a thing of no known kind, or a switch for one purpose."""
+    plain = _of_user(text[:MOST_READ])
+    if (verb := _SWITCHED.search(plain)) is None:
+        return None
+    rest = plain[verb.end() : verb.end() + 40]
+    found = ((kind, name) for kind in words("used", "sort") for name in values_of(kind, rest) if rest.startswith(name))
+    switched = max(found, key=lambda one: len(one[1]), default=None)
+    return None if switched is None or _FOR_A_PURPOSE.search(rest, len(switched[1])) else switched
+
+
+def _is_other_of_kind(new: str, known: str) -> bool:
+    """Whether a known statement affirms another thing of the kind to which the speaker switched."""
+    if (switched := _switched_to(new)) is None or read(known).denied:
+        return False
+    others = {name.casefold() for name in values_of(switched[0], known)}
+    return bool(others) and switched[1].casefold() not in others
+
+
 def _nearness(new: str, known: str, cosine: float) -> float:
     both = attributes(new) & attributes(known)
     shared = SHARED_SINGLE if both & SINGLE else SHARED_ATTRIBUTE if both else 0.0
+    if _switched_to(new) is not None:
+        shared = SAME_KIND * _is_other_of_kind(new, known)
     return cosine + shared + SHARED_WORD * min(len(_common(new, known)), 2)
 
 

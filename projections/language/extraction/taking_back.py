@@ -310,10 +310,15 @@ def _held_to(sentence: Sequence[Clause], text: str, turn: TurnText, *, han: bool
 
 
 _GUESS = regex(
-    r"(?<!\bdo )(?<!\bdid )(?<!\bare )(?<!\bhave )(?<!\bwould )(?<!\bcan )(?<!\bwill )\byou(?:r|'re)?\b(?P<rest>[^.!?]*)",
+    r"(?<!\bdid )(?<!\bhave )(?<!\bwould )(?<!\bcan )(?<!\bwill )\byou(?:r|'re)?\b(?P<rest>[^.!?]*)",
     IGNORECASE,
 )
 """What an assistant guesses of the user, but for what it only asks: "So you live in Bath?", "your name is Tom, right?"."""
+_A_THING = regex(
+    r"\byou(?:'re| are|'ve got| have(?: got)?| \w+|(?<=\bare you)) an? (?P<thing>[\w-]+(?: [\w-]+)?)(?=[?.!,]|$)",
+    IGNORECASE,
+)
+_VERB_CHINESE = regex("[喝吃用养弹玩学开住叫姓教]|喜欢|最爱")
 _NAMES = re.compile(r"\b(?!I\b)[A-Z][\w'-]*(?: [A-Z][\w'-]*)*")
 
 
@@ -328,11 +333,8 @@ def _corrected(sentence: Sequence[Clause], text: str, turn: TurnText, *, han: bo
             continue
         new, old = _value(found["new"]), _value(found.groupdict().get("old") or "")
         sort = sort_of(new)
-        if "no" in found.groupdict():  # a bare "no": only the one value of its sort that the assistant just said
-            guessed = values_of(sort, turn.asked) if sort else []
-            if not guessed and _NAMES.fullmatch(new):
-                guessed = [name for guess in _GUESS.finditer(turn.asked) for name in _NAMES.findall(guess["rest"])]
-            old = guessed[0] if len(guessed) == 1 else new
+        if "no" in found.groupdict():
+            old = _guessed(found["new"], turn.asked) or new
         if (
             not new
             or _NO_VALUE.search(new)
@@ -349,32 +351,47 @@ def _corrected(sentence: Sequence[Clause], text: str, turn: TurnText, *, han: bo
     return None
 
 
+def _guessed(written: str, asked: str) -> str | None:
+    """What a bare "no" puts a value in the place of: the one value of its sort, or of its form, that the assistant just said."""
+    new = _value(written)
+    sort = sort_of(new)
+    guessed = values_of(sort, asked) if sort and sort != "near" else []
+    if not guessed and _NAMES.fullmatch(new):
+        guessed = [name for guess in _GUESS.finditer(asked) for name in _NAMES.findall(guess["rest"])]
+    if not guessed and re.match("an? ", written, IGNORECASE):
+        guessed = [found["thing"] for found in _A_THING.finditer(asked)]
+    if not guessed and (verb := _VERB_CHINESE.match(new)) is not None:
+        guessed = re.findall(f"{verb[0]}[{HAN}\\w]{{1,8}}?(?=[吧吗呢]|[对是]|[^{HAN}\\w]|$)", asked)
+    return guessed[0] if len(guessed) == 1 else None
+
+
 def _value(written: str) -> str:
     said = written.strip(" ,.;:!?。，；：！？\"'“”")
-    return _BEFORE_VALUE.sub("", said)[: LONGEST_VALUE + 1]
+    return _BEFORE_VALUE.sub("", said).removesuffix(" one")[: LONGEST_VALUE + 1]
 
 
 @cache
 def _listed() -> dict[str, str]:
-    """Sort of each value that stands in the list."""
-    both = ((word, row["sort"][0]) for row in rows("values") for word in row["english"] + row["chinese"])
-    return {word.casefold(): sort for word, sort in both}
+    """Sort of each value that is in a list."""
+    both = ((word, row["sort"][0]) for row in rows("used") for word in row["english"] + row["chinese"])
+    values = ((word.casefold(), row["sort"][0]) for row in rows("values") for word in row["english"] + row["chinese"])
+    jobs = dict.fromkeys((*words("jobs", "english"), *words("jobs", "chinese")), "job")
+    return dict([*jobs.items(), *both, *values])
 
 
 @cache
 def _of_list(sort: str) -> re.Pattern[str]:
     listed = [word for word, of in _listed().items() if of == sort]
-    english, chinese = ([word for word in listed if holds_han(word) is han] for han in (False, True))
-    return re.compile(
-        "|".join(filter(None, (rf"\b(?:{either(english)})\b" if english else "", either(chinese)))), re.IGNORECASE
-    )
+    lower = either(word for word in listed if word == word.casefold())
+    capital = either(word for word in listed if word != word.casefold()) or r"(?!)"
+    return re.compile(rf"(?<![a-z0-9])(?:{lower}|(?-i:{capital}))(?![a-z0-9])", re.IGNORECASE)
 
 
 def sort_of(value: str) -> str | None:
     """The sort of a value that is nothing else: colour, weekday, time, date, number, place ...; None where it is of none."""
     folded = value.casefold()
-    if folded in _listed():
-        return _listed()[folded]
+    if (listed := _listed().get(value) or _listed().get(folded)) is not None:
+        return listed
     for sort, form in _SORTS:
         if form.fullmatch(folded):
             return sort

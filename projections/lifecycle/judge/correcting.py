@@ -21,7 +21,7 @@ from engramlog_server.projections.language.extraction.shape import ExtractedStat
 from engramlog_server.projections.language.extraction.taking_back import Corrected, Denial, HeldTo, Taken, values_of
 from engramlog_server.projections.language.extraction.third_person import in_third, third_person
 from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.scripts import holds_han
+from engramlog_server.projections.language.scripts import HAN, holds_han
 from engramlog_server.projections.language.text import tokens
 from engramlog_server.projections.lifecycle.judge.against import MOST_REASON
 from engramlog_server.projections.lifecycle.judge.judging import TOPIC, JudgeRun, ReadTurn, Verdict
@@ -241,7 +241,7 @@ def _value_in(one: Corrected, text: str) -> str | None:
 
 def _places(value: str, text: str) -> list[tuple[int, int]]:
     """Where a value stands in a text by itself."""
-    edge = ("", "") if holds_han(value) else (r"(?<!\w)", r"(?!\w)")
+    edge = ("", "") if holds_han(value) else (rf"(?<![^\W{HAN}])", rf"(?![^\W{HAN}])")
     return [found.span() for found in re.finditer(f"{edge[0]}{re.escape(value)}{edge[1]}", text, re.IGNORECASE)]
 
 
@@ -261,31 +261,37 @@ def _sentences_with(one: Corrected, text: str, *, by_assistant: bool = False) ->
     said = (found[0].strip() for found in re.finditer(r"[^.!?。！？\n]+(?:\.(?=\w)[^.!?。！？\n]+)*[.!?。！？]*", text))
     out = _NO_GUESS.search if by_assistant else regex("[?？]$").search
     told = [sentence for sentence in said if len(sentence) <= 200 and out(sentence) is None]
-    plain = [_of_user(sentence) if by_assistant else sentence.rstrip(".!。！ ") for sentence in told]
+    plain = [_of_user(sentence, one.old) if by_assistant else sentence.rstrip(".!。！ ") for sentence in told]
     return [(sentence, old) for sentence in plain if (old := _value_in(one, sentence))]
 
 
 _NO_GUESS = regex(
-    r"^(?:(?:did|do|does|is|are|was|were|has|have|can|could|will|would|should|what|which|who|where|when|how)\b)|[\"“”「」]",
+    r"^(?:do|are) you (?:want|need|mean|know|think|remember|sure|ok|okay|ready|have a (?:minute|moment|second|question))\b"
+    r"|^(?!(?:do|are) you\b|(?:is|are) your\b)(?:did|do|does|is|are|was|were|has|have|can|could|will|would|should|shall|what|which"
+    r"|who|where|when|how)\b|[\"“”「」]|^(?!.*[你您]).*吗[?？]$",
     re.IGNORECASE,
 )
-"""A question that states nothing, or somebody's words: "Are you in London?"."""
+"""A question that guesses nothing of the user, or somebody's words: "Did Anna write to you?"."""
 _GUESSES = regex(
     r"^(?:(?:so|lovely|great|nice|ah|oh|noted|okay|ok|got it|understood|and|right"
-    r"|I(?:'ll)? (?:take it|assume|suppose|imagine|guess|understand))\b[,:. ]*"
+    r"|I(?:'ll| will)? (?:take it|assume|suppose|imagine|guess|understand|note|remember))\b[,:. ]*"
     r"(?:that )?)+|,? (?:I (?:take it|assume|suppose|imagine|guess)|right|correct|then|noted|is that right|don't you)$"
-    "|^(?:好的?|明白了?|收到|那么?|所以|了解)[，, ]*|(?:[，,]?(?:对吗|对吧|是吗|是吧|没错吧)|[吗吧呢])$",
+    "|^(?:(?:好的?|明白了?|收到|那么?|所以|了解|记[下住]了)[，, ]*)+|(?:[，,]?(?:对吗|对吧|是吗|是吧|没错吧)|[吗吧呢])$",
     re.IGNORECASE,
 )
 _TO_SPEAKER = (
+    (regex(r"^do you\b", re.IGNORECASE), "I"), (regex(r"^are you\b", re.IGNORECASE), "I'm"),
     (regex(r"\byou're\b|\byou are\b", re.IGNORECASE), "I'm"), (regex(r"\byour\b"), "my"), (regex(r"\bYour\b"), "My"),
     (regex(r"\byou\b", re.IGNORECASE), "I"), (regex("您|你"), "用户"),
 )  # fmt: skip
 
 
-def _of_user(sentence: str) -> str:
-    """A sentence of the assistant to the user, turned into a statement about the user."""
+def _of_user(sentence: str, value: str | None) -> str:
+    """A sentence of the assistant to the user, turned into a statement about the user; "is your" with its verb before the value."""
     said = _GUESSES.sub("", _GUESSES.sub("", sentence.rstrip(".!?。！？ ")))
+    asked = rf"(is|are) (your .+?) ((?:(?:on|in|at|from|called|an?|the) ){{0,2}}{re.escape(value or '')})"
+    if (inverted := re.match(asked, said, re.IGNORECASE)) is not None:
+        said = f"{inverted[2]} {inverted[1].lower()} {inverted[3]}{said[inverted.end() :]}"
     for pattern, into in _TO_SPEAKER:
         said = pattern.sub(into, said)
     said = re.sub("^my ", "My ", said)

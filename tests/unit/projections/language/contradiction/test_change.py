@@ -28,9 +28,13 @@ ENDS = [
     ("We track bugs in Jira.", "We replaced Jira with Linear."),
     ("我开的是一辆大众朗逸。", "朗逸卖了，换了辆特斯拉。"),
     ("婚禮計劃在酒店辦。", "婚禮改在草坪上辦。"), ("周五下午开家长会。", "家长会推迟到下周二了。"),
+    ("I use Vim", "I switched to VS Code"), ("My laptop runs Windows.", "I've moved over to Linux."),
+    ("I write code in Emacs.", "I moved to Zed last month."), ("We chat on Slack at work.", "We moved to Teams."),
+    ("我用 Notion 記筆記", "我改用 Obsidian 了"), ("我平时用Chrome浏览器。", "我换成Firefox了。"), ("我弹钢琴。", "我改学吉他了。"),
 ]  # fmt: skip
 MARKED = [
-    ("I use Vim", "I switched to VS Code"), ("I work at Acme", "I work at Beta now"), ("我用 Notion 記筆記", "我改用 Obsidian 了"),
+    ("I work at Acme", "I work at Beta now"), ("I use Vim.", "I switched to VS Code for Python."),
+    ("I do not use Vim.", "I switched to VS Code."),
     ("My mother-in-law is coming in July.", "My mother-in-law isn't coming any more."),
     ("I wear a wristwatch.", "I gave the watch away."), ("I bite my nails.", "Haven't bitten a nail since Easter."),
 ]  # fmt: skip
@@ -43,6 +47,9 @@ NOTHING = [
     ("I'm married to Dan.", "I dreamt that Dan and I got divorced."),
     ("I work at a bank.", 'The woman in my novel says: "I quit the bank."'),
     ("I like jazz.", "I like folk music as well now."), ("I live in Munich.", "My brother has moved to Berlin."),
+    ("I live in Munich.", "I moved to Zed last month."),
+    ("I use Vim.", "My brother switched to VS Code."), ("I drink coffee.", "I switched to VS Code."),
+    ("I use Vim.", "I installed VS Code."), ("我用Vim。", "我想改用VS Code。"), ("我用Vim。", "我同事改用VS Code了。"),
     ("I lived in Leeds, years ago.", "I live in Hull now."), ("I'm a vegetarian.", "April fools, I'm eating chicken now!"),
     ("我在练铁人三项。", "我可没说不练铁人三项了。"), ("我开车上班。", "网上有人把车卖了去旅行。"),
     ("我开大众。", "要是把大众卖了就好了。"), ("我和小林结婚了。", "昨晚梦见我和小林离婚了。"),
