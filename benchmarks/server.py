@@ -35,7 +35,7 @@ class BenchServer:
     def __init__(self, socket: Path, binary: RedisBinary, fsync: Fsync) -> None:
         self.socket = socket
         self.url = f"unix://{socket}"
-        self.version = binary.version
+        self.release = binary.release
         self.fsync = fsync
         self.client = connect(self.url, timeout=120.0)
         """As the product makes it: no retries."""

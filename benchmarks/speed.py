@@ -76,7 +76,7 @@ def machine(server: BenchServer) -> Row:
         print(f"The load is {load:.1f}: compare ratios, not microseconds.", file=sys.stderr)
     return {
         "python": platform.python_version(),
-        "redis": server.version,
+        "server": str(server.release),
         "fsync": server.fsync,
         "cores": os.cpu_count(),
         "load": round(load, 1),

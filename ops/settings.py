@@ -61,7 +61,7 @@ class Settings(BeyondSettings, SealingSettings):
     """Your own Redis instead of the embedded one: `redis://`, `rediss://`, `unix://`, or the nodes of a Cluster:
     `redis+cluster://a:6379,b:6379`."""
     redis_server: str | None = None
-    """Path of the redis-server to start. Unset: the first on PATH that is 6.2 or newer, else the bundled one."""
+    """Server to start instead of the bundled Valkey: a path, or a name on PATH such as `redis-server`."""
     redis_maxmemory: Annotated[int, Field(ge=8 * 1024 * 1024)] | None = None
     """Memory of the embedded Redis in bytes. Unset: half of the memory of the machine or container."""
     partitions: Annotated[int, Field(ge=1, le=MAX_PARTITIONS)] = DEFAULT_PARTITIONS

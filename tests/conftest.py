@@ -1,4 +1,4 @@
-"""Redis for every test that asks: fakeredis and the wheel's 6.2, flushed before the test; newer servers only for some suites."""
+"""Redis for every test that asks: fakeredis and the bundled Valkey, flushed before the test; newer servers only for some suites."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from tests.servers import (
     MISSING,
     NO_BROWSER,
     NO_BUILDER,
+    NO_CLI,
     NO_DISK,
     NO_NODE,
     NO_REDIS_8,
@@ -50,8 +51,8 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-EVERY_SERVER = ["redis-6.2", "redis-7", "redis-8"]
-"""Servers of the contract suite, of durability (their `conftest`) and of work on clusters; all other tests use 6.2."""
+EVERY_SERVER = ["valkey", "redis-7", "redis-8"]
+"""Servers of the contract suite, of durability (their `conftest`) and of work on clusters; other tests use the bundled Valkey."""
 
 
 @pytest.fixture(scope="session")
@@ -62,16 +63,16 @@ def redis_servers() -> Iterator[Servers]:
     servers.stop()
 
 
-@pytest.fixture(params=["fakeredis", "redis-6.2"])
+@pytest.fixture(params=["fakeredis", "valkey"])
 def redis_client(request: pytest.FixtureRequest) -> Iterator[redis.Redis]:
-    """A client of an empty Redis: fakeredis and 6.2."""
+    """A client of an empty Redis: fakeredis and Valkey."""
     name = request.param
     client = fake_client() if name == "fakeredis" else request.getfixturevalue("redis_servers").get(name).client()
     yield client
     client.close()
 
 
-@pytest.fixture(params=["redis-6.2"])
+@pytest.fixture(params=["valkey"])
 def redis_server(request: pytest.FixtureRequest, redis_servers: Servers) -> RedisServer:
     """An empty real server."""
     return redis_servers.get(request.param)
@@ -85,9 +86,9 @@ def real_redis_client(redis_server: RedisServer) -> Iterator[redis.Redis]:
 
 
 @pytest.fixture
-def redis_62(redis_servers: Servers) -> Iterator[redis.Redis]:
-    """A client of the wheel's empty redis-server 6.2, for tests that need one real server."""
-    with redis_servers.get("redis-6.2").client() as client:
+def bundled_redis(redis_servers: Servers) -> Iterator[redis.Redis]:
+    """A client of the empty bundled server, for tests that need one real server."""
+    with redis_servers.get("valkey").client() as client:
         yield client
 
 
@@ -101,26 +102,26 @@ def redis_clusters() -> Iterator[KeptClusters]:
 
 @pytest.fixture
 def redis_cluster(request: pytest.FixtureRequest, redis_clusters: KeptClusters) -> GivenCluster:
-    """An empty cluster that many tests share and none breaks: on the wheel's 6.2, or as `indirect` names it."""
-    return redis_clusters.get(getattr(request, "param", "redis-6.2"))
+    """An empty cluster that many tests share and none breaks: on the bundled server, or as `indirect` names it."""
+    return redis_clusters.get(getattr(request, "param", "valkey"))
 
 
 @pytest.fixture(params=EVERY_SERVER)
 def any_redis_cluster(request: pytest.FixtureRequest, redis_clusters: KeptClusters) -> GivenCluster:
-    """An empty cluster that many tests share and none breaks: on 6.2, 7 and 8."""
+    """An empty cluster that many tests share and none breaks: on Valkey, Redis 7 and 8."""
     return redis_clusters.get(request.param)
 
 
 @pytest.fixture
 def own_cluster() -> Iterator[GivenCluster]:
-    """A cluster for one test, to be broken: on the wheel's 6.2, with every write on disk before it is acknowledged."""
+    """A cluster for one test, to be broken: on the bundled server, with every write on disk before it is acknowledged."""
     with GivenCluster(wheel_server()) as cluster:
         yield cluster
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say what did not run for want of a server, a disk, node, a browser, a builder or tools, also under -q."""
-    for missing in (MISSING, NO_REDIS_8, NO_DISK, NO_NODE, NO_BROWSER, NO_BUILDER, NO_TOOLS):
+    for missing in (MISSING, NO_REDIS_8, NO_CLI, NO_DISK, NO_NODE, NO_BROWSER, NO_BUILDER, NO_TOOLS):
         skipped = [
             report
             for report in terminalreporter.stats.get("skipped", [])

@@ -50,7 +50,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None
     path = collection_path.relative_to(TESTS).as_posix()
     guarded = any(test.partition("::")[0] == path for test in guarding())
-    holds = {"quick"} if is_quick(path) else {"ci", "rest"} if guarded else {"rest"}
+    holds = {"quick", "rest"} if is_quick(path) else {"ci", "rest"} if guarded else {"rest"}
     return None if holds.intersection(part.split("+")) else True
 
 
@@ -62,7 +62,7 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
     kept, left = [], []
     for item in items:
         path = item.path.relative_to(TESTS).as_posix()
-        of = "quick" if is_quick(path) else "ci" if guards(path, item.name) else "rest"
+        of = "quick" if is_quick(path, item.name) else "ci" if guards(path, item.name) else "rest"
         (kept if of in part.split("+") else left).append(item)
     if "ci" in part.split("+") and config.args == config.getini("testpaths"):
         names = {f"{item.path.relative_to(TESTS).as_posix()}::{item.name}" for item in kept}

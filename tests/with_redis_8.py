@@ -13,7 +13,7 @@ from tests.servers import RedisServer, Servers, fake_client
 
 @pytest.fixture(params=["fakeredis", *EVERY_SERVER])
 def redis_client(request: pytest.FixtureRequest) -> Iterator[redis.Redis]:
-    """A client of an empty Redis: fakeredis, 6.2, 7 and 8."""
+    """A client of an empty Redis: fakeredis, Valkey, Redis 7 and 8."""
     name = request.param
     client = fake_client() if name == "fakeredis" else request.getfixturevalue("redis_servers").get(name).client()
     yield client
@@ -22,5 +22,5 @@ def redis_client(request: pytest.FixtureRequest) -> Iterator[redis.Redis]:
 
 @pytest.fixture(params=EVERY_SERVER)
 def redis_server(request: pytest.FixtureRequest, redis_servers: Servers) -> RedisServer:
-    """An empty real server: 6.2, 7 and 8."""
+    """An empty real server: Valkey, Redis 7 and 8."""
     return redis_servers.get(request.param)

@@ -198,10 +198,10 @@ def _by(name: str, told: str, label: str, values: Iterable[tuple[str, float | No
 
 def _info(status: Mapping[str, Any], kept: Kept | None) -> Metric:
     family = GaugeMetricFamily(
-        "engramlog_store_info", f"{OF_STORE}1, with its id, its partitions and its Redis's version.",
+        "engramlog_store_info", f"{OF_STORE}1, with its id, its partitions and its server's product and version.",
         labels=["store", "partitions", "redis"],
     )  # fmt: skip
-    redis = "unknown" if kept is None else kept.redis_version
+    redis = "unknown" if kept is None else kept.server
     away = sum(len(one["partitions"]) for one in status.get("unreachable") or ())
     family.add_metric([status["store_id"], str(len(status["partitions"]) + away), redis], 1)
     return family

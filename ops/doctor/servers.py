@@ -18,19 +18,17 @@ from engramlog_server.events.redis.admission import read_room
 from engramlog_server.events.redis.clock import APART_MICROS, BACK_MICROS, redis_micros
 from engramlog_server.events.redis.cluster.nodes import KnownNode, known_nodes, moving_slots
 from engramlog_server.events.redis.durability import KEPT_BY, read_settings
+from engramlog_server.events.redis.release import OLDEST, WAITS_FROM, Release, release_of
 from engramlog_server.events.redis.wire import Wire, connect
 from engramlog_server.events.text.origins import is_loopback
 from engramlog_server.ops.clock import now_micros
 from engramlog_server.ops.doctor.findings import CLOCK, CLUSTER, REDIS, WORST_FIRST, CheckFinding, many, named
 from engramlog_server.ops.doctor.reach import SECONDS, ReachedStore
-from engramlog_server.ops.embedded.binary import OLDEST, release_of
 from engramlog_server.projections.redis.debt import FoldDebt
 
 Findings = list[CheckFinding]
 POLICY = "maxmemory-policy"
 NO_EVICTION = "noeviction"
-WAITS_FROM = (7, 2)
-"""The first Redis that waits for the disk when it is asked to (WAITAOF)."""
 MUCH_FRAGMENTED = 1.5
 """Memory of the process over that of its data, from which it is reported if it is also large."""
 LARGE = 256 << 20
@@ -85,7 +83,7 @@ def _look_at_server(wire: Wire, reached: ReachedStore, tags: Sequence[str]) -> F
     aof, saved = read_aof(persistence), persistence.get("rdb_last_bgsave_status", OK)
     replication = info(wire, "replication")
     return [
-        version(info(wire, "server").get("redis_version", "unknown")),
+        version(release_of(info(wire, "server"))),
         *durability(settings, room.limit is not None, told.get("maxmemory_policy", "")),
         writes(append_ok=aof.write_ok, rewrite_ok=aof.rewrite_ok, save_ok=saved == OK),
         memory(warning, room.used, int(told.get("used_memory_rss", "0")), room.limit),
@@ -93,15 +91,16 @@ def _look_at_server(wire: Wire, reached: ReachedStore, tags: Sequence[str]) -> F
     ]
 
 
-def version(told: str) -> CheckFinding:
-    """Which Redis."""
+def version(release: Release) -> CheckFinding:
+    """Which server."""
     try:
-        known = release_of(told) >= OLDEST
+        known = release.is_supported
     except ValueError:
-        return REDIS.failed("version", f"it calls itself {told[:40]!r}")
+        return REDIS.failed("version", f"it calls itself {str(release)[:40]!r}")
     if not known:
-        return REDIS.wrong("version", f"Redis {told} is too old", f"Redis {'.'.join(map(str, OLDEST))} or newer")
-    return REDIS.ok("version", f"Redis {told}")
+        oldest = ".".join(map(str, OLDEST[release.product]))
+        return REDIS.wrong("version", f"{release} is too old", f"{release.product} {oldest} or newer")
+    return REDIS.ok("version", str(release))
 
 
 def durability(settings: Mapping[str, str] | None, limited: bool, policy: str = "") -> Findings:
@@ -178,18 +177,18 @@ def replicas(role: str, online: int, wanted: int) -> CheckFinding:
     return REDIS.ok(check, f"{many(online, 'replica')} online{wait}")
 
 
-def waiting(versions: Sequence[str]) -> CheckFinding:
+def waiting(releases: Sequence[Release]) -> CheckFinding:
     """Whether every server knows the command by which an append waits for the disk."""
     check, old = "wait for the disk", set[str]()
-    for told in versions:
+    for release in releases:
         try:
-            old |= set() if release_of(told) >= WAITS_FROM else {told}
+            old |= set() if release.waits_for_disk else {str(release)}
         except ValueError:
-            return REDIS.failed(check, f"it calls itself {told[:40]!r}")
+            return REDIS.failed(check, f"it calls itself {str(release)[:40]!r}")
     if old:
         nothing = "ENGRAMLOG_WAIT_FSYNC does nothing there, receipts say what the settings promise"
-        text = f"Redis {', '.join(sorted(old))} cannot wait for the disk: {nothing}"
-        newer = f"Redis {'.'.join(map(str, WAITS_FROM))} or newer"
+        text = f"{', '.join(sorted(old))} cannot wait for the disk: {nothing}"
+        newer = f"Redis {'.'.join(map(str, WAITS_FROM))} or Valkey"
         return REDIS.advice(check, text, f"{newer}, or `appendfsync always` without ENGRAMLOG_WAIT_FSYNC")
     return REDIS.ok(check, "each append waits until it is on disk (WAITAOF)")
 
@@ -199,7 +198,7 @@ def look_at_waiting(reached: ReachedStore) -> Findings:
     if not reached.settings.wait_fsync:
         return []
     with closing(reached.wire()) as wire:
-        return [waiting([info(one, "server").get("redis_version", "") for _, one in wire.servers()])]
+        return [waiting([release_of(info(one, "server")) for _, one in wire.servers()])]
 
 
 def redis_clock(redis_now: int, own: int) -> CheckFinding:
@@ -332,7 +331,7 @@ def _look_at_nodes(wire: Wire, reached: ReachedStore) -> Findings:
     for name, server in wire.servers():
         held[name] = len(_tags_on(wire, name, reached))
         try:
-            release[name] = f"Redis {info(server, 'server').get('redis_version', 'unknown')}"
+            release[name] = str(release_of(info(server, "server")))
             moving += moving_slots(server)
             (told,) = server.pipeline([["CONFIG", "GET", "cluster-require-full-coverage"]])
             before = now_micros()

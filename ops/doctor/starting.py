@@ -161,7 +161,7 @@ def look_at_private_redis(settings: Settings) -> list[CheckFinding]:
         binary = find_redis_server(settings.redis_server)
     except EngramlogError as error:
         return [refused(REDIS, "redis-server", error)]
-    found = [REDIS.ok("redis-server", f"{binary.path} is Redis {binary.version}")]
+    found = [REDIS.ok("redis-server", f"{binary.path} is {binary.release}")]
     try:
         waits = look_into_folder(settings.data, binary)
     except EngramlogError as error:

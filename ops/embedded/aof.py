@@ -1,8 +1,8 @@
 """The append-only file: what a folder holds, what a server did to a torn tail, and why it refused a damaged one.
 
-6.2 keeps one `appendonly.aof`; 7.0 a folder `appendonlydir` with a manifest that names a base and the files after it.
-Both write what a script did as one MULTI..EXEC and drop an unfinished one at load, so a torn tail costs whole scripts,
-never halves.
+Servers keep a folder `appendonlydir` with a manifest that names a base and the files after it; Redis 6.2 kept one file,
+`appendonly.aof`, which becomes the base. They write what a script did as one MULTI..EXEC and drop an unfinished one at
+load, so a torn tail costs whole scripts, never halves.
 """
 
 from __future__ import annotations
@@ -13,13 +13,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engramlog_server.events.errors import EmbeddedRedisError, StoreMismatch
-from engramlog_server.ops.embedded.binary import RedisBinary, release_of
+from engramlog_server.events.redis.release import Release
+from engramlog_server.ops.embedded.binary import SETTING, RedisBinary
 from engramlog_server.ops.embedded.store import StoreFile
 
 SINGLE = "appendonly.aof"
 DIRECTORY = "appendonlydir"
 MANIFEST = f"{DIRECTORY}/{SINGLE}.manifest"
-MULTI_PART = (7, 0)
+_SNAPSHOT = re.compile(rb"(REDIS|VALKEY)(\d{4}|\d{3})")
+"""How a snapshot begins, at the start of an append-only file too: the product, and the version of the format."""
+_WRITERS = ((12, "7.4"), (11, "7.2"), (10, "7.0"), (0, "6.2"))
+"""Version of the format of a snapshot -> the first Redis that wrote it."""
 
 _TRUNCATED = re.compile(r"!!! Truncating the AOF(?: (\S+))? at offset (\d+) !!!")
 _DAMAGED = re.compile(r"(Bad file format|Unexpected end of file) reading the append only file(?: (\S+?))?(?::|\. )")
@@ -52,7 +56,7 @@ class AofFiles:
     def only_last_can_be_cut(self) -> bool:
         """Whether leave to cut a torn tail can only touch the last file.
 
-        With that leave a server 7.0 also cuts a torn file that others follow, refuses to start, and at the second start
+        With that leave a server also cuts a torn file that others follow, refuses to start, and at the second start
         loads the rest as if nothing were missing (tried). Snapshots (.rdb) are never cut.
         """
         logs = [file.name for file in self.files if not file.name.endswith(".rdb") and self.sizes.get(file.name)]
@@ -77,7 +81,7 @@ def aof_files(folder: Path) -> AofFiles:
         entries = (line.split() for line in manifest.read_text().splitlines())
         names = [entry[1] for entry in entries if len(entry) == 6 and entry[5] in "bi"]
         files = [folder / DIRECTORY / name for name in names]
-        # A 7.0 killed while it took over an older folder has written the manifest but not moved the file yet.
+        # A server killed while it took over an older folder has written the manifest but not moved the file yet.
         files = [folder / file.name if not file.exists() and (folder / file.name).exists() else file for file in files]
     else:
         files = [file for file in [folder / SINGLE] if file.exists()]
@@ -87,21 +91,18 @@ def aof_files(folder: Path) -> AofFiles:
 def refuse_what_cannot_be_read(folder: Path, binary: RedisBinary, store: StoreFile | None) -> None:
     """Raise StoreMismatch where starting `binary` would hide or overwrite what the folder holds.
 
-    An older server than the folder's newest would see an empty store; a 7.0 without its manifest begins at file 1
-    again, overwriting what is there.
+    Files of another product or of a newer server cannot be loaded; without its manifest a server begins at file 1 again,
+    overwriting what is there.
     """
-    written_by = store.newest_server_version if store else None
-    if (folder / MANIFEST).exists() and (written_by is None or release_of(written_by) < MULTI_PART):
-        written_by = "7.0"
-    if written_by is not None and binary.release < release_of(written_by):
-        raise StoreMismatch(
-            f"{folder} was opened by redis-server {written_by}; {binary.path} is {binary.version}, which would not "
-            f"see all of it, so it refuses to start; install that or a newer one, or name one with "
-            "ENGRAMLOG_REDIS_SERVER",
-            folder=str(folder),
-            recorded=written_by,
-            found=binary.version,
-        )
+    for writer in filter(None, (store.newest_server if store else None, _writer_of_files(folder))):
+        if not binary.release.reads(writer):
+            raise StoreMismatch(
+                f"{folder} has files of {writer}, which {binary.release} ({binary.path}) cannot read; name a server that can"
+                f" with {SETTING}; nothing was started or written",
+                folder=str(folder),
+                recorded=str(writer),
+                found=str(binary.release),
+            )
     if (folder / MANIFEST).exists():
         return
     orphans = sorted(file.name for file in (folder / DIRECTORY).glob("*") if not _harmless(file))
@@ -117,6 +118,20 @@ def refuse_what_cannot_be_read(folder: Path, binary: RedisBinary, store: StoreFi
             "from a backup, or begin a new store in another folder",
             folder=str(folder),
         )
+
+
+def _writer_of_files(folder: Path) -> Release | None:
+    """The oldest server that writes such files as the folder has, by the head of the first; None if that is no snapshot."""
+    try:
+        with aof_files(folder).files[0].open("rb") as file:
+            found = _SNAPSHOT.match(file.read(16))
+    except (IndexError, FileNotFoundError):
+        return None  # a file that the manifest names and that is missing is reported by the server
+    if found is None:
+        return None
+    if found[1] == b"VALKEY":
+        return Release("Valkey", "9.0")
+    return Release("Redis", next(version for least, version in _WRITERS if int(found[2]) >= least))
 
 
 def _harmless(file: Path) -> bool:
@@ -157,9 +172,9 @@ def start_failure(folder: Path, binary: RedisBinary, before: AofFiles, log: str)
     said = "\n  ".join(["", *lines])
     file, trouble = _trouble(folder, binary, before, log)
     if file is None:
-        message = f"redis-server {binary.version} did not start on {folder}; its log {folder / 'redis.log'} says:{said}"
+        message = f"{binary.release} did not start on {folder}; its log {folder / 'redis.log'} says:{said}"
     else:
-        message = f"redis-server {binary.version} refuses to load {file}: {trouble}. Its last log lines:{said}"
+        message = f"{binary.release} refuses to load {file}: {trouble}. Its last log lines:{said}"
     return EmbeddedRedisError(message, folder=str(folder), file=str(file) if file else None, log=lines)
 
 
@@ -170,26 +185,27 @@ def _trouble(folder: Path, binary: RedisBinary, before: AofFiles, log: str) -> t
     if found := _DAMAGED.search(log):
         name = found[2] or SINGLE
         path = paths.get(name, folder / name)
-        if found[1].startswith("Unexpected") and name != before.last:
-            return path, "it breaks off, and other files come after it; restore it from a backup"
-        return path, f"it is damaged before its end. Restore it from a backup; or {_cure(folder, binary)}"
+        if name != before.last:
+            trouble = "it breaks off" if found[1].startswith("Unexpected") else "it is damaged"
+            return path, f"{trouble}, and other files come after it; restore it from a backup"
+        return path, f"it is damaged before its end. Restore it from a backup; or {_cure(folder, path, binary)}"
     if _NEWER.search(log):
-        return before.files[0], "it was written by a newer server; name that one with ENGRAMLOG_REDIS_SERVER"
+        return before.files[0], f"it was written by a newer server; name that one with {SETTING}"
     if _BASE.search(log) and before.files:
         return paths.get(before.files[0].name, before.files[0]), "its snapshot is damaged; restore it from a backup"
     return None, ""
 
 
-def _cure(folder: Path, binary: RedisBinary) -> str:
-    """How to cut a damaged file with the server's tool; the server itself is that tool when run under its name."""
+def _cure(folder: Path, file: Path, binary: RedisBinary) -> str:
+    """How to cut a damaged file with the server's tool; the server itself is that tool when run under its name.
+
+    It gets the file, not the manifest: with that Valkey 9.1.2 calls its own snapshot damaged, and cuts nothing (tried).
+    """
     beside = binary.path.with_name("redis-check-aof")
-    target = folder / (MANIFEST if (folder / MANIFEST).exists() else SINGLE)
     if beside.exists():
-        command = shlex.join([str(beside), "--fix", str(target)])
+        command = shlex.join([str(beside), "--fix", str(file)])
     else:
-        command = shlex.join(
-            ["bash", "-c", 'exec -a redis-check-aof "$@"', "-", str(binary.path), "--fix", str(target)]
-        )
+        command = shlex.join(["bash", "-c", 'exec -a redis-check-aof "$@"', "-", str(binary.path), "--fix", str(file)])
     return f"copy {folder} and run `{command}`: it drops all after the damage (without --fix it only tells how much)"
 
 

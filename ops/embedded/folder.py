@@ -1,6 +1,6 @@
 """What lies in a data folder beside Redis's own files.
 
-store.json      which store this is and the newest server that opened it (`ops.embedded.store`)
+store.json      which store this is and the newest server that opened it, its product and version (`ops.embedded.store`)
 server.json     who runs Redis on the folder now; only a hint, for the locks decide (`ops.embedded.lock`)
 redis.log       the server's log, from which recovery and failures are told
 """
@@ -14,6 +14,7 @@ from typing import Literal
 import msgspec
 
 from engramlog_server.events.errors import EmbeddedRedisError
+from engramlog_server.events.redis.release import Product
 from engramlog_server.events.text.unreadable import UNREADABLE
 from engramlog_server.ops.durable import replace_file
 from engramlog_server.ops.embedded.disk import told_if_full
@@ -23,7 +24,7 @@ Role = Literal["up", "shared", "command"]
 
 
 class ServerFile(msgspec.Struct, frozen=True, kw_only=True):
-    """server.json: the running server's pid, socket and version, for what it runs, and the pid that started it."""
+    """server.json: the running server's pid, socket and release, for what it runs, and the pid that started it."""
 
     pid: int
     socket: str
@@ -31,6 +32,7 @@ class ServerFile(msgspec.Struct, frozen=True, kw_only=True):
     ready: bool
     started_by: int
     version: str
+    product: Product
 
 
 def prepare_folder(folder: Path, *, create: bool) -> Path:

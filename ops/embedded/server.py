@@ -20,6 +20,7 @@ from typing import Self
 import msgspec
 
 from engramlog_server.events.errors import EmbeddedRedisError, StoreMismatch
+from engramlog_server.events.redis.release import Release
 from engramlog_server.ops.embedded.aof import last_lines, refuse_what_cannot_be_read
 from engramlog_server.ops.embedded.binary import RedisBinary, find_redis_server
 from engramlog_server.ops.embedded.disk import told_if_full
@@ -69,7 +70,7 @@ class EmbeddedRedis:
         self.folder = folder
         self.socket_path = Path(running.socket)
         self.pid = running.pid
-        self.version = running.version
+        self.release = Release(running.product, running.version)
         self.recovery: str | None = None
         """What was cut off a torn log at this start, for the log and the user; None when nothing."""
         self._running, self._server, self._lock, self._used = running, server, lock, used
@@ -122,10 +123,16 @@ class EmbeddedRedis:
         folder ready for others.
         Raises StoreMismatch when the server, or an earlier store.json, holds another store.
         """
-        told = StoreFile(store_id=store_id, partitions=partitions, tags=tuple(tags), newest_server_version=self.version)
         recorded = read_store_file(self.folder)
-        expected = told.opened_by(recorded.newest_server_version if recorded else self.version)
-        if recorded is not None and recorded.opened_by(self.version) != expected:
+        newest = recorded.newest_server if recorded else self.release
+        expected = StoreFile(
+            store_id=store_id,
+            partitions=partitions,
+            tags=tuple(tags),
+            newest_server_version=newest.version,
+            product=newest.product,
+        ).opened_by(self.release)
+        if recorded is not None and recorded.opened_by(self.release) != expected:
             raise StoreMismatch(
                 f"{self.folder / 'store.json'} records store {recorded.store_id} of {recorded.partitions} partitions, "
                 f"not {store_id} of {partitions}; a folder holds one store for good: name another folder",
@@ -291,8 +298,8 @@ def _start(
     try:
         if store is not None:
             refuse_other_store(folder, serving.server.plan.socket, store, serving.recovery)
-            if store.opened_by(binary.version) != store:
-                write_store_file(folder, store.opened_by(binary.version))
+            if store.opened_by(binary.release) != store:
+                write_store_file(folder, store.opened_by(binary.release))
         opened = EmbeddedRedis(folder, serving.running, serving.server, lock)
         opened.recovery = serving.recovery
         if role != "command":

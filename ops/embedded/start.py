@@ -1,10 +1,10 @@
 """Start the server of a folder that is ours alone, through the recovery of a torn log if need be.
 
-Redis 6.2.14 and 7.0.15 cut a log that breaks off inside a command of a script behind the last whole command, and leave
-the script's MULTI open in the file (tried). What is written next lands inside it: at the following load single writes
-are gone although they were acknowledged, or the script's first half comes to life. A log that ends in an open MULTI is
-cut before it, though. So after such a cut the server is started again before anybody may write, until a load finds
-nothing to cut.
+Redis 7.0.15 cuts a log that breaks off inside a command of a script behind the last whole command, and leaves the script's
+MULTI open in the file; Valkey 9.1.2 cuts before the MULTI (tried). What is written next lands inside an open MULTI: at the
+following load single writes are gone although they were acknowledged, or the script's first half comes to life. A log that
+ends in an open MULTI is cut before it, though. So after such a cut the server is started again before anybody may write,
+until a load finds nothing to cut.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def start_server(plan: ServerPlan, role: Role, patience: ProgressBound) -> Runni
             return RunningServer(server, running, recovery_told([*cuts, cut] if cut else cuts))
         abandon(server)
         if cut is not None and aof_files(plan.folder).sizes != before.sizes:
-            # Also a 7.0 that ended: it cuts a log of 6.2 that it has just taken over, then stumbles on the next.
+            # Also a server that ended: it cuts a log of Redis 6.2 that it has just taken over, then stumbles on the next.
             cuts.append(cut)
         elif not checked and torn_file(log) == before.last:
             checked = True  # every file before the torn one was loaded whole, so leave to cut cannot touch them
@@ -84,7 +84,8 @@ def _say_who_runs(server: ServerProcess, role: Role) -> ServerFile:
         role=role,
         ready=False,
         started_by=os.getpid(),
-        version=plan.binary.version,
+        version=plan.binary.release.version,
+        product=plan.binary.release.product,
     )
     write_server_file(plan.folder, running)
     return running

@@ -8,6 +8,7 @@ import msgspec
 import redis
 
 from engramlog_server.events.errors import EmbeddedRedisError, StoreMismatch
+from engramlog_server.events.redis.release import Product, Release
 from engramlog_server.ops.durable import replace_file
 from engramlog_server.ops.embedded.socket import connect
 
@@ -16,18 +17,26 @@ STORE_ID = "store_id"
 
 
 class StoreFile(msgspec.Struct, frozen=True, kw_only=True):
-    """The store's id, its partitions and their hash tags, and the newest server that opened it, such as "7.0.15"."""
+    """The store's id, its partitions and their hash tags, and the newest server that opened it, such as Valkey "9.1.2"."""
 
     store_id: str
     partitions: int
     tags: tuple[str, ...]
     newest_server_version: str
+    product: Product = "Redis"
+    """Of that server: files of before it was recorded are of Redis."""
 
-    def opened_by(self, version: str) -> StoreFile:
-        """The same store after a server of that version has opened it."""
-        return msgspec.structs.replace(
-            self, newest_server_version=max(self.newest_server_version, version, key=_numbers)
-        )
+    @property
+    def newest_server(self) -> Release:
+        """The newest server that opened it."""
+        return Release(self.product, self.newest_server_version)
+
+    def opened_by(self, release: Release) -> StoreFile:
+        """The same store after a server of that release has opened it."""
+        newest = release.version
+        if release.product == self.product:
+            newest = max(self.newest_server_version, newest, key=_numbers)
+        return msgspec.structs.replace(self, product=release.product, newest_server_version=newest)
 
 
 def read_store_file(folder: Path) -> StoreFile | None:

@@ -39,8 +39,6 @@ _MARK_BYTES = 40
 _FALLBACK = "/tmp"  # noqa: S108 - the folder below it is private
 _LONGEST = 60
 """Characters of a folder in which a socket's path is short enough."""
-_SWITCHED = (7, 0)
-"""From this release on DEBUG is to be allowed."""
 
 
 class NotLoaded(Exception):
@@ -65,7 +63,7 @@ def loaded(path: Path, size: int, binary: RedisBinary) -> Iterator[Scratch]:
             scratch.wait()
             yield scratch
         except (redis.RedisError, OSError) as error:
-            raise NotLoaded(f"Redis {binary.version} could not tell what is in it ({type(error).__name__})") from None
+            raise NotLoaded(f"{binary.release} could not tell what is in it ({type(error).__name__})") from None
         finally:
             scratch.end()
     finally:
@@ -93,7 +91,7 @@ class Scratch:
             "maxmemory": "0",
             "logfile": str(self._log),
             "loglevel": "notice",
-            **({"enable-debug-command": "yes"} if binary.release >= _SWITCHED else {}),
+            "enable-debug-command": "yes",
         }
         words = [part for name, value in options.items() for part in (f"--{name}", *_values(name, value))]
         # As a replica, of nobody who answers: a primary drops at once what has expired.
@@ -117,7 +115,7 @@ class Scratch:
         end = time.monotonic() + LOAD_SECONDS
         while True:
             if self._process.poll() is not None:
-                raise NotLoaded(f"Redis {self._binary.version} does not load it: it is damaged, or of a newer Redis")
+                raise NotLoaded(f"{self._binary.release} does not load it: it is damaged, or of a newer server")
             with suppress(redis.RedisError, OSError), self.client() as client:
                 client.ping()
                 break
@@ -125,7 +123,7 @@ class Scratch:
                 raise NotLoaded(f"it was not loaded within {LOAD_SECONDS:,.0f} s")
             time.sleep(LOOK_SECONDS)
         if _LOADED not in self._log.read_bytes():  # a file that it does not find it takes for none
-            raise NotLoaded(f"Redis {self._binary.version} did not find it: it went meanwhile, or cannot be read")
+            raise NotLoaded(f"{self._binary.release} did not find it: it went meanwhile, or cannot be read")
         with self.client() as client:
             client.execute_command("DEBUG", "SET-ACTIVE-EXPIRE", "0")
             client.execute_command("REPLICAOF", "NO", "ONE")
@@ -145,7 +143,7 @@ class Scratch:
                 elif head.startswith(b"$"):
                     yield from _so_many(file, int(head[1:]))
                 else:
-                    raise NotLoaded(f"Redis {self._binary.version} does not tell what is in it")
+                    raise NotLoaded(f"{self._binary.release} does not tell what is in it")
 
     def saved(self) -> Path:
         """Have it write what it holds now; where that lies, until it ends. Raises NotLoaded, redis.RedisError."""
@@ -154,7 +152,7 @@ class Scratch:
             client.save()
         path = self._folder / "dump.rdb"
         if path.is_symlink():
-            raise NotLoaded(f"Redis {self._binary.version} did not write it anew")
+            raise NotLoaded(f"{self._binary.release} did not write it anew")
         return path
 
     def end(self) -> None:

@@ -192,7 +192,7 @@ def _up(
 
     end_by_signal(end.begin, cut_off=cut_off, exit_code=1)
     with open_the_store(settings, role, on_wait=on_wait, tell=tell) as store:
-        told = {"pid": store.embedded.pid, "redis_version": store.embedded.version} if store.embedded else {}
+        told = {"pid": store.embedded.pid, "server": str(store.embedded.release)} if store.embedded else {}
         tell("redis ready", url=store.url, store=store.identity.store_id, partitions=store.identity.partitions, **told)
         if files < FEW_FILES:
             tell("few files may be open: raise the hard limit (ulimit -Hn)", files=files, alarm=True)

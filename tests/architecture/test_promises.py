@@ -21,7 +21,7 @@ def test_a_test_guards_by_its_name_or_by_its_file() -> None:
     assert guards("client/test_examples.py", "test_the_five_lines_end_with_a_block_that_has_the_right_fact")
     assert not guards("client/test_examples.py", "test_another")
     gap = "test_a_log_that_is_not_whole_stops_its_partition_and_no_other_until_it_is_mended"
-    assert guards("integration/events/test_gaps.py", f"{gap}[redis-6.2-there is no entry any more]")
+    assert guards("integration/events/test_gaps.py", f"{gap}[valkey-there is no entry any more]")
     assert not guards("integration/events/test_gaps.py", f"{gap}[redis-7-there is no entry any more]")
     page = "test_every_command_of_a_page_succeeds_and_shows_what_the_page_shows"
     assert guards("acceptance/docs/test_readme.py", f"{page}[README.md]")

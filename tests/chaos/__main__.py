@@ -30,7 +30,7 @@ def main() -> int:
         "--scenes", choices=["after", "only", "none"], default="after", help="what is no killed process"
     )
     parser.add_argument("--cluster", action="store_true", help="instead the scenes on a Redis Cluster, at every safety")
-    parser.add_argument("--redis-server", help="of the cluster; else PATH's, else the bundled one")
+    parser.add_argument("--redis-server", help="of the cluster; else the bundled one")
     parser.add_argument("--up", action="store_true", help="of the cluster: `engramlog up` folds, not a lone worker")
     options = parser.parse_args()
     first = options.seed if options.seed is not None else SystemRandom().randrange(1_000_000)

@@ -58,7 +58,7 @@ class Server:
         self.socket = self._sockets / "s"
         self._process: subprocess.Popen[bytes] | None = None
         found = find_redis_server(str(binary) if binary else None)
-        self.version = found.version
+        self.release = found.release
         self._binary = found.path
 
     @property
@@ -122,9 +122,8 @@ class Server:
 
     @property
     def file(self) -> Path:
-        """The append-only file that grows (6.2 has one, 7.0 a folder of them)."""
-        grown = sorted(self.folder.glob("appendonlydir/*.incr.aof"))
-        return grown[-1] if grown else self.folder / "appendonly.aof"
+        """The append-only file that grows."""
+        return max(self.folder.glob("appendonlydir/*.incr.aof"))
 
     def size(self) -> int:
         """Bytes of the file: what is acknowledged now lies before this, what comes later behind."""

@@ -98,7 +98,13 @@ def run(plan: Plan, folder: Path) -> Report:
         _verify(client, tags, verdict)
         sendings = sum(line.sent for line in ledger.lines)
         return Report(
-            plan, verdict, director.struck, watch.figures(), sendings, _told(director.logs(), planned), server.version
+            plan,
+            verdict,
+            director.struck,
+            watch.figures(),
+            sendings,
+            _told(director.logs(), planned),
+            str(server.release),
         )
 
 

@@ -26,7 +26,7 @@ BESIDE = owner_in(1, PARTITIONS, nth=1)
 """Two owners of one partition, and one of another."""
 
 
-@pytest.fixture(params=["memory", "fakeredis", "redis-6.2", "redis-7", "redis-8", "redis-cluster"])
+@pytest.fixture(params=["memory", "fakeredis", "valkey", "redis-7", "redis-8", "redis-cluster"])
 def log(request: pytest.FixtureRequest) -> Iterator[EventLog]:
     if request.param == "memory":
         yield InMemoryEventLog(lambda: NOW, PARTITIONS)

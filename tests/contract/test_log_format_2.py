@@ -35,7 +35,7 @@ def looks(rules: int = 3, level: int = 2, *statements: bytes) -> Marker:
     return Marker(rules, 7, lambda _event: Marks(level, statements))
 
 
-@pytest.fixture(params=["memory", "fakeredis", "redis-6.2", "redis-7", "redis-8", "redis-cluster"])
+@pytest.fixture(params=["memory", "fakeredis", "valkey", "redis-7", "redis-8", "redis-cluster"])
 def opened(request: pytest.FixtureRequest) -> Iterator[Open]:
     """Opens a log with options; twice the same store, but for the log in memory, which has none."""
     if request.param == "memory":

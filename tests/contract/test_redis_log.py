@@ -476,5 +476,5 @@ def test_on_fakeredis_any_requests_are_answered_as_in_memory(
 def test_on_redis_any_requests_are_answered_as_in_memory(
     redis_servers: Servers, requests: list[tuple[list[Prepared], dict[str, int]]]
 ) -> None:
-    with redis_servers.get("redis-6.2").client() as client:
+    with redis_servers.get("valkey").client() as client:
         agree(client, requests)

@@ -56,9 +56,9 @@ def first_words() -> Iterator[str]:
 
 
 @pytest.fixture
-def server(redis_62: redis.Redis) -> redis.Redis:
+def server(bundled_redis: redis.Redis) -> redis.Redis:
     """One that tells of each command where its keys stand."""
-    return redis_62
+    return bundled_redis
 
 
 def test_every_command_that_the_product_sends_goes_to_the_node_of_its_key(server: redis.Redis) -> None:

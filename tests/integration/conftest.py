@@ -12,7 +12,7 @@ from tests.servers import RedisServer, Servers
 
 @pytest.fixture
 def server(redis_servers: Servers) -> RedisServer:
-    return redis_servers.get("redis-6.2")
+    return redis_servers.get("valkey")
 
 
 @pytest.fixture

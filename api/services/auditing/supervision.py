@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from engramlog_server.events.redis.release import release_of
+
 if TYPE_CHECKING:
     from engramlog_server.events.redis.wire import Wire
 
@@ -43,8 +45,8 @@ class AppendOnlyFile(NamedTuple):
 class Kept(NamedTuple):
     """What is read for one scrape."""
 
-    redis_version: str
-    """Of a Cluster whose nodes differ: each version once."""
+    server: str
+    """Product and version, such as "Valkey 9.1.2"; of a Cluster whose nodes differ: each once."""
     aof: AppendOnlyFile
     disk: DiskRoom | None
     """None where the disk is not this machine's to look at, or could not be looked at."""
@@ -71,8 +73,8 @@ class Supervision:
             disk = None if self._disk is None else self._disk()
         except OSError as error:
             trouble = str(error.strerror or error)
-        versions = sorted({server.get("redis_version", "unknown") for server, _ in told})
-        return Kept(", ".join(versions), _together([aof for _, aof in told]), disk, trouble)
+        servers = sorted({str(release_of(server)) for server, _ in told})
+        return Kept(", ".join(servers), _together([aof for _, aof in told]), disk, trouble)
 
 
 def info(wire: Wire, section: str) -> dict[str, str]:
@@ -110,7 +112,7 @@ def _sum(sizes: Iterable[int | None]) -> int | None:
 
 
 def read_aof(told: dict[str, str]) -> AppendOnlyFile:
-    """The fields of both Redis 6.2 and 7; one that is not told is None, or what harms nobody."""
+    """The fields of all supported servers; one that is not told is None, or what harms nobody."""
 
     def number(name: str) -> int | None:
         return int(told[name]) if told.get(name, "").lstrip("-").isdecimal() else None

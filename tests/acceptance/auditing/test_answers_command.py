@@ -19,7 +19,7 @@ ASKS = "What do I drink in the morning?"
 
 @pytest.fixture
 def cli(redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("redis-6.2").url)
+    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("valkey").url)
     return Cli(monkeypatch, capsys)
 
 

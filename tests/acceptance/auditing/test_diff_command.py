@@ -23,7 +23,7 @@ BEFORE, AFTER = "2026-01-10", "2026-01-20"
 
 @pytest.fixture
 def cli(redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("redis-6.2").url)
+    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("valkey").url)
     opened = Cli(monkeypatch, capsys)
     opened("append", "-", stdin=lines(EVENTS))
     return opened

@@ -16,7 +16,7 @@ from tests.servers import Servers
 
 @pytest.fixture
 def cli(redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("redis-6.2").url)
+    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("valkey").url)
     return Cli(monkeypatch, capsys)
 
 
@@ -71,7 +71,7 @@ def test_what_cannot_be_asked_is_bad_input(cli: Cli, words: tuple[str, ...]) -> 
 
 
 def test_what_comes_is_followed_until_it_is_interrupted(tmp_path: Path, redis_servers: Servers) -> None:
-    environment = {"ENGRAMLOG_REDIS_URL": redis_servers.get("redis-6.2").url, "ENGRAMLOG_DATA": str(tmp_path)}
+    environment = {"ENGRAMLOG_REDIS_URL": redis_servers.get("valkey").url, "ENGRAMLOG_DATA": str(tmp_path)}
     run(["add", "ada", "I drink coffee", "--id", "coffee"], environment)
     following = start(["events", "ada", "--follow", "--json"], environment)
     assert following.stdout is not None

@@ -16,7 +16,7 @@ AT = ("--at", "2026-01-06T00:00:00Z")
 def cli(
     redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> Cli:
-    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("redis-6.2").url)
+    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("valkey").url)
     monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path / "data"))
     return Cli(monkeypatch, capsys)
 

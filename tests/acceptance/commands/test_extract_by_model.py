@@ -38,7 +38,7 @@ def model() -> Iterator[ModelEndpoint]:
 def cli(
     redis_servers: Servers, model: ModelEndpoint, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Cli:
-    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("redis-6.2").url)
+    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("valkey").url)
     monkeypatch.setenv("ENGRAMLOG_MODEL", "scripted")
     monkeypatch.setenv("ENGRAMLOG_MODEL_URL", model.url)
     cli = Cli(monkeypatch, capsys)

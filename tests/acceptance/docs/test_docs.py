@@ -22,7 +22,7 @@ from tests.made.reference import FOLDER, pages
 from tests.places import ROOT
 from tests.sentences import hard
 from tests.sentences import pages as hand_written
-from tests.servers import RedisServer, wheel_server
+from tests.servers import RedisServer, redis_cli
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 PROSE = "\n".join(page.read_text("utf-8") for page in PAGES)
@@ -147,8 +147,7 @@ def test_the_ten_lines_of_the_stream_format_recompute_a_chain_with_redis_cli_and
 
 def _redis_cli(client: redis.Redis, *command: str) -> bytes:
     socket = client.connection_pool.connection_kwargs["path"]
-    tool = wheel_server().with_name("redis-cli")
-    return subprocess.run([tool, "-s", socket, "--no-raw", *command], capture_output=True, check=True).stdout
+    return subprocess.run([redis_cli(), "-s", socket, "--no-raw", *command], capture_output=True, check=True).stdout
 
 
 def test_the_example_script_is_the_one_on_the_page() -> None:

@@ -24,7 +24,7 @@ def told(part: str) -> str:
     return found[1]
 
 
-@pytest.mark.parametrize("binary", [wheel_server()], ids=["redis-6.2"])
+@pytest.mark.parametrize("binary", [wheel_server()], ids=["valkey"])
 def test_a_user_who_may_no_more_than_the_page_says_is_enough_for_a_store(binary: Path, tmp_path: Path) -> None:
     server = RedisServer(binary)
     try:

@@ -20,7 +20,7 @@ ROWS = re.findall(
 def test_every_feature_works(
     redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("redis-6.2").url)
+    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("valkey").url)
     monkeypatch.chdir(ROOT)
     cli = Cli(monkeypatch, capsys)
     absent = {command: missing([shown], cli(*shlex.split(command)).out) for command, shown in ROWS}

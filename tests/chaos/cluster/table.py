@@ -24,13 +24,13 @@ def play_all(seed: int, *, redis_server: str | None = None, under_up: bool = Fal
     """Play each scene at each safety, one after the other, and tell a line of each; whether all held."""
     found = find_redis_server(redis_server)
     if not as_json:
-        print(f"Redis {found.version}, three primaries with a replica each, seed {seed}")
+        print(f"{found.release}, three primaries with a replica each, seed {seed}")
         heads = "  ".join(name for name, _ in COLUMNS)
         print(f"{'appendfsync':<11}  MIN_REPLICAS  {'scene':<{WIDTH}}  {heads}")
     clean = True
     for safety in SAFETIES:
         for scene in CLUSTER_SCENES:
-            told: dict[str, Any] = {"scene": scene.name, "redis": found.version, "seed": seed, **asdict(safety)}
+            told: dict[str, Any] = {"scene": scene.name, "server": str(found.release), "seed": seed, **asdict(safety)}
             with tempfile.TemporaryDirectory(prefix="engramlog-chaos-") as folder:
                 try:
                     told |= play(scene, found.path, Path(folder), safety, seed, under_up=under_up).as_dict()

@@ -37,7 +37,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def main() -> int:
     """Entry of the command."""
     parser = argparse.ArgumentParser(prog="make cluster", description=__doc__)
-    parser.add_argument("--redis-server", help="the binary; else PATH's, else the bundled one")
+    parser.add_argument("--redis-server", help="the binary; else the bundled one")
     parser.add_argument("--appendfsync", choices=APPENDFSYNC, default="always")
     parser.add_argument("--replicas", type=int, default=1, help="of each of the three primaries")
     options = parser.parse_args()
@@ -45,7 +45,7 @@ def main() -> int:
     found = find_redis_server(options.redis_server)
     with GivenCluster(found.path, replicas=options.replicas, appendfsync=options.appendfsync) as cluster:
         with swept(cluster.folder), queue_beside(cluster) as queue:
-            sys.stdout.write(said(cluster, queue, found.version))
+            sys.stdout.write(said(cluster, queue, str(found.release)))
             sys.stdout.flush()
             while not select([told], [], [], LOOK_SECONDS)[0] and os.getppid() == parent:
                 """Somebody plays with it."""
@@ -80,7 +80,7 @@ def said(cluster: GivenCluster, queue: PortServer, version: str) -> str:
     return "\n".join(
         [
             "",
-            f"  A Redis Cluster {version} on {HOST}, appendfsync {cluster.appendfsync}",
+            f"  A Redis Cluster of {version} on {HOST}, appendfsync {cluster.appendfsync}",
             f"  primaries  {primaries}",
             f"  replicas   {replicas or 'none'}",
             f"  queue      {queue.port} (pid {queue.pid})",

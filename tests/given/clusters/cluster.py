@@ -27,7 +27,7 @@ CUT_OFF = "no such password"
 
 
 class GivenCluster(MovableCluster):
-    """A cluster of `primaries` x (1 + `replicas`) nodes. `binary`: a redis-server of 6.2 or newer.
+    """A cluster of `primaries` x (1 + `replicas`) nodes. `binary`: a redis-server of 7.0 or newer.
 
     `appendfsync`: `always`, `everysec`, or `none`, without any file. With a `password` every node asks for it; with `tls` each
     speaks TLS alone, where the binary can. A replica is never too old to be made a primary, so that a test sees the worst.
@@ -98,8 +98,7 @@ class GivenCluster(MovableCluster):
         settings = BASELINE | settings | self._file_settings() | self._way_settings(port)
         if self.password:
             settings |= {"requirepass": self.password, "masterauth": self.password}
-        if self.version >= (7, 0):
-            settings["enable-debug-command"] = "local"
+        settings["enable-debug-command"] = "local"
         folder = self.folder / str(port)
         return ClusterNode(self.binary, folder, port, settings, password=self.password, pair=self.pair)
 

@@ -12,7 +12,7 @@ SHARED_TIMEOUT_MS = 10_000
 
 
 class KeptClusters:
-    """By the name of a server: `redis-6.2`, `redis-7`, `redis-8`."""
+    """By the name of a server: `valkey`, `redis-7`, `redis-8`."""
 
     def __init__(self) -> None:
         self._running: dict[str, GivenCluster] = {}

@@ -11,7 +11,7 @@ from tests.servers import fake_client
 
 
 def client_named(name: str, request: pytest.FixtureRequest) -> redis.Redis:
-    """Of `fakeredis`, a real server such as `redis-6.2`, or `redis-cluster`: three nodes that share the slots."""
+    """Of `fakeredis`, a real server such as `valkey`, or `redis-cluster`: three nodes that share the slots."""
     if name == "fakeredis":
         return fake_client()
     if name == "redis-cluster":

@@ -9,7 +9,7 @@ HOST = "127.0.0.1"
 LOWEST, HIGHEST = 12_000, 21_999
 """Below the ports that the system gives away by itself, and so is the bus of each (`BUS_ABOVE`)."""
 BUS_ABOVE = 10_000
-"""The bus of a cluster's node listens on its port and this; 6.2 knows no other."""
+"""The bus of a cluster's node listens on its port and this, unless it is set."""
 
 
 def free_ports(count: int) -> list[int]:

@@ -29,7 +29,7 @@ def cli(
     monkeypatch.setenv("ENGRAMLOG_REDIS_SERVER", str(redis_cluster.binary))
     monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("ENGRAMLOG_SEALED_BY", str(key))
-    monkeypatch.setenv("ENGRAMLOG_QUEUE_URL", redis_servers.get("redis-6.2").url)
+    monkeypatch.setenv("ENGRAMLOG_QUEUE_URL", redis_servers.get("valkey").url)
     monkeypatch.setenv("ENGRAMLOG_SEALS_BACKUP", str(tmp_path / "seals"))
     return Cli(monkeypatch, capfd)
 

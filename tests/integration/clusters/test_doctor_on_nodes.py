@@ -22,7 +22,7 @@ def cli(
     assert make_key_file(key)
     monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("ENGRAMLOG_SEALED_BY", str(key))
-    monkeypatch.setenv("ENGRAMLOG_QUEUE_URL", redis_servers.get("redis-6.2").url)
+    monkeypatch.setenv("ENGRAMLOG_QUEUE_URL", redis_servers.get("valkey").url)
     return Cli(monkeypatch, capfd)
 
 

@@ -41,7 +41,7 @@ def flow(store: OnCluster, count: int, nth: int, partitions: list[int] | None = 
 def judged(store: OnCluster, servers: Servers) -> None:
     """All is folded once: as by one worker on one Redis, and by `verify`."""
     wait_until(store.folded)
-    assert store.state() == store.state_elsewhere(servers.get("redis-6.2").url)
+    assert store.state() == store.state_elsewhere(servers.get("valkey").url)
     assert store.differences() == []
 
 

@@ -24,7 +24,7 @@ MAXMEMORY = 200_000_000
 @pytest.fixture
 def queue(redis_servers: Servers) -> RedisServer:
     """The Redis for jobs beside a Cluster."""
-    return redis_servers.get("redis-6.2")
+    return redis_servers.get("valkey")
 
 
 def opened(cluster: GivenCluster, queue: RedisServer, folder: Path) -> Any:

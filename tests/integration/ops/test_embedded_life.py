@@ -16,6 +16,7 @@ import pytest
 import redis
 
 from engramlog_server.events.errors import EmbeddedRedisError
+from engramlog_server.events.redis.release import release_of
 from engramlog_server.ops.embedded.folder import read_server_file
 from engramlog_server.ops.embedded.lock import FolderLock
 from engramlog_server.ops.embedded.server import EmbeddedRedis, open_folder
@@ -142,14 +143,14 @@ def test_a_new_server_is_private_durable_and_bounded(tmp_path: Path) -> None:
         "save": "",
         "port": "0",
         "unixsocketperm": "700",
-        "hash-max-ziplist-entries": "512",
+        "hash-max-listpack-entries": "512",
         "maxmemory": "50000000",
         "maxmemory-policy": "noeviction",
     }
     with open_folder(tmp_path, "command", maxmemory=50_000_000) as opened, connect(opened.socket_path) as client:
         assert {name: client.config_get(name)[name] for name in expected} == expected
         assert opened.socket_path.stat().st_mode & 0o077 == 0
-        assert client.info("server")["redis_version"] == opened.version
+        assert release_of(client.info("server")) == opened.release
 
 
 def test_the_server_has_its_own_session_so_that_ctrl_c_is_ours(tmp_path: Path) -> None:
@@ -198,7 +199,7 @@ def test_a_command_uses_the_server_of_a_running_up_and_leaves_it_running(tmp_pat
         up.record_store("s1", 1, ["t"])
         with open_folder(tmp_path, "command") as joined:
             assert not joined.owned
-            assert (joined.pid, joined.socket_path, joined.version) == (up.pid, up.socket_path, up.version)
+            assert (joined.pid, joined.socket_path, joined.release) == (up.pid, up.socket_path, up.release)
             set_key(joined, "a")
         assert up.died() is None
         with open_folder(tmp_path, "command") as joined:
@@ -273,7 +274,7 @@ def test_a_killed_server_is_reported_with_its_log_and_everything_acknowledged_co
         assert eventually(lambda: opened.died() is not None)
         died = str(opened.died())
         assert f"redis-server (pid {opened.pid}) of {tmp_path} ended by signal 9" in died
-        assert "ready to accept connections" in died
+        assert "Ready to accept connections" in died
     with open_folder(tmp_path, "up") as opened, connect(opened.socket_path) as client:
         assert acknowledged > 0
         assert int(client.get("count")) in {acknowledged, acknowledged + 1}

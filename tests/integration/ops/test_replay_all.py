@@ -339,7 +339,7 @@ def test_nothing_is_written_to_the_store(store: Store, folder: Path, capsys: Cap
 
 
 def test_one_of_whom_newer_events_wait_is_told(redis_servers: Servers) -> None:
-    with live_store(redis_servers.get("redis-6.2").url, partitions=2) as live:
+    with live_store(redis_servers.get("valkey").url, partitions=2) as live:
         live.start_worker("w")
         live.append(live.created("ada", "m1"), live.created("bo", "m1"))
         wait_until(live.folded)

@@ -206,7 +206,7 @@ FAULTS: dict[str, tuple[Callable[[Place], object], tuple[str, str]]] = {
     "append-only file gone": (
         lambda place: _file(
             place.private() / "store.json",
-            json.dumps({"store_id": "x", "partitions": 1, "tags": ["e0"], "newest_server_version": "6.2.0"}),
+            json.dumps({"store_id": "x", "partitions": 1, "tags": ["e0"], "newest_server_version": "7.0.0"}),
         ),
         ("store", "folder"),
     ),

@@ -58,8 +58,8 @@ class Away(KeyRing):
 
 
 @pytest.fixture
-def sealed(redis_62: redis.Redis, redis_servers: Any) -> Iterator[Sealed]:
-    server: RedisServer = redis_servers.get("redis-6.2")
+def sealed(bundled_redis: redis.Redis, redis_servers: Any) -> Iterator[Sealed]:
+    server: RedisServer = redis_servers.get("valkey")
     made = Sealed(server.url)
     yield made
     made.client.close()

@@ -19,7 +19,7 @@ from engramlog_server.events.sealing.compression import BODIES, VALUES
 from engramlog_server.events.sealing.key_ring import KeyRing
 from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
 from tests.integration.live import live_store, wait_until
-from tests.servers import Servers, wheel_server
+from tests.servers import Servers, redis_cli
 
 ROOT = Path(__file__).resolve().parents[3]
 KEY = b"m" * 32
@@ -45,7 +45,7 @@ def _secret(line: bytes, store: bytes, owner: bytes) -> bytes:
 
 
 def test_a_body_a_record_and_a_secret_are_opened_as_the_page_says(redis_servers: Servers) -> None:
-    with live_store(redis_servers.get("redis-6.2").url, 1, master=KeyRing([KEY])) as store:
+    with live_store(redis_servers.get("valkey").url, 1, master=KeyRing([KEY])) as store:
         store.start_worker("w")
         store.append(store.created(OWNER, "m1", "早上喝龙井茶"))
         wait_until(store.folded)
@@ -86,12 +86,12 @@ def test_a_body_a_record_and_a_secret_are_opened_as_the_page_says(redis_servers:
 
 
 def test_the_chain_of_a_sealed_store_is_recomputed_by_the_script_of_the_page(redis_servers: Servers) -> None:
-    with live_store(redis_servers.get("redis-6.2").url, 1, master=KeyRing([KEY])) as store:
+    with live_store(redis_servers.get("valkey").url, 1, master=KeyRing([KEY])) as store:
         store.start_worker("w")
         store.append(store.created(OWNER, "m1", "早上喝龙井茶"), *(store.mentioned(OWNER, "m1") for _ in range(5)))
         wait_until(store.folded)
         socket = store.client.connection_pool.connection_kwargs["path"]
-        asked = [wheel_server().with_name("redis-cli"), "-s", socket, "--no-raw"]
+        asked = [redis_cli(), "-s", socket, "--no-raw"]
         stream = LogKeys(store.identity.tags[0]).stream
         printed = subprocess.run([*asked, "XRANGE", stream, "-", "+"], capture_output=True, check=True).stdout
         found = verify_partition(store.client, 0, store.identity.tags[0])

@@ -58,7 +58,7 @@ def test_what_holds_of_an_open_store_holds_of_a_sealed_one(
     for module in (test_rebuild, test_rebuild_left, test_verify):
         monkeypatch.setattr(module, "live_store", store)
     monkeypatch.setattr("engramlog_server.consumers.fold.folder.TOGETHER_BYTES", 1)
-    ALSO[name](redis_servers.get("redis-6.2"), monkeypatch)
+    ALSO[name](redis_servers.get("valkey"), monkeypatch)
     assert sealed
 
 

@@ -141,9 +141,9 @@ class _Wire:
     ],
 )
 def test_what_redis_says_of_its_file_is_read_as_far_as_it_says_it(persistence: str, expected: AppendOnlyFile) -> None:
-    wire: Any = _Wire(server="redis_version:6.2.14\r\n", persistence=persistence)
+    wire: Any = _Wire(server="redis_version:7.0.15\r\n", persistence=persistence)
     kept = Supervision(lambda: wire).kept()
-    assert (kept.redis_version, kept.aof) == ("6.2.14", expected)
+    assert (kept.server, kept.aof) == ("Redis 7.0.15", expected)
 
 
 def test_a_disk_that_is_gone_is_a_trouble_and_no_failure() -> None:

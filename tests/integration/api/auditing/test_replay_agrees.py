@@ -102,7 +102,7 @@ def test_what_stood_still_is_replayed_as_it_is_answered(store: Store) -> None:
 
 @pytest.fixture
 def meant(redis_servers: Servers) -> Iterator[Vectors]:
-    with live_store(redis_servers.get("redis-6.2").url, partitions=2) as live:
+    with live_store(redis_servers.get("valkey").url, partitions=2) as live:
         live.start_worker("folder")
         made = Vectors(live)
         yield made

@@ -59,7 +59,7 @@ class ByOwner(Vectors):
 
 @pytest.fixture
 def store(redis_servers: Servers) -> Iterator[ByOwner]:
-    with live_store(redis_servers.get("redis-6.2").url, partitions=2) as live:
+    with live_store(redis_servers.get("valkey").url, partitions=2) as live:
         live.start_worker("folder")
         made = ByOwner(live)
         made.choose(EmbedderPlan(None, "auto"))

@@ -64,13 +64,13 @@ def test_a_worker_that_fell_silent_is_told_apart(store: HttpStore) -> None:
     assert silent["seen_seconds"] >= 8 - 1
 
 
-def test_a_rate_is_of_the_last_beats_and_unknown_at_first(redis_62: redis.Redis) -> None:
-    wire = open_wire(redis_62)
+def test_a_rate_is_of_the_last_beats_and_unknown_at_first(bundled_redis: redis.Redis) -> None:
+    wire = open_wire(bundled_redis)
     presence = Presence(wire, "one", LEASE_MS, {})
 
     def rate(at: int, folded: int) -> Any:
         presence.beat(at, [0], folded)
-        return msgspec.json.decode(redis_62.hget(WORKERS_KEY, "one"))["rate"]
+        return msgspec.json.decode(bundled_redis.hget(WORKERS_KEY, "one"))["rate"]
 
     assert rate(10_000, 0) is None
     assert rate(11_000, 500) == 500.0

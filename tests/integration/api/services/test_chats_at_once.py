@@ -21,7 +21,7 @@ CHATS = [
 
 
 def test_imports_at_once_for_a_new_owner_make_the_same_ids(redis_servers: Servers) -> None:
-    begun, server = Barrier(AT_ONCE), redis_servers.get("redis-6.2")
+    begun, server = Barrier(AT_ONCE), redis_servers.get("valkey")
 
     def imports(_number: int) -> int:
         with server.client() as client:

@@ -48,7 +48,7 @@ def _left_to_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def meant(redis_servers: Servers) -> Iterator[Vectors]:
-    with live_store(redis_servers.get("redis-6.2").url, partitions=2) as live:
+    with live_store(redis_servers.get("valkey").url, partitions=2) as live:
         live.start_worker("folder")
         made = Vectors(live)
         yield made

@@ -30,8 +30,8 @@ class Listening(ServerWire):
 
 
 @pytest.fixture
-def wire(redis_62: redis.Redis) -> Iterator[Listening]:
-    wire = Listening(redis_62)
+def wire(bundled_redis: redis.Redis) -> Iterator[Listening]:
+    wire = Listening(bundled_redis)
     yield wire
     wire.close()
 
@@ -53,14 +53,14 @@ def read_on(prefetch: Prefetch, at: dict[int, int]) -> dict[int, int]:
 
 
 def test_partitions_that_are_behind_are_read_by_turns_and_the_others_each_time(
-    redis_62: redis.Redis, wire: Listening
+    bundled_redis: redis.Redis, wire: Listening
 ) -> None:
-    fill(redis_62, 0, 5_000)
-    fill(redis_62, 1, 3_000)
-    fill(redis_62, 2, 7)
+    fill(bundled_redis, 0, 5_000)
+    fill(bundled_redis, 1, 3_000)
+    fill(bundled_redis, 2, 7)
     prefetch, at = Prefetch(wire, TAGS), dict.fromkeys(range(3), 0)
     came = [read_on(prefetch, at)]
-    redis_62.xadd(LogKeys(TAGS[2]).stream, {"body": b"x"}, id="8-0")
+    bundled_redis.xadd(LogKeys(TAGS[2]).stream, {"body": b"x"}, id="8-0")
     while read := read_on(prefetch, at):
         came.append(read)
     assert came == [
@@ -74,8 +74,8 @@ def test_partitions_that_are_behind_are_read_by_turns_and_the_others_each_time(
     assert at == {0: 5_000, 1: 3_000, 2: 8}
 
 
-def test_nothing_is_waited_for_while_a_partition_is_behind(redis_62: redis.Redis, wire: Listening) -> None:
-    fill(redis_62, 0, READ_COUNT)
+def test_nothing_is_waited_for_while_a_partition_is_behind(bundled_redis: redis.Redis, wire: Listening) -> None:
+    fill(bundled_redis, 0, READ_COUNT)
     prefetch, at = Prefetch(wire, TAGS), dict.fromkeys(range(3), 0)
     while read_on(prefetch, at):
         pass
@@ -83,30 +83,32 @@ def test_nothing_is_waited_for_while_a_partition_is_behind(redis_62: redis.Redis
     assert reads == [(True, 3), (False, 1), (False, 2)]  # the one behind and the two others, of which none had more
 
 
-def test_long_entries_are_asked_for_in_answers_of_about_two_mebibytes(redis_62: redis.Redis, wire: Listening) -> None:
-    fill(redis_62, 0, 600, size=8_192)
+def test_long_entries_are_asked_for_in_answers_of_about_two_mebibytes(
+    bundled_redis: redis.Redis, wire: Listening
+) -> None:
+    fill(bundled_redis, 0, 600, size=8_192)
     prefetch, at = Prefetch(wire, TAGS), dict.fromkeys(range(3), 0)
     came = [read_on(prefetch, at)[0], read_on(prefetch, at)[0]]
     assert came[0] == READ_COUNT
     assert READ_COUNT < came[1] <= READ_BYTES // 8_192
 
 
-def test_the_longest_entries_are_read_as_many_at_a_time_as_ever(redis_62: redis.Redis, wire: Listening) -> None:
-    fill(redis_62, 0, 2 * READ_COUNT, size=65_536)
+def test_the_longest_entries_are_read_as_many_at_a_time_as_ever(bundled_redis: redis.Redis, wire: Listening) -> None:
+    fill(bundled_redis, 0, 2 * READ_COUNT, size=65_536)
     prefetch, at = Prefetch(wire, TAGS), dict.fromkeys(range(3), 0)
     assert [read_on(prefetch, at)[0], read_on(prefetch, at)[0]] == [READ_COUNT, READ_COUNT]
 
 
-def test_a_partition_that_is_held_no_longer_is_not_asked_for(redis_62: redis.Redis, wire: Listening) -> None:
-    fill(redis_62, 0, 1_000)
-    fill(redis_62, 1, 3)
+def test_a_partition_that_is_held_no_longer_is_not_asked_for(bundled_redis: redis.Redis, wire: Listening) -> None:
+    fill(bundled_redis, 0, 1_000)
+    fill(bundled_redis, 1, 3)
     prefetch, at = Prefetch(wire, TAGS), dict.fromkeys(range(3), 0)
     read_on(prefetch, at)
     assert read_on(prefetch, {1: 0, 2: 0}) == {1: 3}
 
 
-def test_after_a_stop_everything_is_asked_for_anew(redis_62: redis.Redis, wire: Listening) -> None:
-    fill(redis_62, 0, 1_000)
+def test_after_a_stop_everything_is_asked_for_anew(bundled_redis: redis.Redis, wire: Listening) -> None:
+    fill(bundled_redis, 0, 1_000)
     prefetch, at = Prefetch(wire, TAGS), dict.fromkeys(range(3), 0)
     read_on(prefetch, at)
     assert prefetch.ask(at, BLOCK_MS)

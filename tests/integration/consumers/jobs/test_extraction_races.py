@@ -52,7 +52,7 @@ class Fake:
 
 @pytest.fixture
 def live(redis_servers: Servers) -> Iterator[Live]:
-    with live_store(redis_servers.get("redis-6.2").url, partitions=1) as store:
+    with live_store(redis_servers.get("valkey").url, partitions=1) as store:
         store.start_worker("folder")
         yield store
 

@@ -49,7 +49,7 @@ SAID = [
 
 @pytest.fixture
 def live(redis_servers: Servers) -> Iterator[Live]:
-    with live_store(redis_servers.get("redis-6.2").url, partitions=1) as store:
+    with live_store(redis_servers.get("valkey").url, partitions=1) as store:
         store.start_worker("folder")
         tell(store, "bo", ["I live in Oslo.", "I love jazz."])
         yield store

@@ -88,7 +88,7 @@ def unkilled() -> list[dict[str, Any]]:
 def expected(redis_servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """How an erasure leaves the store that was not killed."""
     if not unkilled():
-        made = ErasingWords(redis_servers.get("redis-6.2"), tmp_path_factory.mktemp("unkilled"))
+        made = ErasingWords(redis_servers.get("valkey"), tmp_path_factory.mktemp("unkilled"))
         assert made.erase_words().verified
         unkilled().append(made.end_state())
     return unkilled()[0]

@@ -17,7 +17,7 @@ from tests.servers import Servers
 
 @pytest.fixture
 def store(redis_servers: Servers, tmp_path: Path) -> ErasingWords:
-    return ErasingWords(redis_servers.get("redis-6.2"), tmp_path)
+    return ErasingWords(redis_servers.get("valkey"), tmp_path)
 
 
 def standing(cli: Cli) -> tuple[object, ...]:
@@ -114,7 +114,7 @@ def served(redis_servers: Servers, tmp_path: Path, service: FakeKeyService) -> E
     token = tmp_path / "token"
     token.write_text(TOKEN)
     token.chmod(0o600)
-    return ErasingWords(redis_servers.get("redis-6.2"), tmp_path, service=(service.setting, token))
+    return ErasingWords(redis_servers.get("valkey"), tmp_path, service=(service.setting, token))
 
 
 @pytest.mark.parametrize("point", ["after they are deleted", "after their words"])

@@ -14,6 +14,7 @@ from engramlog_server.events.alarms import KNOWN, Alarm
 from engramlog_server.events.errors import StoreUnavailable
 from engramlog_server.events.redis.clock import APART_MICROS
 from engramlog_server.events.redis.durability import KEPT_BY
+from engramlog_server.events.redis.release import release_of
 from engramlog_server.ops.doctor import checks, servers
 from engramlog_server.ops.doctor.findings import (
     DISK,
@@ -41,9 +42,19 @@ def results(found: list[CheckFinding]) -> list[tuple[str, Result]]:
     return [(one.check, one.result) for one in found]
 
 
-@each_row(("version", "result"), [("6.2.14", "ok"), ("7.0.15", "ok"), ("6.0.9", "wrong"), ("unknown", "unknown")])
-def test_redis_is_new_enough(version: str, result: Result) -> None:
-    assert servers.version(version).result == result
+@each_row(
+    ("info", "result"),
+    [
+        ({"redis_version": "7.0.15"}, "ok"),
+        ({"redis_version": "6.2.14"}, "wrong"),
+        ({"redis_version": "unknown"}, "unknown"),
+        ({"redis_version": "7.2.4", "server_name": "valkey", "valkey_version": "9.1.2"}, "ok"),
+        ({"redis_version": "7.2.4", "server_name": "valkey", "valkey_version": "7.1.0"}, "wrong"),
+        ({}, "unknown"),
+    ],
+)
+def test_the_server_is_new_enough(info: dict[str, str], result: Result) -> None:
+    assert servers.version(release_of(info)).result == result
 
 
 @each_row(
