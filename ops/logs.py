@@ -7,7 +7,7 @@ import re
 import sys
 from typing import Any, Literal
 
-from engramlog_server.api.requests.secrets import masked_all
+from engramlog_server.api.requests.checks import masked_all
 from engramlog_server.api.version import program_version
 from engramlog_server.events.text.invisible import HIDDEN
 from engramlog_server.events.text.urls import without_secrets

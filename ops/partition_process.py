@@ -16,7 +16,7 @@ from threading import Thread
 
 import msgspec
 
-from engramlog_server.api.requests.secrets import refusal_told
+from engramlog_server.api.requests.checks import refusal_told
 from engramlog_server.events.errors import EngramlogError
 from engramlog_server.events.redis.wire import connect, open_wire
 from engramlog_server.ops.garbage import look_seldom

@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from engramlog_server.api.requests.secrets import refusal_told
+from engramlog_server.api.requests.checks import refusal_told
 from engramlog_server.api.services.auditing.replaying_all import StoreReplayer, WholeAsked, nothing_of
 from engramlog_server.api.version import program_version
 from engramlog_server.events.door.of_the_store import SYSTEM_OWNERS

@@ -11,7 +11,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from engramlog_server.api.choices import MODEL
-from engramlog_server.api.requests.speaking import asked_by, caller_in_hand
+from engramlog_server.api.requests.checks import asked_by, caller_in_hand
 from engramlog_server.events.errors import EngramlogError
 from engramlog_server.projections.access.caller import Caller
 from engramlog_server.projections.access.grants import LEAST_TOLD

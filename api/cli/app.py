@@ -180,7 +180,7 @@ def _told(error: EngramlogError) -> Mapping[str, Any]:
     """The error as it may be shown."""
     if error.told is not None:
         return error.told
-    from engramlog_server.api.requests.secrets import refusal_told
+    from engramlog_server.api.requests.checks import refusal_told
 
     return refusal_told(error)
 

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from engramlog_server.api.requests.secrets import label_objection
-from engramlog_server.api.requests.speaking import speaker
+from engramlog_server.api.requests.checks import label_objection, speaker
 from engramlog_server.api.shapes import ImportConflict, ImportFailure
 from engramlog_server.events.envelope import Prepared
 from engramlog_server.events.errors import EngramlogError, InputError, InvalidEvent

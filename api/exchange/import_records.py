@@ -26,9 +26,7 @@ from engramlog_server.api.exchange.record_shapes import (
     read_record,
 )
 from engramlog_server.api.exchange.rejections import KEYED_OTHERWISE, REJECTION, CarriedRejection, read_rejection
-from engramlog_server.api.requests.checks import check_owner
-from engramlog_server.api.requests.secrets import label_objection
-from engramlog_server.api.requests.speaking import importer, speaker
+from engramlog_server.api.requests.checks import check_owner, importer, label_objection, speaker
 from engramlog_server.api.shapes import DuplicateRecord, RecordsImported
 from engramlog_server.events.catalogue import EventData
 from engramlog_server.events.envelope import Prepared, derived_id, from_micros

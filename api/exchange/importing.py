@@ -17,8 +17,7 @@ import orjson
 
 from engramlog_server.api.choices import CUT, LEAVE, WAYS
 from engramlog_server.api.exchange.append_events import AppendReport
-from engramlog_server.api.requests.checks import parse_instant
-from engramlog_server.api.requests.speaking import importer
+from engramlog_server.api.requests.checks import importer, parse_instant
 from engramlog_server.events.envelope import Prepared, derived_id, from_micros, micros, utc_text
 from engramlog_server.events.errors import EngramlogError, InputError, InvalidEvent, refused
 from engramlog_server.events.log import AppendReceipt, EventLog

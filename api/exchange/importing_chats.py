@@ -41,7 +41,7 @@ from engramlog_server.api.exchange.importing import (
     is_long,
     owner_of,
 )
-from engramlog_server.api.requests.speaking import importer
+from engramlog_server.api.requests.checks import importer
 from engramlog_server.api.shapes import UnreadableChat
 from engramlog_server.events.catalogue import TurnRecorded
 from engramlog_server.events.envelope import Prepared, derived_id, from_micros, utc_text

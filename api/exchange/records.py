@@ -21,9 +21,8 @@ from engramlog_server.api.exchange.import_records import (
 )
 from engramlog_server.api.exchange.record_shapes import CUT, Data
 from engramlog_server.api.exchange.rejections import KEYED_OTHERWISE, rejection_lines, told_here
-from engramlog_server.api.requests.checks import LineTerms, told_lines
+from engramlog_server.api.requests.checks import LineTerms, importer, told_lines
 from engramlog_server.api.requests.snapshots import PIECE, Snapshot
-from engramlog_server.api.requests.speaking import importer
 from engramlog_server.api.services.judging import Judging
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.writing import Writer

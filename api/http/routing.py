@@ -43,7 +43,7 @@ from engramlog_server.api.http.callers import caller_in
 from engramlog_server.api.http.guard import JSON_TYPES, THREADS, media_type, taken_by
 from engramlog_server.api.http.problem import input_error
 from engramlog_server.api.operations.definition import NEVER, REQUIRED, SPEAKER, Given, Operation, Parameter, Record
-from engramlog_server.api.requests.speaking import come_in_by
+from engramlog_server.api.requests.checks import come_in_by
 from engramlog_server.api.work.admission import Admission
 from engramlog_server.api.work.patience import Work, takes
 from engramlog_server.events.errors import refused

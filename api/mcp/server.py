@@ -33,8 +33,7 @@ from engramlog_server.api.mcp.tools_context import ContextTools
 from engramlog_server.api.mcp.tools_know import KnowTools
 from engramlog_server.api.mcp.tools_say import SayTools
 from engramlog_server.api.mcp.tools_search import SearchTools
-from engramlog_server.api.requests.secrets import masked_name, refusal_told
-from engramlog_server.api.requests.speaking import asked_by, come_in_by
+from engramlog_server.api.requests.checks import asked_by, come_in_by, masked_name, refusal_told
 from engramlog_server.api.showing import decoded_id
 from engramlog_server.api.version import program_version
 from engramlog_server.api.work.admission import Admission

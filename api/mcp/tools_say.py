@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError
 from engramlog_server.api.mcp.connection import Connection, Session
 from engramlog_server.api.mcp.recorded import ToolAnswer
 from engramlog_server.api.mcp.tools_search import MemoryId, conflicting, logged
-from engramlog_server.api.requests.speaking import caller_in_hand
+from engramlog_server.api.requests.checks import caller_in_hand
 from engramlog_server.events.errors import InputError, NotFound, refused
 from engramlog_server.events.vocabulary import Category
 from engramlog_server.projections.memory.defaults import KIND

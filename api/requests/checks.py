@@ -1,30 +1,223 @@
 """What callers ask for, checked: owners, modes, limits, positions, and times. Every refusal names field, got and allowed.
 
 Happened (`as_of`) and recorded (`known`) are two lines; `at` is when weights are computed.
+
+Whoever admits a call says who asks and by which path; `events.standing` says for whom one may speak by it. Who asks in this
+process without being admitted by HTTP or MCP is a command at the store, or a program that has it open: it may do everything.
+
+Queries, reasons, labels and refusals have no sensitivity of their own, so they are searched for secrets where they are shown.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import date, datetime
-from typing import TYPE_CHECKING, NamedTuple, TypedDict, get_args
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar, get_args
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError
 
 from engramlog_server.api.shapes import LinesTold, TimesTold
-from engramlog_server.events.envelope import Stored, from_micros, micros, utc_text
-from engramlog_server.events.errors import InputError, refused
+from engramlog_server.events.envelope import AnyEvent, Stored, from_micros, micros, utc_text
+from engramlog_server.events.errors import EngramlogError, InputError, refused
+from engramlog_server.events.log import Behalf, EventLog
 from engramlog_server.events.partitions import parse_position, partition_of
+from engramlog_server.events.standing import Objection, Path, Speaker
 from engramlog_server.events.text.saying import is_text
-from engramlog_server.events.vocabulary import EARLIEST, ID_RULE, Actor, check_id
+from engramlog_server.events.trust import ASSERTED
+from engramlog_server.events.vocabulary import EARLIEST, ID_RULE, Actor, Trust, check_id
+from engramlog_server.projections.access.caller import AT_THE_FOLDER, Caller, ToldUpTo
 from engramlog_server.projections.choices import MAX_RESULTS, RANKINGS, SEARCH_MODES
+from engramlog_server.projections.language.sensitivity.text_level import SENSITIVE, detect_sensitivity
+from engramlog_server.projections.memory.record import SECRET
 from engramlog_server.projections.memory.timelines import Lines, recorded_by
 
 if TYPE_CHECKING:
     from engramlog_server.projections.laws.modes import Mode
+
+Text = TypeVar("Text", str, str | None)
+HIDDEN = "[withheld: it looks like a secret]"
+"""Stands for a text beside content that may not be told."""
+_JOINED = re.compile(r"[_\-]+")
+_PLACES = ("data.parameters.", "data.")
+"""Where a field stands, which is told also where its name is not."""
+QUERY_HIDDEN = (
+    "the query looks like a secret: it was looked for by words only, and neither given to an embedder nor recorded"
+)
+QUERY_RULE = "a query without a secret, an address, a telephone number or the like: leave it out, the rest is recorded"
+
+
+_level = lru_cache(maxsize=4096)(detect_sensitivity)
+
+
+def is_secret(text: str) -> bool:
+    """Whether a text holds a password, a key or the like, as far as rules can tell."""
+    return _level(text) >= SECRET
+
+
+def is_sensitive(text: str) -> bool:
+    """Whether a text holds a secret, or an address, a telephone number or the like: no query with one is recorded."""
+    return _level(text) >= SENSITIVE
+
+
+def masked(text: Text) -> Text:
+    """A text as it may be told: itself, or that it is withheld."""
+    return HIDDEN if text and is_secret(text) else text
+
+
+def masked_all(told: Any) -> Any:
+    """The same of every text in JSON-ready lists and dicts, names too."""
+    if isinstance(told, str):
+        return masked(told)
+    if isinstance(told, Mapping):
+        return {masked_all(name): masked_all(one) for name, one in told.items()}
+    return [masked_all(one) for one in told] if isinstance(told, list | tuple) else told
+
+
+def label_objection(event: AnyEvent) -> Objection | None:
+    """Why an event is refused whose labels hold a secret, without repeating it: labels stand in lists, filters and logs.
+
+    What a memory says is taken in, and withheld by its sensitivity.
+    """
+    for field, label in _labels(event.type, event.data):
+        if is_secret(label):
+            allowed = (
+                "a label without a password, a key or the like: labels are shown in lists; a memory's text is withheld"
+            )
+            return Objection(f"data.{field}", HIDDEN, allowed)
+    if event.type == "MemoriesAccessed":
+        for number, access in enumerate(event.data.accesses):
+            if access.query and is_sensitive(access.query):
+                return Objection(f"data.accesses[{number}].query", HIDDEN, QUERY_RULE)
+    return None
+
+
+def _labels(event_type: str, data: Any) -> Iterator[tuple[str, str]]:
+    for field in _LABELS.get(event_type, ()):
+        told = getattr(data, field)
+        if isinstance(told, str):
+            yield field, told
+        else:
+            yield from ((f"{field}[{number}]", one) for number, one in enumerate(told or ()))
+
+
+_LABELS: Mapping[str, tuple[str, ...]] = {
+    "MemoryCreated": ("project", "task", "tags"),
+    "MemoryRevised": ("tags",),
+    "SynonymDefined": ("keyword", "synonym"),
+    "MemoriesAccessed": ("query",),
+    "ToolResultRecorded": ("tool",),
+    "KeyIssued": ("principal",),
+    "GrantsSet": ("principal",),
+}
+
+
+def refusal_told(error: EngramlogError) -> dict[str, Any]:
+    """`EngramlogError.as_dict` of a refusal that does not repeat a secret it was given."""
+    told = error.as_dict()
+    problems = told.get("problems")
+    if isinstance(problems, list) and any(map(_repeats, problems)):
+        told["problems"] = [_unrepeated(one) for one in problems]
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        told["message"] = f"{told['problems'][0]['message']}{more}"
+    return _unrepeated(told)
+
+
+def _repeats(told: Mapping[str, Any]) -> bool:
+    got, field = told.get("got"), told.get("field")
+    if isinstance(field, str) and masked_name(field) != field:
+        return True
+    return isinstance(got, str) and (is_secret(got) or is_secret(f"{field}: {got}"))
+
+
+def masked_name(field: str) -> str:
+    """The name of a field as it may be told: whoever sends it chose it, and may have joined its words."""
+    if not is_secret(field) and not is_secret(_JOINED.sub(" ", field)):
+        return field
+    place = next((one for one in _PLACES if field.startswith(one)), "")
+    return f"{place}{HIDDEN}"
+
+
+def _unrepeated(told: Mapping[str, Any]) -> dict[str, Any]:
+    if not _repeats(told):
+        return dict(told)
+    field = told.get("field")
+    if isinstance(field, str):
+        told = {**told, "field": masked_name(field)}
+    message = f"{told.get('field')}: got {HIDDEN}; allowed: {told.get('allowed')}"
+    return {**told, "got": HIDDEN, "message": message}
+
+
+_PATH: ContextVar[Path] = ContextVar("path", default="terminal")
+_CALLER: ContextVar[Caller] = ContextVar("caller", default=AT_THE_FOLDER)
+_TELLING: ContextVar[ToldUpTo | None] = ContextVar("telling", default=None)
+
+
+def come_in_by(path: Path, call: Callable[..., Any], *args: Any, **given: Any) -> Any:
+    """What the call gives; within it everything is said by this path."""
+    token = _PATH.set(path)
+    try:
+        return call(*args, **given)
+    finally:
+        _PATH.reset(token)
+
+
+@contextmanager
+def asked_by(caller: Caller, telling: ToldUpTo | None = None) -> Iterator[None]:
+    """Everything within is asked, and said, by this caller. `telling`: up to what snapshots tell him; None: all."""
+    token = _CALLER.set(caller)
+    try:
+        with told_up_to(telling):
+            yield
+    finally:
+        _CALLER.reset(token)
+
+
+@contextmanager
+def told_up_to(telling: ToldUpTo | None) -> Iterator[None]:
+    """Within it snapshots tell up to this."""
+    token = _TELLING.set(telling)
+    try:
+        yield
+    finally:
+        _TELLING.reset(token)
+
+
+def telling_in_hand() -> ToldUpTo | None:
+    """Up to what the call in hand is told of the owner that it is about; None: all, and whenever something is said or done."""
+    return _TELLING.get()
+
+
+def caller_in_hand() -> Caller:
+    """Who asks what is in hand."""
+    return _CALLER.get()
+
+
+def behalf_in_hand() -> Behalf | None:
+    """On whose behalf events are brought; None where it is the log's own side."""
+    caller = _CALLER.get()
+    return None if caller.is_unlimited and caller.key_id is None else Behalf(caller.name, caller.highest)
+
+
+def speaker(log: EventLog) -> Speaker:
+    """Who says what the verb in hand says, on the log's side."""
+    path = _PATH.get()
+    return Speaker(path, log.principal, highest=log.highest if path == "http" else _highest_in_hand())
+
+
+def importer(log: EventLog) -> Speaker:
+    """Who brings what is imported."""
+    return Speaker("import", log.principal, highest=_highest_in_hand())
+
+
+def _highest_in_hand() -> Trust:
+    """The most that the word of whoever asks reaches, by his grants."""
+    behalf = behalf_in_hand()
+    return ASSERTED if behalf is None else behalf.highest
 
 
 ACTORS: tuple[str, ...] = get_args(Actor)

@@ -23,9 +23,9 @@ from engramlog_server.api.requests.checks import (
     check_memory_id,
     check_owner,
     counted_of,
+    telling_in_hand,
     times_of,
 )
-from engramlog_server.api.requests.speaking import telling_in_hand
 from engramlog_server.api.shapes import Lagging, MomentsOfPast, Placed, Warned
 from engramlog_server.api.work.patience import current_check, weigh
 from engramlog_server.events.envelope import AnyEvent, Stored

@@ -8,10 +8,8 @@ from typing import Any, Protocol
 import orjson
 from msgspec import structs
 
-from engramlog_server.api.requests.checks import parse_instant
+from engramlog_server.api.requests.checks import caller_in_hand, label_objection, parse_instant, speaker
 from engramlog_server.api.requests.refusals import RefusedValues, refusal_of
-from engramlog_server.api.requests.secrets import label_objection
-from engramlog_server.api.requests.speaking import caller_in_hand, speaker
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.shapes import Change
 from engramlog_server.api.work.patience import current_check, has_told

@@ -8,8 +8,7 @@ from typing import cast
 from msgspec import structs
 from pydantic_core import PydanticCustomError
 
-from engramlog_server.api.requests.checks import check_limit, check_owner
-from engramlog_server.api.requests.secrets import masked
+from engramlog_server.api.requests.checks import check_limit, check_owner, masked
 from engramlog_server.api.services.histories import SCANNED
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.writing import Writer

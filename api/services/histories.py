@@ -25,10 +25,10 @@ from engramlog_server.api.requests.checks import (
     check_memory_id,
     recorded_positions,
     span_of,
+    telling_in_hand,
     told_lines,
 )
 from engramlog_server.api.requests.snapshots import Snapshot, Snapshots
-from engramlog_server.api.requests.speaking import telling_in_hand
 from engramlog_server.api.services.auditing.by_law import STORED, LawNumbers, check_law
 from engramlog_server.api.shapes import AsideTold, Change, History
 from engramlog_server.api.work.patience import both, current_check, weigh

@@ -21,15 +21,14 @@ from engramlog_server.api.requests.checks import (
     check_limit,
     check_mode,
     check_query,
+    masked,
     parse_as_of,
     parse_instant,
     told_lines,
 )
-from engramlog_server.api.requests.searching import check_terms, request_of
-from engramlog_server.api.requests.secrets import masked
 from engramlog_server.api.requests.snapshots import Snapshot
 from engramlog_server.api.services.auditing.by_law import check_law
-from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.services.reading import Reader, check_terms, request_of
 from engramlog_server.api.shapes import InstantsMark, InstantsRow, InstantsTold
 from engramlog_server.api.work.patience import both, current_check, weigh
 from engramlog_server.events.catalogue import MemoriesAccessed

@@ -32,8 +32,7 @@ from engramlog_server.projections.memory.record import LEVELS, SECRET, Memory
 from engramlog_server.projections.memory.triples import KnownTriple, is_about, triples_of
 from engramlog_server.projections.reports.assess import assess
 from engramlog_server.projections.reports.knowledge_map import knowledge_map
-from engramlog_server.projections.views.corrected import seen_at
-from engramlog_server.projections.views.query import ViewQuery, card, moment, told_beside
+from engramlog_server.projections.views.query import ViewQuery, card, moment, seen_at, told_beside
 from engramlog_server.projections.views.view import OwnerView
 
 MOST_FACTS = 1_000

@@ -19,10 +19,10 @@ from engramlog_server.api.requests.checks import (
     check_id_of,
     check_limit,
     check_owner,
+    masked_name,
     span_of,
     told_lines,
 )
-from engramlog_server.api.requests.secrets import masked_name
 from engramlog_server.api.requests.snapshots import Snapshot
 from engramlog_server.api.services.auditing.owners_today import OwnersToday
 from engramlog_server.api.services.carrier import Given

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Unpack, cast
 
-from engramlog_server.api.requests.checks import LineTerms, check_owner
-from engramlog_server.api.requests.secrets import masked
+from engramlog_server.api.requests.checks import LineTerms, check_owner, masked
 from engramlog_server.api.services.carrier import Given
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.writing import Writer

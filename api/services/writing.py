@@ -10,8 +10,7 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import Unpack, cast
 
-from engramlog_server.api.requests.checks import check_memory_id
-from engramlog_server.api.requests.speaking import caller_in_hand
+from engramlog_server.api.requests.checks import caller_in_hand, check_memory_id
 from engramlog_server.api.services.carrier import Carrier, Given, Rehearsable
 from engramlog_server.api.shapes import Effects, LevelSet
 from engramlog_server.events.catalogue import EventData, MemoryMentioned, MemoryUnmerged, SensitivitySet

@@ -21,16 +21,148 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from math import log
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from engramlog_server.projections.index.bm25 import Bm25, Values
-from engramlog_server.projections.index.kept_texts import COUNT_BITS, COUNT_MAX, NONE, Integers
-from engramlog_server.projections.index.key_rows import KeyRows
-from engramlog_server.projections.index.postings import Occurrences, Postings, TermSequence, whole
+from engramlog_server.projections.index.postings import (
+    COUNT_BITS,
+    COUNT_MAX,
+    NONE,
+    Integers,
+    Occurrences,
+    Postings,
+    TermSequence,
+    whole,
+)
 from engramlog_server.projections.language.text import tokens
 from engramlog_server.projections.memory.columns import Rows
+
+
+class KeyRows:
+    """Numbers from 0, each of one key at a time."""
+
+    def __init__(self) -> None:
+        self._row_of: dict[str, int] = {}
+        self._key_of: list[str | None] = []
+        self._free: list[int] = []
+
+    @classmethod
+    def of(cls, keys: Sequence[str]) -> KeyRows:
+        """Each key under its place; they are different ones."""
+        found = cls()
+        found._key_of = list[str | None](keys)
+        found._row_of = {key: row for row, key in enumerate(keys)}
+        return found
+
+    def __len__(self) -> int:
+        return len(self._row_of)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._row_of
+
+    @property
+    def count(self) -> int:
+        """One more than the highest row ever given."""
+        return len(self._key_of)
+
+    def row(self, key: str) -> int:
+        """The key's row, or KeyError."""
+        return self._row_of[key]
+
+    def key(self, row: int) -> str:
+        """The key of a row; KeyError if no key has it now."""
+        found = self._key_of[row] if 0 <= row < len(self._key_of) else None
+        if found is None:
+            raise KeyError(row)
+        return found
+
+    def take(self, key: str) -> int:
+        """A row for a key that has none."""
+        if self._free:
+            row = self._free.pop()
+            self._key_of[row] = key
+        else:
+            row = len(self._key_of)
+            self._key_of.append(key)
+        self._row_of[key] = row
+        return row
+
+    def free(self, key: str) -> int | None:
+        """Take a key out; the row it had, or None."""
+        row = self._row_of.pop(key, None)
+        if row is not None:
+            self._key_of[row] = None
+            self._free.append(row)
+        return row
+
+
+Values = npt.NDArray[np.float64]
+_MOST_KEPT = 4096
+"""Terms whose idf is kept between two questions."""
+_NO_LENGTHS: Integers = np.zeros(0, dtype=np.int64)
+
+
+class Bm25:
+    """k1 >= 0: how soon repetition stops to count; b in [0, 1]: how much length counts."""
+
+    def __init__(self, k1: float, b: float) -> None:
+        self._texts, self._mean, self._lengths = 0, 0.0, _NO_LENGTHS
+        self._norms: dict[tuple[float, float], Values] = {}
+        """By k1 and b, then by document."""
+        self._idfs: dict[str, float] = {}
+        self.weigh(k1, b)
+
+    def weigh(self, k1: float, b: float) -> None:
+        """Use these parameters from now on. Raises ValueError if out of range."""
+        if not (0 <= k1 < float("inf") and 0 <= b <= 1):
+            raise ValueError(f"BM25 parameters: got k1 {k1}, b {b}; allowed: k1 >= 0 and finite, b in [0, 1]")
+        self.k1, self.b = k1, b
+
+    def over(self, texts: int, mean_length: float, lengths: Integers) -> None:
+        """So many texts from now on, of this mean length; lengths in tokens, by document."""
+        self._texts, self._mean, self._lengths = texts, mean_length, lengths
+        self._norms.clear()
+        self._idfs.clear()
+
+    def known_idf(self, term: str) -> float | None:
+        """The idf of a term that was asked for since the texts changed."""
+        return self._idfs.get(term)
+
+    def idf(self, term: str, holding: int) -> float:
+        """ln(1 + (N - n + 0.5) / (n + 0.5)) of a term that `holding` texts hold."""
+        if len(self._idfs) >= _MOST_KEPT:
+            self._idfs.clear()
+        found = self._idfs[term] = log(1 + (self._texts - holding + 0.5) / (holding + 0.5))
+        return found
+
+    def contributions(self, factors: Values | float, documents: Integers, counts: Integers) -> Values:
+        """What terms, of times * idf `factors`, add to the score of documents that hold them so many times."""
+        contributions: Values = factors * (counts * (self.k1 + 1) / (counts + self._norm(documents)))
+        return contributions
+
+    def bytes_used(self) -> int:
+        """What is kept, in bytes."""
+        return sum(one.nbytes for one in self._norms.values()) + 100 * len(self._idfs)
+
+    def _norm(self, documents: Integers) -> Values | float:
+        """k1 * (1 - b + b * length / mean length); of all documents at once where many are asked for."""
+        if self.b == 0:
+            return self.k1
+        known = self._norms.get((self.k1, self.b))
+        if known is None:
+            if 4 * documents.size < self._lengths.size:
+                return self._normed(self._lengths[documents])
+            known = self._norms[self.k1, self.b] = self._normed(self._lengths)
+        gathered: Values = known[documents]
+        return gathered
+
+    def _normed(self, lengths: Integers) -> Values:
+        normed: Values = np.asarray(self.k1 * (1 - self.b + self.b * lengths / self._mean), dtype=np.float64)
+        return normed
+
 
 _DEAD = -1
 _SMALLEST_COMPACTION = 64

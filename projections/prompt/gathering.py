@@ -47,7 +47,7 @@ from engramlog_server.projections.prompt.lines import (
 )
 from engramlog_server.projections.prompt.message import MessageRead, Related
 from engramlog_server.projections.prompt.profile import standing_instructions
-from engramlog_server.projections.views.corrected import corrections_in, seen_at
+from engramlog_server.projections.views.query import corrections_in, seen_at
 from engramlog_server.projections.views.view import OwnerView
 
 

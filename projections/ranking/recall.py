@@ -1,24 +1,34 @@
 """Search: which memories answer a question, in what order and why, and what else they bring to mind. Pure.
 
 The rankings are in `conversation` and `rankings`; what all owe is here: filters, what is current first, reasons, what was withheld.
+
+Matches that normal mode withholds because of age alone are included, ranked like all others and marked, unless the request or the
+owner's parameter `long_ago` says no: an imported history of years gets answers. What no longer holds leaves normal mode, brings
+nothing to mind, and lends its match to what replaced it. A pattern stands below the best of what it was made of.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import NotRequired, TypedDict
 
 import numpy as np
 
 from engramlog_server.projections.embedding.meaning import Sense
-from engramlog_server.projections.laws.modes import Withheld
+from engramlog_server.projections.index.correction_index import CorrectionIndex
+from engramlog_server.projections.index.search_index import Scores
+from engramlog_server.projections.laws.modes import REASONS, Flags, Withheld, reasons_told, secrets, withheld_by_age
+from engramlog_server.projections.memory.columns import Columns, Rows
+from engramlog_server.projections.memory.corrections import GONE
+from engramlog_server.projections.memory.record import LEVELS
 from engramlog_server.projections.memory.tags import contextual_match
 from engramlog_server.projections.ranking import conversation
-from engramlog_server.projections.ranking.behind_evidence import behind_evidence
-from engramlog_server.projections.ranking.brought import Associated, brought_to_mind
-from engramlog_server.projections.ranking.long_ago import with_long_ago
-from engramlog_server.projections.ranking.outdated import admits, lending, without_corrected
+from engramlog_server.projections.ranking.brought import Associated, Step, admits_shown, brought_to_mind, path_told
+from engramlog_server.projections.ranking.conversation_dates import TimeNamed, told
+from engramlog_server.projections.ranking.conversation_weights import TERM_WEIGHTS, WEIGHTS
+from engramlog_server.projections.ranking.keyword_match import KeywordMatched, expanded
 from engramlog_server.projections.ranking.parts.in_parts import plan_of, shared
-from engramlog_server.projections.ranking.ranked import Ranked, best
+from engramlog_server.projections.ranking.ranked import Plan, Ranked, best
 from engramlog_server.projections.ranking.rankings import (
     MOST_PUBLISHED,
     WEIGHT_SHARE,
@@ -28,6 +38,7 @@ from engramlog_server.projections.ranking.rankings import (
     by_text,
     relevance_of,
     seeds_of,
+    text_score,
 )
 from engramlog_server.projections.ranking.running import (
     Ranking,
@@ -37,20 +48,305 @@ from engramlog_server.projections.ranking.running import (
     plain_bm25,
     understood,
 )
-from engramlog_server.projections.ranking.search_request import FOLLOWING, PLAIN, SearchRequest
+from engramlog_server.projections.ranking.search_request import BY_MEANING, FOLLOWING, PLAIN, SearchRequest
 from engramlog_server.projections.ranking.senses import MeaningCompared
-from engramlog_server.projections.ranking.successors import Lifted, with_successors
-from engramlog_server.projections.ranking.told import (
-    Expanded,
-    Hit,
-    Understood,
-    embedded,
-    results,
-    understood_as,
-    widened,
-    withheld,
-)
-from engramlog_server.projections.views.query import ViewQuery
+from engramlog_server.projections.ranking.successors import Lifted, Vacated, vacated, with_successors
+from engramlog_server.projections.views.query import ViewQuery, card, leaving, strengths, told_beside
+from engramlog_server.projections.views.records import Card
+
+Rank = Callable[[RunningSearch], tuple[RunningSearch, Lifted]]
+"""Ranks a search; what leaves it as corrected is withheld in the search that it gives back."""
+
+
+def with_long_ago(this: RunningSearch, rank: Rank) -> tuple[RunningSearch, Lifted]:
+    """The search as `rank` ranks it, with the matches that only their age hides, and with proposals if they are asked for."""
+    old = _opened(this)
+    if old is None:
+        return rank(this)
+    opened, lifted = rank(this.showing(old))
+    rows = lifted.ranked.rows
+    return opened.recalling(rows[old[rows]], this.seen), lifted
+
+
+def _opened(this: RunningSearch) -> Flags | None:
+    """Rows that are shown although the mode withholds them; None if there are none."""
+    if this.asked.mode != "normal":
+        return None
+    asked, rows = this.request.include_faded, np.zeros(this.seen.shown.size, dtype=bool)
+    if (this.view.parameters.long_ago and this.request.ranking in FOLLOWING) if asked is None else asked:
+        rows |= withheld_by_age(this.view.columns, this.seen)
+    if this.request.proposals:
+        rows |= this.seen.reasons == REASONS.index("proposed")
+    return rows if rows.any() else None
+
+
+MOST_ROUNDS = 3
+"""How often is looked whether what took the place of what left leaves too."""
+
+INDEPENDENT = ("text", "overlap")
+"""Rankings under which no memory's score depends on which others are shown."""
+
+
+def without_corrected(this: RunningSearch, rank: Callable[[RunningSearch], Ranked]) -> tuple[RunningSearch, Vacated]:
+    """The search and its ranking without what leaves normal mode as corrected: what is withheld lends nothing to others."""
+    first = ranked = rank(this)
+    gone = np.zeros(0, dtype=np.int64)
+    for _ in range(MOST_ROUNDS if this.asked.mode == "normal" else 0):
+        leaves = _corrected(this, ranked.rows)
+        if not leaves.size:
+            break
+        gone, this = np.concatenate([gone, leaves]), this.without(leaves, "corrected")
+        if this.request.ranking in INDEPENDENT:
+            break
+        ranked = rank(this)
+    return this, vacated(first, gone, ranked)
+
+
+def _corrected(this: RunningSearch, ranked: Rows) -> Rows:
+    """What matches, or is ranked, and leaves normal mode: all that the question asks of it was corrected."""
+    strong = strengths(this.view) == GONE
+    if not strong.any():
+        return np.zeros(0, dtype=np.int64)
+    found = np.zeros(strong.size, dtype=bool)
+    found[ranked] = found[this.matches.rows] = True
+    return leaving(this.view, np.flatnonzero(found & strong & this.seen.shown).tolist(), this.asked_words)
+
+
+def admits(this: RunningSearch) -> Callable[[int], bool]:
+    """Whether a row may be brought to mind: what the mode shows, but what leaves it as corrected."""
+    shown = admits_shown(this.seen)
+    if this.asked.mode != "normal":
+        return shown
+    return lambda row: shown(row) and not leaving(this.view, [row], this.asked_words).size
+
+
+def lending(this: RunningSearch) -> Scores:
+    """What is negated and matches, by words or by meaning, with the score that it lends to what replaced it."""
+    matches, conflict = this.matches, this.view.columns.conflict
+    negated = np.flatnonzero(conflict[matches.rows] >= Columns.KEEP)
+    rows, bm25 = matches.rows[negated], matches.scores[negated]
+    if this.reading is None:
+        return Scores(rows, text_score(this.view, bm25), [])
+    worth = np.zeros(len(this.view.columns))
+    if this.request.search_mode != "semantic":
+        worth[rows] = WEIGHTS.text * bm25 / max(float(matches.scores.max(initial=0.0)), 1e-9)
+    if this.sense is not None:
+        near = conversation.nearness_of_withheld(
+            this.query, this.reading, this.sense, this.seen.shown, conflict >= Columns.KEEP
+        )
+        share = 1.0 if this.request.search_mode == "semantic" else near.share
+        worth *= 1.0 - share
+        worth[near.rows] += WEIGHTS.meaning * share * near.values
+    rows = np.flatnonzero(worth)
+    return Scores(rows, worth[rows], [])
+
+
+BELOW = 2e-6
+"""By how much: so that they differ when told to six decimals."""
+PART = "pattern"
+"""What a result calls it: what its score is less by."""
+
+
+def behind_evidence(this: RunningSearch, ranked: Ranked) -> Ranked:
+    """The ranking with each pattern below the best match among its evidence and the turns of that; where none matches, as it is."""
+    columns = this.view.columns
+    patterns = this.view.index(CorrectionIndex).patterns
+    if not patterns:
+        return ranked
+    place = {row: at for at, row in enumerate(ranked.rows.tolist())}
+    less = np.zeros(ranked.rows.size)
+    for row in patterns.keys() & place.keys():
+        pieces = [at for at in map(columns.row, patterns[row]) if at is not None]
+        turns = [columns.row(turn) for at in pieces for turn in columns.memories[at].source_turns]
+        found = [float(ranked.scores[place[at]]) for at in (*pieces, *turns) if at in place and at != row]
+        if found and ranked.scores[place[row]] > max(found) - BELOW:
+            less[place[row]] = round(max(found) - BELOW - float(ranked.scores[place[row]]), 6)
+    if not less.any():
+        return ranked
+    return Ranked(ranked.rows, ranked.scores + less, {**ranked.parts, PART: less}, ranked.ways)
+
+
+class Explanation(TypedDict):
+    """Why a result stands where it stands."""
+
+    score: dict[str, float]
+    weights: NotRequired[dict[str, float] | None]
+    terms: dict[str, float]
+    law: str
+    factors: dict[str, float]
+    path: NotRequired[list[Step] | None]
+    keywords: NotRequired[list[KeywordMatched] | None]
+    replaces: NotRequired[list[str] | None]
+    tags: NotRequired[list[str] | None]
+    asked_by: NotRequired[list[str] | None]
+
+
+class Hit(Card):
+    """One search result."""
+
+    score: float
+    relevance: float
+    weight: float
+    explain: Explanation
+
+
+class Expanded(TypedDict):
+    """What a question was widened by."""
+
+    original: list[str]
+    synonyms: dict[str, dict[str, float]]
+    related: dict[str, dict[str, float]]
+
+
+class Understood(TypedDict):
+    """Whom and what times the question names, under `conversation`."""
+
+    times: list[TimeNamed]
+    speakers: list[str]
+    since: NotRequired[str | None]
+    until: NotRequired[str | None]
+    parts: NotRequired[list[str] | None]
+
+
+MOST_WITHHELD = 5
+"""Withheld memories named for each reason, the best matches."""
+
+
+def results(
+    this: RunningSearch, ranked: Ranked, order: Rows, replaced: Mapping[int, list[str]], plan: Plan
+) -> list[Hit]:
+    rows = ranked.rows[order]
+    memories = [this.view.columns.memories[int(row)] for row in rows]
+    brought = _brought(this, [memory.id for memory in memories]) if this.request.reasons else []
+    relevance = relevance_of(this.asked, this.query, rows, plain_bm25(this, rows), this.request, this.sense)
+    whole = relevance.whole
+    levels, results = this.seen.levels_of(rows).tolist(), list[Hit]()
+    for number, (at, memory) in enumerate(zip(order, memories, strict=True)):
+        row = int(rows[number])
+        reading = this.view.law.read(memory, this.asked.now, this.view.parameters)
+        explained: Explanation = {"score": {}, "terms": {}, "law": this.view.law.name, "factors": {}}
+        if this.request.reasons:
+            explained = _explained(this, ranked, int(at), brought[number], reading.factors)
+        _tell_more(this, ranked, row, replaced, explained)
+        if row in plan.brought:
+            explained["asked_by"] = [plan.parts[one] for one in plan.brought[row]]
+        if this.request.reasons and this.request.ranking == "published":
+            explained["keywords"] = relevance.keywords.matched(number)
+        result: Hit = {
+            **card(memory, LEVELS[levels[number]]),
+            **told_beside(this.view, memory),
+            "score": round(float(ranked.scores[at]), 6),
+            "relevance": round(float(whole[number]), 6),
+            "weight": round(reading.weight, 6),
+            "explain": explained,
+        }
+        if row in this.long_ago:
+            result["long_ago"] = True
+        results.append(result)
+    return results
+
+
+def _brought(this: RunningSearch, ids: list[str]) -> list[dict[str, float]]:
+    reading = this.reading
+    return (
+        this.view.explain(this.query, ids)
+        if reading is None
+        else this.view.explain_of(reading.counted, ids, reading.weighing)
+    )
+
+
+def _explained(
+    this: RunningSearch, ranked: Ranked, at: int, bm25: Mapping[str, float], factors: Mapping[str, float]
+) -> Explanation:
+    """The parts of a score, which add up to it, with the weight of each where it has one; and the terms of the text."""
+    score = {name: round(value, 6) if (value := part.item(at)) else 0.0 for name, part in ranked.parts.items()}
+    law, told = this.view.law.name, {name: round(value, 6) for name, value in factors.items()}
+    if this.reading is None:
+        text = float(text_score(this.view, np.array(sum(bm25.values()))))
+        return {"score": score, "terms": _terms(bm25, text), "law": law, "factors": told}
+    score = {name: value for name, value in score.items() if value}
+    weights = {name: TERM_WEIGHTS[name] for name in score if name in TERM_WEIGHTS}
+    return {
+        "score": score,
+        "weights": weights,
+        "terms": _terms(bm25, score.get("text", 0.0)),
+        "law": law,
+        "factors": told,
+    }
+
+
+def _tell_more(
+    this: RunningSearch, ranked: Ranked, row: int, replaced: Mapping[int, list[str]], explained: Explanation
+) -> None:
+    """What an explanation tells only where there is something to tell."""
+    if row in replaced:
+        explained["replaces"] = replaced[row]
+    if row in ranked.ways:
+        explained["path"] = path_told(this.view.columns, ranked.ways[row])
+    if this.request.filters.tags or this.request.filters.feeling is not None:
+        explained["tags"] = list(this.view.context(row).tags)
+
+
+def _terms(bm25: Mapping[str, float], text: float) -> dict[str, float]:
+    """What each term of the query brought to the text score as it is told."""
+    whole = sum(bm25.values())
+    return {term: round(value / whole * text, 6) for term, value in bm25.items()}
+
+
+def understood_as(this: RunningSearch, plan: Plan) -> Understood:
+    """Whom and what times the question names, as far as they count in the ranking; and its parts, where each has its share."""
+    told = _named(this)
+    if plan.parts:
+        told["parts"] = list(plan.parts)
+    return told
+
+
+def _named(this: RunningSearch) -> Understood:
+    reading, columns, shown = this.reading, this.view.columns, this.seen.shown
+    if reading is None:
+        return {"times": [], "speakers": []}
+    said = columns.created_at[shown] if reading.times.phrases else shown[:0]
+    within = (int(said.min()), int(said.max())) if said.size else None
+    index = this.view.conversation
+    rows = [int(np.argmax(shown & (index.speaker[: shown.size] == speaker))) for speaker in reading.speakers]
+    return {
+        "times": told(reading.times, this.query, within),
+        "speakers": [speaker for row in rows if (speaker := columns.memories[row].speaker) is not None],
+    }
+
+
+def widened(this: RunningSearch) -> Expanded:
+    """What else the question's keywords are looked for by."""
+    found = expanded(this.view, this.query)
+    if this.request.ranking not in BY_MEANING:  # the others go by the words as they are
+        return {"original": list(found.original), "synonyms": {}, "related": {}}
+    synonyms, related = ({word: dict(alike) for word, alike in part.items()} for part in found[1:])
+    return {"original": list(found.original), "synonyms": synonyms, "related": related}
+
+
+def embedded(sense: Sense) -> MeaningCompared:
+    """Which model, and how many of the memories that hold text have vectors of it."""
+    return {"model": sense.model, "embedded": int(sense.known.sum()), "of": sense.wanted}
+
+
+def withheld(this: RunningSearch) -> list[Withheld]:
+    """How many matches were left out, by reason, with the best of them by id."""
+    view, seen, matches = this.view, this.seen, this.matches
+    left = np.flatnonzero(seen.reasons[matches.rows] >= 0)
+    if not this.allowed.is_open:
+        left = left[this.allowed.passing(matches.rows[left])]
+    withheld = np.full(len(view.columns), -1, dtype=np.int8)
+    withheld[matches.rows[left]] = seen.reasons[matches.rows[left]]
+    # Secrets stand in no index, so which of them match is not known: every one is told, in debug mode too.
+    withheld[secrets(view.columns)] = REASONS.index("sensitive")
+    left = left[np.argsort(-matches.scores[left], kind="stable")]
+    answer: list[Withheld] = []
+    for one in reasons_told(withheld, this.asked.mode):
+        number = REASONS.index(one["reason"])
+        rows = [row for row in matches.rows[left].tolist() if withheld[row] == number][:MOST_WITHHELD]
+        ids = [] if one["reason"] == "sensitive" else [view.columns.memories[row].id for row in rows]
+        answer.append({**one, "ids": ids})
+    return answer
 
 
 class SearchResults(TypedDict):

@@ -15,7 +15,7 @@ from engramlog_server.projections.language.text import tokens
 from engramlog_server.projections.laws.law import Floats
 from engramlog_server.projections.laws.modes import Flags, Visibility, visibility
 from engramlog_server.projections.memory.columns import Rows
-from engramlog_server.projections.ranking.conversation_question import QuestionReading, read_question
+from engramlog_server.projections.ranking.conversation_terms import QuestionReading, read_question
 from engramlog_server.projections.ranking.ranked import Plan, Ranked
 from engramlog_server.projections.ranking.rankings import Direct, direct_hits
 from engramlog_server.projections.ranking.search_request import BY_MEANING, FOLLOWING, Filter, SearchRequest

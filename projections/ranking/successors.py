@@ -22,7 +22,7 @@ from engramlog_server.projections.memory.kind import is_statement
 from engramlog_server.projections.memory.record import SECRET
 from engramlog_server.projections.ranking.ranked import Ranked, best
 from engramlog_server.projections.ranking.running import RunningSearch
-from engramlog_server.projections.views.corrected import asked_for, corrections_of, strengths
+from engramlog_server.projections.views.query import asked_for, corrections_of, strengths
 
 ABOVE = 1e-6
 """By how much what is current stands above what it replaced."""

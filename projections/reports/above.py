@@ -20,8 +20,7 @@ from engramlog_server.projections.ranking.recall import ranking_of
 from engramlog_server.projections.ranking.running import Ranking, RunningSearch
 from engramlog_server.projections.ranking.search_request import Filter, Filters, SearchRequest
 from engramlog_server.projections.ranking.successors import interrupted
-from engramlog_server.projections.views.corrected import corrections_of
-from engramlog_server.projections.views.query import ViewQuery, card
+from engramlog_server.projections.views.query import ViewQuery, card, corrections_of
 
 
 class Absent(TypedDict):

@@ -16,7 +16,7 @@ from engramlog_server.projections.memory.columns import Columns
 from engramlog_server.projections.memory.corrections import GONE
 from engramlog_server.projections.reports.held_scores import HeldScores
 from engramlog_server.projections.reports.moving import Moving
-from engramlog_server.projections.views.corrected import NOTHING_ASKED, leaving, strengths
+from engramlog_server.projections.views.query import NOTHING_ASKED, leaving, strengths
 from engramlog_server.projections.views.view import OwnerView
 
 ACTIVATED, WEIGHT, SCORE = "activated", "weight", "score"

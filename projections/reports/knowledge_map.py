@@ -32,8 +32,7 @@ from engramlog_server.projections.reports.mapping.nodes import (
     communities,
     overview,
 )
-from engramlog_server.projections.views.corrected import seen_at
-from engramlog_server.projections.views.query import ViewQuery
+from engramlog_server.projections.views.query import ViewQuery, seen_at
 
 
 class Node(TypedDict):

@@ -17,8 +17,7 @@ from engramlog_server.projections.memory.record import LEVELS, SECRET, Memory
 from engramlog_server.projections.memory.trust import trust_told
 from engramlog_server.projections.ranking.recall import search
 from engramlog_server.projections.ranking.search_request import ALONE
-from engramlog_server.projections.views.corrected import seen_at
-from engramlog_server.projections.views.query import ViewQuery, card, status
+from engramlog_server.projections.views.query import ViewQuery, card, seen_at, status
 from engramlog_server.projections.views.view import OwnerView
 
 

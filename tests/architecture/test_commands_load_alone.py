@@ -18,7 +18,7 @@ HEAVY = {
     *(
         "engramlog_server.api.application",
         "engramlog_server.api.requests.checks",
-        "engramlog_server.api.requests.secrets",
+        "engramlog_server.api.requests.checks",
         "engramlog_server.events.catalogue",
         "engramlog_server.events.envelope",
         "consumers",

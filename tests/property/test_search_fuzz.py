@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engramlog_server.api.requests.checks import check_query
-from engramlog_server.api.requests.searching import request_of
+from engramlog_server.api.services.reading import request_of
 from engramlog_server.events.errors import InputError, InvalidEvent
 from engramlog_server.events.vocabulary import MAX_TEXT_BYTES
 from engramlog_server.projections.choices import RANKINGS

@@ -27,7 +27,7 @@ from engramlog_server.api.http.routing import admission_of, by_thread, new_route
 from engramlog_server.api.http.server.listener import AT_THE_FOLDER, FORWARDED
 from engramlog_server.api.operations.definition import Given, Operation
 from engramlog_server.api.operations.groups import MADE_WHOLE
-from engramlog_server.api.requests.speaking import come_in_by
+from engramlog_server.api.requests.checks import come_in_by
 from engramlog_server.api.work.patience import NeedsHeavyLane, Patience, with_patience
 from engramlog_server.events.errors import (
     DeadlineExceeded,
@@ -76,7 +76,7 @@ async def command(request: Request) -> Response:
         admitted = partial(come_in_by, "terminal", call.carry_out)
         told: bytes = await admission_of(request).run(call.operation.work, str(call.given.get("owner", "")), admitted)
     except EngramlogError as error:
-        from engramlog_server.api.requests.secrets import refusal_told
+        from engramlog_server.api.requests.checks import refusal_told
 
         left = isinstance(error, _Left) or (isinstance(error, LEFT) and not (call and call.may_have_told))
         document = {"left": error.message} if left else {"refused": refusal_told(error), "exit_code": error.exit_code}

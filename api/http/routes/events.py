@@ -21,7 +21,7 @@ from engramlog_server.api.http.problem import input_error
 from engramlog_server.api.http.routing import admission_of, by_thread, new_router, register
 from engramlog_server.api.operations.definition import Operation
 from engramlog_server.api.operations.events import EVENTS, PARTITION_EVENTS
-from engramlog_server.api.requests.speaking import come_in_by
+from engramlog_server.api.requests.checks import come_in_by
 from engramlog_server.api.work.patience import Work, takes
 from engramlog_server.events.errors import (
     ConcurrencyError,

@@ -10,10 +10,15 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from engramlog_server.api.choices import MOST_KEY_DAYS
-from engramlog_server.api.requests.checks import check_limit, parse_instant, parse_place
+from engramlog_server.api.requests.checks import (
+    asked_by,
+    caller_in_hand,
+    check_limit,
+    masked,
+    parse_instant,
+    parse_place,
+)
 from engramlog_server.api.requests.refusals import refusal_of
-from engramlog_server.api.requests.secrets import masked
-from engramlog_server.api.requests.speaking import asked_by, caller_in_hand
 from engramlog_server.api.services.access.following import AccessEvent, AccessFollower
 from engramlog_server.api.services.writing import Writer
 from engramlog_server.api.shapes import AccessTold, GrantsTold, KeyKnown, KeyMade, KeyRevokedTold, WhoAsks

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from engramlog_server.api.choices import BUDGET
 from engramlog_server.api.requests.snapshots import Snapshot
-from engramlog_server.api.services.context_record import TalkAsked, read_talk
+from engramlog_server.api.services.context import TalkAsked, read_talk
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.shapes import BlockAsItWas, InjectedMemory, WithheldFromBlock
 from engramlog_server.events.catalogue import BlockMade, BroughtUp
@@ -32,8 +32,7 @@ from engramlog_server.projections.prompt.recipe import asked_digest, block_diges
 from engramlog_server.projections.prompt.stable import TwoParts, in_two, stable_part
 from engramlog_server.projections.redis.said import Recent
 from engramlog_server.projections.redis.view import RedisViews
-from engramlog_server.projections.views.corrected import corrections_in
-from engramlog_server.projections.views.query import card, moment, status
+from engramlog_server.projections.views.query import card, corrections_in, moment, status
 
 _HIDING = frozenset({"secret", "sensitive", "deleted"})
 """Reasons for which words are told to nobody who asks about a block."""

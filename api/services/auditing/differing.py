@@ -22,12 +22,12 @@ from engramlog_server.api.requests.checks import (
     check_limit,
     check_mode,
     check_query,
+    masked,
     moments_of,
     other_line,
     parse_as_of,
     told_lines,
 )
-from engramlog_server.api.requests.secrets import masked
 from engramlog_server.api.requests.snapshots import Snapshot
 from engramlog_server.api.services.auditing.questions import Questions
 from engramlog_server.api.services.reading import Reader
@@ -65,8 +65,7 @@ from engramlog_server.projections.reports.changed import (
     sorted_out,
 )
 from engramlog_server.projections.reports.sides import Beside, Side, moved, text_of
-from engramlog_server.projections.views.corrected import corrections_in
-from engramlog_server.projections.views.query import moment
+from engramlog_server.projections.views.query import corrections_in, moment
 from engramlog_server.projections.views.telling import telling
 
 MOST_CAUSES = 5

@@ -10,11 +10,10 @@ from engramlog_server.api.requests.checks import (
     check_memory_id,
     check_mode,
     check_query,
+    masked,
     told_times,
 )
-from engramlog_server.api.requests.searching import check_terms, request_of
-from engramlog_server.api.requests.secrets import masked
-from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.services.reading import Reader, check_terms, request_of
 from engramlog_server.api.shapes import Above
 from engramlog_server.events.errors import refused
 from engramlog_server.projections.language.prompt_text import is_chinese

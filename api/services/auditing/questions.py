@@ -7,8 +7,7 @@ from pathlib import Path
 
 from engramlog_server.api.choices import MOST_QUESTIONS
 from engramlog_server.api.requests.checks import check_query
-from engramlog_server.api.requests.searching import request_of
-from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.services.reading import Reader, request_of
 from engramlog_server.events.errors import refused
 from engramlog_server.projections.laws.modes import Mode
 from engramlog_server.projections.ranking.recall import search

@@ -45,7 +45,7 @@ from engramlog_server.projections.reports.tally import (
     Passed,
     Tally,
 )
-from engramlog_server.projections.views.corrected import seen_at
+from engramlog_server.projections.views.query import seen_at
 
 BUCKETS = (0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0)
 """Upper bounds of the weights' buckets, each itself inside; what is heavier has a bucket of its own."""

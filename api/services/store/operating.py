@@ -8,8 +8,7 @@ from heapq import nsmallest
 from time import monotonic, sleep
 from typing import Any, Literal, TypeVar, Unpack, cast
 
-from engramlog_server.api.requests.checks import TimesAsked, check_owner, position_of
-from engramlog_server.api.requests.speaking import speaker
+from engramlog_server.api.requests.checks import TimesAsked, check_owner, position_of, speaker
 from engramlog_server.api.services.auditing.statistics import MOST_SUMMED_OWNERS, OwnerStatistics
 from engramlog_server.api.services.auditing.supervision import info, read_aof, replicas_online
 from engramlog_server.api.services.capacity import outlook

@@ -15,8 +15,7 @@ from engramlog_server.projections.memory.record import CATEGORIES, LEVELS
 from engramlog_server.projections.reports.listing.matching import Matching
 from engramlog_server.projections.reports.listing.rows import SpansTold
 from engramlog_server.projections.reports.listing.wanted import FLAGS, SENSITIVITIES, TRUSTS_TOLD, RowsWanted
-from engramlog_server.projections.views.corrected import seen_at
-from engramlog_server.projections.views.query import ViewQuery
+from engramlog_server.projections.views.query import ViewQuery, seen_at
 
 
 class ValueCount(TypedDict):

@@ -15,8 +15,7 @@ from engramlog_server.projections.memory.columns import STATUSES, TIERS, Columns
 from engramlog_server.projections.memory.record import CATEGORIES, LEVELS
 from engramlog_server.projections.ranking.search_request import Filter
 from engramlog_server.projections.reports.listing.wanted import FLAGS, TRUSTS_TOLD, RowsWanted
-from engramlog_server.projections.views.corrected import seen_at
-from engramlog_server.projections.views.query import ViewQuery
+from engramlog_server.projections.views.query import ViewQuery, seen_at
 from engramlog_server.projections.views.view import Index
 
 _UNCOUNTED = "those of which nothing is counted"

@@ -13,8 +13,14 @@ from engramlog_server.projections.language.traditional import part_folded
 from engramlog_server.projections.memory.columns import STATUSES, TIERS
 from engramlog_server.projections.memory.record import LEVELS, SECRET
 from engramlog_server.projections.memory.trust import DISPUTED, REJECTED
-from engramlog_server.projections.ranking.filter_checks import FilterSpan, check_among, check_number, check_span
-from engramlog_server.projections.ranking.search_request import Filters, filters_of
+from engramlog_server.projections.ranking.search_request import (
+    Filters,
+    FilterSpan,
+    check_among,
+    check_number,
+    check_span,
+    filters_of,
+)
 
 TRUSTS_TOLD: Final = (*TRUSTS, DISPUTED, REJECTED)
 """Every word for how far a memory is trusted, as `trust_told` has it."""

@@ -12,7 +12,7 @@ import pytest
 
 from engramlog_server.api.application import Application
 from engramlog_server.api.mcp.connection import confined_to
-from engramlog_server.api.requests.speaking import asked_by
+from engramlog_server.api.requests.checks import asked_by
 from engramlog_server.api.services.extracting import Extractor
 from engramlog_server.api.services.remembering import NewTurn
 from engramlog_server.api.services.store.operating import Operator

@@ -31,8 +31,7 @@ from engramlog_server.projections.reports.listing.wanted import (
     RowsWanted,
     wanted_of,
 )
-from engramlog_server.projections.views.corrected import seen_at
-from engramlog_server.projections.views.query import ViewQuery
+from engramlog_server.projections.views.query import ViewQuery, seen_at
 from engramlog_server.projections.views.view import OwnerView
 from tests.examples import examples
 from tests.given.events import (

@@ -17,11 +17,10 @@ from engramlog_server.api.operations.definition import NEVER, REQUIRED, Operatio
 from engramlog_server.api.operations.groups import ALL
 from engramlog_server.api.operations.reading import REVEAL
 from engramlog_server.api.operations.reports import EXTRACT
-from engramlog_server.api.requests.searching import request_of
 from engramlog_server.api.services.auditing.outranking import Outranking
 from engramlog_server.api.services.instants import Instants
 from engramlog_server.api.services.reading import Counter as RowCounter
-from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.services.reading import Reader, request_of
 from engramlog_server.projections.ranking.search_request import filters_of
 from engramlog_server.projections.reports.listing.wanted import wanted_of
 from tests.rows import each_row

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engramlog_server.api.requests.searching import Cursor, cursor_text, question_digest, read_cursor
+from engramlog_server.api.services.reading import Cursor, cursor_text, question_digest, read_cursor
 from engramlog_server.events.errors import InputError
 from tests.rows import each_row
 

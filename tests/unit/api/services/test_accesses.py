@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.api.requests.secrets import label_objection
+from engramlog_server.api.requests.checks import label_objection
 from engramlog_server.api.services.accesses import MOST_HELD, NOT_APPENDED, TOO_MANY, AccessRecorder, Read
 from engramlog_server.events.accesses import MOST_ACCESSES, MOST_BYTES, MOST_MEMORIES
 from engramlog_server.events.catalogue import MemoriesAccessed

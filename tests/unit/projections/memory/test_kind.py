@@ -12,7 +12,7 @@ from engramlog_server.projections.lifecycle.turns import TurnIndex
 from engramlog_server.projections.memory.kind import Form, form_of
 from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.prompt.lines import Rules, memory_line, why_not
-from engramlog_server.projections.views.corrected import corrections_in
+from engramlog_server.projections.views.query import corrections_in
 from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, created, folded, negated
 from tests.rows import each_row

@@ -11,16 +11,15 @@ import pytest
 from engramlog_server.projections.embedding.meaning import EmbeddedQuestion, JoinedPieces, Sense, Usual, Vectors
 from engramlog_server.projections.laws.law import Floats
 from engramlog_server.projections.memory.columns import Rows
-from engramlog_server.projections.ranking.conversation_meaning import (
-    SETTINGS,
+from engramlog_server.projections.ranking.conversation import (
+    MEANING,
     legible,
     meaning_values,
     meant,
     nearness_of_withheld,
     only_meant,
 )
-from engramlog_server.projections.ranking.conversation_question import QuestionReading, read_question
-from engramlog_server.projections.ranking.conversation_terms import Stage, over_best
+from engramlog_server.projections.ranking.conversation_terms import QuestionReading, Stage, over_best, read_question
 from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import at, created
 from tests.given.views import viewed
@@ -78,7 +77,7 @@ def test_what_shares_no_word_is_found_by_its_whole() -> None:
     reading, own = heard_in(view)
     assert own.tolist() == [1, 0, 0, 0, 0]
     found = meant(view, QUERY, reading, own, ALL, sense_of(ONE_NEAR))
-    share = SETTINGS.whole_share
+    share = MEANING.whole_share
     assert found.own.tolist() == pytest.approx([1, share / (1 - share), 0, 0, 0])
     assert found.text[1] == 0
     assert found.meaning[0] == 0
@@ -173,11 +172,11 @@ def talk_of(*texts: str) -> OwnerView:
     )
 
 
-@each_row("model", SETTINGS.measured)
+@each_row("model", MEANING.measured)
 def test_a_model_of_whole_vectors_has_the_shares_that_were_measured_for_it(model: str) -> None:
     notes = view_of(*TEXTS)
     talk = talk_of(*TALK)
-    shares = SETTINGS.measured[model]
+    shares = MEANING.measured[model]
     for view, share, turns in ((notes, shares.notes, False), (talk, shares.dialogue, True)):
         reading, own = heard_in(view)
         assert reading.dialogue is turns

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engramlog_server.projections.views.kept_views import CachedView, KeptViews
+from engramlog_server.projections.redis.view import CachedView, KeptViews
 from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import created
 from tests.given.views import asked, viewed

@@ -18,8 +18,7 @@ from engramlog_server.projections.past.moments import KeptMemories
 from engramlog_server.projections.ranking.recall import search
 from engramlog_server.projections.ranking.search_request import BY_MEANING, SearchRequest
 from engramlog_server.projections.reports.listing.rows import listing
-from engramlog_server.projections.views.corrected import corrections_in
-from engramlog_server.projections.views.query import ViewQuery, detail, told_beside, why
+from engramlog_server.projections.views.query import ViewQuery, corrections_in, detail, told_beside, why
 from engramlog_server.projections.views.view import OwnerView
 from tests.examples import examples
 from tests.given.events import at, folded
