@@ -6,22 +6,11 @@ import re
 
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import HAN_BLOCK
-from engramlog_server.projections.language.sensitivity.reading import Cues, Piece
+from engramlog_server.projections.language.sensitivity.reading import Cues, Piece, Words
 from engramlog_server.projections.language.sensitivity.rule import about, either, listed
 
-QUESTIONS = Cues(
-    listed("""
-    security question, security questions, security answer, security answers, security q, security qs, sec question
-    secret question, secret answer, secret q, recovery question, recovery answer, challenge question
-    verification question, reset question, maiden name
-""")
-)
-ASKED = Cues(
-    listed("""
-    first pet, first school, first car, favorite teacher, favourite teacher, childhood friend, childhood nickname
-    childhood street, street you grew up, city you were born, high school mascot
-""")
-)
+QUESTIONS = Cues(Words("answers_questions"))
+ASKED = Cues(Words("answers_asked"))
 """What such questions ask for; each also stands in harmless talk, so an answer must be told just after the question mark."""
 
 ANSWERS = Cues(listed("answer is, answer's"))
@@ -120,14 +109,7 @@ def _told_at_once(piece: Piece) -> bool:
 
 
 PHRASES = Cues(listed("passphrase, passphrases"))
-AGREED = Cues(
-    listed("""
-    duress word, duress password, duress code, distress word, banking word, alarm word, alarm company, alarm people
-    monitoring company
-    monitoring centre, monitoring center, security company, call centre password, telephone banking, phone banking
-    collection password
-""")
-)
+AGREED = Cues(Words("answers_agreed"))
 AGREED_ZH = Cues(listed("暗语, 暗号, 口令, 密语"))
 _IS = r"(?:\s(?:is|was|are)(?:\snow|\sstill)?\s?:?|\s?[:=]|\s?(?:->|\u2192))\s{0,2}"
 _PHRASE = regex(
@@ -135,20 +117,7 @@ _PHRASE = regex(
     r"(?P<value>[a-z'-]{1,14}(?: [a-z'-]{1,14}){2,9})"
     r"(?=\s{0,2}(?:$|[.!\"\n(,;]))"
 )
-_SPOKEN_OF = frozenset(
-    listed("""
-    something, anything, nothing, one, same, it, its, it's, you, your, you'll, we, written, stored, saved, kept
-    hidden, lost, gone, wrong
-    required, needed, too, very, not, case, also, longer, shorter, weak, strong, long, short, random, secure, never
-    always, only, known
-    set, asked, different, easy, hard, derived, used, encrypted, incorrect, correct, invalid, empty, optional, what
-    which, where, when, how
-    why, if, because, passphrase, password, words, characters, least, should, must, correctly, here, there, somewhere
-    being, that, this
-    safe, unknown, missing, forgotten, old, new, just, like, such, similar, about, called, as, at, by, for, from, in
-    on, with, to, of
-""")
-)
+_SPOKEN_OF = Words("answers_spoken_of")
 """A sentence that begins with one of these is about a passphrase; it is none."""
 _ABOUT_A_PHRASE = regex(
     either("""

@@ -3,31 +3,15 @@
 from __future__ import annotations
 
 from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.sensitivity.reading import Cues, TextReading
+from engramlog_server.projections.language.sensitivity.reading import Cues, TextReading, Words
 from engramlog_server.projections.language.sensitivity.rule import Begun, Rule, found_in_lower, found_in_text, listed
 
-PROFESSIONS = Cues(
-    listed("""
-    accountant, actor, actress, analyst, architect, artist, attorney, baker, barber, barista, bartender, biologist, builder, butcher
-    carpenter, cashier, chef, chemist, clerk, coach, consultant, cook, counselor, counsellor, dancer, dentist, designer, detective
-    developer, doctor, driver, economist, editor, electrician, engineer, farmer, firefighter, florist, freelancer, gardener
-    geologist, hairdresser, historian, instructor, interpreter, janitor, journalist, judge, lawyer, lecturer, librarian, manager
-    mechanic, midwife, musician, nanny, nurse, optician, painter, paralegal, paramedic, pharmacist, photographer, physician
-    physicist, pilot, plumber, policeman, police officer, producer, professor, programmer, psychiatrist, psychologist, realtor
-    receptionist, researcher, sailor, salesperson, scientist, secretary, singer, soldier, social worker, student, surgeon, surveyor
-    tailor, teacher, technician, therapist, translator, tutor, vet, veterinarian, waiter, waitress, welder, writer
-    """)
-)
+PROFESSIONS = Cues(Words("background_professions"))
 _SAID_OF = regex(r"(?: am|i'm| is|'s| as) an? (?:[\w-]{1,20} ){0,2}\Z")
 _GOES_ON = regex(r"\w")
 
 WORK = Cues(listed("work, works, worked, working, job, profession, occupation, title"))
-STUDY = Cues(
-    listed("""
-    graduate, graduated, graduating, degree, bachelor, bachelors, master, masters, major, majored, majoring, thesis
-    dissertation, study, studies, studied, studying, student
-    """)
-)
+STUDY = Cues(Words("background_study"))
 
 _OCCUPATION = regex(
     r"work(?<![a-z]work)(?:s|ed|ing)?\s(?:for|at)\s(?:an?|the)\s"
@@ -47,23 +31,14 @@ _EDUCATION = Begun(
     r"student at\b",
 )
 
-PROFESSIONS_ZH = Cues(
-    listed("""
-    老师, 教师, 教授, 医生, 护士, 律师, 会计, 工程师, 程序员, 设计师, 司机, 厨师, 记者, 编辑, 作家, 演员, 歌手, 画家, 警察, 军人
-    公务员, 销售, 经理, 店员, 服务员, 秘书, 翻译, 导游, 飞行员, 科学家, 研究员, 咨询师, 药剂师, 建筑师, 摄影师, 理发师, 农民, 工人
-    保安, 快递员, 教练, 主播, 学生, 研究生, 博士生, 大学生, 高中生, 初中生
-    """)
-)
-BACKGROUND_ZH = Cues(
-    listed("""
-    职业, 专业, 学历, 岗位, 职位, 职务, 工作, 上班, 任职, 就职, 教书, 实习, 毕业, 就读, 主修, 攻读, 从事, 担任, 学位
-    大学, 学院, 中学, 高中
-    """)
-)
+PROFESSIONS_ZH = Cues(Words("background_professions_zh"))
+BACKGROUND_ZH = Cues(Words("background_background_zh"))
 
 _IS_PROFESSION_ZH = regex(
-    r"(?:我|[你他她]|爸|妈|妻子|丈夫|老公|老婆|哥|姐|弟|妹|儿子|女儿|朋友)(?:现在|目前|以前|曾经)?[是当做][过了]?(?:一?[名个位])?"
-    rf"[^,，。!！?？\n]{{0,8}}?(?:{'|'.join(PROFESSIONS_ZH)})"
+    lambda: (
+        r"(?:我|[你他她]|爸|妈|妻子|丈夫|老公|老婆|哥|姐|弟|妹|儿子|女儿|朋友)(?:现在|目前|以前|曾经)?[是当做][过了]?(?:一?[名个位])?"
+        rf"[^,，。!！?？\n]{{0,8}}?(?:{'|'.join(PROFESSIONS_ZH)})"
+    )
 )
 _BACKGROUND_ZH = regex(
     r"(?:职业|专业|学历|岗位|职位|职务)(?:是|为|[:：])|[我他她]的?工作(?:单位)?(?:是|为|[:：])"

@@ -6,7 +6,7 @@ import re
 
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import HAN_BLOCK
-from engramlog_server.projections.language.sensitivity.reading import Cues, Piece, Sign, TextReading
+from engramlog_server.projections.language.sensitivity.reading import Cues, Piece, Sign, TextReading, Words
 from engramlog_server.projections.language.sensitivity.rule import (
     Rule,
     about,
@@ -18,12 +18,7 @@ from engramlog_server.projections.language.sensitivity.values import DICTATED, S
 
 _OWN = frozenset(listed("puk, passcode, otp, cvv, cvv2, cvc, cvc2, keycode, host key, mtan"))
 """Words that say by themselves that what follows is a secret code."""
-_NOUNS = frozenset(
-    listed("""
-    code, codes, combo, combination, digits, cid, tan, 2fa, four on the front, three on the back, four digits
-    three digits
-    """)
-)
+_NOUNS = Words("codes_nouns")
 """Words for a code of any kind: something to get into must stand near."""
 _PADS = frozenset(
     listed("keypad, lockbox, lock box, keysafe, key safe, key box, padlock, deadbolt, buzzer, call box, callbox")
@@ -31,7 +26,7 @@ _PADS = frozenset(
 _PINS = frozenset(["pin", "pins"])
 _LOCKS = frozenset(listed("safe, lock, combo, combination, padlock, locker, vault, suitcase, code, tumbler, dial"))
 CODES = Cues(
-    sorted(_OWN | _NOUNS | _PADS | _PINS | _LOCKS),
+    *(_OWN, _NOUNS, _PADS, _PINS, _LOCKS),
     listed("voicemail, alarm, garage, gate, intercom, buzzer, door, unlock, unlocks, lobby, entrance, elevator"),
 )
 PATTERNS = Cues(["pattern"])
@@ -216,19 +211,9 @@ def _pin_in(text: str, lower: str) -> bool:
     return _NAMED_CODE.search(lower) is not None or _COMBINATION.search(lower) is not None
 
 
-KEYED = Cues(
-    listed("""
-    keypad, lockscreen, lock screen, screen lock, gate, garage, alarm, door, lockbox, ipad, tablet, phone, laptop, intercom, safe
-    padlock
-""")
-)
+KEYED = Cues(Words("codes_keyed"))
 DICTATION = Cues(listed("capital, uppercase, exclamation, underscore, lowercase"))
-KEYED_ZH = Cues(
-    listed("""
-    开机, 锁屏, 解锁, 屏幕, 平板, 柜, 房门, 大门, 门锁, 门禁, 箱, 密码盒, 机械锁, 提取码, 验证码, 恢复代码, 恢复码, 救援代码
-    初始, 默认
-""")
-)
+KEYED_ZH = Cues(Words("codes_keyed_zh"))
 _DIGIT_WORD = "(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|nought|naught|double|triple)"
 _SIGNED = regex(
     r"[^.\n]{0,32}?\b(?:star|hash|asterisk|pound(?: sign| key)?)\s\d{3,8}\b|[^.\n\d]{0,24}?\b\d{3,8},?\s(?:then |and )?(?:the )?"
@@ -297,12 +282,7 @@ def _keyed_in_chinese(piece: Piece) -> bool:
     return any(shape.match(after) for shape in (_APART_ZH, _SAME_ZH, _PRESSED_ZH))
 
 
-ENTERING = Cues(
-    listed("""
-    dial, dial in, punch, punch in, key in, tap, tap in, type in, put in, enter, press, spin, spin it, roll, rolls, wheels
-    buzz in, opener, unlock, unlocks, unlocked, opens, let yourself in, buzz yourself in, thumb in, poke in
-""")
-)
+ENTERING = Cues(Words("codes_entering"))
 _UNLOCKING = ("unlock", "open", "let", "buzz")
 _LOOSE = frozenset(listed("type in, put in, enter, press, tap"))
 """What is also done with numbers at a desk: never a year, and at a thing that is locked."""
@@ -391,13 +371,7 @@ def _believed(piece: Piece, number: str, *, device: bool) -> bool:
     return _THING.search(piece.lower) is not None and _CALLED.search(piece.lower) is None
 
 
-SENT = Cues(
-    listed("""
-    texted, text, sms, sent, sends, messaged, popped, came, code, verification, authenticator, expires, expire
-    times out, just got
-    just in, arrived, digit, digits, login, log in, passcode, valid, whatsapp, sign in
-""")
-)
+SENT = Cues(Words("codes_sent"))
 SENT_ZH = Cues(
     listed(
         "短信, 收到, 发来, 发了, 发我, 发给, 验证, 动态, 登录码, 谷歌, 两步, 双重, 令牌, 六位, 六个数, 6位, 校验, 有效, 过期"

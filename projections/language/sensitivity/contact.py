@@ -6,7 +6,7 @@ import re
 
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import HAN_BLOCK
-from engramlog_server.projections.language.sensitivity.reading import Cues, Sign, TextReading, joined
+from engramlog_server.projections.language.sensitivity.reading import Cues, Sign, TextReading, Words, joined
 from engramlog_server.projections.language.sensitivity.rule import Rule, found_in_lower, found_in_text, listed
 
 _EMAIL = regex(r"@(?<=[A-Za-z0-9_+%-]@)(?:[A-Za-z0-9-]{1,63}\.){1,5}[A-Za-z]{2,24}(?![A-Za-z0-9@])")
@@ -36,19 +36,9 @@ _CALLED_PHONE = regex(
 _CALLED = 64
 """Characters before a long number within which it is called one: `_CALLED_PHONE` needs 52."""
 CONTACTS = Cues(listed("qq, wechat, wechatid, weixin, weixinid, telegram, telegramid, skype, skypeid, 微信"))
-PLACES = Cues(
-    listed("""
-    live, lives, lived, living, reside, resides, resided, residing, stay, stays, staying, moved, moving
-    located, delivered, shipped, ship, deliver, mail, address
-    """)
-)
+PLACES = Cues(Words("contact_places"))
 BOX = Cues(["box"])
-STREETS = Cues(
-    listed("""
-    street, st, avenue, ave, road, rd, lane, ln, drive, dr, boulevard, blvd, court, ct, terrace, crescent, close, square, sq
-    parkway, pkwy, highway, hwy, circle, alley, mews, way, place, pl
-    """)
-)
+STREETS = Cues(Words("contact_streets"))
 ROADS_ZH = Cues(listed("路, 街, 大道, 巷, 弄, 胡同"))
 ADDRESSES_ZH = Cues(listed("地址, 住址, 住在, 家在"))
 BUILDINGS_ZH = Cues(listed("号楼, 栋, 幢, 座, 单元"))
@@ -58,8 +48,10 @@ _MESSENGER = regex(
     r"@?(?=[a-z_-]{0,19}[0-9_])[a-z][a-z0-9_-]{5,19}(?![a-z0-9_]))"
 )
 _AT_STREET = regex(
-    r"(?:\s(?:it\s)?(?:at|to|on)|\sis|\s?:)\s{1,4}(?:[\w.# ]{0,16}, )?(?:no\.? ?)?[0-9]{1,5}[a-z]?,?\s"
-    rf"(?:[\w'’.-]{{1,20}} ){{1,4}}(?:{'|'.join(STREETS)})\b"
+    lambda: (
+        r"(?:\s(?:it\s)?(?:at|to|on)|\sis|\s?:)\s{1,4}(?:[\w.# ]{0,16}, )?(?:no\.? ?)?[0-9]{1,5}[a-z]?,?\s"
+        rf"(?:[\w'’.-]{{1,20}} ){{1,4}}(?:{'|'.join(STREETS)})\b"
+    )
 )
 _BOX = regex(r"p\.?\s?o\.? box [0-9]{1,6}\b")
 # A capitalised street name says it by itself.

@@ -8,7 +8,7 @@ from functools import cache
 from engramlog_server.projections.language.lexicon import words
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import HAN_BLOCK
-from engramlog_server.projections.language.sensitivity.reading import Cues, Piece, Sign, TextReading
+from engramlog_server.projections.language.sensitivity.reading import Cues, Piece, Sign, TextReading, Words
 from engramlog_server.projections.language.sensitivity.rule import (
     Begun,
     Rule,
@@ -19,17 +19,7 @@ from engramlog_server.projections.language.sensitivity.rule import (
 )
 from engramlog_server.projections.language.sensitivity.values import bare, random_key, random_letters
 
-KEYS = Cues(
-    listed("""
-    key, keys, tok, ak, sk, token, tokens, secret, secrets, apikey, appsecret, appkey, accesskey, secretkey, privatekey
-    clientsecret, accesstoken, client_secret, secret_key, access_key, api_key, private_key, bearer, webhook
-    recovery, backup, licence, license, activation, signing, wallet, filevault, bitlocker, serial, rescue, scratch
-    emergency codes, 2fa, totp, authenticator, credential, decrypt, app password, app pw, mnemonic, seed, privkey
-    seckey, wif, authtoken, bottoken, apitoken, priv, keystore, metamask, pk, 密钥, 秘钥, 私钥, 令牌, 授权码, 授权, 激活码
-    恢复码, 备用码, 救援码, 备份码, 加签, 序列号, 注册码, 许可证, 凭证, 恢复密钥, 应用密码, 专用密码, 独立密码
-    应用专用, 客户端密码, 签名, 钱包
-""")
-)
+KEYS = Cues(Words("keys_keys"))
 """Words for a key, a token, a secret or a code of recovery."""
 _FIRM = regex(
     r"secret|private|api|access|auth|client|signing|bearer|recovery|licen[sc]e|activation|product|bitlocker|filevault|encryption"
@@ -69,12 +59,7 @@ _CODES = regex(
     r"|(?=[a-z]{0,9}\d)[a-z0-9]{8,10}|[a-z]\d{5,6})(?![\w.-])"
 )
 _LETTERS = regex(r"(?<![\w./@-])(?:[a-z]{10,24}|[a-z]{4}(?:[ -][a-z]{4}){3})(?![\w./@-])")
-_LETTERED = frozenset(
-    listed("""
-    授权, 授权码, 专用密码, 独立密码, 应用密码, 应用专用, 客户端密码, 密钥, 秘钥, 激活码, app password, app pw, token
-    secret, key
-    """)
-)
+_LETTERED = Words("keys_lettered")
 """Words for keys that may be nothing but letters."""
 
 _ISSUED = regex(
@@ -294,21 +279,9 @@ def _looks_random(value: str) -> bool:
     return False
 
 
-REDEEMED = Cues(
-    listed("""
-    voucher, vouchers, gift, giftcard, gift card, gift code, redeem, redeems, redeemed, redeeming, steam, itunes, google play
-    xbox, playstation, psn, nintendo, eshop, roblox, robux, fortnite, licence, license, licences, activation
-    cd key, serial key, topup, prepaid
-    礼品卡, 兑换码, 激活码, 点卡, 充值卡, 序列号, 卡密, 储值卡
-""")
-)
+REDEEMED = Cues(Words("keys_redeemed"))
 GUARDED = Cues(listed("steam guard, steamguard"))
-SET_UP = Cues(
-    listed("""
-    setup, 2fa, mfa, totp, otp, authenticator, authy, manual entry, enter manually
-    qr, 两步, 双重, 验证器, 令牌, 二次验证
-""")
-)
+SET_UP = Cues(Words("keys_set_up"))
 _GROUPS = regex(
     r"(?<![\w./-])(?:[a-z0-9]{5}(?:-[a-z0-9]{5}){2,5}|[a-z0-9]{4}(?:-[a-z0-9]{4}){2,7}|[a-z0-9]{4}-[a-z0-9]{6}-[a-z0-9]{4,5}"
     r"|[a-z0-9]{6}(?:-[a-z0-9]{6}){2,5})(?![\w/-]|\.\w)"
@@ -356,12 +329,7 @@ def wallet_words() -> frozenset[str]:
     return frozenset(words("wallet_words", "english"))
 
 
-SEEDS = Cues(
-    listed("""
-    seed, mnemonic, recovery, phrase, wallet, metamask, ledger, trezor, exodus, phantom, electrum, words, backup
-    imtoken, coinbase, seedphrase, 助记词, 助记, 种子, 钱包, 备份, 个词, 个单词, 个英文
-""")
-)
+SEEDS = Cues(Words("keys_seeds"))
 _WORD = regex("[a-z]+")
 _LISTED = regex(
     r"(?:\d{1,2}[.):]?\s?)?[a-z]{3,8}(?:(?:[\s,、]{1,3}|[;/|-]|\s[-/|>]\s)(?:\d{1,2}[.):]?\s?)?[a-z]{3,8}){11,24}"

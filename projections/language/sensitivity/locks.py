@@ -8,21 +8,11 @@ from __future__ import annotations
 import re
 
 from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.sensitivity.reading import Cues, Piece, Sign
+from engramlog_server.projections.language.sensitivity.reading import Cues, Piece, Sign, Words
 from engramlog_server.projections.language.sensitivity.rule import about, either, listed
 
-OPENING = Cues(
-    listed("""
-    disarm, disarms, unlock, unlocks, open, opens, get in, gets in, let yourself in, get into, gets you in, let you in
-    in with, turn off the alarm, shut the alarm
-""")
-)
-LOCKS = Cues(
-    listed("""
-    lock, locks, padlock, lockbox, lock box, keybox, key box, key safe, keysafe, schlage, kwikset, kryptonite, deadbolt
-    suitcase, luggage, briefcase, samsonite, rimowa, safe, strongbox, locker, door, gate, alarm, panel, intercom, garage
-""")
-)
+OPENING = Cues(Words("locks_opening"))
+LOCKS = Cues(Words("locks_locks"))
 MACHINES = Cues(listed("atm, cash machine, cashpoint, cash point, debit card, bank card, cashcard, pin pad"))
 SENT = Cues(listed("text, texted, sms, sent, messaged, message, code, authenticator, verification"))
 BACKS = Cues(listed("digits, back, exp, expires, expiry, cvv, cvc"))
@@ -150,12 +140,7 @@ def _sent(piece: Piece) -> bool:
 
 
 # In Chinese.
-THINGS_ZH = Cues(
-    listed("""
-    锁, 箱, 柜, 门, 闸, 抽屉, 开锁, 解锁, 锁屏, 开机, 付款, 支付, 取款, 提款, 取钱, 转账, 存折, 平板, 银行卡, 工资卡, 储蓄卡, 撤防
-    验证码, 校验码, 动态码, 开, 进, atm, 柜员机, 提款机, 取款机
-""")
-)
+THINGS_ZH = Cues(Words("locks_things_zh"))
 _NO_UNIT_ZH = (
     r"(?!\d|[.:/]\d|%|\s?(?:[位个分秒次年月天日号楼元块层栋室路米点章页寸级版颗条人度万亿件斤把种折岁期名张回部场平升字集代季届克股集只台户包]"
     r"|小时|公里|公斤|千克|分钟|以内|以上|多|kg|cm|mm|ml|rmb))"

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 
 from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.sensitivity.reading import Cues, Piece, Sign, TextReading
+from engramlog_server.projections.language.sensitivity.reading import Cues, Piece, Sign, TextReading, Words
 from engramlog_server.projections.language.sensitivity.rule import (
     Begun,
     Rule,
@@ -35,18 +35,9 @@ LOGINS = Cues(
     listed("login, logins, user, username, usr, account, acct, creds, credentials, admin, 账号, 账户, 用户名")
 )
 USERS = Cues(listed("admin, administrator, root, sa, pi, user, guest, ubuntu, postgres, sysadmin, deploy"))
-COMMANDS = Cues(
-    listed("""
-    mysql, mysqldump, mongo, mongosh, psql, sshpass, mariadb, redis-cli, curl, wget, docker login, smbclient, sqlcmd
-""")
-)
+COMMANDS = Cues(Words("logins_commands"))
 OVERALL = Cues(listed("for everything, on everything, with everything, everywhere, for all of them, for most sites"))
-SERVICES = Cues(
-    listed("""
-    apple id, icloud, gmail, steam, netflix, spotify, hulu, paypal, facebook, instagram, outlook, 淘宝, 微博, 抖音
-    支付宝, 京东, 爱奇艺, 优酷, 苹果账号
-""")
-)
+SERVICES = Cues(Words("logins_services"))
 GIVEN = Cues(SERVICES, COMMANDS, OVERALL)
 """Words where a password may be given without being named."""
 
@@ -129,13 +120,7 @@ def _credentials_in(piece: Piece) -> bool:
     return found >= (1 if pair["between"] in "/|" or pair["named"] in _NAMES else 2)
 
 
-PLACES = Cues(
-    listed("""
-    vpn, login, logins, log in, sign in, portal, account, acct, sticker, router, modem, nas, admin, root, wifi, wi-fi, hotspot
-    database, server, ssh, ftp, smtp, oa, erp, crm, protected, unlock, zip, pdf, excel, bitwarden, keepass, lastpass, webmail
-    登录, 登陆, 账号, 账户, 用户, 后台, 服务器, 数据库, 无线, 热点, 网银, 群晖, 路由, 解压, 系统, 邮箱, 管理员
-""")
-)
+PLACES = Cues(Words("logins_places"))
 _SIGN = regex(r"[!@#$%^&*+?]")
 _GAP = regex(
     r"[^\n]{0,40}?"
@@ -189,28 +174,8 @@ def _wireless(piece: Piece) -> bool:
     return found is not None and not _DEVICE.match(found["value"] or "")
 
 
-ASKING = Cues(
-    listed("""
-    wifi, wi-fi, wi fi, network, router, hotspot, broadband, modem, netflix, hulu, disney, disney plus, disney+, prime, hbo
-    paramount, peacock, crunchyroll, kindle, audible, iplayer, amazon, ebay, etsy, paypal, venmo, revolut, monzo, bank, banking
-    vinted, dropbox, icloud, outlook, gmail, hotmail, yahoo, mail, email, e-mail, zoom, slack, jira, kahoot, duolingo, roblox
-    minecraft, fortnite, xbox, playstation, psn, nintendo, steam, instagram, insta, facebook, twitter, tiktok, snapchat, discord
-    reddit, twitch, spotify, laptop, tablet, ipad, pc, macbook, chromebook, computer, desktop, phone, vpn, server
-    plex, ssh, sftp, ftp
-    nas, login, log in, log into, log on, sign in, sign into, portal, redis, citrix, zip, pdf, excel
-""")
-)
-ASKING_ZH = Cues(
-    listed("""
-    校园网, 学校网, 单位网
-    开机, 锁屏, 解锁, 电脑, 笔记本, 路由, 无线, wifi, 网盘, 家网, 家里网, 家的网, 网络, 热点, 宽带, 解压, 会员, 爱奇艺
-    优酷, 腾讯, 芒果, 京东, 淘宝, 支付宝
-    微博, qq, 微信, 抖音, 快手, 小红书, 哔哩, b站, 游戏, steam, 原神, 王者, 账号, 账户, 登录, 登陆, 登入, 登录名, oa
-    vpn, 系统, 后台, 服务器
-    数据库, root, 管理员, 摄像头, 打印机, 平板, 手机, 邮箱, 学号, 教务, 网银, 网课, 群晖, 监控, 门户
-    小米, 华为
-""")
-)
+ASKING = Cues(Words("logins_asking"))
+ASKING_ZH = Cues(Words("logins_asking_zh"))
 _SECRETIVE = regex(
     r"(?:\b(?:type|typed|types|put|puts|punch|key|tap)(?: in)?|\benter(?:ing)?"
     r"|\b(?:log|logs|logged|sign|signs|signed|in|on|opens?|unlocks?|opened|works) (?:with|using|by)"
@@ -256,13 +221,7 @@ _OF_NAMES = regex(
 """)
     + r"[^.!?\n]{0,18}$"
 )
-_HANDLED = frozenset(
-    listed("""
-    instagram, insta, twitter, tiktok, snapchat, discord, reddit, twitch, spotify, xbox, psn, playstation, steam
-    roblox, gmail
-    outlook, hotmail, yahoo, mail, email, e-mail, facebook, fortnite, minecraft, nintendo, icloud
-""")
-)
+_HANDLED = Words("logins_handled")
 """Where a name of a user is told as a password is; only what lets somebody in, or what is no name, counts."""
 _LETS_IN = regex(r"(?:type|put|punch|enter|key|log|sign|in|unlock|open)\w{0,3}(?: in)?(?: with| using)?\s{1,2}[\"'(]?$")
 _LOOSELY = frozenset(listed("phone, mail, email, e-mail, computer, network, server, zip, pdf"))
@@ -359,12 +318,7 @@ def _link_in_chinese(word: str, gap: str, before: str) -> int:
 
 
 NAMES = Cues(listed("pass, passwd, password, passphrase, pwd, pw, psw, secret, token, key, auth, creds"))
-MANAGERS = Cues(
-    listed("""
-    keepass, keepassxc, 1password, one password, bitwarden, lastpass, dashlane, nordpass, proton pass, protonpass, roboform, enpass
-    password manager, vaultwarden, password safe, password vault
-""")
-)
+MANAGERS = Cues(Words("logins_managers"))
 _ASSIGNED = Begun(
     *("_PASS", "_PWD", "_PW", "_PSW", "_SECRET", "_TOKEN", "_KEY", "_AUTH", "_CREDS"),
     then=r"(?:WORD|WD|PHRASE)?(?:_(?:KEY|KEY_BASE|PROD|LIVE|DEV|STAGING|[0-9]))?\s?[=:]\s?(?P<quote>[\"'`]?)(?P<value>[!-~]{6,256})",
@@ -383,12 +337,7 @@ _OPENS = regex(
 _LEADS = regex(either("master, vault, opens, unlocks, opened, passphrase, phrase, password, login, pw, pass"))
 _JOINED = regex(r"[A-Za-z]{3,14}(?:[-_. ][A-Za-z]{3,14}){2,7}(?:[-_. ]\d{1,4})?")
 _PHRASE = regex(r"[a-z]{3,12}(?: [a-z]{3,12}){3,7}(?=\s{0,2}(?:$|[.,;!?)\n]))")
-_SPOKEN_OF = frozenset(
-    listed("""
-    the, and, for, not, you, with, that, this, have, has, was, are, but, can, will, too, very, just, better, easy, long, same, from
-    need, needs, should, must, what, how, where, because, than, our, your, their, his, her, all, any, its, use, which, when
-""")
-)
+_SPOKEN_OF = Words("logins_spoken_of")
 
 
 def holds_an_assigned_secret(read: TextReading) -> bool:

@@ -12,7 +12,16 @@ from collections.abc import Iterable, Iterator
 
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import in_han_block
-from engramlog_server.projections.language.sensitivity.reading import Cues, Piece, Sign, TextReading, joined, letter_at
+from engramlog_server.projections.language.sensitivity.reading import (
+    Cues,
+    Piece,
+    Sign,
+    TextReading,
+    Words,
+    joined,
+    letter_at,
+    positions,
+)
 from engramlog_server.projections.language.sensitivity.rule import (
     Begun,
     Rule,
@@ -92,25 +101,7 @@ def chinese_id(number: str) -> bool:
 
 
 SURE = Cues(
-    listed("""
-    ssn, social security, my social, his social, her social, social is, social's, social #, itin, tfn, tax file
-    nino, national insurance, ni number, ni no, nhs number, nhs no, passport, driving licence, driving license
-    drivers license, drivers licence, driver's license, driver's licence, driver license, licence no, license no
-    licence number, license number, licence #, license #, dl number, dl no, dl#, dl, sort code, routing, bsb
-    account number, account no, account #, acct, a/c, acc no, acct #, iban, tax id, tax number, tax identification
-    utr, ein, medicare, medicaid, aadhaar, aadhar, pan card, pan number, pan no, pan is, social insurance
-    sin number, sin is, sin, cpf, curp, green card, alien number, a-number, national id, id number, id no, id card
-    identity card, card number, card no, clabe, voter id, known traveler, global entry, ktn, insurance number
-    member id, resident permit, residence permit, brp, codice fiscale, steuer-id, steuernummer, personnummer
-    bank account, checking account, savings account, checking, mastercard, visa card, amex, debit card, credit card
-    military id, dod id, state id, birth certificate, nric, hkid, emirates id, pps number, pps, ppsn, sa id, dni
-    bvn, pesel, burgerservicenummer, personalausweis, ausweisnummer, reisepass, pasaporte, passeport, passaporte, cuil, cuit
-    rodné číslo, my number card, residence card, sozialversicherungsnummer, sécurité sociale, securite sociale, sécu
-    fødselsnummer, fodselsnummer, kimlik, teudat zehut, cédula, cedula, mykad, mykad no, ic no, voter card, kitas, bsn
-    führerschein, permis de conduire, carnet de conducir, carta d'identità, carte vitale, permesso, rijbewijs, driving permit
-    dl is, licence is, license is, green card no, uscis, visa number, visa no, medical card, health card, ohip, mbi, policy number
-    policy no, superannuation, tax code, taxpayer, sin card, vat id, npi, philhealth, sss no, tin number, hospital number
-"""),
+    Words("papers_sure"),
     by_word=True,
 )
 WEAK = Cues(
@@ -172,16 +163,7 @@ _OF_ELSE = regex(
     + r"\s?(?:number|no\.?|#|id)?[ :]{1,2}$"
 )
 
-SURE_ZH = Cues(
-    listed("""
-    身份证, 身分证, 身份号, 证件号, 护照, 通行证, 港澳证, 社保, 社会保障, 社会安全, 社会保险, 医保, 健保, 公积金
-    驾照, 驾驶证, 驾驶执照, 行驶证, 台胞证, 回乡证, 军官证, 居留证, 居住证, 永居, 统一编号, 税号, 纳税人, 识别号
-    银行卡, 卡号, 对公, 建行, 工行, 农行, 中行, 招行, 交行, 储蓄卡, 借记卡, 工资卡, 签证号, 出生证
-    往来证, 居民证, 健康卡, 诊疗卡, 老年证, 残疾证
-    结婚证号, 房产证号, 保单号, 工商注册, 信用代码
-    주민등록, 등록번호, 여권번호, 면허번호, マイナンバー, 个人番号, パスポート, 运転免许, 在留カード
-""")
-)
+SURE_ZH = Cues(Words("papers_sure_zh"))
 WEAK_ZH = Cues(listed("账号, 账户, 帐号, 帐户, 户头, 开户, 存折, 信用卡, 外国人, 学籍号, 准考证, 档案号, 病案号"))
 _NUMBER_ZH = regex(
     r"(?<![a-z0-9_$.@/-])(?P<value>[a-z]{0,3}\(?\d[\da-z]*(?:[ -]\d[\da-z]*){0,6}(?:\([\da]\))?)(?![a-z0-9%@]|[./:]\d)"
@@ -191,7 +173,7 @@ _NO_NUMBER_ZH = regex(r"\(?(?:19|20)\d\d(?:[-/. ]?(?:0?[1-9]|1[0-2])(?:[-/. ]?\d
 _OF_ELSE_ZH = regex("电话|手机号|客服|热线|订单|余额|额度|快递|单号|预约|办|元|群|qq")
 
 
-_SURE_ZH_BEFORE, _WEAK_ZH_BEFORE = regex("|".join(SURE_ZH)), regex("|".join(WEAK_ZH))
+_SURE_ZH_BEFORE, _WEAK_ZH_BEFORE = regex(lambda: "|".join(SURE_ZH)), regex(lambda: "|".join(WEAK_ZH))
 _ID_BEFORE = regex(r"(?<![a-z])id(?: number| no\.?)?(?: is)?[: ]{1,2}$")
 FAR, FAR_ZH = 72, 26
 """Characters before a number that are searched for what it is the number of."""
@@ -207,7 +189,7 @@ def says_a_paper(read: TextReading) -> bool:
         return True
     sure, weak = read.cues(SURE), read.cues(WEAK)
     named = [*sure, *weak, *read.cues(_ID)]
-    ends = sorted(end for name in named for end in _ends(read.lower, name))
+    ends = sorted(at + len(name) for name in named for at in positions(read.lower, name))
     if not any(_DIGIT.search(read.lower, end, end + FAR + _LETTERS_OF_ITS_OWN) for end in ends):
         return False
     found = ((_numbers_behind(read.lower, ends), 5), (_letters_behind(read.lower, ends), 4))
@@ -276,16 +258,8 @@ def _called(before: str, digits: int, sure: list[str], weak: list[str]) -> bool:
 
 def _stands(line: str, name: str, least: int) -> bool:
     """Whether a name ends there or later with no letter beside it."""
-    return any(
-        end >= least and not (letter_at(line, end - len(name) - 1) or letter_at(line, end)) for end in _ends(line, name)
-    )
-
-
-def _ends(text: str, name: str) -> Iterator[int]:
-    at = text.find(name)
-    while at >= 0:
-        yield at + len(name)
-        at = text.find(name, at + 1)
+    ends = ((at, at + len(name)) for at in positions(line, name))
+    return any(end >= least and not (letter_at(line, at - 1) or letter_at(line, end)) for at, end in ends)
 
 
 def _spelled(piece: Piece) -> bool:

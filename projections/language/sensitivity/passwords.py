@@ -10,7 +10,7 @@ import re
 
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import HAN_BLOCK
-from engramlog_server.projections.language.sensitivity.reading import Cues, Piece, Sign, TextReading
+from engramlog_server.projections.language.sensitivity.reading import Cues, Piece, Sign, TextReading, Words
 from engramlog_server.projections.language.sensitivity.rule import Begun, Rule, about, either, found_in_lower, listed
 from engramlog_server.projections.language.sensitivity.values import (
     DICTATED,
@@ -25,14 +25,7 @@ from engramlog_server.projections.language.sensitivity.values import (
     word_with_digits,
 )
 
-PASSWORDS = Cues(
-    listed("""
-    password, password's, passwords, passwd, passwrd, pasword, passcode, pass code, passphrase, passkey, pass, psw
-    pswd, pwd, pw, pword, p/w, psk, creds, credentials, mima, pgpassword, requirepass, masterauth, sshpass, dbpass
-    keypass, storepass, passnumber, pass number, dbpassword, userpassword, rootpassword, mypassword, passwort
-    contraseña, wpa_passphrase
-""")
-)
+PASSWORDS = Cues(Words("passwords_passwords"))
 WORDS = Cues(
     listed("password, passwords, passwd, passwds, passphrase, passphrases, passcode, passcodes, pwd, pwds, phrase"),
     PASSWORDS,
@@ -216,16 +209,7 @@ def _zh_value(match: re.Match[str], letters: bool) -> bool:
     return letters and len(value) >= 6 and value.lower() not in _NO_VALUE and not _PLACEHOLDER.search(value)
 
 
-WORDS_KEPT = Cues(
-    listed("""
-    alarm password, alarm word, bank password, voice password
-    code word, safe word, safeword, verbal password, phone password, telephone password, family password
-    security phrase, pickup password, pick-up password, watchword, memorable word, memorable name
-    memorable place
-    security word, codeword, pickup word, pickup code word
-    passphrase, master password, master passphrase, psk, requirepass, masterauth, wpa_passphrase
-""")
-)
+WORDS_KEPT = Cues(Words("passwords_words_kept"))
 """Words whose value may be any word: a bank's, a nursery's, a network's."""
 _WIRELESS = regex(either("wi-?fi, network, ssid, hotspot, router, wpa2?, modem"))
 # Between the word and its value: "for the router is now", " ->", "'s".
@@ -252,14 +236,7 @@ _PHRASE = regex(
 )
 _QUOTED_PHRASE = regex(r"\s?[=:]?\s?\"[a-z]{3,12}(?: [a-z]{3,12}){2,7}\"")
 _GROUPS = regex(r"\b[a-z]{4}(?:[ -][a-z]{4}){3}\b")
-_FUNCTION_WORDS = frozenset(
-    listed("""
-    a, an, and, are, as, at, be, but, by, can, do, for, from, get, has, have, he, her, his, how, i, if, in, is, it
-    its, just, like, me, my, no, not, of, on, one, or, our, out, she, so, some, than, that, the, their, them, then
-    there, they, this, to, too, up, was, we, what, when, where, which, who, will, with, you, your, really, very
-    also, only, always, never, still, same, must, should, would, could, need, needs, want, again, please, thanks
-    """)
-)
+_FUNCTION_WORDS = Words("passwords_function_words")
 _SAID_BEFORE = regex(
     r"\s{0,2}[\"')`]{0,2},?\s{0,2}(?:is|as|was|for|=|\(|being)?\s{0,2}"
     r"(?:(?:my|the|our|his|her|their|your|that)\s)?(?:[\w'-]{1,16}\s){0,2}$"
@@ -390,13 +367,7 @@ def holds_a_password(read: TextReading) -> bool:
     return False
 
 
-LATIN = Cues(
-    listed("""
-    clave, contraseña, contrasena, mdp, mot de passe, motdepasse, passwort, passwörter, kennwort, kennwörter, senha, mima, mi ma
-    wachtwoord, hasło, haslo, lösenord, losenord, parola, şifre, sifre, sandi, passord, salasana, adgangskode, mật khẩu, mat khau
-    heslo, jelszó, jelszo, kouling, palavra-passe, codice segreto
-""")
-)
+LATIN = Cues(Words("passwords_latin"))
 OTHER = Cues(listed("ароль, парол, パスワード, 暗证番号, 비밀번호, 비번, رمز, كلمة المرور, सिम, רוסיסמ, κωδικ"))
 FOREIGN = Cues(LATIN, OTHER)
 _FOREIGN_IS = r"(?:es|is|ist|est|é|e'|shi|jiu shi|is now|jest|är|är|to|:|=|->|→|-|是|は|는|은|это)"
@@ -421,11 +392,7 @@ def _foreign_password_in(piece: Piece) -> bool:
 
 
 SECRECY = Cues(listed("密码, 密钥, 秘钥, 锁屏, 解锁, 口令, 通行码, 暗号, 暗语, 密语"))
-CODES_ZH = Cues(
-    listed("""
-    码, 令牌, 口令, 暗号, 暗语, 验证器, 锁, 柜, 门, 保险, 箱, 车库, 屏, 手势, 图案, 九宫格, 后三位, 背面, 密, pin, puk, cvv, cvc
-    """)
-)
+CODES_ZH = Cues(Words("passwords_codes_zh"))
 
 _KEYS = frozenset(["密钥", "秘钥"])
 _LINK_ZH = r"(?:就?是|系|为|[:=→]|->|[改换设填输用叫记写按念报定配](?:成了?|为|的就?是?|了)?|成了?|给你|还是|依旧|照旧)"
@@ -442,14 +409,7 @@ _QUOTED = regex(rf"[^。\n,?]{{0,10}}?{_LINK_ZH}\s?\"(?P<value>[^\"\n]{{2,24}})\
 _SHORT = regex(rf"[^。\n,a-z\d]{{0,8}}?(?:{_LINK_ZH}|\s)\s?(?=[a-z]{{0,3}}\d)(?=\d{{0,3}}[a-z])[a-z0-9]{{4}}(?![\w.])")
 _OPENED = regex(rf"[^。\n,\w]{{0,8}}?(?:{_LINK_ZH})?\s?[a-z0-9][\w.@-]{{3,40}}")
 _REPEATED = regex(r"[^。\n]{0,12}?(?<![\d两])[\d一二三四五六七八九十]个[\d零一二三四五六七八九](?![\d个位月天人次])")
-_COMMON = frozenset(
-    listed("""
-    manager, google, chrome, windows, iphone, android, wechat, alipay, password, private, public, system, admin
-    github, apple, server, router, netflix, safari, bitwarden, lastpass, keepass, hash, bcrypt, spring, mysql, redis
-    docker, access, account, secret, token, please, wrong, error, login, default, unknown, manage, change, reset
-    forget, forgot, expired, argon, scrypt, oauth, passkey
-    """)
-)
+_COMMON = Words("passwords_common")
 _RULES_SAID_ZH = regex(
     "忘|至少|不能|不要|必须|位数|长度|要求|强度|错误|例如|比如|不少于|组成|是什么|多少|怎么|加密|算法|过期|规则|找回"
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.sensitivity.reading import NO_SIGN, Cues, Sign
+from engramlog_server.projections.language.sensitivity.reading import NO_SIGN, Cues, Sign, Words
 from engramlog_server.projections.language.sensitivity.rule import Rule, about, either, found_in_lower, listed
 from engramlog_server.projections.language.times.names import MONTH_STARTS
 
@@ -36,23 +36,7 @@ _TREATED = either("""
     abortion, miscarriage, mastectomy, hysterectomy, vasectomy, ivf, chemo(?:therapy)?, dialysis, colonoscopy
     biopsy, bypass surgery
 """)
-HEALTH = Cues(
-    listed("""
-    diagnosed, diabetes, diabetic, cancer, leukemia, leukaemia, lymphoma, melanoma, tumor, tumour, tumors, tumours
-    depression, anxiety, panic, adhd, autism, autistic, bipolar, schizophrenia, schizophrenic, ptsd, ocd, asthma
-    epilepsy, epileptic, seizures, hiv, aids, hepatitis, herpes, syphilis, chlamydia, gonorrhea, gonorrhoea
-    hypertension, blood pressure, arthritis, fibromyalgia, lupus, sclerosis, parkinson, parkinsons, alzheimer
-    alzheimers, dementia, anorexia, anorexic, bulimia, bulimic, eating disorder, endometriosis, pcos, crohn, crohns
-    colitis, ibs, kidney, heart disease, heart attack, heart condition, stroke, copd, cirrhosis, psoriasis, insomnia
-    apnea, covid, tuberculosis, erectile, infertility, infertile, addiction, addict, alcoholism, alcoholic
-    migraines, glaucoma, hernia, std, sti, antidepressant, antidepressants, ssri, ssris, insulin, metformin, lithium
-    sertraline, zoloft, prozac, fluoxetine, lexapro, xanax, adderall, ritalin, concerta, vyvanse, chemo
-    chemotherapy, methadone, suboxone, warfarin, antipsychotic, antipsychotics, levothyroxine, beta blockers, viagra
-    arv, arvs, hormone therapy, blood thinners, pregnant, suicidal, rehab, remission, abortion, miscarriage
-    mastectomy, hysterectomy, vasectomy, ivf, dialysis, colonoscopy, biopsy, bypass, psychiatrist, oncologist
-    psychotherapist
-    """)
-)
+HEALTH = Cues(Words("private_health"))
 """One of these stands in every English text that the rule for health can match; so with the next ones."""
 _SOMEBODY = (
     "(?:wife|sister|daughter|girlfriend|mom|mum|mother|son|brother|husband|dad|father|partner|friend|boss|cousin)"
@@ -69,12 +53,7 @@ _ILL = regex(
     r"|\b(?:my|see|sees|seeing|saw)\s(?:an? |my )?(?:psychiatrist|oncologist|psychotherapist)\b"
 )
 
-ORIENTATION = Cues(
-    listed("""
-    gay, lesbian, bisexual, bi, queer, transgender, trans, asexual, pansexual, nonbinary, non-binary, homosexual
-    heterosexual, sexual orientation
-    """)
-)
+ORIENTATION = Cues(Words("private_orientation"))
 _ORIENTED = regex(
     r"\b(?:i'm|i am|he's|he is|she's|she is|they're|identif(?:y|ies) as|came out(?: to \w{1,12}(?: \w{1,12})?)? as"
     rf"|{_SOMEBODY}(?:'s| is))\s(?:[a-z]{{1,10}} ){{0,2}}?(?:gay|lesbian|bisexual|bi(?=[.,!]|$| and)|queer"
@@ -83,13 +62,7 @@ _ORIENTED = regex(
     r"|sexual orientation is\b|\b(?:trans|gay|queer|lesbian) (?:woman|man|person) (?:like )?(?:me|myself)\b"
 )
 
-PAY = Cues(
-    listed("""
-    salary, salaries, wage, wages, paycheck, take-home, take home, base pay, gross pay, net pay, income, comp
-    compensation, my pay, hourly rate, bonus, i make, he makes, she makes, we make, they make, earn, earns, earning
-    paid, bring home, brings home
-    """)
-)
+PAY = Cues(Words("private_pay"))
 _PAID = regex(
     r"\b(?:salary|salaries|wages?|paycheck|take[- ]home|base pay|gross pay|net pay|income|comp|compensation|my pay"
     r"|hourly rate|bonus)\b"
@@ -140,13 +113,7 @@ _BORN_ZH = regex(
     r"(?:\d{1,2}[-月./]\d{1,2}|\d{8}|[一二三四五六七八九十]{1,2}月[初十一二三四五六七八九]{1,3})"
     r"|[我他她](?:是)?\d{4}[-年./]\d{1,2}[-月./]\d{1,2}日?(?:出)?生"
 )
-HEALTH_ZH = Cues(
-    listed("""
-    症, 病, 癌, 瘤, 高血, hiv, adhd, 肝, 哮喘, 癫痫, 精神, 痛风, 甲亢, 甲减, 中风, 脑梗, 肾, 狼疮, 帕金森, 阿尔茨海默, 痴呆, 不孕
-    不育, 结核, 应激, 肌瘤, 多囊, 结节, 阳痿, 早泄, 痔疮, 湿疣, 椎间盘, 抑郁, 双相, 躁郁, 艾滋, 怀孕, 流产, 人流, 堕胎, 试管
-    舍曲林, 百忧解, 胰岛素, 二甲双胍, 利培酮, 碳酸锂, 安眠药, 降压药, 帕罗西汀, 优甲乐, 化疗, 透析, 戒毒, 截肢
-    """)
-)
+HEALTH_ZH = Cues(Words("private_health_zh"))
 ORIENTATION_ZH = Cues(listed("性恋, 跨性别, 男同, 女同, 拉拉, 同志, 出柜, 性取向, 同性"))
 PAY_ZH = Cues(listed("工资, 薪, 收入, 税后, 税前, 年终奖, 到手, 公积金"))
 BIRTH_ZH = Cues(listed("生日, 出生, 生辰, 生于, 日生"), (f"{digit}生" for digit in range(10)))

@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence
 from enum import IntFlag
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain
 from typing import NamedTuple
 
+from engramlog_server.projections.language.lexicon import rows
 from engramlog_server.projections.language.patterns import regex
 
 LONG = 17
@@ -108,6 +109,14 @@ def with_others(lower: str, found: dict[int, int], words: Iterable[str]) -> dict
     return found
 
 
+def positions(text: str, part: str) -> Iterator[int]:
+    """Where a part begins in a text, in order."""
+    at = text.find(part)
+    while at >= 0:
+        yield at
+        at = text.find(part, at + 1)
+
+
 def spaced(lower: str, found: dict[int, int]) -> list[tuple[int, int]]:
     """The places in reading order: (start, end). Of those that crowd the last."""
     if len(found) > FREE + len(lower) // SPACING:
@@ -171,6 +180,36 @@ def key_of(cue: str, *, by_word: bool = False) -> str:
     return max([word for word in words if word not in _FREQUENT] or words, key=len, default=cue)
 
 
+@cache
+def _lists() -> dict[str, tuple[str, ...]]:
+    lists: dict[str, tuple[str, ...]] = {}
+    for row in rows("sensitivity"):
+        (name,) = row["list"]
+        lists[name] = lists.get(name, ()) + row["english"] + row["chinese"]
+    return lists
+
+
+class Words:
+    """The words of one list in `lexicon/sensitivity.tsv`, read at first use. Raises KeyError if there is no such list."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return frozenset(self)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_lists()[self._name])
+
+    def __contains__(self, word: str) -> bool:
+        return word in self._words
+
+    def isdisjoint(self, words: Iterable[str]) -> bool:
+        """Whether none of the words is in the list."""
+        return self._words.isdisjoint(words)
+
+
 class Cues:
     """Words and phrases, in lower case, by which a rule goes: none of it can match a text that holds none of them.
 
@@ -178,11 +217,19 @@ class Cues:
     """
 
     def __init__(self, *lists: Iterable[str], by_word: bool = False) -> None:
-        self._by_key: dict[str, tuple[str, ...]] = {}
-        for cue in dict.fromkeys(chain(*lists)):
-            key = key_of(cue, by_word=by_word)
-            self._by_key[key] = (*self._by_key.get(key, ()), cue)
-        self._before = {cue: _before(cue, key) for key, cues in self._by_key.items() for cue in cues}
+        self._lists, self._by_word = lists, by_word
+
+    @cached_property
+    def _by_key(self) -> dict[str, tuple[str, ...]]:
+        by_key: dict[str, tuple[str, ...]] = {}
+        for cue in dict.fromkeys(chain(*self._lists)):
+            key = key_of(cue, by_word=self._by_word)
+            by_key[key] = (*by_key.get(key, ()), cue)
+        return by_key
+
+    @cached_property
+    def _before(self) -> dict[str, int | None]:
+        return {cue: _before(cue, key) for key, cues in self._by_key.items() for cue in cues}
 
     @property
     def keys(self) -> KeysView[str]:

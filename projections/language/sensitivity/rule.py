@@ -16,6 +16,7 @@ from engramlog_server.projections.language.sensitivity.reading import (
     Piece,
     Sign,
     TextReading,
+    positions,
 )
 
 
@@ -86,14 +87,14 @@ class Begun:
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
         """The matches in reading order, none of which overlap."""
         end = 0
-        for at in sorted({at for head in self._heads for at in _places(text, head)}):
+        for at in sorted({at for head in self._heads for at in positions(text, head)}):
             if at >= end and (match := self.pattern.match(text, at)):
                 end = match.end()
                 yield match
 
     def search(self, text: str) -> re.Match[str] | None:
         """A match, if there is any: not always the first."""
-        found = (self.pattern.match(text, at) for head in self._heads for at in _places(text, head))
+        found = (self.pattern.match(text, at) for head in self._heads for at in positions(text, head))
         return next(filter(None, found), None)
 
 
@@ -106,10 +107,3 @@ def _head(alternative: str) -> str:
     if head is None:
         raise ValueError(f"{alternative!r} must begin with characters that stand in whatever it matches")
     return re.sub(r"\\(\W)", r"\1", head[0])
-
-
-def _places(text: str, part: str) -> Iterator[int]:
-    at = text.find(part)
-    while at >= 0:
-        yield at
-        at = text.find(part, at + 1)

@@ -12,7 +12,7 @@ from itertools import combinations
 
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import HAN_BLOCK
-from engramlog_server.projections.language.sensitivity.reading import Cues
+from engramlog_server.projections.language.sensitivity.reading import Cues, positions
 from engramlog_server.projections.language.sensitivity.rule import listed
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -81,19 +81,20 @@ _BESIDE_NETWORK = regex(r"mm(?:(?<=wifi.mm)|(?<=vpn.mm))(?=:\s?[!-~]{6})")
 
 def corrected(text: str, lower: str) -> tuple[str, str] | None:
     """A folded text and the same in lower case with its words for a password spelt right; None where nothing was wrong."""
-    changes = [(match.span(), MISSPELT[match[0]]) for match in _LATIN.finditer(lower) if match[0] in MISSPELT]
-    changes += [(match.span(), "密码") for match in _BESIDE_NETWORK.finditer(lower)]
+    changes = [(*match.span(), MISSPELT[match[0]]) for match in _LATIN.finditer(lower) if match[0] in MISSPELT]
+    changes += [(*match.span(), "密码") for match in _BESIDE_NETWORK.finditer(lower)]
     if not lower.isascii():
-        changes += [(match.span(), right) for wrong, right in _HAN for match in wrong.finditer(lower)]
+        changes += [(*match.span(), right) for wrong, right in _HAN for match in wrong.finditer(lower)]
     if not changes:
         return None
     changes.sort()
     return _with(text, changes), _with(lower, changes)
 
 
-def _with(text: str, changes: list[tuple[tuple[int, int], str]]) -> str:
+def _with(text: str, changes: list[tuple[int, int, str]]) -> str:
+    """The text with other words from start to end of each change; a change that begins within the one before is left out."""
     parts, done = [], 0
-    for (start, end), right in changes:
+    for start, end, right in changes:
         if start >= done:
             parts += [text[done:start], right]
             done = end
@@ -125,26 +126,14 @@ def in_digits(text: str, lower: str, keys: Collection[str]) -> tuple[str, str] |
     if len(words) < 2 or OF_A_ROW.isdisjoint(words):
         return None
     parts, done = [], 0
-    for start in sorted(_starts(lower, words)):
-        if start < done or not (row := _ROW.match(lower, start)):
+    for start in sorted(at for word in words for at in positions(lower, word)):
+        if start < done or lower[max(0, start - 1) : start].isalnum() or not (row := _ROW.match(lower, start)):
             continue
         digits = _digits(row[0])
         if len(digits) >= _LEAST and len(set(digits)) > 1 and not any(digits in counted for counted in _COUNTED):
             parts.append((start, row.end(), digits))
             done = row.end()
-    return (_with_digits(text, parts), _with_digits(lower, parts)) if parts else None
-
-
-def _starts(lower: str, words: Collection[str]) -> list[int]:
-    """Where one of the words begins."""
-    found = []
-    for word in words:
-        at = lower.find(word)
-        while at >= 0:
-            if at == 0 or not lower[at - 1].isalnum():
-                found.append(at)
-            at = lower.find(word, at + len(word))
-    return found
+    return (_with(text, parts), _with(lower, parts)) if parts else None
 
 
 def _digits(row: str) -> str:
@@ -155,11 +144,3 @@ def _digits(row: str) -> str:
         else:
             digits, times = digits + _VALUES[word] * times, 1
     return digits
-
-
-def _with_digits(text: str, parts: list[tuple[int, int, str]]) -> str:
-    pieces, done = [], 0
-    for start, end, digits in parts:
-        pieces += [text[done:start], digits]
-        done = end
-    return "".join([*pieces, text[done:]])

@@ -6,6 +6,8 @@ the text is looked up first for all rules at once (`index`), and only the rules 
 
 from __future__ import annotations
 
+from functools import cache
+
 from engramlog_server.projections.language.said_on import without_day
 from engramlog_server.projections.language.sensitivity import (
     answers,
@@ -29,7 +31,10 @@ _SECRETS = (passwords, papers, codes, locks, logins, keys, answers)
 RULES: tuple[Rule, ...] = tuple(rule for module in (*_SECRETS, contact, private, background) for rule in module.RULES)
 """Most sensitive first."""
 
-_INDEX = Index(RULES)
+
+@cache
+def _index() -> Index:
+    return Index(RULES)
 
 
 def detect_sensitivity(text: str) -> int:
@@ -38,7 +43,7 @@ def detect_sensitivity(text: str) -> int:
     Time grows in step with the length of the text.
     """
     text = folded(without_day(text))
-    read, rules = _INDEX.read(text, in_lower_case(text))
+    read, rules = _index().read(text, in_lower_case(text))
     for rule in rules:
         if rule.matches(read):
             return rule.level
@@ -48,5 +53,5 @@ def detect_sensitivity(text: str) -> int:
 def reasons(text: str) -> list[str]:
     """The names of the rules that match, most sensitive first, each once; never a value out of the text."""
     text = folded(without_day(text))
-    read, rules = _INDEX.read(text, in_lower_case(text))
+    read, rules = _index().read(text, in_lower_case(text))
     return list(dict.fromkeys(rule.name for rule in rules if rule.matches(read)))

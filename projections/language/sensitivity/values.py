@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.sensitivity.reading import Words
 from engramlog_server.projections.language.sensitivity.rule import listed
 from engramlog_server.projections.language.times.names import MONTH_STARTS, WEEKDAY
 
@@ -197,40 +198,15 @@ JOINED, WORDS = 1, 2
 
 _LEAST, _MOST = 7, 40
 _WORD = regex("[A-Za-z]{2,}")
-_PRODUCTS = "|".join(
-    listed("""
-    iphone, ipad, ipod, imac, mac, macbook, airpods?, homepod, thinkpad, ideapad, yoga, legion, chromebook, surface
-    galaxy, pixel
-    redmi, xiaomi, huawei, honor, oppo, vivo, oneplus, matebook, matepad, mate, nova, kindle, fire, echo, playstation
-    xbox, switch
-    nintendo, windows, win, ubuntu, debian, fedora, centos, android, ios, ipados, macos, python, node, nodejs, django
-    flask, rails
-    react, angular, vue, spring, mysql, mariadb, postgres, postgresql, redis, mongodb, java, php, office, word, excel
-    photoshop
-    chrome, firefox, safari, edge, opera, geforce, rtx, gtx, radeon, ryzen, intel, core, xeon, archer, netgear
-    linksys, asus
-    tplink, tp-link, nighthawk, deco, orbi, eero, fritz, fritzbox, velop, unifi, dlink, season, episode, chapter
-    version, release
-    build, patch, update, level, stage, part, phase, wave, covid, sony, samsung, canon, epson, brother, laserjet
-    deskjet, officejet
-    envy, pavilion, inspiron, latitude, xps, optiplex, precision, vostro, dell, acer, aspire, nitro, predator
-    alienware, razer
-    logitech, gpt, chatgpt, llama, claude, gemini, qwen, deepseek, xiaoxin, lenovo, dji, gopro, garmin, fitbit, nokia
-    motorola
-    bluetooth, displayport, hdmi, usb, type, oauth, openvpn, wireguard, openssl, nginx, apache, tomcat, webpack
-    bootstrap, openwrt
-    wordpress, drupal, magento, poweredge, proliant, synology, qnap, group, team, week, day, grade, class, section
-    table, figure
-    example, option, question, task, item, number, test, user, admin, server, port, column, slide, lesson, exercise
-    section
-""")
-)
+_PRODUCTS = Words("values_products")
 _SOMETHING_ELSE = regex(
-    rf"(?:{_PRODUCTS})(?:pro|air|max|plus|ultra|mini|se|lite|gen)*(?:[\d.+_-]|$)"
-    r"|.*[_-](?:5|2\.4|2)g$|.*[_.-]v\d+(?:\.\d+)*$|.*\bs\d\de\d\d|.*\d(?:gb|tb|mb|mhz|ghz|mah|px|hz|bit|fps)\b|.*\.\d+\.\d|.*-\d+\.\d+$"
-    r"|.*[_.-](?:rc|beta|alpha|pre|rev|fix|dev|prod|test|staging|node|copy|final|draft|img|dsc|pic|photo|chapter|part|page)[_.-]?\d*$"
-    r"|(?:img|dsc|pic|scr|rfc|cve|iso|ieee|pep|jira|bug|pr|eq|fig|img|ver|rev|gen|lv|us|eu|ap|ca)[_-]"
-    rf"|(?:{WEEKDAY})\d|(?:{MONTH_STARTS})[a-z]{{0,6}}[-_.]?\d"
+    lambda: (
+        rf"(?:{'|'.join(_PRODUCTS)})(?:pro|air|max|plus|ultra|mini|se|lite|gen)*(?:[\d.+_-]|$)"
+        r"|.*[_-](?:5|2\.4|2)g$|.*[_.-]v\d+(?:\.\d+)*$|.*\bs\d\de\d\d|.*\d(?:gb|tb|mb|mhz|ghz|mah|px|hz|bit|fps)\b|.*\.\d+\.\d|.*-\d+\.\d+$"
+        r"|.*[_.-](?:rc|beta|alpha|pre|rev|fix|dev|prod|test|staging|node|copy|final|draft|img|dsc|pic|photo|chapter|part|page)[_.-]?\d*$"
+        r"|(?:img|dsc|pic|scr|rfc|cve|iso|ieee|pep|jira|bug|pr|eq|fig|img|ver|rev|gen|lv|us|eu|ap|ca)[_-]"
+        rf"|(?:{WEEKDAY})\d|(?:{MONTH_STARTS})[a-z]{{0,6}}[-_.]?\d"
+    )
 )
 _LEET = regex("[A-Za-z][0-9][A-Za-z]{2}|[0-9][A-Za-z]{3}")
 _AT_NUMBER = regex("[a-z]{6,16}@[0-9]{2,6}")
