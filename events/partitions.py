@@ -161,6 +161,8 @@ class LogKeys:
     """Set: keyed digests of ids of memories and turns that were erased: nothing is said under them again."""
     unjudged = Key("raw", "zset")
     """Sorted set: `first-last` of seqs of events appended raw, until a job has judged the memories that they make."""
+    noted = Key("rawn", "stream")
+    """Stream of one entry, replaced after each change of `unjudged` by an append: who reads the stream wakes."""
     levels = Key("lvl")
     """Hash: how far entries were read again under newer rules of sensitivity."""
     dedupe_of = KeyOf[int]("ids")

@@ -23,6 +23,7 @@ from engramlog_server.consumers.jobs.episodes import EXTRACTIVE, OFF
 from engramlog_server.consumers.jobs.job import JobValidator
 from engramlog_server.consumers.jobs.lifecycle import RULE
 from engramlog_server.consumers.jobs.opened import JobResources, Lent
+from engramlog_server.consumers.jobs.raw_memories import RawMemories
 from engramlog_server.consumers.jobs.run import kinds_of, serving
 from engramlog_server.consumers.jobs.scheduler import LEAST_MINUTES, JobScheduler
 from engramlog_server.consumers.jobs.worker import JobWorker, store_queue
@@ -206,11 +207,16 @@ def run_job_worker(
     )
     ledger = ModelLedger(WirePool(connect(url, timeout=timeout)), now)
     served = served._replace(note=ledger.note, master=master)
+    raw = None if cron is None else RawMemories(served, identity.store_id, lambda: cron.leads)
+    if raw is not None:
+        raw.start()
     validator = JobValidator(client, identity.store_id, identity.partitions, alarms)
     with serving(served):
         while not stop.is_set():
             _work(client, validator, ending, stop, tell)
             stop.wait(AGAIN_SECONDS)
+    if raw is not None:
+        raw.stop(GRACE_SECONDS)
     attendant.end()
     alarms.close()
     ledger.close()

@@ -103,6 +103,7 @@ def _names(tag: str) -> list[str]:
         keys.deletions,
         keys.levels,
         keys.unjudged,
+        keys.noted,
         *(keys.dedupe_of(bucket) for bucket in range(DEDUPE_BUCKETS)),
     ]
 

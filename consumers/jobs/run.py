@@ -57,7 +57,8 @@ KINDS: Mapping[str, Kind] = {"upkeep": Kind(None), "daily": Kind(DAY_MINUTES)}
 EXTRACTION: Mapping[str, Kind] = {"extract": Kind(10 / 60)}
 SESSIONS: Mapping[str, Kind] = {"sessions": Kind(10)}
 LINKING: Mapping[str, Kind] = {"links": Kind(5)}
-JUDGING: Mapping[str, Kind] = {"judge": Kind(5 / 60)}
+JUDGING: Mapping[str, Kind] = {"judge": Kind(5)}
+"""For raw memories that `consumers.jobs.raw_memories` left behind."""
 EMBEDDING: Mapping[str, Kind] = {"embed": Kind(1)}
 
 

@@ -8,21 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from threading import Event as Flag
 from time import monotonic
 
 from engramlog_server.consumers.jobs.due import DueJobs
 from engramlog_server.consumers.jobs.leader import has_work
-from engramlog_server.consumers.jobs.run import JUDGING, kinds_of
+from engramlog_server.consumers.jobs.opened import JobResources, Lent
+from engramlog_server.consumers.jobs.raw_memories import RawMemories
+from engramlog_server.consumers.jobs.run import kinds_of
 from engramlog_server.consumers.jobs.scheduler import JobScheduler
 from engramlog_server.events.alarms import JOBS_PATIENT_SECONDS, JOBS_WAIT, Alarms, ConditionAlarm
 from engramlog_server.events.errors import EngramlogError, StoreError, StoreMismatch
 from engramlog_server.events.redis.ready import refuse_kind
 from engramlog_server.events.redis.wire import connect, open_wire
+from engramlog_server.events.sealing.seals import MasterKey
 from engramlog_server.ops.embedders import embed_minutes, embedders_of
 from engramlog_server.ops.every import Every
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.tracebacks import reason_of
 from engramlog_server.ops.worker_id import new_worker_id
+from engramlog_server.projections.embedding.choosing import Embedders
 from engramlog_server.projections.redis.create import StoreIdentity
 from engramlog_server.projections.redis.restored import still_stands
 
@@ -41,7 +46,18 @@ Tell = Callable[..., None]
 class JobSchedule:
     """Enqueues due jobs while this process leads, from a thread of its own. `rests` may be read from any thread."""
 
-    def __init__(self, url: str, identity: StoreIdentity, settings: Settings, tell: Tell, alarms: Alarms) -> None:
+    def __init__(
+        self,
+        url: str,
+        identity: StoreIdentity,
+        settings: Settings,
+        tell: Tell,
+        alarms: Alarms,
+        *,
+        embedders: Embedders | None = None,
+        master: MasterKey | None = None,
+    ) -> None:
+        """`embedders`: those that the process has already. `master` opens a sealed store."""
         self._client = connect(settings.queue_url or url, timeout=settings.redis_timeout)
         self._setting = "ENGRAMLOG_QUEUE_URL" if settings.queue_url else "ENGRAMLOG_REDIS_URL"
         self._wire = open_wire(self._client)
@@ -51,10 +67,9 @@ class JobSchedule:
         self._store_id = identity.store_id
         self._workers = settings.job_workers
         self._tell = tell
-        embedders = embedders_of(settings, identity.embedder)
+        embedders = embedders or embedders_of(settings, identity.embedder)
         kinds = kinds_of(settings.extraction, settings.summaries, embed_minutes=embed_minutes(embedders))
-        often = [one for name, one in kinds.items() if name not in JUDGING]  # raw memories are seldom
-        self._seldom = all((one.every_minutes or SWEEP_MINUTES) >= OFTEN_MINUTES for one in often)
+        self._seldom = all((one.every_minutes or SWEEP_MINUTES) >= OFTEN_MINUTES for one in kinds.values())
         self._cron = JobScheduler(
             self._client,
             identity.store_id,
@@ -65,6 +80,9 @@ class JobSchedule:
             tell=tell,
             due=DueJobs(self._wire, self._store, identity.store_id, identity.tags, embedders),
         )
+        lent = None if embedders is None else Lent(lambda: embedders)
+        resources = JobResources(url, settings.redis_timeout, tell, Flag(), lent, alarms=alarms, master=master)
+        self._raw = RawMemories(resources, identity.store_id, lambda: self._cron.leads and not self._is_copy)
         self._checked = False
         self._watch = ConditionAlarm(alarms, JOBS_WAIT, patient_seconds=JOBS_PATIENT_SECONDS)
         self._trouble = ""
@@ -74,10 +92,12 @@ class JobSchedule:
         """Whether the store was restored and nobody took it over yet: no job decides anything on it."""
         self._every = Every(LOOK_SECONDS, self._look_quietly, "schedule", tell, at_end=self._leave)
 
-    def start(self) -> None:
-        """Begin. Without job workers nothing is scheduled."""
+    def start(self) -> JobSchedule:
+        """Begin. Without job workers nothing is scheduled, and raw memories are not judged."""
         if self._workers:
             self._every.start()
+            self._raw.start()
+        return self
 
     @property
     def rests(self) -> bool:
@@ -90,7 +110,9 @@ class JobSchedule:
 
     def stop(self, seconds: float) -> None:
         """Let another process lead; waits at most so many seconds."""
-        self._every.stop(seconds)
+        until = monotonic() + seconds
+        self._raw.stop(seconds)
+        self._every.stop(max(until - monotonic(), 0.0))
 
     def _leave(self) -> None:
         try:

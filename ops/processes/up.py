@@ -255,13 +255,14 @@ def _serve(
 ) -> None:
     of_api = partial(tell, component="api")
     catch_up, model = FoldCatchUp(store, of_api), model_of(settings)
+    meanings = _chosen(store, settings, of_api)
     _ask_what_is_kept(store, catch_up, of_api)
     application = JoinedApplication(
         store,
         catch_up,
         of_api,
         queue_url=settings.queue_url,
-        meanings=_chosen(store, settings, of_api),
+        meanings=meanings,
         model=model,
         kept_heads=kept_heads(store, settings),
         extraction=settings.extraction,
@@ -276,8 +277,15 @@ def _serve(
     server = _listening(app, settings, front, of_api)
     keeper = HeadKeeper(store, settings)
     keeper.start()
-    schedule = JobSchedule(store.url, store.identity, settings, partial(tell, component="lifecycle"), store.alarms)
-    schedule.start()
+    schedule = JobSchedule(
+        store.url,
+        store.identity,
+        settings,
+        partial(tell, component="lifecycle"),
+        store.alarms,
+        embedders=None if meanings is None else meanings.embedders,
+        master=store.client.seals.master,
+    ).start()
     keys = watch_master_key(store.client.seals, store.alarms, of_api)
     token, identity = (ConditionAlarm(store.alarms, name) for name in ("token_unusable", IDENTITY))
     guard, standstill = _guard(store), Standstill(application.operator.status, store.alarms)

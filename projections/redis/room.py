@@ -63,6 +63,7 @@ def _of_partition(wire: Wire, keys: BuildKeys) -> Counter[str]:
         log.wordless,
         log.gone,
         log.unjudged,
+        log.noted,
     )
     models = [name.decode() for name in wire.call("HKEYS", vectors.models)]
     marks = [vectors.models, *map(vectors.changes, models)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from functools import partial
+from math import inf
 from time import monotonic
 
 from engramlog_server.consumers.jobs.opened import OpenedStore, Walked
@@ -23,10 +24,11 @@ MOST_EVENTS = 2_000
 """Raw events judged in one run."""
 
 
-def run(opened: OpenedStore, partition: int) -> Walked:
-    """Judge the first raw events of a partition. Owners that could not be looked at are tried again after the others."""
+def run(opened: OpenedStore, partition: int, most: int = MOST_EVENTS, to: float = inf) -> Walked:
+    """Judge the first `most` raw events of a partition, up to seq `to`. Owners that failed are tried again after the others."""
     until, unjudged = monotonic() + JUDGE_SECONDS, opened.views.unjudged
-    spans, owners = unjudged.first(partition, MOST_EVENTS), defaultdict[str, list[Stored]](list)
+    owners = defaultdict[str, list[Stored]](list)
+    spans = [span for span in unjudged.first(partition, most) if span.last <= to]
     if not spans:
         return Walked(0, 0, 0)
     if (embedders := opened.served.embedder) is not None:

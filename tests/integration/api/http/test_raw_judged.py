@@ -10,16 +10,22 @@ from urllib.parse import quote
 import pytest
 
 from engramlog_server.api.exchange.append_events import append_lines
+from engramlog_server.consumers.jobs import raw_memories
 from engramlog_server.consumers.jobs.due import DueJobs
+from engramlog_server.consumers.jobs.kinds import judge
 from engramlog_server.consumers.jobs.kinds.judge import JUDGE
 from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs
-from engramlog_server.consumers.jobs.opened import JobResources
+from engramlog_server.consumers.jobs.opened import JobResources, OpenedStore, Walked
+from engramlog_server.consumers.jobs.raw_memories import RawMemories
 from engramlog_server.consumers.jobs.run import run, serving
 from engramlog_server.events.envelope import canonical
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.events.redis.wire import open_wire
+from engramlog_server.projections.redis.unjudged import MOST_SPANS, RedisUnjudged
 from tests.given.client import new_owner
 from tests.given.http import HttpStore, Json, created, http_store
+from tests.integration.live import wait_until
+from tests.patience import PATIENCE
 
 
 @pytest.fixture(scope="module")
@@ -28,14 +34,22 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
         yield found
 
 
-def judged(store: HttpStore, owner: str) -> int:
-    """One run of the job; how many decisions it appended."""
-    resources = JobResources(
+def settle(store: HttpStore) -> None:
+    """Wait until everything is folded."""
+    store.application.writer.settle_positions({0: store.application.log.head(0)})
+
+
+def resources_of(store: HttpStore) -> JobResources:
+    return JobResources(
         store.store.url, 10.0, lambda *_told, **_facts: None, Flag(), master=store.store.client.seals.master
     )
-    with serving(resources):
+
+
+def judged(store: HttpStore, owner: str) -> int:
+    """One run of the job; how many decisions it appended."""
+    with serving(resources_of(store)):
         counts = run(JUDGE, store.store.identity.store_id, partition_of(owner, 1), "tick")
-    store.application.settle()
+    settle(store)
     assert isinstance(counts, dict)
     assert counts["failed"] == 0
     return counts["decided"]
@@ -67,7 +81,7 @@ MOVED = [("porto", "I live in Porto", 1), ("lisbon", "I moved to Lisbon", 2)]
 def tell(store: HttpStore, owner: str, rows: list[tuple[str, str, int]] = MOVED) -> None:
     for row in rows:
         store.append(said(owner, *row))
-    store.application.settle()
+    settle(store)
 
 
 def test_a_raw_memory_ends_the_older_one_with_its_reason_and_its_cause(store: HttpStore) -> None:
@@ -106,7 +120,7 @@ def test_a_job_that_is_killed_between_its_events_and_run_again_decides_the_same_
     monkeypatch.setattr(LifecycleJobs, "_append", killed)
     with pytest.raises(Killed):
         judged(store, owner)
-    store.application.settle()
+    settle(store)
     monkeypatch.undo()
     assert is_due(store)
     whole = judged(store, owner)
@@ -158,7 +172,7 @@ def test_what_an_assistant_appended_against_the_user_s_own_word_waits_for_a_pers
     tell(store, owner, MOVED[:1])
     reported = said(owner, "lisbon", "User lives in Lisbon now", 2, source="assistant", category="fact")
     store.append(reported | {"actor": "assistant"})
-    store.application.settle()
+    settle(store)
     judged(store, owner)
     assert "porto" in listed(store, owner)
     with store.application.reader.snapshot(owner) as snapshot:
@@ -178,6 +192,63 @@ def test_a_file_of_events_is_judged_too(store: HttpStore) -> None:
     owner, note = new_owner(), store.application.views.unjudged.note
     lines = [canonical(said(owner, *row)) for row in MOVED]
     assert append_lines(store.application.log, lines, note=note).appended == 2
-    store.application.settle()
+    settle(store)
     judged(store, owner)
     assert set(listed(store, owner)) == {"lisbon"}
+
+
+@pytest.mark.parametrize("behind", ["nothing", "an owner that fails"])
+def test_a_note_wakes_the_judge(store: HttpStore, monkeypatch: pytest.MonkeyPatch, behind: str) -> None:
+    """No job runs here, and each wait is longer than the test may take: only the note can end it."""
+    for name in ("WAIT_SECONDS", "SOONEST_SECONDS", "LATEST_SECONDS"):
+        monkeypatch.setattr(raw_memories, name, 2 * PATIENCE)
+    resources, unjudged, log = resources_of(store), store.application.views.unjudged, store.application.log
+    waits, wait, plan = list[Any](), RedisUnjudged.wait, LifecycleJobs.carry_out_plan
+    owner, other = new_owner(), new_owner()
+
+    def waiting(this: RedisUnjudged, notes: list[bytes], seconds: float) -> bool:
+        waits.append(notes)
+        return wait(this, notes, seconds)
+
+    def planned(this: Any, of: str, *arguments: Any, **options: Any) -> Any:
+        if of == other:
+            raise ValueError(of)
+        return plan(this, of, *arguments, **options)
+
+    monkeypatch.setattr(RedisUnjudged, "wait", waiting)
+    monkeypatch.setattr(LifecycleJobs, "carry_out_plan", planned)
+    unjudged.remove(0, unjudged.first(0, MOST_SPANS))
+    notes = list[Any]()
+
+    def fold(of: str, rows: list[tuple[str, str, int]]) -> None:
+        lines = [canonical(said(of, *row)) for row in rows]
+        append_lines(log, lines, note=lambda *told: notes.append(told))
+        settle(store)
+
+    fold(owner, MOVED)
+    fold(other, MOVED[:1] if behind == "an owner that fails" else [])
+    for told in notes[1:]:
+        unjudged.note(*told)
+    thread = RawMemories(resources, store.store.identity.store_id, lambda: True)
+    thread.start()
+    wait_until(lambda: waits)
+    unjudged.note(*notes[0])
+    wait_until(lambda: set(listed(store, owner)) == {"lisbon"})
+    resources.stop.set()
+    unjudged.note(*notes[0])
+    thread.stop(PATIENCE)
+    unjudged.remove(0, unjudged.first(0, MOST_SPANS))
+
+
+def test_the_judge_leaves_what_is_not_folded_and_judges_the_rest(store: HttpStore) -> None:
+    owner, unjudged = new_owner(), store.application.views.unjudged
+    unjudged.remove(0, unjudged.first(0, MOST_SPANS))
+    store.told(owner, *(said(owner, *row) for row in MOVED))
+    resources = resources_of(store)
+    opened = OpenedStore(resources, store.store.identity.store_id, "job:judge")
+    (span,) = unjudged.first(0, 1)
+    assert judge.run(opened, 0, 10, span.last - 1) == Walked(0, 0, 0)
+    assert unjudged.first(0, 1) == [span]
+    judge.run(opened, 0, 10, span.last)
+    assert unjudged.first(0, 1) == []
+    opened.close()
