@@ -69,7 +69,7 @@ ANSWERS: Mapping[str, Mapping[str, str]] = {
         "due": "integer",
     },
 }
-"""The fields of each answer that an agent acts on: the type, and after a colon words. docs/mcp.md describes the others."""
+"""The fields of each answer that an agent acts on: the type, and after a colon words. docs/how-to/mcp.md describes the others."""
 UNSET = (None, "", False)
 """Defaults that an argument has as nobody would expect another."""
 

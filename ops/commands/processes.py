@@ -157,7 +157,7 @@ def mcp_(
         return
     assert owner is not None
     if sys.stdin.isatty():
-        err.print("[dim]waiting for an MCP client on standard input; see docs/mcp.md. Ctrl-C ends[/]")
+        err.print("[dim]waiting for an MCP client on standard input; see docs/how-to/mcp.md. Ctrl-C ends[/]")
     from engramlog_server.ops.processes.mcp import over_stdio
 
     over_stdio(settings, owner, tools, teller(), metrics_at)

@@ -60,7 +60,7 @@ def prompt(model: Endpoint, at: int) -> str:
     return "\n".join(one["content"] for one in model.asked[at].body["messages"])
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/client.md", "client/README.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/how-to/client.md", "client/README.md"])
 def test_the_five_lines_end_with_a_block_that_has_the_right_fact(
     page: str, running: Service, capsys: pytest.CaptureFixture[str]
 ) -> None:

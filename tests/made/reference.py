@@ -132,7 +132,7 @@ class _Anything:
 
 def _http() -> Iterator[str]:
     document: dict[str, Any] = create_app(cast("Application", _Anything())).openapi()
-    text = "`GET /openapi.json` has the same with every answer. How to call: [HTTP](../http.md)."
+    text = "`GET /openapi.json` has the same with every answer. How to call: [HTTP](../how-to/http.md)."
     yield from _title("HTTP routes", text)
     yield from table("route", "meaning", "query parameters", "body (`?` is optional)")
     for path, methods in document["paths"].items():

@@ -16,7 +16,7 @@ import pytest
 
 from tests.acceptance.docs.test_readme import ROOT, run_tour
 
-PAGE = (ROOT / "docs" / "agent-loop.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "how-to" / "agent.md").read_text("utf-8")
 
 
 def free_port() -> str:

@@ -17,7 +17,7 @@ from tests.acceptance.docs.test_readme import missing
 from tests.acceptance.docs.test_readme import run_tour as run
 from tests.places import ROOT
 
-PAGE = ROOT / "docs" / "auditing.md"
+PAGE = ROOT / "docs" / "how-to" / "audit.md"
 SUSPECT = "suspect"
 
 

@@ -1,4 +1,4 @@
-"""The curl lines of docs/http.md are run as they stand, but for the port, against a service as people start it."""
+"""The curl lines of docs/how-to/http.md are run as they stand, but for the port, against a service as people start it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engramlog_server.ops.token import read_token
 from tests.acceptance.docs.test_readme import ROOT
 from tests.integration.ops.test_up import running
 
-PAGE = (ROOT / "docs" / "http.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "how-to" / "http.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 CURL = shutil.which("curl")
 

@@ -1,4 +1,4 @@
-"""docs/mcp.md lists every tool with its hints and every argument, and every resource; and its one command works."""
+"""docs/how-to/mcp.md lists every tool with its hints and every argument, and every resource; and its one command works."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from engramlog_server.ops.main import main
 from engramlog_server.ops.token import read_token
 from tests.places import ROOT
 
-PAGE = (ROOT / "docs" / "mcp.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "how-to" / "mcp.md").read_text("utf-8")
 ROWS = re.findall(r"^\| `(\w+)` \| ([a-z, ]+) \| (.+) \|$", PAGE, re.MULTILINE)
 
 

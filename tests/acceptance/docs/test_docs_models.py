@@ -9,7 +9,7 @@ from engramlog_server.projections.models.chat import ModelUsage
 from tests.doubles.model_endpoint import model_endpoint
 from tests.places import ROOT
 
-PAGE = (ROOT / "docs" / "models.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "how-to" / "models.md").read_text("utf-8")
 
 
 def test_the_program_asks_a_model() -> None:
