@@ -203,14 +203,23 @@ def ask_service(route: tuple[str, str], given: Mapping[str, Any]) -> Reply | Non
         folder = data_folder(os.environ).expanduser().resolve()
         if not (is_ours(folder, stat.S_ISDIR) and is_ours(folder / SOCKET, stat.S_ISSOCK)):
             return None
-        token = told.get("ENGRAMLOG_TOKEN") or read_token(folder)
-        if token is None or not (token.isascii() and token.isprintable()):
-            return None
-        question = {"code": code_here(), "settings": told, "place": place(told), "route": route, "given": dict(given)}
-        patience = {} if "owner" in given else {"answer": STORE_SECONDS}
-        answer = exchanged(folder / SOCKET, token, ADDRESS, json.dumps(question).encode(), **patience)
-    except (OSError, RuntimeError, ValueError, TypeError, EngramlogError, Unheard):
-        return None  # nothing was asked
+        token, code = told.get("ENGRAMLOG_TOKEN") or read_token(folder), code_here()
+    except (
+        OSError,
+        RuntimeError,
+        ValueError,
+        EngramlogError,
+    ):  # a folder that cannot be looked into has no service for us
+        return None
+    if token is None or not (token.isascii() and token.isprintable()):
+        return None
+    question = {"code": code, "settings": told, "place": place(told), "route": route, "given": dict(given)}
+    body = json.dumps(question).encode()
+    patience = {} if "owner" in given else {"answer": STORE_SECONDS}
+    try:
+        answer = exchanged(folder / SOCKET, token, ADDRESS, body, **patience)
+    except (OSError, Unheard):  # OSError: no socket could be made
+        return None
     except NoAnswer as lost:
         raise Lost(str(lost)) from None
     return _reply(answer)

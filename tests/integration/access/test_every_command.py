@@ -210,7 +210,7 @@ def test_no_command_of_the_table_speaks_to_a_service_but_by_the_folder_s_socket(
         *(ROOT / "ops/commands").rglob("*.py"),
     }
     files |= {*(ROOT / "api/operations").rglob("*.py")}
-    names = {str(file.relative_to(ROOT)).removesuffix(".py").replace("/", ".") for file in files}
+    names = {f"engramlog_server.{file.relative_to(ROOT)}".removesuffix(".py").replace("/", ".") for file in files}
     names |= {name.removesuffix(".__init__") for name in names}
     assert modules - names == set(), "each command's module is looked into"
     found = {str(file.relative_to(ROOT)) for file in files if clients.search(file.read_text(encoding="utf-8"))}

@@ -479,6 +479,11 @@ def test_a_long_past_is_left_to_the_command_which_shows_how_far_it_is(
     assert beside.calls
 
 
+def test_a_fault_of_the_command_does_not_look_like_no_service() -> None:
+    with pytest.raises(TypeError, match="not JSON serializable"):
+        ask_service(("GET", "/v1/owners/{owner}/memories"), {"owner": "alice", "limit": object()})
+
+
 @pytest.mark.parametrize("mode", ["the folder", "the socket", "the token"])
 def test_nobody_is_asked_where_others_could_have_put_what_lies_there(
     beside: Beside, by_service: Ran, mode: str
