@@ -79,6 +79,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instea
 Owner = Annotated[
     str,
     typer.Argument(
+        metavar="OWNER",
         help="Whose memories: a user, an agent, a team.",
         show_default=False,
         callback=_decoded,

@@ -198,7 +198,10 @@ def _called(parameter: Parameter) -> str:
 def told_as(parameter: Parameter) -> Any:
     """Typer's option or argument of a parameter: a command with a signature of its own takes it too."""
     option, default = _option(parameter), _default(parameter)
-    told: Given = {"help": option.help or parameter.description, "metavar": option.metavar}
+    told: Given = {
+        "help": option.help or parameter.description,
+        "metavar": option.metavar or (_called(parameter).upper() if option.argument else None),
+    }
     told["show_default"] = default not in (REQUIRED, None, "", False)
     if option.panel:
         told["rich_help_panel"] = option.panel

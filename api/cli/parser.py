@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from typer._click.exceptions import BadParameter, MissingParameter, NoSuchOption, UsageError
+from typer._coercion import RuntimeParam, build_runtime_param
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_command_from_info, get_command_name, get_group_from_info
 
 from engramlog_server.api.operations.table import GROUPS, OperationRow, entries
 from engramlog_server.events.errors import EngramlogError, InputError, refused
 
-MARKUP: Any = "markdown"
+if TYPE_CHECKING:
+    Base = TyperCommand
+else:
+    Base = object
+Called = TypeVar("Called", bound=Callable[..., Any])
+MARKUP: Any = None
+"""Help is plain text: what typer draws with boxes loads a parser of Markdown and a highlighter of code."""
+MOST_COLUMN = 30
+"""Columns of the names in a list of options."""
+_USAGE = re.compile(r"\{(.+)\}|(?<=\[)\[(.+)\](?=\])")
+_LISTED = re.compile(r"<list\[(\w+)\]>")
+_EXAMPLE = re.compile(r"`(engramlog [^`]+)`")
+_DIGITS = re.compile(r"[0-9]{1,18}")
 OPERATIONS = "engramlog_server.api.operations."
 """Rooms of operations whose commands are made of them alone."""
 COMMANDS = {
@@ -27,11 +40,100 @@ COMMANDS = {
     "Operate": "up console token master-key backup mcp worker status doctor alarms stats dead seal erase rebuild verify demo",
 }
 """The commands by group, in the order of `--help`; what else a listing tells of them is in the made table."""
-app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=MARKUP)
+
+
+class _Value(RuntimeParam):
+    """What a parameter is given, as it is where it has its type already: else typer loads pydantic for every command."""
+
+    def _coerce_value(self, value: Any, param: Any, ctx: Any) -> Any:
+        kind: Any = self.annotation
+        if type(value) is kind:
+            return value
+        if kind == list[str] and all(isinstance(one, str) for one in value):
+            return list(value)
+        if kind is int and isinstance(value, str) and _DIGITS.fullmatch(value) and self.parameter_info.max is None:
+            return int(value)
+        return build_runtime_param(param.type_descriptor).coerce(value, param=param, ctx=ctx)
+
+
+class _Plain(Base):
+    """Help in sections of plain text, and values taken as they are."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Arguments and options."""
+        parameters: list[Any] = super().get_params(ctx)
+        for one in parameters:
+            if one._runtime_param is None:
+                one._runtime_param = _Value(one.type_descriptor.parameter_info, one.type_descriptor.annotation)
+        return parameters
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """What the first line of help lists."""
+        return [_USAGE.sub(lambda found: found[1] or found[2], one) for one in super().collect_usage_pieces(ctx)]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Arguments, options by panel, and commands by panel."""
+        panels: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        for one in self.get_params(ctx):
+            if (told := one.get_help_record(ctx)) is not None:
+                panel = "Arguments" if one.param_type_name == "argument" else "Options"
+                row = (_LISTED.sub(r"<\1>", told[0]), _unquoted(told[1]))
+                panels.setdefault(one.rich_help_panel or panel, []).append(row)
+        _write_panels(panels, formatter)
+        panels = {}
+        for name, command in getattr(self, "commands", {}).items():
+            about = _unquoted(command.help or "").partition("\n\n")[0].replace("\n", " ")
+            panels.setdefault(command.rich_help_panel or "Commands", []).append((name, about))
+        _write_panels(panels, formatter)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as the library calls it
+        """Examples, each in a line of its own that can be copied; else a paragraph."""
+        epilog = self.epilog or ""
+        if epilog.startswith("Example") and (examples := _EXAMPLE.findall(epilog)):
+            with formatter.section("Examples"):
+                formatter.write("".join(f"  {one}\n" for one in examples))
+        elif epilog:
+            formatter.write_paragraph()
+            formatter.write_text(_unquoted(epilog))
+
+
+class Command(_Plain, TyperCommand):
+    """A command."""
+
+
+class Group(_Plain, TyperGroup):
+    """A group of commands."""
+
+
+def _unquoted(text: str) -> str:
+    return text.replace("`", "")
+
+
+def _write_panels(panels: dict[str, list[tuple[str, str]]], formatter: Any) -> None:
+    widest = max((len(name) for rows in panels.values() for name, _ in rows if len(name) <= MOST_COLUMN), default=0)
+    for panel, rows in panels.items():
+        if rows:
+            with formatter.section(panel):
+                formatter.write_dl([(name.ljust(widest), about) for name, about in rows], col_max=MOST_COLUMN)
+
+
+class Registry(typer.Typer):
+    """Where a module registers commands, or a group of them."""
+
+    def __init__(self, **told: Any) -> None:
+        super().__init__(**{"cls": Group, "pretty_exceptions_enable": False, "rich_markup_mode": MARKUP} | told)
+
+    def command(self, name: str | None = None, **told: Any) -> Callable[[Called], Called]:
+        """Register a command."""
+        registered: Callable[[Called], Called] = super().command(name, **{"cls": Command} | told)
+        return registered
+
+
+app = Registry()
 """Where a module registers its commands while it is imported."""
 
 
-class ListedCommand(TyperCommand):
+class ListedCommand(Command):
     """A command as the listing tells it: enough for `--help` and for completion of its name."""
 
     def __init__(self, entry: OperationRow, group: str) -> None:
@@ -39,7 +141,7 @@ class ListedCommand(TyperCommand):
         self.entry = entry
 
 
-class Commands(TyperGroup):
+class Commands(Group):
     """All commands, of which those are loaded that are called."""
 
     def __init__(self, **told: Any) -> None:
@@ -75,14 +177,12 @@ def loaded(entry: OperationRow) -> Any:
 
 def root() -> Commands:
     """The command `engramlog`."""
-    frame = typer.Typer(
+    frame = Registry(
         name="engramlog",
         cls=Commands,
         callback=_engramlog,
         no_args_is_help=True,
         add_completion=True,
-        pretty_exceptions_enable=False,
-        rich_markup_mode=MARKUP,
         help="An event-sourced memory store for AI agents: one log, many readings, and a reason for every weight.",
         epilog="Start with `engramlog demo`. Every command takes `--json`. Exit codes: 0 done, 1 failed, 2 bad input,"
         " 3 partly done.",

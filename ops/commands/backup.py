@@ -11,6 +11,7 @@ import typer
 from rich.markup import escape
 
 from engramlog_server.api.cli.app import Json, app, err, out, progress, show
+from engramlog_server.api.cli.parser import Registry
 from engramlog_server.events.errors import InputError, NotConfirmed
 from engramlog_server.ops.commands.store_replacement import Alone, Yes, many
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from engramlog_server.ops.backup.folder import BackupFolder
     from engramlog_server.ops.settings import Settings
 
-backup_app = typer.Typer(
+backup_app = Registry(
     no_args_is_help=True,
     help="Backups of the store and of its seals: make, check, restore elsewhere, have that take the store's place.",
 )

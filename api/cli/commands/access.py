@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import typer
-
 from engramlog_server.api.cli.app import app
 from engramlog_server.api.cli.command import Call, command, plain
 from engramlog_server.api.cli.grant_options import OPTIONS, VERBS_TOLD, grants_asked, written_out
+from engramlog_server.api.cli.parser import Registry
 from engramlog_server.api.cli.show import generic
 from engramlog_server.api.operations.access import ACCESS, ISSUE, READS, REVOKE, SET_GRANTS
 from engramlog_server.api.operations.definition import Parameter, without
 from engramlog_server.events.errors import refused
 
 NAMES = tuple(one.name for one in OPTIONS)
-key_app = typer.Typer(
+key_app = Registry(
     no_args_is_help=True, help="Keys by which others open this store: new, revoke, and tokens of them that do less."
 )
 app.add_typer(key_app, name="key")

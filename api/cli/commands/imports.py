@@ -28,6 +28,7 @@ from engramlog_server.api.cli.files import (
     long_ago_in,
     paced,
 )
+from engramlog_server.api.cli.parser import Registry
 from engramlog_server.api.cli.show import imports as render_records
 from engramlog_server.api.cli.show.imports import render_turns
 from engramlog_server.api.cli.show.tables import plain
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 STEP = 500
 """Memories between two looks at the progress bar."""
-import_app = typer.Typer(no_args_is_help=True, help="Import conversations, exported chats and older records.")
+import_app = Registry(no_args_is_help=True, help="Import conversations, exported chats and older records.")
 app.add_typer(import_app, name="import")
 
 
