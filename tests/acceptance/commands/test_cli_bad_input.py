@@ -311,7 +311,8 @@ def test_a_file_that_is_no_text_is_told_by_what_it_looks_like_and_not_printed(
     (tmp_path / "file.jsonl").write_bytes(body)
     before = cli.json("status")["events"]
     ran = cli(*words, str(tmp_path / "file.jsonl"), code=2)
-    assert f"not UTF-8 text, {told}" in ran.err
+    opens_archives = "--shape" in words and told.endswith("zip") and not told.endswith("gzip")
+    assert ("a ZIP without a password" if opens_archives else f"not UTF-8 text, {told}") in ran.err
     assert len(ran.err) < 400
     assert "\ufffd" not in ran.err
     assert cli.json("status")["events"] == before
