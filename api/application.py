@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from engramlog_server.api.services.access.keys import AccessKeys
     from engramlog_server.api.services.access.reads import Reads
     from engramlog_server.api.services.accesses import AccessRecorder
-    from engramlog_server.api.services.appender import CatchUp
     from engramlog_server.api.services.auditing.answered import Answers
     from engramlog_server.api.services.auditing.differing import Differ
     from engramlog_server.api.services.auditing.events import Events
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from engramlog_server.api.services.auditing.retracting import Retracter
     from engramlog_server.api.services.auditing.supervision import Supervision
     from engramlog_server.api.services.capacity import Capacities
+    from engramlog_server.api.services.carrier import CatchUp
     from engramlog_server.api.services.cleaning import Cleaner
     from engramlog_server.api.services.comparing import Comparer
     from engramlog_server.api.services.context import Contexts

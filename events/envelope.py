@@ -28,7 +28,7 @@ from engramlog_server.events.shape import Shape
 from engramlog_server.events.text.unreadable import UNREADABLE
 from engramlog_server.events.trust import PROPOSED, parted
 from engramlog_server.events.upcast import reads_as_it_is, upcast
-from engramlog_server.events.vocabulary import Actor, EventId, Id, Time, Trust
+from engramlog_server.events.vocabulary import FUTURE_TOLERANCE, Actor, EventId, Id, Time, Trust
 
 if TYPE_CHECKING:
     from engramlog_server.events.marks import Marks
@@ -376,3 +376,22 @@ def _decode_slowly(kind: str, body: bytes) -> Event[EventData]:
     document = upcast(event_type, int(version), orjson.loads(body))
     event: Event[EventData] = msgspec.convert(document, event_class(event_type))
     return event
+
+
+TOLERATED = FUTURE_TOLERANCE // timedelta(microseconds=1)
+"""Microseconds by which an event may be recorded after it happened and is not late."""
+_SECOND = 1_000_000
+_UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
+
+
+def lateness(occurred: int, recorded: int) -> float | None:
+    """Seconds from an event to its recording, both in microseconds since 1970; None up to five minutes."""
+    if recorded - occurred <= TOLERATED:
+        return None
+    return (recorded - occurred) / _SECOND
+
+
+def late_words(seconds: float) -> str:
+    """`recorded 263 days later`: in the largest unit of which there are two."""
+    size, unit = next((one for one in _UNITS if seconds >= 2 * one[0]), _UNITS[-1])
+    return f"recorded {int(seconds // size):,} {unit}s later"

@@ -27,9 +27,8 @@ from engramlog_server.events.errors import EngramlogError, InputError, refused
 from engramlog_server.events.log import Behalf, EventLog
 from engramlog_server.events.partitions import parse_position, partition_of
 from engramlog_server.events.standing import Objection, Path, Speaker
-from engramlog_server.events.text.saying import is_text
 from engramlog_server.events.trust import ASSERTED
-from engramlog_server.events.vocabulary import EARLIEST, ID_RULE, Actor, Trust, check_id
+from engramlog_server.events.vocabulary import EARLIEST, ID_RULE, Actor, Trust, check_id, is_text
 from engramlog_server.projections.access.caller import AT_THE_FOLDER, Caller, ToldUpTo
 from engramlog_server.projections.choices import MAX_RESULTS, RANKINGS, SEARCH_MODES
 from engramlog_server.projections.language.sensitivity.text_level import SENSITIVE, detect_sensitivity

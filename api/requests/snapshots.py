@@ -39,8 +39,7 @@ from engramlog_server.projections.fold.owner import OwnerHistory, OwnerState, fo
 from engramlog_server.projections.fold.partition import Quarantine
 from engramlog_server.projections.index.handles import Handles
 from engramlog_server.projections.memory.columns import Columns
-from engramlog_server.projections.memory.handle import is_handle
-from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.memory.record import Memory, is_handle
 from engramlog_server.projections.memory.timelines import Lines
 from engramlog_server.projections.past.events import OwnerEvents
 from engramlog_server.projections.past.folding import FoldedPast, Passage, behind, fold_from, nothing_folded, to_fold

@@ -14,9 +14,8 @@ from functools import partial
 from typing import Generic, NamedTuple, TypeVar
 
 from engramlog_server.api.requests.checks import check_memory_id, check_owner
-from engramlog_server.api.requests.refusals import checked_key, taken
 from engramlog_server.api.requests.snapshots import Snapshot
-from engramlog_server.api.services.carrier import LogEvent, carried_before
+from engramlog_server.api.services.carrier import LogEvent, carried_before, checked_key, taken
 from engramlog_server.api.services.deletion_report import DeletionReport, ManyReport, RestorationReport
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.restoring import causes, steps, taken_by, weigh_log, with_value

@@ -10,9 +10,8 @@ from uuid import UUID
 import numpy as np
 
 from engramlog_server.api.requests.checks import LineTerms, check_limit, check_owner, told_lines
-from engramlog_server.api.requests.refusals import taken
 from engramlog_server.api.requests.snapshots import Snapshot
-from engramlog_server.api.services.carrier import Given
+from engramlog_server.api.services.carrier import Given, taken
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.writing import Writer
 from engramlog_server.api.shapes import Answered, InboxItem, InboxPage

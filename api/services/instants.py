@@ -27,7 +27,7 @@ from engramlog_server.api.requests.checks import (
     told_lines,
 )
 from engramlog_server.api.requests.snapshots import Snapshot
-from engramlog_server.api.services.auditing.by_law import check_law
+from engramlog_server.api.services.histories import check_law
 from engramlog_server.api.services.reading import Reader, check_terms, request_of
 from engramlog_server.api.shapes import InstantsMark, InstantsRow, InstantsTold
 from engramlog_server.api.work.patience import both, current_check, weigh

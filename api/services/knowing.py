@@ -23,7 +23,7 @@ from engramlog_server.api.shapes import (
 )
 from engramlog_server.api.work.patience import current_check, weigh
 from engramlog_server.events.errors import InputError, refused
-from engramlog_server.events.text.saying import is_text
+from engramlog_server.events.vocabulary import is_text
 from engramlog_server.projections.choices import LEAST_WEIGHT, MOST_NODES
 from engramlog_server.projections.index.associations import Link
 from engramlog_server.projections.laws.modes import Visibility

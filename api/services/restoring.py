@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from functools import partial
 
 from engramlog_server.api.requests.checks import check_memory_id, check_owner
-from engramlog_server.api.requests.refusals import taken
 from engramlog_server.api.requests.snapshots import PIECE, Snapshot
-from engramlog_server.api.services.carrier import carried_before
+from engramlog_server.api.services.carrier import carried_before, taken
 from engramlog_server.api.services.deletion_report import told_of
 from engramlog_server.api.services.histories import SCANNED
 from engramlog_server.api.services.reading import Reader

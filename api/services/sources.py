@@ -35,8 +35,7 @@ from engramlog_server.api.work.patience import current_check, weigh
 from engramlog_server.events.catalogue import SourceBroughtBack, SourceSetAside
 from engramlog_server.events.envelope import AnyEvent, Stored, decode, micros
 from engramlog_server.events.errors import refused
-from engramlog_server.events.text.saying import is_text
-from engramlog_server.events.vocabulary import Actor
+from engramlog_server.events.vocabulary import Actor, is_text
 from engramlog_server.projections.checks import counted
 from engramlog_server.projections.decide.commands import Tell
 from engramlog_server.projections.decide.sources import BringBack

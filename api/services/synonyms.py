@@ -11,7 +11,7 @@ from engramlog_server.api.services.writing import Writer
 from engramlog_server.api.shapes import SynonymPair, SynonymSaid, SynonymsKnown, WordExpansion
 from engramlog_server.events.catalogue import SynonymDefined
 from engramlog_server.events.errors import refused
-from engramlog_server.events.text.saying import is_text
+from engramlog_server.events.vocabulary import is_text
 from engramlog_server.projections.decide.commands import Tell
 from engramlog_server.projections.language.keywords.synonyms import MOST_PAIRS, expand, known_pairs, paired, word_key
 

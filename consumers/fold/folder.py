@@ -33,11 +33,13 @@ from engramlog_server.projections.fold.partition import (
     named_memories,
     release,
 )
-from engramlog_server.projections.redis.loading import all_loaded, load_owners, load_secrets
 from engramlog_server.projections.redis.scripts import COMMIT
 from engramlog_server.projections.redis.store import (
     Lease,
+    all_loaded,
     commit_command,
+    load_owners,
+    load_secrets,
     read_checkpoint,
     read_entries,
     read_parked,

@@ -1,4 +1,7 @@
-"""The partitions that a worker holds: its share of them, leased and renewed; those that stand still are left alone for a while."""
+"""The partitions that a worker holds: its share of them, leased and renewed; those that stand still are left alone for a while.
+
+How workers share partitions is a decision alone: which are given up, which are tried next, when leases are due.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +14,6 @@ from typing import NamedTuple, TypeVar
 
 from engramlog_server.consumers.fold.folder import CommitLane, PartitionFolder, Tell
 from engramlog_server.consumers.fold.node_clocks import NodeClocks
-from engramlog_server.consumers.fold.sharing import (
-    MOST_ASIDE_SECONDS,
-    even_most,
-    is_free,
-    next_aside,
-    order_of_tries,
-    renewal_seconds,
-    surplus,
-)
 from engramlog_server.events.alarms import (
     CLUSTER_WAITS,
     INBOX_FULL,
@@ -29,7 +23,7 @@ from engramlog_server.events.alarms import (
     Alarms,
 )
 from engramlog_server.events.errors import DamagedState, FoldError, LogGap, LogRolledBack, StoreUnavailable
-from engramlog_server.events.partitions import LogKeys, position_text, ranges
+from engramlog_server.events.partitions import LogKeys, crc16, position_text, ranges
 from engramlog_server.events.redis.cluster.routing import slot_of
 from engramlog_server.events.redis.gap import look, refuse_gap, refuse_gap_seen
 from engramlog_server.events.redis.wire import Wire
@@ -43,6 +37,54 @@ from engramlog_server.projections.redis.store import (
     renew_leases,
     take_lease,
 )
+
+ASIDE_SECONDS, MOST_ASIDE_SECONDS = 0.25, 2.0
+"""How long a partition is left alone that a Cluster cannot serve now: at first, and at most."""
+
+
+def surplus(held: Collection[int], share: int) -> list[int]:
+    """The partitions that a worker gives up, of those it holds, where its share is smaller."""
+    return sorted(held)[share:]
+
+
+def order_of_tries(worker_id: str, partitions: int) -> Iterator[int]:
+    """All partitions in the order in which a worker tries to take them: each begins elsewhere, so that few meet."""
+    offset = crc16(worker_id) % partitions  # ids of one host are much alike, and their places must not be
+    yield from range(offset, partitions)
+    yield from range(offset)
+
+
+LONGEST = 4
+"""A lease that would last longer than so many times one's own was taken before the clock went back: it has ended."""
+
+
+def is_free(holder: str | None, ends: float, me: str, now: float, lasts: float) -> bool:
+    """Whether a lease can be taken; times in one unit. As the script `projections.redis.scripts.LEASE` has it, which decides."""
+    left = ends - now
+    return holder is None or holder == me or not 0 < left <= LONGEST * lasts
+
+
+def renewal_seconds(lease_ms: int) -> float:
+    """How long after a renewal of its leases a worker renews them again: a third of a lease."""
+    return lease_ms / 3_000
+
+
+def next_aside(before: float | None) -> float:
+    """How long a partition is left alone that cannot be served; `before`: how long the last time, None where that is long ago."""
+    return ASIDE_SECONDS if before is None else min(2 * before, MOST_ASIDE_SECONDS)
+
+
+def even_most(kept: Collection[int], most: int) -> int:
+    """How much each of some may keep so that all together keep `most` at the most: who keeps less has all of it, the others the
+    same."""
+    left = max(most, 0)
+    for number, one in enumerate(sorted(kept)):
+        share = left // (len(kept) - number)
+        if one > share:
+            return share
+        left -= one
+    return max(kept, default=0)
+
 
 _T = TypeVar("_T")
 STANDING_SECONDS = 5.0

@@ -19,7 +19,7 @@ from engramlog_server.projections.fold.partition import (
     named_memories,
 )
 from engramlog_server.projections.fold.window import LIMITS, Window, WindowLimits, is_discard
-from engramlog_server.projections.redis.loading import all_loaded, load_owners, load_secrets
+from engramlog_server.projections.redis.store import all_loaded, load_owners, load_secrets
 
 CACHED_BYTES = 256 * 1024 * 1024
 """Of the records a folder keeps, about: as many fewer as events are longer."""

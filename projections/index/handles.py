@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from engramlog_server.projections.memory.handle import handle_of
-from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.memory.record import Memory, handle_of
 
 _BYTES_A_ROW = 150
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.prompt_text import TokenCount, cut, estimated_tokens, one_line
-from engramlog_server.projections.memory.handle import handle_of
+from engramlog_server.projections.memory.record import handle_of
 
 PARTS = ("instructions", "core", "profile", "remembered", "earlier", "retrieved", "tools", "unconfirmed")
 """All parts that have lines, in the order in which they are written."""

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypedDict
 
 import numpy as np
 
-from engramlog_server.projections.index.said_names import SaidNames
+from engramlog_server.projections.index.said_index import SaidNames
 from engramlog_server.projections.language.asked_words import asked_words, says_something
 from engramlog_server.projections.language.asking.parts import asks
 from engramlog_server.projections.language.doubtful import sounds_like_an_order

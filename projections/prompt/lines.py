@@ -20,10 +20,8 @@ from engramlog_server.projections.memory.columns import STATES, Columns, state_o
 from engramlog_server.projections.memory.corrections import Correction
 from engramlog_server.projections.memory.deletion_view import deleted_memories
 from engramlog_server.projections.memory.episode import SENSITIVE, local
-from engramlog_server.projections.memory.handle import handle_of
 from engramlog_server.projections.memory.kind import is_statement, is_summary
-from engramlog_server.projections.memory.record import DAY, SECRET, Memory, with_changes
-from engramlog_server.projections.memory.trust import trust_told
+from engramlog_server.projections.memory.record import DAY, SECRET, Memory, handle_of, trust_told, with_changes
 from engramlog_server.projections.memory.working_memory import Conversation, Turn
 from engramlog_server.projections.prompt.block import Line
 

@@ -8,15 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engramlog_server.events.errors import refused
-from engramlog_server.events.text.saying import is_text
+from engramlog_server.events.vocabulary import is_text
 from engramlog_server.projections.choices import RANKINGS
 from engramlog_server.projections.language.keywords.text import folded
 from engramlog_server.projections.laws.law import Floats
 from engramlog_server.projections.laws.modes import Flags
 from engramlog_server.projections.memory.columns import Rows
-from engramlog_server.projections.memory.record import CATEGORIES, SECRET, Memory
+from engramlog_server.projections.memory.record import CATEGORIES, SECRET, Memory, check_trust
 from engramlog_server.projections.memory.tags import FILTERS, TAGS, contextual_match
-from engramlog_server.projections.memory.trust import check_trust
 from engramlog_server.projections.ranking.conversation_dates import TimeRange, parse_range
 from engramlog_server.projections.views.view import OwnerView
 

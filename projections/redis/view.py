@@ -3,6 +3,8 @@
 The token of a view is the owner's stored state (last applied seq and chain hash), so a view is never brought forward on a bare
 counter; and a wire that was connected anew drops every view, since it may speak to another history. When all views together take
 more than their bound of bytes, those of the owners asked longest ago leave first.
+
+Turns that have lost their words for good have keyed marks outside the log, which outlive every rebuild.
 """
 
 from __future__ import annotations
@@ -30,8 +32,9 @@ from engramlog_server.events.errors import (
 )
 from engramlog_server.events.parameters import DEFAULTS, Parameters
 from engramlog_server.events.partitions import LogKeys, partition_of, position_text
-from engramlog_server.events.redis.secrets import refuse_erased
+from engramlog_server.events.redis.secrets import read_cipher, refuse_erased
 from engramlog_server.events.redis.wire import Wire, WirePool, as_store_error, server_run
+from engramlog_server.events.redis.wordless import memory_mark, turn_mark
 from engramlog_server.events.text.unreadable import UNREADABLE
 from engramlog_server.projections.checks import UNBOUNDED, Bounds, Check, unchecked
 from engramlog_server.projections.choices import VIEW_BYTES
@@ -43,7 +46,6 @@ from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.memory.rejection import Rejections
 from engramlog_server.projections.redis.changelog import ChangeLogs, Mark, read_names, read_packs
 from engramlog_server.projections.redis.deletions import RedisDeletions
-from engramlog_server.projections.redis.erased_turns import ErasedTurns
 from engramlog_server.projections.redis.moments import RedisMoments
 from engramlog_server.projections.redis.owner_events import RedisOwnerEvents
 from engramlog_server.projections.redis.scripts import DELTA
@@ -59,6 +61,45 @@ from engramlog_server.projections.redis.store import (
 from engramlog_server.projections.redis.unjudged import RedisUnjudged
 from engramlog_server.projections.views.quoting import all_as_told
 from engramlog_server.projections.views.view import OwnerView
+
+AT_ONCE = 1_000
+Turn = tuple[str, str | None]
+"""A turn by its id, and the session in which it was said."""
+
+
+class ErasedTurns:
+    """What the store knows of erased turns. Safe for threads."""
+
+    def __init__(self, wires: WirePool, tags: Sequence[str]) -> None:
+        self._wires = wires
+        self._tags = tags
+
+    def among(self, owner: str, turns: Iterable[Turn]) -> frozenset[Turn]:
+        """Those of these turns whose words were erased, as they were said or as the memory of their name; none where nothing of
+        the partition was. Raises StoreError."""
+        keys, asked, found = (
+            LogKeys(self._tags[partition_of(owner, len(self._tags))]),
+            list(dict.fromkeys(turns)),
+            set(),
+        )
+        with self._wires.wire() as wire:
+            if not asked or not wire.call("SCARD", keys.gone):
+                return frozenset()
+            cipher = read_cipher(wire, keys, owner)
+            if cipher is None:
+                return frozenset()
+            for start in range(0, len(asked), AT_ONCE):
+                some = asked[start : start + AT_ONCE]
+                said = [turn_mark(cipher.secret, *one) for one in some]
+                kept = [memory_mark(cipher.secret, turn) for turn, _ in some]
+                answers = wire.call("SMISMEMBER", keys.gone, *said, *kept)
+                found |= {
+                    one
+                    for one, *is_gone in zip(some, answers[: len(some)], answers[len(some) :], strict=True)
+                    if any(is_gone)
+                }
+        return frozenset(found)
+
 
 PAGE = 500
 LOAD_PAGE = 1_000

@@ -11,8 +11,7 @@ from typing import Literal, NamedTuple, get_args
 
 from engramlog_server.events.catalogue import MemoryCreated, MemoryMerged
 from engramlog_server.events.entry import model_of
-from engramlog_server.events.envelope import AnyEvent, Stored, micros
-from engramlog_server.events.lateness import lateness
+from engramlog_server.events.envelope import AnyEvent, Stored, lateness, micros
 from engramlog_server.projections.memory.sources import Aside, Asides
 from engramlog_server.projections.reports.strikes import MOST_NAMES, names_of
 

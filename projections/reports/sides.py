@@ -13,8 +13,7 @@ import numpy as np
 from engramlog_server.projections.checks import Check, counted, unchecked
 from engramlog_server.projections.laws.modes import REASONS, Mode
 from engramlog_server.projections.memory.columns import Flags, Rows
-from engramlog_server.projections.memory.record import LEVELS, SECRET, Memory
-from engramlog_server.projections.memory.trust import trust_told
+from engramlog_server.projections.memory.record import LEVELS, SECRET, Memory, trust_told
 from engramlog_server.projections.ranking.recall import search
 from engramlog_server.projections.ranking.search_request import ALONE
 from engramlog_server.projections.views.query import ViewQuery, card, seen_at, status

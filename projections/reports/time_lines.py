@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engramlog_server.events.lateness import TOLERATED
+from engramlog_server.events.envelope import TOLERATED
 from engramlog_server.projections.past.events import Bytes, Integers, OwnerEvents, number_of
 
 GROUPS = ("made", "changed", "ended", "seen", "talk")
@@ -70,7 +70,7 @@ def ends_of(instants: Integers) -> LineEnds:
 
 
 def late_among(events: OwnerEvents) -> int:
-    """How many were recorded more than five minutes after they happened, as `events.lateness` has it of one."""
+    """How many were recorded more than five minutes after they happened, as `events.envelope` has it of one."""
     return int((events.recorded - events.happened > TOLERATED).sum())
 
 

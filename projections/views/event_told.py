@@ -7,9 +7,8 @@ from typing import Any, TypedDict
 
 from engramlog_server.events.catalogue import LATEST_VERSION
 from engramlog_server.events.entry import bringer
-from engramlog_server.events.envelope import AnyEvent, Stored, decode, from_micros, micros, utc_text
+from engramlog_server.events.envelope import AnyEvent, Stored, decode, from_micros, lateness, micros, utc_text
 from engramlog_server.events.errors import UndecodableEvent
-from engramlog_server.events.lateness import lateness
 from engramlog_server.events.partitions import position_text
 from engramlog_server.events.sealing.cipher import BODY_MARK
 from engramlog_server.events.trust import lowest

@@ -26,9 +26,8 @@ from engramlog_server.projections.laws.modes import Mode, Visibility, effective_
 from engramlog_server.projections.memory.columns import STATUSES, Columns, Rows, conflict_of, state_of
 from engramlog_server.projections.memory.corrections import BELOW, GONE, Correction
 from engramlog_server.projections.memory.deletion_view import forgotten_turns
-from engramlog_server.projections.memory.record import LEVELS, SECRET, CorrectionEntry, Memory
+from engramlog_server.projections.memory.record import LEVELS, SECRET, CorrectionEntry, Memory, trust_told
 from engramlog_server.projections.memory.tags import context_of
-from engramlog_server.projections.memory.trust import trust_told
 from engramlog_server.projections.views.records import (
     Card,
     ContextTold,

@@ -4,17 +4,226 @@ A pattern, a suggestion, a question that is asked again, an episode and a merge 
 they were folded: here is how they read. What became secret takes the words of it along, at once and wherever they are told, and
 so does what somebody deleted, rejected or had purged; what was made sensitive makes them as sensitive. A person who judges the
 words of the account himself, after that, has the last word on them. What he says of a merge holds of what was merged into it.
+
+The sensitivity of such accounts is found from what hides its words, upwards: each such memory reaches the accounts of it, and accounts
+of these, until somebody judged one later. Whatever is reached is looked at once for each level, so a chain costs its length.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from math import inf
+from typing import NamedTuple
 
-from engramlog_server.projections.memory.kind import has_words_of_others
-from engramlog_server.projections.memory.record import Memory, with_changes
+from engramlog_server.projections.memory.kind import has_words_of_others, is_summary, is_turn
+from engramlog_server.projections.memory.record import SECRET, Memory, with_changes
 from engramlog_server.projections.memory.rejection import Rejections
 from engramlog_server.projections.memory.twins import Twins
-from engramlog_server.projections.views.word_levels import WordLevels, named_by
+
+_UNJUDGED = -1
+
+
+class _Part(NamedTuple):
+    """What of a record decides, where it is an account or hides its words."""
+
+    level: int
+    set_at: int | None
+    purged: bool
+    rejected: bool
+    deleted: bool
+    """By whomever."""
+    taken: bool
+    """Deleted by somebody; what fades by itself leaves its account behind."""
+    account: bool
+    pieces: tuple[str, ...]
+    turns: tuple[str, ...]
+    merges: tuple[str, ...]
+    turn: str | None
+    """The turn that it is."""
+
+    @property
+    def since(self) -> float:
+        """A judgement of before this leaves its words hidden."""
+        gone = self.purged or self.rejected or self.taken
+        return inf if gone else _UNJUDGED if self.set_at is None else self.set_at
+
+
+class _Source(NamedTuple):
+    """A memory that hides its words, and how."""
+
+    level: int
+    lasting: bool
+    """Whether also of an account that is deleted itself: that reads as any deleted memory, until its piece is purged."""
+    since: float
+    name: str
+    as_turn: bool
+    """Whether episodes of it hide it too: they leave out what rules find."""
+
+
+class WordLevels:
+    """The accounts among some records, and what hides words of theirs."""
+
+    def __init__(self) -> None:
+        self._parts: dict[str, _Part] = {}
+        self._accounts = 0
+        self._of: dict[str, set[str]] = {}
+        """A memory -> ids of what summarises or joins it."""
+        self._of_turn: dict[str, set[str]] = {}
+        """A turn -> ids of summaries that tell it."""
+        self._merged: dict[str, set[str]] = {}
+        """A merge -> ids of what was merged into it, also where they came apart."""
+
+    def __contains__(self, memory_id: str) -> bool:
+        return memory_id in self._parts
+
+    @property
+    def accounts(self) -> int:
+        """How many there are."""
+        return self._accounts
+
+    def put(self, memory: Memory) -> bool:
+        """Take in a record; whether levels may be others now."""
+        before, now = self._parts.get(memory.id), _part_of(memory)
+        if before == now:
+            return False
+        if before is not None:
+            self._link(memory.id, before, there=False)
+            del self._parts[memory.id]
+        if now is not None:
+            self._parts[memory.id] = now
+            self._link(memory.id, now, there=True)
+        return any(one is not None and (one.account or self._counts(memory.id, one)) for one in (before, now))
+
+    def levels(self) -> dict[str, int]:
+        """Account -> how sensitive its words are for the sake of others, above 0."""
+        found: dict[str, int] = {}
+        if not self._accounts:
+            return found
+        sources: dict[tuple[int, bool], list[_Source]] = defaultdict(list)
+        for source in self._sources(found):
+            sources[source.level, source.lasting].append(source)
+        for some in sources.values():
+            self._climb(sorted(some, key=lambda one: -one.since), found)
+        return found
+
+    def _link(self, name: str, part: _Part, *, there: bool) -> None:
+        self._accounts += part.account * (1 if there else -1)
+        for links, ends in ((self._of, part.pieces), (self._of_turn, part.turns), (self._merged, part.merges)):
+            for end in ends:
+                if there:
+                    links.setdefault(end, set()).add(name)
+                elif end in links:
+                    links[end].discard(name)
+
+    def _counts(self, name: str, part: _Part) -> bool:
+        return name in self._of or name in self._of_turn or part.turn in self._of_turn or name in self._merged
+
+    def _sources(self, found: dict[str, int]) -> Iterator[_Source]:
+        """All that hides words of its own, and what was merged into what a person made sensitive, which is put in `found`."""
+        judged = []
+        for name, part in self._parts.items():
+            if not self._counts(name, part):
+                continue
+            if part.level:
+                by_hand = part.set_at is not None
+                yield _Source(part.level, True, part.since, name, by_hand)
+                if by_hand:
+                    judged.append(_Source(part.level, True, part.since, name, True))
+            if part.purged or part.rejected:
+                yield _Source(SECRET, True, inf, name, part.purged)
+            elif part.taken:
+                yield _Source(SECRET, False, inf, name, True)
+        yield from self._descend(sorted(judged, key=lambda one: -one.since), found)
+
+    def _descend(self, judged: Iterable[_Source], found: dict[str, int]) -> Iterator[_Source]:
+        """What was merged into these, however deep, and not judged alone since."""
+        met = set[tuple[int, str]]()
+        for source in judged:
+            waiting = [source.name]
+            while waiting:
+                for name in self._merged.get(waiting.pop(), ()):
+                    if (source.level, name) in met:
+                        continue
+                    met.add((source.level, name))
+                    waiting.append(name)
+                    if not self._judged(name, source.since):
+                        found[name] = max(found.get(name, 0), source.level)
+                        yield source._replace(name=name)
+
+    def _climb(self, sources: Iterable[_Source], found: dict[str, int]) -> None:
+        """What has words of these, however far above. All have one level; those of the latest judgement come first."""
+        met = set[str]()
+        for source in sources:
+            waiting = [(source.name, source.as_turn)]
+            while waiting:
+                for name in self._above(*waiting.pop()):
+                    if name in met or self._judged(name, source.since):
+                        continue
+                    met.add(name)
+                    waiting.append((name, True))
+                    if source.lasting or not self._parts[name].deleted:
+                        found[name] = max(found.get(name, 0), source.level)
+
+    def _above(self, name: str, as_turn: bool) -> Iterator[str]:
+        yield from self._of.get(name, ())
+        if as_turn:
+            yield from self._of_turn.get(name, ())
+            turn = self._parts[name].turn
+            if turn is not None and turn != name:
+                yield from self._of_turn.get(turn, ())
+
+    def _judged(self, name: str, since: float) -> bool:
+        """Whether a person said how sensitive its words are, later than that. Of two at one time the stricter counts."""
+        set_at = self._parts[name].set_at
+        return set_at is not None and set_at > since
+
+
+def named_by(memory: Memory) -> tuple[str, ...]:
+    """Ids of what a record has words of, and of what has its words since they were merged."""
+    return (*words_named(memory), *turns_told(memory))
+
+
+def words_named(memory: Memory) -> tuple[str, ...]:
+    """The same without the turns of which it tells."""
+    return (*_pieces(memory), *_merges(memory))
+
+
+def turns_told(memory: Memory) -> tuple[str, ...]:
+    """Turns of which a record tells as a summary."""
+    return memory.source_turns if is_summary(memory) else ()
+
+
+def _part_of(memory: Memory) -> _Part | None:
+    account = has_words_of_others(memory)
+    purged, rejected = memory.purged_at is not None, memory.rejected_seq is not None
+    deleted = memory.deleted_at is not None
+    taken = deleted and memory.deletion == "user_delete"
+    if not (account or memory.sensitivity or purged or rejected or taken):
+        return None
+    return _Part(
+        memory.sensitivity,
+        memory.sensitivity_set_at,
+        purged,
+        rejected,
+        deleted,
+        taken,
+        account,
+        _pieces(memory),
+        turns_told(memory),
+        _merges(memory),
+        memory.source_turns[0] if is_turn(memory) else None,
+    )
+
+
+def _pieces(memory: Memory) -> tuple[str, ...]:
+    """Ids of what it summarises or joins."""
+    return (*memory.summarises, *memory.merged_from)
+
+
+def _merges(memory: Memory) -> tuple[str, ...]:
+    """Ids of what has its words since it was merged, also where they came apart again."""
+    return memory.unmerged_from if memory.merged_into is None else (memory.merged_into, *memory.unmerged_from)
 
 
 class Quoting:

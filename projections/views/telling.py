@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from engramlog_server.events.envelope import Stored, from_micros, micros, utc_text
-from engramlog_server.events.lateness import lateness
+from engramlog_server.events.envelope import Stored, from_micros, lateness, micros, utc_text
 from engramlog_server.events.text.unreadable import UNREADABLE
 from engramlog_server.events.vocabulary import Actor
 from engramlog_server.projections.fold.changelog import Change

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramlog_server.projections.language.prompt_text import estimated_tokens, one_line
-from engramlog_server.projections.memory.handle import handle_of
+from engramlog_server.projections.memory.record import handle_of
 from engramlog_server.projections.prompt.block import (
     CLOSE,
     OPEN,

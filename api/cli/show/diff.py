@@ -26,7 +26,7 @@ from engramlog_server.api.cli.show.tables import (
     words,
 )
 from engramlog_server.api.shapes import Above, Diff, EventCause, MemoryDiffers, QuestionMoved, RankMoved, SideStanding
-from engramlog_server.events.lateness import late_words
+from engramlog_server.events.envelope import late_words
 
 COLOURS = {"made": "green", "gone": "red", "changed": "yellow", "crossed": "cyan", "weight": "dim"}
 WORDS = {

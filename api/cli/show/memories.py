@@ -200,7 +200,7 @@ def _cause(entry: Change) -> str:
 
 def _why(entry: Change) -> Text:
     """What the fold says, what was said by whoever sent the event, and that it came late, where it did."""
-    from engramlog_server.events.lateness import late_words
+    from engramlog_server.events.envelope import late_words
 
     told = Text(entry["reason"])
     if said := entry.get("said_reason"):

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from engramlog_server.api.cli.app import CUT, out
-from engramlog_server.projections.memory.handle import handle_of
+from engramlog_server.projections.memory.record import handle_of
 
 UNBROKEN = 40
 """Ids up to this long are never broken over lines where there is room; a generated one has 38 characters."""

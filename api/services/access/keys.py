@@ -18,8 +18,8 @@ from engramlog_server.api.requests.checks import (
     parse_instant,
     parse_place,
 )
-from engramlog_server.api.requests.refusals import refusal_of
 from engramlog_server.api.services.access.following import AccessEvent, AccessFollower
+from engramlog_server.api.services.carrier import refusal_of
 from engramlog_server.api.services.writing import Writer
 from engramlog_server.api.shapes import AccessTold, GrantsTold, KeyKnown, KeyMade, KeyRevokedTold, WhoAsks
 from engramlog_server.events.catalogue import GrantsSet, KeyIssued, KeyRevoked

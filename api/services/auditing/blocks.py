@@ -21,8 +21,7 @@ from engramlog_server.events.partitions import parse_position, partition_of, pos
 from engramlog_server.projections.fold.reasons import reason_told
 from engramlog_server.projections.language.prompt_text import TokenCount, estimated_tokens, is_chinese
 from engramlog_server.projections.memory.columns import Columns, state_of
-from engramlog_server.projections.memory.record import Memory
-from engramlog_server.projections.memory.trust import trust_told
+from engramlog_server.projections.memory.record import Memory, trust_told
 from engramlog_server.projections.memory.working_memory import Injection, set_aside_among
 from engramlog_server.projections.prompt.block import Block, Line
 from engramlog_server.projections.prompt.gathering import AskedTurn, always, material, rules_of

@@ -41,9 +41,8 @@ from engramlog_server.api.shapes import LogEvents, LoggedEvent, Warned
 from engramlog_server.api.work.patience import current_check, weigh
 from engramlog_server.events.catalogue import EVENT_TYPES, EventDiscarded
 from engramlog_server.events.entry import MOST_PRINCIPAL
-from engramlog_server.events.envelope import AnyEvent, Stored, decode, micros
+from engramlog_server.events.envelope import AnyEvent, Stored, decode, lateness, micros
 from engramlog_server.events.errors import StoreUnavailable, refused
-from engramlog_server.events.lateness import lateness
 from engramlog_server.events.log import EventLog
 from engramlog_server.events.partitions import parse_position, partition_of, position_text
 from engramlog_server.events.text.unreadable import UNREADABLE

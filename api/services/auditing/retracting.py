@@ -12,7 +12,6 @@ from itertools import islice
 from typing import Any, NamedTuple, Unpack, cast
 
 from engramlog_server.api.requests.checks import Progress, check_actor, check_limit, check_mode, check_owner
-from engramlog_server.api.requests.refusals import refusal_of, taken
 from engramlog_server.api.services.auditing.folding import (
     FoldAsked,
     Refolder,
@@ -24,7 +23,7 @@ from engramlog_server.api.services.auditing.folding import (
 )
 from engramlog_server.api.services.auditing.questions import Questions, checked_questions
 from engramlog_server.api.services.auditing.replaying import MOST_DIFFERENCES, struck_told
-from engramlog_server.api.services.carrier import LogEvent
+from engramlog_server.api.services.carrier import LogEvent, refusal_of, taken
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.writing import Writer
 from engramlog_server.api.shapes import (

@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from engramlog_server.events.errors import refused
-from engramlog_server.events.text.saying import is_text
 from engramlog_server.events.trust import TRUSTS
+from engramlog_server.events.vocabulary import is_text
 from engramlog_server.projections.index.record_names import SOURCES
 from engramlog_server.projections.language.traditional import part_folded
 from engramlog_server.projections.memory.columns import STATUSES, TIERS
-from engramlog_server.projections.memory.record import LEVELS, SECRET
-from engramlog_server.projections.memory.trust import DISPUTED, REJECTED
+from engramlog_server.projections.memory.record import DISPUTED, LEVELS, REJECTED, SECRET
 from engramlog_server.projections.ranking.search_request import (
     Filters,
     FilterSpan,

@@ -11,7 +11,7 @@ from rich.console import Console
 from engramlog_server.api.cli.commands.store import standing
 from engramlog_server.api.cli.show import memories as render
 from engramlog_server.api.cli.show import search as render_search
-from engramlog_server.projections.memory.handle import handle_of
+from engramlog_server.projections.memory.record import handle_of
 from tests.acceptance.helpers.cli import Cli, event, flat, lines, turn, written
 from tests.acceptance.helpers.store import Store
 from tests.servers import Servers

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from engramlog_server.projections.memory.handle import handle_of
+from engramlog_server.projections.memory.record import handle_of
 from tests.acceptance.trust.doors import READERS, Doors, Reads, doors, rebuilt, silent_about
 from tests.given.client import connected
 

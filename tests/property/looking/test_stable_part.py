@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from engramlog_server.projections.language.prompt_text import estimated_tokens
 from engramlog_server.projections.lifecycle import plan
 from engramlog_server.projections.memory.columns import Columns, state_of
-from engramlog_server.projections.memory.handle import handle_of
+from engramlog_server.projections.memory.record import handle_of
 from engramlog_server.projections.memory.working_memory import conversation
 from engramlog_server.projections.prompt.gathering import Wanted, always, rules_of
 from engramlog_server.projections.prompt.stable import stable_part

@@ -14,7 +14,7 @@ from engramlog_server.events.envelope import decode
 from engramlog_server.events.errors import InputError, NotFound
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.projections.index.handles import Handles
-from engramlog_server.projections.memory.handle import handle_of
+from engramlog_server.projections.memory.record import handle_of
 from tests.acceptance.helpers.store import Store
 from tests.given.events import created
 from tests.given.http import app_of, client_of

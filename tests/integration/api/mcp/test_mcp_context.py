@@ -12,7 +12,7 @@ from engramlog_server.api.application import Application
 from engramlog_server.api.mcp.server import MemoryServer
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.wiring import open_application
-from engramlog_server.projections.memory.handle import handle_of
+from engramlog_server.projections.memory.record import handle_of
 from tests.given.mcp import Agent, in_process, talk
 
 COFFEE, ASKS = "I drink coffee every morning", "What do I drink in the morning?"

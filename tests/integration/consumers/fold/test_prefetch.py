@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import redis
 
-from engramlog_server.consumers.fold.prefetch import READ_BEHIND, READ_BYTES, READ_COUNT, Prefetch
+from engramlog_server.consumers.fold.worker import READ_BEHIND, READ_BYTES, READ_COUNT, Prefetch
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.wire import ServerWire
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from engramlog_server.api.cli.app import CUT
 from engramlog_server.api.cli.show.tables import LEAST_SHOWN, LONG_ID, handles_of, shortened_ids
-from engramlog_server.projections.memory.handle import handle_of
+from engramlog_server.projections.memory.record import handle_of
 
 IDS = st.lists(st.text("ab-", min_size=1, max_size=45), min_size=1, max_size=12, unique=True)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engramlog_server.projections.language.prompt_text import TokenCount, estimated_tokens
-from engramlog_server.projections.memory.handle import handle_of
+from engramlog_server.projections.memory.record import handle_of
 from engramlog_server.projections.prompt.block import (
     CLOSE,
     LEAST_BUDGET,

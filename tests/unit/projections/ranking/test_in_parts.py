@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engramlog_server.projections.ranking.parts.in_parts import KEPT, SHOWN
+from engramlog_server.projections.ranking.recall import KEPT, SHOWN
 from tests.given.events import Told, created, deleted, negated
 from tests.given.views import HOUR, asked, found, viewed
 from tests.rows import each_row
