@@ -3,9 +3,9 @@
 Order is the contract: an error that is not understood stops a partition's fold, it never skips ahead. A wire that breaks or
 a commit that is refused drops everything that was not committed; partitions are leased anew and reloaded.
 
-What follows on each partition is asked for while the batch before it is folded. A partition whose answer held as much as was asked for
-is *behind*. Those that are behind are read by turns, one at a time and much of it, so that an owner's events meet in one commit; the
-others are read with it, little of each.
+What follows on each partition is asked for while the batch before it is folded. A partition whose answer held as much as was
+asked for is *behind*. Those that are behind are read by turns, one at a time and much of it, so that an owner's events meet in
+one commit; the others are read with it, little of each.
 """
 
 from __future__ import annotations

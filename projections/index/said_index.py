@@ -1,8 +1,8 @@
 """Which memories of an owner say the same letter by letter: rows by the digest of what they say, kept level with a view. Pure.
 
-Also names in the owner's own words: people, pets, places, projects and things, in both languages. Names are guessed by their form: in
-English words with a capital inside a sentence, in Chinese what follows 叫, a surname, 老, 小 or 阿, and listed places. They only decide
-whether a message needs memory.
+Also names in the owner's own words: people, pets, places, projects and things, in both languages. Names are guessed
+by their form: in English words with a capital inside a sentence, in Chinese what follows 叫, a surname, 老, 小 or 阿, and
+listed places. They only decide whether a message needs memory.
 """
 
 from __future__ import annotations

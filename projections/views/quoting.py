@@ -5,8 +5,9 @@ they were folded: here is how they read. What became secret takes the words of i
 so does what somebody deleted, rejected or had purged; what was made sensitive makes them as sensitive. A person who judges the
 words of the account himself, after that, has the last word on them. What he says of a merge holds of what was merged into it.
 
-The sensitivity of such accounts is found from what hides its words, upwards: each such memory reaches the accounts of it, and accounts
-of these, until somebody judged one later. Whatever is reached is looked at once for each level, so a chain costs its length.
+The sensitivity of such accounts is found from what hides its words, upwards: each such memory reaches the accounts of it, and
+accounts of these, until somebody judged one later. Whatever is reached is looked at once for each level, so a chain costs its
+length.
 """
 
 from __future__ import annotations

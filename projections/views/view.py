@@ -1,7 +1,7 @@
 """A view: one owner's memories as columns and a text index, with what is needed to bring it forward.
 
-Records are also read next to each other: twins of what was negated or rejected, what is set aside, and words of others that may not be
-told.
+Records are also read next to each other: twins of what was negated or rejected, what is set aside, and words of others that may
+not be told.
 """
 
 from __future__ import annotations
