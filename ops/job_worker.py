@@ -32,10 +32,12 @@ from engramlog_server.events.errors import EngramlogError, StoreError, StoreMism
 from engramlog_server.events.redis.alarms import RedisAlarms
 from engramlog_server.events.redis.ready import refuse_kind
 from engramlog_server.events.redis.wire import WirePool, connect, open_wire
+from engramlog_server.events.sealing.key_store import OpenKeyStore
 from engramlog_server.events.sealing.seals import MasterKey
 from engramlog_server.ops.clock import now
 from engramlog_server.ops.embedders import embed_minutes, embedders_of
 from engramlog_server.ops.every import Every
+from engramlog_server.ops.keys.place import keys_of
 from engramlog_server.ops.logs import start_logging, teller
 from engramlog_server.ops.models import chat_of
 from engramlog_server.ops.processes.ending import end_by_signal, over
@@ -166,6 +168,7 @@ def run_job_worker(
     schedules: bool = True,
     view_bytes: int = VIEW_BYTES,
     master: MasterKey | None = None,
+    keys: OpenKeyStore | None = None,
 ) -> None:
     """Run jobs until SIGTERM or SIGINT, which end the process, and schedule them unless another process does.
 
@@ -178,7 +181,7 @@ def run_job_worker(
     tell = teller(worker=worker_id)
     ending = Ending(stop, tell)
     ending.arm()
-    identity = _identity(url, timeout, stop, tell, parent, master)
+    identity = _identity(partial(connect, url, timeout=timeout, master=master, keys=keys), stop, tell, parent)
     if identity is None:
         return
     tell_words(identity.sealed is None)
@@ -206,7 +209,7 @@ def run_job_worker(
         url, timeout, tell, stop, lent, asked, reviewer, extraction, {}, summaries, {}, view_bytes, alarms
     )
     ledger = ModelLedger(WirePool(connect(url, timeout=timeout)), now)
-    served = served._replace(note=ledger.note, master=master)
+    served = served._replace(note=ledger.note, master=master, keys=keys)
     raw = None if cron is None else RawMemories(served, identity.store_id, lambda: cron.leads)
     if raw is not None:
         raw.start()
@@ -241,10 +244,10 @@ def _orphaned(parent: int | None) -> bool:
 
 
 def _identity(
-    url: str, timeout: float, stop: Flag, tell: Tell, parent: int | None, master: MasterKey | None
+    connect_to: Callable[[], redis.Redis], stop: Flag, tell: Tell, parent: int | None
 ) -> StoreIdentity | None:
     """The store at the URL, waited for; None where the process is to stop before."""
-    client, identity = connect(url, timeout=timeout, master=master), None
+    client, identity = connect_to(), None
     while identity is None and not stop.is_set():
         if _orphaned(parent):
             tell("parent gone")
@@ -329,6 +332,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         schedules=not options.unscheduled,
         view_bytes=settings.view_bytes,
         master=master_of(settings),
+        keys=keys_of(settings),
     )
     return 0
 

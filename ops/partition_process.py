@@ -20,6 +20,7 @@ from engramlog_server.api.requests.checks import refusal_told
 from engramlog_server.events.errors import EngramlogError
 from engramlog_server.events.redis.wire import connect, open_wire
 from engramlog_server.ops.garbage import look_seldom
+from engramlog_server.ops.keys.place import keys_of
 from engramlog_server.ops.processes.shares import PartitionTask, ToldLine, do_one, told
 from engramlog_server.ops.sealing.master import master_of
 from engramlog_server.ops.settings import load_settings
@@ -67,7 +68,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     look_seldom()
     clean_tracebacks()
     settings = load_settings()
-    client = connect(store_url(settings), timeout=settings.redis_timeout, master=master_of(settings))
+    client = connect(
+        store_url(settings), timeout=settings.redis_timeout, master=master_of(settings), keys=keys_of(settings)
+    )
     known_identity(open_wire(client))  # and with it whether the store is sealed
     tell_words(not client.seals.is_on)
     given = _Input()

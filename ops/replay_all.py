@@ -26,6 +26,7 @@ from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.scan import pairs
 from engramlog_server.events.redis.wire import Wire, connect, open_wire
 from engramlog_server.ops.garbage import look_seldom
+from engramlog_server.ops.keys.place import keys_of
 from engramlog_server.ops.sealing.master import master_of
 from engramlog_server.ops.settings import Settings, load_settings
 from engramlog_server.ops.tracebacks import clean_tracebacks, tell_words, traced
@@ -162,7 +163,9 @@ def _owners(settings: Settings, partition: int) -> list[str]:
 
 @contextmanager
 def _wire(settings: Settings) -> Iterator[Wire]:
-    client = connect(store_url(settings), timeout=settings.redis_timeout, master=master_of(settings))
+    client = connect(
+        store_url(settings), timeout=settings.redis_timeout, master=master_of(settings), keys=keys_of(settings)
+    )
     wire = open_wire(client)
     try:
         yield wire

@@ -282,7 +282,7 @@ class Settings(BeyondSettings, SealingSettings):
 
 def of_its_own(settings: Settings, data: Path) -> Settings:
     """The settings for a store of its own, of a demo or a measurement: nothing of the operator's but how Redis is started."""
-    elsewhere = {"redis_url": None, "queue_url": None, "rejections": None, "head_sinks": ()}
+    elsewhere = {"redis_url": None, "keys": None, "queue_url": None, "rejections": None, "head_sinks": ()}
     return settings.model_copy(
         update={"data": data, "embedder": NONE, "min_replicas": 0, "wait_fsync": False, **elsewhere}
     )

@@ -35,6 +35,7 @@ from engramlog_server.ops.embedded.server import EmbeddedRedis, find_redis_serve
 from engramlog_server.ops.embedded.socket import url_of
 from engramlog_server.ops.kept.rejection_keeper import KeepingLog, ValueKeeper
 from engramlog_server.ops.kept.rejections import ValueFile, values_path
+from engramlog_server.ops.keys.place import key_file_of, keys_of
 from engramlog_server.ops.sealing.key_file import NAME, lies_there, make_key_file
 from engramlog_server.ops.sealing.master import key_in, master_of
 from engramlog_server.ops.settings import Settings
@@ -73,6 +74,8 @@ class OpenStore:
     """By partition up to where must be folded what was erased again when the store was opened: it came back with an older copy."""
     key: Path | None = None
     """The file of the master key; None where the store lies open, or a key service has the key."""
+    keys: str | None = None
+    """Where the key store is, as the setting says it; None if the store lies open."""
     wires: WirePool = field(init=False)
     """Connections that are kept, for what is asked every few seconds."""
 
@@ -83,7 +86,8 @@ class OpenStore:
     def told(self) -> dict[str, str]:
         """What a process of ours has to be told of it, by the names of settings: it may hold a password."""
         key = {} if self.key is None else {"ENGRAMLOG_SEALED_BY": str(self.key.absolute())}
-        return {"ENGRAMLOG_REDIS_URL": self.url, **key}
+        keys = {} if self.keys is None else {"ENGRAMLOG_KEYS": self.keys}
+        return {"ENGRAMLOG_REDIS_URL": self.url, **key, **keys}
 
     def wire(self) -> Wire:
         """A connection of one's own."""
@@ -259,7 +263,7 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
     mine = None if data is None or settings.sealed_by is not None else data / NAME
     if mine is not None and not lies_there(mine) and read_identity(wire) is None and make_key_file(mine):
         tell("master key made", file=str(mine), advice="keep a copy of it apart from the store")
-    wire.seals.master = master_of(settings, data)
+    wire.seals.master, wire.seals.open_keys = master_of(settings, data), keys_of(settings)
     identity = open_store(
         wire, store_id=str(uuid4()), partitions=settings.partitions, embedder=partial(_embedder_of_new_stores, settings)
     )
@@ -292,6 +296,9 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
         views.on_head = log.see_head
     store = OpenStore(url, client, identity, log, views, vectors, embedded, alarms, receipts, values)
     store.key = key_in(data, settings)
+    if identity.sealed is not None:
+        file = key_file_of(settings, identity.store_id)
+        store.keys = settings.keys if file is None else str(file.absolute())
     tell_restored(identity.restored, alarms)
     if told := str(returned):
         store.fenced = returned.words

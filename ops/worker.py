@@ -21,9 +21,11 @@ from engramlog_server.consumers.fold.worker import FoldWorker
 from engramlog_server.events.errors import BadSetting, EngramlogError
 from engramlog_server.events.redis.alarms import RedisAlarms
 from engramlog_server.events.redis.wire import Script, WirePool, connect, open_wire
+from engramlog_server.events.sealing.key_store import OpenKeyStore
 from engramlog_server.events.sealing.seals import MasterKey
 from engramlog_server.events.text.urls import holds_secret
 from engramlog_server.ops.garbage import look_seldom
+from engramlog_server.ops.keys.place import keys_of
 from engramlog_server.ops.logs import start_logging, teller
 from engramlog_server.ops.processes.ending import end_by_signal
 from engramlog_server.ops.sealing.master import master_of
@@ -75,6 +77,7 @@ def run_worker(
     probe: Probe = unprobed,
     metrics: tuple[str, int] | None = None,
     master: MasterKey | None = None,
+    keys: OpenKeyStore | None = None,
 ) -> None:
     """Fold until SIGTERM or SIGINT. `metrics`: host and port where it tells its figures; raises BadSetting where that is taken."""
     stop = Flag()
@@ -83,7 +86,7 @@ def run_worker(
     end_by_signal(lambda _number: stop.set(), cut_off=lambda: tell("worker stopped", in_the_middle=True))
     with ExitStack() as last:
         figures = None if metrics is None else last.enter_context(told_figures(metrics, tell))
-        client = connect(url, timeout=timeout, master=master)
+        client = connect(url, timeout=timeout, master=master, keys=keys)
         identity = _identity(client, stop, tell)
         if identity is None:
             return
@@ -170,7 +173,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     url = options.url or store_url(settings)
     metrics = None if options.metrics_port is None else (options.metrics_host, options.metrics_port)
     try:
-        run_worker(url, timeout=options.timeout, lease_ms=options.lease_ms, metrics=metrics, master=master_of(settings))
+        run_worker(
+            url,
+            timeout=options.timeout,
+            lease_ms=options.lease_ms,
+            metrics=metrics,
+            master=master_of(settings),
+            keys=keys_of(settings),
+        )
     except BadSetting as error:
         teller()("worker not started", reason=error.message, alarm=True)
         return 2

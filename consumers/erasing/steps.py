@@ -1,13 +1,13 @@
 """The steps by which an owner's words become unreadable. Each can be done again: one that was killed is done anew, wholly.
 
-The fence comes first: the owner's line, its secret wrapped under the master key, becomes a tombstone by one write. From then on
-nothing is appended under its name, nothing is folded of it, and nobody opens what lies there. What comes after takes away what
-could open it all the same, and what was made of it.
+The fence comes first: the owner's line, the name of its key, becomes a tombstone by one write, and the key is deleted from the key
+store. From then on nothing is appended under its name, nothing is folded of it, and nobody opens what lies there. What comes after
+takes away what could open it all the same, and what was made of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -19,7 +19,8 @@ from engramlog_server.events.redis.opening import opened
 from engramlog_server.events.redis.scan import PAGE, keys_like
 from engramlog_server.events.redis.wire import Script, Wire
 from engramlog_server.events.sealing.cipher import BODY_MARK, NO_SALT, SALT_BYTES
-from engramlog_server.events.sealing.seals import erasure_of, is_tombstone, tombstone
+from engramlog_server.events.sealing.key_store import is_name
+from engramlog_server.events.sealing.seals import erased_name, erasure_of, is_tombstone, tombstone
 from engramlog_server.projections.embedding.vectors import VectorKeys
 from engramlog_server.projections.fold.builds import BuildKeys, is_build
 
@@ -77,8 +78,9 @@ def fence(wire: Wire, tag: str, owner: str, erasure: str) -> str:
     while True:
         line, known = standing_of(wire, tag, owner)
         if known is not None:
+            destroy_keys(wire, [erased_name(line or b"")])
             return known
-        mine = tombstone(erasure.encode())
+        mine = tombstone(erasure.encode(), line if line is not None and is_name(line) else b"")
         if line is None:
             if wire.call("HSETNX", keys.secrets, owner, mine):
                 return erasure
@@ -91,7 +93,14 @@ def fence(wire: Wire, tag: str, owner: str, erasure: str) -> str:
                 live.owners,
             ]  # without its state no process goes on with its view
             if wire.run(FENCE, tables, [owner, line, mine]):
+                destroy_keys(wire, [line])
                 return erasure
+
+
+def destroy_keys(wire: Wire, names: Iterable[bytes]) -> int:
+    """Delete these keys from the key store, those of them that it has; the number deleted. Raises StoreError."""
+    wanted = [one for one in names if is_name(one)]
+    return wire.seals.keys.delete(wanted) if wanted else 0
 
 
 def readmit(wire: Wire, tag: str, owner: str, fresh: bytes) -> str | None:

@@ -19,6 +19,7 @@ from engramlog_server.events.alarms import OWNER_TOO_LARGE, Alarms
 from engramlog_server.events.errors import EngramlogError, NotYetFolded, OwnerTooLarge, StoreError, StoreMismatch
 from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.wire import Wire, WirePool, connect, open_wire
+from engramlog_server.events.sealing.key_store import OpenKeyStore
 from engramlog_server.events.sealing.seals import MasterKey
 from engramlog_server.events.sealing.untold import OF_THE_STORE
 from engramlog_server.projections.choices import VIEW_BYTES
@@ -123,6 +124,8 @@ class JobResources(NamedTuple):
     """Counts the use of the language model."""
     master: MasterKey | None = None
     """Opens a sealed store."""
+    keys: OpenKeyStore | None = None
+    """Opens its key store."""
 
 
 class GivenUp(Exception):
@@ -149,7 +152,8 @@ class OpenedStore:
         self.served = served
         self._queue = queue
         with ExitStack() as stack:
-            client = stack.enter_context(closing(connect(served.url, timeout=served.timeout, master=served.master)))
+            client = connect(served.url, timeout=served.timeout, master=served.master, keys=served.keys)
+            stack.enter_context(closing(client))
             self.wire = stack.enter_context(closing(open_wire(client)))
             self.tags = tags = _tags(self.wire, store_id)
             self.log = served.log(client, tags, read_debt=FoldDebt(tags), marker=MARKER, principal=principal)

@@ -31,7 +31,7 @@ from engramlog_server.events.sealing.cipher import (
     seal_body,
 )
 from engramlog_server.events.sealing.compression import body_dictionary
-from engramlog_server.events.sealing.seals import Seals, whole_secret
+from engramlog_server.events.sealing.seals import whole_secret
 from engramlog_server.projections.fold.changelog import FIRST_LINK, event_link
 
 READ_COUNT = 500
@@ -273,7 +273,7 @@ def _compare(
 
 def _unwrapped(wire: Wire, lines: Mapping[bytes, bytes]) -> dict[str, bytes]:
     """What a process that never saw these secrets opens them to."""
-    strange, found, every = Seals(wire.seals.master), dict[str, bytes](), iter(lines.items())
+    strange, found, every = wire.seals.again(), dict[str, bytes](), iter(lines.items())
     strange.store, strange.is_on = wire.seals.store, True
     while some := list(islice(every, PAGE)):
         found |= strange.secrets({owner.decode(): line for owner, line in some})

@@ -13,15 +13,16 @@ from engramlog_server.consumers.fold.rebuild_run import RebuildRun
 from engramlog_server.events.errors import OtherFormat
 from engramlog_server.events.partitions import FORMAT, MOVED, MOVING, SEALED_META, STORE_KEY, LogKeys
 from engramlog_server.events.redis.wire import Script, Wire
+from engramlog_server.events.sealing.key_store import KEYS_FIELD
 from engramlog_server.projections.redis.create import BEING_SEALED, SEALED, SEALING
 
 MARK = Script(
     "mark sealing",
     """
--- KEYS: engramlog:store. ARGV: format that it must have, format to have, field of the line, the line
+-- KEYS: engramlog:store. ARGV: format that it must have, format to have, fields of the line and of the key store's id with these
 local held = redis.call('HGET', KEYS[1], 'format')
 if held ~= ARGV[1] or redis.call('HEXISTS', KEYS[1], 'sealed') == 1 then return held or 'none' end
-redis.call('HSET', KEYS[1], 'format', ARGV[2], ARGV[3], ARGV[4])
+redis.call('HSET', KEYS[1], 'format', ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6])
 return 'ok'
 """,
 )
@@ -48,10 +49,11 @@ return 1
 )
 
 
-def mark(wire: Wire, line: bytes) -> None:
-    """Have everybody refuse the store from here on. `line`: what the master key wrapped. Raises OtherFormat."""
+def mark(wire: Wire, line: bytes, keys: str) -> None:
+    """Have everybody refuse the store from here on. `line`: what the master key wrapped; `keys`: the id of its key store. Raises
+    OtherFormat."""
     RebuildRun.forget(wire)  # what an earlier rebuild did lies open
-    _refuse_unless_ok(wire.run(MARK, [STORE_KEY], [FORMAT, BEING_SEALED, SEALING, line]))
+    _refuse_unless_ok(wire.run(MARK, [STORE_KEY], [FORMAT, BEING_SEALED, SEALING, line, KEYS_FIELD, keys]))
 
 
 def close(wire: Wire, tags: Sequence[str]) -> None:

@@ -19,6 +19,7 @@ from engramlog_server.events.partitions import (
 )
 from engramlog_server.events.redis.scan import keys_like, pairs
 from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.sealing.key_store import KEYS_FIELD
 from engramlog_server.events.text.embedder_names import AUTO, MOST_NAMED
 from engramlog_server.events.text.unreadable import UNREADABLE
 from engramlog_server.projections.embedding.names import embedder_kind
@@ -39,7 +40,7 @@ def verify_store(wire: Wire, *, store_id: str | None = None) -> Findings:
     wanted = FIELDS | EMBEDDER if found.keys() & EMBEDDER else FIELDS
     wanted = wanted | (found.keys() & {RESTORED.encode(), BACKED_UP.encode()})
     if wire.seals.is_on:
-        wanted = wanted | {SEALED.encode()} | (found.keys() & {SEALS_FROM.encode()})
+        wanted = wanted | {SEALED.encode(), KEYS_FIELD.encode()} | (found.keys() & {SEALS_FROM.encode()})
     for name in sorted(found.keys() ^ wanted):
         verdict.differs("the store's identity, as nothing writes it", field=name.decode("utf-8", "backslashreplace"))
     if wire.seals.is_on and (check := found.get(SEALED.encode())) is not None:

@@ -27,6 +27,7 @@ from redis.retry import Retry
 from engramlog_server.events.errors import EngramlogError, StoreError, StoreFull, StoreUnavailable, UnderReplicated
 from engramlog_server.events.partitions import STORE_KEY
 from engramlog_server.events.redis.address import read_address
+from engramlog_server.events.sealing.key_store import OpenKeyStore
 from engramlog_server.events.sealing.seals import SEALED_FIELD, MasterKey, Seals
 
 if TYPE_CHECKING:
@@ -61,6 +62,12 @@ class StoreClient(redis.Redis):
         seals.read_check = found.read_check
         return found
 
+    def close(self) -> None:
+        """Close every connection, and the key store."""
+        super().close()
+        if hasattr(self, "seals"):
+            self.seals.close()
+
     def read_check(self) -> bytes | None:
         """The check line of the store; None if there is none, or Redis does not answer."""
         try:
@@ -70,11 +77,14 @@ class StoreClient(redis.Redis):
         return found if isinstance(found, bytes) else None
 
 
-def connect(url: str, *, timeout: float = 10.0, master: MasterKey | None = None) -> StoreClient:
-    """A client for `url` (`events.redis.address`) whose connections never retry. `master`: the master key of a sealed store.
+def connect(
+    url: str, *, timeout: float = 10.0, master: MasterKey | None = None, keys: OpenKeyStore | None = None
+) -> StoreClient:
+    """A client for `url` (`events.redis.address`) whose connections never retry. `master`, `keys`: a sealed store's master key,
+    and what opens its key store.
 
     Nothing is connected yet. Raises ValueError for an invalid URL."""
-    address, seals = read_address(url), Seals(master)
+    address, seals = read_address(url), Seals(master, open_keys=keys)
     options: dict[str, Any] = {"protocol": 2, "decode_responses": False, "driver_info": DRIVER}
     options |= {"socket_timeout": timeout, "socket_connect_timeout": timeout}
     if address.kind == "cluster":

@@ -1,7 +1,8 @@
 """What one process seals and opens with in one store: the master key that it has, and owners' secrets as they were opened.
 
-The line of an owner in `{tag}:keys` is its secret, 32 bytes, in a store that lies open, and in a sealed one the secret wrapped
-under the master key. Whoever lacks that key has no secret, and so neither words nor what is derived from them.
+The line of an owner in `{tag}:keys` is its secret, 32 bytes, in a store that lies open. In a sealed one it is the name of its key;
+the key store (`events.sealing.key_store`) has the secret under that name, wrapped under the master key. Whoever lacks either has no
+secret, and so neither words nor what is derived from them.
 """
 
 from __future__ import annotations
@@ -9,17 +10,23 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from secrets import token_bytes
-from threading import Lock
+from threading import Lock, RLock
 from time import monotonic
 from typing import NamedTuple, Protocol
 
 from engramlog_server.events.entry import SECRET_BYTES
 from engramlog_server.events.errors import BadSetting, KeyUnavailable, OwnerErased, StoreMismatch
 from engramlog_server.events.sealing.cipher import ValueCipher
+from engramlog_server.events.sealing.key_store import KeyStore, OpenKeyStore, is_name, new_name
 
 MOST_KEPT = 50_000
 """Owners whose secrets one process keeps opened at most, of those asked for last: about 20 MB."""
 _LIES_OPEN = "the secret of owner {!r} lies open in a sealed store: no append made it; bring back the backup that has the right one"
+_NO_NAME = "the line of owner {!r} is no name of a key: no append made it; bring back the backup that has the right one"
+_NO_KEY = (
+    "the key of owner {!r} is not in the key store: an older copy of the key store is there, or it was deleted; bring back the"
+    " newest backup of the key store"
+)
 CHECK_OWNER = ":check"
 """Under whose name a store keeps 32 bytes that its master key wrapped: who cannot open them has another key."""
 
@@ -29,14 +36,14 @@ ASKED_SECONDS = 15.0
 SEALED_FIELD = "sealed"
 """The field of the store in which its check line stands."""
 ERASED = b"\0erased\0"
-"""What the line of an owner begins with whose key was destroyed; what follows tells by what. No master key makes such a line, and
-none is as long as a secret."""
+"""What the line of an owner begins with whose key was destroyed; what follows tells by what. No key's name begins so, and no such
+line is as long as a secret."""
 
 
-def tombstone(told: bytes) -> bytes:
-    """The line of an owner whose key was destroyed. `told`: what that is known by, 1 to 200 bytes; never of as many as would make
-    the line as long as a secret, which is padded then."""
-    line = ERASED + told
+def tombstone(told: bytes, name: bytes = b"") -> bytes:
+    """The line of an owner whose key was destroyed. `told`: what that is known by, 1 to 200 bytes. `name`: of the key, so that it
+    can be deleted again if a copy brings it back."""
+    line = ERASED + told + (b"\0" + name.hex().encode() if name else b"")
     return line + b"\0" if len(line) == SECRET_BYTES else line
 
 
@@ -47,7 +54,17 @@ def is_tombstone(line: bytes) -> bool:
 
 def erasure_of(line: bytes) -> str:
     """By what a tombstone says that its owner was erased."""
-    return line.removeprefix(ERASED).rstrip(b"\0").decode("utf-8", "replace")
+    return line.removeprefix(ERASED).partition(b"\0")[0].decode("utf-8", "replace")
+
+
+def erased_name(line: bytes) -> bytes:
+    """The name of the key that a tombstone says was destroyed; empty if it says none."""
+    told = line.removeprefix(ERASED).partition(b"\0")[2].rstrip(b"\0")
+    try:
+        name = bytes.fromhex(told.decode("ascii", "replace"))
+    except ValueError:
+        return b""
+    return name if is_name(name) else b""
 
 
 def erased(owner: str) -> OwnerErased:
@@ -105,8 +122,17 @@ class MasterKey(Protocol):
 class Seals:
     """Opens and seals for one client of Redis. Safe for threads."""
 
-    def __init__(self, master: MasterKey | None = None, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(
+        self,
+        master: MasterKey | None = None,
+        clock: Callable[[], float] = monotonic,
+        open_keys: OpenKeyStore | None = None,
+    ) -> None:
         self.master = master
+        self.open_keys = open_keys
+        """Opens the key store of a sealed store."""
+        self._keys: KeyStore | None = None
+        self._keys_id: str | None = None
         self.store = b""
         self.is_on = False
         """Whether the store is sealed: what is written of owners' words is sealed then."""
@@ -114,6 +140,7 @@ class Seals:
         self._clock = clock
         self._asked: tuple[float, KeyUnavailable | None] | None = None
         self._looking = Lock()
+        self._opening = RLock()
         self.read_check: Callable[[], bytes | None] = lambda: None
         """Reads the check line as it stands in the store now, which a rewrap replaces; None where that is not known."""
         self._trusted = set[str]()
@@ -121,10 +148,33 @@ class Seals:
         self._kept: OrderedDict[tuple[str, bytes], ValueCipher] = OrderedDict()
         self._lock = Lock()
 
-    def begin(self, store_id: str, check: bytes | None) -> None:
-        """Take over which store it is, and its check line, which a sealed one has. Raises StoreMismatch where the store is sealed
-        and the master key is missing or another one, BadSetting where its file cannot be used. A key service that cannot be reached
-        now is no error here: it may come back."""
+    @property
+    def keys(self) -> KeyStore:
+        """The key store of a sealed store that was begun."""
+        with self._opening:
+            if self._keys is None:
+                self._begin_keys(self.store.decode(), self._keys_id)
+            assert self._keys is not None
+            return self._keys
+
+    def close(self) -> None:
+        """Close the key store; it is opened again if it is used again."""
+        if self._keys is not None:
+            self._keys.close()
+            self._keys = None
+
+    def again(self) -> Seals:
+        """The same without what was opened before."""
+        made = Seals(self.master, self._clock, self.open_keys)
+        made.store, made.is_on, made._keys = self.store, self.is_on, self._keys
+        return made
+
+    def begin(self, store_id: str, check: bytes | None, keys: str | None = None) -> None:
+        """Take over which store it is, its check line, which a sealed one has, and the id of its key store.
+
+        Raises StoreMismatch if the store is sealed and the master key or the key store is missing or another one, BadSetting if the
+        key's file cannot be used, StoreUnavailable if the key store cannot. A key service that cannot be reached now is no error
+        here: it may come back."""
         self.store, self._check = store_id.encode(), check
         if check is None:
             self.is_on = False
@@ -137,6 +187,37 @@ class Seals:
                 setting="ENGRAMLOG_SEALED_BY",
             )
         self.check_master(check)
+        with self._opening:
+            self._begin_keys(store_id, keys)
+
+    def _begin_keys(self, store_id: str, expected: str | None) -> None:
+        if self._keys is not None and self._keys.id == expected:
+            return
+        self.close()
+        found = self._opened_keys(store_id, make=False)
+        if found.id != expected:
+            found.close()
+            raise StoreMismatch(
+                f"the keys of this store are in another key store than {found.place}: set ENGRAMLOG_KEYS to the one that has them,"
+                " a Redis of their own if several hosts use this store; nothing was read or written",
+                setting="ENGRAMLOG_KEYS",
+            )
+        self._keys, self._keys_id = found, expected
+
+    def _opened_keys(self, store_id: str, *, make: bool) -> KeyStore:
+        if self.open_keys is None:
+            raise StoreMismatch(
+                "this store is sealed, and no key store was given: set ENGRAMLOG_KEYS; nothing was read or written",
+                setting="ENGRAMLOG_KEYS",
+            )
+        return self.open_keys(store_id, make)
+
+    def new_keys(self, store_id: str) -> str:
+        """Make the key store of a store that is made now; its id. Raises StoreMismatch, StoreUnavailable."""
+        self.close()
+        self._keys = found = self._opened_keys(store_id, make=True)
+        self._keys_id = found.id
+        return found.id
 
     def new_check(self, store_id: str) -> bytes:
         """The check line of a store that is made now. Raises KeyUnavailable."""
@@ -206,13 +287,16 @@ class Seals:
         return found if isinstance(found, KeyUnavailable) else None
 
     def lines(self, secrets: Mapping[str, bytes]) -> dict[str, bytes]:
-        """Owners' secrets as they are stored. Raises KeyUnavailable."""
+        """Owners' lines for these new secrets. Of a sealed store the keys are durable in the key store when this returns.
+
+        Raises KeyUnavailable, StoreUnavailable."""
         if not self.is_on or not secrets:
             return dict(secrets)
         assert self.master is not None
         wrapped = self.master.wrap([(self.about(owner), secret) for owner, secret in secrets.items()])
         self._refuse_stranger(wrapped)
-        lines = dict(zip(secrets, wrapped, strict=True))
+        lines = {owner: new_name() for owner in secrets}
+        self.keys.put(dict(zip(lines.values(), wrapped, strict=True)))
         for owner, line in lines.items():
             self._keep(owner, line, ValueCipher(secrets[owner]))
         return lines
@@ -252,7 +336,7 @@ class Seals:
                 else:
                     self._kept.move_to_end((owner, line))
                     found[owner] = kept
-        wrapped = list[str]()
+        named = list[str]()
         for owner in unknown:
             if is_tombstone(lines[owner]):
                 found[owner] = erased(owner)
@@ -262,11 +346,18 @@ class Seals:
                 len(lines[owner]) == SECRET_BYTES
             ):  # whoever put it there knows it, and would read what is sealed under it
                 found[owner] = KeyUnavailable(_LIES_OPEN.format(owner), passes=False)
+            elif is_name(lines[owner]):
+                named.append(owner)
             else:
-                wrapped.append(owner)
-        if wrapped:
+                found[owner] = KeyUnavailable(_NO_NAME.format(owner), passes=False)
+        if named:
             assert self.master is not None
-            opened = self.master.unwrap([Wrapped(self.about(owner), lines[owner]) for owner in wrapped])
+            held = self.keys.read([lines[owner] for owner in named])
+            wrapped = [owner for owner in named if lines[owner] in held]
+            found |= {
+                owner: KeyUnavailable(_NO_KEY.format(owner), passes=False) for owner in named if owner not in wrapped
+            }
+            opened = self.master.unwrap([Wrapped(self.about(owner), held[lines[owner]]) for owner in wrapped])
             for owner, secret in zip(wrapped, opened, strict=True):
                 found[owner] = (
                     secret

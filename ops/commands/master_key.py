@@ -50,13 +50,16 @@ def _sealed(settings: Settings) -> Iterator[_Sealed]:
     from engramlog_server.events.redis.wire import connect, open_wire
     from engramlog_server.ops.commands.notices import patient
     from engramlog_server.ops.kept.rejections import ValueFile, values_path
+    from engramlog_server.ops.keys.place import keys_of
     from engramlog_server.ops.sealing.master import key_in, master_of
     from engramlog_server.ops.store import folder_of, reach_the_store
     from engramlog_server.projections.redis.create import known_identity
 
     with reach_the_store(settings, on_wait=patient(err)) as (url, embedded, _):
         folder = folder_of(embedded)
-        client = connect(url, timeout=settings.redis_timeout, master=master_of(settings, folder))
+        client = connect(
+            url, timeout=settings.redis_timeout, master=master_of(settings, folder), keys=keys_of(settings)
+        )
         wire = open_wire(client)
         try:
             identity = known_identity(wire)

@@ -209,6 +209,7 @@ def worker(
     json: Json = False,
 ) -> None:
     """One fold worker on a Redis of your own, until SIGTERM; as many as you like, on as many hosts."""
+    from engramlog_server.ops.keys.place import keys_of
     from engramlog_server.ops.logs import start_logging
     from engramlog_server.ops.sealing.master import master_of
     from engramlog_server.ops.settings import load_settings
@@ -225,7 +226,7 @@ def worker(
         url = store.url
     start_logging(settings.log_level, component="worker")
     metrics = settings.metrics if metrics_port is None else settings.metrics_on(metrics_port)
-    run_worker(url, timeout=settings.redis_timeout, metrics=metrics, master=master_of(settings))
+    run_worker(url, timeout=settings.redis_timeout, metrics=metrics, master=master_of(settings), keys=keys_of(settings))
 
 
 @app.command(epilog="Example: `engramlog demo --keep ./demo-data`")

@@ -22,6 +22,7 @@ from engramlog_server.ops.doctor.permissions import entry, folder_of, is_safe_to
 from engramlog_server.ops.embedded.server import EmbeddedRedis, find_redis_server, open_folder
 from engramlog_server.ops.embedded.socket import url_of
 from engramlog_server.ops.embedded.store import holds_store
+from engramlog_server.ops.keys.place import keys_of
 from engramlog_server.ops.sealing.master import master_of
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import silent
@@ -168,7 +169,7 @@ def _open(
     settings = reached.settings
     try:
         master = master_of(settings, reached.folder)
-        client = connect(url, timeout=min(settings.redis_timeout, SECONDS), master=master)
+        client = connect(url, timeout=min(settings.redis_timeout, SECONDS), master=master, keys=keys_of(settings))
         wire = open_wire(client)
         try:
             if reached.embedded is None:

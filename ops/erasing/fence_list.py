@@ -13,14 +13,15 @@ from typing import Literal
 
 import msgspec
 
-from engramlog_server.consumers.erasing.steps import fence
+from engramlog_server.consumers.erasing.steps import destroy_keys, fence
 from engramlog_server.events.catalogue.erasing import Ground
 from engramlog_server.events.door.of_the_store import label_of
 from engramlog_server.events.errors import StoreUnavailable
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.secrets import readmission
 from engramlog_server.events.redis.wire import Wire
-from engramlog_server.events.sealing.seals import is_tombstone
+from engramlog_server.events.sealing.key_store import is_name
+from engramlog_server.events.sealing.seals import erased_name, is_tombstone
 from engramlog_server.events.text.unreadable import UNREADABLE
 from engramlog_server.ops.durable import FileFull, FileLock, append_lines, store_file
 from engramlog_server.ops.embedded.private_file import NotPrivate, read_private
@@ -49,6 +50,8 @@ class ErasureStep(msgspec.Struct, frozen=True):
     """Whether the owner is erased, or the words of some of its memories."""
     sealed: str = ""
     """Of words: which, sealed under the owner's key, in base64."""
+    key: str = ""
+    """Of an owner, once it is erased: the name of its key, in hexadecimal digits."""
 
 
 _READ = msgspec.json.Decoder(ErasureStep)
@@ -115,8 +118,8 @@ class FenceList:
 
 
 def came_back(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep]) -> Iterator[tuple[str, str, str]]:
-    """Owners of the list whose erasure ended and who have a key, each with the partition's tag and the erasure: an older copy of
-    the store came back, or somebody put the key back. Looks at the keys themselves, whatever the log says. Raises StoreError.
+    """Owners of the list whose erasure ended and who have a line, each with the partition's tag and the erasure: an older copy of
+    the store came back, or somebody put the line back. Looks at the lines themselves, whatever the log says. Raises StoreError.
     """
     wanted = {one.label: one.erasure for one in listed if one.step == "ended"}
     for tag in tags if wanted else ():
@@ -127,9 +130,21 @@ def came_back(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep]) ->
                 yield tag, owner, erasure
 
 
+def returned_keys(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep]) -> list[bytes]:
+    """Names of erased owners' keys that the key store has all the same: an older copy of it came back. Raises StoreError.
+
+    Compares the key store with the list and with every tombstone of Redis.
+    """
+    names = {bytes.fromhex(one.key) for one in listed if one.key}
+    for tag in tags:
+        names.update(erased_name(line) for _, line in secret_lines(wire, tag) if is_tombstone(line))
+    return list(wire.seals.keys.read([one for one in names if is_name(one)]))
+
+
 def fence_again(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep]) -> list[str]:
-    """Fence those who came back; gives who they are. Raises StoreError."""
+    """Fence those who came back, and delete erased owners' keys that are in the key store again; the owners. Raises StoreError."""
     found = list[str]()
+    destroy_keys(wire, returned_keys(wire, tags, listed))
     for tag, owner, erasure in came_back(wire, tags, listed):
         fence(wire, tag, owner, erasure)
         found.append(owner)

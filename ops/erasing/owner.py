@@ -37,6 +37,7 @@ from engramlog_server.events.envelope import decode, from_micros, new_event_id, 
 from engramlog_server.events.errors import KeyUnavailable, NotFound, StoreUnavailable, refused
 from engramlog_server.events.partitions import LogKeys, partition_of, position_text
 from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.sealing.seals import erased_name
 from engramlog_server.events.standing import Speaker
 from engramlog_server.events.validation import make_event, ready
 from engramlog_server.events.vocabulary import is_id
@@ -295,7 +296,12 @@ class _Run:
         return next((one.at for one in self._list.read() if one.erasure == erasure and one.step == "began"), None)
 
     def say(
-        self, erasure: str, step: Literal["began", "ended", "readmitted"], label: str, **more: Any
+        self,
+        erasure: str,
+        step: Literal["began", "ended", "readmitted"],
+        label: str,
+        key: bytes = b"",
+        **more: Any,
     ) -> tuple[str, str]:
         """Say it in the log, then in the list; gives when, and its position. Raises StoreError."""
         log = self._store.log
@@ -309,7 +315,9 @@ class _Run:
             raise StoreUnavailable(f"that an owner is erased could not be written down: {receipt.error}")
         at = utc_text(from_micros(now))
         plan, store_id = self._plan, self._store.identity.store_id
-        self._list.append(ErasureStep(store_id, erasure, label, step, at, event.event_id, plan.ground, plan.reason))
+        self._list.append(
+            ErasureStep(store_id, erasure, label, step, at, event.event_id, plan.ground, plan.reason, key=key.hex())
+        )
         return at, receipt.position
 
     def ended(
@@ -317,7 +325,7 @@ class _Run:
     ) -> ErasureCertificate:
         """Prove the partition, say that it is done, and certify it."""
         number, tag, build = where
-        began = self.began_at(erasure) or ""
+        began, (line, _) = self.began_at(erasure) or "", standing_of(wire, tag, self._plan.owner)
         verdict = verify_partition(self._store.client, number, tag)
         checkpoint = read_checkpoint(wire, BuildKeys(tag, build))
         until, chain = position_text(number, checkpoint.seq), checkpoint.head.hex()
@@ -328,7 +336,14 @@ class _Run:
                 " see `engramlog verify`"
             )
         at, position = self.say(
-            erasure, "ended", label, events=entries.total, until=until, chain=chain, unproven=len(unproven)
+            erasure,
+            "ended",
+            label,
+            erased_name(line or b""),
+            events=entries.total,
+            until=until,
+            chain=chain,
+            unproven=len(unproven),
         )
         kept = saved_anew(self._store, self._settings)  # with the end of this erasure in it
         return ErasureCertificate(

@@ -133,7 +133,8 @@ def _probes(wire: Wire, keys: LogKeys, owner: str, seqs: Collection[int] | None)
     ]
     salts = [one for one in wire.answers(asked) if len(one) == SALT_BYTES and one != NO_SALT]
     needles += [("salt", form) for one in salts for form in (one, one.hex().encode())]
-    for raw in (secret, line) if line and seqs is None else ():
+    wrapped = wire.seals.keys.read([line])[line] if line and secret and seqs is None else b""
+    for raw in (secret, wrapped) if wrapped else ():
         needles += [("key", form) for form in (raw, raw.hex().encode(), b64encode(raw))]
     return Probes(needles)
 

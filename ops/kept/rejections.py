@@ -1,8 +1,8 @@
 """Kept rejections: what a person rejected or took up again, written outside of the store without its words.
 
-Each line stands alone: an operator may remove the lines of an owner. A line holds digests, and the owner's secret that keys them,
-as it is in the store: wrapped under the master key if the store is sealed. With both, a guess can be confirmed, as with the store
-itself: the file is as private as the store.
+Each line stands alone: an operator may remove the lines of an owner. A line holds digests, and the owner's line in the store: the
+secret that keys them, or in a sealed store the name of its key. With digests and secret a guess can be confirmed, as with the
+store itself: the file is as private as the store.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from engramlog_server.events.errors import KeyUnavailable, StoreUnavailable
 from engramlog_server.events.partitions import MAX_PARTITIONS, partition_of
 from engramlog_server.events.redis.secrets import read_lines
 from engramlog_server.events.sealing.cipher import ValueCipher
+from engramlog_server.events.sealing.key_store import NAME_BYTES
 from engramlog_server.events.statement_digests import DIGEST_BYTES, MOST_STATEMENTS
 from engramlog_server.events.text.unreadable import UNREADABLE
 from engramlog_server.ops.durable import FileFull, FileLock, append_lines, file_state, replace_file, store_file
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
 
 MOST_PROBLEMS = 10
 """Unreadable lines that are reported one by one; further ones are only counted."""
-MOST_WRAPPED = 4_096
-"""The most bytes of a secret that a master key wrapped."""
 REASON = "said again: it was kept outside of the store, which lacked it"
 """The reason of an event that is appended again; the original reason is contents, and is not kept."""
 
@@ -50,7 +49,7 @@ class KeptValue(msgspec.Struct, frozen=True, tag="value", tag_field="kind", omit
     type: Literal["ValueRejected", "ValueReadmitted"]
     owner: str
     secret: str
-    """The owner's secret as in the store: 64 hexadecimal digits, or more if it is wrapped."""
+    """The owner's line in the store, in hexadecimal digits: its secret, or in a sealed store the name of its key."""
     occurred_at: str
     actor: str
     principal: str
@@ -159,7 +158,8 @@ def _problem(line: Line, partitions: int) -> str | None:
         return "names an event by what is no id"
     if partition_of(line.owner, partitions) != line.partition:
         return "has an owner whose events lie in another partition"
-    secret = SECRET_BYTES <= len(line.secret) // 2 <= MOST_WRAPPED and _is_hex(line.secret, len(line.secret) // 2)
+    size = len(line.secret) // 2
+    secret = size in (SECRET_BYTES, NAME_BYTES) and _is_hex(line.secret, size)
     values = all(_is_hex(one, DIGEST_BYTES) for one in line.values)
     if not (1 <= len(line.values) <= MOST_STATEMENTS and secret and values):
         return "has a secret or values that nothing made"

@@ -1,7 +1,7 @@
 """Which key each line of a store is wrapped under, and wrapping anew what the key did not make that wraps now.
 
-A line is replaced only where it stands as it was read, one script a line: whatever is killed anywhere is carried on by the next,
-and a process that uses the store meanwhile finds the old line or the new one. Both open to the same secret.
+A line is replaced only if it is as it was read: whatever is killed anywhere is carried on by the next, and a process that uses the
+store meanwhile finds the old line or the new one. Both open to the same secret.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from typing import NamedTuple
 from engramlog_server.events.entry import SECRET_BYTES
 from engramlog_server.events.errors import KeyUnavailable
 from engramlog_server.events.partitions import STORE_KEY, LogKeys
-from engramlog_server.events.redis.wire import Argument, Script, Wire
+from engramlog_server.events.redis.scan import pairs
+from engramlog_server.events.redis.wire import Script, Wire
+from engramlog_server.events.sealing.key_store import is_name
 from engramlog_server.events.sealing.seals import CHECK_OWNER, SEALED_FIELD, MasterKey, Seals, Wrapped, is_tombstone
 
 AT_ONCE = 250
@@ -37,10 +39,10 @@ Advance = Callable[[int, int], None]
 
 
 class _Line(NamedTuple):
-    """Where a line stands, whose it is (`:check`: the store's own), and itself."""
+    """The name of a key, whose it is (`:check`: the store's own, which has none), and how it is wrapped; the owner's line itself if
+    the key store has none."""
 
-    key: str
-    name: str
+    name: bytes
     owner: str
     line: bytes
 
@@ -118,7 +120,7 @@ def _pass(wire: Wire, tags: Sequence[str], seals: Seals, advance: Advance) -> Re
     total = 1 + sum(wire.answers([["HLEN", LogKeys(tag).secrets] for tag in tags]))
     while some := list(islice(lines, AT_ONCE)):
         seen += len(some)
-        wrapped = [one for one in some if len(one.line) != SECRET_BYTES and not is_tombstone(one.line)]
+        wrapped = [one for one in some if one.name or one.owner == CHECK_OWNER]
         old = [one for one in wrapped if not seals.master.is_current(one.line)]
         done.current += len(wrapped) - len(old)
         if old:
@@ -142,12 +144,11 @@ def _replace(wire: Wire, seals: Seals, old: Sequence[_Line], done: Rewrapped) ->
         done.why = done.why or secret.message
         done.named += [one.owner] if len(done.named) < MOST_NAMED else []
     made = seals.master.wrap([(seals.about(one.owner), secret) for one, secret in mine]) if mine else []
-    wire.load(REPLACE)
-    commands: list[list[Argument]] = [
-        ["EVALSHA", REPLACE.sha, 1, one.key, one.name, one.line, line]
-        for (one, _), line in zip(mine, made, strict=True)
-    ]
-    replaced = sum(wire.answers(commands)) if commands else 0
+    named = [(one, line) for (one, _), line in zip(mine, made, strict=True)]
+    replaced = seals.keys.replace({one.name: (one.line, line) for one, line in named if one.name})
+    for one, line in named:
+        if not one.name:
+            replaced += wire.run(REPLACE, [STORE_KEY], [SEALED_FIELD, one.line, line])
     done.rewrapped += replaced
     done.current += replaced
 
@@ -155,16 +156,14 @@ def _replace(wire: Wire, seals: Seals, old: Sequence[_Line], done: Rewrapped) ->
 def _lines(wire: Wire, tags: Sequence[str]) -> Iterator[_Line]:
     """Every owner's line, and the store's own last: once that is under the new key, all before it were."""
     for tag in tags:
-        key, cursor = LogKeys(tag).secrets, b"0"
-        seen = set[bytes]()
-        while True:
-            cursor, page = wire.call("HSCAN", key, cursor, "COUNT", AT_ONCE)
-            for name, line in zip(page[::2], page[1::2], strict=True):
-                if name not in seen:
-                    seen.add(name)
-                    yield _Line(key, name.decode(), name.decode(), line)
-            if cursor == b"0":
-                break
+        seen, every = set[bytes](), pairs(wire, LogKeys(tag).secrets)
+        while page := list(islice(every, AT_ONCE)):
+            held = wire.seals.keys.read([line for _, line in page if is_name(line)])
+            for owner, line in page:
+                if owner not in seen:
+                    seen.add(owner)
+                    name = line if line in held else b""
+                    yield _Line(name, owner.decode(), held.get(line, line))
     check = wire.call("HGET", STORE_KEY, SEALED_FIELD)
     if check is not None:
-        yield _Line(STORE_KEY, SEALED_FIELD, CHECK_OWNER, check)
+        yield _Line(b"", CHECK_OWNER, check)

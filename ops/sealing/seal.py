@@ -30,6 +30,7 @@ from engramlog_server.ops.embedded.rewriting import rewrite_all
 from engramlog_server.ops.kept.head_file import HeadFile, heads_path
 from engramlog_server.ops.kept.heads import refuse_changed_log
 from engramlog_server.ops.kept.rejections import ValueFile, values_path, wrap_kept
+from engramlog_server.ops.keys.place import keys_of
 from engramlog_server.ops.sealing.key_file import NAME, lies_there, make_key_file
 from engramlog_server.ops.sealing.master import master_of
 from engramlog_server.ops.store import folder_of
@@ -43,7 +44,7 @@ from engramlog_server.ops.store_replacement import (
     what_is_there,
 )
 from engramlog_server.ops.worker_id import new_worker_id
-from engramlog_server.projections.redis.create import BEING_SEALED, check_format
+from engramlog_server.projections.redis.create import BEING_SEALED, check_format, refuse_own_server
 
 EVENTS_A_SECOND = 1_000
 """A cautious figure, to estimate how long it takes; rates that were measured are higher."""
@@ -131,12 +132,14 @@ def carry_out(
         line = store.identity.sealing
         if line is None:
             _make_key(store)
-            wire.seals.master = _master(store)
+            wire.seals.master, wire.seals.open_keys = _master(store), keys_of(store.settings)
             line = wire.seals.new_check(store.identity.store_id)
             probe("before the mark")
-            mark(wire, line)
+            keys = wire.seals.new_keys(store.identity.store_id)
+            refuse_own_server(wire)
+            mark(wire, line, keys)
             probe("after the mark")
-            wire.seals.begin(store.identity.store_id, line)
+            wire.seals.begin(store.identity.store_id, line, keys)
         close(wire, tags)
         probe("after partitions are closed")
         drop_vectors(wire, tags)
@@ -163,7 +166,8 @@ def carry_out(
         run.end(wire)  # first: what stayed would have a later rebuild believe that it was done
         finish(wire)
         probe("after the end")
-        store.identity = identity._replace(sealed=line, sealing=None, format=str(FORMAT))
+        keys = wire.seals.keys.id
+        store.identity = identity._replace(sealed=line, sealing=None, format=str(FORMAT), keys=keys)
         answer: dict[str, Any] = msgspec.to_builtins(rewritten)
         return answer
 
@@ -195,8 +199,8 @@ def _begin(store: OldStore, master: MasterKey, line: bytes | None) -> None:
     client = store.client
     assert isinstance(client, StoreClient)
     if client.seals.master is None:
-        client.seals.master = master
-    client.seals.begin(store.identity.store_id, line)
+        client.seals.master, client.seals.open_keys = master, keys_of(store.settings)
+    client.seals.begin(store.identity.store_id, line, store.identity.keys)
 
 
 def _heads(wire: Wire, tags: Sequence[str]) -> list[int]:

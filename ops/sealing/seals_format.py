@@ -71,7 +71,9 @@ class PartitionSeals(msgspec.Struct, frozen=True, kw_only=True):
     chain: bytes = b""
     """The log's chain there."""
     lines: dict[bytes, bytes]
-    """Owner -> its secret, wrapped, or a tombstone."""
+    """Owner -> the name of its key, or a tombstone."""
+    keys: dict[bytes, bytes] = {}
+    """Name -> the key, wrapped."""
     readmitted: dict[bytes, bytes]
     wordless: dict[int, bytes]
     """Seq -> what is left of the entry, sealed under its owner's key."""

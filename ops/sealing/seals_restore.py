@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from engramlog_server.consumers.erasing.steps import drop_vectors_of
+from engramlog_server.consumers.erasing.steps import destroy_keys, drop_vectors_of
 from engramlog_server.consumers.fold.folder import Probe, unprobed
 from engramlog_server.consumers.fold.rebuild import LEASE_MS, rebuild_partition, refuse_without_room
 from engramlog_server.consumers.fold.rebuild_run import RebuildRun
@@ -25,11 +25,13 @@ from engramlog_server.events.partitions import FORMAT, MOVED, SEALED_META, SEALS
 from engramlog_server.events.redis.wire import Argument, Script, StoreClient, Wire
 from engramlog_server.events.redis.wordless import fence_ids
 from engramlog_server.events.sealing.cipher import SALT_BYTES
+from engramlog_server.events.sealing.key_store import KEYS_FIELD
 from engramlog_server.events.sealing.seals import MasterKey, is_tombstone
 from engramlog_server.events.text.unreadable import UNREADABLE
 from engramlog_server.ops.embedded.rewriting import rewrite_all
 from engramlog_server.ops.erasing.fence_list import ErasureStep, FenceList, list_path
 from engramlog_server.ops.kept.rejections import ValueFile, values_path
+from engramlog_server.ops.keys.place import keys_of
 from engramlog_server.ops.sealing.master import master_of
 from engramlog_server.ops.sealing.seals_file import OpenSeals, look_at_seals, open_seals
 from engramlog_server.ops.sealing.seals_format import SealsHeader
@@ -37,7 +39,7 @@ from engramlog_server.ops.sealing.seals_proof import Proved, SealsOpening, prove
 from engramlog_server.ops.store import folder_of
 from engramlog_server.ops.store_replacement import ALONE_SECONDS, Bar, OldStore, Progress, brought_over, what_is_there
 from engramlog_server.ops.worker_id import new_worker_id
-from engramlog_server.projections.redis.create import SEALED, STRIPPED, StoreIdentity, check_format
+from engramlog_server.projections.redis.create import SEALED, STRIPPED, StoreIdentity, check_format, refuse_own_server
 
 EVENTS_A_SECOND = 2_000
 """A cautious figure for telling how long it takes."""
@@ -59,10 +61,10 @@ return 'ok'
 FINISH = Script(
     "the seals are back",
     """
--- KEYS: engramlog:store. ARGV: format that it must have, format to have, field of the check line, the line, field of the save, it
+-- KEYS: engramlog:store. ARGV: format that it must have, format to have, then fields and values: check line, save, key store
 local held = redis.call('HGET', KEYS[1], 'format')
 if held ~= ARGV[1] then return held or 'none' end
-redis.call('HSET', KEYS[1], 'format', ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6])
+redis.call('HSET', KEYS[1], 'format', ARGV[2], unpack(ARGV, 3))
 return 'ok'
 """,
 )
@@ -148,24 +150,28 @@ def _restored(
     lease_ms: int,
 ) -> dict[str, Any]:
     identity, tags = store.identity, store.identity.tags
-    proved = list[Proved]()
+    proved, keys = list[Proved](), list[dict[bytes, bytes]]()
     for number, one in enumerate(seals.partitions()):
         if one.tag != tags[number]:
             raise StoreMismatch(
                 f"{seals.path} is of a store whose partitions are called otherwise. Nothing was changed"
             )
+        wire.seals.keys.put(one.keys)
+        keys.append(one.keys)
         proved.append(prove(wire, seals.header, number, one, bar.passed))
     common = seals.common()
     listed = FenceList(list_path(store.settings, identity.store_id), identity.store_id)
     listed.read_all()  # one that cannot be read is told of before the store is marked
-    wire.seals.begin(identity.store_id, common.check)
+    wire.seals.begin(identity.store_id, common.check, wire.seals.keys.id)
+    refuse_own_server(wire)
     refuse_without_room(wire, tags)
     probe("before the mark")
     _refuse_unless_ok(wire.run(BEGIN, [STORE_KEY], [FORMAT, STRIPPED]))
     RebuildRun.forget(wire)
     probe("after the mark")
-    for tag, of in zip(tags, proved, strict=True):
+    for tag, of, given in zip(tags, proved, keys, strict=True):
         _write(wire, tag, of)
+        destroy_keys(wire, given.keys() - set(of.seals.lines.values()))
         probe("after a partition")
     brought = _list_again(listed, common.listed)
     probe("after the list")
@@ -181,9 +187,10 @@ def _restored(
     rewritten = rewrite_all(store.embedded, wire, on_wait, AGAIN)
     probe("before the end")
     told: list[Argument] = [STRIPPED, FORMAT, SEALED, common.check, SEALS_FROM, seals.header.save]
+    told += [KEYS_FIELD, wire.seals.keys.id]
     _refuse_unless_ok(wire.run(FINISH, [STORE_KEY], told))
     probe("after the end")
-    store.identity = identity._replace(format=str(FORMAT), sealed=common.check)
+    store.identity = identity._replace(format=str(FORMAT), sealed=common.check, keys=wire.seals.keys.id)
     found = sum((one.opening for one in proved), SealsOpening())
     return {
         "entries": found._asdict(),
@@ -211,8 +218,9 @@ def _begin(store: OldStore, wire: Wire, master: MasterKey) -> None:
     may be of a key that was replaced since."""
     client = store.client
     assert isinstance(client, StoreClient)
-    client.seals.master = master
+    client.seals.master, client.seals.open_keys = master, keys_of(store.settings)
     client.seals.store, client.seals.is_on = store.identity.store_id.encode(), True
+    client.seals.new_keys(store.identity.store_id)
     assert wire.seals is client.seals
 
 

@@ -32,6 +32,7 @@ from engramlog_server.events.redis.secrets import whole_number
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.events.sealing.cipher import NO_SALT, SALT_BYTES
 from engramlog_server.events.sealing.key_ring import KEY_BYTES
+from engramlog_server.events.sealing.key_store import is_name
 from engramlog_server.events.sealing.seals import is_tombstone
 from engramlog_server.ops.clock import now_micros
 from engramlog_server.ops.embedded.private_file import NotPrivate, read_private
@@ -186,24 +187,26 @@ def _saved(
 
 def read_seals(wire: Wire, tag: str, head: int) -> PartitionSeals:
     """The seals of a partition up to this head, in the order that the first lines of this file tell. Raises StoreError."""
-    keys = LogKeys(tag)
+    log = LogKeys(tag)
     salts = bytearray()
     end = SALT_BYTES * (head + 1)
     for start in range(0, end, SALTS_AT_ONCE):
         upto = min(start + SALTS_AT_ONCE, end)
-        salts += wire.call("GETRANGE", keys.salts, start, upto - 1).ljust(upto - start, b"\0")
-    wordless = {int(seq): left for seq, left in pairs(wire, keys.wordless) if seq.isdigit() and int(seq) <= head}
-    gone = sorted(set(elements(wire, keys.gone)))
-    lines = dict(pairs(wire, keys.secrets))
-    readmitted = dict(pairs(wire, keys.readmitted))
+        salts += wire.call("GETRANGE", log.salts, start, upto - 1).ljust(upto - start, b"\0")
+    wordless = {int(seq): left for seq, left in pairs(wire, log.wordless) if seq.isdigit() and int(seq) <= head}
+    gone = sorted(set(elements(wire, log.gone)))
+    lines = dict(pairs(wire, log.secrets))
+    readmitted = dict(pairs(wire, log.readmitted))
     if readmitted:
-        again = zip(readmitted, wire.call("HMGET", keys.secrets, *readmitted), strict=True)
+        again = zip(readmitted, wire.call("HMGET", log.secrets, *readmitted), strict=True)
         lines |= {owner: line for owner, line in again if line is not None}
     for seq in wordless:
         salts[SALT_BYTES * seq : SALT_BYTES * (seq + 1)] = NO_SALT
-    live = (wire.call("HGET", keys.meta, "live") or b"").decode()
+    live = (wire.call("HGET", log.meta, "live") or b"").decode()
     checkpoint = read_checkpoint(wire, BuildKeys(tag, live))
+    keys = wire.seals.keys.read([line for line in lines.values() if is_name(line)])
     return PartitionSeals(
+        keys=keys,
         tag=tag,
         head=head,
         folded=checkpoint.seq,

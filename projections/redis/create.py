@@ -23,6 +23,7 @@ from engramlog_server.events.redis.clock import redis_micros
 from engramlog_server.events.redis.many import run_many
 from engramlog_server.events.redis.wire import Argument, Wire
 from engramlog_server.events.sealing.cipher import BODY_MARK
+from engramlog_server.events.sealing.key_store import KEYS_FIELD
 from engramlog_server.events.sealing.seals import SEALED_FIELD
 from engramlog_server.events.text.embedder_names import NONE
 from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
@@ -59,6 +60,8 @@ class StoreIdentity(NamedTuple):
     """32 bytes that the master key wrapped, in a sealed store: who cannot open them has another key."""
     embedder_at: int | None = None
     """When that was written down, microseconds; None in stores of before."""
+    keys: str | None = None
+    """The id of the key store of a sealed store."""
     sealing: bytes | None = None
     """The same as `sealed` of a store that is being sealed."""
     restored: FromBackup | None = None
@@ -83,6 +86,7 @@ def read_identity(wire: Wire) -> StoreIdentity | None:
             embedder_at=int(fields["embedder_at"]) if "embedder_at" in fields else None,
             sealed=fields.get(SEALED),
             sealing=fields.get(SEALING),
+            keys=fields[KEYS_FIELD].decode() if KEYS_FIELD in fields else None,
             restored=restored_by(fields.get(RESTORED)),
         )
     except (KeyError, ValueError, msgspec.MsgspecError) as error:
@@ -120,13 +124,32 @@ def _begin(wire: Wire, identity: StoreIdentity) -> None:
             )
     else:
         told = wire.answers([["HGET", LogKeys(tag).meta, SEALED_META] for tag in identity.tags])
+        if identity.keys is None:
+            raise OtherFormat(
+                "this store was sealed by an unreleased version that kept owners' keys in the Redis of the log; this release does"
+                " not read them: export with that version, and import into a new store",
+                format="2",
+            )
         if b"1" in told:
             raise OtherFormat(
                 "this store was sealed by an unreleased version whose bodies are not bound to level and digests; this release does"
                 " not read them: export with that version, and import into a new store",
                 format="2",
             )
-    wire.seals.begin(identity.store_id, identity.sealed)
+    wire.seals.begin(identity.store_id, identity.sealed, identity.keys)
+    if identity.sealed is not None:
+        refuse_own_server(wire)
+
+
+def refuse_own_server(wire: Wire) -> None:
+    """Raise StoreMismatch if the key store is a Redis that holds the log: each copy of it would hold the keys too."""
+    theirs = wire.seals.keys.server()
+    if theirs is not None and any(theirs.encode() in one.call("INFO", "server") for _, one in wire.servers()):
+        raise StoreMismatch(
+            "ENGRAMLOG_KEYS: got the Redis that holds the log; allowed: another server, so that no copy of the log holds keys;"
+            " nothing was read or written",
+            setting="ENGRAMLOG_KEYS",
+        )
 
 
 def check_format(identity: StoreIdentity) -> None:
@@ -197,7 +220,8 @@ def open_store(
         if embedder is not None:
             fields += ["embedder", embedder(), "embedder_at", redis_micros(wire)]
         if wire.seals.master is not None:
-            fields += [SEALED, wire.seals.new_check(store_id)]
+            fields += [SEALED, wire.seals.new_check(store_id), KEYS_FIELD, wire.seals.new_keys(store_id)]
+            refuse_own_server(wire)
         wire.run(CREATE_STORE, [STORE_KEY], fields)
         identity = read_identity(wire)
         assert identity is not None

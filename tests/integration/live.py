@@ -23,12 +23,14 @@ from engramlog_server.events.partitions import DEFAULT_PARTITIONS, partition_of
 from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.secrets import Chance
 from engramlog_server.events.redis.wire import connect, open_wire
+from engramlog_server.events.sealing.key_store import OpenKeyStore
 from engramlog_server.events.sealing.seals import MasterKey
 from engramlog_server.events.validation import make_event
 from engramlog_server.events.vocabulary import Actor
 from engramlog_server.projections.fold.builds import BuildKeys
 from engramlog_server.projections.redis.create import StoreIdentity, open_store
 from engramlog_server.projections.redis.store import read_checkpoint
+from tests.given.sealing.keys import shared_keys
 from tests.patience import PATIENCE
 
 
@@ -53,8 +55,9 @@ class Live:
         timeout: float = 10.0,
         master: MasterKey | None = None,
         chance: Chance = token_bytes,
+        keys: OpenKeyStore = shared_keys,
     ) -> None:
-        self.client = connect(url, timeout=timeout, master=master)
+        self.client = connect(url, timeout=timeout, master=master, keys=keys)
         self.identity: StoreIdentity = open_store(open_wire(self.client), store_id="test", partitions=partitions)
         self.log = RedisEventLog(self.client, self.identity.tags, chance=chance)
         self.facts: list[tuple[str, dict[str, Any]]] = []

@@ -13,6 +13,7 @@ from engramlog_server.events.envelope import Stored
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.wire import StoreClient, connect, open_wire
+from engramlog_server.ops.keys.place import keys_of
 from engramlog_server.ops.sealing.key_file import KeyFile, make_key_file
 from engramlog_server.ops.sealing.seal import carry_out
 from engramlog_server.ops.settings import Settings
@@ -61,13 +62,13 @@ class Unsealed:
         worker.hand_over()
         self.tags = live.identity.tags
         live.close()
+        self.settings = Settings(redis_url=server.url, data=folder / "data", sealed_by=str(self.key))
         self.client = self.connect()
         self.client.delete("engramlog:workers")
-        self.settings = Settings(redis_url=server.url, data=folder / "data", sealed_by=str(self.key))
 
     def connect(self) -> StoreClient:
         """A client that has the key."""
-        return connect(self.server.url, timeout=10.0, master=KeyFile(self.key))
+        return connect(self.server.url, timeout=10.0, master=KeyFile(self.key), keys=keys_of(self.settings))
 
     @property
     def store(self) -> OldStore:

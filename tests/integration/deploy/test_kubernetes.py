@@ -62,7 +62,7 @@ def test_what_is_put_together_is_what_kubernetes_knows(overlay: str) -> None:
 @pytest.mark.parametrize("overlay", OVERLAYS)
 def test_pods_are_nobodys_root_and_write_where_they_say(overlay: str) -> None:
     found = dict(pods(manifests(overlay)))
-    assert len(found) == (3 if overlay == "base" else 4)
+    assert len(found) == (3 if overlay == "base" else 5)
     for name, pod in found.items():
         assert pod["enableServiceLinks"] is False, name
         assert pod["automountServiceAccountToken"] is False, name

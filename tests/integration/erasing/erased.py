@@ -22,6 +22,7 @@ from engramlog_server.events.redis.wire import StoreClient, Wire, connect, open_
 from engramlog_server.events.sealing.seals import is_tombstone
 from engramlog_server.ops.erasing.fence_list import ErasureStep, FenceList, list_path
 from engramlog_server.ops.erasing.owner import ALARM, ErasureCertificate, ErasurePlan, carry_out
+from engramlog_server.ops.keys.place import keys_of
 from engramlog_server.ops.sealing.key_file import make_key_file
 from engramlog_server.ops.sealing.master import master_of
 from engramlog_server.ops.settings import Settings
@@ -84,7 +85,7 @@ class Erasing:
     @contextmanager
     def live(self) -> Iterator[Live]:
         """As a process that appends and folds."""
-        live = Live(self.server.url, self.partitions, master=master_of(self.settings))
+        live = Live(self.server.url, self.partitions, master=master_of(self.settings), keys=keys_of(self.settings))
         self._lives += 1
         live._count = 10_000 * self._lives
         try:
@@ -94,7 +95,7 @@ class Erasing:
 
     def client(self) -> StoreClient:
         """A process with the key, which knows no owner's yet."""
-        client = connect(self.server.url, timeout=10.0, master=master_of(self.settings))
+        client = connect(self.server.url, timeout=10.0, master=master_of(self.settings), keys=keys_of(self.settings))
         known_identity(open_wire(client))
         return client
 

@@ -9,6 +9,7 @@ from engramlog_server.ops.erasing.owner import ErasurePlan, carry_out
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import open_the_store
 from tests.given.events import created
+from tests.given.sealing.keys import keys_in
 from tests.integration.consumers.jobs.test_lifecycle_jobs import Jobs
 from tests.integration.live import Live, wait_until
 
@@ -16,7 +17,7 @@ from tests.integration.live import Live, wait_until
 def test_others_memories_are_listed_by_owner_and_id_without_a_word_and_stay(tmp_path: Path) -> None:
     settings = Settings(data=tmp_path / "data", redis_url=None, partitions=2)
     with open_the_store(settings) as store:
-        live = Live(store.url, 2, master=store.client.seals.master)
+        live = Live(store.url, 2, master=store.client.seals.master, keys=keys_in(store.client))
         live.start_worker("folder")
         jobs = Jobs(live)
         try:

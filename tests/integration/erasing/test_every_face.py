@@ -92,7 +92,12 @@ def silence(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Silence]:
         world.store.tell(SIBLING, created(SONG, "s1", world.store.yesterday, category="fact"))
         made = Asking(**vars(world))
         before = {name: face.ask(made) for name, face in FACES.items()}
-        settings = Settings(redis_url=made.url, data=folder.parent / "another", sealed_by=str(folder / "master-key"))
+        settings = Settings(
+            redis_url=made.url,
+            data=folder.parent / "another",
+            sealed_by=str(folder / "master-key"),
+            keys=str(folder / "keys.db"),
+        )
         with open_the_store(settings) as another:
             done = carry_out(another, settings, ErasurePlan(OWNER, "consent_withdrawn"))
         yield Silence(made, done, before, {name: face.ask(made) for name, face in FACES.items()})

@@ -18,6 +18,7 @@ from engramlog_server.ops.erasing.owner import ErasurePlan, carry_out, readmit_o
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore, open_the_store
 from tests.given.events import created
+from tests.given.sealing.keys import keys_in
 from tests.integration.consumers.jobs.test_lifecycle_jobs import Jobs
 from tests.integration.live import Live, wait_until
 
@@ -27,7 +28,9 @@ class Erasing:
 
     def __init__(self, store: OpenStore, settings: Settings) -> None:
         self.store, self.settings = store, settings
-        self.live = Live(store.url, store.identity.partitions, master=store.client.seals.master)
+        self.live = Live(
+            store.url, store.identity.partitions, master=store.client.seals.master, keys=keys_in(store.client)
+        )
         self.jobs = Jobs(self.live)
 
     def erase(self, owner: str) -> None:

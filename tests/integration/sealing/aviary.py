@@ -22,7 +22,9 @@ import redis
 from engramlog_server.events.envelope import prepare
 from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.wire import connect, open_wire
+from engramlog_server.events.sealing.key_store import KeyStore
 from engramlog_server.events.validation import make_event
+from engramlog_server.ops.keys.file import FileKeyStore
 from engramlog_server.ops.sealing.key_file import KeyFile, make_key_file
 from engramlog_server.projections.redis.create import known_identity
 from tests.integration.live import wait_until
@@ -154,7 +156,7 @@ class Aviary:
 
     def put(self, data: Any, owner: str, *, actor: str = "user", days: float = 0, kind: str | None = None) -> None:
         """Append an event at the store itself; `kind`: as if it were of this type and version."""
-        client = connect(f"unix://{self.socket}", master=KeyFile(self.key) if self.sealed else None)
+        client = connect(f"unix://{self.socket}", master=KeyFile(self.key) if self.sealed else None, keys=self._keys)
         identity = known_identity(open_wire(client))
         assert identity is not None
         log = RedisEventLog(client, identity.tags)
@@ -165,9 +167,12 @@ class Aviary:
         log.close()
         client.close()
 
+    def _keys(self, _store_id: str, _make: bool) -> KeyStore:
+        return FileKeyStore(self.data / "keys.db", make=False)
+
     def secrets(self) -> list[bytes]:
         """The secrets of owners, as they are when opened, also in hexadecimal digits."""
-        client = connect(f"unix://{self.socket}", master=KeyFile(self.key) if self.sealed else None)
+        client = connect(f"unix://{self.socket}", master=KeyFile(self.key) if self.sealed else None, keys=self._keys)
         identity = known_identity(open_wire(client))
         assert identity is not None
         log = RedisEventLog(client, identity.tags)

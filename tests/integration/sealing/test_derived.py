@@ -22,6 +22,7 @@ from engramlog_server.projections.embedding.meaning import Embedded
 from engramlog_server.projections.redis.create import StoreIdentity, open_store
 from engramlog_server.projections.redis.vectors import RedisVectors
 from tests.given.events import moment
+from tests.given.sealing.keys import shared_keys
 from tests.servers import RedisServer
 
 STORE = "5f0c7d0e-8f0c-4f47-8b7f-3a1e5c1d2a90"
@@ -43,7 +44,7 @@ class Sealed:
         self.keys = LogKeys(self.identity.tags[0])
 
     def process(self, master: Any) -> tuple[StoreClient, StoreIdentity]:
-        client = connect(self.url, master=master)
+        client = connect(self.url, master=master, keys=shared_keys)
         return client, open_store(open_wire(client), store_id=STORE, partitions=1)
 
     def vectors(self, client: StoreClient | None = None) -> RedisVectors:

@@ -31,6 +31,7 @@ from engramlog_server.projections.redis.store import (
 )
 from tests.given.alarms import KeptAlarms
 from tests.given.sealing.key_service import TOKEN, FakeKeyService
+from tests.given.sealing.keys import shared_keys
 from tests.integration.live import Live, live_store, wait_until
 from tests.servers import RedisServer
 
@@ -54,7 +55,7 @@ class Sealed:
 
     def process(self) -> StoreClient:
         """What another process has, which began while the key could be had: it knows no owner's key yet."""
-        client = connect(self.url, master=key_of(self.service))
+        client = connect(self.url, master=key_of(self.service), keys=shared_keys)
         known_identity(open_wire(client))
         return client
 

@@ -23,7 +23,9 @@ from engramlog_server.ops.sealing.key_file import (
 )
 from engramlog_server.ops.sealing.rewrap import AT_ONCE, REPLACE, rewrap, wraps_of
 from tests.acceptance.helpers.cli import Cli
+from tests.given.dumped import dump
 from tests.given.sealing.key_service import TOKEN, FakeKeyService, token_file
+from tests.given.sealing.keys import shared_keys
 from tests.integration.live import live_store, wait_until
 from tests.integration.ops.test_up import Up
 from tests.patience import PATIENCE
@@ -121,7 +123,7 @@ def test_what_cannot_open_the_store_is_refused_and_named_and_nothing_is_read_or_
     cli: Cli, key: Path, tmp_path: Path, trouble: str, monkeypatch: pytest.MonkeyPatch, redis_server: RedisServer
 ) -> None:
     cli("add", "ada", "ada likes coffee")
-    before = {name: redis_server.client().dump(name) for name in redis_server.client().scan_iter()}
+    before = dump(redis_server.client())
     whole = key.read_text()
     if trouble == "missing":
         monkeypatch.delenv("ENGRAMLOG_SEALED_BY")
@@ -149,7 +151,7 @@ def test_what_cannot_open_the_store_is_refused_and_named_and_nothing_is_read_or_
         ["status"],
     ):
         assert "ENGRAMLOG_SEALED_BY" in cli(*words, code=1).err
-    assert {name: redis_server.client().dump(name) for name in redis_server.client().scan_iter()} == before
+    assert dump(redis_server.client()) == before
 
 
 def test_a_rewrap_that_was_cut_off_is_gone_on_with_and_what_others_write_meanwhile_stays(
@@ -161,8 +163,8 @@ def test_a_rewrap_that_was_cut_off_is_gone_on_with_and_what_others_write_meanwhi
         rotate_key_file(key)
         wire, tags = open_wire(store.client), store.identity.tags
         master = KeyFile(key)
-        client = connect(redis_server.url, master=master)
-        client.seals.begin(store.identity.store_id, store.identity.sealed)
+        client = connect(redis_server.url, master=master, keys=shared_keys)
+        client.seals.begin(store.identity.store_id, store.identity.sealed, store.identity.keys)
 
         def cut(done: int, _total: int) -> None:
             if done:
@@ -191,12 +193,13 @@ def test_a_line_that_does_not_open_stays_and_is_named(redis_server: RedisServer,
         secrets = LogKeys(store.identity.tags[0]).secrets
         line = store.client.hget(secrets, "ada")
         assert line is not None
-        store.client.hset(secrets, "ada", line[:-1] + bytes([line[-1] ^ 1]))
+        keys = store.client.seals.keys
+        held = keys.read([line])[line]
+        keys.put({line: held[:-1] + bytes([held[-1] ^ 1])})
         rotate_key_file(key)
         done = rewrap(open_wire(store.client), store.identity.tags, store.client.seals)
         assert (done.rewrapped, done.unopened, done.named) == (2, 1, ["ada"])
         assert "does not open" in done.why
-        assert store.client.hget(secrets, "bob") != line
 
 
 def test_a_running_process_wraps_by_the_key_that_lies_there_now(key: Path) -> None:

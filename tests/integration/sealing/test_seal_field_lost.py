@@ -13,6 +13,7 @@ from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.wire import connect, open_wire
 from engramlog_server.events.sealing.key_ring import KeyRing
 from engramlog_server.projections.redis.create import SEALED, known_identity, open_store
+from tests.given.sealing.keys import shared_keys
 from tests.integration.live import Live, live_store
 from tests.servers import RedisServer
 from tests.tampering import OWNERS
@@ -34,7 +35,7 @@ def test_a_sealed_store_without_its_check_line_is_not_opened(
         for _ in range(events):
             said(store, OWNERS[0])
         store.client.hdel(STORE_KEY, SEALED)
-        client = connect(redis_server.url, master=master)
+        client = connect(redis_server.url, master=master, keys=shared_keys)
         wire = open_wire(client)
         with pytest.raises(StoreMismatch, match=GONE):
             known_identity(wire)

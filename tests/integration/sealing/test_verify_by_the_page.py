@@ -54,7 +54,8 @@ def test_a_body_a_record_and_a_secret_are_opened_as_the_page_says(redis_servers:
         rows: Any = client.xrange(keys.stream)
         ((_, entry),) = rows
         salts: Any = client.get(keys.salts)
-        line: Any = client.hget(keys.secrets, OWNER)
+        name: Any = client.hget(keys.secrets, OWNER)
+        line = client.seals.keys.read([name])[name]
         check: Any = client.hget("engramlog:store", "sealed")
         record: Any = client.hget(BuildKeys(tag, FIRST_BUILD).records(OWNER), "m1")
         identity = store.identity.store_id.encode()

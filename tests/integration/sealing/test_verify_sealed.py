@@ -329,7 +329,7 @@ def test_an_owner_whose_key_cannot_be_had_is_left_out_and_the_others_are_compare
         TAMPERED["a byte of a line"][0](mine)
         (found,) = findings(store)
         assert (found["what"], found["owner"]) == (LOCKED, OWNERS[1])
-        assert "does not open" in found["problem"]
+        assert "is not in the key store" in found["problem"]
         mine.swap(mine.keys.records(OWNERS[0]), "m0", "m1")
         assert {(one["what"], one["owner"]) for one in findings(store)} == {
             (LOCKED, OWNERS[1]),

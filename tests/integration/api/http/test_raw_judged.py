@@ -41,7 +41,12 @@ def settle(store: HttpStore) -> None:
 
 def resources_of(store: HttpStore) -> JobResources:
     return JobResources(
-        store.store.url, 10.0, lambda *_told, **_facts: None, Flag(), master=store.store.client.seals.master
+        store.store.url,
+        10.0,
+        lambda *_told, **_facts: None,
+        Flag(),
+        master=store.store.client.seals.master,
+        keys=store.store.client.seals.open_keys,
     )
 
 

@@ -40,7 +40,12 @@ def erased(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Erased]:
         tell_all(world)
         made = Asking(**vars(world))
         before = {name: face.ask(made) for name, face in FACES.items()}
-        settings = Settings(redis_url=made.url, data=folder.parent / "another", sealed_by=str(folder / "master-key"))
+        settings = Settings(
+            redis_url=made.url,
+            data=folder.parent / "another",
+            sealed_by=str(folder / "master-key"),
+            keys=str(folder / "keys.db"),
+        )
         with open_the_store(settings) as another, application_on(another, settings, stays=False) as application:
             done = carry_out_words(application, another, settings, WordsPlan(OWNER, ("t1",), "consent_withdrawn"))
         embedded = [made.app.embeddings.embed(OWNER)["embedded"] for _ in range(2)]

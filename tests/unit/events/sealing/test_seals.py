@@ -9,6 +9,7 @@ import pytest
 from engramlog_server.events.errors import KeyUnavailable, StoreMismatch
 from engramlog_server.events.sealing.key_ring import KeyRing, key_id
 from engramlog_server.events.sealing.seals import Seals, Wrapped
+from tests.doubles.keys import MemoryKeys
 from tests.rows import each_row
 
 ONE, TWO = b"1" * 32, b"2" * 32
@@ -34,16 +35,19 @@ def check_of(ring: KeyRing, store: str = "s") -> bytes:
     return Seals(ring).new_check(store)
 
 
+KEYS = MemoryKeys()
+
+
 def sealed(ring: KeyRing, store: str = "s", check: bytes | None = None) -> Seals:
-    seals = Seals(ring)
-    seals.begin(store, check or check_of(ring, store))
+    seals = Seals(ring, open_keys=KEYS.opened)
+    seals.begin(store, check or check_of(ring, store), KEYS.id)
     return seals
 
 
 def test_a_secret_is_told_by_the_line_that_was_made_of_it() -> None:
     seals = sealed(KeyRing([ONE]))
     lines = seals.lines({"mei": SECRET, "lin": ONE})
-    assert SECRET not in b"".join(lines.values())
+    assert SECRET not in b"".join([*lines.values(), *KEYS.held.values()])
     assert sealed(KeyRing([ONE])).secrets(lines) == {"mei": SECRET, "lin": ONE}
     assert seals.lines({}) == {}
 
@@ -71,7 +75,8 @@ def test_a_ring_wraps_under_its_last_key_and_opens_under_each() -> None:
     both = KeyRing([ONE, TWO])
     assert sealed(both).secrets({"mei": old}) == {"mei": SECRET}
     new = sealed(both).lines({"mei": SECRET})["mei"]
-    assert (both.is_current(old), both.is_current(new), both.name) == (False, True, key_id(TWO))
+    assert [both.is_current(KEYS.held[one]) for one in (old, new)] == [False, True]
+    assert both.name == key_id(TWO)
     assert sealed(KeyRing([TWO])).secrets({"mei": new}) == {"mei": SECRET}
 
 
@@ -90,10 +95,11 @@ def test_a_sealed_store_refuses_who_lacks_its_key_before_anything_is_read(ring: 
 
 
 def test_a_key_service_that_is_down_is_no_other_key() -> None:
-    seals = Seals(Unreachable())
-    seals.begin("s", check_of(KeyRing([ONE])))
+    line = sealed(KeyRing([ONE])).lines({"mei": SECRET})["mei"]
+    seals = Seals(Unreachable(), open_keys=KEYS.opened)
+    seals.begin("s", check_of(KeyRing([ONE])), KEYS.id)
     with pytest.raises(KeyUnavailable) as refused:
-        seals.secrets({"mei": b"x" * 69})
+        seals.secrets({"mei": line})
     assert refused.value.passes
     with pytest.raises(KeyUnavailable):
         seals.lines({"mei": SECRET})
@@ -117,3 +123,17 @@ def test_a_secret_that_lies_open_in_a_sealed_store_is_not_taken() -> None:
 def test_a_ring_needs_whole_keys(keys: list[bytes]) -> None:
     with pytest.raises(ValueError, match="32 bytes"):
         KeyRing(keys)
+
+
+def test_a_deleted_key_opens_nothing_and_another_key_store_is_refused_by_name() -> None:
+    ring, keys = KeyRing([ONE]), MemoryKeys()
+    seals = Seals(ring, open_keys=keys.opened)
+    seals.begin("s", check_of(ring), keys.id)
+    lines = seals.lines({"mei": SECRET})
+    keys.delete(lines.values())
+    seals.forget("mei")
+    found = seals.ciphers(lines)["mei"]
+    assert isinstance(found, KeyUnavailable)
+    assert not found.passes
+    with pytest.raises(StoreMismatch, match="ENGRAMLOG_KEYS"):
+        Seals(ring, open_keys=KEYS.opened).begin("s", check_of(ring), keys.id)

@@ -1,0 +1,1 @@
+"""The key store of a sealed store."""

@@ -1,0 +1,171 @@
+"""A key store in one SQLite file, for a store whose processes all run on one host."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from secrets import token_hex
+from threading import RLock
+from time import monotonic, sleep
+from typing import TypeVar
+
+from engramlog_server.events.errors import StoreMismatch, StoreUnavailable
+from engramlog_server.events.sealing.key_store import ID_BYTES
+from engramlog_server.ops.durable import sync_folder
+from engramlog_server.ops.embedded.private_file import NotPrivate, open_private
+
+SETTING = "ENGRAMLOG_KEYS"
+WAIT_SECONDS = 30.0
+"""How long another process that writes or reads is waited for."""
+PAGE = 500
+_T = TypeVar("_T")
+_TABLES = """
+CREATE TABLE IF NOT EXISTS about (field TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS keys (name BLOB PRIMARY KEY, line BLOB NOT NULL) WITHOUT ROWID;
+"""
+
+
+class FileKeyStore:
+    """A `KeyStore` in a SQLite file with a write-ahead log: each write is synced, and what is deleted is overwritten."""
+
+    def __init__(self, path: Path, *, make: bool) -> None:
+        """Raises StoreMismatch if there is no file and none is to be made, or others could read it; StoreUnavailable."""
+        self._path, self._lock = path, RLock()
+        _refuse_unfit(path, make=make)
+        self._db = self._do(self._open)
+        self._id = str(self._do(self._begun))
+
+    @property
+    def id(self) -> str:
+        """See `KeyStore.id`."""
+        return self._id
+
+    @property
+    def place(self) -> str:
+        """See `KeyStore.place`."""
+        return str(self._path)
+
+    def read(self, names: Sequence[bytes]) -> dict[bytes, bytes]:
+        """See `KeyStore.read`."""
+
+        def read() -> dict[bytes, bytes]:
+            rows = [self._db.execute("SELECT name, line FROM keys WHERE name = ?", (one,)).fetchone() for one in names]
+            return dict(row for row in rows if row is not None)
+
+        return self._do(read)
+
+    def put(self, keys: Mapping[bytes, bytes]) -> None:
+        """See `KeyStore.put`."""
+        self._write(lambda: self._db.executemany("INSERT OR REPLACE INTO keys VALUES (?, ?)", keys.items()))
+
+    def replace(self, keys: Mapping[bytes, tuple[bytes, bytes]]) -> int:
+        """See `KeyStore.replace`."""
+        rows = [(new, name, old) for name, (old, new) in keys.items()]
+        done = self._write(lambda: self._db.executemany("UPDATE keys SET line = ? WHERE name = ? AND line = ?", rows))
+        self._truncate()
+        return done.rowcount
+
+    def delete(self, names: Collection[bytes]) -> int:
+        """See `KeyStore.delete`."""
+        if not (there := self.read(list(names))):
+            return 0
+        rows = [(name,) for name in there]
+        done = self._write(lambda: self._db.executemany("DELETE FROM keys WHERE name = ?", rows))
+        self._truncate()
+        return done.rowcount
+
+    def every(self) -> Iterator[tuple[bytes, bytes]]:
+        """See `KeyStore.every`."""
+        some = self._do(partial(self._page, b""))
+        while some:
+            yield from some
+            some = self._do(partial(self._page, some[-1][0]))
+
+    def server(self) -> str | None:
+        """See `KeyStore.server`."""
+        return None
+
+    def close(self) -> None:
+        """See `KeyStore.close`."""
+        with self._lock:
+            self._db.close()
+
+    def _page(self, after: bytes) -> list[tuple[bytes, bytes]]:
+        return self._db.execute(
+            "SELECT name, line FROM keys WHERE name > ? ORDER BY name LIMIT ?", (after, PAGE)
+        ).fetchall()
+
+    def _open(self) -> sqlite3.Connection:
+        made = sqlite3.connect(self._path, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False)
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON", "trusted_schema=OFF"):
+            made.execute(f"PRAGMA {pragma}")
+        return made
+
+    def _begun(self) -> str:
+        """The id; drawn if the file is new."""
+        if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'about'").fetchone():
+            self._db.executescript(f"BEGIN IMMEDIATE; {_TABLES} COMMIT;")
+        self._db.execute("INSERT OR IGNORE INTO about VALUES ('id', ?)", (token_hex(ID_BYTES),))
+        found: str = self._db.execute("SELECT value FROM about WHERE field = 'id'").fetchone()[0]
+        return found
+
+    def _write(self, what: Callable[[], _T]) -> _T:
+        def write() -> _T:
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                done = what()
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+            return done
+
+        return self._do(write)
+
+    def _truncate(self) -> None:
+        """Have nothing of before be left in the write-ahead log: wait until no reader needs it."""
+        end = monotonic() + WAIT_SECONDS
+        while self._do(lambda: self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone())[0]:
+            if monotonic() > end:
+                raise StoreUnavailable(
+                    f"the key store {self._path} is read without a pause, so what was deleted is still in its write-ahead log; run"
+                    " it again",
+                    retry_after=10,
+                )
+            sleep(0.05)
+
+    def _do(self, what: Callable[[], _T]) -> _T:
+        try:
+            with self._lock:
+                return what()
+        except sqlite3.Error as error:
+            raise StoreUnavailable(
+                f"the key store {self._path} cannot be used: {error}", file=str(self._path)
+            ) from error
+
+
+def _refuse_unfit(path: Path, *, make: bool) -> None:
+    """Make the file if it is absent and may be made; raise StoreMismatch if it is absent, or not private."""
+    try:
+        os.close(open_private(path))
+        return
+    except NotPrivate as error:
+        if not error.missing:
+            raise StoreMismatch(
+                f"the key store {path} {error.what}; nothing was read or written", setting=SETTING
+            ) from None
+    if not make:
+        raise StoreMismatch(
+            f"the keys of this store are missing: there is no {path}. Put that file back, or set {SETTING} to where the keys are: a"
+            " Redis of their own if several hosts use this store. Nothing was read or written",
+            setting=SETTING,
+        )
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+        sync_folder(path.parent)
+    except OSError as error:
+        raise StoreUnavailable(f"the key store {path} cannot be made: {error.strerror}", file=str(path)) from error

@@ -1,0 +1,201 @@
+"""The key store: both kinds do the same, what is deleted is in no file, and the wrong one is refused by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from engramlog_server.events.errors import KeyUnavailable, StoreMismatch, StoreUnavailable
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.sealing.cipher import BODY_MARK
+from engramlog_server.events.sealing.key_store import KeyStore, new_name
+from engramlog_server.ops.erasing.owner import ErasurePlan, carry_out, readmit_owner
+from engramlog_server.ops.keys.file import FileKeyStore
+from engramlog_server.ops.keys.server import RedisKeyStore
+from engramlog_server.ops.sealing.key_file import make_key_file
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import open_the_store
+from tests.integration.erasing.erased import ADA, Erasing
+from tests.servers import RedisServer, wheel_server
+
+STORE = "store"
+SYNCED = {"appendonly": "yes", "appendfsync": "always"}
+
+
+@contextmanager
+def key_server() -> Iterator[RedisServer]:
+    """A second Redis that syncs every write."""
+    server = RedisServer(wheel_server(), **SYNCED)
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture(params=["file", "server"])
+def keys(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[KeyStore]:
+    if request.param == "file":
+        yield FileKeyStore(tmp_path / "keys.db", make=True)
+        return
+    with key_server() as server:
+        yield RedisKeyStore(server.url, STORE, make=True)
+
+
+def test_both_kinds_keep_replace_and_delete_keys_by_name(keys: KeyStore) -> None:
+    one, two, three = new_name(), new_name(), new_name()
+    keys.put({one: b"one", two: b"two"})
+    assert keys.read([one, two, three]) == {one: b"one", two: b"two"}
+    assert keys.replace({one: (b"one", b"another"), two: (b"not this", b"lost"), three: (b"", b"lost")}) == 1
+    assert dict(keys.every()) == {one: b"another", two: b"two"}
+    assert keys.delete([two, three]) == 1
+    assert keys.delete([two]) == 0
+    assert dict(keys.every()) == {one: b"another"}
+    assert keys.read([]) == {}
+
+
+def test_a_deleted_key_is_in_no_file_though_another_process_had_it_open(tmp_path: Path) -> None:
+    keys, other = (FileKeyStore(tmp_path / "keys.db", make=True) for _ in range(2))
+    names = [new_name() for _ in range(500)]
+    lines = [b"secret-%04d-" % number * 6 for number in range(500)]
+    keys.put(dict(zip(names, lines, strict=True)))
+    assert other.read(names[:1])
+    keys.replace({names[0]: (lines[0], b"wrapped anew")})
+    keys.delete(names[1:400])
+    files = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    found = [(name, at) for name, raw in files.items() for at in range(400) if lines[at] in raw]
+    assert found == []
+    assert any(lines[450] in raw for raw in files.values()), "the search finds what is there"
+    assert other.read(names) == {names[0]: b"wrapped anew"} | dict(zip(names[400:], lines[400:], strict=True))
+
+
+def test_a_deleted_key_is_in_no_file_of_the_second_redis() -> None:
+    with key_server() as server:
+        keys, name = RedisKeyStore(server.url, STORE, make=True), new_name()
+        keys.put({name: b"a-key-that-goes" * 4})
+        with server.client() as client:
+            folder = Path(client.config_get("dir")["dir"])
+        assert _holding(folder, b"a-key-that-goes")
+        assert keys.delete([name]) == 1
+        assert _holding(folder, b"a-key-that-goes") == []
+
+
+def _holding(folder: Path, word: bytes) -> list[str]:
+    return [path.name for path in folder.rglob("*") if path.is_file() and word in path.read_bytes()]
+
+
+def test_threads_use_one_key_store_at_once(tmp_path: Path) -> None:
+    keys, names = FileKeyStore(tmp_path / "keys.db", make=True), [new_name() for _ in range(40)]
+
+    def put(some: list[bytes]) -> None:
+        for name in some:
+            keys.put({name: name})
+
+    threads = [Thread(target=put, args=(names[at::4],)) for at in range(4)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert keys.read(names) == {name: name for name in names}
+
+
+def test_what_cannot_be_a_key_store_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(StoreMismatch, match=r"there is no .*keys\.db"):
+        FileKeyStore(tmp_path / "keys.db", make=False)
+    FileKeyStore(tmp_path / "keys.db", make=True).close()
+    (tmp_path / "keys.db").chmod(0o644)
+    with pytest.raises(StoreMismatch, match="could be read by others"):
+        FileKeyStore(tmp_path / "keys.db", make=True)
+    (tmp_path / "other").write_bytes(b"no database at all" * 100)
+    (tmp_path / "other").chmod(0o600)
+    with pytest.raises(StoreUnavailable, match="cannot be used"):
+        FileKeyStore(tmp_path / "other", make=True)
+    (tmp_path / "link").symlink_to(tmp_path / "keys.db")
+    with pytest.raises(StoreMismatch, match="is a link"):
+        FileKeyStore(tmp_path / "link", make=True)
+
+
+def test_a_redis_that_does_not_sync_or_has_no_keys_is_refused_by_name(redis_server: RedisServer) -> None:
+    with pytest.raises(StoreMismatch, match="appendfsync always"):
+        RedisKeyStore(redis_server.url, STORE, make=True)
+    with key_server() as server, pytest.raises(StoreMismatch, match=f"has no engramlog:keys:{STORE}"):
+        RedisKeyStore(server.url, STORE, make=False)
+
+
+def test_the_redis_of_the_log_is_no_key_store(tmp_path: Path) -> None:
+    with key_server() as server:
+        settings = Settings(redis_url=server.url, data=tmp_path, sealed_by=_master(tmp_path), keys=server.url)
+        with pytest.raises(StoreMismatch, match="got the Redis that holds the log"), open_the_store(settings):
+            pass
+        with server.client() as client:
+            assert client.exists("engramlog:store") == 0
+
+
+def test_several_hosts_share_a_second_redis_and_are_refused_without_it(
+    tmp_path: Path, redis_server: RedisServer
+) -> None:
+    master = _master(tmp_path)
+    with key_server() as server:
+        here, there = (
+            Settings(redis_url=redis_server.url, data=tmp_path / host, sealed_by=master, keys=server.url)
+            for host in "ab"
+        )
+        with open_the_store(here) as store:
+            line = store.client.seals.lines({"mei": bytes(32)})["mei"]
+        with open_the_store(there) as store:
+            assert store.client.seals.secrets({"mei": line}) == {"mei": bytes(32)}
+        for lacking in (None, str(tmp_path / "own.db")):
+            alone = there.model_copy(update={"keys": lacking})
+            with pytest.raises(StoreMismatch, match="ENGRAMLOG_KEYS"), open_the_store(alone):
+                pass
+        FileKeyStore(tmp_path / "own.db", make=True).close()
+        with (
+            pytest.raises(StoreMismatch, match="in another key store than"),
+            open_the_store(there.model_copy(update={"keys": str(tmp_path / "own.db")})),
+        ):
+            pass
+
+
+def _master(folder: Path) -> str:
+    make_key_file(folder / "master")
+    return str(folder / "master")
+
+
+def test_an_old_key_store_that_is_put_back_opens_no_erased_owner(redis_server: RedisServer, tmp_path: Path) -> None:
+    """Also after the owner came back under a new key, and though Redis and the list are of now."""
+    store = Erasing(redis_server, tmp_path)
+    (file,) = store.settings.data.glob("keys-*.db")
+    old = dict(FileKeyStore(file, make=False).every())
+    with store.opened() as opened:
+        assert carry_out(opened, store.settings, ErasurePlan(ADA, "objection")).verified
+    for readmitted in (False, True):
+        if readmitted:
+            with store.opened() as opened:
+                readmit_owner(opened, store.settings, ADA)
+        now = dict(FileKeyStore(file, make=False).every())
+        FileKeyStore(file, make=False).put(old | now)
+        (erased,) = old.keys() - now.keys()
+        with store.opened() as opened:
+            assert opened.client.seals.keys.read([erased]) == {}
+            assert dict(opened.client.seals.keys.every()) == now
+        assert readmitted or store.is_silent()
+
+
+def test_with_an_older_copy_of_redis_an_erased_owner_has_no_key(redis_server: RedisServer, tmp_path: Path) -> None:
+    """Whatever becomes of the list: the line of before names a key that is nowhere."""
+    store = Erasing(redis_server, tmp_path)
+    with redis_server.client() as client:
+        before = {key: client.dump(key) for key in client.scan_iter()}
+    assert store.erase().verified
+    with redis_server.client() as client:
+        client.flushdb()
+        for key, value in before.items():
+            client.restore(key, 0, value)
+    store.fences.path.unlink()
+    with store.wire() as wire:
+        line = wire.call("HGET", LogKeys(store.tag()).secrets, ADA)
+        assert isinstance(wire.seals.ciphers({ADA: line})[ADA], KeyUnavailable)
+    assert all(one.body[:1] == BODY_MARK for one in store.events(ADA))
