@@ -66,7 +66,8 @@ def read_index(wire: Wire, keys: BuildKeys, owner: str, verdict: Findings) -> St
     known = {ENTRIES, *(f"{ENTRIES}:{number + 1}" for number in range(head.blocks))} if head.blocks else set[str]()
     known |= {EVENTS, *(f"{EVENTS}:{number}" for number in range(blocks_of(events)))} if events else set()
     if unknown := sorted(fields - known):
-        verdict.differs("fields of an index that nothing writes", owner=owner, fields=unknown[:20])
+        cure = "engramlog rebuild"
+        verdict.differs("fields of an index that nothing writes", owner=owner, fields=unknown[:20], cure=cure)
     return StoredIndex(head, pairs)
 
 

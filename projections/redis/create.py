@@ -191,7 +191,8 @@ def check_parameters(identity: StoreIdentity) -> None:
     """Raise StoreMismatch where a store was made with other parameters than this release knows."""
     if identity.parameter_set != PARAMETER_SET:
         raise StoreMismatch(
-            f"the store was made with parameter set {identity.parameter_set}; this release knows {PARAMETER_SET}"
+            f"the store was made with parameter set {identity.parameter_set}; this release knows {PARAMETER_SET} alone:"
+            " use the release that made the store, or an empty one"
         )
 
 

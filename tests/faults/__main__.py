@@ -6,7 +6,7 @@ rewritten. `python -P -m tests.faults lines -- --part=quick` runs the tests once
 fails: first the test that noticed it before, found by its name; then of each test function ten cases before others, first those
 in files that are named like the fault's file, then suite by suite. A test that fails is run without the fault too, and does not
 count where it fails again. Without the step `lines` only the tests that noticed a fault before are run. Gives 1 where a fault is
-lost: noticed by the old suite (`before.md`), not by this one. `after.md` is the last whole table.
+lost: noticed before (`noticed` of `planted.json`), and not by this suite. `after.md` is the last whole table.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import sys
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -223,4 +224,6 @@ if __name__ == "__main__":
     running.add_argument("--table", type=Path, help="write the results to this file too, as Markdown")
     running.add_argument("numbers", nargs="*", type=int, help="numbers of faults; all where none is given")
     given = parser.parse_args()
+    if find_spec("coverage") is None:
+        sys.exit("coverage is not installed in this environment; the tests of a fault cannot run: pip install coverage")
     sys.exit(measure(given.arguments) if given.step == "lines" else run(given.numbers, given.table))

@@ -32,7 +32,7 @@ class Fault(NamedTuple):
     after: str
     """The lines before and after it: they tell it from an equal line of the same function."""
     noticed: str | None = None
-    """The test of the old suite that noticed it (`before.md`); None where none did."""
+    """The test that noticed it last; None if none did."""
 
 
 def planned() -> list[Fault]:

@@ -226,3 +226,19 @@ def test_an_owner_larger_than_a_page_is_verified_between_small_ones(redis_server
             ("owner-4", "m1"),
             ("owner-5", "m1"),
         ]
+
+
+def test_fields_of_an_earlier_index_are_named_with_their_cure_and_a_rebuild_drops_them(
+    redis_server: RedisServer,
+) -> None:
+    """Indexes had `times` and `lines` before they had `events`."""
+    with live_store(redis_server.url, partitions=1) as store:
+        store.start_worker("w1")
+        fill(store)
+        wait_until(store.folded)
+        earlier = {"times": b"20 100", "times:0": b"x", "lines": b"20 100", "lines:0": b"x"}
+        store.client.hset(BuildKeys(store.identity.tags[0], FIRST_BUILD).index("owner-1"), mapping=earlier)
+        (found,) = verify_partition(store.client, 0, store.identity.tags[0]).differences
+        assert (found["fields"], found["cure"]) == (sorted(earlier), "engramlog rebuild")
+        rebuild_partition(store.client, store.identity.tags[0], holder="rebuild")
+        assert differences(store) == []
