@@ -4,6 +4,7 @@ import { may, modesOf } from "./core/rights.js";
 import { Access } from "./screens/access.js";
 import { Answers } from "./screens/answers.js";
 import { Ask } from "./screens/ask.js";
+import { Compare } from "./screens/between.js";
 import { Log } from "./screens/log.js";
 import { Map } from "./screens/map.js";
 import { Memories } from "./screens/memories.js";
@@ -12,15 +13,19 @@ import { Operate } from "./screens/operate.js";
 import { Proof } from "./screens/proof.js";
 import { WhatIf } from "./screens/whatif.js";
 
-/** Of an owner: `#/owners/OWNER/NAME[/ID]`. Those without a place in the navigation are reached from others. `needs`: the verb. */
+/**
+ * Of an owner: `#/owners/OWNER/NAME[/ID]`. Those without a place in the navigation are reached from others. `needs`: the verb;
+ * `group`: 1 what is remembered, 2 what happened, 3 the rest.
+ */
 export const OF_OWNER = [
-  { name: "memories", screen: Memories, needs: "read" },
-  { name: "ask", screen: Ask, needs: "read" },
-  { name: "whatif", screen: WhatIf, needs: "replay" },
-  { name: "answers", screen: Answers, needs: "audit" },
-  { name: "log", screen: Log, needs: "audit" },
-  { name: "proof", screen: Proof, needs: "read" },
-  { name: "map", screen: Map, needs: "read" },
+  { name: "ask", screen: Ask, needs: "read", group: 1 },
+  { name: "memories", screen: Memories, needs: "read", group: 1 },
+  { name: "log", screen: Log, needs: "audit", group: 2 },
+  { name: "answers", screen: Answers, needs: "audit", group: 2 },
+  { name: "compare", screen: Compare, needs: "replay", group: 2 },
+  { name: "whatif", screen: WhatIf, needs: "replay", group: 3 },
+  { name: "map", screen: Map, needs: "read", group: 3 },
+  { name: "proof", screen: Proof, needs: "read", group: 3 },
   { name: "memory", screen: Memory, needs: "read", hidden: true },
 ];
 

@@ -64,12 +64,13 @@ function Frame({ who }) {
       <${To} class="brand" parts=${[]} now=${true} aria-label="Engramlog"><img src="/console/icon.svg" alt="" width="22" height="22" /><span>Engramlog</span><//>
       <${OwnerPicker} owner=${owner} />
       <nav aria-label=${t("screens")}>
-        ${owner && OF_OWNER.filter((one) => !one.hidden && isOpen(one, owner)).map((one) => html`<${Tab} key=${one.name} parts=${["owners", owner, one.name]} current=${place.found === one || (one.name === "memories" && place.found?.name === "memory")} name=${one.name} />`)}
+        ${owner && OF_OWNER.filter((one) => !one.hidden && isOpen(one, owner)).map((one, index, all) => html`${index > 0 && all[index - 1].group !== one.group && html`<span class="nav-gap" aria-hidden="true"></span>`}
+          <${Tab} key=${one.name} parts=${["owners", owner, one.name]} current=${place.found === one || (one.name === "memories" && place.found?.name === "memory")} name=${one.name} />`)}
         ${OF_STORE.filter((one) => !one.hidden && isOpen(one, null)).map((one) => html`<${Tab} key=${one.name} now=${true} parts=${[one.name]} current=${place.found === one} name=${one.name} />`)}
       </nav>
       <div class="top-end">${may("operate", null) && html`<${Alarms} />`}<${Me} who=${who} /><${Chooser} /><${Button} kind="quiet" onClick=${end}>${t("session.end")}<//></div>
     </header>
-    <${TimeBar} owner=${place.owner && may("read", place.owner) ? place.owner : undefined} twoHands=${place.found?.name === "ask" || (["memory", "memories"].includes(place.found?.name) && may("replay", place.owner))} />
+    <${TimeBar} owner=${place.owner && may("read", place.owner) ? place.owner : undefined} twoHands=${place.found?.name === "ask" || (["memory", "compare"].includes(place.found?.name) && may("replay", place.owner))} />
     <main id="content" tabindex="-1"><${Safe} key=${parts.join("/")}>
       ${place.owners ? html`<${Owners} />` : place.found && !isOpen(place.found, place.owner ?? null) ? html`<${Closed} verb=${place.found.needs} owner=${place.owner} />` : place.found ? html`<${place.found.screen} key=${place.owner} owner=${place.owner} id=${place.id} />` : html`<${Missing} />`}
     <//></main>

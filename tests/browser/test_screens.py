@@ -44,6 +44,9 @@ SCREENS = {
         ".rank-lines path",
     ),
     "memory": Shown(place(OWNER, "memory", "coffee"), "A memory", "一条记忆", ".mark"),
+    "compare": Shown(
+        place(OWNER, "compare", **{"from": "2025-04-20", "to": "2025-05-10"}), "Compare", "比较", ".between li.panel"
+    ),
     "what if": Shown(place(OWNER, "whatif", without_actors="user", q="早上喝什么"), "What if", "假如", "tbody tr"),
     "answers": Shown(place(OWNER, "answers"), "Answers", "回答", ".answers li"),
     "answer": Shown(place(OWNER, "answers", "ask-1"), "Answers", "回答", "pre"),

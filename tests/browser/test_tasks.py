@@ -24,12 +24,6 @@ def told(story: Service, owner: str, **texts: str) -> None:
         story.ask(f"/v1/owners/{owner}/profile", after=answer["position"])
 
 
-def tab(console: Console, name: str) -> None:
-    """A view of the screen of memories."""
-    console.page.get_by_role("main").get_by_role("button", name=name, exact=True).click()
-    console.settled()
-
-
 def test_find_why_a_memory_weighs_what_it_weighs(page_of: Opens) -> None:
     console = page_of(place(OWNER, "memories"))
     console.page.get_by_text("I love strong coffee in the morning").click()
@@ -75,12 +69,10 @@ def test_delete_several_and_undo_it_with_one_note_each(page_of: Opens, story: Se
 
 def test_look_back_at_a_day_and_see_what_changed_since(page_of: Opens) -> None:
     console = page_of(place(OWNER, "memories"))
-    tab(console, "Changes")
+    console.page.get_by_role("link", name="Compare", exact=True).click()
     console.says("Between which moments?")
-    console.page.get_by_role("button", name=re.compile("Time")).click()
-    day = console.page.get_by_label(re.compile("Hand A, Happened: the instant"))
-    day.fill("2025-04-20")
-    day.press("Enter")
+    console.field("From").fill("2025-04-20")
+    console.page.get_by_role("main").get_by_role("button", name="Compare", exact=True).click()
     console.settled()
     console.says("What changed since 2025-04-20, on the line Happened.")
     changed = console.page.locator(".between li.panel", has_text="I love strong coffee in the morning")
@@ -101,22 +93,22 @@ def test_what_changed_is_told_on_the_line_recorded_too_and_by_both_hands(page_of
     told(story, "task-4", one="First thing.")
     first = story.ask("/v1/owners/task-4/events?limit=10")["events"][-1]["position"]
     told(story, "task-4", two="Second thing.", three="Third thing.")
-    console = page_of(place("task-4", "memories", known=first, b="now"))
+    console = page_of(place("task-4", "compare", known=first, b="now"))
     console.says(f"What changed since {first}, on the line Recorded.")
     console.says("2 new")
     console.page.get_by_role("link", name="Second thing.").wait_for()
-    console.go(place("task-4", "memories", view="between", b="now"))
+    console.go(place("task-4", "compare", b="now"))
     console.says("Between which moments?")
-    console.go(place("task-4", "memories", known=first, **{"b.as_of": "2026-04-01"}))
+    console.go(place("task-4", "compare", known=first, **{"b.as_of": "2026-04-01"}))
     console.says("A and B differ on both lines")
 
 
 def test_compare_two_moments_and_two_laws(page_of: Opens) -> None:
-    console = page_of(place(OWNER, "memories", as_of="2025-04-20"))
+    console = page_of(place(OWNER, "compare", as_of="2025-04-20"))
     console.button("Compare: hand B").click()
     console.says("What changed since 2025-04-20, on the line Happened.")
     console.page.get_by_role("link", name="Log", exact=True).click()
-    console.says("Hand B waits: it compares on Memories, Ask and a memory")
+    console.says("Hand B is used on Ask, Compare and on a memory")
     assert console.page.get_by_role("slider", name=re.compile("Hand B")).count() == 0
     console.page.get_by_role("link", name="Ask", exact=True).click()
     console.settled()
@@ -198,8 +190,6 @@ def test_a_page_that_nobody_touches_says_so_and_one_that_is_touched_does_not(pag
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_what_changed_is_sound_in_every_look(page_of: Opens, chinese: bool, dark: bool, width: int) -> None:
-    look = page_of(
-        place(OWNER, "memories", view="between", as_of="2025-04-20"), width=width, chinese=chinese, dark=dark
-    )
+    look = page_of(place(OWNER, "compare", **{"from": "2025-04-20"}), width=width, chinese=chinese, dark=dark)
     look.page.wait_for_selector(".between li.panel")
     assert (look.violations(), look.overflow()) == ([], 0)

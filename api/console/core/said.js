@@ -40,5 +40,16 @@ export function When({ at, day = false }) {
   return html`<time datetime=${at} title=${`${at.replace("T", " ").replace("Z", "")} UTC`}>${shown}</time>`;
 }
 
+const AGES = [["years", 365 * 86_400], ["months", 30 * 86_400], ["days", 86_400], ["hours", 3_600], ["minutes", 60]];
+
+/** How long ago, in one unit; the instant is its title. `now`: the moment that is looked at, else the present. */
+export function Age({ at, now }) {
+  if (!at) return html`<span class="muted">–</span>`;
+  const seconds = ((now ? Date.parse(now) : Date.now()) - Date.parse(at)) / 1000;
+  const found = AGES.find(([, size]) => seconds >= size);
+  const shown = found ? t(`age.${found[0]}`, { count: Math.floor(seconds / found[1]) }) : t("age.now");
+  return html`<time datetime=${at} title=${`${at.slice(0, 19).replace("T", " ")} UTC`}>${shown}</time>`;
+}
+
 /** An id, position or other name that a program gave. */
 export const Id = ({ text, ...rest }) => html`<${Said} text=${text} class=${`id ${rest.class ?? ""}`} />`;

@@ -13,7 +13,7 @@ import { may, modeOf } from "../core/rights.js";
 import { plain } from "../core/said.js";
 import { shownInstant, shownMoment } from "../core/timebar.js";
 import { number, t } from "../core/words.js";
-import { Card } from "./cards.js";
+import { Card, Legend } from "./cards.js";
 import { Context } from "./context.js";
 import { RankLines } from "./ranklines.js";
 import "../words/ask.js";
@@ -105,6 +105,7 @@ function Ranking({ owner, question, mode, told, moment, beside }) {
       : withReplay ? html`<${ReplayBeside} owner=${owner} question=${question} mode=${mode} told=${told} moment=${moment} kind=${kind} name=${name} />`
       : told.results.length
         ? html`<p class="muted">${t("ask.total", { shown: number(told.results.length), total: number(told.total) })}</p>
+          <${Legend} cards=${told.results} />
           <${Cards} owner=${owner} question=${question} mode=${mode} told=${told} moment=${moment} moving=${moving} />`
         : html`<${Empty} title=${t("ask.none")}><p>${t(told.withheld.length ? "ask.none.withheld" : "ask.none.what")}</p><//>`}
     <${Shelf} owner=${owner} withheld=${told.withheld} mode=${mode} />`;

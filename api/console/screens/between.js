@@ -1,13 +1,15 @@
-/** What changed between two moments: hand A and hand B, or A and the present; memories with what moved, by which events and whose. */
+/**
+ * What changed between two moments: two dates, or the hands of the time bar; memories with what moved, by which events and whose.
+ */
 
 import { html, useEffect, useState } from "../core/dom.js";
 import { ask, path, useAsk } from "../core/http.js";
 import { setParams, To, useHere } from "../core/location.js";
-import { parsed, setHand, useMoment } from "../core/moment.js";
-import { Asked, Button, Check, Chip, Empty, Field, Problem } from "../core/parts.js";
+import { parsed, useMoment } from "../core/moment.js";
+import { Asked, Button, Check, Chip, Empty, Field, Problem, Screen } from "../core/parts.js";
 import { EventName, who } from "../core/reason.js";
 import { modeOf } from "../core/rights.js";
-import { Id, Said, When } from "../core/said.js";
+import { Id, plain, Said, When } from "../core/said.js";
 import { shownMoment } from "../core/timebar.js";
 import { number, t, weight } from "../core/words.js";
 import "../words/between.js";
@@ -41,9 +43,36 @@ function after(one, other) {
   return at === null && than === null && Number(one.split(":")[1]) > Number(other.split(":")[1]);
 }
 
-export function Between({ owner, refreshed }) {
+/** Two days of the address as `diff` asks for them; null without them. */
+function daysOf(params) {
+  const [from, to] = [params.get("from"), params.get("to")];
+  if (!from) return null;
+  return { line: "as_of", first: { as_of: from }, last: { as_of: to || undefined }, question: { since: from, until: to || undefined, line: "happened" } };
+}
+
+export function Compare({ owner }) {
   const { params } = useHere();
-  const sides = sidesOf(useMoment());
+  const today = new Date().toISOString().slice(0, 10);
+  const [from, setFrom] = useState(params.get("from") ?? "");
+  const [to, setTo] = useState(params.get("to") ?? today);
+  const go = (event) => {
+    event.preventDefault();
+    setParams({ from: from || null, to: to && to !== today ? to : null });
+  };
+  return html`<${Screen} title=${t("screen.compare")} lead=${t("between.what", { owner: plain(owner) })}>
+    <form class="form manager-bar" onSubmit=${go}>
+      <${Field} label=${t("between.from")} kind="date" value=${from} onChange=${setFrom} max=${today} />
+      <${Field} label=${t("between.to")} kind="date" value=${to} onChange=${setTo} max=${today} />
+      <${Button} kind="main" type="submit" disabled=${!from}>${t("screen.compare")}<//>
+    </form>
+    <${Between} owner=${owner} />
+  <//>`;
+}
+
+function Between({ owner }) {
+  const { params } = useHere();
+  const moment = useMoment();
+  const sides = daysOf(params) ?? sidesOf(moment);
   const { mode, options } = modeOf(owner, params.get("mode"), "normal", "replay");
   const everything = params.get("weights") === "true";
   const question = { ...sides.question, mode, everything: everything || undefined };
@@ -55,24 +84,21 @@ export function Between({ owner, refreshed }) {
       <${Field} label=${t("memories.mode")} value=${mode} options=${options} onChange=${(one) => setParams({ mode: one === "normal" ? null : one })} />
       <${Check} label=${t("between.weights")} checked=${everything} onChange=${(value) => setParams({ weights: value ? "true" : null })} />
     </div>
-    <${Found} key=${JSON.stringify(question)} owner=${owner} question=${question} sides=${sides} refreshed=${refreshed} />`;
+    <${Found} key=${JSON.stringify(question)} owner=${owner} question=${question} sides=${sides} />`;
 }
 
-/** Both hands stand at one moment: what to do. */
+/** Nothing is chosen yet. */
 function Nothing() {
-  const back = (days) => setHand("a", "as_of", Date.now() - days * DAY);
+  const back = (days) => setParams({ from: new Date(Date.now() - days * DAY).toISOString().slice(0, 10), to: null });
   return html`<${Empty} title=${t("between.same")}><p>${t("between.same.what")}</p>
     <p class="actions centred">${AGO.map(([name, days]) => html`<${Button} key=${name} onClick=${() => back(days)}>${t(`between.since.${name}`)}<//>`)}</p><//>`;
 }
 
-function Found({ owner, question, sides, refreshed }) {
+function Found({ owner, question, sides }) {
   const address = path("owners", owner, "diff");
   const asked = useAsk(address, { ...question, limit: PAGE });
   const [more, setMore] = useState({ memories: [], error: null });
   useEffect(() => setMore({ memories: [], error: null }), [asked.data]);
-  useEffect(() => {
-    if (refreshed && !sides.last[sides.line]) asked.reload();
-  }, [refreshed]);
   const further = async (offset) => {
     try {
       const told = await ask(address, { ...question, limit: PAGE, offset });

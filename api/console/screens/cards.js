@@ -4,8 +4,28 @@ import { html, useLayoutEffect, useRef, useState } from "../core/dom.js";
 import { path, useAsk } from "../core/http.js";
 import { To } from "../core/location.js";
 import { Asked, Button, Chip } from "../core/parts.js";
-import { Id, Said, When } from "../core/said.js";
+import { Age, plain, Said } from "../core/said.js";
 import { language, t, weight } from "../core/words.js";
+
+/** Parts of a score in groups that a reader knows, in the order of the bar. What is in none of them is `other`. */
+const GROUPS = {
+  words: ["text", "keyword", "phrase", "overlap", "many", "focus"],
+  meaning: ["meaning", "asked"],
+  talk: ["thread", "neighbour", "session", "opening", "window", "answer", "asks", "context", "project"],
+  who: ["speaker", "user", "assistant", "self", "date", "when", "time", "current", "standing", "prefers"],
+  weight: ["weight", "strength", "activation", "confidence", "interaction"],
+};
+const GROUP_OF = Object.fromEntries(Object.entries(GROUPS).flatMap(([group, names]) => names.map((name) => [name, group])));
+
+/** What each group adds to a score; a group that takes away is left to the table of parts. */
+const grouped = (parts) =>
+  [...Object.keys(GROUPS), "other"].map((group) => [group, parts.reduce((sum, [name, value]) => sum + ((GROUP_OF[name] ?? "other") === group ? value : 0), 0)]).filter(([, value]) => value >= 0.0005);
+
+/** What the colours of these cards' bars mean. */
+export function Legend({ cards }) {
+  const shown = new Set(cards.flatMap((card) => grouped(Object.entries(card.explain?.score ?? {})).map(([group]) => group)));
+  return html`<p class="legend">${[...shown].map((group) => html`<span key=${group}><i class=${`g-${group}`}></i>${t(`group.${group}`)}</span>`)}</p>`;
+}
 
 /** A card moves to its new place instead of jumping there. */
 function useMoved(rank) {
@@ -21,6 +41,14 @@ function useMoved(rank) {
   return place;
 }
 
+/** The one thing about a result that is not as usual, as a tone and words; null of one that holds. */
+function unusual(card) {
+  if (card.status && card.status !== "live") return ["warn", t(`status.${card.status}`)];
+  if (card.is_negated) return ["warn", t("reason.negated")];
+  if (card.trust === "disputed") return ["warn", t("trust.disputed")];
+  return card.long_ago ? ["none", t("ask.long-ago")] : null;
+}
+
 export function Card({ owner, card, rank, best, weight: now, next, question, mode, moment }) {
   const [open, setOpen] = useState(false);
   const [above, setAbove] = useState(false);
@@ -28,14 +56,13 @@ export function Card({ owner, card, rank, best, weight: now, next, question, mod
   const explain = card.explain ?? {};
   const parts = Object.entries(explain.score ?? {}).filter(([, value]) => Math.abs(value) >= 0.0005).sort((a, b) => b[1] - a[1]);
   const gone = rank === null;
+  const chip = unusual(card);
   return html`<li ref=${place} class=${`card ${gone ? "gone" : ""}`}>
     <div class="card-rank" aria-label=${gone ? t("ask.moved.gone") : t("ask.rank", { rank })}>${gone ? "–" : rank}</div>
     <div class="card-body">
-      <p class="card-text"><${To} parts=${["owners", owner, "memory", card.id]}><${Said} text=${card.memory} lines=${3} /><//></p>
-      <p class="card-small"><${Id} text=${card.id} /> ${card.created_at && html`· <${When} at=${card.created_at} />`} ${card.speaker && html`· <${Said} text=${card.speaker} />`}
-        ${card.trust && html`<${Chip}>${t(`trust.${card.trust}`)}<//>`} ${card.level !== "full" && html`<${Chip}>${t(`level.${card.level}`)}<//>`}
-        ${card.long_ago && html`<${Chip} tone="warn">${t("ask.long-ago")}<//>`} ${card.is_negated && html`<${Chip} tone="warn">${t("reason.negated")}<//>`}
-        ${card.status && card.status !== "live" && card.status !== card.trust && html`<${Chip}>${t(`status.${card.status}`)}<//>`}</p>
+      <p class="card-text"><${To} title=${plain(card.id)} parts=${["owners", owner, "memory", card.id]}><${Said} text=${card.memory} lines=${3} /><//></p>
+      <p class="card-small">${card.created_at && html`<${Age} at=${card.created_at} now=${moment.query.as_of} />`} ${card.speaker && html`· <${Said} text=${card.speaker} />`}
+        ${chip && html`<${Chip} tone=${chip[0]}>${chip[1]}<//>`}</p>
       <${Parts} parts=${parts} best=${best} />
       <div class="actions">
         <span class="figure muted">${card.score !== undefined ? `${t("ask.score", { score: weight(card.score) })} · ` : ""}${t("ask.weight", { weight: weight(now) })}</span>
@@ -48,11 +75,10 @@ export function Card({ owner, card, rank, best, weight: now, next, question, mod
   </li>`;
 }
 
-/** The parts of a score as one bar; what takes away is told beside. */
+/** The groups of a score as one bar. */
 function Parts({ parts, best }) {
-  const added = parts.filter(([, value]) => value > 0);
   const told = parts.map(([name, value]) => `${t(`part.${name}`)} ${value.toFixed(2)}`).join(", ");
-  return html`<div class="score" role="img" aria-label=${told} title=${told}>${added.map(([name, value], index) => html`<span key=${name} class=${`p${index % 6}`} style=${{ width: `${(value / best) * 82}%` }}>${value / best > 0.13 ? t(`part.${name}`) : ""}</span>`)}</div>`;
+  return html`<div class="score" role="img" aria-label=${told} title=${told}>${grouped(parts).map(([group, value]) => html`<span key=${group} class=${`g-${group}`} style=${{ width: `${(value / best) * 82}%` }}></span>`)}</div>`;
 }
 
 function Details({ parts, explain }) {

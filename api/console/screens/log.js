@@ -8,7 +8,7 @@ import { Button, Check, Chip, Copy, Dialog, Empty, Field, Problem, Screen, Typed
 import { ByService, EventName, who } from "../core/reason.js";
 import { may } from "../core/rights.js";
 import { plain, Said, When } from "../core/said.js";
-import { number, t } from "../core/words.js";
+import { has, number, t } from "../core/words.js";
 import "../words/log.js";
 
 const PAGE = 60;
@@ -30,6 +30,7 @@ export function Log({ owner, id }) {
   const { params } = useHere();
   const moment = useMoment();
   const address = owner ? path("owners", owner, "events") : path("partitions", id ?? "0", "events");
+  const jobs = params.get("jobs") === "true" || params.has("principal");
   const filters = { order: params.get("order") ?? "newest" };
   for (const name of [...TEXTS, "actor"]) if (params.get(name)) filters[name] = params.get(name);
   if (params.has("types")) filters.types = params.getAll("types");
@@ -37,7 +38,7 @@ export function Log({ owner, id }) {
   if (params.get("at")) Object.assign(filters, { known: params.get("at"), order: "newest" });
   return html`<${Screen} title=${t("screen.log")} lead=${owner ? t("log.lead", { owner: plain(owner) }) : t("log.lead.partition", { partition: id })}>
     <${Filters} params=${params} />
-    <${Events} key=${address + JSON.stringify([filters, moment.query])} owner=${owner} address=${address} question=${{ ...filters, ...moment.query, ...(filters.known ? { known: filters.known } : {}) }} live=${!moment.past && !filters.known && filters.order === "newest"} focus=${params.get("at")} />
+    <${Events} key=${address + JSON.stringify([filters, moment.query])} owner=${owner} address=${address} jobs=${jobs} question=${{ ...filters, ...moment.query, ...(filters.known ? { known: filters.known } : {}) }} live=${!moment.past && !filters.known && filters.order === "newest"} focus=${params.get("at")} />
   <//>`;
 }
 
@@ -51,12 +52,16 @@ function Filters({ params }) {
     <${Field} label=${t("log.actor")} value=${params.get("actor") ?? ""} options=${[["", t("log.actor.any")], ...ACTORS.map((one) => [one, t(`actor.${one}`)])]} onChange=${set("actor")} />
     <${Field} label=${t("log.order")} value=${params.get("order") ?? "newest"} options=${["newest", "oldest"].map((one) => [one, t(`log.order.${one}`)])} onChange=${(value) => set("order")(value === "newest" ? null : value)} />
     <${Check} label=${t("log.late")} checked=${params.get("late") === "true"} onChange=${(value) => set("late")(value ? "true" : null)} />
+    <${Check} label=${t("log.jobs")} checked=${params.get("jobs") === "true"} onChange=${(value) => setParams({ jobs: value ? "true" : null })} />
     <${Button} kind="quiet" aria-expanded=${open ? "true" : "false"} onClick=${() => setOpen(!open)}>${t("log.more-filters")}<//>
     ${open && TEXTS.map((name) => html`<${Typed} key=${name} label=${t(`log.${name}`)} maxlength="400" placeholder=${["since", "until"].includes(name) ? t("log.day") : undefined} value=${params.get(name) ?? ""} onChange=${set(name)} />`)}
   </div>`;
 }
 
-function Events({ owner, address, question, live, focus }) {
+/** Whether a job of the store wrote an event. */
+const byJob = (event) => event.principal?.startsWith("job:");
+
+function Events({ owner, address, question, jobs, live, focus }) {
   const [state, setState] = useState({ events: [], next: undefined, error: null, looked: null });
   const [held, setHeld] = useState(false);
   const [raw, setRaw] = useState(null);
@@ -103,32 +108,34 @@ function Events({ owner, address, question, live, focus }) {
     })();
     return () => leave.abort();
   }, [live, held, busy, shown]);
-  const { events, next, error, looked } = state;
+  const { next, error, looked } = state;
+  const events = jobs ? state.events : state.events.filter((one) => !byJob(one) || one.position === focus);
+  const hidden = state.events.length - events.length;
   return html`${live && html`<p class="live-line" role="status"><span class=${`live ${held ? "" : "open"}`}>${t(held ? "log.live.held" : "log.live")}</span> <${Button} kind="quiet" onClick=${() => setHeld(!held)}>${t(held ? "log.live.go" : "log.live.hold")}<//></p>`}
     <${Problem} error=${error} again=${() => read()} />
     ${!events.length && !busy && !error && html`<${Empty} title=${t("log.none")}><p>${t("log.none.what")}</p><//>`}
-    ${events.length > 0 && html`<div class="table-box" tabindex="0" role="group" aria-label=${t("screen.log")}><table class="log"><thead><tr>${["position", "type", "happened", "recorded", "by", "about"].map((name) => html`<th key=${name} class=${`l-${name}`}>${t(`log.column.${name}`)}</th>`)}</tr></thead>
+    ${events.length > 0 && html`<div class="table-box" tabindex="0" role="group" aria-label=${t("screen.log")}><table class="log"><thead><tr>${["happened", "about", "by", "position"].map((name) => html`<th key=${name} class=${`l-${name}`}>${t(`log.column.${name}`)}</th>`)}</tr></thead>
       <tbody>${events.map((one) => html`<${Row} key=${one.position} owner=${owner} event=${one} focus=${focus === one.position} onRaw=${() => setRaw(one)} />`)}</tbody></table></div>`}
+    ${hidden > 0 && html`<p class="muted">${t("log.hidden", { count: number(hidden) })} <${Button} kind="quiet" onClick=${() => setParams({ jobs: "true" })}>${t("log.hidden.show")}<//></p>`}
     ${next && html`<p><${Button} disabled=${busy} onClick=${() => read(next)}>${t("log.more")}<//> <span class="muted">${looked && t("log.looked", { count: number(looked.looked), position: looked.looked_to ?? "–" })}</span></p>`}
     ${raw && html`<${Raw} owner=${owner ?? raw.owner} event=${raw} onClose=${() => setRaw(null)} />`}`;
 }
 
-/** What an event is about, in its own words as far as they may be told. */
+/** What an event is about: its own words as far as they may be told, else the ids that it names. */
 function about({ data }) {
   if (!data) return "";
   const text = data.content ?? data.text ?? data.summary ?? data.correction ?? data.reason;
   const ids = data.memory_id ?? data.into ?? data.turn_id ?? (data.memory_ids ?? data.memories ?? data.sources ?? [])[0];
-  return [typeof ids === "string" ? ids : null, typeof text === "string" ? text : null].filter(Boolean).join(": ");
+  return [text, ids].find((one) => typeof one === "string" && one) ?? "";
 }
 
 function Row({ owner, event, focus, onRaw }) {
   return html`<tr class=${`${event.isNew ? "is-new" : ""} ${focus ? "chosen" : ""}`}>
-    <td class="l-position"><button type="button" class="as-link id" onClick=${onRaw}>${event.position}</button></td>
-    <td class="l-type"><${EventName} type=${event.type} /> ${event.folded === false && html`<${Chip} tone="bad">${t("log.waiting")}<//>`}</td>
-    <td class="l-happened"><${When} at=${event.occurred_at} /></td>
-    <td class="l-recorded"><${When} at=${event.recorded_at} /> ${event.late_by !== null && html`<${Chip} tone="warn">${t("log.late.by", { time: duration(event.late_by) })}<//>`}</td>
+    <td class="l-happened" title=${`${t("log.column.recorded")}: ${event.recorded_at?.slice(0, 19).replace("T", " ")}`}><${When} at=${event.occurred_at} /></td>
+    <td class="l-about"><span class="muted" title=${plain(event.type)}>${has(`happened.${event.type}`) ? t(`happened.${event.type}`) : html`<${EventName} type=${event.type} />`}</span> <${Said} text=${about(event)} lines=${2} />
+      ${event.folded === false && html` <${Chip} tone="bad">${t("log.waiting")}<//>`}${event.late_by !== null && html` <${Chip}>${t("log.late.by", { time: duration(event.late_by) })}<//>`}${event.withheld && html` <${Chip} tone="warn">${t("log.withheld", { why: t(`mark.${event.withheld}`) })}<//>`}${event.problem && html` <${Chip} tone="bad"><${ByService} text=${event.problem} /><//>`}</td>
     <td class="l-by"><${Said} text=${who(event)} />${!owner && html`<br /><${To} parts=${["owners", event.owner, "log"]}><${Said} text=${event.owner} /><//>`}</td>
-    <td class="l-about"><${Said} text=${about(event)} lines=${2} /> ${event.withheld && html`<${Chip} tone="warn">${t("log.withheld", { why: t(`mark.${event.withheld}`) })}<//>`}${event.problem && html`<${Chip} tone="bad"><${ByService} text=${event.problem} /><//>`}</td>
+    <td class="l-position"><button type="button" class="as-link id" onClick=${onRaw}>${event.position}</button></td>
   </tr>`;
 }
 

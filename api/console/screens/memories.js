@@ -7,9 +7,8 @@ import { useMoment } from "../core/moment.js";
 import { Bar, Button, Chip, Empty, Field, note, Problem, Screen, told, useQuiet, useReadOnly } from "../core/parts.js";
 import { may, modeOf, useWhyNot, whyNot } from "../core/rights.js";
 import { Rows } from "../core/rows.js";
-import { Id, plain, Said, When } from "../core/said.js";
+import { Age, plain, Said } from "../core/said.js";
 import { number, t, weight } from "../core/words.js";
-import { Between } from "./between.js";
 import { ExportDialog } from "./exporting.js";
 import { Inbox } from "./inbox.js";
 import { Statistics } from "./statistics.js";
@@ -50,8 +49,7 @@ function filtersOf(params, owner) {
 export function Memories({ owner }) {
   const { params } = useHere();
   const moment = useMoment();
-  const first = moment.b ? "between" : "all";
-  const view = params.get("view") ?? first;
+  const view = params.get("view") ?? "all";
   const inbox = useAsk(may("review", owner) ? path("owners", owner, "inbox") : null, { ...moment.query, limit: 1 });
   const [dialog, setDialog] = useState(null);
   const [refreshed, setRefreshed] = useState(0);
@@ -62,20 +60,19 @@ export function Memories({ owner }) {
     inbox.reload();
   };
   const live = useFeed(owner, again, !past);
-  const views = [["all"], ["between", "replay"], ["inbox", "review"], ["stats"]].filter(([, verb]) => !verb || may(verb, owner)).map(([name]) => name);
+  const views = [["all"], ["inbox", "review"], ["stats"]].filter(([, verb]) => !verb || may(verb, owner)).map(([name]) => name);
   const waiting = inbox.data?.total ?? 0;
   return html`<${Screen} title=${t("screen.memories")} lead=${t("memories.lead", { owner: plain(owner) })}
     actions=${html`
       <div class="tabs" role="group" aria-label=${t("screens")}>
         ${views.map((name) => html`<${Button} key=${name} aria-pressed=${view === name ? "true" : "false"}
-          onClick=${() => setParams({ view: name === first ? null : name })}>${t(`memories.view.${name}`)}${name === "inbox" && waiting ? html` <${Chip} tone="warn">${number(waiting)}<//>` : ""}<//>`)}
+          onClick=${() => setParams({ view: name === "all" ? null : name })}>${t(`memories.view.${name}`)}${name === "inbox" && waiting ? html` <${Chip} tone="warn">${number(waiting)}<//>` : ""}<//>`)}
       </div>
       <${Button} onClick=${() => setDialog({ kind: "export" })}>${t("memories.export")}<//>
       <${Button} kind="main" why=${why} onClick=${() => setDialog({ kind: "add" })}>＋ ${t("memories.add")}<//>`}>
     ${view === "inbox" ? html`<${Inbox} owner=${owner} refreshed=${refreshed} onDone=${again} />`
       : view === "stats" ? html`<${Statistics} owner=${owner} refreshed=${refreshed} />`
-      : view === "between" ? html`<${Between} owner=${owner} refreshed=${refreshed} />`
-      : html`${moment.b && html`<p class="muted" role="note">${t("memories.b.table")}</p>`}<${Table} owner=${owner} refreshed=${refreshed} live=${live} setDialog=${setDialog} onDone=${again} past=${past} why=${why} />`}
+      : html`<${Table} owner=${owner} refreshed=${refreshed} live=${live} setDialog=${setDialog} onDone=${again} past=${past} why=${why} />`}
     ${dialog?.kind === "add" && html`<${AddDialog} owner=${owner} onClose=${() => setDialog(null)} onDone=${again} />`}
     ${dialog?.kind === "edit" && html`<${EditDialog} owner=${owner} memory=${dialog.memory} onClose=${() => setDialog(null)} onDone=${again} />`}
     ${dialog?.kind === "delete" && html`<${DeleteDialog} owner=${owner} ids=${dialog.ids} onClose=${() => setDialog(null)} onDone=${(answer) => { again(); if (answer) dialog.picked?.(); }} />`}
@@ -140,36 +137,39 @@ function Table({ owner, refreshed, live, setDialog, onDone, past, why }) {
           <${Button} kind="quiet" onClick=${() => setPicked(new Map())}>${t("memories.pick.none")}<//></span>`}
         ${shown?.total > 0 && html`<${Button} kind="quiet" onClick=${pickAll}>${t("memories.pick.page")}<//>`}
       </div>
-      <${Rows} of=${address + JSON.stringify(question)} page=${page} refreshed=${refreshed} label=${t("screen.memories")} height=${56}
-        template="1.4rem minmax(14rem, 1fr) 6.4rem 4.6rem 5.2rem 7.6rem 8.6rem 5.6rem" onPick=${pick} isPicked=${(row) => picked.has(row.id)} onOpen=${open}
+      <${Rows} of=${address + JSON.stringify(question)} page=${page} refreshed=${refreshed} label=${t("screen.memories")} height=${46}
+        template="1.4rem minmax(14rem, 1fr) 7.6rem 8rem 5.6rem" onPick=${pick} isPicked=${(row) => picked.has(row.id)} onOpen=${open}
         columns=${[
           { name: "pick", title: html`<span class="out-of-sight">${t("memories.column.pick")}</span>`, class: "c-pick" },
           { name: "memory", title: t("memories.column.memory"), class: "c-memory" },
-          { name: "status", title: t("memories.column.status"), class: "c-status" },
-          { name: "level", title: t("memories.column.level"), class: "c-level" },
-          { name: "trust", title: t("memories.column.trust"), class: "c-trust" },
           { name: "weight", title: t("memories.column.weight"), class: "c-weight" },
           { name: "when", title: t("memories.column.when"), class: "c-when" },
           { name: "actions", title: html`<span class="out-of-sight">${t("memories.column.actions")}</span>`, class: "c-actions" },
         ]}
-        cells=${(row) => cellsOf(row, { owner, picked, pick, most: shown?.most ?? 1, whyEdit: past ?? whyNot("correct", owner, { actor: "user" }), whyDelete, setDialog })}
+        cells=${(row) => cellsOf(row, { owner, now: moment.query.as_of, picked, pick, most: shown?.most ?? 1, whyEdit: past ?? whyNot("correct", owner, { actor: "user" }), whyDelete, setDialog })}
         empty=${html`<${None} owner=${owner} filtered=${filtered} past=${moment.past} withheld=${shown?.withheld} add=${() => setDialog({ kind: "add" })} why=${why} />`} />
     </div>
   </div>`;
 }
 
-function cellsOf(row, { owner, picked, pick, most, whyEdit, whyDelete, setDialog }) {
+/** The one thing about a memory that is not as usual, as a tone and words; null of one that holds. */
+function unusual(row) {
+  if (row.waiting?.length) return ["warn", t("memories.waiting")];
+  if (row.possible_conflicts?.length) return ["warn", t("memories.conflict")];
+  if (row.status !== "live") return [TONES[row.status], t(`status.${row.status}`)];
+  if (row.is_negated) return ["warn", t("memories.negated")];
+  if (row.trust === "disputed") return ["warn", t("trust.disputed")];
+  return row.tier === "core" || row.tier === "system" ? ["cool", t(`tier.${row.tier}`)] : null;
+}
+
+function cellsOf(row, { owner, now, picked, pick, most, whyEdit, whyDelete, setDialog }) {
+  const chip = unusual(row);
   return [
     html`<input type="checkbox" tabindex="-1" checked=${picked.has(row.id)} aria-label=${t("memories.pick", { id: plain(row.id) })} onChange=${() => pick(row)} />`,
-    html`<${To} class="row-link" tabindex="-1" data-id=${row.id} parts=${["owners", owner, "memory", row.id]}><${Said} text=${row.memory} lines=${1} />
-      <span class="row-small"><${Id} text=${row.id} />${row.tier && row.tier !== "fact" && row.tier !== "episode" ? html` <${Chip} tone="cool">${t(`tier.${row.tier}`)}<//>` : ""}
-      ${row.is_negated ? html` <${Chip} tone="warn">${t("memories.negated")}<//>` : ""}${row.waiting?.length ? html` <${Chip} tone="warn">${t("memories.waiting")}<//>` : ""}
-      ${row.possible_conflicts?.length ? html` <${Chip} tone="warn">${t("memories.conflict")}<//>` : ""}</span><//>`,
-    html`<${Chip} tone=${TONES[row.status]}>${t(`status.${row.status}`)}<//>`,
-    t(`level.${row.level}`),
-    html`<${Chip} tone=${TONES[row.trust]}>${t(`trust.${row.trust}`)}<//>`,
+    html`<span class="row-text"><${To} class="row-link" tabindex="-1" data-id=${row.id} title=${plain(row.id)} parts=${["owners", owner, "memory", row.id]}><${Said} text=${row.memory} lines=${1} /><//>
+      ${chip && html`<${Chip} tone=${chip[0]}>${chip[1]}<//>`}</span>`,
     html`<span class="figure">${weight(row.weight)}</span> <${Bar} share=${row.weight / most} label=${`${t("memories.column.weight")} ${weight(row.weight)}`} />`,
-    html`<${When} at=${row.last_activated_at} />`,
+    html`<span class="muted"><${Age} at=${row.last_activated_at} now=${now} /></span>`,
     row.status === "deleted" || row.status === "purged" ? "" : html`<span class="row-actions"><${Button} kind="quiet" tabindex="-1" why=${whyEdit} onClick=${() => setDialog({ kind: "edit", memory: row })}>${t("memories.edit")}<//>
       <${Button} kind="quiet" tabindex="-1" why=${whyDelete} aria-label=${`${t("memories.delete")}: ${plain(row.id)}`} onClick=${() => setDialog({ kind: "delete", ids: [row.id] })}>✕<//></span>`,
   ];

@@ -3,14 +3,15 @@
 import { words } from "../core/words.js";
 
 words({
-  "memories.view.between": ["Changes", "变化"],
-  "memories.b.table": ["The table is of hand A. Changes compares A with B.", "列表显示指针 A 的时刻；“变化”对比 A 与 B。"],
+  "between.what": ["What changed about {owner} between two days, and who changed it.", "{owner} 在两天之间有哪些变化，由谁造成。"],
+  "between.from": ["From", "从"],
+  "between.to": ["To", "到"],
   "between.lead": ["What changed from {from} to {to}, on the line {line}.", "从 {from} 到 {to} 的变化（按“{line}”）。"],
   "between.lead.now": ["What changed since {from}, on the line {line}.", "自 {from} 以来的变化（按“{line}”）。"],
   "between.looking": ["Comparing two moments …", "正在对比两个时刻 …"],
   "between.weights": ["Also where only the weight moved", "也显示仅权重变化的"],
   "between.same": ["Between which moments?", "对比哪两个时刻？"],
-  "between.same.what": ["Open Time above and put hand A on a day: what changed since then stands here. Hand B may end the time earlier.", "打开上方的时间，将指针 A 放到某一天：此后的变化显示在这里。指针 B 可提前终点。"],
+  "between.same.what": ["Choose two days, or start with one of these.", "请选择两天，或从下面开始。"],
   "between.since.day": ["Since yesterday", "自昨天"],
   "between.since.week": ["Since a week ago", "自一周前"],
   "between.since.month": ["Since 30 days ago", "自 30 天前"],

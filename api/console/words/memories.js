@@ -3,7 +3,7 @@
 import { words } from "../core/words.js";
 
 words({
-  "memories.lead": ["All that is remembered of {owner}: find, look, mend.", "关于 {owner} 的全部记忆：查找、查看、修正。"],
+  "memories.lead": ["Everything stored about {owner}. Filter, open, edit or delete.", "关于 {owner} 的全部记忆：筛选、打开、编辑或删除。"],
   "memories.view.all": ["Table", "列表"],
   "memories.view.inbox": ["Inbox", "待办"],
   "memories.view.stats": ["Statistics", "统计"],
@@ -24,11 +24,8 @@ words({
   "memories.withheld": ["withheld here: {what}", "此处未显示：{what}"],
   "memories.column.pick": ["Pick", "选择"],
   "memories.column.memory": ["Memory", "记忆"],
-  "memories.column.status": ["State", "状态"],
-  "memories.column.level": ["Level", "层级"],
-  "memories.column.trust": ["Trust", "可信度"],
   "memories.column.weight": ["Weight", "权重"],
-  "memories.column.when": ["Activated, UTC", "激活（UTC）"],
+  "memories.column.when": ["Last activated", "最近激活"],
   "memories.column.actions": ["Actions", "操作"],
   "memories.none": ["No memory matches", "没有匹配的记忆"],
   "memories.none.what": ["Fewer filters find more; what age or a negation hides is shown in review mode.", "减少筛选可找到更多；因久远或否定而隐藏的内容在回顾模式中显示。"],

@@ -3,6 +3,12 @@
 import { words } from "../core/words.js";
 
 words({
+  "age.years": ["{count} [year|years] ago", "{count} 年前"],
+  "age.months": ["{count} [month|months] ago", "{count} 个月前"],
+  "age.days": ["{count} [day|days] ago", "{count} 天前"],
+  "age.hours": ["{count} [hour|hours] ago", "{count} 小时前"],
+  "age.minutes": ["{count} min ago", "{count} 分钟前"],
+  "age.now": ["just now", "刚刚"],
   "decision.ignored": ["ignored", "无作用"],
   "decision.create": ["made", "产生"],
   "decision.reinforce": ["reinforced", "增强"],
