@@ -122,8 +122,9 @@ function Events({ owner, address, question, jobs, live, focus }) {
 }
 
 /** What an event is about: its own words as far as they may be told, else the ids that it names. */
-function about({ data }) {
+function about({ type, data }) {
   if (!data) return "";
+  if (type === "MemoriesAccessed") return number([...(data.hits ?? []), ...(data.accesses ?? []).flatMap((one) => one.hits ?? [])].length);
   const text = data.content ?? data.text ?? data.summary ?? data.correction ?? data.reason;
   const ids = data.memory_id ?? data.into ?? data.turn_id ?? (data.memory_ids ?? data.memories ?? data.sources ?? [])[0];
   return [text, ids].find((one) => typeof one === "string" && one) ?? "";

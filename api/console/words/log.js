@@ -40,7 +40,7 @@ words({
   "happened.MemoryCreated": ["New memory:", "新记忆："],
   "happened.MemoryMentioned": ["Mentioned again:", "再次提及："],
   "happened.MemoryNegated": ["No longer true:", "不再成立："],
-  "happened.MemoriesAccessed": ["Memories shown", "显示了记忆"],
+  "happened.MemoriesAccessed": ["Memories shown:", "显示了记忆："],
   "happened.MemoryReinforced": ["Reinforced:", "增强："],
   "happened.MemoryMerged": ["Memories merged:", "合并记忆："],
   "happened.MemoryUnmerged": ["Merge undone:", "撤销合并："],

@@ -25,7 +25,7 @@ words({
   "memories.column.pick": ["Pick", "选择"],
   "memories.column.memory": ["Memory", "记忆"],
   "memories.column.weight": ["Weight", "权重"],
-  "memories.column.when": ["Last activated", "最近激活"],
+  "memories.column.when": ["Age", "时间"],
   "memories.column.actions": ["Actions", "操作"],
   "memories.none": ["No memory matches", "没有匹配的记忆"],
   "memories.none.what": ["Fewer filters find more; what age or a negation hides is shown in review mode.", "减少筛选可找到更多；因久远或否定而隐藏的内容在回顾模式中显示。"],
