@@ -118,7 +118,7 @@ def test_a_narrower_key_is_offered_what_it_lets_and_nothing_else(
     shown = console.page.locator(".rows-space .row a").first.get_attribute("href")
     tabs = console.page.locator(".top nav a").all_inner_texts()
     assert tabs == (
-        ["记忆", "提问", "证明", "图谱", "权限"] if chinese else ["Memories", "Ask", "Proof", "Map", "Access"]
+        ["提问", "记忆", "图谱", "证明", "权限"] if chinese else ["Ask", "Memories", "Map", "Proof", "Access"]
     )
     mode = console.field("显示" if chinese else "Show what")
     assert mode.locator("option").count() == 1

@@ -24,8 +24,11 @@ from tests.wheels import Installed, built
 NINE = ("memories", "ask", "memory", "what if", "answers", "log", "proof", "operate", "map")
 MARK = "<!-- of the installed copy -->"
 WHERE = """
-import json, sys, api.http.pages, consumers, events, ops.main, projections
-modules = [one.__file__ for one in (api.http.pages, consumers, events, ops.main, projections)]
+import json, sys
+from engramlog_server import consumers, events, projections
+from engramlog_server.api.http import pages
+from engramlog_server.ops import main
+modules = [one.__file__ for one in (pages, consumers, events, main, projections)]
 print(json.dumps([modules, sys.path]))
 """
 TOLD_A_MODEL = """async owner => (await fetch(`/v1/owners/${owner}/context`, {

@@ -132,6 +132,8 @@ words({
   "job.sessions.what": ["sessions that ended become episodes, and what replies rest on is noted", "已结束的会话成为情景，并记下回答的依据"],
   "job.links": ["links", "关联"],
   "job.links.what": ["what is new is linked with what is related to it", "将新内容与相关内容关联"],
+  "job.judge": ["judge", "判定"],
+  "job.judge.what": ["memories that were appended raw are judged beside what is known", "将直接追加的记忆与已知内容对照判定"],
   "job.embed": ["embed", "嵌入"],
   "job.embed.what": ["vectors of memories that have none", "为没有向量的记忆计算向量"],
   "said.by-service": ["As the service says it, in English", "服务的英文原文"],

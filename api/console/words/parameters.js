@@ -12,6 +12,7 @@ words({
   "parameter.importance_temporary": ["I of the category temporary.", "临时类的 I。"],
   "parameter.semantic_boost": ["s of a mention.", "一次提及的 s。"],
   "parameter.frequent_boost": ["s of a mention that is at least the `frequent_threshold`-th within `frequent_window_hours`.", "在 `frequent_window_hours` 内至少为第 `frequent_threshold` 次的提及的 s。"],
+  "parameter.frequent_rule": ["`keep`: a frequent mention leaves s at least at what is left of it; `replace`: s falls to `frequent_boost`, as published.", "`keep`：频繁提及后 s 不低于其剩余值；`replace`：s 降为 `frequent_boost`，与发表的公式相同。"],
   "parameter.frequent_threshold": ["A mention is frequent if it is at least this one within `frequent_window_hours`.", "在 `frequent_window_hours` 内至少达到此次数的提及为频繁。"],
   "parameter.frequent_window_hours": ["Hours within which mentions are counted for `frequent_threshold`.", "为 `frequent_threshold` 统计提及的小时数。"],
   "parameter.lambda_s": ["How soon S, which a mention lifts, fades again, per day.", "提及所提升的 S 消退的快慢，每天。"],
