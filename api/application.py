@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from engramlog_server.api.services.writing import Writer
     from engramlog_server.events.log import EventLog
     from engramlog_server.projections.access.caller import Caller
-    from engramlog_server.projections.ranking.senses import Senses
+    from engramlog_server.projections.ranking.question import Senses
     from engramlog_server.projections.redis.view import RedisViews
 
 _T = TypeVar("_T")

@@ -40,7 +40,7 @@ from engramlog_server.projections.laws.modes import REASONS, Mode
 from engramlog_server.projections.memory.columns import Columns, state_of
 from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.past.life import EventKin, KinEvent
-from engramlog_server.projections.ranking.senses import MeantQuestion
+from engramlog_server.projections.ranking.question import MeantQuestion
 from engramlog_server.projections.redis.view import RedisViews
 from engramlog_server.projections.reports.held_scores import HeldScores, held_scores
 from engramlog_server.projections.reports.instants import (

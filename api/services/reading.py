@@ -65,6 +65,7 @@ from engramlog_server.projections.fold.provenance import with_events
 from engramlog_server.projections.language.contradiction.change import Alike, no_model
 from engramlog_server.projections.memory.record import SECRET
 from engramlog_server.projections.ranking.conversation_dates import zoned_text
+from engramlog_server.projections.ranking.question import MeantQuestion, Senses
 from engramlog_server.projections.ranking.recall import SearchResults, search
 from engramlog_server.projections.ranking.search_request import (
     BLIND_TO_ACCESSES,
@@ -74,7 +75,6 @@ from engramlog_server.projections.ranking.search_request import (
     check_name,
     filters_of,
 )
-from engramlog_server.projections.ranking.senses import MeantQuestion, Senses
 from engramlog_server.projections.redis.view import RedisViews
 from engramlog_server.projections.reports.listing.counting import facets
 from engramlog_server.projections.reports.listing.rows import listing

@@ -13,7 +13,7 @@ from engramlog_server.events.catalogue import SynonymDefined
 from engramlog_server.events.errors import refused
 from engramlog_server.events.vocabulary import is_text
 from engramlog_server.projections.decide.commands import Tell
-from engramlog_server.projections.language.keywords.synonyms import MOST_PAIRS, expand, known_pairs, paired, word_key
+from engramlog_server.projections.language.synonyms import MOST_PAIRS, expand, known_pairs, paired, word_key
 
 MOST_LETTERS = 100
 """Longest word or phrase, as in validation."""

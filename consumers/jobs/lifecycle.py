@@ -41,7 +41,7 @@ from engramlog_server.projections.lifecycle import JOBS, LEVELS, SUGGEST, Decisi
 from engramlog_server.projections.lifecycle.rereading import levels_today
 from engramlog_server.projections.memory.columns import Columns
 from engramlog_server.projections.memory.record import Memory
-from engramlog_server.projections.ranking.senses import Senses
+from engramlog_server.projections.ranking.question import Senses
 from engramlog_server.projections.redis.view import PartitionStanding, RedisViews
 from engramlog_server.projections.views.view import OwnerView
 

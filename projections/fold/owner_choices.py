@@ -15,7 +15,7 @@ from engramlog_server.events.catalogue import (
 from engramlog_server.events.envelope import Event
 from engramlog_server.events.standing import PROMOTION
 from engramlog_server.projections.fold.working_set import OWNER, UNKNOWN, Note, WorkingSet
-from engramlog_server.projections.language.keywords.synonyms import paired, with_pair
+from engramlog_server.projections.language.synonyms import paired, with_pair
 
 
 def choose_profile(working: WorkingSet, data: ProfileChosen, _event: Event[Any]) -> None:

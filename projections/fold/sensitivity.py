@@ -13,8 +13,8 @@ from typing import Any
 from engramlog_server.events.catalogue import SensitivityRaised, SensitivitySet
 from engramlog_server.events.envelope import Event
 from engramlog_server.projections.fold.working_set import PURGED, UNKNOWN, WorkingSet
-from engramlog_server.projections.language.extractive import sentences
 from engramlog_server.projections.language.sensitivity.event_level import highest
+from engramlog_server.projections.language.sentences import sentences
 from engramlog_server.projections.memory.record import Memory
 
 

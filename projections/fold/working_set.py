@@ -32,7 +32,7 @@ class OwnerSettings(NamedTuple):
     profile: str = "weighted"
     parameters: tuple[tuple[str, ParameterValue], ...] = ()
     synonyms: tuple[tuple[str, str, float], ...] = ()
-    """Pairs of words with their similarity, ascending; how they are kept: `projections.language.keywords.synonyms`."""
+    """Pairs of words with their similarity, ascending; how they are kept: `projections.language.synonyms`."""
     rejections: Rejections = ()
     """Values that a person rejected or readmitted, by digest, ascending."""
     asides: Asides = ()

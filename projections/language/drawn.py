@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from engramlog_server.projections.language.asked_words import asked_words
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import begins_with_han
+from engramlog_server.projections.language.sentences import asked_words
 
 MOST_CLAUSES = 4
 """Clauses that one statement is drawn from, at most."""

@@ -12,9 +12,9 @@ from typing import Any
 
 import orjson
 
-from engramlog_server.projections.language.extractive import chosen, joined, sentences, words
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.prompt_text import one_line
+from engramlog_server.projections.language.sentences import chosen, joined, sentences, words
 
 MOST_SENTENCES = 2
 MOST_CHARACTERS = 160

@@ -16,12 +16,11 @@ from typing import NamedTuple
 from engramlog_server.events.catalogue import MemoryReinforced
 from engramlog_server.projections.checks import Check, counted, unchecked
 from engramlog_server.projections.choices import WORKING_MESSAGES
-from engramlog_server.projections.language.extractive import sentences, words
-from engramlog_server.projections.language.keywords.chinese import read_chinese
-from engramlog_server.projections.language.keywords.words import never, weak, weak_chinese
+from engramlog_server.projections.language.keywords import never, read_chinese, weak, weak_chinese
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.polarity import polarity
 from engramlog_server.projections.language.scripts import begins_with_han, holds_han
+from engramlog_server.projections.language.sentences import sentences, words
 from engramlog_server.projections.language.text import stem
 from engramlog_server.projections.lifecycle.decision import Decision, use_of
 from engramlog_server.projections.lifecycle.episodes_due import JOB

@@ -14,9 +14,9 @@ from zoneinfo import ZoneInfo
 from engramlog_server.events.catalogue import MemoryCreated
 from engramlog_server.events.envelope import derived_id, from_micros
 from engramlog_server.projections.choices import WORKING_MESSAGES
-from engramlog_server.projections.language.extractive import chosen, joined, sentences
 from engramlog_server.projections.language.prompt_text import MOST_READ, is_chinese, one_line
 from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.sentences import chosen, joined, sentences
 from engramlog_server.projections.memory.creating import episode
 from engramlog_server.projections.memory.kind import is_summary
 from engramlog_server.projections.memory.record import Memory

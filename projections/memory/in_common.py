@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
 from engramlog_server.projections.checks import Check, counted, unchecked
-from engramlog_server.projections.language.keywords.text import extracted
+from engramlog_server.projections.language.keywords import extracted
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.prompt_text import is_chinese
 from engramlog_server.projections.language.statements import normalised

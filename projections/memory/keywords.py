@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from engramlog_server.projections.language.keywords.text import (
+from engramlog_server.projections.language.keywords import (
     LEAST_WEIGHT,
     MOST_KEYWORDS,
     Keyword,

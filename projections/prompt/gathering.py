@@ -13,12 +13,11 @@ from typing import NamedTuple, TypedDict
 import numpy as np
 
 from engramlog_server.projections.index.said_index import SaidNames
-from engramlog_server.projections.language.asked_words import asked_words, says_something
-from engramlog_server.projections.language.asking.parts import asks
 from engramlog_server.projections.language.doubtful import sounds_like_an_order
-from engramlog_server.projections.language.extractive import words
 from engramlog_server.projections.language.orders import gives_orders
 from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.questions import asks
+from engramlog_server.projections.language.sentences import asked_words, says_something, words
 from engramlog_server.projections.memory.columns import Columns, state_of
 from engramlog_server.projections.memory.deletion_view import erased_turns, forgotten_turns
 from engramlog_server.projections.memory.episode import local

@@ -9,12 +9,11 @@ from collections.abc import Collection, Sequence
 from typing import Literal, NamedTuple, get_args
 
 from engramlog_server.projections.embedding.idle import NEAR, SURE
-from engramlog_server.projections.language.asked_words import says_something
-from engramlog_server.projections.language.asking.parts import asked_parts, asks
-from engramlog_server.projections.language.extractive import sentences, words
 from engramlog_server.projections.language.general_knowledge import GENERAL_KNOWLEDGE
 from engramlog_server.projections.language.kin import chinese as kin_chinese
 from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.questions import asked_parts, asks
+from engramlog_server.projections.language.sentences import says_something, sentences, words
 
 Need = Literal["yes", "no", "unsure"]
 Related = Literal["auto", "always", "never"]

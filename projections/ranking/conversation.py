@@ -41,6 +41,9 @@ from engramlog_server.projections.laws.modes import Flags
 from engramlog_server.projections.memory.columns import Rows
 from engramlog_server.projections.ranking.conversation_dates import date_fit
 from engramlog_server.projections.ranking.conversation_terms import (
+    ADMITTING,
+    SETTINGS,
+    TERM_WEIGHTS,
     QuestionReading,
     Stage,
     Values,
@@ -49,7 +52,6 @@ from engramlog_server.projections.ranking.conversation_terms import (
     over_best,
     term_values,
 )
-from engramlog_server.projections.ranking.conversation_weights import ADMITTING, SETTINGS, TERM_WEIGHTS
 from engramlog_server.projections.ranking.ranked import Ranked, added, best
 from engramlog_server.projections.views.view import OwnerView
 

@@ -16,12 +16,19 @@ from typing import Literal, NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 
-from engramlog_server.projections.language.keywords.chinese import segmented
-from engramlog_server.projections.language.keywords.synonyms import Expansion, Pair, expand, with_synonyms, word_key
-from engramlog_server.projections.language.keywords.text import Keyword, extracted, folded
-from engramlog_server.projections.language.keywords.words import never, never_chinese, weak, weak_chinese
+from engramlog_server.projections.language.keywords import (
+    Keyword,
+    extracted,
+    folded,
+    never,
+    never_chinese,
+    segmented,
+    weak,
+    weak_chinese,
+)
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import begins_with_han, holds_han
+from engramlog_server.projections.language.synonyms import Expansion, Pair, expand, with_synonyms, word_key
 from engramlog_server.projections.language.text import kept_tokens, stem, tokens
 from engramlog_server.projections.laws.law import Floats
 from engramlog_server.projections.memory.columns import Rows

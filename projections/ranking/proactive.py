@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from engramlog_server.projections.language.asked_words import without_question_words
+from engramlog_server.projections.language.sentences import without_question_words
 from engramlog_server.projections.views.view import OwnerView
 
 

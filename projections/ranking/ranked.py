@@ -11,7 +11,7 @@ import numpy as np
 from engramlog_server.projections.laws.law import Floats
 from engramlog_server.projections.laws.modes import Flags
 from engramlog_server.projections.memory.columns import Rows
-from engramlog_server.projections.ranking.spreading import Activated
+from engramlog_server.projections.ranking.associations import Activated
 
 
 class Ranked(NamedTuple):

@@ -30,11 +30,16 @@ from engramlog_server.projections.laws.law import Floats
 from engramlog_server.projections.laws.modes import Flags, Visibility
 from engramlog_server.projections.memory.columns import Columns, Rows
 from engramlog_server.projections.memory.record import DAY
-from engramlog_server.projections.ranking.brought import MOST_ACTIVATED, admits_shown
+from engramlog_server.projections.ranking.associations import (
+    MOST_ACTIVATED,
+    MOST_SEEDS,
+    admits_shown,
+    associative_score,
+    spread,
+)
 from engramlog_server.projections.ranking.keyword_match import KeywordMatch, keyword_match, reached_rows
 from engramlog_server.projections.ranking.ranked import Ranked, added, best
 from engramlog_server.projections.ranking.search_request import Filter, SearchRequest
-from engramlog_server.projections.ranking.spreading import MOST_SEEDS, associative_score, spread
 from engramlog_server.projections.views.query import ViewQuery
 from engramlog_server.projections.views.view import OwnerView
 

@@ -24,8 +24,7 @@ import numpy as np
 from engramlog_server.projections.embedding.meaning import Sense
 from engramlog_server.projections.index.correction_index import CorrectionIndex
 from engramlog_server.projections.index.search_index import Scores
-from engramlog_server.projections.language.asking.parts import MOST_PARTS, asked_parts
-from engramlog_server.projections.language.asking.roles import (
+from engramlog_server.projections.language.kin import (
     Somebody,
     may_name,
     names_in,
@@ -33,6 +32,7 @@ from engramlog_server.projections.language.asking.roles import (
     role_words,
     roles_in,
 )
+from engramlog_server.projections.language.questions import MOST_PARTS, asked_parts
 from engramlog_server.projections.language.text import tokens
 from engramlog_server.projections.laws.modes import REASONS, Flags, Withheld, reasons_told, secrets, withheld_by_age
 from engramlog_server.projections.memory.columns import Columns, Rows
@@ -40,10 +40,19 @@ from engramlog_server.projections.memory.corrections import GONE
 from engramlog_server.projections.memory.record import LEVELS
 from engramlog_server.projections.memory.tags import contextual_match
 from engramlog_server.projections.ranking import conversation
-from engramlog_server.projections.ranking.brought import Associated, Step, admits_shown, brought_to_mind, path_told
+from engramlog_server.projections.ranking.associations import Associated, Step, admits_shown, brought_to_mind, path_told
 from engramlog_server.projections.ranking.conversation_dates import TimeNamed, told
-from engramlog_server.projections.ranking.conversation_weights import TERM_WEIGHTS, WEIGHTS
+from engramlog_server.projections.ranking.conversation_terms import TERM_WEIGHTS, WEIGHTS
 from engramlog_server.projections.ranking.keyword_match import KeywordMatched, expanded
+from engramlog_server.projections.ranking.question import (
+    MeaningCompared,
+    Ranking,
+    RunningSearch,
+    direct,
+    part_understood,
+    plain_bm25,
+    understood,
+)
 from engramlog_server.projections.ranking.ranked import Plan, Ranked, best
 from engramlog_server.projections.ranking.rankings import (
     MOST_PUBLISHED,
@@ -56,16 +65,7 @@ from engramlog_server.projections.ranking.rankings import (
     seeds_of,
     text_score,
 )
-from engramlog_server.projections.ranking.running import (
-    Ranking,
-    RunningSearch,
-    direct,
-    part_understood,
-    plain_bm25,
-    understood,
-)
 from engramlog_server.projections.ranking.search_request import BY_MEANING, FOLLOWING, PLAIN, SearchRequest
-from engramlog_server.projections.ranking.senses import MeaningCompared
 from engramlog_server.projections.ranking.successors import Lifted, Vacated, vacated, with_successors
 from engramlog_server.projections.views.query import ViewQuery, card, leaving, strengths, told_beside
 from engramlog_server.projections.views.records import Card

@@ -10,7 +10,7 @@ import numpy as np
 from engramlog_server.events.errors import refused
 from engramlog_server.events.vocabulary import is_text
 from engramlog_server.projections.choices import RANKINGS
-from engramlog_server.projections.language.keywords.text import folded
+from engramlog_server.projections.language.keywords import folded
 from engramlog_server.projections.laws.law import Floats
 from engramlog_server.projections.laws.modes import Flags
 from engramlog_server.projections.memory.columns import Rows

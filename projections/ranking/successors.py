@@ -20,8 +20,8 @@ from engramlog_server.projections.memory.columns import Rows
 from engramlog_server.projections.memory.corrections import BELOW, Correction
 from engramlog_server.projections.memory.kind import is_statement
 from engramlog_server.projections.memory.record import SECRET
+from engramlog_server.projections.ranking.question import RunningSearch
 from engramlog_server.projections.ranking.ranked import Ranked, best
-from engramlog_server.projections.ranking.running import RunningSearch
 from engramlog_server.projections.views.query import asked_for, corrections_of, strengths
 
 ABOVE = 1e-6

@@ -29,7 +29,7 @@ from engramlog_server.projections.embedding.meaning import (
 from engramlog_server.projections.index.meaning_index import MeaningIndex
 from engramlog_server.projections.language.contradiction.change import Alike
 from engramlog_server.projections.memory.columns import Rows
-from engramlog_server.projections.ranking.senses import MeantQuestion, ViewHeld
+from engramlog_server.projections.ranking.question import MeantQuestion, ViewHeld
 from engramlog_server.projections.redis.vectors import RedisVectors
 from engramlog_server.projections.views.view import OwnerView
 

@@ -15,9 +15,9 @@ from engramlog_server.projections.language.scripts import begins_with_han, holds
 from engramlog_server.projections.language.text import tokens
 from engramlog_server.projections.laws.modes import reasons_told, secrets
 from engramlog_server.projections.memory.record import SECRET, Memory
+from engramlog_server.projections.ranking.question import Ranking, RunningSearch
 from engramlog_server.projections.ranking.ranked import Ranked
 from engramlog_server.projections.ranking.recall import ranking_of
-from engramlog_server.projections.ranking.running import Ranking, RunningSearch
 from engramlog_server.projections.ranking.search_request import Filter, Filters, SearchRequest
 from engramlog_server.projections.ranking.successors import interrupted
 from engramlog_server.projections.views.query import ViewQuery, card, corrections_of

@@ -12,11 +12,11 @@ import numpy as np
 
 from engramlog_server.events.errors import refused
 from engramlog_server.projections.embedding.meaning import Sense
-from engramlog_server.projections.ranking.conversation_weights import TERM_WEIGHTS
+from engramlog_server.projections.ranking.conversation_terms import TERM_WEIGHTS
+from engramlog_server.projections.ranking.question import Ranking
 from engramlog_server.projections.ranking.ranked import Ranked, best
 from engramlog_server.projections.ranking.rankings import WEIGHT_SHARE
 from engramlog_server.projections.ranking.recall import ranking_of
-from engramlog_server.projections.ranking.running import Ranking
 from engramlog_server.projections.ranking.search_request import FOLLOWING, SearchRequest
 from engramlog_server.projections.views.query import ViewQuery
 

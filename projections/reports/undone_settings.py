@@ -19,8 +19,8 @@ from engramlog_server.events.envelope import from_micros
 from engramlog_server.events.parameters import DEFAULTS, ParameterValue
 from engramlog_server.projections.decide.rejecting import readmission
 from engramlog_server.projections.fold.owner import OwnerState
-from engramlog_server.projections.language.keywords.synonyms import synonyms_of
 from engramlog_server.projections.language.statements import STATEMENT_RULES
+from engramlog_server.projections.language.synonyms import synonyms_of
 from engramlog_server.projections.memory.rejection import known as known_value
 from engramlog_server.projections.memory.sources import NamedSource
 from engramlog_server.projections.memory.sources import known as known_source

@@ -26,9 +26,9 @@ from engramlog_server.projections.index.correction_index import CorrectionIndex
 from engramlog_server.projections.index.indexed_terms import has_text, indexed_terms, indexed_text
 from engramlog_server.projections.index.meaning_index import MeaningIndex
 from engramlog_server.projections.index.postings import TermSequence
-from engramlog_server.projections.language.asking.roles import Somebody, people_in
-from engramlog_server.projections.language.keywords.synonyms import Pair
-from engramlog_server.projections.language.keywords.text import Keyword
+from engramlog_server.projections.language.keywords import Keyword
+from engramlog_server.projections.language.kin import Somebody, people_in
+from engramlog_server.projections.language.synonyms import Pair
 from engramlog_server.projections.laws import LAWS, Law
 from engramlog_server.projections.memory.columns import Columns, Flags, conflict_of, state_of
 from engramlog_server.projections.memory.keywords import keywords_of

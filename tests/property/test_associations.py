@@ -12,7 +12,7 @@ from engramlog_server.projections.index.associations import CO_HIT, DERIVED, Ass
 from engramlog_server.projections.index.keyword_index import overlap
 from engramlog_server.projections.memory.columns import Columns, state_of
 from engramlog_server.projections.memory.record import HOUR, SECRET, Edge, Memory
-from engramlog_server.projections.ranking.spreading import spread
+from engramlog_server.projections.ranking.associations import spread
 from tests.given.associated import half, index_of, memory
 
 IDS = [f"m{number}" for number in range(9)]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from engramlog_server.projections.language.contradiction.negation import END, NOT, marked, written
 from engramlog_server.projections.language.contradiction.numbers import NUMBER_CHINESE, NUMBER_ENGLISH, value_of
-from engramlog_server.projections.language.keywords.chinese import segmented
+from engramlog_server.projections.language.keywords import segmented
 from engramlog_server.projections.language.lexicon import Row, rows, words
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import HAN, begins_with_han, holds_han

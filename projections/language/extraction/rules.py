@@ -22,7 +22,7 @@ from engramlog_server.projections.language.extraction.shape import Clause, Extra
 from engramlog_server.projections.language.extraction.taking_back import Taken, taken_back
 from engramlog_server.projections.language.extraction.text import talk_of
 from engramlog_server.projections.language.extraction.turn_before import answered, with_people
-from engramlog_server.projections.language.keywords.text import extracted
+from engramlog_server.projections.language.keywords import extracted
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.said_on import without_day
 from engramlog_server.projections.language.scripts import holds_han

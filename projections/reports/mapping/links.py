@@ -23,8 +23,8 @@ import numpy.typing as npt
 from engramlog_server.projections.checks import Check, counted
 from engramlog_server.projections.embedding.meaning import KnownVectors, Vectors
 from engramlog_server.projections.index.associations import KEYWORD
-from engramlog_server.projections.language.keywords.synonyms import word_key
-from engramlog_server.projections.language.keywords.text import LEAST_WEIGHT
+from engramlog_server.projections.language.keywords import LEAST_WEIGHT
+from engramlog_server.projections.language.synonyms import word_key
 from engramlog_server.projections.language.text import tokens
 from engramlog_server.projections.reports.mapping.telling import is_of_captions, is_timeless
 from engramlog_server.projections.views.texts import PLAIN_WEIGHING

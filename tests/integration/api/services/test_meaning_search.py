@@ -19,7 +19,7 @@ from engramlog_server.projections.embedding.embedder import CachingEmbedder
 from engramlog_server.projections.embedding.meaning import EmbeddedQuestion, Sense
 from engramlog_server.projections.embedding.minilm import MODEL, MiniLM
 from engramlog_server.projections.embedding.usual import TEXTS as TEXTS_OF_NOBODY
-from engramlog_server.projections.ranking.senses import MeantQuestion
+from engramlog_server.projections.ranking.question import MeantQuestion
 from engramlog_server.projections.redis import meanings as redis_meanings
 from engramlog_server.projections.redis.meanings import Meanings
 from engramlog_server.projections.views.view import OwnerView

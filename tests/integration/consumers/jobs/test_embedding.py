@@ -38,7 +38,7 @@ from engramlog_server.projections.embedding.vectors import VectorKeys, pack
 from engramlog_server.projections.language.marks import MARKER
 from engramlog_server.projections.language.statements import STATEMENT_RULES
 from engramlog_server.projections.memory.record import SECRET
-from engramlog_server.projections.ranking.senses import MeantQuestion
+from engramlog_server.projections.ranking.question import MeantQuestion
 from engramlog_server.projections.redis.vectors import RedisVectors
 from tests.acceptance.helpers.store import Store
 from tests.doubles.embedding import DIMENSIONS, WordEmbedder

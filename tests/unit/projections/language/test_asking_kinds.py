@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramlog_server.projections.language.asking.kinds import ASKS_NOTHING, MOST_KINDS, kinds_asked, kinds_of
+from engramlog_server.projections.language.questions import ASKS_NOTHING, MOST_KINDS, kinds_asked, kinds_of
 from tests.rows import each_row
 
 ALIKE = [

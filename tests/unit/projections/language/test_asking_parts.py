@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramlog_server.projections.language.asking.parts import MOST_PARTS, asked_parts
+from engramlog_server.projections.language.questions import MOST_PARTS, asked_parts
 from tests.rows import each_row
 
 COMPARED = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engramlog_server.projections.language.asking.roles import Somebody, people_in, renamed
+from engramlog_server.projections.language.kin import Somebody, people_in, renamed
 from tests.rows import each_row
 
 ANNA, LI = Somebody("sister", "Anna"), Somebody("表哥", "李强")

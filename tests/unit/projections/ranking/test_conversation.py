@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from engramlog_server.projections.index.conversation_index import ConversationIndex
 from engramlog_server.projections.index.indexed_terms import indexed_text
-from engramlog_server.projections.ranking.conversation_weights import SETTINGS, WEIGHTS
+from engramlog_server.projections.ranking.conversation_terms import SETTINGS, WEIGHTS
 from engramlog_server.projections.views.view import OwnerView
 from tests.examples import examples
 from tests.given.events import Told, created, deleted, folded, purged, revised

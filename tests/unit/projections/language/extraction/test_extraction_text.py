@@ -11,7 +11,7 @@ from engramlog_server.projections.language.contradiction.relation import compare
 from engramlog_server.projections.language.extraction.rules import extract, questions
 from engramlog_server.projections.language.extraction.shape import TurnText
 from engramlog_server.projections.language.extraction.text import MOST_READ, talk_of
-from engramlog_server.projections.language.keywords.text import extracted
+from engramlog_server.projections.language.keywords import extracted
 from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
 from tests.given.times import heard
 from tests.rows import each_row

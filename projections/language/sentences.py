@@ -1,7 +1,8 @@
-"""The sentences of a text that say most of it, without a model: cut in English and Chinese, chosen by the words they share.
+"""The sentences of a text, those that say most of it, and the words that say what a text is about. English and Chinese. Pure.
 
-Sentences are chosen one after the other as SumBasic does (Nenkova and Vanderwende, 2005): the one whose words are the most
-frequent, those said already counting less. What a caller is about counts more.
+Without a model: sentences are chosen one after the other as SumBasic does (Nenkova and Vanderwende, 2005): the one with the most
+frequent words, words of chosen sentences counting less. What a caller is about counts more. Question words, pronouns, greetings and
+words that carry grammar say nothing.
 """
 
 from __future__ import annotations
@@ -10,10 +11,53 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cache, lru_cache
 
-from engramlog_server.projections.language.keywords.words import never, never_chinese, weak, weak_chinese
+from engramlog_server.projections.language.keywords import never, never_chinese, weak, weak_chinese
+from engramlog_server.projections.language.lexicon import either
 from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.scripts import HAN, begins_with_han
+from engramlog_server.projections.language.scripts import HAN, begins_with_han, holds_han
 from engramlog_server.projections.language.text import kept_tokens, stem
+
+_ASKED_HAN = regex(
+    "为什么|什么时候|什么样|什么|怎么样|怎么办|怎么|怎样|如何|哪里|哪儿|哪些|哪个|哪家|哪天|哪|谁|几点|几个|多少|多久|是不是|有没有|吗|呢"
+)
+"""Chinese question words: an answer need not hold them, as it need not hold English ones, which are stop words."""
+_CHAT_TEXT = """
+thanks thank great good nice cool awesome perfect wonderful amazing lovely welcome cheers congratulations congrats luck bye
+goodbye morning afternoon evening night sounds glad please agree agreed
+"""
+
+
+@cache
+def _chat() -> frozenset[str]:
+    """Stems of words of greeting and thanks, which nobody searches for."""
+    return frozenset(stem(word) for word in never() | set(_CHAT_TEXT.split()))
+
+
+_CHAT_HAN = regex(
+    lambda: either(word for word in never_chinese() if len(word) > 1) + "|[我你您他她它的了是在好啊吧呀哦嗯]"
+)
+_WHOSE_HAN = regex("用户|主人")
+_WHOSE = frozenset({"user"})
+"""By what memories name their owner."""
+
+
+def without_question_words(text: str) -> str:
+    """A text without Chinese question words; English ones are stop words."""
+    return _ASKED_HAN.sub(" ", text)
+
+
+def says_something(text: str) -> bool:
+    """Whether a text has a word that one can search for: greetings, thanks and question words are none."""
+    if holds_han(_CHAT_HAN.sub(" ", without_question_words(text))):
+        return True
+    return any(word not in _chat() and not begins_with_han(word) for word in words(text))
+
+
+def asked_words(text: str) -> frozenset[str]:
+    """The terms of a text that tell what it is about, whoever says it of whom."""
+    kept = _CHAT_HAN.sub(" ", _WHOSE_HAN.sub(" ", without_question_words(text)))
+    return frozenset(kept_tokens(kept)) - _chat() - _WHOSE
+
 
 ABOUT = 8.0
 """How much more often a word that was asked about counts."""

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramlog_server.events.catalogue import SynonymDefined
-from engramlog_server.projections.language.keywords.synonyms import (
+from engramlog_server.projections.language.lexicon import rows
+from engramlog_server.projections.language.synonyms import (
     LEAST_RELATED,
     MOST_EXPANDED,
     MOST_PAIRS,
@@ -19,7 +20,6 @@ from engramlog_server.projections.language.keywords.synonyms import (
     with_pair,
     word_key,
 )
-from engramlog_server.projections.language.lexicon import rows
 from tests.given.events import Told, folded, memory, told
 from tests.rows import each_row
 

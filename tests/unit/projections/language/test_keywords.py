@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramlog_server.projections.language.keywords.text import (
+from engramlog_server.projections.language.keywords import (
     LEAST_WEIGHT,
     MOST_KEYWORDS,
     MOST_LETTERS,

@@ -1,21 +1,52 @@
-"""What a text written with spaces is about: names, identifiers, and words that are no common ones. Pure.
+"""Keywords of a text by its own words, without model or corpus: names, identifiers, and words that are no common ones. Pure.
 
-English is known by its word lists; of other languages written with spaces every long word counts. A text is read once, word by
-word, and what a written word is (its stem, whether it is a name or an identifier) is remembered between texts.
+A text is read alone, so other memories change nothing. It takes time linear in what it reads, at most `MOST_READ` characters.
+English is known by its word lists; of other languages written with spaces every long word counts. Chinese is cut by a segmenter,
+which is loaded at first use.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
-from functools import lru_cache
+from collections.abc import Callable
+from functools import cache, lru_cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from engramlog_server.projections.language.keywords.words import never, weak
+from engramlog_server.projections.language.lexicon import words
 from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.scripts import MARKS
-from engramlog_server.projections.language.text import stem
+from engramlog_server.projections.language.scripts import HAN, MARKS, begins_with_han, holds_han
+from engramlog_server.projections.language.text import stem, stop_words
+
+VERBS_BEFORE = frozenset("喝吃买看玩去学做打听写读用找养种")
+"""Verbs of one character that a segmenter may leave on their object: 喝咖啡."""
+
+
+@cache
+def never() -> frozenset[str]:
+    """English words that are never keywords."""
+    return frozenset(words("never_keywords", "english")) | stop_words()
+
+
+@cache
+def weak() -> frozenset[str]:
+    """Stems of English words that are keywords only where nothing better is left."""
+    return frozenset(map(stem, words("weak_keywords", "english")))
+
+
+@cache
+def never_chinese() -> frozenset[str]:
+    """Chinese words that are never keywords."""
+    return frozenset(words("never_keywords", "chinese"))
+
+
+@cache
+def weak_chinese() -> frozenset[str]:
+    """Chinese words that are keywords only where nothing better is left."""
+    return frozenset(words("weak_keywords", "chinese"))
+
 
 IDENTIFIER, NAME, PHRASE, PLAIN, FAINT = 0.8, 0.65, 0.5, 0.4, 0.1
 """Scores to begin with."""
@@ -236,3 +267,155 @@ def _unit(part: str, breaks: int) -> _Unit:
         return _Unit(word, key, NAME, capital, breaks)
     score = PLAIN + _ENDING * (_NOUN.search(word) is not None) - _ENDING * (_VERB.search(word) is not None)
     return _Unit(word, key, score, capital, breaks)
+
+
+_SURROGATES = regex("[\ud800-\udfff]")
+_PERSONS = frozenset("我你他她它您这那哪")
+_SCORES = {
+    "n": PLAIN + 0.05,
+    "nz": PLAIN + 0.1,
+    "ns": PLAIN + 0.15,
+    "nt": PLAIN + 0.15,
+    "nr": NAME - 0.1,
+    "nrt": NAME - 0.1,
+    "nrfg": NAME - 0.1,
+    "j": PLAIN,
+    "vn": PLAIN - 0.05,
+    "an": PLAIN - 0.1,
+    "v": PLAIN - 0.15,
+    "i": PLAIN - 0.15,
+    "l": PLAIN - 0.1,
+    "s": PLAIN - 0.1,
+    "a": FAINT + 0.02,
+    "ad": FAINT,
+    "d": FAINT - 0.05,
+    "t": FAINT,
+    "b": FAINT,
+    "z": FAINT,
+}
+"""By the part of speech that the segmenter tells; what is not named here is no keyword."""
+_FEASTS = regex("[节诞]$|生日$")
+_MOST_FAINT = FAINT + 0.02
+
+
+@cache
+def _tagger() -> Callable[[str], list[tuple[str, str]]]:
+    import rjieba  # noqa: PLC0415 - its dictionary costs 33 MB and 0.1 s, which no English text should pay
+
+    tagger: Callable[[str], list[tuple[str, str]]] = rjieba.tag
+    return tagger
+
+
+def segmented(text: str) -> list[str]:
+    """The words of a text in reading order, spaces and punctuation among them; any text."""
+    return [word for word, _ in _tagged(text)]
+
+
+def read_chinese(text: str) -> list[Candidate]:
+    """Candidates among the Chinese words of a text, each once, in no promised order."""
+    places: dict[str, tuple[float, int, int]] = {}
+    at = 0
+    for at, (written, tag) in enumerate(_tagged(text), 1):
+        word, score = _read(written, tag)
+        if score > 0:
+            old = places.get(word)
+            places[word] = (score, at, 1) if old is None else (max(old[0], score), old[1], old[2] + 1)
+    late = 0.1 / (at or 1)
+    return [
+        (
+            -(score + 0.1 * min(times - 1, 3) + 0.1 - late * place + 0.03 * min(len(word), 5)),
+            place,
+            word,
+            score <= _MOST_FAINT and times < _ENOUGH,
+        )
+        for word, (score, place, times) in places.items()
+    ]
+
+
+def _tagged(text: str) -> list[tuple[str, str]]:
+    try:
+        return _tagger()(text)
+    except UnicodeEncodeError:
+        return _tagger()(_SURROGATES.sub(" ", text))
+
+
+@lru_cache(maxsize=1 << 14)
+def _read(written: str, tag: str) -> tuple[str, float]:
+    """A word as cut, without a verb that was left on it, and its score; 0 where it is no keyword."""
+    word = _without_verb(written) if len(written) == 3 and written[0] in VERBS_BEFORE else written
+    return word, _score(word, tag)
+
+
+def _score(word: str, tag: str) -> float:
+    score = _SCORES.get(tag, 0.0)
+    if score == 0.0 or word in never_chinese() or not begins_with_han(word) or not _PERSONS.isdisjoint(word):
+        return 0.0
+    if word in weak_chinese():
+        return min(score, FAINT)
+    if len(word) == 1:
+        return score - 0.1 if tag[0] == "n" else 0.0
+    return PLAIN if tag == "t" and _FEASTS.search(word) else score
+
+
+def _without_verb(word: str) -> str:
+    """喝咖啡 without 喝, where what is left is a word."""
+    parts = _tagged(word[1:])
+    return word[1:] if len(parts) == 1 and parts[0][1] in ("n", "nz") else word
+
+
+Source = Literal["llm", "user_tag", "system"]
+MOST_KEYWORDS = 5
+MOST_LETTERS = 100
+"""Longest keyword, in characters."""
+MOST_READ = 4_000
+"""Characters of a text that are read."""
+LEAST_WEIGHT = 0.3
+_FEW = 2
+"""Keywords of a text that says nothing in particular."""
+_OTHER = regex(rf"[^\W{HAN}]")
+"""A letter or digit that is not Han."""
+_HAN_RUN = regex(rf"[{HAN}]+[,!?;:。、…]*")
+_SPACES = regex(r"\s+")
+
+
+class Keyword(NamedTuple):
+    """One keyword: lower-cased, unique in its memory, at most 100 characters."""
+
+    word: str
+    weight: float
+    """From 0.3 to 1."""
+    source: Source
+    """`user_tag`: given by the user; `llm`: given by whoever extracted the memory; `system`: found here."""
+
+
+def extracted(text: str, most: int = MOST_KEYWORDS) -> list[Keyword]:
+    """The `most` best keywords of a text, best first; of equals, the one that stands first. Any text; never raises."""
+    text = text[:MOST_READ]
+    if text.isascii():
+        found = read_words(text)
+    else:
+        text = unicodedata.normalize("NFKC", text)
+        if holds_han(text):
+            found = read_chinese(text)
+            if _OTHER.search(text):
+                # Between Han, capitals begin no sentence: a word that is never a keyword stands for each run.
+                found += read_words("the " + _HAN_RUN.sub(" the ", text))
+        else:
+            found = read_words(text)
+    found.sort()
+    strong = [one for one in found if not one[3]]
+    chosen: dict[str, Keyword] = {}
+    for worth, _, word, _ in strong or found[:_FEW]:
+        told = word[:MOST_LETTERS]
+        if told not in chosen and not any(f" {told} " in f" {one} " for one in chosen if " " in one):
+            chosen[told] = Keyword(told, min(1.0, max(LEAST_WEIGHT, round(-worth, 2))), "system")
+            if len(chosen) == most:
+                break
+    return list(chosen.values())
+
+
+def folded(word: str) -> str:
+    """A word as keywords and synonyms are compared: NFKC, case-folded, single spaces, at most 100 characters."""
+    if word.isascii():
+        return " ".join(word.lower().split())[:MOST_LETTERS]
+    return _SPACES.sub(" ", unicodedata.normalize("NFKC", word).casefold()).strip()[:MOST_LETTERS]

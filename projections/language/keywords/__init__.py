@@ -1,1 +1,0 @@
-"""What a text is about, and what else a question's words are looked for by."""

@@ -1,0 +1,262 @@
+"""What a question asks for: its parts, what it compares, kinds of things, and whether several things answer it. Pure.
+
+English and Chinese. Nothing is parsed. Every pattern takes time proportional to the text, and only the
+last `LONGEST` characters of a question are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Literal, NamedTuple
+
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.scripts import holds_han
+from engramlog_server.projections.language.sentences import says_something, sentences, without_question_words
+from engramlog_server.projections.language.text import tokens
+from engramlog_server.projections.language.traditional import SIMPLIFIED
+
+_ENGLISH = """
+mention mentioned tell told conversation conversations chat chats discuss discussed discussion discussions talk talked
+remember recall brought up walk through throughout across during earlier previous previously ever order sessions
+summary summarize summarise overview comprehensive detailed brief list item items aspects different only give
+"""
+_CHINESE = "提到 提过 聊过 聊到 说过 讨论 告诉 记得 对话 总结 概括 列出 列举"
+
+
+@cache
+def framing_terms() -> frozenset[str]:
+    """Their terms, as a text is searched by them; of a Chinese word its pair of characters."""
+    return frozenset(tokens(_ENGLISH)) | frozenset(_CHINESE.split())
+
+
+READ = 4_000
+"""Characters of a text that are read."""
+_STOPS = regex(r"([.!?。！？\n])")
+_SIGNS = (
+    r"\bwh(?:at|ich)\b|什么(?!时[候间]|地方)|哪(?![里儿天年月日]|一[天年月日])",
+    r"\bwhere\b|哪[里儿]|什么地方",
+    r"\bwhen\b|什么时[候间]|何时|哪一?[天年月日]|(?<![这那十好])几[点号月]",
+    r"\bwhy\b|为什么|为何|为啥",
+    r"\bwho(?:se|m)?\b|谁",
+    r"\bhow\b(?! (?:long|many|much|often)\b)|怎[么样]|如何",
+    r"\bhow long\b|多久(?!一次)|多长|(?<![前这那过十好])几[天年周]",
+    r"\bhow many\b|多少(?!钱)|几(?=[个位只条本件家种岁])",
+    r"\bhow much\b|多少钱|几块",
+    r"\bhow often\b|几次|多少次|多久一次",
+)
+_KINDS = tuple(regex(sign) for sign in _SIGNS)
+MOST_KINDS = 3
+"""A turn that asks for more kinds asks for none: whoever lists them all would lift his neighbour for every question."""
+ASKS_NOTHING = 0
+
+
+def kinds_of(question: str) -> int:
+    """The kinds of things that a case-folded question asks for, as bits; `ASKS_NOTHING` where no word tells one."""
+    read = question[:READ]
+    if not read.isascii():
+        read = read.translate(SIMPLIFIED).replace("为什么", "为何")
+    return sum(1 << bit for bit, sign in enumerate(_KINDS) if sign.search(read))
+
+
+def kinds_asked(turn: str) -> int:
+    """The same of those sentences of a turn that end in a question mark; `ASKS_NOTHING` of more than `MOST_KINDS`."""
+    pieces = _STOPS.split(turn[:READ])
+    asking = [said for said, stop in zip(pieces[::2], pieces[1::2], strict=False) if stop in "?？"]
+    kinds = kinds_of("\n".join(asking).casefold()) if asking else ASKS_NOTHING
+    return kinds if kinds.bit_count() <= MOST_KINDS else ASKS_NOTHING
+
+
+MOST_COMPARED = 4
+_NO_NAME = (
+    "Did|Does|Do|Is|Are|Was|Were|Has|Have|Had|Can|Could|Will|Would|What|When|Where|Who|Which|Why|How|And|The|My|I"
+)
+_NAME = rf"\b(?!(?:{_NO_NAME})\b)[A-Z][\w'’-]*(?:\.? (?:(?:of|de|van) )?[A-Z][\w'’-]*\.?){{0,3}}"
+_ECHO = regex(
+    r"\b(?P<word>only|just|more|less|fewer|better|worse|over|again|round) and (?P=word)\b(?!['’])"
+    r"|\b(?P<other>\w+) and (?P=other)(?=\s*(?:[,.:;?!]|$)|\s+(?:and|or)\b)",
+    2,
+)
+"""*ONLY and ONLY five*, *round and round*: said for weight, and no two things. *Rome and Rome NY*, *Sam and Sam's cat* are."""
+_CUE = regex(
+    r"\b(?:first|last|earlier|later|sooner|more|less|fewer|older|younger|longer|shorter|bigger|smaller|better|worse|cheaper"
+    r"|before|after|between|compared?|comparison|differen\w+|differ|versus|vs|both|either|same|similar|common|each|together)\b",
+    2,
+)
+_CUE_WORDS = regex(
+    r"\b(?:came|come|happen(?:ed|s)?|first|last|earlier|later|sooner|before|after|between|compared?|comparison|both|either|same"
+    r"|difference|differ|versus|vs|each)\b",
+    2,
+)
+_AROUND = regex(
+    r"^(?P<head>.*?)\b(?:(?P<between>between)|(?P<compare>compar(?:e|ing))|both|either)\s+(?P<a>[^,.?!;]{2,160}?)\s+"
+    r"(?:(?(between)and(?: between)?|(?(compare)(?:and|with|to|versus|vs\.?)|(?:and|or))))\s+(?P<b>[^,.?!;]{2,160})(?P<tail>.*)$",
+    2,
+)
+_LISTED = regex(
+    r"^(?P<head>.*[,:])\s*(?P<a>[^,:.?!;]{2,120}?),?\s+(?P<joined>or|and|versus|vs\.?)\s+(?P<b>[^,:.?!;]{2,120})(?P<tail>[^\w]*)$",
+    2,
+)
+_NAMED = regex(rf"(?P<a>{_NAME}(?:, {_NAME}){{0,3}}),? (?:and|or|and/or|versus|vs\.?|than) (?P<b>{_NAME})(?:'s|’s)?")
+_THAN = regex(
+    r"^(?P<a>.{2,200}?)\s+(?:(?:\w+er|more|less|better|worse)\s+(?:\w+ )?than|before|after)\s+"
+    r"(?!I\b|we\b|he\b|she\b|they\b|that\b|this\b)"
+    r"(?P<b>[^,.?!;]{4,120})",
+    2,
+)
+_THING_ENGLISH = regex(r"\b(?:the|my|our|an?|his|her|their|your)\b.*$", 2)
+_NOTHING_ASKED = regex(r"(?:(?:which|what|who|is|was|are|were|the|of|one)\b[\s,:]*)+", 2)
+_SPLIT = regex(r",\s*")
+_THING = "[^，,。：:；;？?！!、]"
+_HAN_PAIR = regex(
+    rf"(?:^|[，,：:])(?:比较|对比)(?:一下)?(?P<e>{_THING}{{2,40}}?)(?:和|跟|与)(?P<f>{_THING}{{2,40}}?)(?=的|[，,。？?]|$)"
+    rf"|(?:^|[，,：:])(?P<a>{_THING}{{2,40}}?)(?<![的地得])(?:(?:和(?![平谐气睦])|跟|与|、|同(?![学事时样]))(?P<b>{_THING}{{2,40}}?)"
+    r"(?P<tail>哪[个一件家种]|谁|相比|比较|之间|(?<![成首京古故])都|各自|分别|有什么|的区别|的不同|更|先|早|晚|一样)"
+    rf"|(?:还是|或者)(?![不没很会要想觉感])(?P<c>{_THING}{{2,40}}?)(?=哪[个一件家种]|谁|更|[，,？?]|$)"
+    rf"|比(?![赛较如方])(?P<d>{_THING}{{2,40}}?)(?=更|早|晚|先|[吗？?]))"
+)
+_HAN_ALSO = regex("、|和|跟|与")
+_HAN_CUE = regex("都|各自|分别|相比|比较|之间|更|先|早|晚|的区别|的不同|一样")
+_HAN_FRAME = regex(
+    "^(?:请问|请|帮我|告诉我|比较(?:一下)?|对比(?:一下)?|我想知道|你?(?:还)?记得)+|(?:的?是|先|更早|更晚|更)$"
+)
+_PRONOUN = regex("(?:^|[，,])?(?:但|如果|我|你|他|她|它|们)*$")
+
+
+def compared(text: str) -> list[str]:
+    """A sentence once for each thing that it compares, four at most; nothing where it compares none."""
+    return _of_han(text) if holds_han(text) else _of_english(text)
+
+
+def _of_english(text: str) -> list[str]:
+    text = _ECHO.sub(lambda echo: echo["word"] or echo["other"], text)
+    if _CUE.search(text):
+        if (match := _AROUND.search(text)) is not None and match["a"].casefold() not in {"before", "more"}:
+            things = _SPLIT.split(match["a"])
+            joined = bool(match["between"] or match["compare"])
+            parts = [_each(match["head"], one, match["tail"], joined=joined) for one in (*things, match["b"])]
+            return parts[:MOST_COMPARED]
+        if (match := _THAN.search(text)) is not None and "," not in match["a"]:
+            return [match["a"], f"{_frame(match['a'])} {match['b']}"]
+    match = _LISTED.search(text)
+    if match is not None and (_CUE.search(text) or match["joined"].casefold() != "and"):
+        earlier = [one for one in _SPLIT.split(match["head"].rstrip(",:"))[1:] if len(one) < 120]
+        head = _SPLIT.split(match["head"])[0]
+        things = [*earlier, match["a"], match["b"]]
+        return [_each(head, one, "", joined=True) for one in things][:MOST_COMPARED]
+    match = _NAMED.search(text)
+    if match is not None and match.start() > 0 and match["a"].casefold() != match["b"].casefold():
+        head, tail = text[: match.start()], text[match.end() :]
+        return [_each(head, one, tail) for one in (*_SPLIT.split(match["a"]), match["b"])][:MOST_COMPARED]
+    return []
+
+
+def _frame(left: str) -> str:
+    """What is asked of the thing that a text ends with, or that its verb follows."""
+    frame = _THING_ENGLISH.sub("", left)
+    return frame if says_something(frame) else left.rsplit(maxsplit=1)[-1]
+
+
+def _each(head: str, thing: str, tail: str, *, joined: bool = False) -> str:
+    """What is asked of one thing: the thing alone where only *which* is left of it, and behind a colon where a word `joined` it."""
+    asked = " ".join(_CUE_WORDS.sub(" ", head).split()).strip(" ,:")
+    rest = _CUE_WORDS.sub(" ", tail)
+    if _NOTHING_ASKED.fullmatch(asked) and tokens(f"{asked} {thing}") == tokens(thing):
+        return " ".join(f"{thing} {rest}".split()).rstrip(" ?")
+    if asked and joined:
+        asked += ":"
+    return " ".join(f"{asked} {thing} {rest}".split()).replace(" ?", "?")
+
+
+def _of_han(text: str) -> list[str]:
+    match = _HAN_PAIR.search(text)
+    if match is None:
+        return []
+    second = match["b"] or match["c"] or match["d"] or match["f"]
+    things = [_HAN_FRAME.sub("", one) for one in (*_HAN_ALSO.split(match["a"] or match["e"]), second)]
+    if any(len(one) < 2 or _PRONOUN.fullmatch(one) for one in things):
+        return []
+    tail = f"{match['tail'] or ''}{text[match.end() :]}"
+    asked = _HAN_CUE.sub("", without_question_words(tail))
+    asked = asked.replace(" ？", "？").replace(" ?", "?") if any(letter.isalnum() for letter in asked) else ""
+    return [f"{one}{asked}" for one in things][:MOST_COMPARED]
+
+
+LONGEST = 1_000
+"""Characters of a question that are read: of a longer one its last, where people ask."""
+MOST_PARTS = 5
+Way = Literal["one", "several", "compared"]
+
+_ASKING = regex(
+    r"[?？][\"'”’」』)）\s]*$|^\s*(?:also[, ]+|and[, ]+|please[, ]+)*(?:what|when|where|who|whom|whose|which|why|how|did|does|do"
+    r"|is|are|was|were|has|have|had|can|could|will|would|tell|list|name|give|describe|remind|summari[sz]e"
+    r"|compare|show)\b|什么|哪|谁|怎么|怎样|如何|为什么|几[个次种岁点]|多少|多久|是不是|有没有|吗|列出|列举|告诉|说说|讲讲|总结|比较",
+    2,
+)
+_AND_ALSO = regex(
+    r"[,;]?\s+(?:and|but|or)\s+also[, ]\s*|[,;]\s*also[, ]\s*|[,;]?\s+as\s+well\s+as\s+|[,;]?\s+and\s+besides[, ]\s*"
+    r"|[,;]?\s+and\s+(?=(?:what|when|where|who|whom|whose|which|why|how|did|does|do|is|are|was|were|has|have|had|can|could"
+    r"|will|would)\b)|[，,；;、\s]\s*(?:还有|并且|而且|同时|顺便(?:问一?下|说一?下)?)[，,：:]?|[，,；;]?(?:另外|此外|以及)[，,：:]?",
+    2,
+)
+_NUMBER = r"(?:\d{1,4}|one|two|three|four|five|six|seven|eight|nine|ten|a dozen|a few)"
+_SO_MANY = regex(
+    r"^\s*(?:please )?(?:mention|list|name|give|tell|show|include)(?: me| us)? (?:only|just|exactly|no more than|at most|up to)\b"
+    rf"(?: (?:and|only|just|exactly|the|your|top|first|last|best|most|at)){{0,4}} {_NUMBER}(?: (?!i\b)\w+){{0,2}}\W*$"
+    r"|^请?(?:只|仅|最多|正好)[能要需]?[列说提给讲写][出到]?.{0,3}[\d一二两三四五六七八九十几].{0,3}[项个条点件][^\w]*$",
+    2,
+)
+"""A sentence that says how many things to name, and asks for none itself."""
+_MANY = regex(
+    r"\bhow (?:many|often)\b|\b(?:list|enumerate|name)\b(?= (?:all|every|the|my|his|her|their|each|some))"
+    r"|\ball (?:the|of|my|his|her|their)\b"
+    r"|\bevery(?: time| one|thing)\b|\bin (?:\w+ )?order\b|\bthe order in which\b|\bsummar|\boverview\b|\bchronolog|\btimeline\b"
+    r"|\b(?:what|which) (?:kinds?|types?|sorts?) of\b|\bdifferent\b"
+    r"|\b(?:what|which) (?:\w+ ){0,2}\w{2,}s (?:have|has|had|did|do|does|are|were|is|was)\b"
+    r"|有(?:过)?几|[几多][少]?[次个种件家本]|列出|列举|所有|全部|哪些|都(?:有|去|做|买|看|吃|学)[过了]?(?:什么|哪|谁)|按.{0,4}(?:时间|顺序|先后)|依次|先后|总结|概括|每[次个]|分别",
+    2,
+)
+_ORDERED = regex(
+    r"\bin (?:\w+ )?order\b|\bthe order in which\b|\bchronolog|\btimeline\b|\bover time\b"
+    r"|按.{0,4}(?:时间|顺序|先后)|依次|先后|顺序",
+    2,
+)
+
+
+class AskedParts(NamedTuple):
+    """How a question is taken apart."""
+
+    way: Way
+    parts: tuple[str, ...]
+    """What is asked by itself, in the question's order, two to five; empty where the way is `one`."""
+    many: bool
+    """Whether several things answer it together: how many, list all, what kinds of."""
+    ordered: bool
+    """Whether they are asked for in the order of time."""
+
+
+def asked_parts(text: str) -> AskedParts:
+    """The parts of a question: of several that it asks one each, of what it compares one for each thing."""
+    told = text[-LONGEST:].strip()
+    many, ordered = _MANY.search(told) is not None, _ORDERED.search(told) is not None
+    said = [one for one in sentences(told) if not _SO_MANY.search(one)]
+    asking = [one for one in said if _ASKING.search(one)]
+    if len(asking) == 1 and (things := _kept(compared(asking[0]))):
+        return AskedParts("compared", things, many, ordered)
+    if 2 * len(asking) >= len(said) and (
+        parts := _kept(part for one in asking for part in _AND_ALSO.split(one) if part)
+    ):
+        return AskedParts("several", parts, many, ordered)
+    return AskedParts("one", (), many, ordered)
+
+
+def asks(text: str) -> bool:
+    """Whether a turn asks for something, by a mark or by its words."""
+    return any(_ASKING.search(one) for one in sentences(text[-LONGEST:]))
+
+
+def _kept(parts: Iterable[str]) -> tuple[str, ...]:
+    """Those that say something, each once, five at most; none where that leaves no two."""
+    told = (" ".join(part.split()).strip(" ,;，；、") for part in parts)
+    found = dict.fromkeys(one for one in told if says_something(one))
+    return tuple(found)[:MOST_PARTS] if len(found) > 1 else ()
