@@ -13,6 +13,8 @@ OPENING = re.compile(r"^(?:Of|What|Whoever|Who|Where) [a-z]")
 """A clause in front of its subject."""
 WORDS = re.compile(r"\b(?:told|untold|anew|beside|mend(?:s|ed|ing)?|reckon\w*|whoever)\b", re.IGNORECASE)
 MOST_WORDS = 35
+SHORT = 5
+"""A name of a screen or a label may begin as it likes."""
 CODE = re.compile(r"^```.*?^```$|^    \S[^\n]*$|<!--.*?-->", re.MULTILINE | re.DOTALL)
 END = re.compile(r"(?<=[.!?。])[\"')*_]*\s+(?=[A-Z\"'(*`\[])")
 LATIN = re.compile(r"[A-Za-z]")
@@ -42,7 +44,7 @@ def hard(text: str) -> list[str]:
     found = []
     for sentence in sentences(text):
         quoted = re.sub(r"\*[^*]+\*|\"[^\"]+\"", "", sentence)
-        if OPENING.match(sentence) and not sentence.rstrip("*_\"')").endswith("?"):
+        if OPENING.match(sentence) and len(sentence.split()) > SHORT and not sentence.rstrip("*_\"')").endswith("?"):
             found.append(f"starts with a clause: {sentence}")
         if match := WORDS.search(quoted):
             found.append(f"`{match[0]}`: {sentence}")
