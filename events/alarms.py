@@ -208,7 +208,7 @@ KNOWN: Mapping[str, AlarmKind] = {
         "warning",
         "itself",
         "A partition cannot be appended to or folded now: the node of the Redis Cluster that holds it was lost, or its slot is"
-        " being moved. Nothing is lost; what was refused is sent again. docs/cluster.md says how long that takes.",
+        " being moved. Nothing is lost; what was refused is sent again. docs/how-to/cluster.md says how long that takes.",
     ),
     "token_unusable": AlarmKind(
         "stopped",

@@ -17,7 +17,7 @@ KEPT_BY: Mapping[str, frozenset[str]] = {
     "maxmemory-policy": frozenset({"noeviction", "volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl"}),
 }
 """Settings, and their values, under which an answered write is on disk, a start with a torn file is refused instead of cutting it,
-and no key of ours (none has an expiry) is evicted. docs/integrity.md says what no setting tells."""
+and no key of ours (none has an expiry) is evicted. docs/explanation/log.md says what no setting shows."""
 
 
 _MADE_UP = frozenset({"appendfsync", "no-appendfsync-on-rewrite"})

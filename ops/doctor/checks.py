@@ -446,7 +446,7 @@ def heads(kept: int, sinks: int, trouble: str | None, *, public: bool) -> CheckF
     """
     check = "kept heads"
     if trouble is not None:
-        return BACKUPS.wrong(check, trouble, "docs/integrity.md, `Kept heads`: a rebuild would only hide it")
+        return BACKUPS.wrong(check, trouble, "docs/explanation/log.md, `Two hash chains`: a rebuild would only hide it")
     if sinks:
         return BACKUPS.ok(check, f"heads go to {many(sinks, 'place')} beside the data folder")
     state = f"{many(kept, 'head')} kept on this machine alone" if kept else "no head is kept yet"
@@ -474,7 +474,7 @@ def rejections(kept: int, path: Path, trouble: str | None, *, apart: bool) -> Ch
     """Whether a restored copy will know later rejections. `apart`: whether they are kept outside of the data folder."""
     check = "kept rejections"
     if trouble is not None:
-        return BACKUPS.wrong(check, trouble, "docs/integrity.md, `Kept rejections`")
+        return BACKUPS.wrong(check, trouble, "docs/explanation/trust.md, `Taking something back`")
     state = f"{many(kept, 'rejection')} kept in {path}" if kept else "none was needed yet"
     stays = "; a copy that is put back leaves this file as it is" if kept and not apart else ""
     return BACKUPS.ok(check, state + stays)

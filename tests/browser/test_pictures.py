@@ -58,6 +58,6 @@ def test_a_picture_of_the_screen_is_made(name: str, page_of: Opens, tmp_path: Pa
 
 
 def test_the_docs_show_the_pictures_that_are_made_and_no_others() -> None:
-    shown = set(re.findall(r"pictures/console/([\w-]+)\.png", (DOCS / "console.md").read_text("utf-8")))
+    shown = set(re.findall(r"pictures/console/([\w-]+)\.png", (DOCS / "how-to" / "console.md").read_text("utf-8")))
     assert shown == set(PICTURES)
     assert {file.stem for file in (DOCS / "pictures" / "console").glob("*.png")} == set(PICTURES)

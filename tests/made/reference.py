@@ -17,6 +17,7 @@ from engramlog_server.api.application import Application
 from engramlog_server.api.cli.parser import whole
 from engramlog_server.api.http.app import create_app
 from engramlog_server.api.parameters import parameters
+from engramlog_server.events.alarms import KNOWN
 from engramlog_server.events.catalogue import EVENT_TYPES
 from engramlog_server.events.schema import FieldRow, data_fields, envelope_fields, json_schema
 from engramlog_server.events.standing import BRINGERS, CLAIMS, PATHS, TRUSTED, Speaker, reach
@@ -36,6 +37,7 @@ def pages() -> dict[str, str]:
         "settings.md": _settings,
         "http.md": _http,
         "commands.md": _commands,
+        "alarms.md": _alarms,
     }
     return {name: "\n".join(maker()) + "\n" for name, maker in makers.items()}
 
@@ -89,6 +91,13 @@ def _settings() -> Iterator[str]:
     for name, field in Settings.model_fields.items():
         default = "unset" if field.default in (PydanticUndefined, None, (), "") else _value(field.default)
         yield row(_code(f"ENGRAMLOG_{name.upper()}"), default, _allowed(field), meanings[name])
+
+
+def _alarms() -> Iterator[str]:
+    yield from _title("Alarms", "The [runbook](../operating.md#an-alarm) has a procedure for each.")
+    yield from table("alarm", "severity", "ends", "meaning")
+    for name, kind in sorted(KNOWN.items()):
+        yield row(_code(name), kind.severity, kind.ends, kind.meaning)
 
 
 def _attribute_docs(model: type) -> dict[str, str]:

@@ -145,8 +145,8 @@ words({
   ],
   "alarm.cluster_waits": ["Partitions of the cluster wait", "集群中的分区正在等待"],
   "alarm.cluster_waits.what": [
-    "A partition cannot be appended to or folded now: the node of the Redis Cluster that holds it was lost, or its slot is being moved. Nothing is lost; what was refused is sent again. docs/cluster.md says how long that takes.",
-    "某个分区现在无法追加或折叠：持有它的 Redis Cluster 节点已失联，或其槽正在迁移。没有任何丢失；被拒绝的内容请重新发送。所需时间见 docs/cluster.md。",
+    "A partition cannot be appended to or folded now: the node of the Redis Cluster that holds it was lost, or its slot is being moved. Nothing is lost; what was refused is sent again. docs/how-to/cluster.md says how long that takes.",
+    "某个分区现在无法追加或折叠：持有它的 Redis Cluster 节点已失联，或其槽正在迁移。没有任何丢失；被拒绝的内容请重新发送。所需时间见 docs/how-to/cluster.md。",
   ],
   "alarm.token_unusable": ["The token cannot be used", "令牌不可用"],
   "alarm.token_unusable.what": [

@@ -1,4 +1,4 @@
-"""docs/cluster.md: its commands are those that the source sends, and a user who may do no more can do all that a store needs."""
+"""docs/how-to/cluster.md: a user with no more rights than the page lists is enough for a store."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.given.http import created, http_store
 from tests.servers import RedisServer, wheel_server
 
 ROOT = Path(__file__).resolve().parents[3]
-PAGE = ROOT / "docs/cluster.md"
+PAGE = ROOT / "docs/how-to/cluster.md"
 
 
 @cache

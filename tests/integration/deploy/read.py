@@ -30,7 +30,7 @@ OVERLAYS = ("base", "one", "cluster")
 def texts() -> Mapping[str, str]:
     """Every file that is handed over, and its page, by its path."""
     files = [path for path in DEPLOY.rglob("*") if path.is_file() and path.suffix != ".lock"]
-    pages = [ROOT / "docs" / "deploying.md", ROOT / ".dockerignore"]
+    pages = [ROOT / "docs" / "how-to" / "deploy.md", ROOT / ".dockerignore"]
     found = sorted(path for path in [*files, *pages] if "__pycache__" not in path.parts)
     return {str(path.relative_to(ROOT)): path.read_text("utf-8") for path in found}
 

@@ -27,7 +27,7 @@ from tests.servers import RedisServer
 BROKEN, SOUND = "alice", "carol"
 """Two owners of different partitions of two."""
 assert partition_of(BROKEN, 2) != partition_of(SOUND, 2)
-INTEGRITY = ROOT / "docs" / "integrity.md"
+RUNBOOK = ROOT / "docs" / "operating.md"
 LAY_ANEW = (
     "local all = redis.call('XRANGE', KEYS[1], '-', ARGV[1]..'-0') redis.call('DEL', KEYS[1])"
     " for _, one in ipairs(all) do redis.call('XADD', KEYS[1], one[1], unpack(one[2])) end return #all"
@@ -228,7 +228,7 @@ def test_a_foreign_entry_beyond_the_head_is_taken_away_as_the_runbook_says(redis
         store.client.xadd(stream, {"x": "y"}, id="1000-0")
         wait_until(lambda: alarms.standing)
         assert store.log.append([store.created(BROKEN, "m1")])[0].status == "failed"
-        assert LAY_ANEW in INTEGRITY.read_text("utf-8")
+        assert LAY_ANEW in RUNBOOK.read_text("utf-8")
         assert store.client.eval(LAY_ANEW, 1, stream, 1) == 1
         store.append(store.created(BROKEN, "m2"))
         wait_until(store.folded)
