@@ -20,7 +20,7 @@ from engramlog_server.projections.language.extraction.taking_back import values_
 from engramlog_server.projections.language.extraction.times import for_a_time
 from engramlog_server.projections.language.lexicon import either, rows, words
 from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.scripts import holds_han
+from engramlog_server.projections.language.scripts import HAN, holds_han
 from engramlog_server.projections.language.traditional import SIMPLIFIED
 
 
@@ -89,8 +89,9 @@ _CLEAR = (
 _CLEAR_WORDS = regex(_CLEAR)
 """Words that by themselves report a change, also in a sentence too short for the model to rate."""
 _WORDS = regex(
-    rf"{_CLEAR}|\b(?:correction|no longer|not \w+ing\b.{{0,30}}any ?more|instead|married|raised|stopped|now"
-    r"|these days|nowadays|from (?:here|today) on|since)\b"
+    rf"{_CLEAR}|\b(?:correction|no longer|not \w+ing\b.{{0,30}}any ?more|instead|married|raised|stopped"
+    r"|(?<!right )(?<!years )(?<!months )(?<!weeks )now"
+    r"|these days|nowadays|from (?:here|today) on)\b"
     r"|不再|不[^,，。！!？?、了]{1,8}了|现在|如今|以后|从今|没了"
 )
 _SUPPOSED = regex(
@@ -121,6 +122,11 @@ _SWITCHED = regex(
     re.IGNORECASE,
 )
 _FOR_A_PURPOSE = regex(r"\b(?:for (?!good\b|ever\b)|at|when|with)\b|\band back\b|时")
+_SOMEBODY = regex(
+    r"\W*(?!(?:I|My|We|Our|The)\b)(?P<name>[A-Z][a-z]+(?=(?:'s \w+)? (?:[a-z]+(?:s|ed)|sold|bought|got|quit|left|gave|went|lost)\b)"
+    rf"|[小老阿][{HAN}])"
+)
+"""A third person by name, who ends nothing of the speaker."""
 _USER = regex(r"^User(?:'s)? |^用户")
 _OTHERS = r"friends?|neighbou?rs?|colleagues?|co-?workers?|boss|roommate|flatmate|classmate"
 _OTHERS_CHINESE = "朋友|邻居|同事|同学|室友|老板"
@@ -157,6 +163,8 @@ def changed(new: str, known: Sequence[str], alike: Alike) -> Change | None:
     ends = ends and best - second >= _ENDS.lead and one_topic
     plain = _plain(new)
     ends = ends and _WORDS.search(plain) is not None and not _MARKS_ONLY.search(plain)
+    somebody = _SOMEBODY.match(_of_user(new))
+    ends = ends and (somebody is None or somebody["name"].casefold() in known[at].casefold())
     return Change(at, ends, "the speaker reports a change")
 
 

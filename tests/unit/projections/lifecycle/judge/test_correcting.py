@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from engramlog_server.projections.lifecycle import plan
 from engramlog_server.projections.lifecycle.extracting import verdicts
 from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, at, created
 from tests.rows import each_row
-from tests.unit.projections.lifecycle.test_judging import JOB, turn, view_of
+from tests.unit.projections.lifecycle.test_judging import JOB, operations, turn, view_of
 
 
 def carried_out(*events: Told, day: float = 100) -> list[Told]:
@@ -287,3 +288,9 @@ def test_a_denial_before_its_evidence_comes_is_not_outdone_by_it() -> None:
 def test_a_corrected_triple_has_the_corrected_value() -> None:
     view = view_of(carried_out(turn("My favourite colour is blue.", "t1", 1), turn("Actually green now.", "t2", 1.001)))
     assert "User favourite colour green" in [one.text for one in view.graph.triples if not one.negation]
+
+
+def test_a_change_that_an_imported_chat_reports_is_marked_only() -> None:
+    talk = [turn("I drive a red Ford Focus.", "t1", 1), turn("I traded the Focus for an electric Kia.", "t2", 2)]
+    assert operations(*talk) == ["ADD", "NEGATE"]
+    assert operations(*(replace(one, extra={"trust": "imported"}) for one in talk)) == ["ADD", "FLAG"]
