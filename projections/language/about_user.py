@@ -13,8 +13,8 @@ CLASSES: Final = ("name", "household and health", "home", "work", "preferences",
 """In the order of a profile."""
 MOST_READ = 1_000
 """Characters of a statement that are read; a longer one is no line of a profile."""
-STATE_DAYS = 7
-"""Days for which a state without a day counts."""
+STATE_DAYS, EVENT_DAYS = 7, 30
+"""Days for which a state without a day counts, and what the speaker did once."""
 
 _PATTERNS = (
     regex(
@@ -91,7 +91,7 @@ _INTENDED = regex(
     r"|\b(?:ha(?:s|ve)|'ve|already) (?:[\w'-]+ ){0,5}?(?:booked|planned|scheduled|lined up)\b"
     r"|\b(?:ha(?:s|ve)|'ve) (?:been (?!\w+ing .{0,60}\b(?:for .*(?:years?|months?|decades?|life)|since)\b)\w+ing\b"
     r"|(?:just |already )?(?:started|begun) (?:with|on|off)\b"
-    r"|(?:the )?(?:[\w'-]+ ){1,4}(?:ready|helping)\b"
+    r"|(?:the )?(?:[\w'-]+ ){1,4}(?:ready|helping)\b|decided\b"
     r"|never (?!been (?:able|good|an?)\b|(?:eaten|drunk|smoked|learn\w+|liked|married|driven)\b)\w+)"
     r"|今年|最近开始|从来?[没未]有?[^，。]{1,12}过|(?:一直|还|也|很|用户|用戶|我)想(?:去|看|买|買|学|學|换|換)|没有(?:太多|足够)的?(?:时间|预算|钱)"
     r"|(?:最近|近来|近來)[^，。]{0,8}(?:在|正|有些|有点|有點|总|總|经常|經常)|正(?:在)?(?:打算|计划|准备|忙着)|(?:打算|计划|准备|将|将要|一定会|会去)(?=[^了]{1,40}$)|想炖|想去吃"
@@ -99,6 +99,23 @@ _INTENDED = regex(
     2,
 )
 """An intention without a day, or what was so at the time it was said."""
+_LASTING = (
+    r"mov|relocat|settl|marr|divorc|separat|retir|graduat|switch|swap|chang|quit|left|dropp|stopp|start|join|adopt|learn|studi"
+    r"|train|work|liv|rais|found(?!ed)|open|clos|suffer|surviv|experienc|contract|injur|diagnos|emigrat|immigrat|qualifi|convert|promis"
+    r"|nam|call|us(?=ed to)|need|lik|lov|hat|want|limit|impair|mix|shar(?=ed (?:custody|flat|house|office))|certifi|advanc|inherit"
+    r"|decid|agree|ask|becom|serv|bred|seed|need|indeed|accept|own|prefer|play|enjoy|suit|bas|licen[cs]|regist|allow|stay|pass"
+)
+_EVENT = regex(
+    r"^(?:i|we|user)(?: and (?:others|their (?:[\w-]+ )?[\w-]+))?(?:'ve| have| has)?"
+    r"(?: \w+ly| already| just| also| once)* "
+    rf"(?!(?:{_LASTING})\w*\b)(?!.*\b(?:degree|phd|master'?s?|bachelor'?s?|apprenticeship)\b)"
+    r"(?:\w{2,}ed|taken|took|written|wrote|spent|found|came|did|made|given|gave|seen|saw|met|chosen|chose|sent|went|gone|built|held"
+    r"|heard|felt|told|said|had (?:to|a quick)|got (?:the|feedback|confirmation|\w+ (?:shipped|open))|has been invited)\b"
+    r"|^(?:我|用户|用戶)(?!.*[换改搬升考结离辞戒养卖換結離養賣])[^，。]{0,10}?(?:去看了|去了|看了|看完了|参加了|參加了|注册了"
+    r"|去[^，。]{1,8}了|感受到了|学到了|度过了|完成了|收到了|遇到了|遇见了|聊了|见了|拍了|走着|享受着|把[^，。]{1,20}分给)",
+    2,
+)
+"""Something that the speaker did once and that leaves no state: a document that was read, a meeting, an outing."""
 INTENTION_DAYS = 180
 """Days for which an intention counts, or what was so of late."""
 
@@ -114,5 +131,5 @@ def about_user(text: str) -> int | None:
 @lru_cache(maxsize=1 << 12)
 def passing_days(text: str) -> int | None:
     """Days for which a state ("I'm tired") or an intention ("I'm planning a trip") counts; None if the statement lasts."""
-    text = text[:MOST_READ]
-    return STATE_DAYS if _PASSING.search(text) else INTENTION_DAYS if _INTENDED.search(text) else None
+    days = ((_PASSING, STATE_DAYS), (_EVENT, EVENT_DAYS), (_INTENDED, INTENTION_DAYS))
+    return next((most for pattern, most in days if pattern.search(text[:MOST_READ])), None)

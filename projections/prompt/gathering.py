@@ -158,9 +158,9 @@ def rules_of(view: OwnerView, wanted: Wanted, today: OwnerView | None = None) ->
     if today is not None:
         forgotten |= forgotten_turns(today.columns)
         since = withdrawn(today.columns, most)
-    zone = view.parameters.time_zone
     erased = erased_turns(columns if today is None else today.columns)
-    return Rules(zone, wanted.language, most, forgotten, partial(corrections_in, view), since, wanted.trust, erased)
+    corrected, zone = partial(corrections_in, view), view.parameters.time_zone
+    return Rules(zone, wanted.language, most, forgotten, corrected, since, wanted.trust, erased)
 
 
 def always(view: OwnerView, now: int, talk: Conversation, rules: Rules) -> Always:
@@ -219,9 +219,8 @@ def related(
         memory = view.get(result["id"])
         if memory is None or close < asked.wanted.threshold or len(found) == most:
             continue
-        share, fall = STOP
         # The turns before are searched for too, and may score better.
-        fall = 0 if asked.message.continues else fall
+        share, fall = (STOP[0], 0) if asked.message.continues else STOP
         if not asked.message.several and result["score"] < max(share * best, fall * last):
             break
         if repeats_talk(memory, talk, asked.text) or never_related(memory):

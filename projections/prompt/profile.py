@@ -28,6 +28,8 @@ from engramlog_server.projections.views.view import OwnerView
 
 AN_ORDER = "an order"
 """Why a memory is not in the profile: it gives its reader an order."""
+OUTDATED = "may be outdated"
+"""Why a memory is not in the profile: a newer one may contradict it."""
 MOST_LINES = 60
 """Lines of a profile at most."""
 MOST_LOOKED_AT = 400
@@ -68,12 +70,13 @@ def profile_of(view: OwnerView, now: int, rules: Rules, elsewhere: frozenset[str
     left_out: Counter[str] = Counter()
     for at, memory in enumerate(_newest(columns, standing)):
         check(at, MOST_LOOKED_AT)
-        if memory.id in elsewhere or memory.content in said:
-            continue
         place = about_user(memory.content)
-        if place is None:
+        if place is None or memory.id in elsewhere or memory.content in said:
             continue
         reason = _why_not(memory, now, rules)
+        beside = (row for other in memory.conflicts if (row := columns.row(other)) is not None)
+        newer = any(standing[row] == Columns.LIVE and columns.created_at[row] > memory.created_at for row in beside)
+        reason = reason or (OUTDATED if newer else None)
         reason = reason or (None if own.holds(memory, columns, standing, rules) else NOT_THE_USERS)
         reason = reason or (AN_ORDER if overrides_rules(memory.content) else None)
         if reason is None:

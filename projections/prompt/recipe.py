@@ -7,13 +7,12 @@ secret; of a question that does there is no digest.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
 from engramlog_server.events.catalogue import BlockMade, BroughtUp, StableMade
 from engramlog_server.events.entry import SECRET_BYTES, keyed
 from engramlog_server.events.envelope import from_micros
-from engramlog_server.events.trust import ORDER
-from engramlog_server.events.vocabulary import Trust
+from engramlog_server.events.trust import ORDER, TRUSTS
 from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
 from engramlog_server.projections.memory.record import SECRET
 from engramlog_server.projections.prompt.block import TITLES
@@ -38,7 +37,6 @@ class Handed(NamedTuple):
 
 def recipe(handed: Handed, asked: str, wanted: Wanted, trust: str | None, secret: bytes) -> BlockMade:
     """What an injection records about a block; without digests if the owner has no secret."""
-    trusts: tuple[Trust, ...] = get_args(Trust)
     return BlockMade(
         at=from_micros(handed.now),
         upto=handed.upto,
@@ -51,7 +49,7 @@ def recipe(handed: Handed, asked: str, wanted: Wanted, trust: str | None, secret
         threshold=wanted.threshold,
         sensitive=wanted.sensitive,
         proactive=wanted.related != "never",
-        trust=next((one for one in trusts if one == trust), None),
+        trust=next((one for one in TRUSTS if one == trust), None),
         retrieved=tuple(BroughtUp(**one._asdict()) for one in handed.close),
         stable=StableMade(budget=wanted.stable, language=handed.stable.language, profile=handed.stable.profile),
     )

@@ -18,6 +18,7 @@ from tests.given.events import (
     at,
     created,
     deleted,
+    in_conflict,
     mentioned,
     merged,
     negated,
@@ -90,6 +91,15 @@ def test_a_plan_leaves_when_its_day_is_over_and_a_state_without_a_day_after_a_we
         ("User's son is in the hospital", 90, False),
         ("User has been in meetings all morning", 90, False),
         ("User teaches sick children", 20, True),
+        ("User has reviewed the itinerary", 60, False),
+        ("User has reviewed the itinerary", 90, True),
+        ("User and their partner Lauren attended an exhibit", 60, False),
+        ("User used a gift card on Monday", 60, False),
+        ("User has moved to nights", 60, True),
+        ("User has limited mobility", -300, True),
+        ("User completed a nursing degree", -300, True),
+        ("用户去看了周杰伦的演唱会", 60, False),
+        ("用户换成常白班了", 60, True),
         ("User's exam is on 5 April", 99, True),
         ("User has an exam every Friday", 20, True),
         ("User is planning to build a shed", -90, False),
@@ -226,3 +236,11 @@ def test_a_turn_is_read_once_however_many_memories_name_it(monkeypatch: pytest.M
     view = viewed(said, *(created(f"User is number {n}", f"m{n}", 2, **told) for n in range(9)))
     assert shown(view) == shown(view) == []
     assert read == ["t1"]
+
+
+def test_of_two_memories_that_may_contradict_each_other_the_newer_is_in_it() -> None:
+    older, newer = of_the_user("I live in Lisbon", "m1", 1), of_the_user("I live in Porto", "m2", 2)
+    view = viewed(older, newer, in_conflict("m1", "m2", 3))
+    assert shown(view) == ["I live in Porto"]
+    assert left_out(view) == {"may be outdated": 1}
+    assert shown(viewed(older, newer, in_conflict("m1", "m2", 3), negated("m2", 4))) == ["I live in Lisbon"]
