@@ -37,16 +37,18 @@ from engramlog_server.events.standing import OWN, is_persons_word
 from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
 from engramlog_server.projections.decide.command import Made
 from engramlog_server.projections.decide.deleting import (
+    C,
     Delete,
     DeletionPlan,
+    ManyPlan,
+    P,
     PlannedDeletion,
     plan_deletion,
+    requests_of,
     still_said,
 )
-from engramlog_server.projections.decide.many import C, ManyPlan, P, requests_of
 from engramlog_server.projections.decide.rejecting import rejected_values
-from engramlog_server.projections.decide.restoring import TakenAlong
-from engramlog_server.projections.decide.restoring_many import PlannedRestoration, Restore, plan_restoration
+from engramlog_server.projections.decide.restoring import PlannedRestoration, Restore, TakenAlong, plan_restoration
 from engramlog_server.projections.fold.working_set import trouble_with
 from engramlog_server.projections.memory.deletion_cascade import DeletionCascade
 from engramlog_server.projections.memory.record import DAY, Memory

@@ -43,9 +43,8 @@ from engramlog_server.events.log import EventLog
 from engramlog_server.events.parameters import Parameters
 from engramlog_server.events.partitions import parse_position, position_text
 from engramlog_server.projections.checks import Bounds
-from engramlog_server.projections.fold.by_law import NO_WEIGHTS, ChangeWeights, LawReader
 from engramlog_server.projections.fold.changelog import DECISIONS, Entry, describe
-from engramlog_server.projections.fold.owner import OwnerState, dropping, fold_on
+from engramlog_server.projections.fold.owner import NO_WEIGHTS, ChangeWeights, LawReader, OwnerState, dropping, fold_on
 from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
 from engramlog_server.projections.laws import LAWS
 from engramlog_server.projections.memory.deletion_view import forgotten_turns

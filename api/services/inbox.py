@@ -36,10 +36,10 @@ from engramlog_server.projections.decide.answering import (
 from engramlog_server.projections.decide.command import EVENT
 from engramlog_server.projections.decide.commands import Tell
 from engramlog_server.projections.decide.done import done_by, effective
+from engramlog_server.projections.decide.merging import done_as_suggested, merge_suggested, suggestion_of
 from engramlog_server.projections.decide.rejecting import also_proposed, is_double, rejection, values_said
-from engramlog_server.projections.decide.suggested import done_as_suggested, merge_suggested, suggestion_of
-from engramlog_server.projections.fold.inbox import MOST_WAITING
 from engramlog_server.projections.fold.reasons import NOBODYS, reason_told
+from engramlog_server.projections.fold.trust import MOST_WAITING
 from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
 from engramlog_server.projections.language.statements import statement
 from engramlog_server.projections.memory.columns import Columns, state_of

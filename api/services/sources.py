@@ -37,8 +37,7 @@ from engramlog_server.events.envelope import AnyEvent, Stored, decode, micros
 from engramlog_server.events.errors import refused
 from engramlog_server.events.vocabulary import Actor, is_text
 from engramlog_server.projections.checks import counted
-from engramlog_server.projections.decide.commands import Tell
-from engramlog_server.projections.decide.sources import BringBack
+from engramlog_server.projections.decide.commands import BringBack, Tell
 from engramlog_server.projections.language.traditional import part_folded
 from engramlog_server.projections.memory.sources import MOST_SOURCES, Asides, NamedSource, known
 from engramlog_server.projections.redis.said import PIECE

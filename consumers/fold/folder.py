@@ -20,7 +20,6 @@ from engramlog_server.events.redis.opening import opened_where_it_can_be
 from engramlog_server.events.redis.secrets import read_ciphers
 from engramlog_server.events.redis.wire import TOGETHER_BYTES, Script, Wire, packed
 from engramlog_server.events.sealing.cipher import BODY_MARK, ValueCipher
-from engramlog_server.projections.fold.inbox import MOST_WAITING
 from engramlog_server.projections.fold.partition import (
     Decoded,
     EncodedOutcome,
@@ -33,6 +32,7 @@ from engramlog_server.projections.fold.partition import (
     named_memories,
     release,
 )
+from engramlog_server.projections.fold.trust import MOST_WAITING
 from engramlog_server.projections.redis.scripts import COMMIT
 from engramlog_server.projections.redis.store import (
     Lease,

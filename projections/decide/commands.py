@@ -1,4 +1,4 @@
-"""The commands about memories that are there: no longer so, said again, said better, joined, parted, lifted, used. Pure."""
+"""The commands about memories that are there: no longer so, said again, said better, joined, parted, lifted, used; and sources set aside. Pure."""
 
 from __future__ import annotations
 
@@ -305,3 +305,19 @@ class Edit:
     def answer(self, told: Sequence[EventData]) -> dict[str, Any]:
         """See `Command.answer`."""
         return {"id": self.data.memory_id, "revised": bool(told)}
+
+
+@dataclass(frozen=True, slots=True)
+class BringBack(Tell):
+    """A source counts again; one that is not set aside cannot be brought back."""
+
+    stands: bool = True
+    """Whether it is set aside now."""
+    source: str = ""
+    """It, in words."""
+
+    def events(self, view: View, ids: Ids) -> list[Made]:
+        """See `Command.events`."""
+        if not self.stands:
+            raise refused("session", self.source, "a source that is set aside, named as it was then")
+        return Tell.events(self, view, ids)

@@ -13,27 +13,120 @@ from typing import Any
 import msgspec
 
 from engramlog_server.events import catalogue
-from engramlog_server.events.catalogue import EventData, MemoriesAccessed
+from engramlog_server.events.catalogue import (
+    EventData,
+    EventDiscarded,
+    MemoriesAccessed,
+    MemoriesRevealed,
+    ParametersChanged,
+    ProfileChosen,
+    SourceBroughtBack,
+    SourceSetAside,
+    SynonymDefined,
+    TurnsExtracted,
+)
 from engramlog_server.events.envelope import Event, micros
 from engramlog_server.events.parameters import DEFAULTS, Parameters, ParameterValue, changed
+from engramlog_server.events.standing import PROMOTION
 from engramlog_server.events.trust import ASSERTED, lowest
 from engramlog_server.events.vocabulary import Trust
-from engramlog_server.projections.fold import basis
-from engramlog_server.projections.fold import conflict as evolve_conflict
-from engramlog_server.projections.fold import create as evolve_create
-from engramlog_server.projections.fold import life as evolve_life
-from engramlog_server.projections.fold import link as evolve_link
-from engramlog_server.projections.fold import merge as evolve_merge
-from engramlog_server.projections.fold import owner_choices as evolve_owner
-from engramlog_server.projections.fold import sensitivity as evolve_sensitivity
-from engramlog_server.projections.fold import sources as evolve_sources
-from engramlog_server.projections.fold import trust as evolve_trust
-from engramlog_server.projections.fold import use as evolve_use
-from engramlog_server.projections.fold import values as evolve_values
-from engramlog_server.projections.fold.inbox import any_waits, bounded
-from engramlog_server.projections.fold.named import names
-from engramlog_server.projections.fold.working_set import OWNER, Note, OwnerSettings, WorkingSet, trouble_with
+from engramlog_server.projections.fold import basis, life, link, merge, sensitivity, trust, use
+from engramlog_server.projections.fold.trust import any_waits, bounded
+from engramlog_server.projections.fold.working_set import (
+    OWNER,
+    UNKNOWN,
+    Note,
+    OwnerSettings,
+    WorkingSet,
+    names,
+    trouble_with,
+)
+from engramlog_server.projections.language.synonyms import paired, with_pair
 from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.memory.sources import NOBODY, Asides, NamedSource, brought_back, set_aside
+
+
+def source_of(data: SourceSetAside | SourceBroughtBack) -> NamedSource:
+    """The source that an event names."""
+    return NamedSource(data.session, data.principal, data.actor)
+
+
+def put_aside(working: WorkingSet, data: SourceSetAside, _event: Event[Any]) -> None:
+    """From here on what it said, and says, is withheld."""
+    if source_of(data) == NOBODY:
+        working.ignore(OWNER, "it names no source")
+        return
+    try:
+        after = set_aside(working.settings.asides, source_of(data), working.at, working.seq)
+    except ValueError as full:
+        working.ignore(OWNER, str(full))
+        return
+    _settle(working, after, "set_aside", "what a source says is withheld")
+
+
+def bring_back(working: WorkingSet, data: SourceBroughtBack, _event: Event[Any]) -> None:
+    """From here on what it said counts again."""
+    try:
+        after = brought_back(working.settings.asides, source_of(data), working.at, working.seq)
+    except ValueError as full:
+        working.ignore(OWNER, str(full))
+        return
+    _settle(working, after, "bring_back", "what a source says counts again")
+
+
+def _settle(working: WorkingSet, after: Asides, decision: str, reason: str) -> None:
+    if after == working.settings.asides:
+        working.ignore(OWNER, "something newer is known of that source")
+        return
+    working.settings = working.settings._replace(asides=after)
+    working.notes.append(Note(OWNER, decision, reason, None, None, ("asides",)))
+
+
+def choose_profile(working: WorkingSet, data: ProfileChosen, _event: Event[Any]) -> None:
+    working.settings = working.settings._replace(profile=data.profile)
+    working.notes.append(Note(OWNER, "profile", "the owner's profile from here on", None, None, ("profile",)))
+
+
+def change_parameters(working: WorkingSet, data: ParametersChanged, _event: Event[Any]) -> None:
+    told, reason = data.parameters, "the owner's parameters from here on"
+    if working.actor != "operator" and not PROMOTION.isdisjoint(told):  # refused today, but an old log may hold them
+        told = {name: value for name, value in told.items() if name not in PROMOTION}
+        reason += ", but for those of promotion: only an operator changes these"
+    values = dict(working.settings.parameters) | told
+    working.settings = working.settings._replace(parameters=tuple(sorted(values.items())))
+    working.notes.append(Note(OWNER, "parameters", reason, None, None, tuple(sorted(told))))
+
+
+def define_synonym(working: WorkingSet, data: SynonymDefined, _event: Event[Any]) -> None:
+    pair = paired(data.keyword, data.synonym, data.similarity)
+    pairs = "there are no two different words" if pair is None else with_pair(working.settings.synonyms, pair)
+    if isinstance(pairs, str):
+        working.ignore(OWNER, pairs)
+        return
+    working.settings = working.settings._replace(synonyms=pairs)
+    reason = "two words are alike" if data.similarity else "two words are no synonyms"
+    working.notes.append(
+        Note(OWNER, "synonym", f"{reason} in the owner's searches from here on", None, None, ("synonyms",))
+    )
+
+
+def read_turns(working: WorkingSet, data: TurnsExtracted, _event: Event[Any]) -> None:
+    working.notes.append(Note(OWNER, "read", f"{data.turns} turns were read by {data.by}", None, None, ("read",)))
+
+
+def reveal(working: WorkingSet, data: MemoriesRevealed, _event: Event[Any]) -> None:
+    """Noted for whatever became of the memory since, and no counter moves: to look at a secret is not to use it."""
+    for memory_id in data.memory_ids:
+        if working.get(memory_id) is None:
+            working.ignore(memory_id, UNKNOWN)
+        else:
+            working.mark(memory_id, "reveal", f"its text was asked for: {data.by}, {data.face}")
+
+
+def discard(working: WorkingSet, data: EventDiscarded, _event: Event[Any]) -> None:
+    reason = f"{data.position} was parked and is dropped, by {working.actor}"
+    working.notes.append(Note(OWNER, "discard", reason, None, None, ()))
+
 
 Handler = Callable[[WorkingSet, Any, Event[Any]], None]
 
@@ -57,39 +150,39 @@ def nothing_parked(settings: OwnerSettings, event: Event[EventData], waiting: in
 
 
 HANDLERS: Mapping[type, Handler] = {
-    catalogue.MemoryCreated: evolve_create.create,
-    catalogue.MemoryMentioned: evolve_life.mention,
-    catalogue.MemoriesAccessed: evolve_use.access,
-    catalogue.MemoryReinforced: evolve_use.reinforce,
-    catalogue.MemoryRevised: evolve_life.revise,
-    catalogue.MemoryCompressed: evolve_life.compress,
-    catalogue.MemoryPromoted: evolve_use.promote,
-    catalogue.MemoryKept: evolve_use.keep,
-    catalogue.MemoryDeleted: evolve_life.delete,
-    catalogue.MemoryRestored: evolve_life.restore,
-    catalogue.MemoryPurged: evolve_life.purge,
-    catalogue.MemoryErased: evolve_life.erase,
-    catalogue.ReviewGraded: evolve_use.grade,
-    catalogue.MemoryNegated: evolve_conflict.negate,
-    catalogue.MemoriesLinked: evolve_link.link,
-    catalogue.FactAsserted: evolve_link.assert_fact,
-    catalogue.FactRetracted: evolve_link.retract_fact,
-    catalogue.MemoryMerged: evolve_merge.merge,
-    catalogue.MemoryUnmerged: evolve_merge.unmerge,
-    catalogue.ProfileChosen: evolve_owner.choose_profile,
-    catalogue.ParametersChanged: evolve_owner.change_parameters,
-    catalogue.SynonymDefined: evolve_owner.define_synonym,
-    catalogue.TurnsExtracted: evolve_owner.read_turns,
-    catalogue.SensitivitySet: evolve_sensitivity.set_by_hand,
-    catalogue.EventDiscarded: evolve_owner.discard,
-    catalogue.MemoriesRevealed: evolve_owner.reveal,
+    catalogue.MemoryCreated: life.create,
+    catalogue.MemoryMentioned: life.mention,
+    catalogue.MemoriesAccessed: use.access,
+    catalogue.MemoryReinforced: use.reinforce,
+    catalogue.MemoryRevised: life.revise,
+    catalogue.MemoryCompressed: life.compress,
+    catalogue.MemoryPromoted: use.promote,
+    catalogue.MemoryKept: use.keep,
+    catalogue.MemoryDeleted: life.delete,
+    catalogue.MemoryRestored: life.restore,
+    catalogue.MemoryPurged: life.purge,
+    catalogue.MemoryErased: life.erase,
+    catalogue.ReviewGraded: use.grade,
+    catalogue.MemoryNegated: link.negate,
+    catalogue.MemoriesLinked: link.link,
+    catalogue.FactAsserted: link.assert_fact,
+    catalogue.FactRetracted: link.retract_fact,
+    catalogue.MemoryMerged: merge.merge,
+    catalogue.MemoryUnmerged: merge.unmerge,
+    catalogue.ProfileChosen: choose_profile,
+    catalogue.ParametersChanged: change_parameters,
+    catalogue.SynonymDefined: define_synonym,
+    catalogue.TurnsExtracted: read_turns,
+    catalogue.SensitivitySet: sensitivity.set_by_hand,
+    catalogue.EventDiscarded: discard,
+    catalogue.MemoriesRevealed: reveal,
     catalogue.GroundChanged: basis.ground_changed,
-    catalogue.SensitivityRaised: evolve_sensitivity.raise_by_rules,
-    catalogue.ValueRejected: evolve_values.reject,
-    catalogue.ValueReadmitted: evolve_values.readmit,
-    catalogue.SourceSetAside: evolve_sources.put_aside,
-    catalogue.SourceBroughtBack: evolve_sources.bring_back,
-    catalogue.ReviewSettled: evolve_trust.settle,
+    catalogue.SensitivityRaised: sensitivity.raise_by_rules,
+    catalogue.ValueRejected: trust.reject,
+    catalogue.ValueReadmitted: trust.readmit,
+    catalogue.SourceSetAside: put_aside,
+    catalogue.SourceBroughtBack: bring_back,
+    catalogue.ReviewSettled: trust.settle,
 }
 """Turns and tool results change nothing and have no handler."""
 

@@ -12,12 +12,10 @@ from engramlog_server.events.envelope import Event
 from engramlog_server.events.trust import ORDER
 from engramlog_server.projections.fold.basis import merged as merged_basis
 from engramlog_server.projections.fold.basis import with_reports
-from engramlog_server.projections.fold.conflict import flagged, newest_said, settled
-from engramlog_server.projections.fold.link import strongest
+from engramlog_server.projections.fold.link import flagged, newest_said, settled, strongest
 from engramlog_server.projections.fold.sensitivity import risen_by_merge
-from engramlog_server.projections.fold.trust import waits
+from engramlog_server.projections.fold.trust import refusal, waits
 from engramlog_server.projections.fold.use import limited, tier_of
-from engramlog_server.projections.fold.values import refusal
 from engramlog_server.projections.fold.working_set import WorkingSet, trouble_with
 from engramlog_server.projections.laws.tiered import effective_importance
 from engramlog_server.projections.memory.ground import MergedGround, of_merge

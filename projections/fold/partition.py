@@ -20,9 +20,9 @@ from engramlog_server.events.parameters import DEFAULTS, Parameters
 from engramlog_server.events.partitions import parse_position
 from engramlog_server.events.sealing.cipher import ValueCipher
 from engramlog_server.projections.fold.changelog import FIRST_LINK, Entry, event_link
-from engramlog_server.projections.fold.inbox import MOST_WAITING
-from engramlog_server.projections.fold.named import names
 from engramlog_server.projections.fold.owner import AnyEvent, OwnerState, fold_event
+from engramlog_server.projections.fold.trust import MOST_WAITING
+from engramlog_server.projections.fold.working_set import names
 from engramlog_server.projections.memory.record import Memory, encode_memory
 from engramlog_server.projections.memory.rejection import REJECTED_BY
 

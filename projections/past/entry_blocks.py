@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 
 from engramlog_server.projections.fold.changelog import Entry
-from engramlog_server.projections.past.summed import with_sum, without_sum
+from engramlog_server.projections.past.events import with_sum, without_sum
 
 BLOCK_ENTRIES = 4_096
 """A block ends with the pack that reaches this many entries."""

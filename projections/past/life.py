@@ -34,9 +34,8 @@ from engramlog_server.events.envelope import Event, Stored, decode, micros
 from engramlog_server.events.parameters import DEFAULTS, Parameters
 from engramlog_server.projections.checks import EVERY, Check, unchecked
 from engramlog_server.projections.fold.evolve import EventEffect, evolve, parameters_of
-from engramlog_server.projections.fold.named import names
-from engramlog_server.projections.fold.values import EntryFacts, facts_of, stated_in
-from engramlog_server.projections.fold.working_set import OWNER, OwnerSettings
+from engramlog_server.projections.fold.trust import EntryFacts, facts_of, stated_in
+from engramlog_server.projections.fold.working_set import OWNER, OwnerSettings, names
 from engramlog_server.projections.memory.record import Memory
 
 _ITSELF = "\0"

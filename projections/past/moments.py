@@ -25,7 +25,7 @@ from engramlog_server.projections.memory.record import (
     without_content,
     without_words,
 )
-from engramlog_server.projections.past.summed import with_sum, without_sum
+from engramlog_server.projections.past.events import with_sum, without_sum
 
 if TYPE_CHECKING:  # numpy, which a fold worker does without
     from engramlog_server.projections.past.events import OwnerEvents

@@ -27,7 +27,6 @@ from engramlog_server.events.sealing.cipher import NotOpened, ValueCipher
 from engramlog_server.events.text.unreadable import UNREADABLE
 from engramlog_server.projections.fold.builds import BuildKeys
 from engramlog_server.projections.fold.changelog import pack
-from engramlog_server.projections.fold.named import neighbours
 from engramlog_server.projections.fold.owner import OwnerState, decode_owner, encode_owner
 from engramlog_server.projections.fold.partition import (
     Checkpoint,
@@ -38,6 +37,7 @@ from engramlog_server.projections.fold.partition import (
     WorkingOwner,
     record_hash,
 )
+from engramlog_server.projections.fold.working_set import neighbours
 from engramlog_server.projections.memory.record import Memory, decode_memory
 from engramlog_server.projections.past.moments import MomentsHead, stored_moments
 from engramlog_server.projections.redis.scripts import LEASE

@@ -11,7 +11,7 @@ from typing import Any
 from engramlog_server.events.accesses import shown_in
 from engramlog_server.events.catalogue import MemoriesAccessed, TurnRecorded
 from engramlog_server.events.envelope import AnyEvent, Stored
-from engramlog_server.projections.past.records import RecordsFold
+from engramlog_server.projections.past.folding import RecordsFold
 from engramlog_server.projections.reports.closure import Closure, LogGraph
 from engramlog_server.projections.reports.struck_log import about
 

@@ -33,7 +33,7 @@ from engramlog_server.events.entry import JOB
 from engramlog_server.events.envelope import AnyEvent, Stored
 from engramlog_server.events.partitions import position_text
 from engramlog_server.projections.fold.changelog import id_text
-from engramlog_server.projections.fold.named import names
+from engramlog_server.projections.fold.working_set import names
 from engramlog_server.projections.reports.closure import Because, Closure, Stays
 from engramlog_server.projections.reports.strikes import turn_said
 from engramlog_server.projections.reports.undoing import Undoing

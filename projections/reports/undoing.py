@@ -29,9 +29,8 @@ from engramlog_server.events.catalogue import (
 from engramlog_server.events.envelope import AnyEvent, Stored
 from engramlog_server.events.vocabulary import Actor
 from engramlog_server.projections.decide.deleting import SPARED
-from engramlog_server.projections.fold.named import names
 from engramlog_server.projections.fold.owner import OwnerState
-from engramlog_server.projections.fold.working_set import trouble_with
+from engramlog_server.projections.fold.working_set import names, trouble_with
 from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.memory.sources import Author, NamedSource, by_of
 from engramlog_server.projections.memory.sources import known as known_source

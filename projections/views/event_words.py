@@ -16,7 +16,7 @@ import orjson
 from engramlog_server.events.envelope import AnyEvent, Stored
 from engramlog_server.events.sealing.wordless import WORDS, is_left, is_wordless
 from engramlog_server.events.shape import Shape
-from engramlog_server.projections.fold.named import names
+from engramlog_server.projections.fold.working_set import names
 from engramlog_server.projections.language.sensitivity.event_level import level_now, level_of_data, may_hold_words
 from engramlog_server.projections.language.sensitivity.text_level import SECRET, detect_sensitivity
 from engramlog_server.projections.memory.record import Memory

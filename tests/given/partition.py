@@ -8,7 +8,6 @@ from itertools import repeat
 
 from engramlog_server.events.envelope import Stored
 from engramlog_server.projections.fold.changelog import Entry, pack, unpack
-from engramlog_server.projections.fold.named import neighbours
 from engramlog_server.projections.fold.owner import decode_owner, encode_owner
 from engramlog_server.projections.fold.partition import (
     Checkpoint,
@@ -21,6 +20,7 @@ from engramlog_server.projections.fold.partition import (
     named_memories,
     record_hash,
 )
+from engramlog_server.projections.fold.working_set import neighbours
 from engramlog_server.projections.memory.record import decode_memory
 from tests.given.events import secret_of
 

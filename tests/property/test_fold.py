@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from engramlog_server.events.catalogue import EventDiscarded, MemoriesAccessed, MemoryCreated, MemoryErased
 from engramlog_server.events.envelope import Stored, decode
 from engramlog_server.projections.fold.changelog import DECISIONS, pack, unpack
-from engramlog_server.projections.fold.named import names
 from engramlog_server.projections.fold.owner import (
     OwnerHistory,
     OwnerState,
@@ -20,6 +19,7 @@ from engramlog_server.projections.fold.owner import (
     fold_event,
     fold_owner,
 )
+from engramlog_server.projections.fold.working_set import names
 from engramlog_server.projections.memory.record import Memory, decode_memory, encode_memory
 from tests.examples import examples
 from tests.given.events import (

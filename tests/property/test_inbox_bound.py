@@ -14,11 +14,11 @@ from engramlog_server.events.catalogue import ValueRejected
 from engramlog_server.events.envelope import decode
 from engramlog_server.events.trust import ASSERTED
 from engramlog_server.events.vocabulary import Trust
-from engramlog_server.projections.fold.inbox import things_again, things_waiting
 from engramlog_server.projections.fold.owner import OwnerState, fold_event, fold_owner
+from engramlog_server.projections.fold.trust import things_again, things_waiting
 from engramlog_server.projections.memory.record import Memory, decode_memory
 from engramlog_server.projections.memory.rejection import Rejections
-from engramlog_server.projections.past.records import fold_records
+from engramlog_server.projections.past.folding import fold_records
 from tests.examples import examples
 from tests.given.events import Told, created, entry, readmitted, rejected, secret_of, stored
 from tests.given.histories import FIRST, scenes
@@ -38,7 +38,7 @@ values = st.sampled_from(
 def small_inboxes() -> Iterator[None]:
     """A bound that a made-up history reaches."""
     with (
-        patch("engramlog_server.projections.fold.inbox.MOST_WAITING", MOST),
+        patch("engramlog_server.projections.fold.trust.MOST_WAITING", MOST),
         patch("engramlog_server.projections.fold.partition.MOST_WAITING", MOST),
     ):
         yield

@@ -48,8 +48,8 @@ from engramlog_server.events.partitions import parse_position, partition_of, pos
 from engramlog_server.events.text.unreadable import UNREADABLE
 from engramlog_server.projections.checks import Bounds
 from engramlog_server.projections.fold.changelog import DECISIONS
-from engramlog_server.projections.fold.named import names
 from engramlog_server.projections.fold.owner import OwnerState
+from engramlog_server.projections.fold.working_set import names
 from engramlog_server.projections.redis.view import PartitionStanding, RedisViews
 from engramlog_server.projections.views.event_told import event_of, event_told
 from engramlog_server.projections.views.view import OwnerView

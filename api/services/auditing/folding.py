@@ -24,7 +24,7 @@ from engramlog_server.events.partitions import parse_position, partition_of, pos
 from engramlog_server.projections.checks import Bounds, counted
 from engramlog_server.projections.fold.owner import OwnerHistory
 from engramlog_server.projections.memory.sources import NamedSource
-from engramlog_server.projections.past.records import RecordsFold
+from engramlog_server.projections.past.folding import RecordsFold
 from engramlog_server.projections.reports.beginning import Beginning
 from engramlog_server.projections.reports.closure import Closure, LogGraph
 from engramlog_server.projections.reports.sides import Side

@@ -12,7 +12,7 @@ from engramlog_server.events.catalogue import MemoriesAccessed
 from engramlog_server.events.envelope import AnyEvent, Stored
 from engramlog_server.events.errors import OwnerTooLarge
 from engramlog_server.events.partitions import partition_of
-from engramlog_server.projections.fold.named import names
+from engramlog_server.projections.fold.working_set import names
 from engramlog_server.projections.memory.deletion_view import forgotten_turns
 from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.memory.sources import Asides

@@ -25,7 +25,7 @@ from engramlog_server.events.text.embedder_names import NONE
 from engramlog_server.events.text.unreadable import UNREADABLE
 from engramlog_server.projections.checks import Check
 from engramlog_server.projections.fold.changelog import Entry
-from engramlog_server.projections.fold.values import raw_id
+from engramlog_server.projections.fold.trust import raw_id
 from engramlog_server.projections.laws.law import Floats
 from engramlog_server.projections.memory.columns import STATES, Columns
 from engramlog_server.projections.memory.record import CATEGORIES, LEVELS, SECRET

@@ -26,7 +26,7 @@ from engramlog_server.events.catalogue import (
 from engramlog_server.events.envelope import AnyEvent, Stored
 from engramlog_server.events.partitions import parse_position
 from engramlog_server.events.sealing.wordless import WORDS, is_wordless
-from engramlog_server.projections.fold.named import names
+from engramlog_server.projections.fold.working_set import names
 from engramlog_server.projections.memory.kind import tells_all
 from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.reports.strikes import turn_said

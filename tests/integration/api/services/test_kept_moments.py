@@ -13,7 +13,7 @@ from engramlog_server.consumers.verify.partition import verify_partition
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
 from engramlog_server.projections.past import moments
-from engramlog_server.projections.past.summed import with_sum, without_sum
+from engramlog_server.projections.past.events import with_sum, without_sum
 from engramlog_server.projections.redis.moments import HEAD, MomentLimits, RedisMoments
 from tests.acceptance.helpers.store import Store, day, embedded_store
 from tests.given.events import accessed, created, deleted, mentioned, negated, purged, revised

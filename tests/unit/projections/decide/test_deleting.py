@@ -6,8 +6,13 @@ from collections.abc import Mapping
 
 from engramlog_server.events.catalogue import MemoryDeleted, MemoryRestored, MemoryUnmerged, ValueRejected
 from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
-from engramlog_server.projections.decide.deleting import Delete, DeletionPlan, PlannedDeletion, plan_deletion
-from engramlog_server.projections.decide.many import requests_of
+from engramlog_server.projections.decide.deleting import (
+    Delete,
+    DeletionPlan,
+    PlannedDeletion,
+    plan_deletion,
+    requests_of,
+)
 from engramlog_server.projections.decide.restoring import LastDeletion, TakenAlong, restoration
 from engramlog_server.projections.fold.changelog import Entry
 from engramlog_server.projections.memory.columns import Columns

@@ -9,9 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engramlog_server.events.envelope import decode
-from engramlog_server.projections.fold.by_law import LawReader
 from engramlog_server.projections.fold.changelog import describe
-from engramlog_server.projections.fold.owner import OwnerState, fold_event
+from engramlog_server.projections.fold.owner import LawReader, OwnerState, fold_event
 from engramlog_server.projections.laws import LAWS
 from engramlog_server.projections.memory.record import Memory
 from tests.examples import examples

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from engramlog_server.projections.fold.changelog import DECISIONS
-from engramlog_server.projections.fold.inbox import FULL, things_waiting
 from engramlog_server.projections.fold.owner import OwnerHistory
+from engramlog_server.projections.fold.trust import FULL, things_waiting
 from tests.given.events import (
     Told,
     brought_back,
@@ -33,7 +33,7 @@ MOST_WAITING = 20
 
 @pytest.fixture(autouse=True)
 def _small_inboxes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engramlog_server.projections.fold.inbox.MOST_WAITING", MOST_WAITING)
+    monkeypatch.setattr("engramlog_server.projections.fold.trust.MOST_WAITING", MOST_WAITING)
 
 
 def of_agent(told: Told, trust: str = "inferred") -> Told:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from engramlog_server.events.catalogue import MemoryPurged
-from engramlog_server.projections.fold.named import neighbours
+from engramlog_server.projections.fold.working_set import neighbours
 from engramlog_server.projections.laws.modes import visibility
 from engramlog_server.projections.lifecycle import plan
 from engramlog_server.projections.views.view import OwnerView

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from engramlog_server.events.catalogue import MemoryCreated, MemoryMentioned, MemoryMerged, TurnRecorded
 from engramlog_server.events.envelope import Stored, decode, derived_id
 from engramlog_server.projections.fold.owner import fold_owner
-from engramlog_server.projections.past.records import fold_records
+from engramlog_server.projections.past.folding import fold_records
 from engramlog_server.projections.reports.closure import Closure, LogGraph
 from engramlog_server.projections.reports.strikes import Strikes
 from tests.examples import examples

@@ -37,8 +37,8 @@ from engramlog_server.projections.language.sensitivity.event_level import (
 from engramlog_server.projections.language.sensitivity.index import Index
 from engramlog_server.projections.language.sensitivity.text_level import SECRET, detect_sensitivity
 from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.past.folding import fold_records
 from engramlog_server.projections.past.life import life_of
-from engramlog_server.projections.past.records import fold_records
 from tests.given.events import (
     Told,
     asserted,
