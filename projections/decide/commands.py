@@ -1,4 +1,4 @@
-"""The commands about memories that are there: no longer so, said again, said better, joined, parted, lifted, used; and sources set aside. Pure."""
+"""Commands about memories that are there: no longer so, said again, said better, joined, parted, lifted, used, set aside. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What joins and what contradicts memories: links, co-hits, triples, negations and possible conflicts (memory.md, sections 4 and 10).
+"""What joins and what contradicts memories: links, co-hits, triples, negations, conflicts (memory.md, sections 4 and 10).
 
 Each memory holds its half of an edge. An edge is read while neither of the two had to drop its half for 32 stronger ones, so
 it stays symmetric. Edges by keyword, task and time are not folded: they follow from the records.

@@ -61,7 +61,7 @@ def said_by_folds() -> Iterator[tuple[str, str]]:
                 found = [given]
             for one in found:
                 for choice in [one.body, one.orelse] if isinstance(one, ast.IfExp) else [one]:
-                    if (sentence := written(choice)) is not None and len(sentence) > 1:
+                    if (sentence := written(choice)) is not None and sentence.strip("x"):
                         yield f"{file.name}:{one.lineno}", sentence
 
 
