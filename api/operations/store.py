@@ -18,7 +18,7 @@ STATUS = Operation(
     verb="status",
     path="/v1/status",
     answer="StoreStatus",
-    shown="generic:answer",
+    shown="status:store",
     example="Example: `engramlog status --json | jq '.lag'`",
 )
 STATS = Operation(

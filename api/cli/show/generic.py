@@ -56,7 +56,7 @@ COLUMNS: Mapping[str, str] = {
     "memories": "id memory laws.* spread importance due_at days_overdue interval_days scheduler",
     "nodes": "cluster id label weight kind name slots partitions used_bytes fsynced replicas problem",
     "not_restored": "id reason",
-    "partitions": "partition head checkpoint lag checkpoint_age memories holder epoch build quarantined state"
+    "partitions": "partition head checkpoint lag quarantined checkpoint_age memories holder epoch build state"
     " heads last_agreed read_to appended behind",
     "parameters": "name default allowed help",
     "principals": "principal keys grants",
@@ -117,7 +117,7 @@ def answer(told: Row, console: Console = out) -> None:
             if note and isinstance(note, str):
                 console.print(Text(note, "yellow"))
                 parts.pop(name, None)
-    _part(parts, console, counted)
+    part(parts, console, counted)
     if counted is None and not parts.get("changes"):
         _none(parts, console)
     if isinstance(hidden := told.get("withheld"), list):
@@ -194,7 +194,8 @@ def _sides(part: Row, console: Console) -> None:
     tabulate((Column("", style="dim"), Column("before", right=True), Column("after", right=True)), rows, console)
 
 
-def _part(part: Row, console: Console, counted: str | None = None) -> None:
+def part(part: Row, console: Console, counted: str | None = None) -> None:
+    """Print the lines of a part, then its own parts and lists; `counted`: the list that a head has named."""
     apart = {"before", "after", "changes"} if _has_sides(part) else {"changes"}
     lines = {
         name: value for name, value in part.items() if (_is_line(value) or name in ONLY_COUNTED) and name not in apart
@@ -236,7 +237,7 @@ def _changes(part: Row, console: Console) -> None:
 def _below(name: str, value: Any, console: Console) -> None:
     if isinstance(value, Mapping):
         rows = [{"": key, **row} for key, row in value.items() if isinstance(row, Mapping)]
-        _table("", rows, console) if len(rows) == len(value) else _part(value, console)
+        _table("", rows, console) if len(rows) == len(value) else part(value, console)
     else:
         _table(name, value, console)
 

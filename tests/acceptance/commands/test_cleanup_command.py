@@ -175,7 +175,7 @@ def test_an_owner_or_all_of_them_and_not_both(cli: Cli, words: list[str]) -> Non
 
 
 def test_status_says_that_nothing_is_scheduled_without_a_job_worker(cli: Cli) -> None:
-    assert "lifecycle leader none: nothing is scheduled" in flat(cli("status").out)
+    assert "jobs none: nothing is scheduled" in flat(cli("status").out)
 
 
 def test_status_says_that_the_queue_does_not_answer(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -176,7 +176,7 @@ def test_the_tree_of_a_merge_names_its_sources_and_their_turns(cli: Cli) -> None
 
 
 def test_the_store_tells_its_numbers(cli: Cli) -> None:
-    assert "events 0 memories 0 lag 0 workers none" in flat(cli("status").out)
+    assert "events none memories 0 workers none" in flat(cli("status").out)
     assert "owners 0" in flat(cli("stats").out)
     cli("append", "-", stdin=lines([event(1), event(2, "bo")]))
     assert "owners 2" in flat(cli("stats").out)
