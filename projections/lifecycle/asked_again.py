@@ -13,9 +13,8 @@ import numpy as np
 
 from engramlog_server.events.trust import PROPOSED
 from engramlog_server.projections.checks import Check, counted
-from engramlog_server.projections.embedding.centred import centred
 from engramlog_server.projections.embedding.compared import RowsLookedAt, looked_at
-from engramlog_server.projections.embedding.meaning import KnownVectors
+from engramlog_server.projections.embedding.meaning import KnownVectors, centred
 from engramlog_server.projections.language.extraction.rules import questions
 from engramlog_server.projections.language.extraction.shape import TurnText
 from engramlog_server.projections.language.similar import similarity

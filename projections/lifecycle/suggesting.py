@@ -20,9 +20,8 @@ from engramlog_server.events.catalogue import MemoryDeleted
 from engramlog_server.events.trust import PROPOSED
 from engramlog_server.projections.checks import Check, counted, unchecked
 from engramlog_server.projections.decide.merging import contradicts
-from engramlog_server.projections.embedding.centred import centred
 from engramlog_server.projections.embedding.compared import RowsLookedAt, VectorsCompared, looked_at
-from engramlog_server.projections.embedding.meaning import KnownVectors, Vectors
+from engramlog_server.projections.embedding.meaning import KnownVectors, Vectors, centred
 from engramlog_server.projections.language.polarity import wording
 from engramlog_server.projections.language.prompt_text import cut, is_chinese, one_line
 from engramlog_server.projections.language.similar import similarity

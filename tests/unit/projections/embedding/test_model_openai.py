@@ -9,8 +9,7 @@ import pytest
 
 from engramlog_server.events.errors import BadSetting, EmbedderFailed
 from engramlog_server.projections.embedding import openai as model_openai
-from engramlog_server.projections.embedding.openai import EndpointPatience, OpenAI
-from engramlog_server.projections.embedding.openai_wire import MOST_BYTES, MOST_INPUTS
+from engramlog_server.projections.embedding.openai import MOST_BYTES, MOST_INPUTS, EndpointPatience, OpenAI
 from tests.doubles.embeddings_endpoint import Endpoint, Reply, endpoint, vectors
 from tests.rows import each_row
 
