@@ -1,25 +1,39 @@
 """Validation: what comes in is checked here, whole, before anything is written.
 
 Every refusal names the field, what was got and what is allowed (`InvalidEvent`), and in a request the index of the event.
+
+New ids and names must look like what they are: two that look alike are one, or a trap. Refused where something is begun (a turn, a
+memory, what a merge makes), and its owner and session with it: controls, characters that show nothing, what NFKC writes otherwise
+(full width, ligatures, ⅷ), and `.` and `..`, which browsers and proxies take out of a path even percent-encoded. Letters that look
+alike in different scripts are not: they are people's names. What is old folds, is read and is deleted as before.
+
+An event that is plainly right is read in one go: msgspec decodes it, with the bounds of its values, and writes it again. The same
+bytes mean that nothing in the JSON was passed over, no name stood twice, and no number or instant was spelled in another way. This
+only takes in. Everything else goes the long way, which says what is wrong. The bounds are those that pydantic reads, from the same
+annotations; a value for which msgspec has none goes the long way.
 """
 
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime, timedelta
-from functools import cache, lru_cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import cache, lru_cache, partial
 from math import isfinite
-from typing import Any
+from operator import attrgetter
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 import orjson
-from pydantic import TypeAdapter, ValidationError
+from pydantic import AfterValidator, TypeAdapter, ValidationError, WithJsonSchema
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticCustomError
 
 from engramlog_server.events.accesses import problem_with_accesses
 from engramlog_server.events.catalogue import EVENT_TYPES, LATEST_VERSION, SEALED_ONLY
-from engramlog_server.events.door.at_once import read_at_once, read_plain
 from engramlog_server.events.envelope import (
     AnyEvent,
     Event,
@@ -35,17 +49,255 @@ from engramlog_server.events.envelope import (
     prepare_body,
     utc_text,
     write,
+    writes_itself,
 )
 from engramlog_server.events.errors import ClockBehind, InputError, InvalidBatch, InvalidEvent, StoreError
-from engramlog_server.events.ids import check_new_ids
 from engramlog_server.events.log import check_request_size
 from engramlog_server.events.parameters import problem_with
 from engramlog_server.events.shape import Shape
-from engramlog_server.events.standing import AT_THE_STORE, Objection, Speaker, objection, vouched
+from engramlog_server.events.standing import AT_THE_STORE, Objection, Path, Speaker, objection, vouched
+from engramlog_server.events.text.invisible import VISIBLE, hidden_in, named
 from engramlog_server.events.text.names_once import name_given_twice
+from engramlog_server.events.text.unreadable import UNREADABLE
 from engramlog_server.events.text.utf8 import bytes_told
-from engramlog_server.events.vocabulary import EARLIEST, FUTURE_TOLERANCE, Trust, is_time
+from engramlog_server.events.vocabulary import (
+    EARLIEST,
+    FUTURE_TOLERANCE,
+    LATEST,
+    MAX_TEXT_BYTES,
+    Instant,
+    Trust,
+    canonical_uuid,
+    check_id,
+    check_text,
+    is_time,
+)
 from engramlog_server.events.wording import allowed_words
+
+_NEW: dict[str, tuple[str, ...]] = {
+    "TurnRecorded": ("turn_id",),
+    "MemoryCreated": ("memory_id",),
+    "MemoryMerged": ("into",),
+}
+"""The events that begin something, and what they name."""
+_NAMES: dict[str, tuple[str, ...]] = {
+    "TurnRecorded": ("speaker",),
+    "ToolResultRecorded": ("tool",),
+    "MemoryCreated": ("speaker", "project", "task"),
+}
+DOTS = frozenset([".", ".."])
+"""What no path of a URL holds as a part (RFC 3986, 5.2.4)."""
+NO_PATH = "an id that a URL's path can hold: not only one dot or two"
+_TOLD = _NEW.keys() | _NAMES.keys()
+_JOBS = frozenset(["system", "judge"])
+_CARRYING_ON: frozenset[Path] = frozenset(["job", "import", "terminal"])
+"""Actors that carry on, by these paths, for owners and speakers that are there already, whatever they are called."""
+
+
+def check_new_ids(event: Any, by: Speaker, where: dict[str, Any]) -> None:
+    """Raises InvalidEvent where the event begins something under an id that hides something or no path holds, or such a name."""
+    if event.type not in _TOLD:
+        return
+    carries_on = event.actor in _JOBS and by.path in _CARRYING_ON
+    for field, value in _ids(event, carries_on=carries_on):
+        if value in DOTS:
+            raise InvalidEvent(field, value, NO_PATH, **where)
+        if not value.isascii():
+            _check(field, value, normal=True, where=where)
+    for field in () if carries_on else _NAMES.get(event.type, ()):
+        value = getattr(event.data, field)
+        if value is not None and not (value.isascii() and value.isprintable()):
+            _check(f"data.{field}", value, normal=False, where=where)
+
+
+def _ids(event: Any, *, carries_on: bool) -> Iterator[tuple[str, str]]:
+    """The ids that an event begins something under; ASCII ones were checked letter by letter already."""
+    made = _NEW.get(event.type)
+    if made is None:
+        return
+    yield from ((f"data.{name}", getattr(event.data, name)) for name in made)
+    if not carries_on:
+        yield "owner", event.owner
+        if event.session_id is not None:
+            yield "session_id", event.session_id
+
+
+class IdTrouble(NamedTuple):
+    """Why an id or a name may not be new: what is allowed instead, and which characters cannot be seen."""
+
+    allowed: str
+    hidden: frozenset[str]
+
+
+def trouble_with(value: str, *, normal: bool = True) -> IdTrouble | None:
+    """What is wrong with a new id or name; None where nothing is. `normal` asks for NFKC too."""
+    hidden = list(hidden_in(value))
+    if hidden:
+        first = hidden[0]
+        told = f"no character that shows nothing: {named(first[0])} is character {first.start() + 1}"
+        return IdTrouble(told, frozenset(one[0] for one in hidden))
+    plain = unicodedata.normalize("NFKC", value)
+    if not normal or plain == value:
+        return None
+    odd = (at for at, one in enumerate(value) if unicodedata.normalize("NFKC", one) != one)
+    at = next(odd, 0)
+    return IdTrouble(
+        f"a new id in its plain form (NFKC), {plain!r}: {named(value[at])} is character {at + 1}", frozenset()
+    )
+
+
+def _check(field: str, value: str, *, normal: bool, where: dict[str, Any]) -> None:
+    if trouble := trouble_with(value, normal=normal):
+        shown = "".join(f"\\u{ord(one):04x}" if one in trouble.hidden else one for one in value)
+        raise InvalidEvent(field, shown, trouble.allowed, **where)
+
+
+_Look = Callable[[Any], bool]
+"""Whether a value is plainly allowed."""
+_CHECKS: dict[Any, dict[str, Any]] = {
+    check_id: {"pattern": r"\A[A-Za-z0-9\-_.:@/+]{1,128}\Z"},
+    check_text: {"pattern": VISIBLE.pattern, "max_length": MAX_TEXT_BYTES // 4},
+    canonical_uuid: {"pattern": r"\A[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z"},
+}
+"""What msgspec looks for in place of a check; it takes less than the check does, never more."""
+_BOUNDS = ("ge", "gt", "le", "lt", "min_length", "max_length")
+
+
+class _Twin(NamedTuple):
+    """A type as msgspec reads it here, and what is still to be looked at in its values."""
+
+    kind: Any
+    look: _Look | None = None
+
+
+def read_at_once(raw: bytes | str) -> AnyEvent | None:
+    """The event in canonical bytes; None where they are not, or where anything in them is not plainly right."""
+    if not isinstance(raw, bytes):
+        return None
+    named = raw[raw.rfind(b'"', 0, -2) + 1 : -2]  # the last of its names is `type`
+    event = read_plain(named.decode("ascii", "replace"), raw)
+    return event if event is not None and write(event) == raw and writes_itself(event.data) else None
+
+
+def read_plain(event_type: str, raw: bytes | str) -> AnyEvent | None:
+    """The event of this type in a JSON text, told in UTC; None where any of its values is not plainly right.
+
+    What the text holds beside it is not looked at: whoever calls compares with `write` of the event.
+    """
+    if event_type not in _TAKEN:
+        return None
+    decode, look = _reader(event_type)
+    try:
+        event = decode(raw)
+        return event if look(event) else None
+    except (*UNREADABLE, PydanticCustomError):
+        return None
+
+
+def _twin(shape: type, **instead: _Twin) -> _Twin:
+    """The struct by which msgspec checks a shape: of the same name, fields and defaults, with bounds. `instead`: of some fields."""
+    hints = get_type_hints(shape, include_extras=True)
+    fields, looks = list[Any](), list[tuple[Callable[[Any], Any], Any, _Look]]()
+    for one in msgspec.structs.fields(shape):
+        twin = instead.get(one.name) or _twin_of(hints[one.name])
+        default = {"default": one.default, "default_factory": one.default_factory}
+        fields.append((one.name, twin.kind, msgspec.field(name=one.encode_name, **default)))
+        if twin.look is not None:
+            looks.append((attrgetter(one.name), one.default, twin.look))
+    made = msgspec.defstruct(shape.__name__, fields, frozen=True, kw_only=True, omit_defaults=True, gc=False)
+    return _Twin(made, partial(_is_right, tuple(looks)) if looks else None)
+
+
+def _is_right(looks: tuple[tuple[Callable[[Any], Any], Any, _Look], ...], shape: Any) -> bool:
+    for value_of, default, look in looks:
+        value = value_of(shape)
+        if value is not default and not look(value):
+            return False
+    return True
+
+
+def _twin_of(kind: Any) -> _Twin:
+    """The twin of the type of a field."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if kind in (str, int, float, bool, NoneType) or origin is Literal:
+        return _Twin(kind)
+    if origin is Annotated:
+        return _bounded(inner[0], inner[1:])
+    if origin in (Union, UnionType) and inner[1:] == (NoneType,):
+        twin = _twin_of(inner[0])
+        return _Twin(twin.kind | None, twin.look and partial(_or_none, twin.look))
+    if origin is tuple and inner[1:] == (...,):
+        twin = _twin_of(inner[0])
+        return _Twin(tuple[twin.kind, ...], twin.look and partial(_every, twin.look))  # type: ignore[name-defined]
+    return _twin(kind) if isinstance(kind, type) and issubclass(kind, Shape) else _UNREAD
+
+
+def _bounded(kind: Any, told: tuple[Any, ...]) -> _Twin:
+    """The twin of a type with annotations, or the one that nothing is plain in where one of them is not known here."""
+    twin = _Twin(kind) if kind is datetime and any(isinstance(one, Instant) for one in told) else _twin_of(kind)
+    if twin is _UNREAD:
+        return twin
+    bounds, looks = dict[str, Any](), [twin.look] if twin.look else list[_Look]()
+    for one in (part for rule in told for part in (rule.metadata if isinstance(rule, FieldInfo) else (rule,))):
+        found = {name: getattr(one, name) for name in _BOUNDS if hasattr(one, name)}
+        if found:
+            bounds |= found
+        elif isinstance(one, AfterValidator) and one.func in _CHECKS:
+            bounds |= _CHECKS[one.func]
+        elif isinstance(one, AfterValidator):
+            looks.append(partial(_stays, one.func))
+        elif isinstance(one, Instant):
+            looks.append(_is_told_in_utc)
+        elif hasattr(one, "pattern"):
+            bounds["pattern"] = _plain(one.pattern)
+        elif not isinstance(one, WithJsonSchema):
+            return _UNREAD
+    return _Twin(Annotated[twin.kind, msgspec.Meta(**bounds)] if bounds else twin.kind, _all(looks))
+
+
+def _plain(pattern: str) -> str:
+    """A pattern of pydantic's, which are Rust's, for Python: of letters and digits of any script those of ASCII are plain."""
+    return rf"\A(?:{pattern.removeprefix('^').removesuffix('$')})\Z".replace(r"\p{L}\p{N}", "A-Za-z0-9")
+
+
+def _all(looks: list[_Look]) -> _Look | None:
+    return (lambda value: all(look(value) for look in looks)) if looks[1:] else next(iter(looks), None)
+
+
+def _stays(check: Any, value: Any) -> bool:
+    """Whether a check gives the value back as it is. Raises what the check does."""
+    return bool(check(value) == value)
+
+
+def _is_told_in_utc(moment: datetime) -> bool:
+    return moment.tzinfo is UTC and EARLIEST <= moment <= LATEST
+
+
+def _every(look: _Look, values: tuple[Any, ...]) -> bool:
+    return all(map(look, values))
+
+
+def _or_none(look: _Look, value: Any) -> bool:
+    return value is None or look(value)
+
+
+_UNREAD = _Twin(Any, lambda _value: False)
+"""Of what is not known here: only where it was not given, nothing is left to look at."""
+
+
+@cache
+def _reader(event_type: str) -> tuple[Callable[[bytes | str], AnyEvent], _Look]:
+    """What decodes the events of a type, and looks at what is left to be looked at."""
+    version = Annotated[int, msgspec.Meta(ge=1, le=LATEST_VERSION[event_type])]
+    twin = _twin(
+        Event, type=_Twin(Literal[event_type]), schema_version=_Twin(version), data=_twin(EVENT_TYPES[event_type])
+    )
+    assert twin.look is not None  # at its time
+    return msgspec.json.Decoder(twin.kind).decode, twin.look
+
+
+_TAKEN = frozenset(EVENT_TYPES) - SEALED_ONLY
+
 
 _SHOWN = 120
 _MICROSECOND = timedelta(microseconds=1)

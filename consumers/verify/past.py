@@ -36,8 +36,8 @@ from engramlog_server.projections.past.moments import (
     read_part,
     started,
 )
-from engramlog_server.projections.redis.entry_index import HEAD as ENTRIES
-from engramlog_server.projections.redis.entry_index import blocks, read_entry_head
+from engramlog_server.projections.redis.changelog import HEAD as ENTRIES
+from engramlog_server.projections.redis.changelog import blocks, read_entry_head
 from engramlog_server.projections.redis.moments import HEAD, read_moments_head, read_parts
 from engramlog_server.projections.redis.owner_events import EVENTS, read_head_of_events, read_stored_events
 from engramlog_server.projections.redis.store import read_entries, read_owner, slices

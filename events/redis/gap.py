@@ -12,8 +12,7 @@ from typing import Any
 from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import LogGap
 from engramlog_server.events.partitions import LogKeys
-from engramlog_server.events.redis.many import run_many
-from engramlog_server.events.redis.wire import AGAIN, Script, Wire
+from engramlog_server.events.redis.wire import AGAIN, Script, Wire, run_many
 
 MENDING = 'nothing is appended to it and nothing is folded over it; docs/operating.md, "A gap in the log", says what can be done'
 LOOK = Script(

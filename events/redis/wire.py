@@ -563,3 +563,25 @@ def all_runs(wire: Wire) -> bytes | None:
     """The ids of all servers together, other ones after each restart and failover; None if one does not say."""
     runs = [server_run(one) for _, one in wire.servers()]
     return b" ".join(run for run in runs if run) if all(runs) else None
+
+
+AT_ONCE = 500
+"""Runs in one write."""
+
+
+def run_many(wire: Wire, script: Script, asked: Sequence[tuple[Sequence[Argument], Sequence[Argument]]]) -> list[Any]:
+    """The answers to a script run for each (keys, arguments), in their order. Raises StoreError at the first refusal; what was
+    sent with it may have been carried out.
+    """
+    found: list[Any] = []
+    for start in range(0, len(asked), AT_ONCE):
+        some = asked[start : start + AT_ONCE]
+        answers = wire.pipeline([wire.evalsha(script, keys, arguments) for keys, arguments in some])
+        for (keys, arguments), answer in zip(some, answers, strict=True):
+            if isinstance(answer, redis.ResponseError):
+                if refusal_code(answer) != "NOSCRIPT":
+                    raise as_store_error(answer) from answer
+                found.append(wire.run(script, keys, arguments))  # the server forgot it; `run` loads it anew
+            else:
+                found.append(answer)
+    return found

@@ -14,7 +14,7 @@ from engramlog_server.projections.index.conversation_index import (
     role_of,
     speaker_of,
 )
-from engramlog_server.projections.index.indexed_terms import has_text
+from engramlog_server.projections.index.postings import has_text
 from engramlog_server.projections.memory.record import Memory
 
 _BY_ROW = KeptConversation._fields[2:]

@@ -20,8 +20,7 @@ from engramlog_server.events.partitions import (
     spread_tags,
 )
 from engramlog_server.events.redis.clock import redis_micros
-from engramlog_server.events.redis.many import run_many
-from engramlog_server.events.redis.wire import Argument, Wire
+from engramlog_server.events.redis.wire import Argument, Wire, run_many
 from engramlog_server.events.sealing.cipher import BODY_MARK
 from engramlog_server.events.sealing.key_store import KEYS_FIELD
 from engramlog_server.events.sealing.seals import SEALED_FIELD

@@ -19,10 +19,9 @@ from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import DamagedState, KeyUnavailable, LogGap, LogRolledBack, LostLease, StoreMismatch
 from engramlog_server.events.redis.gap import MENDING
 from engramlog_server.events.redis.log import entries, runs
-from engramlog_server.events.redis.many import run_many
 from engramlog_server.events.redis.opening import opened as opened_entries
 from engramlog_server.events.redis.secrets import read_ciphers, read_readmitted
-from engramlog_server.events.redis.wire import Argument, Wire, as_store_error
+from engramlog_server.events.redis.wire import Argument, Wire, as_store_error, run_many
 from engramlog_server.events.sealing.cipher import NotOpened, ValueCipher
 from engramlog_server.events.text.unreadable import UNREADABLE
 from engramlog_server.projections.fold.builds import BuildKeys

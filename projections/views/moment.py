@@ -14,8 +14,7 @@ import numpy as np
 
 from engramlog_server.projections.checks import Bounds, Check, counted
 from engramlog_server.projections.index.conversation_index import NONE, KeptConversation
-from engramlog_server.projections.index.indexed_terms import has_text, indexed_terms, indexed_text
-from engramlog_server.projections.index.postings import TermSequence
+from engramlog_server.projections.index.postings import TermSequence, has_text, indexed_terms, indexed_text
 from engramlog_server.projections.index.search_index import Bm25Index
 from engramlog_server.projections.index.talk_then import talk_then
 from engramlog_server.projections.memory.columns import Columns, Flags, Rows

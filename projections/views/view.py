@@ -23,9 +23,8 @@ from engramlog_server.projections.fold.owner import OwnerHistory, OwnerState
 from engramlog_server.projections.index.associations import AssociationIndex
 from engramlog_server.projections.index.conversation_index import ConversationIndex, KeptConversation
 from engramlog_server.projections.index.correction_index import CorrectionIndex
-from engramlog_server.projections.index.indexed_terms import has_text, indexed_terms, indexed_text
 from engramlog_server.projections.index.meaning_index import MeaningIndex
-from engramlog_server.projections.index.postings import TermSequence
+from engramlog_server.projections.index.postings import TermSequence, has_text, indexed_terms, indexed_text
 from engramlog_server.projections.language.keywords import Keyword
 from engramlog_server.projections.language.kin import Somebody, people_in
 from engramlog_server.projections.language.synonyms import Pair

@@ -9,8 +9,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engramlog_server.projections.index.indexed_terms import indexed_terms, indexed_text
-from engramlog_server.projections.index.postings import whole
+from engramlog_server.projections.index.postings import indexed_terms, indexed_text, whole
 from engramlog_server.projections.index.search_index import Bm25Index
 from engramlog_server.projections.language.text import tokens
 from engramlog_server.projections.memory.record import Memory, with_changes

@@ -11,8 +11,7 @@ from engramlog_server.api.showing import decoded_id, encoded_id
 from engramlog_server.events.catalogue import MemoryCreated, MemoryDeleted, MemoryMerged, TurnRecorded
 from engramlog_server.events.envelope import micros
 from engramlog_server.events.errors import InvalidEvent
-from engramlog_server.events.ids import NO_PATH, trouble_with
-from engramlog_server.events.validation import make_event
+from engramlog_server.events.validation import NO_PATH, make_event, trouble_with
 from tests.rows import each_row
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
